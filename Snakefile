@@ -1,0 +1,39 @@
+# Policy gradient primal-dual methods for safe RL from human feedback, replicated.
+# `snakemake` makes everything of the study that config/config.yaml describes.
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+
+
+if workflow.is_main_process:
+    validate_config()
+
+
+include: "workflow/rules/environment.smk"
+include: "workflow/rules/simulate.smk"
+include: "workflow/rules/notebooks.smk"
+include: "workflow/rules/summary.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        rules.figures.output,
+        rules.rates.output,
+        rules.summary.output,
+        rules.provenance.output,
+    message:
+        "Everything is there"
+
+
+onsuccess:
+    summary = Path(rules.summary.output[0])
+    if summary.exists():
+        print("", summary.read_text(), sep="\n")

@@ -1,0 +1,24 @@
+"""Replication of "Policy Gradient Primal-Dual Method for Safe RL from Human Feedback".
+
+Liu, Kline and Wei (arXiv 2604.19024). The package holds everything that does not need the
+workflow: processes and their optima, simulated people, the paper's algorithms and their exact
+limits, and runs of them.
+"""
+
+from pgpd_hf.algorithms import ALGORITHMS
+from pgpd_hf.cmdp import CMDP, random_cmdp
+from pgpd_hf.links import LINKS
+from pgpd_hf.optima import Optimum, solve, solve_unconstrained
+from pgpd_hf.runs import checkpoint_grid, run
+
+__all__ = [
+    "ALGORITHMS",
+    "CMDP",
+    "LINKS",
+    "Optimum",
+    "checkpoint_grid",
+    "random_cmdp",
+    "run",
+    "solve",
+    "solve_unconstrained",
+]

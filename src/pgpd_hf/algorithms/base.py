@@ -1,0 +1,277 @@
+"""What an algorithm is, to the rest of the package.
+
+A file in this folder that defines a subclass of :class:`Algorithm` with a name adds an algorithm:
+the registry finds it, and so do :func:`pgpd_hf.run`, the workflow and the contract test.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgpd_hf import links, policies
+from pgpd_hf.cmdp import CMDP
+from pgpd_hf.optima import Optimum
+
+DIRECTIONS = ("sphere", "tangent")
+
+
+@dataclass(frozen=True)
+class Setting:
+    r"""Everything that a run depends on, beside the process and the seed.
+
+    Attributes
+    ----------
+    evaluators : int or None
+        M, people per question; None for infinitely many.
+    iterations : int
+        T.
+    pairs : int
+        N, rounds of trajectories per iteration.
+    horizon : int
+        H: trajectories have H + 1 steps.
+    primal_step, dual_step : float or None
+        :math:`\eta_1` and :math:`\eta_2`; None for those of the algorithm's theorem.
+    multiplier_bound : float or None
+        Upper end of :math:`\Lambda`; None for the paper's :math:`2/((1-\gamma)\xi)`.
+    link : str
+        The link function of all three questions.
+    perturbation : float or None
+        :math:`\mu` of zeroth-order methods; None for that of Theorem 2.
+    directions : {"sphere", "tangent"}
+        Perturb in all directions, as written, or only in those that keep rows summing to one.
+    parameterization : str or None
+        "softmax" or "direct", where an algorithm leaves the choice; None for the paper's.
+    """
+
+    evaluators: int | None
+    iterations: int
+    pairs: int = 1
+    horizon: int = 80
+    primal_step: float | None = None
+    dual_step: float | None = None
+    multiplier_bound: float | None = None
+    link: str = "logistic"
+    perturbation: float | None = None
+    directions: str = "sphere"
+    parameterization: str | None = None
+
+    def __post_init__(self):
+        if self.evaluators is not None:
+            require_integer("evaluators", self.evaluators, 1)
+        for name, least in (("iterations", 1), ("pairs", 1), ("horizon", 0)):
+            require_integer(name, getattr(self, name), least)
+        for name in ("primal_step", "dual_step", "multiplier_bound", "perturbation"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            positive = name == "perturbation"
+            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            if not number or not np.isfinite(value) or value < 0 or (positive and value == 0):
+                least = "positive" if positive else "non-negative"
+                raise ValueError(f"{name}: a {least} number expected, got {value!r}")
+        links.get_link(self.link)
+        if self.directions not in DIRECTIONS:
+            raise ValueError(
+                f"directions: one of {', '.join(DIRECTIONS)} expected, got {self.directions!r}"
+            )
+        known = policies.PARAMETERIZATIONS
+        if self.parameterization is not None and self.parameterization not in known:
+            raise ValueError(
+                f"parameterization: one of {', '.join(known)} expected, "
+                f"got {self.parameterization!r}"
+            )
+
+
+class Algorithm(ABC):
+    r"""A primal-dual method, ready to iterate on one process under one setting.
+
+    Subclasses set the class attributes and implement :meth:`advance`.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    optimum : Optimum
+        Its optimum; supplies the Slater slack :math:`\xi`.
+    setting : Setting
+        The run.
+
+    Attributes
+    ----------
+    name, label : str
+        For files and configurations, and for people.
+    parameterizations : tuple of str
+        Those that it can run with, the paper's first.
+    words_per_iteration, normals_per_iteration : int
+        64-bit words and standard normal numbers that one iteration consumes.
+    questions_per_iteration, steps_per_iteration : int
+        Questions (each put to M people) and environment steps of one iteration.
+    multiplier_bound : float
+        Upper end of :math:`\Lambda`.
+    """
+
+    name: str
+    label: str
+    parameterizations: tuple[str, ...]
+    words_per_iteration: int = 0
+    normals_per_iteration: int = 0
+    questions_per_iteration: int = 0
+    steps_per_iteration: int = 0
+
+    def __init__(self, cmdp: CMDP, optimum: Optimum, setting: Setting):
+        self.cmdp = cmdp
+        self.setting = setting
+        self.parameterization = setting.parameterization or self.parameterizations[0]
+        if self.parameterization not in self.parameterizations:
+            raise ValueError(
+                f"parameterization: {self.name} runs with "
+                f"{' or '.join(self.parameterizations)}, got {self.parameterization!r}"
+            )
+        primal, dual = self.theorem_steps(cmdp, optimum, setting.iterations)
+        self.primal_step = primal if setting.primal_step is None else setting.primal_step
+        self.dual_step = dual if setting.dual_step is None else setting.dual_step
+        self.multiplier_bound = setting.multiplier_bound
+        if self.multiplier_bound is None:
+            self.multiplier_bound = 2 / ((1 - cmdp.discount) * optimum.slack)
+
+    @staticmethod
+    @abstractmethod
+    def theorem_steps(cmdp, optimum, iterations):
+        r"""Step sizes of the algorithm's theorem.
+
+        Parameters
+        ----------
+        cmdp : CMDP
+            The process.
+        optimum : Optimum
+            Its optimum.
+        iterations : int
+            T.
+
+        Returns
+        -------
+        primal_step, dual_step : float
+            :math:`\eta_1` and :math:`\eta_2`.
+        """
+
+    @abstractmethod
+    def advance(self, theta, multiplier, words, normals):
+        r"""Do as many iterations as there are rows of randomness.
+
+        Parameters
+        ----------
+        theta : ndarray, float64, shape (S, A)
+            :math:`\theta^{(t)}`; updated in place.
+        multiplier : float
+            :math:`\lambda^{(t)}`.
+        words : ndarray, uint64, shape (iterations, words_per_iteration)
+            Random bits.
+        normals : ndarray, float64, shape (iterations, normals_per_iteration)
+            Standard normal numbers.
+
+        Returns
+        -------
+        policies : ndarray, float64, shape (iterations, S, A)
+            The policy at the beginning of each iteration.
+        multipliers : ndarray, float64, shape (iterations,)
+            The multiplier at the beginning of each iteration.
+        multiplier : float
+            After the last iteration.
+        """
+
+    def estimate(self, theta, words, normals):
+        r"""Estimate what one iteration estimates, without updating anything.
+
+        Parameters
+        ----------
+        theta : ndarray, float64, shape (S, A)
+            :math:`\theta^{(t)}`.
+        words : ndarray, uint64, shape (words_per_iteration,)
+            Random bits.
+        normals : ndarray, float64, shape (normals_per_iteration,)
+            Standard normal numbers.
+
+        Returns
+        -------
+        estimates : ndarray, float64, shape (2, S, A)
+            The primal step's directions for reward and utility: :math:`\hat A_r, \hat A_g` of
+            Algorithm 1 or :math:`\hat h_r, \hat h_g` of Algorithm 2.
+        excess : float
+            :math:`\hat h_c`, the estimate of :math:`V_g - b`.
+
+        Raises
+        ------
+        TypeError
+            If the algorithm estimates nothing.
+        """
+        raise TypeError(f"{self.name} asks nobody, so there is nothing to estimate")
+
+    def initial_parameter(self, initial_policy=None):
+        r"""First parameter :math:`\theta^{(0)}`: zero for softmax, uniform for direct.
+
+        Parameters
+        ----------
+        initial_policy : array_like, float, shape (S, A), optional
+            Start from this policy instead.
+
+        Returns
+        -------
+        ndarray, float64, shape (S, A)
+
+        Raises
+        ------
+        ValueError
+            If `initial_policy` is no policy, or a softmax policy is asked to start at probability
+            zero.
+        """
+        shape = (self.cmdp.states, self.cmdp.actions)
+        softmax = self.parameterization == "softmax"
+        if initial_policy is None:
+            return np.zeros(shape) if softmax else policies.uniform_policy(*shape)
+        initial_policy = self.cmdp._policies(initial_policy, "initial_policy").copy()
+        if initial_policy.shape != shape:
+            raise ValueError(f"initial_policy: shape {shape} expected, got {initial_policy.shape}")
+        if not softmax:
+            return initial_policy
+        if not (initial_policy > 0).all():
+            raise ValueError("initial_policy: softmax policies have no probability that is zero")
+        return np.log(initial_policy)
+
+    def policy(self, theta):
+        """Policy of a parameter.
+
+        Parameters
+        ----------
+        theta : ndarray, float64, shape (S, A)
+            The parameter.
+
+        Returns
+        -------
+        ndarray, float64, shape (S, A)
+        """
+        policy = np.array(theta)
+        if self.parameterization == "softmax":
+            policies.softmax(theta, policy)
+        return policy
+
+
+def require_integer(name, value, least):
+    """Refuse what is not an integer of at least the given size.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for the message.
+    value : object
+        What was given.
+    least : int
+        Smallest allowed number.
+
+    Raises
+    ------
+    ValueError
+        If `value` is no integer, or smaller.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name}: an integer of at least {least} expected, got {value!r}")

@@ -1,0 +1,246 @@
+"""Configurations of a study: checked as a whole before anything runs.
+
+The JSON Schema in workflow/schemas says what each key may hold; here it is applied, with one line
+per refusal, together with the rules that tie keys to each other. The settings of single runs are
+derived from a configuration that has passed.
+"""
+
+import math
+
+from jsonschema import Draft202012Validator, validators
+from jsonschema.exceptions import best_match
+
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.cmdp import CMDP, random_cmdp
+from pgpd_hf.links import get_link
+from pgpd_hf.optima import solve
+from pgpd_hf.storage import read_json
+
+
+def _is_finite(checker, value):
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value)
+
+
+def _is_integer(checker, value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+# JSON Schema lets 3.0 be an integer, and YAML lets .nan be a number.
+_Validator = validators.extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {"number": _is_finite, "integer": _is_integer}
+    ),
+)
+
+
+def check(config, schema):
+    """Refuse a configuration that cannot be run.
+
+    Parameters
+    ----------
+    config : dict
+        The configuration.
+    schema : dict
+        Its JSON Schema.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
+    error = best_match(_Validator(schema).iter_errors(config))
+    if error is not None:
+        raise ValueError(_in_one_line(error))
+    _check_order("evaluators", config["evaluators"])
+    _check_order("rates.evaluators", config["rates"]["evaluators"])
+    _refuse_at("link", get_link, config["link"])
+    cmdp = environment(config)
+    optimum = _refuse_at("environment", solve, cmdp)
+    for name, options in config["algorithms"].items():
+        key = f"algorithms.{name}"
+        kind = _refuse_at(key, get_algorithm, name)
+        steps = [options["primal_step"], options["dual_step"]]
+        if steps.count("calibrated") == 1:
+            raise ValueError(
+                f"{key}: primal_step and dual_step are calibrated together, or neither"
+            )
+        for table in ("calibration.grid", "rates.iterations"):
+            first, second = table.split(".")
+            if name not in config[first][second]:
+                raise ValueError(f"{table}: no entry for the algorithm {name!r}")
+        _check_order(f"rates.iterations.{name}", config["rates"]["iterations"][name])
+        settings = run_setting(config, name, config["evaluators"][0], (0.0, 0.0))
+        _refuse_at(key, lambda: kind(cmdp, optimum, Setting(**settings)))  # noqa: B023
+
+
+def environment(config):
+    """Environment of a study.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+
+    Returns
+    -------
+    CMDP
+
+    Raises
+    ------
+    ValueError
+        If it cannot be made; the message names the key.
+    """
+    options = dict(config["environment"])
+    file = options.pop("file")
+    if file is not None:
+        return _refuse_at("environment.file", CMDP.load, file)
+    return _refuse_at("environment", lambda: random_cmdp(**options))
+
+
+def run_setting(config, algorithm, evaluators, steps=None):
+    r"""Keyword arguments of the runs of one algorithm and M.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+    evaluators : int or None
+        M.
+    steps : tuple of float, optional
+        Calibrated :math:`(\eta_1, \eta_2)`, where the configuration asks for them.
+
+    Returns
+    -------
+    dict
+        Fields of :class:`pgpd_hf.algorithms.Setting`.
+    """
+    options = dict(config["algorithms"][algorithm])
+    for position, name in enumerate(("primal_step", "dual_step")):
+        if options[name] == "calibrated":
+            options[name] = None if steps is None else steps[position]
+    options = {key: None if value == "theorem" else value for key, value in options.items()}
+    return {
+        "evaluators": evaluators,
+        "horizon": config["horizon"],
+        "link": config["link"],
+        **options,
+    }
+
+
+def sweep_setting(setting, iterations, step_rule):
+    r"""The same run for another T.
+
+    Parameters
+    ----------
+    setting : dict
+        Made by :func:`run_setting`.
+    iterations : int
+        The other T.
+    step_rule : {"study", "theorem"}
+        Step sizes: those of the study, the dual one times :math:`\sqrt{T_0/T}` as both theorems
+        prescribe; or those of the algorithm's theorem for this T.
+
+    Returns
+    -------
+    dict
+        Fields of :class:`pgpd_hf.algorithms.Setting`.
+    """
+    changed = {**setting, "iterations": iterations}
+    if step_rule == "theorem":
+        return {**changed, "primal_step": None, "dual_step": None}
+    if setting["dual_step"] is not None:
+        changed["dual_step"] = setting["dual_step"] * math.sqrt(setting["iterations"] / iterations)
+    return changed
+
+
+def read_steps(path):
+    """Read calibrated step sizes.
+
+    Parameters
+    ----------
+    path : path-like or None
+        JSON file written by the calibration, if there is one.
+
+    Returns
+    -------
+    tuple of float or None
+        Primal and dual step.
+    """
+    if path is None:
+        return None
+    chosen = read_json(path)
+    return chosen["primal_step"], chosen["dual_step"]
+
+
+def parse_crowd(name):
+    """Read a number of evaluators from a command line.
+
+    Parameters
+    ----------
+    name : str
+        Digits, or "inf" for infinitely many.
+
+    Returns
+    -------
+    int or None
+        M.
+    """
+    return None if name == "inf" else int(name)
+
+
+def _check_order(key, numbers):
+    ordered = sorted(numbers, key=lambda number: math.inf if number is None else number)
+    if numbers != ordered:
+        raise ValueError(f"{key}: increasing order expected, null last, got {numbers}")
+
+
+def _refuse_at(key, function, *arguments):
+    """Call a function and put the key before its complaint."""
+    try:
+        return function(*arguments)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
+
+
+def _in_one_line(error):
+    """What a schema error says: key, value, and what is allowed."""
+    key = ".".join(str(part) for part in error.absolute_path) or "configuration"
+    match error.validator:
+        case "additionalProperties":
+            allowed = sorted(error.schema.get("properties", {}))
+            unknown = sorted(set(error.instance) - set(allowed), key=str)
+            return f"{key}: unknown key {unknown[0]!r}; allowed are {', '.join(allowed)}"
+        case "required":
+            missing = [name for name in error.validator_value if name not in error.instance]
+            return f"{key}: the key {missing[0]!r} is missing"
+        case "anyOf":
+            allowed = " or ".join(_allowed(option) for option in error.validator_value)
+        case _:
+            allowed = _allowed(error.schema)
+    return f"{key}: {allowed} expected, got {error.instance!r}"
+
+
+def _allowed(schema):
+    """What a schema allows, in words."""
+    if "enum" in schema:
+        return " or ".join(str(value) for value in schema["enum"])
+    kinds = schema.get("type", "value")
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    words = [" or ".join("null" if kind == "null" else str(kind) for kind in kinds)]
+    limits = {
+        "minimum": "at least {}",
+        "exclusiveMinimum": "more than {}",
+        "maximum": "at most {}",
+        "exclusiveMaximum": "less than {}",
+        "pattern": "matching {}",
+        "minItems": "with at least {} entries",
+        "minProperties": "with at least {} entries",
+    }
+    words += [text.format(schema[name]) for name, text in limits.items() if name in schema]
+    if schema.get("uniqueItems"):
+        words.append("without repetition")
+    return " ".join(words)

@@ -1,0 +1,153 @@
+r"""Link functions: from a difference of returns to the probability of a vote.
+
+Assumption 1 of the paper asks for a continuous, strictly increasing :math:`\sigma` with
+:math:`\sigma(0) = 1/2` whose inverse is Lipschitz on :math:`[\sigma(-B), \sigma(B)]`, where
+:math:`B` bounds the difference. All links here are distribution functions of symmetric unimodal
+densities, so the inverse is steepest at the ends and its Lipschitz constant is
+:math:`1/\sigma'(B)`. A link is added in this file: a branch of :func:`probability`, which the
+kernels call, and an entry of :data:`LINKS`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from pgpd_hf._compilation import njit
+
+_LOGISTIC, _PROBIT, _CAUCHY = range(3)
+
+
+@dataclass(frozen=True)
+class Link:
+    r"""A link function :math:`\sigma`.
+
+    Attributes
+    ----------
+    name : str
+        Its name in configurations.
+    code : int
+        What :func:`probability` knows it by.
+    inverse : callable
+        :math:`\sigma^{-1}` on arrays of probabilities; infinite at 0 and 1.
+    density : callable
+        :math:`\sigma'` on floats.
+    """
+
+    name: str
+    code: int
+    inverse: Callable
+    density: Callable
+
+    def clipped_inverse(self, probability, bound):
+        r"""Inverse link of a clipped frequency, :math:`\sigma^{-1}(\mathrm{clip}[p])`.
+
+        Clipping the frequency at :math:`\sigma(\pm B)` and clipping the inverse at :math:`\pm B`
+        are the same, as :math:`\sigma` increases; only the second survives where
+        :math:`\sigma(B)` rounds to one.
+
+        Parameters
+        ----------
+        probability : array_like, float
+            In [0, 1].
+        bound : float
+            :math:`B > 0`, the paper's :math:`G(H)`.
+
+        Returns
+        -------
+        ndarray, float64
+            In :math:`[-B, B]`.
+        """
+        return np.clip(self.inverse(np.asarray(probability, dtype=np.float64)), -bound, bound)
+
+    def inverse_lipschitz(self, bound):
+        r"""Lipschitz constant :math:`L` of the inverse on :math:`[\sigma(-B), \sigma(B)]`.
+
+        Parameters
+        ----------
+        bound : float
+            :math:`B > 0`.
+
+        Returns
+        -------
+        float
+            :math:`1/\sigma'(B)` (Assumption 1); infinite where that overflows.
+        """
+        try:
+            return 1 / self.density(bound)
+        except (OverflowError, ZeroDivisionError):
+            return math.inf
+
+
+@njit
+def probability(code, x):
+    r"""Probability :math:`\sigma(x)` of a vote in favour.
+
+    Parameters
+    ----------
+    code : int
+        Of the link. (A compiled function in its place could not be cached on disk.)
+    x : float
+        Difference of returns.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    if code == _LOGISTIC:
+        return 1 / (1 + math.exp(-x))
+    if code == _PROBIT:
+        return 0.5 * math.erfc(-x / math.sqrt(2))
+    return 0.5 + math.atan(x) / math.pi
+
+
+LINKS = {
+    link.name: link
+    for link in (
+        Link(
+            name="logistic",
+            code=_LOGISTIC,
+            inverse=special.logit,
+            density=lambda x: 1 / (2 + 2 * math.cosh(x)),
+        ),
+        Link(
+            name="probit",
+            code=_PROBIT,
+            inverse=special.ndtri,
+            density=lambda x: math.exp(-x * x / 2) / math.sqrt(2 * math.pi),
+        ),
+        Link(
+            name="cauchy",
+            code=_CAUCHY,
+            inverse=lambda p: np.where(
+                (p == 0) | (p == 1), np.copysign(np.inf, p - 0.5), np.tan(math.pi * (p - 0.5))
+            ),
+            density=lambda x: 1 / (math.pi * (1 + x * x)),
+        ),
+    )
+}
+
+
+def get_link(name):
+    """Look a link up by name.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`LINKS`.
+
+    Returns
+    -------
+    Link
+
+    Raises
+    ------
+    ValueError
+        If there is no such link; the message lists those there are.
+    """
+    if not isinstance(name, str) or name not in LINKS:
+        raise ValueError(f"link: one of {', '.join(LINKS)} expected, got {name!r}")
+    return LINKS[name]

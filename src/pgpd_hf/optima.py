@@ -1,0 +1,190 @@
+r"""The optimum of a constrained Markov decision process, by two independent methods.
+
+Linear program: over occupancy measures :math:`q` (proof of Theorem 2 of the paper),
+:math:`\max \langle q, r\rangle` subject to :math:`\sum_a (I - \gamma P_a^\top) q_a = \rho`,
+:math:`\langle q, g\rangle \ge b`, :math:`q \ge 0`; the multiplier of the second constraint is
+:math:`\lambda^\star`.
+
+Value iteration: strong duality (Lemma 2.1) gives :math:`V_r^\star = \min_{\lambda \ge 0}
+\max_\pi V_r^\pi + \lambda (V_g^\pi - b)`. The inner maximum is an unconstrained problem, solved by
+value iteration; the outer one is a piecewise linear convex function of one number, minimised
+exactly by intersecting the lines of the two policies that bracket the kink.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+
+METHODS = ("linear_program", "value_iteration")
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    r"""Optimal policy and what belongs to it.
+
+    Attributes
+    ----------
+    policy : ndarray, float64, shape (S, A)
+        :math:`\pi^\star`.
+    reward_value, utility_value : float
+        :math:`V_r^{\pi^\star}(\rho)` and :math:`V_g^{\pi^\star}(\rho)`.
+    multiplier : float
+        :math:`\lambda^\star \ge 0`.
+    slack : float
+        Slater slack :math:`\xi = \max_\pi V_g^\pi(\rho) - b` (Assumption 2).
+    method : str
+        How it was found.
+    """
+
+    policy: np.ndarray
+    reward_value: float
+    utility_value: float
+    multiplier: float
+    slack: float
+    method: str
+
+
+def solve(cmdp, method="linear_program"):
+    """Solve the constrained problem (equation 1 of the paper).
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    method : {"linear_program", "value_iteration"}
+        How; both give the same numbers.
+
+    Returns
+    -------
+    Optimum
+
+    Raises
+    ------
+    ValueError
+        If no policy exceeds the threshold (Slater's condition fails), or there is no such method.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method: one of {', '.join(METHODS)} expected, got {method!r}")
+    safest = maximize(cmdp, cmdp.utility)
+    slack = float(cmdp.evaluate(safest)[1]) - cmdp.threshold
+    if slack <= 1e-12:
+        raise ValueError(
+            f"threshold: {cmdp.threshold} leaves no slack; the largest utility value that any "
+            f"policy reaches is {slack + cmdp.threshold:.6g}"
+        )
+    found = _linear_program(cmdp) if method == "linear_program" else _dual(cmdp, safest)
+    policy, multiplier = found
+    reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
+    return Optimum(policy, reward_value, utility_value, multiplier, slack, method)
+
+
+def solve_unconstrained(cmdp):
+    """Solve the problem without its constraint, by value iteration on the reward.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+
+    Returns
+    -------
+    Optimum
+        With multiplier zero and the slack of the constrained problem (negative if infeasible).
+    """
+    policy = maximize(cmdp, cmdp.reward)
+    reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
+    safest = cmdp.evaluate(maximize(cmdp, cmdp.utility))[1]
+    slack = float(safest) - cmdp.threshold
+    return Optimum(policy, reward_value, utility_value, 0.0, slack, "value_iteration")
+
+
+def maximize(cmdp, signal, tolerance=1e-13):
+    """Policy that maximises the discounted sum of one signal, by value iteration.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        Its threshold plays no part.
+    signal : ndarray, float64, shape (S, A)
+        What is maximised.
+    tolerance : float
+        Value iteration stops when no state's value is further than this, relative to the largest
+        value, from its limit.
+
+    Returns
+    -------
+    ndarray, float64, shape (S, A)
+        A deterministic policy.
+    """
+    values = np.zeros(cmdp.states)
+    enough = tolerance * max(1.0, np.abs(signal).max()) / (1 - cmdp.discount)
+    while True:
+        action_values = signal + cmdp.discount * cmdp.transition @ values  # (S, A)
+        improved = action_values.max(1)
+        change = np.abs(improved - values).max()
+        values = improved
+        if change * cmdp.discount <= enough:
+            return np.eye(cmdp.actions)[action_values.argmax(1)]
+
+
+def _linear_program(cmdp):
+    """Optimal policy and multiplier by HiGHS."""
+    states, actions = cmdp.states, cmdp.actions
+    stay = np.repeat(np.eye(states), actions, axis=0)  # (S * A, S)
+    flow = stay - cmdp.discount * cmdp.transition.reshape(-1, states)
+    # In units of the largest step and of total mass one, so that tolerances mean the same.
+    mass = 1 / (1 - cmdp.discount)
+    result = linprog(
+        c=-cmdp.reward.ravel() / cmdp.scale,
+        A_ub=-cmdp.utility.reshape(1, -1) / cmdp.scale,
+        b_ub=[-cmdp.threshold / cmdp.scale / mass],
+        A_eq=flow.T,
+        b_eq=cmdp.initial / mass,
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if result.status != 0:
+        raise ValueError(f"threshold: {cmdp.threshold}: linear program failed: {result.message}")
+    occupancy = np.maximum(result.x, 0).reshape(states, actions)
+    return _policy_of(occupancy), max(0.0, -float(result.ineqlin.marginals[0]))
+
+
+def _dual(cmdp, safest):
+    """Optimal policy and multiplier by value iteration on the Lagrangian."""
+
+    def line(policy):
+        reward_value, utility_value = cmdp.evaluate(policy)
+        return float(reward_value), float(utility_value) - cmdp.threshold
+
+    boldest = maximize(cmdp, cmdp.reward)
+    left, right = (boldest, *line(boldest)), (safest, *line(safest))
+    if left[2] >= 0:
+        return boldest, 0.0
+    while True:
+        # Where the lines of an unsafe and of a safe policy meet is a lower bound of the minimum.
+        multiplier = (left[1] - right[1]) / (right[2] - left[2])
+        bound = left[1] + multiplier * left[2]
+        policy = maximize(cmdp, cmdp.reward + multiplier * cmdp.utility)
+        value, excess = line(policy)
+        if value + multiplier * excess <= bound + 1e-12 * cmdp.value_bound:
+            break
+        if excess < 0:
+            left = (policy, value, excess)
+        else:
+            right = (policy, value, excess)
+    # Both policies are optimal for the Lagrangian; their mixture meets the threshold.
+    weight = right[2] / (right[2] - left[2])
+    occupancy = weight * _occupancy(cmdp, left[0]) + (1 - weight) * _occupancy(cmdp, right[0])
+    return _policy_of(occupancy), multiplier
+
+
+def _occupancy(cmdp, policy):
+    return cmdp.state_occupancy(policy)[:, None] * policy
+
+
+def _policy_of(occupancy):
+    """Policy of an occupancy measure; uniform in states that it never visits."""
+    visits = occupancy.sum(1, keepdims=True)
+    uniform = np.full_like(occupancy, 1 / occupancy.shape[1])
+    return np.where(visits > 0, occupancy / np.where(visits > 0, visits, 1), uniform)

@@ -1,0 +1,266 @@
+r"""Runs: from a process, an algorithm and seeds to a trace.
+
+The trace has one row per seed and checkpoint. Values are exact: every iterate's policy is
+evaluated by the linear solve, so the running averages that the theorems bound include all iterates
+and not only those at checkpoints.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf import optima, streams
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms.base import require_integer
+
+COLUMNS = (
+    "algorithm",
+    "evaluators",
+    "seed",
+    "iteration",
+    "reward_value",
+    "utility_value",
+    "multiplier",
+    "optimality_gap",
+    "constraint_violation",
+    "mean_optimality_gap",
+    "mean_constraint_violation",
+    "queries",
+    "steps",
+)
+METRICS = ("optimality_gap", "constraint_violation")
+_CHUNK_WORDS = 2**15  # random words drawn at once: 256 KiB, which stays in the cache
+_CHUNK_ITERATIONS = 512
+
+
+def run(
+    cmdp,
+    algorithm,
+    *,
+    evaluators,
+    seeds,
+    iterations,
+    pairs=1,
+    horizon=80,
+    primal_step=None,
+    dual_step=None,
+    multiplier_bound=None,
+    link="logistic",
+    perturbation=None,
+    directions="sphere",
+    parameterization=None,
+    initial_policy=None,
+    checkpoints=None,
+    threads=1,
+    purpose="run",
+):
+    r"""Run an algorithm once per seed and evaluate it exactly.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`: "npgpd_hf", "zpgpd_hf", "npg_pd" or "pg_pd".
+    evaluators : int or None
+        M, people per question; None for infinitely many, who know the difference itself.
+    seeds : iterable of int
+        Each gives one run, whose numbers do not depend on the other seeds.
+    iterations : int
+        T.
+    pairs : int
+        N, rounds of trajectories per iteration.
+    horizon : int
+        H; a trajectory has H + 1 steps.
+    primal_step, dual_step : float, optional
+        :math:`\eta_1, \eta_2 \ge 0`; by default those of the algorithm's theorem.
+    multiplier_bound : float, optional
+        Upper end of :math:`\Lambda`; by default :math:`2/((1-\gamma)\xi)`.
+    link : str
+        A key of :data:`pgpd_hf.LINKS`.
+    perturbation : float, optional
+        :math:`\mu > 0` of zeroth-order methods; by default that of Theorem 2.
+    directions : {"sphere", "tangent"}
+        Of the perturbation.
+    parameterization : {"softmax", "direct"}, optional
+        By default the paper's for this algorithm.
+    initial_policy : array_like, float, shape (S, A), optional
+        By default uniform.
+    checkpoints : iterable of int, optional
+        Numbers of completed updates, in [0, T], at which a row is written; by default
+        :func:`checkpoint_grid`.
+    threads : int
+        Seeds run side by side; no number depends on it.
+    purpose : str
+        Names a family of random streams; runs for different purposes share no numbers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns :data:`COLUMNS`, sorted by seed and iteration. `evaluators` is <NA> for infinitely
+        many. `constraint_violation` is :math:`b - V_g` and `optimality_gap` is
+        :math:`V_r^\star - V_r`, both signed; `mean_*` average over iterates 0..iteration.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names it.
+    """
+    setting = Setting(
+        evaluators=evaluators,
+        iterations=iterations,
+        pairs=pairs,
+        horizon=horizon,
+        primal_step=primal_step,
+        dual_step=dual_step,
+        multiplier_bound=multiplier_bound,
+        link=link,
+        perturbation=perturbation,
+        directions=directions,
+        parameterization=parameterization,
+    )
+    seeds = _seeds(seeds)
+    grid = checkpoint_grid(iterations) if checkpoints is None else _grid(checkpoints, iterations)
+    require_integer("threads", threads, 1)
+    optimum = optima.solve(cmdp)
+    process = get_algorithm(algorithm)(cmdp, optimum, setting)
+    process.initial_parameter(initial_policy)  # refuse a bad start before the first seed
+
+    def trace(seed):
+        return _trace(process, optimum, seed, initial_policy, grid, purpose)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return pd.concat(list(pool.map(trace, seeds)), ignore_index=True)
+
+
+def checkpoint_grid(iterations, points=100):
+    """Iterations at which a run is recorded, dense at the start and even on the plateau.
+
+    Parameters
+    ----------
+    iterations : int
+        T >= 1.
+    points : int
+        Number of points of the logarithmic and of the even grid.
+
+    Returns
+    -------
+    ndarray, int64
+        Increasing, from 0 to T; T - 1 is among them, where the running average is the theorems'.
+
+    Raises
+    ------
+    ValueError
+        If an argument is no positive integer.
+    """
+    require_integer("iterations", iterations, 1)
+    require_integer("points", points, 1)
+    even = np.linspace(0, iterations, points + 1)
+    logarithmic = np.geomspace(1, iterations, points)
+    ends = [0, iterations - 1, iterations]
+    return np.unique(np.rint(np.concatenate([even, logarithmic, ends])).astype(np.int64))
+
+
+def iterates(process, seed, initial_policy=None, purpose="run"):
+    """Yield all iterates of one run, in chunks.
+
+    Parameters
+    ----------
+    process : Algorithm
+        Ready to iterate.
+    seed : int
+        Names the run's streams.
+    initial_policy : array_like, optional
+        Where to start.
+    purpose : str
+        Names the family of streams.
+
+    Yields
+    ------
+    policies : ndarray, float64, shape (iterates, S, A)
+        Consecutive policies; T + 1 in all, the last one after the last update.
+    multipliers : ndarray, float64, shape (iterates,)
+        Their multipliers.
+    """
+    axes = {"purpose": purpose, "algorithm": process.name, "seed": seed}
+    axes["evaluators"] = process.setting.evaluators
+    bits = streams.bit_generator(kind="words", **axes)
+    normal = np.random.Generator(streams.bit_generator(kind="normals", **axes))
+    theta = process.initial_parameter(initial_policy)
+    multiplier = 0.0
+    width, dimension = process.words_per_iteration, process.normals_per_iteration
+    chunk = max(1, min(_CHUNK_ITERATIONS, _CHUNK_WORDS // max(1, width)))
+    left = process.setting.iterations
+    while left > 0:
+        count = min(chunk, left)
+        words = bits.random_raw(count * width).reshape(count, width)
+        normals = normal.standard_normal((count, dimension))
+        policies, multipliers, multiplier = process.advance(theta, multiplier, words, normals)
+        left -= count
+        yield policies, multipliers
+    yield process.policy(theta)[None], np.array([multiplier])
+
+
+def _trace(process, optimum, seed, initial_policy, grid, purpose):
+    """Rows of one seed."""
+    total = np.zeros(2)
+    rows = []
+    first = 0
+    for policies, multipliers in iterates(process, seed, initial_policy, purpose):
+        values = np.stack(process.cmdp.evaluate(policies))  # (2, iterates)
+        # Sequential sums with a carry: the same bits whatever the chunk.
+        sums = np.cumsum(np.concatenate([total[:, None], values], axis=1), axis=1)[:, 1:]
+        total = sums[:, -1]
+        chosen = grid[(grid >= first) & (grid < first + len(policies))]
+        at = chosen - first
+        rows.append((values[:, at], multipliers[at], sums[:, at] / (chosen + 1)))
+        first += len(policies)
+    values = np.concatenate([row[0] for row in rows], axis=1)
+    means = np.concatenate([row[2] for row in rows], axis=1)
+    people = process.setting.evaluators
+    queries = 0 if people is None else people * process.questions_per_iteration
+    trace = {
+        "algorithm": process.name,
+        "evaluators": pd.array([people] * len(grid), dtype="Int64"),
+        "seed": seed,
+        "iteration": grid,
+        "reward_value": values[0],
+        "utility_value": values[1],
+        "multiplier": np.concatenate([row[1] for row in rows]),
+        "optimality_gap": optimum.reward_value - values[0],
+        "constraint_violation": process.cmdp.threshold - values[1],
+        "mean_optimality_gap": optimum.reward_value - means[0],
+        "mean_constraint_violation": process.cmdp.threshold - means[1],
+        "queries": grid * queries,
+        "steps": grid * process.steps_per_iteration,
+    }
+    return pd.DataFrame(trace, columns=list(COLUMNS))
+
+
+def _seeds(seeds):
+    try:
+        seeds = list(seeds)
+    except TypeError:
+        raise ValueError(f"seeds: several integers expected, got {seeds!r}") from None
+    if not seeds:
+        raise ValueError("seeds: at least one expected")
+    for seed in seeds:
+        require_integer("seeds", seed, 0)
+    if len(set(seeds)) < len(seeds):
+        raise ValueError("seeds: each may appear once")
+    return sorted(int(seed) for seed in seeds)
+
+
+def _grid(checkpoints, iterations):
+    try:
+        grid = list(checkpoints)
+    except TypeError:
+        raise ValueError(f"checkpoints: several integers expected, got {checkpoints!r}") from None
+    if not grid:
+        raise ValueError("checkpoints: at least one expected")
+    for point in grid:
+        require_integer("checkpoints", point, 0)
+        if point > iterations:
+            raise ValueError(f"checkpoints: {point} is beyond the last iteration, {iterations}")
+    return np.unique(np.array(grid, dtype=np.int64))

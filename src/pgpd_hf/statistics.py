@@ -1,0 +1,154 @@
+"""Statistics over seeds, the unit of replication."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+LEVEL = 0.95
+VALUES = (
+    "reward_value",
+    "utility_value",
+    "multiplier",
+    "optimality_gap",
+    "constraint_violation",
+    "mean_optimality_gap",
+    "mean_constraint_violation",
+    "queries",
+    "steps",
+)
+
+
+def mean_interval(samples, level=LEVEL, axis=0):
+    """Mean and Student's t interval.
+
+    Parameters
+    ----------
+    samples : array_like, float
+        Independent samples along `axis`.
+    level : float
+        Coverage in (0, 1).
+    axis : int
+        Axis of the samples.
+
+    Returns
+    -------
+    mean, low, high : ndarray, float64
+        Without `axis`; the interval is NaN where there is one sample only.
+    """
+    samples = np.asarray(samples, dtype=np.float64)
+    count = samples.shape[axis]
+    mean = samples.mean(axis)
+    if count < 2:
+        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
+    half = stats.t.ppf((1 + level) / 2, count - 1) * samples.std(axis, ddof=1) / np.sqrt(count)
+    return mean, mean - half, mean + half
+
+
+def aggregate(traces, level=LEVEL):
+    """Reduce traces over seeds.
+
+    Parameters
+    ----------
+    traces : pandas.DataFrame
+        Rows of :func:`pgpd_hf.run`, of any algorithms and M.
+    level : float
+        Coverage of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per algorithm, evaluators and iteration, in this order: the number of `seeds`, and
+        for each value the mean (under its own name) and the ends of the interval (`_low` and
+        `_high`).
+    """
+    keys = ["algorithm", "evaluators", "iteration"]
+    groups = traces.groupby(keys, dropna=False, sort=True)
+    table = groups.size().rename("seeds").to_frame()
+    ordered = traces.sort_values([*keys, "seed"])
+    for value in VALUES:
+        limits = {
+            key: mean_interval(group.to_numpy(), level)
+            for key, group in ordered.groupby(keys, dropna=False, sort=True)[value]
+        }
+        columns = [value, f"{value}_low", f"{value}_high"]
+        table[columns] = np.array([limits[key] for key in table.index])
+    return table.reset_index()
+
+
+def loglog_slope(positions, samples, level=LEVEL, resamples=2000, seed=0):
+    """Slope of log mean against log position, with a bootstrap interval over seeds.
+
+    Parameters
+    ----------
+    positions : array_like, float, shape (n,)
+        Positive, such as values of T.
+    samples : sequence of n array_like, float
+        Independent samples, one per seed, at each position.
+    level : float
+        Coverage of the interval.
+    resamples : int
+        Bootstrap resamples; seeds are drawn anew at each position.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    slope, low, high : float
+        NaN where a mean is not positive, so that it has no logarithm.
+    """
+    logs = np.log(np.asarray(positions, dtype=np.float64))
+    centred = logs - logs.mean()
+
+    def slope(*groups, axis=-1):
+        means = np.stack([np.mean(group, axis=axis) for group in groups], axis=-1)
+        heights = np.log(np.where(means > 0, means, np.nan))
+        return heights @ centred / (centred @ centred)
+
+    estimate = float(slope(*[np.asarray(group, dtype=np.float64) for group in samples]))
+    if not np.isfinite(estimate) or min(len(group) for group in samples) < 2:
+        return estimate, np.nan, np.nan
+    with warnings.catch_warnings():
+        # A resample whose mean is not positive has no slope, and the interval then no ends.
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        result = stats.bootstrap(
+            samples,
+            slope,
+            n_resamples=resamples,
+            confidence_level=level,
+            method="percentile",
+            rng=np.random.default_rng(seed),
+        )
+    interval = result.confidence_interval
+    return estimate, float(interval.low), float(interval.high)
+
+
+def read_traces(paths):
+    """Read traces and put them in order.
+
+    Parameters
+    ----------
+    paths : iterable of path-like
+        Parquet files of :func:`pgpd_hf.run`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Sorted by algorithm, evaluators, seed and iteration, whatever the order of `paths`.
+
+    Raises
+    ------
+    ValueError
+        If a file is not a whole Parquet file; the message names it.
+    """
+    tables = []
+    for path in sorted(paths):
+        try:
+            tables.append(pd.read_parquet(path))
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"{path}: not a whole Parquet file; delete it and run again"
+            ) from error
+    traces = pd.concat(tables, ignore_index=True)
+    return traces.sort_values(["algorithm", "evaluators", "seed", "iteration"], ignore_index=True)

@@ -1,0 +1,247 @@
+r"""The constants of the paper's lemmas, for one process under one setting.
+
+The paper's rewards and utilities lie in [0, 1]. Here they lie in [0, scale], and the largest value
+:math:`B = \mathrm{scale}/(1-\gamma)` enters explicitly where a proof uses the size of values, so
+that every bound is as tight as its proof makes it; with scale = 1 each is the paper's. What the
+paper fixes as a formula - the range :math:`\bar\sigma_\lambda`, the step sizes, and
+:math:`L_\theta`, which is a step size - stays as printed, as it does in the run engine: rewards in
+[0, scale] with scale :math:`\le 1` are a special case of the paper's, so the statements hold.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.links import get_link
+from pgpd_hf.theory.exact import visitation
+
+
+class OutsideAssumptions(ValueError):
+    """A setting that a statement says nothing about; the message says why."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    r"""What the bounds depend on.
+
+    Attributes
+    ----------
+    states, actions : int
+        :math:`|S|, |A|`.
+    discount : float
+        :math:`\gamma`.
+    scale : float
+        Largest reward or utility of a step.
+    threshold : float
+        :math:`b`.
+    slack : float
+        Slater slack :math:`\xi > 0`.
+    mismatch : float
+        :math:`\|d^{\pi^\star}_\rho/\rho\|_\infty`; infinite unless :math:`\rho` has full support.
+    evaluators : int or None
+        :math:`M`; None for infinitely many.
+    pairs, horizon, iterations : int
+        :math:`N, H, T`.
+    lipschitz : float
+        :math:`L`, of the inverse link on :math:`[\sigma(-G(H)), \sigma(G(H))]`.
+    multiplier_bound : float
+        :math:`\bar\sigma_\lambda`.
+    perturbation : float
+        :math:`\mu`.
+    """
+
+    states: int
+    actions: int
+    discount: float
+    scale: float
+    threshold: float
+    slack: float
+    mismatch: float
+    evaluators: int | None
+    pairs: int
+    horizon: int
+    iterations: int
+    lipschitz: float
+    multiplier_bound: float
+    perturbation: float
+
+    def __post_init__(self):
+        if not self.slack > 0:
+            raise OutsideAssumptions(
+                f"slack: Assumption 2 (line 247) asks for xi > 0, got {self.slack}"
+            )
+        if self.scale > 1:
+            raise OutsideAssumptions(
+                f"scale: rewards and utilities in [0, 1] (line 103) expected, got {self.scale}"
+            )
+
+    @property
+    def value_bound(self):
+        r"""float: :math:`B`, the largest value; the paper's :math:`1/(1-\gamma)`."""
+        return self.scale / (1 - self.discount)
+
+    @property
+    def return_bound(self):
+        """float: the largest return, scale times G(H) (line 133)."""
+        return self.value_bound * (1 - self.discount ** (self.horizon + 1))
+
+    @property
+    def truncation(self):
+        r"""float: :math:`\epsilon_V(H) = B\gamma^H` (line 723)."""
+        return self.value_bound * self.discount**self.horizon
+
+    @property
+    def feedback(self):
+        r"""float: :math:`\beta = L\sqrt{2\log M/M} + 2G(H)/M^2` (line 963)."""
+        if self.evaluators is None:
+            return 0.0
+        self._require_people()
+        people = self.evaluators
+        root = math.sqrt(2 * math.log(people) / people)
+        return self.lipschitz * root + 2 * self.return_bound / people**2
+
+    @property
+    def feedback_square(self):
+        r"""float: :math:`2L^2\log M/M + 4G(H)^2/M^2` (line 975)."""
+        if self.evaluators is None:
+            return 0.0
+        self._require_people()
+        people = self.evaluators
+        first = 2 * self.lipschitz**2 * math.log(people) / people
+        return first + 4 * self.return_bound**2 / people**2
+
+    @property
+    def sampling_square(self):
+        r"""float: :math:`\sigma_1(H, N) = 2G(H)^2/N + 2\epsilon_V^2` (line 868)."""
+        return 2 * self.return_bound**2 / self.pairs + 2 * self.truncation**2
+
+    @property
+    def excess_bias(self):
+        r"""float: :math:`\epsilon_c = \epsilon_V + \beta` (line 1089)."""
+        return self.truncation + self.feedback
+
+    @property
+    def excess_square(self):
+        r"""float: :math:`\sigma_2^2(H, M, N)` (line 1247)."""
+        self.require_threshold()
+        return 3 * (self.feedback_square + self.sampling_square + self.value_bound**2)
+
+    @property
+    def advantage_bias(self):
+        r"""float: :math:`\epsilon_A = \beta + 2\epsilon_V` (line 1817)."""
+        return self.feedback + 2 * self.truncation
+
+    @property
+    def smoothness(self):
+        r"""float: :math:`L' = 2\gamma|A|/(1-\gamma)^3` times scale (line 1034)."""
+        return 2 * self.scale * self.discount * self.actions / (1 - self.discount) ** 3
+
+    @property
+    def dimension(self):
+        """int: d (line 541)."""
+        return self.states * self.actions
+
+    @property
+    def gradient_bias(self):
+        r"""float: :math:`\epsilon_{rg}` (line 1148)."""
+        return self.gradient_bias_at(self.perturbation, self.dimension)
+
+    def gradient_bias_at(self, perturbation, dimension):
+        r""":math:`\epsilon_{rg} = \mu L'd/2 + 2d\epsilon_V/\mu + d\beta/\mu` (line 1148).
+
+        Parameters
+        ----------
+        perturbation : float
+            :math:`\mu > 0`.
+        dimension : int
+            d, of the sphere that directions come from.
+
+        Returns
+        -------
+        float
+            In units of value.
+        """
+        noise = (2 * self.truncation + self.feedback) / perturbation
+        return dimension * (perturbation * self.smoothness / 2 + noise)
+
+    @property
+    def distance(self):
+        r"""float: :math:`D_\theta = 8|S|\,\|d^\star/\rho\|_\infty^2/(1-\gamma)^2` (line 1378)."""
+        if not math.isfinite(self.mismatch):
+            raise OutsideAssumptions(
+                "initial: rho > 0 in every state (line 1371) expected; ||d*/rho|| is infinite"
+            )
+        return 8 * self.states * self.mismatch**2 / (1 - self.discount) ** 2
+
+    @property
+    def curvature(self):
+        r"""float: :math:`L_\theta = 2|A|(1+2/\xi)/(1-\gamma)^4` (line 1380), as printed."""
+        return 2 * self.actions * (1 + 2 / self.slack) / (1 - self.discount) ** 4
+
+    def require_threshold(self):
+        """Refuse a threshold that makes a return's excess leave the range of people's answers.
+
+        Raises
+        ------
+        OutsideAssumptions
+            Unless 0 <= b <= G(H): the proofs use |R - b| <= G(H) and |V_g - b| <= B.
+        """
+        if not 0 <= self.threshold <= self.return_bound:
+            raise OutsideAssumptions(
+                f"threshold: 0 <= b <= G(H) = {self.return_bound:.6g} expected "
+                f"(the answers are clipped there), got {self.threshold}"
+            )
+
+    def _require_people(self):
+        if self.evaluators < 2:
+            raise OutsideAssumptions(
+                "evaluators: M >= 2 expected; log 1 = 0 removes people's error from the bound"
+            )
+
+
+def make_constants(cmdp, optimum, setting):
+    """Gather the constants of a process under a setting.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    optimum : Optimum
+        Its optimum.
+    setting : Setting
+        M, N, H, T, link; the range of multipliers and the perturbation are the paper's unless set.
+
+    Returns
+    -------
+    Constants
+
+    Raises
+    ------
+    OutsideAssumptions
+        If there is no Slater slack, or rewards exceed one.
+    """
+    if not optimum.slack > 0:
+        raise OutsideAssumptions(
+            f"slack: Assumption 2 (line 247) asks for xi > 0, got {optimum.slack}"
+        )
+    process = get_algorithm("zpgpd_hf")(cmdp, optimum, setting)
+    visits = visitation(cmdp, optimum.policy)
+    full = (cmdp.initial > 0).all()
+    return Constants(
+        states=cmdp.states,
+        actions=cmdp.actions,
+        discount=cmdp.discount,
+        scale=cmdp.scale,
+        threshold=cmdp.threshold,
+        slack=optimum.slack,
+        mismatch=float(np.max(visits / cmdp.initial)) if full else math.inf,
+        evaluators=setting.evaluators,
+        pairs=setting.pairs,
+        horizon=setting.horizon,
+        iterations=setting.iterations,
+        lipschitz=get_link(setting.link).inverse_lipschitz(cmdp.return_bound(setting.horizon)),
+        multiplier_bound=process.multiplier_bound,
+        perturbation=process.survey.perturbation,
+    )

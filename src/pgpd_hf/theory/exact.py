@@ -1,0 +1,245 @@
+r"""Exact quantities that the lemmas bound: no sampling, no asymptotics.
+
+Returns of trajectories have a finite horizon, so their first two moments follow from recursions
+over steps; votes are binomial, so the error of people's answers is a finite sum; and the value is
+a rational function of the policy, so its gradient and Hessian are linear algebra.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from pgpd_hf.links import probability
+from pgpd_hf.policies import project_rows
+
+
+def finite_horizon_values(cmdp, policy, signal, horizon):
+    r"""Expected returns of trajectories of steps 0..H.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    policy : ndarray, float64, shape (..., S, A)
+        :math:`\pi(a|s)`.
+    signal : ndarray, float64, shape (S, A)
+        Reward or utility of a step.
+    horizon : int
+        :math:`H \ge 0`; a trajectory has :math:`H + 1` steps.
+
+    Returns
+    -------
+    state_values : ndarray, float64, shape (..., S)
+        :math:`V^{\pi,H}(s)`.
+    action_values : ndarray, float64, shape (..., S, A)
+        Expected return of :math:`\tau(s, a)`, whose first action is :math:`a`.
+    """
+    values = np.zeros(policy.shape[:-1])  # (..., S)
+    for _ in range(horizon + 1):
+        action_values = signal + cmdp.discount * _expect(cmdp, values)  # (..., S, A)
+        values = (policy * action_values).sum(-1)
+    return values, action_values
+
+
+def return_moments(cmdp, policy, signal, horizon):
+    r"""First two moments of the return of a trajectory that starts in a state.
+
+    With k steps to go, :math:`m_2(s) = \sum_a \pi(a|s) [f^2 + 2 \gamma f\, P m_1' + \gamma^2 P
+    m_2']`, where :math:`m'` belong to one step fewer.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    policy : ndarray, float64, shape (..., S, A)
+        :math:`\pi(a|s)`.
+    signal : ndarray, float64, shape (S, A)
+        :math:`f`.
+    horizon : int
+        :math:`H`.
+
+    Returns
+    -------
+    mean, second : ndarray, float64, shape (..., S)
+        :math:`E R^H(\tau(s))` and :math:`E R^H(\tau(s))^2`.
+    """
+    discount = cmdp.discount
+    mean = np.zeros(policy.shape[:-1])
+    second = np.zeros(policy.shape[:-1])
+    for _ in range(horizon + 1):
+        after = _expect(cmdp, mean)
+        square = signal**2 + 2 * discount * signal * after + discount**2 * _expect(cmdp, second)
+        mean = (policy * (signal + discount * after)).sum(-1)
+        second = (policy * square).sum(-1)
+    return mean, second
+
+
+def _expect(cmdp, values):
+    """Expectation of a function of the next state: (..., S) to (..., S, A)."""
+    rows = cmdp.transition.reshape(-1, cmdp.states)  # (S * A, S)
+    return (values @ rows.T).reshape(*values.shape[:-1], cmdp.states, cmdp.actions)
+
+
+class FeedbackError(NamedTuple):
+    r"""Error of :math:`\sigma^{-1}(\mathrm{clip}[k/M])` at known differences of returns.
+
+    Attributes
+    ----------
+    bias : ndarray, float64
+        :math:`B_M(\Delta) = E\sigma^{-1}(\hat p) - \Delta`.
+    absolute : ndarray, float64
+        :math:`E|\sigma^{-1}(\hat p) - \Delta|`.
+    square : ndarray, float64
+        :math:`S_M(\Delta) = E(\sigma^{-1}(\hat p) - \Delta)^2`.
+    """
+
+    bias: np.ndarray
+    absolute: np.ndarray
+    square: np.ndarray
+
+
+def feedback_error(differences, evaluators, link, bound):
+    r"""Moments of people's error, summed over the binomial number of votes.
+
+    Parameters
+    ----------
+    differences : array_like, float, shape (D,)
+        :math:`\Delta`: of two returns, or of a return and the threshold.
+    evaluators : int or None
+        :math:`M`; infinitely many (None) make no error.
+    link : Link
+        :math:`\sigma`.
+    bound : float
+        Frequencies are clipped to :math:`\sigma(\pm B)`; the paper's :math:`G(H)`.
+
+    Returns
+    -------
+    FeedbackError
+        Arrays of shape (D,).
+    """
+    differences = np.asarray(differences, dtype=np.float64)
+    if evaluators is None:
+        return FeedbackError(*np.zeros((3, len(differences))))
+    votes = np.arange(evaluators + 1)
+    favour = np.array([probability(link.code, difference) for difference in differences])
+    mass = stats.binom.pmf(votes, evaluators, favour[:, None])  # (D, M + 1)
+    errors = link.clipped_inverse(votes / evaluators, bound) - differences[:, None]
+    return FeedbackError(
+        (mass * errors).sum(1), (mass * np.abs(errors)).sum(1), (mass * errors**2).sum(1)
+    )
+
+
+def value(cmdp, theta, signal):
+    r"""Value under direct parameterization, continued off the simplex.
+
+    :math:`V^\theta(\rho) = \rho^\top (I - \gamma P_\theta)^{-1} r_\theta` with
+    :math:`P_\theta = \sum_a \theta_{s,a} P(\cdot|s,a)` is a rational function of :math:`\theta`.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    theta : ndarray, float64, shape (..., S, A)
+        A policy, or a point near one.
+    signal : ndarray, float64, shape (S, A)
+        Reward or utility.
+
+    Returns
+    -------
+    ndarray, float64, shape (...)
+    """
+    _, _, state_values = _solve(cmdp, theta, signal)
+    return (cmdp.initial * state_values).sum(-1)
+
+
+def gradient(cmdp, theta, signal):
+    r"""Gradient of :func:`value`: :math:`\partial V/\partial \theta_{s,a} = q(s) Q(s, a)`.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    theta : ndarray, float64, shape (..., S, A)
+        As in :func:`value`.
+    signal : ndarray, float64, shape (S, A)
+        Reward or utility.
+
+    Returns
+    -------
+    ndarray, float64, shape (..., S, A)
+    """
+    _, occupancy, state_values = _solve(cmdp, theta, signal)
+    action_values = signal + cmdp.discount * _expect(cmdp, state_values)
+    return occupancy[..., None] * action_values
+
+
+def hessian(cmdp, theta, signal):
+    r"""Hessian of :func:`value`.
+
+    With :math:`W = P (I - \gamma P_\theta)^{-1}`, one row for each pair, its entry at
+    :math:`(s,a), (z,b)` is :math:`\gamma q(s) W(s,a;z) Q(z,b) + \gamma q(z) W(z,b;s) Q(s,a)`.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    theta : ndarray, float64, shape (S, A)
+        As in :func:`value`.
+    signal : ndarray, float64, shape (S, A)
+        Reward or utility.
+
+    Returns
+    -------
+    ndarray, float64, shape (S * A, S * A)
+    """
+    resolvent, occupancy, state_values = _solve(cmdp, theta, signal)
+    action_values = signal + cmdp.discount * _expect(cmdp, state_values)
+    reach = cmdp.transition @ resolvent  # (S, A, S): W
+    half = cmdp.discount * np.einsum("s,saz,zb->sazb", occupancy, reach, action_values)
+    size = cmdp.states * cmdp.actions
+    half = half.reshape(size, size)
+    return half + half.T
+
+
+def _solve(cmdp, theta, signal):
+    """Inverse of I - gamma P, state occupancy and state values."""
+    kernel = np.einsum("...sa,sat->...st", theta, cmdp.transition)
+    resolvent = np.linalg.inv(np.eye(cmdp.states) - cmdp.discount * kernel)  # (..., S, S)
+    state_values = (resolvent @ (theta * signal).sum(-1)[..., None])[..., 0]
+    return resolvent, cmdp.initial @ resolvent, state_values
+
+
+def visitation(cmdp, policy):
+    r"""Discounted visitation distribution :math:`d_\rho^\pi` (line 121 of the paper).
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    policy : ndarray, float64, shape (..., S, A)
+        :math:`\pi(a|s)`.
+
+    Returns
+    -------
+    ndarray, float64, shape (..., S)
+        Sums to one.
+    """
+    return (1 - cmdp.discount) * cmdp.state_occupancy(policy)
+
+
+def projected(theta):
+    """Rows projected on the simplex.
+
+    Parameters
+    ----------
+    theta : ndarray, float64, shape (..., S, A)
+        Any real numbers.
+
+    Returns
+    -------
+    ndarray, float64, shape (..., S, A)
+    """
+    rows = np.array(theta, dtype=np.float64).reshape(-1, theta.shape[-1])
+    project_rows(rows, rows)
+    return rows.reshape(theta.shape)

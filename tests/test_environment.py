@@ -1,0 +1,113 @@
+"""The files that describe the environment agree, and nothing in them belongs to one machine."""
+
+import re
+import runpy
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent
+
+LOCK = (ROOT / "requirements.lock").read_text()
+# One logical line for each package: the requirement, then its hashes.
+LOCK_ENTRIES = [
+    line.split(" --hash=")
+    for line in re.sub(r"\s*\\\n\s*", " ", LOCK).splitlines()
+    if line and not line.lstrip().startswith("#")
+]
+LOCKED = {
+    canonicalize_name(requirement.name): requirement
+    for requirement in (Requirement(entry[0]) for entry in LOCK_ENTRIES)
+}
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+REQUIRED = [
+    *PROJECT["build-system"]["requires"],
+    *PROJECT["project"]["dependencies"],
+    *(item for group in PROJECT["dependency-groups"].values() for item in group),
+]
+
+ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+
+# What would tie the project to one machine or one package index.
+FOREIGN = {
+    "an index address": rb"https?://[^\s\"'<>]*/simple\b|pythonhosted\.org",
+    "an index option": rb"(?m)(?:--|^\s*)(?:extra-index-url|index-url|find-links|trusted-host)\b",
+    "a wheel on disk": rb"file://[^\s\"'<>]+\.whl",
+    "an absolute path": rb"(?<![\w.~})>-])/(?:home|mnt|root|work|workspace|Users)/[\w.-]",
+}
+
+
+def version(requirement):
+    """Return the version that an exact pin allows."""
+    (specifier,) = requirement.specifier
+    assert specifier.operator == "==", f"{requirement} is not an exact pin"
+    return Version(specifier.version)
+
+
+def test_lock_names_each_package_once():
+    assert len(LOCKED) == len(LOCK_ENTRIES) > 0
+
+
+def test_every_locked_package_is_pinned_and_hashed():
+    for requirement, *hashes in LOCK_ENTRIES:
+        version(Requirement(requirement))
+        assert hashes, f"{requirement} has no hash"
+        for value in hashes:
+            assert re.fullmatch(r"sha256:[0-9a-f]{64}", value), f"{requirement}: {value}"
+
+
+@pytest.mark.parametrize("text", REQUIRED)
+def test_requirement_is_locked_within_its_range(text):
+    requirement = Requirement(text)
+    pin = LOCKED[canonicalize_name(requirement.name)]
+    assert pin.marker is None, f"{pin.name} is not locked for every platform"
+    assert version(pin) in requirement.specifier
+
+
+def test_conda_environment_pins_what_the_lock_pins():
+    (pip,) = (item["pip"] for item in ENVIRONMENT if isinstance(item, dict))
+    assert pip[0] == "-e ."
+    assert {Requirement(item) for item in pip[1:]} == set(LOCKED.values())
+
+
+def test_conda_python_is_supported():
+    (python,) = (item for item in ENVIRONMENT if str(item).startswith("python "))
+    supported = Requirement("python" + PROJECT["project"]["requires-python"]).specifier
+    assert python.removeprefix("python =") in supported
+
+
+def test_conda_environment_was_written_from_this_lock():
+    """The file carries the lock's digest, so an edit by hand of either one shows."""
+    render = runpy.run_path(str(ROOT / "tools" / "lock.py"))["render_environment"]
+    assert (ROOT / "environment.yml").read_text() == render(LOCK), "run `make lock`"
+
+
+def test_citation_names_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == PROJECT["project"]["version"]
+
+
+@pytest.mark.skipif(
+    shutil.which("git") is None or not (ROOT / ".git").exists(), reason="needs a git checkout"
+)
+def test_no_file_is_tied_to_one_machine():
+    # New files too, so that the test fails before the commit and not after it.
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    found = []
+    for name in listing.stdout.split("\0"):
+        path = ROOT / name
+        if not path.is_file():  # deleted, not yet committed
+            continue
+        content = path.read_bytes()
+        for what, pattern in FOREIGN.items():
+            found += [f"{name}: {what}: {hit}" for hit in re.findall(pattern, content)]
+    assert not found, "\n".join(found)

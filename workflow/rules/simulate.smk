@@ -1,0 +1,91 @@
+rule calibrate:
+    input:
+        script="workflow/scripts/calibrate.py",
+        sources=lambda wildcards: sources(
+            "calibration", "configuration", "storage", f"algorithms/{wildcards.algorithm}"
+        ),
+        environment=f"{RESULTS}/environment.npz",
+    output:
+        scores=f"{RESULTS}/calibration/{{algorithm}}.csv",
+        steps=f"{RESULTS}/calibration/{{algorithm}}.json",
+    log:
+        f"{RESULTS}/logs/calibrate/{{algorithm}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/calibrate/{{algorithm}}.tsv"
+    params:
+        study=lambda wildcards: relevant(wildcards.algorithm, "calibration"),
+    message:
+        "Step sizes of {wildcards.algorithm}, on calibration seeds"
+    shell:
+        "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
+        " --algorithm {wildcards.algorithm:q} --threads {threads}"
+        " --scores {output.scores:q} --steps {output.steps:q} >{log:q} 2>&1"
+
+
+rule simulate:
+    input:
+        script="workflow/scripts/simulate.py",
+        sources=lambda wildcards: sources(
+            "configuration", "runs", "storage", f"algorithms/{wildcards.algorithm}"
+        ),
+        environment=f"{RESULTS}/environment.npz",
+        steps=steps_of,
+    output:
+        f"{RESULTS}/runs/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.parquet",
+    log:
+        f"{RESULTS}/logs/runs/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/runs/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.tsv"
+    params:
+        study=lambda wildcards: relevant(wildcards.algorithm),
+        steps=steps_option,
+    message:
+        "{wildcards.algorithm}, M = {wildcards.evaluators}, "
+        "seeds {wildcards.first} to {wildcards.last}"
+    shell:
+        "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
+        " --algorithm {wildcards.algorithm:q} --evaluators {wildcards.evaluators:q}"
+        " --seeds {wildcards.first} {wildcards.last} {params.steps}"
+        " --output {output:q} >{log:q} 2>&1"
+
+
+rule sweep:
+    input:
+        script="workflow/scripts/sweep.py",
+        sources=lambda wildcards: sources(
+            "configuration", "runs", "storage", f"algorithms/{wildcards.algorithm}"
+        ),
+        environment=f"{RESULTS}/environment.npz",
+        steps=steps_of,
+    output:
+        f"{RESULTS}/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.parquet",
+    log:
+        f"{RESULTS}/logs/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.tsv"
+    params:
+        study=lambda wildcards: relevant(wildcards.algorithm, "rates"),
+        steps=steps_option,
+    message:
+        "{wildcards.algorithm}, M = {wildcards.evaluators}, sweep over T, {wildcards.step_rule} steps"
+    shell:
+        "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
+        " --algorithm {wildcards.algorithm:q} --evaluators {wildcards.evaluators:q}"
+        " --step-rule {wildcards.step_rule:q} {params.steps} --output {output:q} >{log:q} 2>&1"
+
+
+rule aggregate:
+    input:
+        script="workflow/scripts/aggregate.py",
+        sources=sources("statistics", "storage"),
+        traces=traces(),
+    output:
+        f"{RESULTS}/aggregate.parquet",
+    log:
+        f"{RESULTS}/logs/aggregate.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/aggregate.tsv"
+    message:
+        "Means and intervals over seeds"
+    shell:
+        "python {input.script:q} {input.traces:q} --output {output:q} >{log:q} 2>&1"

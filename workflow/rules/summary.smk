@@ -1,0 +1,41 @@
+rule summary:
+    input:
+        script="workflow/scripts/summarize.py",
+        sources=sources("plotting", "statistics", "storage"),
+        aggregate=f"{RESULTS}/aggregate.parquet",
+        optimum=f"{RESULTS}/optimum.json",
+    output:
+        f"{RESULTS}/summary.txt",
+    log:
+        f"{RESULTS}/logs/summary.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/summary.tsv"
+    params:
+        study=STUDY,
+        figures=FIGURES,
+    message:
+        "Summary"
+    shell:
+        "python {input.script:q} --study {params.study:q} --figures {params.figures:q}"
+        " --aggregate {input.aggregate:q} --optimum {input.optimum:q} --output {output:q}"
+        " >{log:q} 2>&1"
+
+
+rule provenance:
+    input:
+        script="workflow/scripts/provenance.py",
+        sources=sources("storage"),
+        results=rules.figures.output + rules.rates.output + rules.summary.output,
+    output:
+        provenance=f"{RESULTS}/provenance.json",
+        config=f"{RESULTS}/config.yaml",
+    log:
+        f"{RESULTS}/logs/provenance.log",
+    params:
+        config=json.dumps(config),
+        benchmarks=f"{RESULTS}/benchmarks",
+    message:
+        "Versions, machine, commit, configuration and wall time"
+    shell:
+        "python {input.script:q} --config {params.config:q} --benchmarks {params.benchmarks:q}"
+        " --resolved {output.config:q} --output {output.provenance:q} >{log:q} 2>&1"

@@ -1,0 +1,35 @@
+"""Choose the step sizes of one algorithm on calibration seeds."""
+
+import argparse
+import json
+
+from pgpd_hf import calibration, cmdp, configuration, storage
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--environment", required=True, help="archive of the process")
+    parser.add_argument("--study", required=True, help="what of the config matters here, as JSON")
+    parser.add_argument("--algorithm", required=True)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--scores", required=True, help="CSV file to write")
+    parser.add_argument("--steps", required=True, help="JSON file to write")
+    arguments = parser.parse_args()
+
+    study = json.loads(arguments.study)
+    options = study["calibration"]
+    scores = calibration.score_grid(
+        cmdp.CMDP.load(arguments.environment),
+        arguments.algorithm,
+        configuration.run_setting(study, arguments.algorithm, options["evaluators"]),
+        options["grid"][arguments.algorithm],
+        options["seeds"],
+        arguments.threads,
+    )
+    storage.write_table(arguments.scores, scores)
+    chosen = scores[scores["chosen"]].iloc[0]
+    storage.write_json(arguments.steps, chosen[["primal_step", "dual_step"]].to_dict())
+
+
+if __name__ == "__main__":
+    main()
