@@ -19,6 +19,7 @@ if workflow.is_main_process:
 include: "workflow/rules/environment.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/notebooks.smk"
+include: "workflow/rules/proofs.smk"
 include: "workflow/rules/summary.smk"
 
 
@@ -27,10 +28,19 @@ rule all:
     input:
         rules.figures.output,
         rules.rates.output,
+        rules.bounds.output,
         rules.summary.output,
         rules.provenance.output,
     message:
         "Everything is there"
+
+
+rule theory:
+    input:
+        rules.bounds.output,
+        rules.certificates.output,
+    message:
+        "Bounds and certificates are there"
 
 
 onsuccess:
