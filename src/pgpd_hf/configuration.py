@@ -50,9 +50,7 @@ def check(config, schema):
     ValueError
         One line that names the key, the value and what is allowed.
     """
-    error = best_match(_Validator(schema).iter_errors(config))
-    if error is not None:
-        raise ValueError(_in_one_line(error))
+    conform(config, schema)
     _check_order("evaluators", config["evaluators"])
     _check_order("rates.evaluators", config["rates"]["evaluators"])
     _refuse_at("link", get_link, config["link"])
@@ -73,6 +71,26 @@ def check(config, schema):
         _check_order(f"rates.iterations.{name}", config["rates"]["iterations"][name])
         settings = run_setting(config, name, config["evaluators"][0], (0.0, 0.0))
         _refuse_at(key, lambda: kind(cmdp, optimum, Setting(**settings)))  # noqa: B023
+
+
+def conform(content, schema):
+    """Refuse what does not follow a JSON Schema.
+
+    Parameters
+    ----------
+    content : object
+        What was read from a file.
+    schema : dict
+        The JSON Schema.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
+    error = best_match(_Validator(schema).iter_errors(content))
+    if error is not None:
+        raise ValueError(_in_one_line(error))
 
 
 def environment(config):
