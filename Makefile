@@ -14,7 +14,7 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures smoke test test-all lint format lock clean distclean
+.PHONY: help figures smoke test test-all lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,9 @@ format: .venv/installed  ## rewrite the code in the style that lint checks
 	$(IN_VENV) ruff check --fix
 	$(IN_VENV) ruff format
 	$(IN_VENV) snakefmt Snakefile workflow
+
+docs: .venv/installed  ## write config/README.md from the schema's descriptions
+	$(IN_VENV) python tools/document_config.py
 
 lock:  ## resolve pyproject.toml anew (needs uv): LOCK_FLAGS=--upgrade for newer versions
 	$(PYTHON) tools/lock.py $(LOCK_FLAGS)

@@ -53,7 +53,7 @@ def check(config, schema):
     conform(config, schema)
     _check_order("evaluators", config["evaluators"])
     _check_order("rates.evaluators", config["rates"]["evaluators"])
-    _refuse_at("link", get_link, config["link"])
+    get_link(config["link"])
     cmdp = environment(config)
     optimum = _refuse_at("environment", solve, cmdp)
     for name, options in config["algorithms"].items():

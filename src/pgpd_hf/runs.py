@@ -30,8 +30,9 @@ COLUMNS = (
     "steps",
 )
 METRICS = ("optimality_gap", "constraint_violation")
-_CHUNK_WORDS = 2**15  # random words drawn at once: 256 KiB, which stays in the cache
+_CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
 _CHUNK_ITERATIONS = 512
+_CHUNK_LEAST = 16  # policies that are evaluated side by side
 
 
 def run(
@@ -190,7 +191,7 @@ def iterates(process, seed, initial_policy=None, purpose="run"):
     theta = process.initial_parameter(initial_policy)
     multiplier = 0.0
     width, dimension = process.words_per_iteration, process.normals_per_iteration
-    chunk = max(1, min(_CHUNK_ITERATIONS, _CHUNK_WORDS // max(1, width)))
+    chunk = min(_CHUNK_ITERATIONS, max(_CHUNK_LEAST, _CHUNK_WORDS // max(1, width)))
     left = process.setting.iterations
     while left > 0:
         count = min(chunk, left)

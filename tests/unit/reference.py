@@ -1,0 +1,282 @@
+"""Slow, plain versions of what the package computes, written from the paper's pseudo-code.
+
+Nothing here calls the package's kernels. What is shared with them is the meaning of a random word,
+without which numbers could not be compared bit by bit: the upper half of a step's word chooses the
+action, its lower half the next state by the alias table; one word per question chooses the number
+of votes, outcomes being laid out from the most probable one outwards. Words are used in the order
+of steps (time by time, trajectory by trajectory), first states, questions.
+"""
+
+import math
+
+import numpy as np
+from scipy import stats
+
+from pgpd_hf import CMDP
+from pgpd_hf.sampling import alias_table
+
+DISTRIBUTIONS = {"logistic": stats.logistic, "probit": stats.norm, "cauchy": stats.cauchy}
+ONE = 2**32
+
+
+# Processes and policies.
+
+
+def random_process(seed, states=3, actions=2, discount=0.5, threshold=0.5, scale=1.0):
+    """Draw a process whose parts are all unequal: rows far from uniform, no uniform start."""
+    random = np.random.default_rng([seed, states, actions])
+    return CMDP(
+        transition=random.dirichlet(np.full(states, 0.7), (states, actions)),
+        reward=scale * random.random((states, actions)),
+        utility=scale * random.random((states, actions)),
+        initial=random.dirichlet(np.full(states, 2.0)),
+        discount=discount,
+        threshold=threshold,
+        scale=scale,
+    )
+
+
+def random_policies(seed, cmdp, *batch):
+    random = np.random.default_rng([seed, 77])
+    return random.dirichlet(np.ones(cmdp.actions), (*batch, cmdp.states))
+
+
+def random_words(seed, *shape):
+    return np.random.default_rng([seed, 99]).integers(0, 2**64, shape, dtype=np.uint64)
+
+
+def deterministic_policies(cmdp):
+    """All of them, (A^S, S, A)."""
+    choices = np.indices((cmdp.actions,) * cmdp.states).reshape(cmdp.states, -1).T
+    return np.eye(cmdp.actions)[choices]
+
+
+# Exact values, by the definitions.
+
+
+def induced(cmdp, policy):
+    """Transition matrix P_pi, by loops."""
+    matrix = np.zeros((cmdp.states, cmdp.states))
+    for s in range(cmdp.states):
+        for a in range(cmdp.actions):
+            for z in range(cmdp.states):
+                matrix[s, z] += policy[s, a] * cmdp.transition[s, a, z]
+    return matrix
+
+
+def state_values(cmdp, policy, signal):
+    """Section 5: (I - gamma P_pi)^-1 r_pi, with the inverse as such."""
+    resolvent = np.linalg.inv(np.eye(cmdp.states) - cmdp.discount * induced(cmdp, policy))
+    return resolvent @ (policy * signal).sum(1)
+
+
+def truncated_moments(cmdp, policy, horizon):
+    """Mean and second moments of the returns of steps 0..horizon, by backward recursion.
+
+    Returns
+    -------
+    mean : (S, A, 2)
+        Of reward and utility, from each first state and action.
+    second : (S, A, 2, 2)
+        Expected products of the two returns.
+    """
+    signals = np.stack([cmdp.reward, cmdp.utility], axis=-1)  # (S, A, 2)
+    mean = np.zeros_like(signals)
+    second = np.zeros((*signals.shape, 2))
+    for _ in range(horizon + 1):
+        next_mean = np.einsum("saz,zb,zbi->sai", cmdp.transition, policy, mean)
+        next_second = np.einsum("saz,zb,zbij->saij", cmdp.transition, policy, second)
+        cross = np.einsum("sai,saj->saij", signals, next_mean)
+        mean = signals + cmdp.discount * next_mean
+        second = (
+            np.einsum("sai,saj->saij", signals, signals)
+            + cmdp.discount * (cross + np.swapaxes(cross, -1, -2))
+            + cmdp.discount**2 * next_second
+        )
+    return mean, second
+
+
+# What one random word decides.
+
+
+def draw(probability, word):
+    """Draw from a distribution by its alias table, with the lower half of a word."""
+    table = [int(entry) for entry in alias_table(probability)]
+    column, rest = divmod((int(word) % ONE) * len(table), ONE)
+    stay, alias = divmod(table[column], ONE)
+    return column if rest < stay else alias
+
+
+def choose(probability, word):
+    """Choose an action with the upper half of a word: cumulative probabilities, in 2^-32."""
+    chance = int(word) >> 32
+    cumulative = np.cumsum(probability)[:-1]
+    return sum(chance >= math.floor(c * ONE) for c in cumulative)
+
+
+def trajectory(cmdp, policy, state, action, words):
+    """Returns of one trajectory; `action` is the first one, or None."""
+    returns = np.zeros(2)
+    for t, word in enumerate(words):
+        if t > 0 or action is None:
+            action = choose(policy[state], word)
+        returns += cmdp.discount**t * np.array(
+            [cmdp.reward[state, action], cmdp.utility[state, action]]
+        )
+        state = draw(cmdp.transition[state, action], word)
+    return returns
+
+
+def votes(people, chance, word):
+    """Binomial number of votes by inversion, most probable outcome first, then by distance."""
+    spent = (int(word) >> 11) / 2**53
+    mode = math.floor((people + 1) * chance)
+    outwards = sorted(range(people + 1), key=lambda k: (abs(k - mode), k < mode))
+    total = 0.0
+    for count in outwards:
+        total += stats.binom.pmf(count, people, chance)
+        if spent < total:
+            return count
+    return mode
+
+
+def answer(link, bound, people, difference, word):
+    """Lines 8-12 and 19 of Algorithm 1: votes, clipped frequency, inverse link."""
+    if people is None:
+        return difference
+    sigma = DISTRIBUTIONS[link]
+    frequency = votes(people, sigma.cdf(difference), word) / people
+    clipped = min(max(frequency, sigma.cdf(-bound)), sigma.cdf(bound))
+    return sigma.ppf(clipped)
+
+
+# Parameterizations.
+
+
+def softmax(theta):
+    return np.exp(theta) / np.exp(theta).sum(-1, keepdims=True)
+
+
+def project(theta):
+    """Project rows on the simplex: bisection for the shift that makes the row sum to one."""
+    low = theta.min(-1) - 1.0
+    high = theta.max(-1)
+    for _ in range(100):
+        middle = (low + high) / 2
+        too_much = np.maximum(theta - middle[..., None], 0).sum(-1) > 1
+        low, high = np.where(too_much, middle, low), np.where(too_much, high, middle)
+    return np.maximum(theta - high[..., None], 0)
+
+
+# One iteration of each algorithm: estimates of both directions, and of V_g - b.
+
+
+def estimate_npgpd_hf(cmdp, setting, theta, words, normals):
+    """Lines 3-20 of Algorithm 1."""
+    states, actions, rounds = cmdp.states, cmdp.actions, setting.pairs
+    policy = softmax(theta)
+    count = rounds * (states + states * actions + 1)
+    steps = count * (setting.horizon + 1)
+    bound = sum(cmdp.discount**t for t in range(setting.horizon + 1)) * cmdp.scale
+    firsts, questions = iter(words[steps : steps + rounds]), iter(words[steps + rounds :])
+    index = iter(range(count))
+
+    def sample(state, action):
+        return trajectory(cmdp, policy, state, action, words[next(index) : steps : count])
+
+    def ask(difference):
+        return answer(setting.link, bound, setting.evaluators, difference, next(questions))
+
+    estimates = np.zeros((2, states, actions))
+    excess = 0.0
+    for _ in range(rounds):
+        from_state = [sample(s, None) for s in range(states)]
+        from_pair = [[sample(s, a) for a in range(actions)] for s in range(states)]
+        _, from_rho = sample(draw(cmdp.initial, next(firsts)), None)
+        for s in range(states):
+            for a in range(actions):
+                difference = from_pair[s][a] - from_state[s]
+                estimates[0, s, a] += ask(difference[0]) / rounds
+                estimates[1, s, a] += ask(difference[1]) / rounds
+        excess += ask(from_rho - cmdp.threshold) / rounds
+    assert next(questions, None) is None
+    return estimates, excess
+
+
+def estimate_zpgpd_hf(cmdp, setting, theta, words, normals):
+    """Lines 2-15 of Algorithm 2."""
+    rounds = setting.pairs
+    direction = np.array(normals).reshape(theta.shape)
+    dimension = direction.size
+    if setting.directions == "tangent":
+        direction -= direction.mean(1, keepdims=True)
+        dimension -= cmdp.states
+    direction /= np.linalg.norm(direction)
+    perturbed = theta + setting.perturbation * direction
+    if setting.parameterization == "softmax":
+        followed = [softmax(theta), softmax(perturbed)]
+    else:
+        followed = [theta, project(perturbed)]
+    steps = 2 * rounds * (setting.horizon + 1)
+    bound = sum(cmdp.discount**t for t in range(setting.horizon + 1)) * cmdp.scale
+    questions = iter(words[steps + rounds :])
+
+    def ask(difference):
+        return answer(setting.link, bound, setting.evaluators, difference, next(questions))
+
+    slopes, excess = np.zeros(2), 0.0
+    for n in range(rounds):
+        first = draw(cmdp.initial, words[steps + n])
+        base, other = (
+            trajectory(cmdp, followed[k], first, None, words[2 * n + k : steps : 2 * rounds])
+            for k in (0, 1)
+        )
+        slopes[0] += ask(other[0] - base[0]) / rounds
+        slopes[1] += ask(other[1] - base[1]) / rounds
+        excess += ask(base[1] - cmdp.threshold) / rounds
+    assert next(questions, None) is None
+    estimates = dimension / setting.perturbation * slopes[:, None, None] * direction
+    return estimates, excess
+
+
+def estimate_npg_pd(cmdp, setting, theta, words, normals):
+    """Lemma 3.1: both advantages, and V_g - b."""
+    policy = softmax(theta)
+    advantages = []
+    for signal in (cmdp.reward, cmdp.utility):
+        values = state_values(cmdp, policy, signal)
+        advantages.append(signal + cmdp.discount * cmdp.transition @ values - values[:, None])
+    value = cmdp.initial @ state_values(cmdp, policy, cmdp.utility)
+    return np.array(advantages), value - cmdp.threshold
+
+
+def estimate_pg_pd(cmdp, setting, theta, words, normals):
+    """Policy gradient theorem: q(s) Q(s, a) for both signals, and V_g - b."""
+    visits = cmdp.initial @ np.linalg.inv(
+        np.eye(cmdp.states) - cmdp.discount * induced(cmdp, theta)
+    )
+    gradients = []
+    for signal in (cmdp.reward, cmdp.utility):
+        values = state_values(cmdp, theta, signal)
+        gradients.append(visits[:, None] * (signal + cmdp.discount * cmdp.transition @ values))
+    value = cmdp.initial @ state_values(cmdp, theta, cmdp.utility)
+    return np.array(gradients), value - cmdp.threshold
+
+
+ESTIMATES = {
+    "npgpd_hf": estimate_npgpd_hf,
+    "zpgpd_hf": estimate_zpgpd_hf,
+    "npg_pd": estimate_npg_pd,
+    "pg_pd": estimate_pg_pd,
+}
+NATURAL = ("npgpd_hf", "npg_pd")  # their primal steps are divided by 1 - gamma
+
+
+def iterate(name, cmdp, setting, bound, theta, multiplier, words, normals):
+    """Last three lines of both algorithms: one primal and one dual step, at the same time."""
+    estimates, excess = ESTIMATES[name](cmdp, setting, theta, words, normals)
+    step = setting.primal_step / ((1 - cmdp.discount) if name in NATURAL else 1)
+    theta = theta + step * (estimates[0] + multiplier * estimates[1])
+    if name in ("zpgpd_hf", "pg_pd") and setting.parameterization != "softmax":
+        theta = project(theta)
+    return theta, min(max(multiplier - setting.dual_step * excess, 0.0), bound)

@@ -1,0 +1,722 @@
+"""Algorithms: one contract for all, the paper's pseudo-code line by line, and exact limits."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from chance import assert_mean, assert_uncorrelated
+from reference import (
+    ESTIMATES,
+    NATURAL,
+    deterministic_policies,
+    iterate,
+    project,
+    random_policies,
+    random_process,
+    random_words,
+    softmax,
+    state_values,
+    truncated_moments,
+)
+
+from pgpd_hf import ALGORITHMS, CMDP, LINKS, solve, solve_unconstrained
+from pgpd_hf.algorithms import Algorithm, Setting, get_algorithm
+from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
+from pgpd_hf.links import get_link
+
+ASKING = ("npgpd_hf", "zpgpd_hf")
+EXACT = ("npg_pd", "pg_pd")
+STEPS = {"primal_step": 0.3, "dual_step": 0.2, "multiplier_bound": 1.5, "perturbation": 0.4}
+every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+
+
+def prepare(name, process, **options):
+    settings = {"evaluators": 16, "iterations": 10, "pairs": 1, "horizon": 5, **STEPS, **options}
+    return ALGORITHMS[name](process, solve(process), Setting(**settings))
+
+
+def randomness(algorithm, seed, iterations):
+    words = random_words(seed, iterations, algorithm.words_per_iteration)
+    normals = np.random.default_rng([seed, 55]).standard_normal(
+        (iterations, algorithm.normals_per_iteration)
+    )
+    return words, normals
+
+
+def parameterizations(name):
+    return ALGORITHMS[name].parameterizations
+
+
+VARIANTS = [(name, form) for name in ALGORITHMS for form in parameterizations(name)]
+every_variant = pytest.mark.parametrize(("name", "form"), VARIANTS)
+
+
+# The contract, for every algorithm that the registry finds.
+
+
+@every_algorithm
+def test_registry_holds_it_under_its_name(name):
+    kind = get_algorithm(name)
+    assert issubclass(kind, Algorithm)
+    assert kind.name == name
+    assert kind.label
+    assert set(kind.parameterizations) <= {"softmax", "direct"}
+    assert kind.parameterizations
+
+
+def test_the_papers_algorithms_and_their_limits_are_there():
+    assert set(ALGORITHMS) >= {"npgpd_hf", "zpgpd_hf", "npg_pd", "pg_pd"}
+    assert parameterizations("npgpd_hf") == ("softmax",)
+    assert parameterizations("zpgpd_hf")[0] == "direct"
+
+
+@every_variant
+@pytest.mark.parametrize(("states", "actions"), [(1, 2), (2, 1), (3, 2), (4, 5)])
+@pytest.mark.parametrize("evaluators", [1, 16, None])
+def test_iterates_are_policies_and_multipliers_stay_in_bounds(
+    name, form, states, actions, evaluators
+):
+    process = random_process(1, states, actions, 0.8, threshold=0.3)
+    steps = {"primal_step": 3.0, "dual_step": 2.0, "multiplier_bound": 0.5}
+    algorithm = prepare(name, process, parameterization=form, evaluators=evaluators, **steps)
+    words, normals = randomness(algorithm, 1, 40)
+    theta = algorithm.initial_parameter()
+    policies, multipliers, last = algorithm.advance(theta, 0.0, words, normals)
+    assert policies.shape == (40, states, actions)
+    assert multipliers.shape == (40,)
+    np.testing.assert_allclose(policies[0], 1 / actions, rtol=1e-15)
+    np.testing.assert_allclose(policies.sum(2), 1, rtol=1e-12)
+    assert (policies >= 0).all()
+    assert multipliers[0] == 0
+    everything = np.append(multipliers, last)
+    assert ((everything >= 0) & (everything <= 0.5)).all()
+    assert np.isfinite(theta).all()
+
+
+@every_variant
+def test_randomness_decides_everything_and_is_left_alone(name, form):
+    process = random_process(2)
+    algorithm = prepare(name, process, parameterization=form)
+    words, normals = randomness(algorithm, 2, 5)
+    kept = words.copy(), normals.copy()
+    results = []
+    for fresh in (algorithm, algorithm, prepare(name, process, parameterization=form)):
+        theta = fresh.initial_parameter()
+        results.append((*fresh.advance(theta, 0.25, words, normals), theta))
+    for result in results[1:]:
+        for ours, theirs in zip(results[0], result, strict=True):
+            assert np.array_equal(ours, theirs)
+    assert (words == kept[0]).all()
+    assert (normals == kept[1]).all()
+
+
+@every_variant
+def test_iterations_may_be_done_in_pieces(name, form):
+    algorithm = prepare(name, random_process(3), parameterization=form, pairs=2)
+    words, normals = randomness(algorithm, 3, 9)
+    whole = algorithm.initial_parameter()
+    policies, multipliers, last = algorithm.advance(whole, 0.0, words, normals)
+    theta, multiplier, first = algorithm.initial_parameter(), 0.0, 0
+    for count in (1, 0, 5, 3):
+        piece = slice(first, first + count)
+        some, some_multipliers, multiplier = algorithm.advance(
+            theta, multiplier, words[piece], normals[piece]
+        )
+        assert (some == policies[piece]).all()
+        assert (some_multipliers == multipliers[piece]).all()
+        first += count
+    assert (theta == whole).all()
+    assert multiplier == last
+
+
+@every_variant
+def test_policy_of_a_parameter(name, form):
+    process = random_process(4)
+    algorithm = prepare(name, process, parameterization=form)
+    theta = random_policies(4, process)
+    kept = theta.copy()
+    expected = softmax(theta) if form == "softmax" else theta
+    result = algorithm.policy(theta)
+    np.testing.assert_allclose(result, expected, rtol=1e-14)
+    result[:] = 7
+    assert (theta == kept).all()
+
+
+@every_variant
+def test_start_from_a_given_policy(name, form):
+    process = random_process(5)
+    algorithm = prepare(name, process, parameterization=form)
+    policy = random_policies(5, process)
+    theta = algorithm.initial_parameter(policy.tolist())
+    np.testing.assert_allclose(algorithm.policy(theta), policy, rtol=1e-14)
+    words, normals = randomness(algorithm, 5, 2)
+    kept = policy.copy()
+    theta = algorithm.initial_parameter(policy)
+    policies, _, _ = algorithm.advance(theta, 0.0, words, normals)
+    np.testing.assert_allclose(policies[0], policy, rtol=1e-14)
+    assert (policy == kept).all()  # the caller's array is not the parameter
+
+
+@every_variant
+@pytest.mark.parametrize(
+    "policy",
+    [
+        [[0.5, 0.5]] * 2,
+        [[0.5, 0.6]] * 3,
+        [[1.5, -0.5]] * 3,
+        [[[0.5, 0.5]] * 3] * 2,
+        "uniform",
+        [[0.5, 0.5], [1.0]],
+        {},
+        0.5,
+        [[np.nan, 1.0]] * 3,
+    ],
+)
+def test_bad_start_is_named(name, form, policy):
+    algorithm = prepare(name, random_process(6), parameterization=form)
+    with pytest.raises(ValueError, match=r"^initial_policy: "):
+        algorithm.initial_parameter(policy)
+
+
+@every_variant
+def test_start_at_a_vertex(name, form):
+    algorithm = prepare(name, random_process(7), parameterization=form)
+    vertex = [[1.0, 0.0]] * 3
+    if form == "softmax":
+        with pytest.raises(ValueError, match=r"^initial_policy: .* zero"):
+            algorithm.initial_parameter(vertex)
+    else:
+        assert (algorithm.initial_parameter(vertex) == vertex).all()
+
+
+@every_algorithm
+def test_default_steps_are_the_theorems(name):
+    process = random_process(8, 3, 2, 0.8, threshold=1.2)
+    optimum = solve(process)
+    algorithm = ALGORITHMS[name](process, optimum, Setting(None, 400, perturbation=0.1))
+    if name in NATURAL:  # Theorem 1
+        expected = 2 * np.log(2), 0.2 / 20
+    else:  # Theorem 2
+        slope = 0.2**4 / (2 * 2 * (1 + 2 / optimum.slack))
+        visits = 0.2 * process.state_occupancy(optimum.policy)
+        mismatch = max(visits / process.initial)
+        expected = slope, 8 * 2 * 3 * (1 + 2 / optimum.slack) / 0.2**4 / 20 * mismatch**2
+    assert (algorithm.primal_step, algorithm.dual_step) == pytest.approx(expected, rel=1e-12)
+    assert algorithm.multiplier_bound == pytest.approx(2 / (0.2 * optimum.slack), rel=1e-12)
+
+
+@every_algorithm
+def test_given_steps_are_used_even_if_zero(name):
+    zero = {"primal_step": 0.0, "dual_step": 0.0, "multiplier_bound": 0.0}
+    algorithm = prepare(name, random_process(9), **zero)
+    for attribute in zero:
+        assert getattr(algorithm, attribute) == 0
+    words, normals = randomness(algorithm, 9, 3)
+    theta = algorithm.initial_parameter()
+    before = algorithm.policy(theta)
+    policies, multipliers, last = algorithm.advance(theta, 0.0, words, normals)
+    np.testing.assert_allclose(policies, np.broadcast_to(before, policies.shape), rtol=1e-15)
+    assert (*multipliers, last) == (0,) * 4
+
+
+@every_algorithm
+def test_parameterization_that_it_cannot_run_with_is_refused(name):
+    for form in {"softmax", "direct"} - set(parameterizations(name)):
+        with pytest.raises(ValueError, match=f"^parameterization: {name} runs with "):
+            prepare(name, random_process(10), parameterization=form)
+
+
+@pytest.mark.parametrize("unknown", ["ppo", None, 3, ["npgpd_hf"]])
+def test_unknown_algorithm_is_refused(unknown):
+    with pytest.raises(ValueError, match=r"^algorithm: one of npg_pd, npgpd_hf, pg_pd, zpgpd_hf"):
+        get_algorithm(unknown)
+
+
+@pytest.mark.parametrize(("states", "actions"), [(3, 2), (10, 4)])
+@pytest.mark.parametrize("pairs", [1, 3])
+@pytest.mark.parametrize("horizon", [0, 80])
+def test_prices_of_an_iteration(states, actions, pairs, horizon):
+    """Steps and questions, counted line by line."""
+    process = random_process(11, states, actions)
+    options = {"pairs": pairs, "horizon": horizon}
+    natural, zeroth = (prepare(name, process, **options) for name in ASKING)
+    trajectories = states + states * actions + 1  # lines 4, 6 and 13 of Algorithm 1
+    questions = states * actions + states * actions + 1  # lines 8, 10 and 15
+    assert natural.steps_per_iteration == pairs * trajectories * (horizon + 1)
+    assert natural.questions_per_iteration == pairs * questions
+    assert zeroth.steps_per_iteration == pairs * 2 * (horizon + 1)
+    assert zeroth.questions_per_iteration == pairs * 3
+    for name in EXACT:
+        exact = prepare(name, process, **options)
+        assert (exact.steps_per_iteration, exact.questions_per_iteration) == (0, 0)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exact_algorithms_have_nothing_to_estimate(name):
+    algorithm = prepare(name, random_process(12))
+    with pytest.raises(TypeError, match=name):
+        algorithm.estimate(algorithm.initial_parameter(), *randomness(algorithm, 12, 1))
+
+
+# Against the paper's pseudo-code.
+
+
+def options_of(name):
+    """Settings that matter to an algorithm."""
+    if name not in ASKING:
+        return [{}]
+    choices = {
+        "evaluators": [1, 16, None],
+        "pairs": [1, 3],
+        "horizon": [0, 5],
+        "parameterization": list(parameterizations(name)),
+        "directions": ["sphere", "tangent"] if name == "zpgpd_hf" else ["sphere"],
+        "link": ["logistic"],
+    }
+    listed = [
+        dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())
+    ]
+    other = {"evaluators": 16, "pairs": 3, "horizon": 5}
+    return listed + [{**other, "link": link} for link in LINKS if link != "logistic"]
+
+
+PSEUDO_CODE = [(name, options) for name in ALGORITHMS for options in options_of(name)]
+
+
+def label(value):
+    return "-".join(map(str, value.values())) if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize(("name", "options"), PSEUDO_CODE, ids=label)
+def test_iterations_are_those_of_the_pseudo_code(name, options):
+    """Three iterations, each of them from the same parameter as the slow version's."""
+    process = random_process(13, 3, 2, 0.5, threshold=0.7)
+    algorithm = prepare(name, process, **options)
+    words, normals = randomness(algorithm, 13, 3)
+    theta, multiplier = algorithm.initial_parameter(), 0.3
+    for t in range(3):
+        expected = iterate(
+            name, process, algorithm.setting, 1.5, theta, multiplier, words[t], normals[t]
+        )
+        if name in ASKING:
+            estimates, excess = algorithm.estimate(theta, words[t], normals[t])
+            directions, distance = ESTIMATES[name](
+                process, algorithm.setting, theta, words[t], normals[t]
+            )
+            np.testing.assert_allclose(estimates, directions, rtol=1e-12, atol=1e-12)
+            assert excess == pytest.approx(distance, rel=1e-12, abs=1e-12)
+        _, _, multiplier = algorithm.advance(
+            theta, multiplier, words[t : t + 1], normals[t : t + 1]
+        )
+        np.testing.assert_allclose(theta, expected[0], rtol=1e-12, atol=1e-12)
+        assert multiplier == pytest.approx(expected[1], rel=1e-12, abs=1e-12)
+    assert not np.allclose(theta, algorithm.initial_parameter(), atol=1e-3)
+
+
+@pytest.mark.parametrize(("name", "form"), [v for v in VARIANTS if v[0] in ASKING])
+@pytest.mark.parametrize(("states", "actions"), [(1, 4), (5, 3), (10, 4)])
+def test_other_sizes_follow_the_pseudo_code_too(name, form, states, actions):
+    process = random_process(14, states, actions, 0.5)
+    algorithm = prepare(name, process, parameterization=form, pairs=2)
+    words, normals = randomness(algorithm, 14, 1)
+    theta = algorithm.initial_parameter(random_policies(14, process))
+    expected = iterate(name, process, algorithm.setting, 1.5, theta, 0.4, words[0], normals[0])
+    _, _, multiplier = algorithm.advance(theta, 0.4, words, normals)
+    np.testing.assert_allclose(theta, expected[0], rtol=1e-12, atol=1e-12)
+    assert multiplier == pytest.approx(expected[1], rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize(("threshold", "end"), [(0.01, 0.0), (0.8, 0.65)])
+def test_multiplier_is_projected_at_both_ends(name, threshold, end):
+    """A huge dual step ends at zero if the constraint is met, at the bound if it is not."""
+    process = random_process(15, 3, 2, 0.5, threshold=threshold)
+    utility = np.full((3, 2), 0.3)  # V_g is 0.6 whatever the policy, but for one rare pair
+    utility[2, 1] = 1.0
+    process = dataclasses.replace(process, utility=utility, initial=[0.5, 0.5, 0.0])
+    algorithm = prepare(
+        name, process, evaluators=None, dual_step=1e6, multiplier_bound=0.65, horizon=40
+    )
+    words, normals = randomness(algorithm, 15, 1)
+    vertex = np.array([[0.5, 0.5]] * 2 + [[1 - 1e-12, 1e-12]])
+    theta = algorithm.initial_parameter(vertex)
+    assert algorithm.advance(theta, 0.3, words, normals)[2] == end
+
+
+# Limits of NPGPD-HF.
+
+
+@pytest.mark.parametrize("policy_seed", [None, 3])
+def test_many_rounds_without_votes_give_the_truncated_advantages(policy_seed):
+    """Their mean is Q^H(s, a) - V^H(s), both with H + 1 steps; here H is short, and that exact."""
+    process = random_process(16, 3, 2, 0.8, threshold=0.5)
+    horizon, batches = 4, 200
+    algorithm = prepare("npgpd_hf", process, evaluators=None, pairs=100, horizon=horizon)
+    start = None if policy_seed is None else random_policies(policy_seed, process)
+    theta = algorithm.initial_parameter(start)
+    policy = algorithm.policy(theta)
+    mean, _ = truncated_moments(process, policy, horizon)  # (S, A, 2)
+    values = np.einsum("sa,sai->si", policy, mean)
+    expected = np.moveaxis(mean - values[:, None], -1, 0)
+    words, normals = randomness(algorithm, 16, batches)
+    found = [algorithm.estimate(theta, words[k], normals[k]) for k in range(batches)]
+    assert_mean([estimates for estimates, _ in found], expected)
+    assert_mean([excess for _, excess in found], process.initial @ values[:, 1] - 0.5)
+
+
+def test_long_trajectories_give_the_advantages():
+    """With gamma^61 < 1e-13 the truncated advantages are the exact ones."""
+    process = random_process(17, 2, 2, 0.6)
+    algorithm = prepare("npgpd_hf", process, evaluators=None, pairs=100, horizon=60)
+    theta = algorithm.initial_parameter(random_policies(17, process))
+    policy = algorithm.policy(theta)
+    expected = [process.advantages(policy, signal) for signal in (process.reward, process.utility)]
+    words, normals = randomness(algorithm, 17, 150)
+    found = [algorithm.estimate(theta, words[k], normals[k]) for k in range(150)]
+    assert_mean([estimates for estimates, _ in found], expected)
+    assert_mean([excess for _, excess in found], process.evaluate(policy)[1] - process.threshold)
+
+
+def test_all_actions_of_a_state_are_compared_with_one_trajectory():
+    """Without votes and with a first state that is left for good, tau(s) is all the noise there is.
+
+    Q is deterministic then: the estimates of two actions differ by Q(s, a) - Q(s, a').
+    """
+    process = CMDP(
+        transition=[[[0, 1], [0, 1], [0, 1]], [[0, 1]] * 3],
+        reward=[[0.1, 0.9, 0.5], [0.2, 0.2, 0.2]],
+        utility=[[0.8, 0.3, 0.0], [0.7, 0.7, 0.7]],
+        initial=[0.5, 0.5],
+        discount=0.5,
+        threshold=0.5,
+    )
+    algorithm = prepare("npgpd_hf", process, evaluators=None, pairs=1, horizon=3)
+    words, normals = randomness(algorithm, 18, 50)
+    theta = algorithm.initial_parameter()
+    shared = set()
+    for k in range(50):
+        (reward, utility), _ = algorithm.estimate(theta, words[k], normals[k])
+        np.testing.assert_allclose(reward[0] - reward[0, 0], [0, 0.8, 0.4], atol=1e-15)
+        np.testing.assert_allclose(utility[0] - utility[0, 0], [0, -0.5, -0.8], atol=1e-15)
+        # The first action of tau(s) is the same for reward and utility.
+        shared.add((round(reward[0, 0], 12), round(utility[0, 0], 12)))
+        np.testing.assert_allclose([reward[1], utility[1]], 0, atol=1e-15)
+    assert shared == {(0.0, 0.0), (-0.8, 0.5), (-0.4, 0.8)}
+
+
+def test_excess_comes_from_rho_and_a_trajectory_of_its_own():
+    """Only states that rho can draw matter to h_c, and tau(s) does not enter it."""
+    process = CMDP(
+        transition=[[[1, 0]] * 2, [[0, 1]] * 2],
+        reward=[[0, 1], [0, 1]],
+        utility=[[1.0, 0.5], [0.0, 0.0]],
+        initial=[1, 0],
+        discount=0.5,
+        threshold=0.25,
+    )
+    algorithm = prepare("npgpd_hf", process, evaluators=None, pairs=1, horizon=0)
+    words, normals = randomness(algorithm, 19, 400)
+    theta = algorithm.initial_parameter()
+    found = [algorithm.estimate(theta, words[k], normals[k]) for k in range(400)]
+    excess = np.array([distance for _, distance in found])
+    assert set(excess) == {0.75, 0.25}
+    shared = np.array([estimates[1, 0, 0] for estimates, _ in found])  # 1 - R_g(tau(s = 0))
+    assert_uncorrelated(np.stack([excess, shared], axis=1))
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_votes_of_all_questions_are_independent(name):
+    """Same trajectories, other votes: the noise of r, g and c is uncorrelated."""
+    process = random_process(20, 2, 2, 0.5)
+    algorithm = prepare(name, process, evaluators=3, horizon=2)
+    moves = algorithm.steps_per_iteration + algorithm.setting.pairs
+    words, normals = randomness(algorithm, 20, 4000)
+    words[:, :moves] = words[0, :moves]
+    theta = algorithm.initial_parameter()
+    rows = []
+    for k in range(4000):
+        estimates, excess = algorithm.estimate(theta, words[k], normals[0])
+        questions = estimates.ravel() if name == "npgpd_hf" else estimates[:, 0, 0]
+        rows.append([*questions, excess])
+    assert np.shape(rows)[1] == algorithm.questions_per_iteration
+    assert_uncorrelated(rows)
+
+
+@pytest.mark.parametrize("people", [1, 16])
+def test_mean_of_votes_given_the_trajectories(people):
+    """Given the trajectories, estimates average to the binomial sum of each link's table."""
+    process = random_process(21, 2, 2, 0.5)
+    known = prepare("npgpd_hf", process, evaluators=None, horizon=2)
+    asked = prepare("npgpd_hf", process, evaluators=people, horizon=2)
+    moves = known.steps_per_iteration + 1
+    words, normals = randomness(asked, 21, 4000)
+    words[:, :moves] = words[0, :moves]
+    theta = known.initial_parameter()
+    (differences, distance) = known.estimate(theta, words[0], normals[0])
+    crowd = asked.survey.crowd
+    votes = np.arange(people + 1)
+
+    def expected(difference):
+        chance = 1 / (1 + np.exp(-difference))
+        log_mass = votes * np.log(chance) + (people - votes) * np.log(1 - chance)
+        return np.exp(crowd.log_choose + log_mass) @ crowd.estimate
+
+    found = [asked.estimate(theta, words[k], normals[k]) for k in range(4000)]
+    assert_mean([e for e, _ in found], np.vectorize(expected)(differences))
+    assert_mean([h for _, h in found], expected(distance))
+
+
+# Limits of ZPGPD-HF.
+
+
+def truncated_values(process, policy, horizon):
+    mean, _ = truncated_moments(process, policy, horizon)
+    return process.initial @ np.einsum("sa,sai->si", policy, mean)
+
+
+@pytest.mark.parametrize("form", ["direct", "softmax"])
+@pytest.mark.parametrize("directions", ["sphere", "tangent"])
+@pytest.mark.parametrize("seed", range(3))
+def test_slope_along_a_direction(form, directions, seed):
+    """For one direction the mean is d / mu times the difference of both truncated values."""
+    process = random_process(22, 3, 2, 0.8)
+    horizon, mu, batches = 4, 0.4, 100
+    algorithm = prepare(
+        "zpgpd_hf",
+        process,
+        evaluators=None,
+        pairs=300,
+        horizon=horizon,
+        parameterization=form,
+        directions=directions,
+    )
+    theta = algorithm.initial_parameter(random_policies(seed, process))
+    words, normals = randomness(algorithm, seed, batches)
+    direction = normals[0].reshape(3, 2)
+    if directions == "tangent":
+        direction = direction - direction.mean(1, keepdims=True)
+    direction = direction / np.linalg.norm(direction)
+    dimension = {"sphere": 6, "tangent": 3}[directions]
+    to_policy = softmax if form == "softmax" else project
+    base = truncated_values(process, to_policy(theta), horizon)
+    other = truncated_values(process, to_policy(theta + mu * direction), horizon)
+    found = [algorithm.estimate(theta, words[k], normals[0]) for k in range(batches)]
+    slopes = [np.einsum("isa,sa->i", estimates, direction) for estimates, _ in found]
+    assert_mean(slopes, dimension / mu * (other - base))
+    assert_mean([excess for _, excess in found], base[1] - process.threshold)
+    # The estimate has the direction, and nothing beside it.
+    estimates = found[0][0]
+    rest = estimates - slopes[0][:, None, None] * direction
+    np.testing.assert_allclose(rest, 0, atol=1e-12 * np.abs(slopes[0]).max())
+
+
+def test_mean_over_tangent_directions_is_the_gradient():
+    """The mean estimate is the gradient of the smoothed value, on the plane of row sums one.
+
+    With two states and two actions that plane is two-dimensional; the mean over its unit circle is
+    a trapezoidal sum, exact for smooth functions. For a small radius it is the gradient itself.
+    """
+    process = random_process(23, 2, 2, 0.6)
+    horizon, mu, batches = 40, 0.2, 4000
+    algorithm = prepare(
+        "zpgpd_hf",
+        process,
+        evaluators=None,
+        pairs=10,
+        horizon=horizon,
+        perturbation=mu,
+        directions="tangent",
+    )
+    theta = np.array([[0.4, 0.6], [0.55, 0.45]])
+    circle = []
+    for angle in np.arange(64) * 2 * np.pi / 64:
+        v = np.outer([np.cos(angle), np.sin(angle)], [1, -1]) / np.sqrt(2)
+        rise = truncated_values(process, theta + mu * v, horizon)
+        circle.append(2 / mu * rise[:, None, None] * v)
+    smoothed = np.mean(circle, axis=0)
+    words, normals = randomness(algorithm, 23, batches)
+    found = [algorithm.estimate(theta, words[k], normals[k])[0] for k in range(batches)]
+    assert_mean(found, smoothed)
+    # And that is the policy gradient theorem's gradient up to a term of second order.
+    for which, signal in enumerate((process.reward, process.utility)):
+        gradient = process.state_occupancy(theta)[:, None] * process.action_values(theta, signal)
+        gradient -= gradient.mean(1, keepdims=True)
+        np.testing.assert_allclose(smoothed[which], gradient, atol=0.05 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize(("directions", "dimension"), [("sphere", 6), ("tangent", 4)])
+def test_directions_are_uniform(directions, dimension):
+    """Mean of v v^T is I / d on the sphere, and the centring matrix of each state / d on tangents.
+
+    One person's answer is B or -B, so the estimate is v times +- d B / mu and never zero.
+    """
+    process = random_process(24, 2, 3, 0.5)
+    algorithm = prepare("zpgpd_hf", process, evaluators=1, horizon=0, directions=directions)
+    words, normals = randomness(algorithm, 24, 20_000)
+    theta = algorithm.initial_parameter()
+    found = np.array(
+        [algorithm.estimate(theta, w, v)[0][0].ravel() for w, v in zip(words, normals, strict=True)]
+    )
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), dimension * 1.0 / 0.4, rtol=1e-12)
+    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    covariance = np.eye(6)
+    if directions == "tangent":
+        np.testing.assert_allclose(found.reshape(-1, 2, 3).sum(2), 0, atol=1e-14)
+        covariance = np.kron(np.eye(2), np.eye(3) - 1 / 3)
+    assert_mean(np.einsum("ki,kj->kij", found, found), covariance / dimension)
+
+
+@pytest.mark.parametrize(
+    ("evaluators", "link"), [(None, "logistic"), (1, "logistic"), (16, "logistic"), (64, "probit")]
+)
+def test_default_perturbation_is_that_of_theorem_2(evaluators, link):
+    process = random_process(25, 3, 2, 0.8)
+    setting = Setting(evaluators, 10, horizon=6, link=link)
+    algorithm = ALGORITHMS["zpgpd_hf"](process, solve(process), setting)
+    bound = sum(0.8**t for t in range(7))
+    candidates = [2 * 0.8**6 / 0.2]
+    if evaluators is not None:
+        density = np.exp(bound) / (1 + np.exp(bound)) ** 2
+        if link == "probit":
+            density = np.exp(-(bound**2) / 2) / np.sqrt(2 * np.pi)
+        noise = np.sqrt(2 * np.log(evaluators) / evaluators) / density
+        candidates.append(noise + 2 * bound / evaluators**2)
+    expected = np.sqrt(max(candidates))
+    assert algorithm.survey.perturbation == pytest.approx(expected, rel=1e-12)
+    given = theorem_perturbation(0.8, 6, evaluators, get_link(link), bound)
+    assert given == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("discount", "options"),
+    [
+        (0.0, {"evaluators": None, "horizon": 1}),  # nothing is truncated and nobody errs: 0
+        (0.5, {"evaluators": None, "horizon": 2000}),  # underflows
+        (0.999, {"evaluators": 16, "horizon": 5000}),  # exp(1000) overflows
+    ],
+)
+def test_default_perturbation_that_is_no_number_is_refused(discount, options):
+    process = random_process(26, 3, 2, discount, threshold=0.1)
+    with pytest.raises(ValueError, match=r"^perturbation: "):
+        prepare("zpgpd_hf", process, perturbation=None, **options)
+    prepare("zpgpd_hf", process, perturbation=0.1, **options)
+
+
+def test_tangent_directions_need_two_actions():
+    with pytest.raises(ValueError, match=r"^directions: "):
+        prepare("zpgpd_hf", random_process(27, 3, 1, threshold=0.1), directions="tangent")
+
+
+# The exact limits.
+
+
+def test_npg_pd_multiplies_the_policy_by_exponential_weights():
+    """The closed form of Lemma 3.1, iterated on policies instead of parameters."""
+    process = random_process(28, 4, 3, 0.8, threshold=2.0)
+    algorithm = prepare("npg_pd", process, multiplier_bound=2.0)
+    policies, multipliers, _ = algorithm.advance(
+        algorithm.initial_parameter(), 0.0, *randomness(algorithm, 28, 50)
+    )
+    policy, multiplier = np.full((4, 3), 1 / 3), 0.0
+    for t in range(50):
+        np.testing.assert_allclose(policies[t], policy, rtol=1e-9, atol=1e-14)
+        assert multipliers[t] == pytest.approx(multiplier, rel=1e-10, abs=1e-14)
+        signal = process.reward + multiplier * process.utility
+        values = state_values(process, policy, signal)
+        advantage = signal + 0.8 * process.transition @ values - values[:, None]
+        weights = policy * np.exp(0.3 / 0.2 * advantage)
+        v_g = process.initial @ state_values(process, policy, process.utility)
+        multiplier = min(max(multiplier - 0.2 * (v_g - 2.0), 0), 2.0)
+        policy = weights / weights.sum(1, keepdims=True)
+
+
+def test_npg_pd_takes_the_natural_gradient():
+    """Its step is eta_1 F^+ grad V_L (equation 2), with the Fisher matrix and gradient as such.
+
+    They agree up to a shift per state, which does not change a softmax policy.
+    """
+    process = random_process(29, 2, 3, 0.7)
+    algorithm = prepare("npg_pd", process)
+    theta = algorithm.initial_parameter(random_policies(29, process))
+    policy, multiplier, eps = algorithm.policy(theta), 0.6, 1e-5
+    gradient = np.zeros((2, 3))
+    for index in np.ndindex(2, 3):
+        bump = np.zeros((2, 3))
+        bump[index] = eps
+        up, down = (np.array(process.evaluate(softmax(theta + h))) for h in (bump, -bump))
+        gradient[index] = (up - down) @ [1, multiplier] / (2 * eps)
+    visits = (1 - 0.7) * process.state_occupancy(policy)
+    fisher = np.zeros((6, 6))
+    for s, a in np.ndindex(2, 3):
+        score = np.zeros((2, 3))
+        score[s] = -policy[s]
+        score[s, a] += 1
+        fisher += visits[s] * policy[s, a] * np.outer(score, score)
+    expected = 0.3 * (np.linalg.pinv(fisher, rcond=1e-10) @ gradient.ravel()).reshape(2, 3)
+    before = theta.copy()
+    algorithm.advance(theta, multiplier, *randomness(algorithm, 29, 1))
+    moved = theta - before
+    centred = [step - step.mean(1, keepdims=True) for step in (moved, expected)]
+    np.testing.assert_allclose(*centred, atol=1e-7)
+
+
+def test_pg_pd_takes_the_gradient():
+    """Inside the simplex a small step is the gradient less its mean: compare with differences."""
+    process = random_process(30, 3, 3, 0.8)
+    step, multiplier, eps = 1e-4, 0.6, 1e-5
+    algorithm = prepare("pg_pd", process, primal_step=step)
+    theta = 0.8 * random_policies(30, process) + 0.2 / 3
+    before = theta.copy()
+    algorithm.advance(theta, multiplier, *randomness(algorithm, 30, 1))
+    moved = (theta - before) / step
+    for s, a in np.ndindex(3, 3):
+        bump = np.zeros((3, 3))
+        bump[s] = -eps / 3
+        bump[s, a] += eps
+        up, down = (np.array(process.evaluate(before + h)) for h in (bump, -bump))
+        slope = (up - down) @ [1, multiplier] / (2 * eps)
+        assert moved[s, a] == pytest.approx(slope, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("threshold", ["loose", "binding"])
+def test_exact_limits_find_the_optimum(name, threshold):
+    """The averages over iterates converge: values to the LP's, multipliers to a dual optimum."""
+    process = random_process(31, 3, 3, 0.5, threshold=0.0)
+    largest, free = solve_unconstrained(process).slack, solve_unconstrained(process).utility_value
+    weight = 0.4 if threshold == "binding" else -0.4
+    process = dataclasses.replace(process, threshold=free + weight * (largest - free))
+    optimum = solve(process)
+    steps = {"primal_step": 0.2, "dual_step": 0.02, "multiplier_bound": 2.0}
+    algorithm = prepare(name, process, **steps)
+    policies, multipliers, _ = algorithm.advance(
+        algorithm.initial_parameter(), 0.0, *randomness(algorithm, 31, 6000)
+    )
+    v_r, v_g = process.evaluate(policies)
+    bound = 0.01 * process.value_bound
+    assert v_r.mean() == pytest.approx(optimum.reward_value, abs=bound)
+    assert v_g.mean() >= process.threshold - bound
+    all_r, all_g = process.evaluate(deterministic_policies(process))
+    dual = (all_r + multipliers.mean() * (all_g - process.threshold)).max()
+    assert optimum.reward_value - 1e-9 <= dual <= optimum.reward_value + bound
+    if threshold == "binding":
+        assert optimum.multiplier > 0.05
+        assert v_g.mean() == pytest.approx(process.threshold, abs=bound)
+    else:
+        assert v_r[-1] == pytest.approx(optimum.reward_value, abs=1e-6)
+
+
+def test_many_rounds_follow_the_exact_limit():
+    """With 4000 rounds a path of five iterations stays near the one without noise."""
+    process = random_process(32, 2, 2, 0.5)
+    options = {"evaluators": None, "pairs": 4000, "horizon": 45}
+    algorithm, limit = prepare("npgpd_hf", process, **options), prepare("npg_pd", process)
+    policies, multipliers, _ = algorithm.advance(
+        algorithm.initial_parameter(), 0.0, *randomness(algorithm, 32, 5)
+    )
+    expected, expected_multipliers, _ = limit.advance(
+        limit.initial_parameter(), 0.0, *randomness(limit, 32, 5)
+    )
+    np.testing.assert_allclose(policies, expected, atol=0.05)
+    np.testing.assert_allclose(multipliers, expected_multipliers, atol=0.05)

@@ -1,0 +1,503 @@
+"""Processes: exact values against closed forms and other formulations, and refusals."""
+
+import dataclasses
+import zipfile
+
+import numpy as np
+import pytest
+from chance import Z, assert_distributed, assert_mean
+from reference import induced, random_policies, random_process, state_values
+from scipy import stats
+
+from pgpd_hf import CMDP, cmdp, random_cmdp
+
+SIZES = [(1, 1), (1, 4), (2, 2), (5, 3), (10, 4), (32, 2), (33, 2), (40, 3)]
+
+
+@pytest.fixture(params=["ours", "lapack"])
+def solver(request, monkeypatch):
+    """Both ways of elimination, whatever the size."""
+    monkeypatch.setattr(cmdp, "_LAPACK_FROM", {"ours": 10**9, "lapack": 0}[request.param])
+
+
+# Closed forms.
+
+
+@pytest.mark.usefixtures("solver")
+@pytest.mark.parametrize("discount", [0.0, 0.3, 0.9, 0.999])
+def test_bandit_earns_its_mean_reward_for_ever(discount):
+    bandit = CMDP([[[1.0]] * 3], [[0.2, 0.4, 0.9]], [[1, 0, 0]], [1.0], discount, 0.1)
+    v_r, v_g = bandit.evaluate([[0.5, 0.3, 0.2]])
+    assert v_r * (1 - discount) == pytest.approx(0.1 + 0.12 + 0.18, rel=1e-12)
+    assert v_g * (1 - discount) == pytest.approx(0.5, rel=1e-12)
+
+
+@pytest.mark.usefixtures("solver")
+@pytest.mark.parametrize("stay", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("discount", [0.0, 0.5, 0.95])
+def test_chain_that_leaves_its_first_state_for_good(stay, discount):
+    chain = CMDP(
+        transition=[[[stay, 1 - stay]], [[0, 1]]],
+        reward=[[0.3], [0.8]],
+        utility=[[1.0], [0.0]],
+        initial=[1, 0],
+        discount=discount,
+        threshold=0,
+    )
+    v_r, v_g = chain.evaluate([[1.0], [1.0]])
+    after = 0.8 / (1 - discount)
+    assert v_r == pytest.approx((0.3 + discount * (1 - stay) * after) / (1 - discount * stay))
+    assert v_g == pytest.approx(1 / (1 - discount * stay))
+
+
+@pytest.mark.usefixtures("solver")
+def test_cycle_of_two_states_alternates():
+    """From state 0: r = 1, 0, 1, 0, ...; from state 1 one step later."""
+    swap = CMDP([[[0, 1]], [[1, 0]]], [[1], [0]], [[0], [1]], [0.75, 0.25], 0.5, 0)
+    from_zero, from_one = 1 / (1 - 0.25), 0.5 / (1 - 0.25)
+    v_r, v_g = swap.evaluate([[1], [1]])
+    assert v_r == pytest.approx(0.75 * from_zero + 0.25 * from_one, rel=1e-14)
+    assert v_g == pytest.approx(0.75 * from_one + 0.25 * from_zero, rel=1e-14)
+
+
+@pytest.mark.parametrize("horizon", [0, 1, 5, 80])
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_return_bound_sums_the_discounts(horizon, scale):
+    process = random_process(1, discount=0.9, scale=scale)
+    total = scale * sum(0.9**t for t in range(horizon + 1))
+    assert process.return_bound(horizon) == pytest.approx(total, rel=1e-13)
+    assert process.return_bound(horizon) < process.value_bound == pytest.approx(10 * scale)
+
+
+# Other formulations.
+
+
+@pytest.mark.parametrize(("states", "actions"), SIZES)
+@pytest.mark.parametrize("discount", [0.0, 0.6, 0.99])
+def test_evaluate_is_the_linear_solve_of_section_5(states, actions, discount):
+    process = random_process(2, states, actions, discount)
+    policies = random_policies(3, process, 20)
+    expected = [
+        [process.initial @ state_values(process, policy, signal) for policy in policies]
+        for signal in (process.reward, process.utility)
+    ]
+    np.testing.assert_allclose(process.evaluate(policies), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("states", "actions"), SIZES)
+def test_our_elimination_agrees_with_lapack(states, actions, monkeypatch):
+    process = random_process(4, states, actions, 0.95)
+    policies = random_policies(5, process, 37)
+    monkeypatch.setattr(cmdp, "_LAPACK_FROM", 10**9)
+    ours = process.evaluate(policies)
+    monkeypatch.setattr(cmdp, "_LAPACK_FROM", 0)
+    np.testing.assert_allclose(ours, process.evaluate(policies), rtol=1e-12)
+
+
+def test_elimination_is_chosen_by_the_number_of_states(monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError
+
+    monkeypatch.setattr(cmdp, "_values", refuse)
+    large = random_process(6, 33, 2)
+    large.evaluate(random_policies(6, large))
+    small = random_process(6, 32, 2)
+    with pytest.raises(AssertionError):
+        small.evaluate(random_policies(6, small))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_values_are_those_of_a_long_simulation_of_the_distribution(seed):
+    """Sum of gamma^t times the expected reward of step t, no linear algebra."""
+    process = random_process(seed, 4, 3, 0.8)
+    policy = random_policies(seed, process)
+    state, v_r, v_g = process.initial, 0.0, 0.0
+    for t in range(200):
+        step = 0.8**t * state[:, None] * policy
+        v_r, v_g = v_r + (step * process.reward).sum(), v_g + (step * process.utility).sum()
+        state = state @ induced(process, policy)
+    assert process.evaluate(policy) == pytest.approx((v_r, v_g), rel=1e-12)
+
+
+@pytest.mark.parametrize(("states", "actions"), SIZES)
+def test_state_and_action_values_satisfy_bellman(states, actions):
+    process = random_process(7, states, actions, 0.9)
+    policy = random_policies(7, process)
+    signal = process.reward + 0.7 * process.utility
+    v, q = process.state_values(policy, signal), process.action_values(policy, signal)
+    np.testing.assert_allclose(v, state_values(process, policy, signal), rtol=1e-12)
+    np.testing.assert_allclose((policy * q).sum(1), v, rtol=1e-12)
+    for s in range(states):
+        for a in range(actions):
+            expected = signal[s, a] + 0.9 * process.transition[s, a] @ v
+            assert q[s, a] == pytest.approx(expected, rel=1e-12)
+    v_r, v_g = process.evaluate(policy)
+    assert process.initial @ v == pytest.approx(v_r + 0.7 * v_g, rel=1e-12)
+
+
+@pytest.mark.parametrize(("states", "actions"), SIZES)
+@pytest.mark.parametrize("discount", [0.0, 0.9])
+def test_occupancy_satisfies_the_flow_equations(states, actions, discount):
+    process = random_process(8, states, actions, discount)
+    policy = random_policies(8, process)
+    q = process.state_occupancy(policy)
+    assert (q >= 0).all()
+    assert q.sum() == pytest.approx(1 / (1 - discount), rel=1e-12)
+    inflow = process.initial + discount * q @ induced(process, policy)
+    np.testing.assert_allclose(q, inflow, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("states", "actions"), SIZES)
+def test_advantages_average_to_zero_under_their_policy(states, actions):
+    process = random_process(9, states, actions, 0.9)
+    policies = random_policies(9, process, 3)
+    advantages = process.advantages(policies, process.utility)
+    np.testing.assert_allclose((policies * advantages).sum(-1), 0, atol=1e-13 / (1 - 0.9))
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("name", ["reward", "utility"])
+def test_performance_difference_lemma(seed, name):
+    process = random_process(seed, 5, 3, 0.9)
+    old, new = random_policies(seed, process, 2)
+    signal = getattr(process, name)
+    which = ("reward", "utility").index(name)
+    difference = process.evaluate(new)[which] - process.evaluate(old)[which]
+    visits = process.state_occupancy(new)[:, None] * new
+    expected = (visits * process.advantages(old, signal)).sum()
+    assert difference == pytest.approx(expected, abs=1e-13 * process.value_bound)
+
+
+# Batches.
+
+
+@pytest.mark.usefixtures("solver")
+@pytest.mark.parametrize("batch", [(), (1,), (15,), (16,), (17,), (2, 3), (0,), (2, 0), (33,)])
+def test_batch_shape_is_kept_and_no_policy_notices_the_others(batch):
+    process = random_process(10, 5, 3, 0.9)
+    policies = random_policies(11, process, *batch)
+    values = process.evaluate(policies)
+    assert [np.shape(value) for value in values] == [batch, batch]
+    assert process.state_occupancy(policies).shape == (*batch, 5)
+    assert process.state_values(policies, process.reward).shape == (*batch, 5)
+    assert process.action_values(policies, process.reward).shape == (*batch, 5, 3)
+    for index in np.ndindex(batch):
+        alone = process.evaluate(policies[index])
+        assert [value[index] for value in values] == list(alone)  # bit for bit
+
+
+def test_no_policy_notices_the_others_in_a_large_process():
+    process = random_process(12, 40, 3, 0.9)
+    policies = random_policies(12, process, 21)
+    values = np.stack(process.evaluate(policies))
+    for k, policy in enumerate(policies):
+        assert (values[:, k] == process.evaluate(policy)).all()
+        assert (values[:, k:] == process.evaluate(policies[k:])).all()
+
+
+@pytest.mark.usefixtures("solver")
+def test_values_of_extreme_policies_stay_in_bounds():
+    process = random_process(13, 4, 3, 0.99)
+    process = dataclasses.replace(process, reward=np.ones((4, 3)), utility=np.zeros((4, 3)))
+    v_r, v_g = process.evaluate(np.eye(3)[[0, 1, 2, 0]])
+    assert v_r == pytest.approx(process.value_bound, rel=1e-12)
+    assert v_g == 0
+
+
+# Refusals: the message names argument and index.
+
+GOOD = {
+    "transition": np.full((2, 3, 2), 0.5),
+    "reward": np.full((2, 3), 0.5),
+    "utility": np.full((2, 3), 0.5),
+    "initial": np.full(2, 0.5),
+    "discount": 0.9,
+    "threshold": 0.1,
+    "scale": 1.0,
+}
+
+
+def changed(name, index, value):
+    array = GOOD[name].copy()
+    array[index] = value
+    return array
+
+
+BAD = [
+    ("transition", np.full((2, 3), 0.5), "dimensions"),
+    ("transition", np.full((2, 3, 3), 1 / 3), r"\(S, A, S\)"),
+    ("transition", np.empty((0, 3, 0)), "at least one"),
+    ("transition", np.empty((2, 0, 2)), "at least one"),
+    ("transition", [], "dimensions"),
+    ("transition", "chain", "numbers"),
+    ("transition", None, "dimensions|numbers"),
+    ("transition", [[[0.5, 0.5], [1]]], "numbers"),
+    ("transition", changed("transition", (1, 2, 0), np.nan), r"nan at \(1, 2, 0\)"),
+    ("transition", changed("transition", (1, 0, 1), np.inf), r"inf at \(1, 0, 1\)"),
+    ("transition", changed("transition", (1, 2), [-0.25, 1.25]), r"-0.25 at \(1, 2, 0\)"),
+    ("transition", changed("transition", (0, 1, 1), 0.5 + 1e-8), r"at \(0, 1\) sum to 1.0"),
+    ("transition", changed("transition", (1, 1), [0.5, 0.4]), r"at \(1, 1\) sum to 0.9"),
+    ("initial", np.full(3, 1 / 3), r"\(2,\)"),
+    ("initial", np.full((1, 2), 0.5), "dimensions"),
+    ("initial", [0.5, 0.6], "sum to 1.1"),
+    ("initial", [1.5, -0.5], r"-0.5 at \(1,\)"),
+    ("initial", [np.nan, 1], r"nan at \(0,\)"),
+    ("initial", "uniform", "numbers"),
+    *[
+        bad
+        for name in ("reward", "utility")
+        for bad in [
+            (name, np.full((3, 2), 0.5), r"\(2, 3\)"),
+            (name, np.full(6, 0.5), "dimensions"),
+            (name, changed(name, (1, 2), 1.5), r"1.5 at \(1, 2\) is not in \[0, 1.0\]"),
+            (name, changed(name, (0, 1), -0.1), r"-0.1 at \(0, 1\)"),
+            (name, changed(name, (1, 0), np.nan), r"nan at \(1, 0\)"),
+            (name, changed(name, (1, 0), -np.inf), r"-inf at \(1, 0\)"),
+            (name, {"a": 1}, "numbers|dimensions"),
+        ]
+    ],
+    ("discount", 1, "gamma"),
+    ("discount", 1.5, "gamma"),
+    ("discount", -0.1, "gamma"),
+    ("discount", np.nan, "finite"),
+    ("discount", "high", "number"),
+    ("discount", None, "number"),
+    ("threshold", np.inf, "finite"),
+    ("threshold", "safe", "number"),
+    ("threshold", [0.1, 0.2], "number"),
+    ("scale", 0, "positive"),
+    ("scale", -1, "positive"),
+    ("scale", np.nan, "finite"),
+    ("scale", "unit", "number"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "reason"), BAD)
+def test_bad_part_is_named(name, value, reason):
+    with pytest.raises(ValueError, match=f"^{name}: .*({reason})"):
+        CMDP(**{**GOOD, name: value})
+
+
+@pytest.mark.parametrize("name", ["reward", "utility"])
+def test_signals_may_reach_the_scale_and_no_further(name):
+    CMDP(**{**GOOD, "scale": 0.5})
+    with pytest.raises(ValueError, match=rf"^{name}: 0.6 at \(0, 2\) is not in \[0, 0.5\]"):
+        CMDP(**{**GOOD, name: changed(name, (0, 2), 0.6), "scale": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason"),
+    [
+        (np.full((3, 2), 0.5), r"\(\.\.\., 2, 3\)"),
+        (np.full(6, 0.5), "shape"),
+        (0.5, "shape"),
+        ("uniform", "numbers"),
+        ([[0.5, 0.5], [1]], "numbers"),
+        (None, "numbers|shape"),
+        ([[0.2, 0.3, 0.5], [0.2, 0.3, 0.4]], r"at \(1,\) sum to 0.9"),
+        ([[0.2, 0.3, 0.5], [1.2, -0.2, 0.0]], r"-0.2 at \(1, 1\)"),
+        ([[np.nan, 0.5, 0.5], [1, 0, 0]], r"nan at \(0, 0\)"),
+        ([[np.inf, 0, 0], [1, 0, 0]], r"at \(0,\) sum to inf"),
+        (np.full((4, 2, 3), 0.3), r"at \(0, 0\) sum to 0.89"),
+    ],
+)
+@pytest.mark.parametrize("method", ["evaluate", "state_occupancy"])
+def test_bad_policy_is_named(policy, reason, method):
+    with pytest.raises(ValueError, match=f"^policy: .*({reason})"):
+        getattr(CMDP(**GOOD), method)(policy)
+
+
+def test_process_keeps_copies_that_nobody_can_change():
+    parts = {name: np.array(value) for name, value in GOOD.items()}
+    process = CMDP(**parts)
+    for name in ("transition", "reward", "utility", "initial"):
+        parts[name][:] = 7
+        assert (getattr(process, name) == GOOD[name]).all()
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(process, name)[0] = 7
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        process.discount = 0.5
+
+
+def test_lists_and_integers_will_do():
+    process = CMDP([[[1], [1]]], [[0, 1]], [[1, 0]], [1], 0, 0)
+    assert process.evaluate([[0, 1]]) == (1.0, 0.0)
+    assert (process.states, process.actions) == (1, 2)
+
+
+# Files.
+
+
+def test_saved_process_comes_back_unchanged(tmp_path):
+    process = random_process(14, 4, 3, 0.7, 0.31, scale=0.3)
+    path = tmp_path / "process.npz"
+    process.save(path)
+    again = CMDP.load(path)
+    for field in dataclasses.fields(CMDP):
+        ours, theirs = getattr(process, field.name), getattr(again, field.name)
+        assert np.array_equal(ours, theirs), field.name
+        assert type(ours) is type(theirs)
+
+
+def test_scale_may_be_missing_from_a_file(tmp_path):
+    np.savez(tmp_path / "p.npz", **{name: GOOD[name] for name in GOOD if name != "scale"})
+    assert CMDP.load(tmp_path / "p.npz").scale == 1.0
+
+
+@pytest.mark.parametrize("name", [name for name in GOOD if name != "scale"])
+def test_missing_array_is_named(tmp_path, name):
+    np.savez(tmp_path / "p.npz", **{other: GOOD[other] for other in GOOD if other != name})
+    with pytest.raises(ValueError, match=rf"p\.npz: missing array '{name}'"):
+        CMDP.load(tmp_path / "p.npz")
+
+
+def test_unknown_array_is_named(tmp_path):
+    np.savez(tmp_path / "p.npz", **GOOD, gamma=0.9)
+    with pytest.raises(ValueError, match=r"p\.npz: unknown array 'gamma'"):
+        CMDP.load(tmp_path / "p.npz")
+
+
+def test_bad_array_in_a_file_is_named(tmp_path):
+    np.savez(tmp_path / "p.npz", **{**GOOD, "discount": 1.0})
+    with pytest.raises(ValueError, match=r"p\.npz: discount: 0 <= gamma < 1"):
+        CMDP.load(tmp_path / "p.npz")
+
+
+class _Trap:
+    """Leaves a trace if it is ever unpickled."""
+
+    sprung = False
+
+    def __reduce__(self):
+        return (_spring, ())
+
+
+def _spring():
+    _Trap.sprung = True
+
+
+def test_pickled_array_is_never_executed(tmp_path):
+    np.savez(tmp_path / "p.npz", **{**GOOD, "threshold": np.array(_Trap(), dtype=object)})
+    with pytest.raises(ValueError, match=r"p\.npz: not a NumPy archive"):
+        CMDP.load(tmp_path / "p.npz")
+    assert not _Trap.sprung
+
+
+def write_truncated(path):
+    np.savez(path, **GOOD)
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+def write_damaged(path):
+    np.savez(path, **GOOD)
+    content = bytearray(path.read_bytes())
+    content[200] ^= 0xFF  # inside the first array: the check sum is wrong
+    path.write_bytes(content)
+
+
+def write_other_members(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in GOOD:
+            archive.writestr(name, "0.5")
+
+
+def write_single_array(path):
+    with open(path, "wb") as file:
+        np.save(file, np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: path.write_text("transition: [[[1.0]]]\n"),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"PK\x03\x04 no archive"),
+        lambda path: None,  # no file at all
+        lambda path: path.mkdir(),
+        write_truncated,
+        write_damaged,
+        write_other_members,
+        write_single_array,
+    ],
+    ids=["text", "empty", "zip", "none", "folder", "truncated", "damaged", "members", "array"],
+)
+def test_file_that_is_no_archive_of_arrays_is_refused(tmp_path, write):
+    write(tmp_path / "p.npz")
+    with pytest.raises(ValueError, match=r"p\.npz: "):
+        CMDP.load(tmp_path / "p.npz")
+
+
+# Random instances (Section 5).
+
+
+def test_transition_rows_are_dirichlet():
+    """One coordinate of Dirichlet(5, ..., 5) in ten dimensions is Beta(5, 45)."""
+    process = random_cmdp(10, 400)
+    rows = process.transition.reshape(-1, 10)  # 4000 independent rows
+    law = stats.beta(5, 45)
+    for coordinate in range(10):
+        assert_distributed(rows[:, coordinate], law.cdf)
+    assert_mean(rows, 0.1, law.std())
+    # Covariance of two coordinates: -a_i a_j / (a^2 (a + 1)).
+    assert_mean((rows[:, 0] - 0.1) * (rows[:, 1] - 0.1), -25 / (50**2 * 51))
+
+
+def test_concentration_is_that_of_the_dirichlet():
+    rows = random_cmdp(3, 2000, concentration=0.5).transition.reshape(-1, 3)
+    assert_distributed(rows[:, 2], stats.beta(0.5, 1.0).cdf)
+
+
+@pytest.mark.parametrize(("scale", "largest"), [("unit", 1.0), ("normalized", 0.2)])
+def test_signals_are_uniform_and_independent(scale, largest):
+    process = random_cmdp(10, 400, discount=0.8, scale=scale)
+    reward, utility = process.reward.ravel(), process.utility.ravel()
+    assert process.scale == pytest.approx(largest)
+    for signal in (reward, utility):
+        assert_distributed(signal, stats.uniform(0, largest).cdf)
+    correlation = np.corrcoef(reward, utility)[0, 1]
+    assert abs(np.arctanh(correlation)) * np.sqrt(len(reward) - 3) < Z
+
+
+def test_defaults_are_those_of_the_experiment():
+    process = random_cmdp()
+    assert process.transition.shape == (10, 4, 10)
+    assert (process.initial == 0.1).all()
+    assert (process.discount, process.threshold) == (0.9, 0.55)
+    assert process.value_bound == pytest.approx(1)
+
+
+def test_scales_differ_by_the_factor_only():
+    normalized, unit = random_cmdp(), random_cmdp(scale="unit")
+    assert (normalized.transition == unit.transition).all()
+    np.testing.assert_allclose(normalized.reward, 0.1 * unit.reward, rtol=1e-14)
+    np.testing.assert_allclose(normalized.utility, 0.1 * unit.utility, rtol=1e-14)
+    assert unit.value_bound == pytest.approx(10)
+
+
+def test_instance_is_a_name_and_not_a_place_in_a_sequence():
+    fifth = random_cmdp(instance=5)
+    np.random.default_rng(0).random(100)
+    others = [random_cmdp(instance=k) for k in (3, 4, 6)]
+    again = random_cmdp(instance=np.int64(5), threshold=0.1)
+    assert (fifth.transition == again.transition).all()
+    assert (fifth.reward == again.reward).all()
+    assert (fifth.utility == again.utility).all()
+    for other in others:
+        assert not np.isclose(other.reward, fifth.reward).any()
+        assert not np.isclose(other.transition, fifth.transition).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[(name, value) for name in ("states", "actions") for value in (0, -1, 2.0, "2", True)],
+        *[("instance", value) for value in (-1, 1.5, None, False)],
+        *[("concentration", value) for value in (0, -1, np.nan, "five", None)],
+        *[("scale", value) for value in ("paper", None, 1.0, [1])],
+        *[("discount", value) for value in (1, -0.1, np.nan, "0.9.")],
+        *[("threshold", value) for value in (np.nan, np.inf, "b")],
+    ],
+)
+def test_bad_argument_of_a_random_instance_is_named(name, value):
+    with pytest.raises(ValueError, match=f"^{name}: "):
+        random_cmdp(**{name: value})

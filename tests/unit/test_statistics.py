@@ -1,0 +1,85 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from pgpd_hf import statistics
+from pgpd_hf.runs import COLUMNS
+
+
+def test_interval_is_the_t_interval():
+    samples = np.random.default_rng(1).normal(2, 3, size=12)
+    expected = stats.ttest_1samp(samples, 0).confidence_interval(0.9)
+    mean, low, high = statistics.mean_interval(samples, level=0.9)
+    assert mean == pytest.approx(samples.mean())
+    assert (low, high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+
+
+def test_one_sample_has_no_interval():
+    mean, low, high = statistics.mean_interval([3.0])
+    assert mean == 3
+    assert np.isnan(low)
+    assert np.isnan(high)
+
+
+def test_interval_covers_at_its_level():
+    """95 % of 4000 intervals of 5 samples; the count is binomial, 4.5 standard errors allowed."""
+    samples = np.random.default_rng(2).normal(size=(4000, 5))
+    _, low, high = statistics.mean_interval(samples, axis=1)
+    covered = ((low <= 0) & (high >= 0)).sum()
+    assert abs(covered - 3800) < 4.5 * np.sqrt(4000 * 0.95 * 0.05)
+
+
+def trace(algorithm, evaluators, seed, values):
+    table = pd.DataFrame(dict.fromkeys(COLUMNS, 0.0), index=range(len(values)))
+    table["algorithm"] = algorithm
+    table["evaluators"] = pd.array([evaluators] * len(values), dtype="Int64")
+    table["seed"] = seed
+    table["iteration"] = range(len(values))
+    table["optimality_gap"] = values
+    return table
+
+
+def test_aggregate_keeps_infinite_crowds_and_does_not_depend_on_order():
+    traces = [
+        trace("a", 16, 0, [1.0, 2.0]),
+        trace("a", 16, 1, [3.0, 6.0]),
+        trace("a", None, 0, [5.0, 7.0]),
+    ]
+    table = statistics.aggregate(pd.concat(traces))
+    assert list(table["optimality_gap"]) == [2, 4, 5, 7]
+    assert list(table["seeds"]) == [2, 2, 1, 1]
+    assert list(table["evaluators"].isna()) == [False, False, True, True]
+    pd.testing.assert_frame_equal(table, statistics.aggregate(pd.concat(traces[::-1])))
+
+
+def test_slope_of_a_power_is_its_exponent():
+    lengths = np.array([100, 200, 400, 800])
+    samples = [np.full(5, 7 * T**-0.5) for T in lengths]
+    slope, low, high = statistics.loglog_slope(lengths, samples)
+    assert (slope, low, high) == pytest.approx((-0.5, -0.5, -0.5))
+
+
+def test_slope_interval_covers_the_exponent():
+    """Of 100 intervals at 95 %, fewer than 84 covering has probability below 1e-5."""
+    random = np.random.default_rng(3)
+    lengths = np.array([100, 200, 400, 800, 1600])
+    covered = 0
+    for _ in range(100):
+        samples = [T**-0.25 * random.lognormal(0, 0.3, size=20) for T in lengths]
+        _, low, high = statistics.loglog_slope(lengths, samples, resamples=500)
+        covered += low <= -0.25 <= high
+    assert 84 <= covered
+
+
+def test_mean_that_is_not_positive_has_no_slope():
+    slope, low, high = statistics.loglog_slope([1, 2], [[1.0, 1.0], [-1.0, 1.0]])
+    assert np.isnan([slope, low, high]).all()
+
+
+def test_truncated_trace_is_named(tmp_path):
+    path = tmp_path / "seeds.parquet"
+    trace("a", 16, 0, [1.0]).to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ValueError, match=r"seeds\.parquet: not a whole Parquet file; delete it"):
+        statistics.read_traces([path])

@@ -1,0 +1,68 @@
+"""A copy of the project, in which the workflow really runs."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
+
+
+class Project:
+    """A copy of the project in a folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for part in PARTS:
+            source = ROOT / part
+            if source.is_dir():
+                ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+                shutil.copytree(source, folder / part, ignore=ignore)
+            else:
+                shutil.copy(source, folder / part)
+
+    def snakemake(self, *options):
+        """Run the smoke study; give back exit code and everything printed."""
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, "PYTHONPATH": str(self.folder / "src")}
+        command = ["snakemake", "--configfile", "config/smoke.yaml", *options]
+        process = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        return process.returncode, process.stdout
+
+    def planned(self, *options):
+        """Number of jobs per rule that the smoke study still needs."""
+        code, output = self.snakemake("--dry-run", "--quiet", "host", *options)
+        assert code == 0, output
+        lines = [line.split() for line in output.splitlines()]
+        return {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit()}
+
+    def results(self, *parts):
+        """A path below the study's results."""
+        return self.folder.joinpath("results", "smoke", *parts)
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """A project in which nothing has run yet."""
+    return Project(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A project whose smoke study is complete, and what was printed meanwhile."""
+    project = Project(tmp_path_factory.mktemp("project"))
+    code, output = project.snakemake("--cores", "2")
+    assert code == 0, output
+    return project, output

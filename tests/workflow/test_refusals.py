@@ -1,0 +1,112 @@
+"""Configurations that cannot be run stop before the first job, with one line."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pgpd_hf import configuration
+
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+BAD = [
+    ("study", "a/b", "study"),
+    ("study", "a;rm -rf b", "study"),
+    ("study", "", "study"),
+    ("study", 3, "study"),
+    ("unknown", 1, "unknown"),
+    ("evaluators", [0], "evaluators.0"),
+    ("evaluators", [], "evaluators"),
+    ("evaluators", [64, 16], "evaluators"),
+    ("evaluators", [16, 16], "evaluators"),
+    ("evaluators", [None, 16], "evaluators"),
+    ("evaluators", 16, "evaluators"),
+    ("evaluators", [True], "evaluators.0"),
+    ("link", "cosine", "link"),
+    ("horizon", -1, "horizon"),
+    ("horizon", 80.0, "horizon"),
+    ("seeds", 0, "seeds"),
+    ("seeds", "20", "seeds"),
+    ("block", 0, "block"),
+    ("environment", None, "environment"),
+    ("environment.discount", 1, "environment.discount"),
+    ("environment.discount", -0.1, "environment.discount"),
+    ("environment.discount", float("nan"), "environment.discount"),
+    ("environment.threshold", 0.95, "threshold"),
+    ("environment.threshold", float("inf"), "environment.threshold"),
+    ("environment.scale", "log", "environment.scale"),
+    ("environment.states", 0, "environment.states"),
+    ("environment.file", "missing.npz", "environment.file"),
+    ("environment.file", "$(reboot).npz", "environment.file"),
+    ("environment.file", "README.md", "environment.file"),
+    ("algorithms", {}, "algorithms"),
+    ("algorithms.npgpd_hf.pairs", 0, "algorithms.npgpd_hf.pairs"),
+    ("algorithms.npgpd_hf.iterations", 1e3, "algorithms.npgpd_hf.iterations"),
+    ("algorithms.npgpd_hf.primal_step", -1, "algorithms.npgpd_hf.primal_step"),
+    ("algorithms.npgpd_hf.primal_step", 0.1, "algorithms.npgpd_hf"),
+    ("algorithms.npgpd_hf.parameterization", "direct", "algorithms.npgpd_hf"),
+    ("algorithms.npgpd_hf.colour", "red", "algorithms.npgpd_hf"),
+    ("algorithms.zpgpd_hf.perturbation", 0, "algorithms.zpgpd_hf.perturbation"),
+    ("algorithms.zpgpd_hf.directions", "north", "algorithms.zpgpd_hf.directions"),
+    ("algorithms.sarsa", CONFIG["algorithms"]["npgpd_hf"], "algorithms.sarsa"),
+    ("calibration.grid.npgpd_hf.dual_step", [], "calibration.grid.npgpd_hf.dual_step"),
+    ("calibration.grid.npgpd_hf.dual_step", [float("nan")], "calibration.grid.npgpd_hf.dual_step"),
+    ("calibration.grid", {}, "calibration.grid"),
+    ("rates.iterations.npgpd_hf", [100], "rates.iterations.npgpd_hf"),
+    ("rates.iterations.npgpd_hf", [200, 100], "rates.iterations.npgpd_hf"),
+]
+
+
+def changed(key, value):
+    """The default configuration with one key changed."""
+    config = copy.deepcopy(CONFIG)
+    *parents, last = key.split(".")
+    place = config
+    for parent in parents:
+        place = place[parent]
+    place[last] = value
+    return config
+
+
+def test_default_configuration_passes():
+    configuration.check(CONFIG, SCHEMA)
+
+
+@pytest.mark.parametrize(("key", "value", "named"), BAD)
+def test_one_line_names_the_key(key, value, named):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        configuration.check(changed(key, value), SCHEMA)
+    message = str(refusal.value)
+    assert "\n" not in message
+    assert named in message
+    shown = value if isinstance(value, str) else repr(value)
+    assert key.split(".")[-1] in message or shown in message
+
+
+@pytest.mark.parametrize("name", sorted(CONFIG))
+def test_missing_key_is_named(name):
+    config = {key: value for key, value in CONFIG.items() if key != name}
+    with pytest.raises(ValueError, match=f"'{name}' is missing"):
+        configuration.check(config, SCHEMA)
+
+
+def test_threshold_that_no_policy_meets_says_what_is_possible():
+    with pytest.raises(ValueError, match=r"threshold: 0\.95 .* largest utility value .* 0\.650158"):
+        configuration.check(changed("environment.threshold", 0.95), SCHEMA)
+
+
+def test_workflow_stops_before_any_job(fresh):
+    code, output = fresh.snakemake("--config", "seeds=0")
+    assert code == 1
+    assert output.splitlines()[-1] == "config: seeds: integer at least 1 expected, got 0"
+    assert "Traceback" not in output
+    assert not (fresh.folder / "results").exists()
+
+
+def test_study_name_never_reaches_a_shell(fresh):
+    code, output = fresh.snakemake("--config", "study=a;touch pwned")
+    assert code == 1
+    assert output.splitlines()[-1].startswith("config: study: ")
+    assert not (fresh.folder / "pwned").exists()

@@ -1,0 +1,156 @@
+"""The whole workflow, run for real on the smoke study."""
+
+import json
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+
+from pgpd_hf import runs
+from pgpd_hf.storage import read_json
+
+FIGURES = [
+    f"{stem}.{ending}"
+    for stem in (
+        "figure1",
+        *(
+            f"{algorithm}_{metric}"
+            for algorithm in ("npgpd_hf", "zpgpd_hf")
+            for metric in runs.METRICS
+        ),
+    )
+    for ending in ("pdf", "svg", "png")
+]
+
+
+def test_summary_ends_on_the_screen(finished):
+    _, output = finished
+    assert "Study smoke: V_r* = " in output
+    assert "ZPGPD-HF" in output.split("Study smoke")[1]
+
+
+def test_every_figure_exists_in_every_format(finished):
+    project, _ = finished
+    found = sorted(path.name for path in project.results("figures").iterdir())
+    assert set(FIGURES) <= set(found)
+    assert all(project.results("figures", name).stat().st_size > 2000 for name in FIGURES)
+
+
+def test_traces_have_a_row_per_seed_and_checkpoint(finished):
+    project, _ = finished
+    trace = pd.concat(map(pd.read_parquet, project.results("runs").rglob("*.parquet")))
+    assert list(trace.columns) == list(runs.COLUMNS)
+    for (algorithm, _), group in trace.groupby(["algorithm", "evaluators"]):
+        length = {"npgpd_hf": 60, "zpgpd_hf": 600}[algorithm]
+        expected = {(seed, k) for seed in range(3) for k in runs.checkpoint_grid(length)}
+        assert set(zip(group["seed"], group["iteration"], strict=True)) == expected
+        assert len(group) == len(expected)
+    assert len(trace.groupby(["algorithm", "evaluators"])) == 4
+
+
+def test_aggregate_is_the_mean_over_seeds(finished):
+    project, _ = finished
+    trace = pd.concat(map(pd.read_parquet, project.results("runs").rglob("*.parquet")))
+    table = pd.read_parquet(project.results("aggregate.parquet"))
+    keys = ["algorithm", "evaluators", "iteration"]
+    means = trace.groupby(keys)["optimality_gap"].mean()
+    np.testing.assert_allclose(table.set_index(keys)["optimality_gap"], means, atol=1e-14)
+    assert (table["optimality_gap_low"] <= table["optimality_gap"]).all()
+    assert (table["seeds"] == 3).all()
+
+
+def test_optimum_agrees_across_methods(finished):
+    project, _ = finished
+    optimum = read_json(project.results("optimum.json"))
+    assert optimum["method"] != optimum["check"]["method"]
+    for key in ("reward_value", "utility_value", "multiplier"):
+        assert optimum[key] == pytest.approx(optimum["check"][key], abs=1e-8)
+
+
+def test_calibration_keeps_every_score_and_chooses_the_smallest(finished):
+    project, _ = finished
+    for algorithm in ("npgpd_hf", "zpgpd_hf"):
+        scores = pd.read_csv(project.results("calibration", f"{algorithm}.csv"))
+        steps = read_json(project.results("calibration", f"{algorithm}.json"))
+        best = scores.loc[scores["score"].idxmin()]
+        assert len(scores) == 4
+        assert steps == {name: best[name] for name in ("primal_step", "dual_step")}
+
+
+@pytest.mark.parametrize("name", ["figure1", "rates"])
+def test_notebook_is_executed_without_errors_and_shows_pictures(finished, name):
+    project, _ = finished
+    notebook = nbformat.read(project.results("notebooks", f"{name}.ipynb"), as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.execution_count for cell in cells)
+    outputs = [output for cell in cells for output in cell.outputs]
+    assert not [output for output in outputs if output.output_type in ("error", "stream")]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    page = project.results("notebooks", f"{name}.html").read_text()
+    assert "data:image/png;base64" in page
+
+
+def test_provenance_names_versions_configuration_and_times(finished):
+    project, _ = finished
+    provenance = read_json(project.results("provenance.json"))
+    assert provenance["config"]["study"] == "smoke"
+    assert provenance["config"]["environment"]["states"] == 10
+    assert {"python", "numpy", "numba", "snakemake"} <= set(provenance["versions"])
+    assert set(provenance["threads"].values()) == {"1"}
+    assert provenance["wall_time"]["runs"]["jobs"] == 8
+    assert json.loads(json.dumps(provenance)) == provenance
+
+
+def test_second_run_does_nothing(finished):
+    project, _ = finished
+    code, output = project.snakemake()
+    assert code == 0
+    assert "Nothing to be done" in output
+
+
+def test_touching_the_plots_redraws_without_simulating(finished):
+    project, _ = finished
+    source = project.folder / "src/pgpd_hf/plotting.py"
+    before = source.read_text()
+    try:
+        source.write_text(before + "\n# another line\n")
+        planned = set(project.planned())
+    finally:
+        source.write_text(before)
+    assert "figures" in planned
+    assert not planned & {"environment", "calibrate", "simulate", "sweep", "aggregate"}
+
+
+def test_more_seeds_run_only_what_is_new(finished):
+    project, _ = finished
+    planned = project.planned("--config", "seeds=7")
+    # Blocks of two: seeds 0-1 are there; 2-3, 4-5 and 6 are not; for 2 algorithms and 2 M.
+    assert planned["simulate"] == 3 * 4
+    assert not set(planned) & {"environment", "calibrate", "sweep"}
+
+
+def test_editing_one_algorithm_leaves_the_other_alone(finished):
+    project, _ = finished
+    source = project.folder / "src/pgpd_hf/algorithms/zpgpd_hf.py"
+    before = source.read_text()
+    try:
+        source.write_text(before + "\n# another line\n")
+        planned = project.planned()
+    finally:
+        source.write_text(before)
+    assert planned["calibrate"] == 1
+    assert planned["simulate"] == 4
+
+
+def test_everything_again_gives_the_same_bytes(finished, fresh):
+    project, _ = finished
+    code, output = fresh.snakemake("--cores", "1", "--config", "block=1")
+    assert code == 0, output
+    for name in FIGURES:
+        again = fresh.results("figures", name).read_bytes()
+        assert again == project.results("figures", name).read_bytes(), name
+    tables = ["aggregate.parquet", "rates.csv", "optimum.json", "summary.txt"]
+    tables += [f"calibration/{algorithm}.csv" for algorithm in ("npgpd_hf", "zpgpd_hf")]
+    for name in tables:
+        assert fresh.results(name).read_bytes() == project.results(name).read_bytes(), name
