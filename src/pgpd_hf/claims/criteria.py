@@ -87,9 +87,7 @@ def falls_early(*, algorithm, column, statistic, evaluators, share, margin):
     """The curve falls by more than the margin, and most of that before the window ends."""
     parts = []
     for people in evaluators:
-        start, early, end = _windows(
-            algorithm, column, people, "start", statistic, "last_quarter"
-        )
+        start, early, end = _windows(algorithm, column, people, "start", statistic, "last_quarter")
         # (start - early) - share * (start - end) > 0
         excess = [_times(1 - share, start), _times(-1, early), _times(share, end)]
         name = f"{_SIGNS[column]}({people})"
@@ -109,7 +107,9 @@ def levels_off(*, algorithm, column, statistics, evaluators, margin):
     """The curve changes by less than the margin from one window to the other."""
     return [
         Part(
-            f"change of {_SIGNS[column]}({people}) from {' to '.join(statistics)}".replace("_", " "),
+            f"change of {_SIGNS[column]}({people}) from {' to '.join(statistics)}".replace(
+                "_", " "
+            ),
             _difference(*_windows(algorithm, column, people, *statistics)),
             above=-margin,
             below=margin,
@@ -121,9 +121,7 @@ def levels_off(*, algorithm, column, statistics, evaluators, margin):
 @criterion
 def most_of_the_gain(*, algorithm, column, statistic, evaluators, share, margin):
     """The first increase of M brings more than the margin, and most of what both bring."""
-    few, some, many = (
-        Term(1.0, algorithm, people, column, statistic) for people in evaluators
-    )
+    few, some, many = (Term(1.0, algorithm, people, column, statistic) for people in evaluators)
     label = f"{_name(column, statistic)}: "
     gain = f"({evaluators[0]}) − ({evaluators[1]})"
     both = f"(({evaluators[0]}) − ({evaluators[2]}))"

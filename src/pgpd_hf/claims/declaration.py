@@ -58,9 +58,7 @@ def _check(key, options):
         raise ValueError(f"{key}: {test} needs the key {name!r}")
     unknown = [name for name in options if name not in arguments]
     if unknown:
-        raise ValueError(
-            f"{key}: unknown key {unknown[0]!r}; {test} takes {', '.join(arguments)}"
-        )
+        raise ValueError(f"{key}: unknown key {unknown[0]!r}; {test} takes {', '.join(arguments)}")
     rate = test in _RATE_TESTS
     for name, value in options.items():
         where = f"{key}.{name}"

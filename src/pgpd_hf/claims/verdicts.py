@@ -114,7 +114,9 @@ def judge(claims, evidence):
         are adjusted. `single` is the share of units that would show the statement if each were
         the only one.
     """
-    rows = [_examine(name, claim, evidence, claims["level"]) for name, claim in claims["claims"].items()]
+    rows = [
+        _examine(name, claim, evidence, claims["level"]) for name, claim in claims["claims"].items()
+    ]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     for column in ("p_reproduced", "p_contradicted"):
         table[column] = holm(table[column].astype(float))
@@ -123,6 +125,34 @@ def judge(claims, evidence):
     table.loc[table["p_reproduced"] <= level, "verdict"] = "reproduced"
     table.loc[table["p_contradicted"] <= level, "verdict"] = "contradicted"
     return table
+
+
+def point_verdicts(claims, evidence):
+    """Whether the estimates themselves bear the statements out, whatever their error.
+
+    Parameters
+    ----------
+    claims, evidence
+        As for :func:`judge`.
+
+    Returns
+    -------
+    list of bool or None
+        For each statement; None where nothing decides.
+    """
+    answers = []
+    for claim in claims["claims"].values():
+        options = dict(claim["criterion"])
+        test = CRITERIA[options.pop("test")]
+        try:
+            parts = test(**options)
+            values = [evidence.estimate(part.terms).value for part in parts]
+            answers.append(
+                all(part.above < v < part.below for part, v in zip(parts, values, strict=True))
+            )
+        except Undecidable:
+            answers.append(None)
+    return answers
 
 
 def _examine(name, claim, evidence, level):
