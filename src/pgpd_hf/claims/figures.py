@@ -10,7 +10,9 @@ from pgpd_hf.plotting import TWO_COLUMNS, plt
 # Dark, middle and white: told apart in grey and for any colour vision.
 COLORS = {"reproduced": "#1b5e7d", "contradicted": "#f2a541", "inconclusive": "#ffffff"}
 INKS = {"reproduced": "white", "contradicted": "black", "inconclusive": "0.35"}
-_CELL = 0.185  # inches, height of a row
+_CELL = 0.18  # inches, height of a row
+_TEXT = 6.2  # points
+_NUMBERS = 5.6
 
 
 def matrix(table, marks=()):
@@ -34,60 +36,58 @@ def matrix(table, marks=()):
     x = np.arange(len(readings)) + gap * np.cumsum([name in marks for name in readings])
     y = np.arange(len(claims)) + gap * np.cumsum(_changes(_blocks(claims)))
     bottom = y[-1] + 1 + gap
-    left, top, foot = 2.12, 1.35, 0.52  # inches
+    left, top, foot = 2.08, 1.3, 0.5  # inches
+    width = min(TWO_COLUMNS - left - 0.42, 0.6 * len(readings))
     figure, axes = plt.subplots(figsize=(TWO_COLUMNS, top + foot + _CELL * (bottom + 3)))
     figure.set_layout_engine("none")
     height = figure.get_figheight()
     axes.set_position(
-        [
-            left / TWO_COLUMNS,
-            foot / height,
-            1 - (left + 0.03) / TWO_COLUMNS,
-            1 - (top + foot) / height,
-        ]
+        [left / TWO_COLUMNS, foot / height, width / TWO_COLUMNS, 1 - (top + foot) / height]
     )
+    inch = (x[-1] + 1.1) / width  # in cells
     cells = {(row["claim"], row["reading"]): row for _, row in table.iterrows()}
     for i, claim in enumerate(claims.index):
         for j, reading in enumerate(readings):
             row = cells.get((claim, reading))
             if row is not None:
                 _cell(axes, x[j], y[i], row)
-    for i, statement in enumerate(claims["statement"]):
-        axes.text(-0.25, y[i] + 0.5, statement, ha="right", va="center", fontsize=6.2)
-    for j, reading in enumerate(readings):
+    for place, statement in zip(y, claims["statement"], strict=True):
+        axes.text(-0.06 * inch, place + 0.5, statement, ha="right", va="center", fontsize=_TEXT)
+    for place, reading in zip(x, readings, strict=True):
         axes.text(
-            x[j] + 0.35,
-            -0.25,
+            place + 0.5,
+            -0.3,
             reading,
-            rotation=55,
+            rotation=50,
             ha="left",
             va="bottom",
-            fontsize=6.2,
+            fontsize=_TEXT,
             rotation_mode="anchor",
         )
-        verdicts = table.loc[table["reading"] == reading, "verdict"]
-        for k, verdict in enumerate(VERDICTS):
-            axes.text(
-                x[j] + 0.5,
-                bottom + k + 0.5,
-                str((verdicts == verdict).sum()),
-                ha="center",
-                va="center",
-                fontsize=5.6,
-                color="0.2",
-            )
     for k, verdict in enumerate(VERDICTS):
-        axes.text(-0.55 - 0.35, bottom + k + 0.5, verdict, ha="right", va="center", fontsize=6.2)
+        axes.text(-0.06 * inch, bottom + k + 0.5, verdict, ha="right", va="center", fontsize=_TEXT)
         axes.add_patch(
             mpl.patches.Rectangle(
-                (-0.7, bottom + k + 0.22),
-                0.5,
-                0.56,
+                (-1.02 * inch, bottom + k + 0.2),
+                0.18 * inch,
+                0.6,
                 facecolor=COLORS[verdict],
                 edgecolor="0.5",
                 linewidth=0.5,
+                clip_on=False,
             )
         )
+        for place, reading in zip(x, readings, strict=True):
+            count = ((table["reading"] == reading) & (table["verdict"] == verdict)).sum()
+            axes.text(
+                place + 0.5,
+                bottom + k + 0.5,
+                str(count),
+                ha="center",
+                va="center",
+                fontsize=_NUMBERS,
+                color="0.2",
+            )
     axes.set_xlim(-0.05, x[-1] + 1.05)
     axes.set_ylim(bottom + 3, -0.05)
     axes.axis("off")
@@ -95,8 +95,9 @@ def matrix(table, marks=()):
         0.01,
         0.06 / height,
         "Number: distance of the estimate from the edge of the criterion's region, in hundredths "
-        "(of the largest value; of an exponent;\nof |S||A|): positive inside, where the statement "
-        "holds. A dot: no run of this reading decides. Interval and p value: claims.csv.",
+        "(of the largest value, of an exponent,\n"
+        "of |S||A|); positive inside, where the statement holds. "
+        "A dot: no run of this reading decides. Intervals and p values: claims.csv.",
         fontsize=6,
         color="0.25",
         linespacing=1.35,
@@ -117,40 +118,42 @@ def _changes(names):
 
 
 def _cell(axes, x, y, row):
+    """Draw one verdict."""
     verdict = row["verdict"]
-    undecidable = np.isnan(row["estimate"])
+    if np.isnan(row["effect"]):
+        axes.text(x + 0.5, y + 0.5, "·", ha="center", va="center", fontsize=_TEXT, color="0.5")
+        return
     axes.add_patch(
         mpl.patches.Rectangle(
-            (x + 0.04, y + 0.05),
-            0.92,
+            (x + 0.05, y + 0.06),
             0.9,
+            0.88,
             facecolor=COLORS[verdict],
-            edgecolor="0.75" if verdict == "inconclusive" else "none",
+            edgecolor="0.7" if verdict == "inconclusive" else COLORS[verdict],
             linewidth=0.4,
         )
     )
     axes.text(
         x + 0.5,
         y + 0.53,
-        "·" if undecidable else _number(row["effect"]),
+        _number(row["effect"]),
         ha="center",
         va="center",
-        fontsize=5.1,
+        fontsize=_NUMBERS,
         color=INKS[verdict],
     )
 
 
 def _number(effect):
-    """A number in hundredths that fits into a cell."""
+    """A number in hundredths, in at most three characters."""
     points = 100 * effect
-    sign = "+" if points >= 0 else "−"
     size = abs(points)
     if size >= 99.5:
-        return f"{sign}99" if size < 100 else f"{sign}∞" if not np.isfinite(size) else f"{sign}>99"
-    if size >= 9.95:
+        return "≫" if effect > 0 else "≪"
+    sign = "+" if points >= 0 else "−"
+    if size >= 0.95:
         return f"{sign}{size:.0f}"
-    text = f"{size:.1f}"
-    return f"{sign}{text.removeprefix('0') if text.startswith('0.') else text}"
+    return f"{sign}.{10 * size:.0f}"
 
 
 def step_map(tables):
