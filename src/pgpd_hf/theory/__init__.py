@@ -1,6 +1,7 @@
 """The paper's statements as numbers, checked; and certificates that are not vacuous."""
 
-from pgpd_hf.theory.bounds import STATEMENTS
+from pgpd_hf.theory.bounds import STATEMENTS, predicted_violation
+from pgpd_hf.theory.certificates import certify, corrected_theorem_1, random_certificates
 from pgpd_hf.theory.checks import check_all
 from pgpd_hf.theory.constants import Constants, OutsideAssumptions, make_constants
 
@@ -8,6 +9,10 @@ __all__ = [
     "STATEMENTS",
     "Constants",
     "OutsideAssumptions",
+    "certify",
     "check_all",
+    "corrected_theorem_1",
     "make_constants",
+    "predicted_violation",
+    "random_certificates",
 ]

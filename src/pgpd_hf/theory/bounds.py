@@ -115,7 +115,7 @@ def dual_regret(constants, dual_step):
 
 
 def zeroth_order_steps(constants):
-    r"""Step sizes of Theorem 2 (line 548).
+    r"""Step sizes of Theorem 2 (line 546).
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def zeroth_order_lagrangian(constants):
 def theorem_2_gap(constants):
     r"""Theorem 2's bound of the average optimality gap (thm2, line 1637).
 
-    The sum of Lemma:FLambda and Lemma:lambda. Line 1656 replaces :math:`\epsilon_{rg}` by
+    The sum of Lemma:FLambda and Lemma:lambda. Line 1658 replaces :math:`\epsilon_{rg}` by
     :math:`3\mu L'd/2`, which takes :math:`L' \ge 2`; this is the display before that.
 
     Parameters
@@ -190,7 +190,7 @@ def theorem_2_violation(constants, complete=False):
 
 
 def natural_steps(constants):
-    r"""Step sizes of Theorem 1 (line 459).
+    r"""Step sizes of Theorem 1 (line 457).
 
     Parameters
     ----------
@@ -359,18 +359,19 @@ def corrected_theorem_1_gap(constants, primal_step, dual_step, oscillation, bias
 
 
 def predicted_violation(multiplier, dual_step, iterations):
-    r"""Average violation that the dual step leaves behind.
+    r"""Average violation that the dual step leaves behind, whatever M is.
 
     The violation's certificate is an identity while :math:`\lambda` stays inside its range: the
     average of :math:`b - V_g^{(t)}` is :math:`\lambda^{(T)}/(\eta_2T)` plus the mean error of
-    :math:`\hat h_c`. Once :math:`\lambda^{(T)}` is near :math:`\lambda^\star`, Theorem 1's
-    :math:`\eta_2 = (1-\gamma)/\sqrt T` leaves :math:`\lambda^\star/((1-\gamma)\sqrt T)`,
-    whatever M is.
+    :math:`\hat h_c`. Theorem 1's :math:`\eta_2` makes that :math:`\lambda^{(T)}/((1-\gamma)
+    \sqrt T)`. With :math:`\lambda^\star` for :math:`\lambda^{(T)}` it is a prediction before the
+    run, of the right order only: under Theorem 1's constant :math:`\eta_1` the multiplier swings
+    around :math:`\lambda^\star`, with or without people, and does not settle.
 
     Parameters
     ----------
     multiplier : float
-        :math:`\lambda^\star`.
+        :math:`\lambda^{(T)}`, or :math:`\lambda^\star` as its forecast.
     dual_step : float
         :math:`\eta_2 > 0`.
     iterations : int

@@ -38,8 +38,9 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from pgpd_hf import optima, runs
-from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf import optima, runs, streams
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.cmdp import random_cmdp
 from pgpd_hf.links import get_link
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.theory import bounds, exact
@@ -203,7 +204,7 @@ def certify(cmdp, algorithm, setting, seeds, optimum=None, purpose="run"):
         Columns :data:`COLUMNS`, two rows for each seed: `quantity` is "gap" (of the reward, from
         the constrained optimum) or "violation" (b - V_g), both signed and averaged over iterates
         0..T-1. `certificate` is the sum of :data:`PARTS`; `ratio` is certificate / measured, NaN
-        unless `measured` is positive. A gap's certificate assumes nothing but
+        unless `measured` is positive beyond rounding. A gap's certificate assumes nothing but
         :math:`V_g^{\pi^\star} \ge b`.
 
     Raises
@@ -216,6 +217,74 @@ def certify(cmdp, algorithm, setting, seeds, optimum=None, purpose="run"):
     return pd.concat(
         [_rows(record(process, optimum, seed, purpose), seed) for seed in seeds], ignore_index=True
     )
+
+
+def random_certificates(count, algorithms=("npgpd_hf", "zpgpd_hf"), first=0):
+    """Certificates of runs on random small processes with random settings.
+
+    Parameters
+    ----------
+    count : int
+        Number of runs of each algorithm.
+    algorithms : sequence of str
+        Which.
+    first : int
+        Number of the first draw; a draw is the same in every call.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As :func:`certify`, with columns `draw`, `states`, `actions`, `discount`, `scale`,
+        `threshold` and `directions` before the others.
+    """
+    tables = []
+    for draw in range(first, first + count):
+        for algorithm in algorithms:
+            cmdp, optimum, setting, name = _random_problem(draw, algorithm)
+            table = certify(cmdp, algorithm, setting, [draw], optimum, purpose="certificate")
+            columns = {"draw": draw, "states": cmdp.states, "actions": cmdp.actions}
+            columns |= {"discount": cmdp.discount, "scale": name, "threshold": cmdp.threshold}
+            columns["directions"] = setting.directions
+            for place, (column, value) in enumerate(columns.items()):
+                table.insert(place, column, value)
+            tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _random_problem(draw, algorithm):
+    """Process with a binding threshold wherever there is one, and a setting."""
+    random = np.random.Generator(
+        streams.bit_generator(purpose="certificate", draw=draw, algorithm=algorithm)
+    )
+    options = {
+        "states": int(random.integers(2, 6)),
+        "actions": int(random.integers(2, 4)),
+        "instance": draw,
+        "discount": float(random.choice([0.5, 0.8, 0.9])),
+        "scale": str(random.choice(["normalized", "unit"])),
+    }
+    free = random_cmdp(**options, threshold=0.0)
+    boldest, safest = (
+        float(free.evaluate(optima.maximize(free, signal))[1])
+        for signal in (free.reward, free.utility)
+    )
+    # Halfway from the boldest policy's utility to the largest: it binds unless they agree.
+    margin = max((safest - boldest) / 2, 0.01 * safest)
+    cmdp = random_cmdp(**options, threshold=safest - margin)
+    natural = algorithm == "npgpd_hf"
+    people = [None, 4, 16, 64, 256][random.integers(5)]
+    setting = Setting(
+        evaluators=people,
+        iterations=300 if natural else 1000,
+        pairs=int(random.choice([1, 3, 10])),
+        horizon=int(random.choice([5, 20, 60])),
+        primal_step=float(
+            random.choice([0.1, 0.3, 1.0]) if natural else random.choice([1e-3, 1e-2])
+        ),
+        dual_step=float(random.choice([0.03, 0.1])),
+        directions=str(random.choice(["sphere", "tangent"])),
+    )
+    return cmdp, optima.solve(cmdp), setting, options["scale"]
 
 
 def certificate(run):
@@ -272,7 +341,7 @@ def _rows(run, seed):
                 "quantity": quantity,
                 "measured": found,
                 "certificate": total,
-                "ratio": total / found if found > 0 else math.nan,
+                "ratio": total / found if found > _ROUNDING * largest else math.nan,
                 "holds": found <= total + _ROUNDING * largest,
                 **parts,
             }

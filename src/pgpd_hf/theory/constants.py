@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
 from pgpd_hf.links import get_link
 from pgpd_hf.theory.exact import visitation
 
@@ -168,16 +168,16 @@ class Constants:
 
     @property
     def distance(self):
-        r"""float: :math:`D_\theta = 8|S|\,\|d^\star/\rho\|_\infty^2/(1-\gamma)^2` (line 1378)."""
+        r"""float: :math:`D_\theta = 8|S|\,\|d^\star/\rho\|_\infty^2/(1-\gamma)^2` (line 1383)."""
         if not math.isfinite(self.mismatch):
             raise OutsideAssumptions(
-                "initial: rho > 0 in every state (line 1371) expected; ||d*/rho|| is infinite"
+                "initial: rho > 0 in every state (line 1372) expected; ||d*/rho|| is infinite"
             )
         return 8 * self.states * self.mismatch**2 / (1 - self.discount) ** 2
 
     @property
     def curvature(self):
-        r"""float: :math:`L_\theta = 2|A|(1+2/\xi)/(1-\gamma)^4` (line 1380), as printed."""
+        r"""float: :math:`L_\theta = 2|A|(1+2/\xi)/(1-\gamma)^4` (line 1385), as printed."""
         return 2 * self.actions * (1 + 2 / self.slack) / (1 - self.discount) ** 4
 
     def require_threshold(self):
@@ -226,7 +226,15 @@ def make_constants(cmdp, optimum, setting):
         raise OutsideAssumptions(
             f"slack: Assumption 2 (line 247) asks for xi > 0, got {optimum.slack}"
         )
-    process = get_algorithm("zpgpd_hf")(cmdp, optimum, setting)
+    link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
+    perturbation = setting.perturbation
+    if perturbation is None:
+        perturbation = theorem_perturbation(
+            cmdp.discount, setting.horizon, setting.evaluators, link, bound
+        )
+    multiplier_bound = setting.multiplier_bound
+    if multiplier_bound is None:
+        multiplier_bound = 2 / ((1 - cmdp.discount) * optimum.slack)
     visits = visitation(cmdp, optimum.policy)
     full = (cmdp.initial > 0).all()
     return Constants(
@@ -241,7 +249,7 @@ def make_constants(cmdp, optimum, setting):
         pairs=setting.pairs,
         horizon=setting.horizon,
         iterations=setting.iterations,
-        lipschitz=get_link(setting.link).inverse_lipschitz(cmdp.return_bound(setting.horizon)),
-        multiplier_bound=process.multiplier_bound,
-        perturbation=process.survey.perturbation,
+        lipschitz=link.inverse_lipschitz(bound),
+        multiplier_bound=multiplier_bound,
+        perturbation=perturbation,
     )

@@ -1,0 +1,450 @@
+"""The findings of docs/audit.md. A test here fails if the paper's statement held after all.
+
+Line numbers are those of the paper's LaTeX source.
+"""
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import special
+
+from pgpd_hf import CMDP, LINKS, optima, random_cmdp, run, runs, solve, streams
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.policies import uniform_policy
+from pgpd_hf.statistics import mean_interval
+from pgpd_hf.theory import bounds, check_all, checks, exact, make_constants
+from pgpd_hf.theory.checks import Problem
+
+AUDIT = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
+
+
+def test_every_test_that_the_audit_names_exists():
+    sources = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    named = set(re.findall(r"`(test_\w+)`", AUDIT.read_text()))
+    assert len(named) > 20
+    assert not {name for name in named if f"def {name}(" not in sources}
+
+
+def problem_of(cmdp, setting):
+    optimum = solve(cmdp)
+    return Problem(cmdp, optimum, setting, [0, 1], make_constants(cmdp, optimum, setting))
+
+
+# Theorem 2 ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small():
+    return random_cmdp(states=4, actions=2, instance=1, discount=0.5, threshold=0.5)
+
+
+def one_zeroth_order_step(cmdp, pairs, perturbation, count=2000):
+    """Both sides of the first line of F1 (1433), and its missing term, at the uniform policy."""
+    setting = Setting(
+        evaluators=None,
+        iterations=100,
+        pairs=pairs,
+        horizon=60,
+        directions="tangent",
+        perturbation=perturbation,
+    )
+    process = get_algorithm("zpgpd_hf")(cmdp, solve(cmdp), setting)
+    theta = uniform_policy(cmdp.states, cmdp.actions)
+    bits = streams.bit_generator(test="f1")
+    normals = np.random.Generator(bits).standard_normal((count, theta.size))
+    estimates = np.stack(
+        [process.estimate(theta, bits.random_raw(process.words_per_iteration), row)[0][0]
+         for row in normals]
+    )  # fmt: skip
+    step = process.primal_step  # 1 / L_theta
+    after = exact.projected(theta + step * estimates)
+    moves = after - theta
+    left = cmdp.evaluate(after)[0] - cmdp.evaluate(theta)[0]
+    right = (estimates * moves).sum((1, 2)) - (moves**2).sum((1, 2)) / (2 * step)
+    gradient = exact.gradient(cmdp, theta, cmdp.reward)
+    missing = ((estimates - gradient) * moves).sum((1, 2))
+    return left, right, missing
+
+
+@pytest.mark.parametrize("pairs", [1, 10, 100])
+def test_f1_fails_for_almost_every_estimate(small, pairs):
+    left, right, missing = one_zeroth_order_step(small, pairs, perturbation=0.05)
+    assert (left < right - 1e-12).mean() > 0.9
+    assert (left >= right - missing - 1e-12).all()
+
+
+def test_term_missing_in_f1_is_the_estimator_s_variance(small):
+    """It falls as 1/N and as mu^2 grows, and nothing in the theorem's bound does."""
+    size = one_zeroth_order_step(small, 1, 0.05)[2].mean()
+    assert one_zeroth_order_step(small, 10, 0.05)[2].mean() == pytest.approx(size / 10, rel=0.2)
+    assert one_zeroth_order_step(small, 1, 0.1)[2].mean() == pytest.approx(size / 4, rel=0.2)
+
+
+def test_theorem_2_cannot_hold_without_n():
+    """Everyone asked, long horizon, the theorem's steps and radius: random policies for ever."""
+    cmdp = random_cmdp(states=4, actions=2, instance=1, discount=0.5, threshold=0.0)
+    optimum = solve(cmdp)
+    choices = np.array(np.meshgrid(*[[0, 1]] * 4)).reshape(4, -1).T
+    deterministic = optimum.reward_value - cmdp.evaluate(np.eye(2)[choices])[0].mean()
+
+    def average_gap(algorithm, iterations, **options):
+        trace = run(
+            cmdp,
+            algorithm,
+            evaluators=None,
+            iterations=iterations,
+            multiplier_bound=0.0,
+            checkpoints=[iterations - 1],
+            **options,
+        )
+        return trace["mean_optimality_gap"]
+
+    for iterations, pairs in ((4000, 1), (40000, 1), (4000, 20)):
+        gap = average_gap("zpgpd_hf", iterations, pairs=pairs, horizon=60, seeds=range(4))
+        _, low, high = mean_interval(gap)
+        assert abs(gap.mean() - deterministic) < 0.02 * deterministic
+        assert high - low < 0.05 * deterministic
+    assert average_gap("pg_pd", 4000, seeds=[0]).item() < 0.5 * deterministic
+
+    constants = make_constants(cmdp, optimum, Setting(evaluators=None, iterations=1, horizon=60))
+    constants = replace(constants, multiplier_bound=0.0, iterations=10**40)
+    assert bounds.theorem_2_gap(constants) < deterministic / 100
+
+
+@pytest.mark.parametrize(("scale", "threshold", "radius"), [("unit", 5.5, 68), (None, 0.55, 1.03)])
+def test_theorem_2_s_radius_is_larger_than_the_simplex(scale, threshold, radius):
+    scale = scale or "normalized"
+    cmdp = random_cmdp(scale=scale, threshold=threshold)
+    setting = Setting(evaluators=256, iterations=1000)
+    constants = make_constants(cmdp, solve(cmdp), setting)
+    assert constants.perturbation == pytest.approx(radius, rel=0.01)
+    # A tangent perturbation of the uniform policy has to stay below this.
+    assert constants.perturbation > 1 / (4 * math.sqrt(3 / 4))
+
+
+def test_directions_of_the_sphere_leave_the_simplex():
+    theta = uniform_policy(10, 4)
+    normals = np.random.default_rng(0).standard_normal((1000, 10, 4))
+    directions = normals / np.sqrt((normals**2).sum((1, 2), keepdims=True))
+    off = np.abs((theta + 1e-3 * directions).sum(-1) - 1).max(-1)
+    assert (off > 1e-6).all()
+
+
+def relative_bias(cmdp, theta, perturbation):
+    """Bias of Algorithm 2's estimate with projected policies, returns known exactly."""
+    normals = np.random.default_rng(1).standard_normal((30000, cmdp.states, cmdp.actions))
+    directions = normals / np.sqrt((normals**2).sum((1, 2), keepdims=True))
+    moved = cmdp.evaluate(exact.projected(theta + perturbation * directions))[0]
+    slopes = theta.size / perturbation * (moved - cmdp.evaluate(theta)[0])
+    mean = (slopes[:, None, None] * directions).mean(0)
+    gradient = exact.gradient(cmdp, theta, cmdp.reward)
+    # Only the part that keeps rows' sums moves a policy.
+    mean, gradient = (x - x.mean(-1, keepdims=True) for x in (mean, gradient))
+    return np.linalg.norm(mean - gradient) / np.linalg.norm(gradient)
+
+
+@pytest.mark.parametrize("perturbation", [1e-4, 1e-2, 1.0])
+def test_projection_biases_the_gradient_at_a_vertex(perturbation):
+    cmdp = random_cmdp(instance=1)
+    vertex = np.eye(4)[np.random.default_rng(2).integers(4, size=10)]
+    assert 0.55 < relative_bias(cmdp, vertex, perturbation) < 0.75
+    if perturbation < 0.1:
+        assert relative_bias(cmdp, uniform_policy(10, 4), perturbation) < 0.06
+
+
+def test_tangent_directions_are_unbiased_with_their_own_dimension():
+    """The factor d = |S||A| would be |A|/(|A|-1) = 4/3 too large."""
+    cmdp = random_cmdp(instance=1)
+    theta, radius = uniform_policy(10, 4), 0.01
+    normals = np.random.default_rng(1).standard_normal((30000, 10, 4))
+    normals -= normals.mean(-1, keepdims=True)
+    directions = normals / np.sqrt((normals**2).sum((1, 2), keepdims=True))
+    moved = cmdp.evaluate(theta + radius * directions)[0] - cmdp.evaluate(theta)[0]
+    mean = (moved[:, None, None] / radius * directions).mean(0)
+    gradient = exact.gradient(cmdp, theta, cmdp.reward)
+    gradient -= gradient.mean(-1, keepdims=True)
+    factor = (gradient**2).sum() / (mean * gradient).sum()
+    assert factor == pytest.approx(30, rel=0.03)
+
+
+def test_theorem_2_s_gap_falls_with_the_fourth_root_of_people(small):
+    """Line 563 says (log M/M)^(1/2), the violation's line 571 says (log M/M)^(1/4)."""
+    optimum = solve(small)
+
+    def people_s_part(evaluators):
+        setting = Setting(evaluators=evaluators, iterations=10, horizon=2000)
+        constants = replace(make_constants(small, optimum, setting), iterations=10**60)
+        return bounds.theorem_2_gap(constants)
+
+    few, many = 10**8, 10**12
+    rate = math.log(math.log(many) / many) - math.log(math.log(few) / few)
+    slope = math.log(people_s_part(many) / people_s_part(few)) / rate
+    assert slope == pytest.approx(1 / 4, abs=0.01)
+
+
+def test_line_1658_takes_a_curvature_of_at_least_two():
+    """For a small discount factor 3 mu L' d/2 is below the bias that it is to bound."""
+    setting = Setting(evaluators=64, iterations=100, horizon=20)
+    fits = {}
+    for discount in (0.1, 0.9):
+        cmdp = random_cmdp(states=3, actions=2, discount=discount, scale="unit", threshold=0.3)
+        c = make_constants(cmdp, solve(cmdp), setting)
+        replaced = 3 * c.perturbation * c.smoothness * c.dimension / 2
+        fits[discount] = replaced >= c.gradient_bias, c.smoothness >= 2
+    assert fits == {0.1: (False, False), 0.9: (True, True)}
+
+
+def test_theorem_2_s_steps_move_nothing():
+    """Step sizes 1e-6 and 1e7/sqrt(T): even the exact gradient gets nowhere in 2000 iterations."""
+    cmdp = random_cmdp(instance=1)
+    optimum = solve(cmdp)
+    constants = make_constants(cmdp, optimum, Setting(evaluators=64, iterations=2000))
+    primal, dual = bounds.zeroth_order_steps(constants)
+    assert primal < 2e-6
+    assert dual * math.sqrt(2000) > 1e6
+    trace = run(
+        cmdp,
+        "pg_pd",
+        evaluators=None,
+        iterations=2000,
+        multiplier_bound=0.0,
+        seeds=[0],
+        checkpoints=[0, 2000],
+    )
+    values = trace["reward_value"]
+    assert values[1] - values[0] < 0.01 * (optimum.reward_value - values[0])
+
+
+# Theorem 1 ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def indifferent():
+    """Actions do not matter, returns are noisy: every advantage is zero, no estimate is."""
+    random = np.random.default_rng(0)
+    transition = np.repeat(random.dirichlet(np.ones(3), size=3)[:, None], 2, axis=1)
+    reward, utility = (np.repeat(random.random(3)[:, None], 2, axis=1) for _ in range(2))
+    return CMDP(transition, reward, utility, np.full(3, 1 / 3), 0.5, 0.1)
+
+
+KNOWN = Setting(evaluators=None, iterations=100, pairs=1, horizon=60)
+
+
+def test_lemma_1878_fails_on_average(indifferent):
+    """Nothing is gained, but E log Z > 0 by Jensen's inequality; the claimed slack is 1e-17."""
+    problem = problem_of(indifferent, KNOWN)
+    shortfall = checks.one_step_shortfall(problem, uniform_policy(3, 2), 0.0, 1000)
+    _, low, _ = mean_interval(shortfall)
+    assert low > 0.01
+    assert bounds.one_step(problem.constants) < 1e-12
+    row = check_all(indifferent, KNOWN, seeds=range(2), items=[15])
+    assert not row["holds"].item()
+
+
+def test_lemma_1878_fails_on_many_paths_even_where_actions_matter(small):
+    problem = problem_of(small, KNOWN)
+    multiplier = problem.optimum.multiplier
+    shortfall = checks.one_step_shortfall(problem, uniform_policy(4, 2), multiplier, 1000)
+    assert (shortfall > bounds.one_step(problem.constants)).mean() > 0.2
+
+
+def test_conditional_mean_is_not_the_mean_under_the_next_policy(small):
+    """Steps (d) and (f), lines 1919 and 1930: the next policy is made from the same estimate."""
+    problem = problem_of(small, KNOWN)
+    process = get_algorithm("npgpd_hf")(small, problem.optimum, KNOWN)
+    uniform = uniform_policy(4, 2)
+    estimates = checks.sample_advantages(process, uniform, 4000)[:, 0]
+    errors = estimates - small.advantages(uniform, small.reward)
+    after = special.softmax(process.primal_step / (1 - small.discount) * estimates, axis=-1)
+    width = 5 * errors.std(0) / math.sqrt(len(errors))
+    assert (np.abs(errors.mean(0)) < width).all()  # unbiased, as Lemma:bias advantage says
+    _, low, _ = mean_interval((after * errors).sum(-1).mean(-1))
+    assert low > 0.002
+    assert problem.constants.advantage_bias < 1e-15
+
+
+def test_step_h_needs_a_logarithm_that_may_be_negative(small):
+    """Line 1937 replaces d^(t+1) by (1 - gamma) mu, which takes log Z + c >= 0 on every path."""
+    problem = problem_of(small, KNOWN)
+    process = get_algorithm("npgpd_hf")(small, problem.optimum, KNOWN)
+    uniform = uniform_policy(4, 2)
+    step = process.primal_step / (1 - small.discount)
+    estimates = step * checks.sample_advantages(process, uniform, 1000)[:, 0]
+    shift = process.primal_step * bounds.one_step(problem.constants)
+    logarithm = special.logsumexp(estimates, axis=-1, b=uniform)
+    assert (logarithm + shift < 0).mean() > 0.1
+    centred = estimates - estimates.mean(-1, keepdims=True)  # the policy is uniform
+    assert (special.logsumexp(centred, axis=-1, b=uniform) >= 0).all()
+
+
+def test_lost_factor_of_the_average_performance(small):
+    """Lines 2006-2011: the lemma's slack is divided by 1 - gamma, and the result is not.
+
+    The proof of Lemma:nonmonotone ends with (1 + gamma)/(1 - gamma) times (1 + sigma) eps_A, not
+    with the 1/(1 - gamma) that it states; inserted, the sum is 2/(1 - gamma)^2.
+    """
+    constants = problem_of(small, replace(KNOWN, evaluators=64)).constants
+    rest = bounds.natural_lagrangian(replace(constants, evaluators=None, horizon=2000), 1.0, 0.1)
+    printed, corrected = (
+        bounds.natural_lagrangian(constants, 1.0, 0.1, corrected=x) - rest for x in (False, True)
+    )
+    discount = constants.discount
+    unit = (1 + constants.multiplier_bound) * constants.advantage_bias
+    assert printed == pytest.approx(2 * unit / (1 - discount))
+    from_performance = unit / (1 - discount)
+    proven_slack = -unit * (1 - 1 / (1 - discount) - 1 / (1 - discount))
+    assert proven_slack == pytest.approx((1 + discount) * bounds.one_step(constants))
+    assert corrected == pytest.approx(from_performance + proven_slack / (1 - discount))
+
+
+# Both ------------------------------------------------------------------------------------------
+
+
+def bandit(threshold):
+    """One state; the first action is rewarded, the second is safe. Values lie in [0, 2]."""
+    return CMDP(np.ones((1, 2, 1)), [[1.0, 0.0]], [[0.0, 1.0]], [1.0], 0.5, threshold)
+
+
+def test_dropped_4_eps_c_is_needed():
+    """Exact advantages, and a dual estimate that is 0.4 too high: the violation stays at 0.4.
+
+    Line 2107 has 2 sigma eps_c, the lines from 2127 on do not (1723 and 1748 for Theorem 2).
+    """
+    cmdp, iterations, error = bandit(1.0), 10000, 0.4
+    optimum = solve(cmdp)
+    setting = Setting(evaluators=None, iterations=iterations, horizon=200)
+    constants = make_constants(cmdp, optimum, setting)
+    primal, dual = bounds.natural_steps(constants)
+    logit, multiplier, total = 0.0, 0.0, 0.0
+    for _ in range(iterations):
+        utility = (1 - special.expit(logit)) / (1 - cmdp.discount)
+        total += cmdp.threshold - utility
+        logit += primal / (1 - cmdp.discount) * (1 - multiplier)  # difference of the advantages
+        multiplier -= dual * (utility - cmdp.threshold + error)
+        multiplier = min(max(multiplier, 0.0), constants.multiplier_bound)
+    violation = total / iterations
+    printed = bounds.theorem_1_violation(constants)
+    assert violation == pytest.approx(error, abs=0.05)
+    assert printed < violation / 2
+    assert printed + 4 * error > violation
+
+
+def test_average_of_positive_parts_is_not_bounded():
+    """The last displays (1792, 2155) put [.]_+ inside the average; iterates swing for ever."""
+    cmdp = bandit(1.0)
+    setting = Setting(evaluators=None, iterations=10000, horizon=200)
+    optimum = solve(cmdp)
+    process = get_algorithm("npg_pd")(cmdp, optimum, setting)
+    policies = np.concatenate([chunk[0] for chunk in runs.iterates(process, 0)])[:-1]
+    shortfall = cmdp.threshold - cmdp.evaluate(policies)[1]
+    bound = bounds.theorem_1_violation(make_constants(cmdp, optimum, setting), complete=True)
+    assert max(shortfall.mean(), 0) < bound
+    assert np.maximum(shortfall, 0).mean() > 2 * bound
+
+
+def test_truncation_is_smaller_than_claimed_by_the_discount_factor():
+    """Trajectories have H + 1 steps, the proofs sum the tail from t = H."""
+    free = random_cmdp(states=3, actions=2, discount=0.8, scale="unit", threshold=0.0)
+    cmdp = replace(free, reward=np.ones((3, 2)))
+    for horizon in (0, 5, 30):
+        values, _ = exact.finite_horizon_values(cmdp, uniform_policy(3, 2), cmdp.reward, horizon)
+        truncated = cmdp.value_bound - values
+        np.testing.assert_allclose(truncated, 0.8 ** (horizon + 1) / (1 - 0.8), rtol=1e-9)
+
+
+def test_truncation_of_advantages_cancels_once_the_chain_has_mixed():
+    """Lemma:bias advantage allows 2 eps_V = 4e-4; the paper's chains leave 1e-15."""
+    setting = Setting(evaluators=None, iterations=10, horizon=80)
+    row = check_all(random_cmdp(instance=1), setting, seeds=range(2), items=[14])
+    assert row["bound"].item() > 4e-4
+    assert row["measured"].item() < 1e-14
+
+
+def test_lipschitz_constant_on_the_interval_of_the_assumption():
+    """Assumption 1 speaks of G(1/(1-gamma)), the algorithms clip at G(H): a factor of 23."""
+    unit, normalized = (random_cmdp(scale=x, threshold=0.5) for x in ("unit", "normalized"))
+    logistic = LINKS["logistic"]
+    assumed = logistic.inverse_lipschitz(unit.return_bound(10))
+    used = logistic.inverse_lipschitz(unit.return_bound(80))
+    assert assumed == pytest.approx(957.6, rel=1e-3)
+    assert used == pytest.approx(21985, rel=1e-3)
+    assert logistic.inverse_lipschitz(normalized.value_bound) == pytest.approx(5.086, rel=1e-3)
+
+
+def test_theorem_1_is_vacuous_at_the_experiment_s_size():
+    """The gap is at most 1; the bound is beyond 100 for every M, and T does not help."""
+    cmdp = random_cmdp(instance=1)
+    optimum = solve(cmdp)
+    for evaluators in (16, 64, 256):
+        limits = [
+            bounds.theorem_1_gap(
+                make_constants(cmdp, optimum, Setting(evaluators=evaluators, iterations=iterations))
+            )
+            for iterations in (10**3, 10**6)
+        ]
+        assert min(limits) > 100 * cmdp.value_bound
+        assert limits[0] == pytest.approx(limits[1], rel=0.01)
+
+
+# Where the paper is right ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", ["normalized", "unit"])
+def test_human_feedback_lemmas_hold_and_are_loose(scale):
+    """Lines 959 and 990, for M >= 2; even L/(2 sqrt(M)) and L^2/(4M) hold."""
+    cmdp = random_cmdp(scale=scale, threshold=0.55 if scale == "normalized" else 5.5)
+    optimum = solve(cmdp)
+    largest = cmdp.return_bound(80)
+    differences = np.linspace(-largest, largest, 401)
+    for people in [*range(2, 41), 64, 256]:
+        c = make_constants(cmdp, optimum, Setting(evaluators=people, iterations=10))
+        error = exact.feedback_error(differences, people, LINKS["logistic"], largest)
+        assert error.absolute.max() <= c.feedback
+        assert error.square.max() <= c.feedback_square
+        assert error.absolute.max() <= c.lipschitz / (2 * math.sqrt(people))
+        assert error.square.max() <= c.lipschitz**2 / (4 * people)
+
+
+@pytest.mark.parametrize("instance", [1, 3, 5])
+def test_multiplier_is_in_the_range_of_the_algorithms(instance):
+    """Lemma:strong_duality (271), and sigma = 2/((1-gamma) xi) >= 2 lambda* (1752, 2136)."""
+    free = random_cmdp(instance=instance, scale="unit", threshold=0.0)
+    safest = optima.maximize(free, free.utility)
+    cmdp = replace(free, threshold=float(free.evaluate(safest)[1]) - 0.3)
+    optimum = solve(cmdp)
+    assert optimum.slack == pytest.approx(0.3)
+    limit = (optimum.reward_value - cmdp.evaluate(safest)[0]) / optimum.slack
+    assert 0 < optimum.multiplier <= limit * (1 + 1e-9)
+    assert 2 * optimum.multiplier <= 2 / ((1 - cmdp.discount) * optimum.slack)
+    dual = solve(cmdp, "value_iteration")
+    lagrangian = cmdp.reward + dual.multiplier * cmdp.utility
+    inner = optima.maximize(cmdp, lagrangian)
+    v_r, v_g = cmdp.evaluate(inner)
+    relaxed = v_r + dual.multiplier * (v_g - cmdp.threshold)
+    assert relaxed == pytest.approx(optimum.reward_value, rel=1e-8)
+
+
+def test_natural_gradient_step_is_the_advantage_step(small):
+    """Lemma:derive advantage (316): the Fisher matrix's pseudo-inverse gives A/(1 - gamma)."""
+    random = np.random.default_rng(3)
+    theta = random.standard_normal((4, 2))
+    policy = special.softmax(theta, axis=-1)
+    visits = exact.visitation(small, policy)
+    fisher = np.zeros((8, 8))
+    for s, a in np.ndindex(4, 2):
+        score = np.zeros((4, 2))
+        score[s] = -policy[s]
+        score[s, a] += 1
+        fisher += visits[s] * policy[s, a] * np.outer(score, score)
+    advantages = small.advantages(policy, small.reward)
+    gradient = visits[:, None] * policy * advantages / (1 - small.discount)
+    direction = (np.linalg.pinv(fisher) @ gradient.ravel()).reshape(4, 2)
+    after, expected = (
+        special.softmax(theta + 0.7 * x, axis=-1)
+        for x in (direction, advantages / (1 - small.discount))
+    )
+    np.testing.assert_allclose(after, expected, rtol=1e-9)

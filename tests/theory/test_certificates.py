@@ -1,0 +1,369 @@
+"""Certificates hold on every run, and each of their terms is needed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pgpd_hf import CMDP, random_cmdp, run, runs, solve
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.theory import (
+    OutsideAssumptions,
+    bounds,
+    certificates,
+    certify,
+    corrected_theorem_1,
+    exact,
+    predicted_violation,
+    random_certificates,
+)
+
+NATURAL = Setting(
+    evaluators=16, iterations=200, pairs=2, horizon=15, primal_step=0.3, dual_step=0.1
+)
+ZEROTH = replace(NATURAL, primal_step=0.01, iterations=400)
+SETTINGS = {"npgpd_hf": NATURAL, "zpgpd_hf": ZEROTH}
+
+
+@pytest.fixture(scope="module")
+def cmdp():
+    return random_cmdp(states=4, actions=3, instance=7, discount=0.8, threshold=0.55)
+
+
+@pytest.fixture(scope="module")
+def optimum(cmdp):
+    return solve(cmdp)
+
+
+def record(cmdp, optimum, algorithm, seed=0, **changes):
+    setting = replace(SETTINGS[algorithm], **changes)
+    return certificates.record(get_algorithm(algorithm)(cmdp, optimum, setting), optimum, seed)
+
+
+def lagrangian_gap(run_):
+    cmdp, optimum = run_.process.cmdp, run_.optimum
+    v_r, v_g = cmdp.evaluate(run_.policies[:-1])
+    weighted = run_.multipliers[:-1] * (optimum.utility_value - v_g)
+    return (optimum.reward_value - v_r + weighted).mean()
+
+
+@pytest.fixture(scope="module")
+def many():
+    return random_certificates(60)
+
+
+def test_every_certificate_holds_in_more_than_a_hundred_random_runs(many):
+    # One run gives a gap and a violation.
+    assert len(many) == 2 * 120
+    assert many["holds"].all(), many[~many["holds"]].to_string()
+    assert many.groupby("algorithm")["draw"].nunique().eq(60).all()
+    for column in ("evaluators", "pairs", "horizon", "scale", "discount", "states"):
+        assert many[column].nunique() > 1
+
+
+def test_certificates_are_far_from_vacuous(many):
+    median = many.groupby(["algorithm", "quantity"])["ratio"].median()
+    assert (median < 3).all()
+    assert (median >= 1).all()
+    assert many["ratio"].count() > 120
+    assert many.loc[many["measured"] <= 0, "ratio"].isna().all()
+
+
+def test_random_runs_are_the_same_in_every_call(many):
+    again = random_certificates(2, first=3)
+    expected = many[many["draw"].isin([3, 4])].reset_index(drop=True)
+    assert again.equals(expected)
+
+
+@pytest.mark.parametrize("algorithm", SETTINGS)
+def test_record_is_the_run_of_the_engine(cmdp, optimum, algorithm):
+    recorded = record(cmdp, optimum, algorithm, seed=5)
+    chunks = list(runs.iterates(recorded.process, 5))
+    np.testing.assert_array_equal(recorded.policies, np.concatenate([c[0] for c in chunks]))
+    np.testing.assert_array_equal(recorded.multipliers, np.concatenate([c[1] for c in chunks]))
+    assert recorded.answered.shape == (recorded.process.setting.iterations, 2, 4, 3)
+
+
+def test_recorded_estimates_are_those_of_the_updates(cmdp, optimum):
+    recorded = record(cmdp, optimum, "npgpd_hf")
+    step = recorded.process.primal_step / (1 - cmdp.discount)
+    moves = step * recorded.lagrangian(np.moveaxis(recorded.answered, 1, 0))
+    np.testing.assert_allclose(np.diff(recorded.thetas, axis=0), moves, atol=1e-10)
+
+
+@pytest.mark.parametrize("algorithm", SETTINGS)
+def test_measured_values_are_those_of_a_run(cmdp, algorithm):
+    setting = SETTINGS[algorithm]
+    table = certify(cmdp, algorithm, setting, [2, 3])
+    trace = run(
+        cmdp,
+        algorithm,
+        evaluators=setting.evaluators,
+        iterations=setting.iterations,
+        pairs=setting.pairs,
+        horizon=setting.horizon,
+        primal_step=setting.primal_step,
+        dual_step=setting.dual_step,
+        seeds=[2, 3],
+        checkpoints=[setting.iterations - 1],
+    )
+    measured = table.pivot(index="seed", columns="quantity", values="measured")
+    np.testing.assert_allclose(measured["gap"], trace["mean_optimality_gap"])
+    np.testing.assert_allclose(measured["violation"], trace["mean_constraint_violation"])
+    parts = table[list(certificates.PARTS)].sum(axis=1)
+    np.testing.assert_allclose(table["certificate"], parts)
+    assert list(table.columns) == list(certificates.COLUMNS)
+
+
+def test_natural_certificate_of_the_lagrangian_is_an_identity(cmdp, optimum):
+    recorded = record(cmdp, optimum, "npgpd_hf")
+    parts = certificates._natural_primal(recorded)
+    assert sum(parts.values()) == pytest.approx(lagrangian_gap(recorded), rel=1e-9)
+
+
+@pytest.mark.parametrize("part", ["truncation", "sampling", "feedback", "remaining"])
+def test_identity_needs_each_of_its_parts(cmdp, optimum, part):
+    # Two steps only: the tails of longer ones cancel in an advantage, as the chain has mixed.
+    parts = certificates._natural_primal(record(cmdp, optimum, "npgpd_hf", horizon=1))
+    assert abs(parts[part]) > 1e-3 * sum(map(abs, parts.values()))
+
+
+def test_zeroth_order_certificate_bounds_the_lagrangian_s_gap(cmdp, optimum):
+    for seed in range(5):
+        recorded = record(cmdp, optimum, "zpgpd_hf", seed=seed)
+        parts = certificates._zeroth_order_primal(recorded)
+        assert lagrangian_gap(recorded) <= sum(parts.values())
+
+
+@pytest.mark.parametrize("directions", ["sphere", "tangent"])
+def test_zeroth_order_certificate_is_an_identity_while_nothing_is_projected(directions):
+    cmdp = random_cmdp(states=3, actions=2, instance=2, discount=0.5, threshold=0.4)
+    optimum = solve(cmdp)
+    recorded = record(
+        cmdp,
+        optimum,
+        "zpgpd_hf",
+        directions=directions,
+        perturbation=0.3,
+        primal_step=1e-4,
+        iterations=100,
+    )
+    assert recorded.policies.min() > 0.1
+    parts = certificates._zeroth_order_primal(recorded)
+    assert sum(parts.values()) == pytest.approx(lagrangian_gap(recorded), rel=1e-9)
+
+
+@pytest.mark.parametrize("directions", ["sphere", "tangent"])
+def test_zeroth_order_levels_lie_along_the_sampled_directions(cmdp, optimum, directions):
+    recorded = record(cmdp, optimum, "zpgpd_hf", directions=directions, iterations=50)
+    levels = certificates._gradient_levels(recorded, cmdp.state_occupancy(recorded.thetas[:-1]))
+    flat = [level.reshape(len(level), -1) for level in levels]
+
+    def cosines(level):
+        norms = [np.linalg.norm(flat[k], axis=1) for k in (level, 3)]
+        told = (norms[0] > 0) & (norms[1] > 0)  # equally many votes for both estimate zero
+        assert told.sum() > 40
+        return np.abs((flat[level] * flat[3]).sum(1))[told] / (norms[0] * norms[1])[told]
+
+    for level in (1, 2, 4):
+        np.testing.assert_allclose(cosines(level), 1)
+    assert cosines(0).max() < 0.99
+
+
+@pytest.mark.parametrize("algorithm", SETTINGS)
+def test_parts_vanish_with_their_causes(cmdp, optimum, algorithm):
+    known = certificates.certificate(record(cmdp, optimum, algorithm, evaluators=None))
+    people = certificates.certificate(record(cmdp, optimum, algorithm))
+    endless = certificates.certificate(record(cmdp, optimum, algorithm, horizon=150))
+    for quantity in ("gap", "violation"):
+        assert known[quantity]["feedback"] == 0
+        assert people[quantity]["feedback"] != 0
+        assert abs(endless[quantity]["truncation"]) < 1e-10
+        assert abs(people[quantity]["truncation"]) > 1e-7
+
+
+def test_sampling_part_shrinks_with_the_rounds(cmdp, optimum):
+    def sampling(pairs):
+        parts = [
+            certificates.certificate(
+                record(cmdp, optimum, "npgpd_hf", seed=seed, pairs=pairs, evaluators=None)
+            )["gap"]["sampling"]
+            for seed in range(4)
+        ]
+        return np.abs(parts).mean()
+
+    assert sampling(100) < 0.5 * sampling(1)
+
+
+def test_sampled_estimates_are_unbiased_for_truncated_returns(cmdp, optimum):
+    # One policy throughout: the mean over iterations has a standard error.
+    changes = {"iterations": 4000, "primal_step": 1e-12, "horizon": 0}
+    recorded = record(cmdp, optimum, "npgpd_hf", **changes)
+    levels = certificates.advantage_levels(recorded)
+    errors = levels[2] - levels[1]
+    width = errors.std(0) / np.sqrt(len(errors))
+    assert (np.abs(errors.mean(0)) < 5 * width).all()
+    assert np.abs(levels[1] - levels[0]).max() > 3 * width.max()
+
+
+def test_dual_range_enters_the_violation(cmdp):
+    """At the upper end of the multiplier's range the certificate needs what was cut off."""
+    setting = replace(NATURAL, multiplier_bound=0.1, dual_step=0.5)
+    table = certify(cmdp, "npgpd_hf", setting, range(3))
+    assert table["holds"].all()
+    violation = table[table["quantity"] == "violation"]
+    without = 0.1 / (setting.dual_step * setting.iterations)
+    assert (violation["optimisation"] > 2 * without).all()
+
+
+@pytest.mark.parametrize("name", ["primal_step", "dual_step"])
+@pytest.mark.parametrize("algorithm", SETTINGS)
+def test_step_sizes_of_zero_have_no_certificate(cmdp, algorithm, name):
+    setting = replace(SETTINGS[algorithm], **{name: 0.0}, iterations=3)
+    with pytest.raises(OutsideAssumptions, match=name):
+        certify(cmdp, algorithm, setting, [0])
+
+
+def test_softmax_zeroth_order_has_no_certificate(cmdp):
+    setting = replace(ZEROTH, parameterization="softmax", iterations=3)
+    with pytest.raises(OutsideAssumptions, match="zpgpd_hf with softmax"):
+        certify(cmdp, "zpgpd_hf", setting, [0])
+
+
+def test_one_step_inequality_holds_on_every_path(cmdp, optimum):
+    steps = 0
+    for seed, pairs in enumerate([1, 1, 1, 10]):
+        for changes in ({"evaluators": None}, {"evaluators": 4}, {"primal_step": 3.0}):
+            recorded = record(cmdp, optimum, "npgpd_hf", seed=seed, pairs=pairs, **changes)
+            visits = exact.visitation(cmdp, optimum.policy)
+            for start in (visits, cmdp.initial):
+                gain, variance, logarithm = certificates.one_step(recorded, start)
+                assert (gain + variance >= logarithm - 1e-12).all()
+                steps += len(gain)
+    assert steps > 4000
+
+
+def test_one_step_inequality_needs_its_variance(cmdp, optimum):
+    recorded = record(cmdp, optimum, "npgpd_hf", pairs=1, evaluators=None)
+    gain, variance, logarithm = certificates.one_step(recorded, cmdp.initial)
+    assert (gain < logarithm).mean() > 0.2
+    # Of the right size: not even a fiftieth of it would do on every path.
+    assert (gain + variance / 50 < logarithm).any()
+
+
+def near_tie(decisions, advantage, discount):
+    """Two actions of nearly equal value whose outcome is a coin flip; many such states at once."""
+    win, lose, end = decisions, decisions + 1, decisions + 2
+    transition = np.zeros((decisions + 3, 2, decisions + 3))
+    transition[:decisions, :, win] = [0.5 - advantage / 2, 0.5 + advantage / 2]
+    transition[:decisions, :, lose] = 1 - transition[:decisions, :, win]
+    transition[decisions:, :, end] = 1
+    reward = np.zeros((decisions + 3, 2))
+    reward[win] = 1
+    initial = np.zeros(decisions + 3)
+    initial[:decisions] = 1 / decisions
+    return CMDP(transition, reward, reward, initial, discount, 0.0)
+
+
+def test_theorem_1_needs_the_variance_term():
+    """Without it the bound would be below what is measured, beyond chance."""
+    setting = Setting(
+        evaluators=None,
+        iterations=12000,
+        horizon=20,
+        primal_step=5.0,
+        dual_step=0.0,
+        multiplier_bound=0.0,
+    )
+    found = corrected_theorem_1(near_tie(20, 0.01, 1 / 3), setting, range(4))
+    assert found["without_variance"] < found["low"]
+    assert found["high"] <= found["bound"]
+
+
+@pytest.mark.parametrize("evaluators", [16, 256, None])
+@pytest.mark.parametrize("pairs", [1, 10])
+def test_corrected_theorem_1_holds_in_simulation(cmdp, evaluators, pairs):
+    setting = replace(NATURAL, evaluators=evaluators, pairs=pairs, horizon=40)
+    found = corrected_theorem_1(cmdp, setting, range(3))
+    assert found["high"] <= found["bound"]
+    added = setting.primal_step / (8 * (1 - cmdp.discount) ** 3) * found["oscillation"]
+    assert found["bound"] - found["without_variance"] == pytest.approx(added)
+
+
+def test_variance_term_shrinks_with_the_rounds(cmdp):
+    setting = replace(NATURAL, evaluators=None, horizon=40, primal_step=0.01)
+    few, many_ = (
+        corrected_theorem_1(cmdp, replace(setting, pairs=n), range(2))["oscillation"]
+        for n in (1, 20)
+    )
+    assert few == pytest.approx(20 * many_, rel=0.3)
+
+
+def test_bias_bounds_cover_people_and_truncation(cmdp):
+    advantage, excess = certificates.bias_bounds(cmdp, replace(NATURAL, evaluators=None))
+    truncated = cmdp.value_bound * cmdp.discount ** (NATURAL.horizon + 1)
+    assert advantage == pytest.approx(truncated)
+    assert excess == pytest.approx(truncated)
+    with_people = certificates.bias_bounds(cmdp, NATURAL)
+    assert min(with_people) > truncated
+    values, action_values = exact.finite_horizon_values(
+        cmdp, np.full((4, 3), 1 / 3), cmdp.reward, NATURAL.horizon
+    )
+    short = action_values - values[:, None]
+    full = cmdp.advantages(np.full((4, 3), 1 / 3), cmdp.reward)
+    assert np.abs(short - full).max() <= advantage
+
+
+@pytest.mark.parametrize("evaluators", [16, 256, None])
+def test_violation_is_the_last_multiplier_over_the_dual_step(evaluators):
+    """Under Theorem 1's dual step feasibility does not depend on M, to first order."""
+    cmdp = random_cmdp(instance=1)
+    optimum = solve(cmdp)
+    iterations = 4000
+    setting = Setting(evaluators=evaluators, iterations=iterations)
+    process = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
+    chunks = list(runs.iterates(process, 0))
+    multipliers = np.concatenate([chunk[1] for chunk in chunks])
+    policies = np.concatenate([chunk[0] for chunk in chunks])[:-1]
+    violation = cmdp.threshold - cmdp.evaluate(policies)[1].mean()
+    identity = predicted_violation(multipliers[-1], process.dual_step, iterations)
+    assert violation == pytest.approx(identity, rel=0.25)
+    forecast = predicted_violation(optimum.multiplier, process.dual_step, iterations)
+    assert forecast == pytest.approx(
+        optimum.multiplier / ((1 - cmdp.discount) * np.sqrt(iterations))
+    )
+    assert 0.4 < violation / forecast < 2
+
+
+def test_multiplier_swings_even_without_people():
+    """So that the forecast with lambda* has the right order and not the right constant."""
+    cmdp = random_cmdp(instance=1)
+    optimum = solve(cmdp)
+    ratios = []
+    for iterations in (1000, 16000):
+        process = get_algorithm("npg_pd")(
+            cmdp, optimum, Setting(evaluators=None, iterations=iterations)
+        )
+        trace = run(
+            cmdp,
+            "npg_pd",
+            evaluators=None,
+            iterations=iterations,
+            seeds=[0],
+            checkpoints=[iterations - 1],
+        )
+        forecast = predicted_violation(optimum.multiplier, process.dual_step, iterations)
+        ratios.append(trace["mean_constraint_violation"].iloc[0] / forecast)
+    assert ratios[0] == pytest.approx(0.673, abs=0.01)
+    assert ratios[1] == pytest.approx(1.703, abs=0.01)
+
+
+def test_step_sizes_enter_the_corrected_bound_as_they_are(cmdp, optimum):
+    setting = replace(NATURAL, horizon=40)
+    constants = certificates.make_constants(cmdp, optimum, setting)
+    small, large = (
+        bounds.corrected_theorem_1_gap(constants, step, 0.1, 2.0)
+        - bounds.corrected_theorem_1_gap(constants, step, 0.1, 0.0)
+        for step in (0.1, 0.2)
+    )
+    assert large == pytest.approx(2 * small)

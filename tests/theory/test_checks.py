@@ -1,0 +1,343 @@
+"""The table of bounds: complete, able to say no, and silent outside the assumptions."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pgpd_hf import CMDP, optima, random_cmdp, run, solve
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.theory import bounds, check_all, checks, make_constants
+from pgpd_hf.theory.checks import Problem, Result
+from pgpd_hf.theory.constants import Constants
+
+PAPER = Setting(evaluators=64, iterations=60, pairs=1, horizon=80)
+STUDIES = {
+    "paper": (random_cmdp(instance=1), PAPER),
+    "unit": (random_cmdp(instance=3, scale="unit", threshold=5.5), replace(PAPER, evaluators=16)),
+    "rounds": (
+        random_cmdp(states=4, actions=3, instance=5, discount=0.8, threshold=0.5),
+        replace(PAPER, evaluators=256, pairs=10, horizon=30),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def small():
+    return random_cmdp(states=3, actions=2, instance=1, discount=0.7, threshold=0.5)
+
+
+@pytest.fixture(scope="module")
+def setting():
+    return Setting(evaluators=16, iterations=30, pairs=2, horizon=12)
+
+
+def problem_of(cmdp, setting):
+    optimum = solve(cmdp)
+    return Problem(cmdp, optimum, setting, [0, 1, 2], make_constants(cmdp, optimum, setting))
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_table_has_every_item_and_every_bound_holds(name):
+    cmdp, setting = STUDIES[name]
+    table = check_all(cmdp, setting, seeds=range(3), instance=name)
+    assert list(table.columns) == list(checks.COLUMNS)
+    assert list(table["item"].unique()) == list(range(1, 19))
+    assert len(table) == len(bounds.STATEMENTS)
+    assert table["holds"].notna().all()
+    assert table["holds"].all(), table[~table["holds"]].to_string()
+    assert np.isfinite(table[["measured", "bound"]]).all(axis=None)
+    np.testing.assert_allclose(table["ratio"], table["measured"] / table["bound"])
+    assert (table["instance"] == name).all()
+    assert (table["evaluators"] == setting.evaluators).all()
+    assert (table["horizon"] == setting.horizon).all()
+
+
+def test_same_arguments_give_the_same_table(small, setting):
+    first, second = (check_all(small, setting, seeds=range(2)) for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_theorems_say_that_they_are_vacuous_at_the_paper_s_setting():
+    cmdp, setting = STUDIES["paper"]
+    table = check_all(cmdp, setting, seeds=range(2), items=[12, 17])
+    assert table["reason"].str.startswith("vacuous").all()
+    assert (table["bound"] > 100 * cmdp.value_bound).all()
+
+
+# How to shrink the right side of each item until it is below what was measured.
+SHRUNK_CONSTANTS = {
+    1: "truncation",
+    2: "sampling_square",
+    3: "feedback",
+    4: "smoothness",
+    7: "excess_bias",
+    9: "excess_square",
+    14: "advantage_bias",
+}
+SHRUNK_FUNCTIONS = {
+    10: "dual_regret",
+    11: "zeroth_order_lagrangian",
+    12: "theorem_2_gap",
+    15: "one_step",
+    16: "natural_lagrangian",
+    17: "theorem_1_gap",
+    18: "corollary_constant",
+}
+
+
+@pytest.mark.parametrize("item", SHRUNK_CONSTANTS)
+def test_item_fails_when_its_constant_is_too_small(small, setting, monkeypatch, item):
+    original = check_all(small, setting, seeds=range(2), items=[item])
+    assert original["holds"].all()
+    factor = 0.9 * original["ratio"].min()
+    name = SHRUNK_CONSTANTS[item]
+    full = getattr(Constants, name).fget
+    monkeypatch.setattr(Constants, name, property(lambda self: factor * full(self)))
+    table = check_all(small, setting, seeds=range(2), items=[item])
+    assert not table["holds"].iloc[0]
+
+
+@pytest.mark.parametrize("item", SHRUNK_FUNCTIONS)
+def test_item_fails_when_its_bound_is_too_small(small, setting, monkeypatch, item):
+    original = check_all(small, setting, seeds=range(4), items=[item])
+    assert original["holds"].all()
+    row = original.iloc[0]
+    too_small = row["low"] - 0.1 * abs(row["low"]) - 1e-6
+    monkeypatch.setattr(bounds, SHRUNK_FUNCTIONS[item], lambda *_, **__: too_small)
+    table = check_all(small, setting, seeds=range(4), items=[item])
+    assert not table["holds"].iloc[0]
+
+
+@pytest.mark.parametrize(("part", "row"), [("b", 1), ("c", 2), ("d", 3)])
+def test_smoothing_properties_fail_for_a_curvature_that_is_too_small(
+    small, setting, monkeypatch, part, row
+):
+    # Without curvature the value would be linear: only the linear part of property 4 is left.
+    monkeypatch.setattr(Constants, "smoothness", property(lambda self: 0.0))
+    table = check_all(small, setting, seeds=range(2), items=[5])
+    assert table["part"].iloc[row] == part
+    linear_enough = part == "d"
+    assert bool(table["holds"].iloc[row]) is linear_enough
+
+
+def test_smoothing_identity_needs_the_tangent_space_s_dimension(small, setting, monkeypatch):
+    """With d = |S||A| the sphere's estimate is |A|/(|A|-1) times too long (property 1)."""
+    kind = checks.Sphere
+    sizes = {}
+
+    def with_full_dimension(centre, directions, inside, radius, dimension):
+        sizes["true"], sizes["full"] = dimension, small.states * small.actions
+        return kind(centre, directions, inside, radius, sizes["full"])
+
+    assert check_all(small, setting, seeds=range(2), items=[5])["holds"].all()
+    monkeypatch.setattr(checks, "Sphere", with_full_dimension)
+    problem = problem_of(small, setting)
+    sphere = checks.tangent_sphere(problem)
+    assert sizes["full"] == sizes["true"] * small.actions / (small.actions - 1)
+    gradient = checks._tangent(checks.exact.gradient(small, sphere.centre, small.reward))
+    move = sphere.radius * sphere.directions
+    ahead, behind = (
+        checks.exact.value(small, sphere.centre + x, small.reward) for x in (move, -move)
+    )
+    slopes = sphere.dimension / sphere.radius * (ahead - behind) / 2
+    estimate = (slopes[:, None, None] * sphere.directions).mean(0)
+    stretch = (estimate * gradient).sum() / (gradient**2).sum()
+    assert stretch == pytest.approx(small.actions / (small.actions - 1), rel=0.08)
+
+
+def test_violation_lemma_is_tight_at_twice_the_multiplier():
+    cmdp, setting = STUDIES["paper"]
+    table = check_all(cmdp, setting, seeds=range(2), items=[6])
+    assert table["ratio"].iloc[0] == pytest.approx(1, abs=1e-6)
+
+
+def test_violation_lemma_needs_a_large_enough_factor():
+    cmdp, setting = STUDIES["paper"]
+    least = 2 * solve(cmdp).multiplier
+    allowed, refused = (
+        check_all(cmdp, replace(setting, multiplier_bound=x), seeds=range(2), items=[6])
+        for x in (1.01 * least, 0.9 * least)
+    )
+    assert allowed["holds"].all()
+    assert refused["holds"].isna().all()
+    assert refused["reason"].str.contains("2 lambda").all()
+
+
+def test_violation_lemma_has_nothing_to_bound_where_every_policy_is_safe(small, setting):
+    table = check_all(replace(small, threshold=0.0), setting, seeds=range(2), items=[6])
+    assert table["holds"].isna().all()
+    assert table["reason"].str.contains("no policy violates").all()
+
+
+def test_performance_difference_is_an_identity_up_to_rounding(small, setting, monkeypatch):
+    table = check_all(small, setting, seeds=range(2), items=[13])
+    assert table["holds"].all()
+    true = CMDP.advantages
+
+    def wrong(self, policy, signal):
+        return 1.001 * true(self, policy, signal)
+
+    monkeypatch.setattr(CMDP, "advantages", wrong)
+    assert not check_all(small, setting, seeds=range(2), items=[13])["holds"].any()
+
+
+def test_gradient_bias_fails_when_people_are_ignored(small, setting, monkeypatch):
+    assert check_all(small, setting, seeds=range(2), items=[8])["holds"].all()
+    monkeypatch.setattr(Constants, "gradient_bias_at", lambda *_: 1e-3)
+    assert not check_all(small, setting, seeds=range(2), items=[8])["holds"].any()
+
+
+def test_runs_are_those_of_the_engine(small, setting):
+    """The averages are over iterates 0..T-1, as in the theorems."""
+    process = get_algorithm("npgpd_hf")(small, solve(small), setting)
+    averages = checks.run_averages(process, solve(small), [0, 4])
+    last = setting.iterations - 1
+    trace = run(
+        small,
+        "npgpd_hf",
+        evaluators=setting.evaluators,
+        seeds=[0, 4],
+        iterations=setting.iterations,
+        pairs=setting.pairs,
+        horizon=setting.horizon,
+        checkpoints=[last],
+    )
+    np.testing.assert_allclose(averages["gap"], trace["mean_optimality_gap"])
+    np.testing.assert_allclose(averages["violation"], trace["mean_constraint_violation"])
+    np.testing.assert_allclose(averages["lagrangian"], averages["gap"] - averages["dual"])
+
+
+@pytest.mark.parametrize(("item", "algorithm"), [(12, "zpgpd_hf"), (17, "npgpd_hf")])
+def test_theorems_are_about_the_gap_and_the_positive_part_of_the_violation(
+    small, setting, item, algorithm
+):
+    safest = small.evaluate(optima.maximize(small, small.utility))[1]
+    tight = replace(small, threshold=float(safest) - 0.02)
+    process = get_algorithm(algorithm)(tight, solve(tight), setting)
+    averages = checks.run_averages(process, solve(tight), [0, 1, 2])
+    table = check_all(tight, setting, seeds=range(3), items=[item]).set_index("part")
+    positive = np.maximum(averages["violation"], 0)
+    assert positive.mean() > 0
+    np.testing.assert_allclose(table.loc["a", "measured"], averages["gap"].mean())
+    np.testing.assert_allclose(table.loc["b", "measured"], positive.mean())
+    width = 4.302652729911275 * averages["gap"].std() / math.sqrt(3)  # Student's t, two degrees
+    np.testing.assert_allclose(table.loc["a", "high"] - table.loc["a", "measured"], width)
+    assert table.loc["c", "bound"] > table.loc["b", "bound"]
+
+
+def test_variance_of_returns_is_divided_by_the_rounds(small, setting):
+    longer = replace(setting, horizon=200)
+    one, ten = (
+        check_all(small, replace(longer, pairs=n), seeds=range(2), items=[2])["measured"].item()
+        for n in (1, 10)
+    )
+    assert one > 1e-4
+    assert one == pytest.approx(10 * ten)
+
+
+def test_one_step_is_judged_by_the_worse_of_two_policies(small, setting, monkeypatch):
+    def shortfall(problem, policy, multiplier, count):
+        return np.linspace(0, 1, count) + np.ptp(policy)  # zero spread: the uniform policy
+
+    monkeypatch.setattr(checks, "one_step_shortfall", shortfall)
+    row = check_all(small, setting, seeds=range(2), items=[15])
+    best = solve(small).policy
+    assert row["measured"].item() == pytest.approx(0.5 + 0.9 * np.ptp(best))
+
+
+def test_gradient_bias_counts_people_s_largest_bias(small, setting):
+    # The same radius for both, so that the same directions are averaged.
+    near = replace(setting, perturbation=0.1)
+    known, asked = (
+        check_all(small, replace(near, evaluators=m), seeds=range(2), items=[8])["measured"].item()
+        for m in (None, 16)
+    )
+    problem = problem_of(small, near)
+    largest = small.return_bound(setting.horizon)
+    grid = np.linspace(-largest, largest, 801)
+    bias = np.abs(checks.exact.feedback_error(grid, 16, problem.link, largest).bias).max()
+    dimension = small.states * (small.actions - 1)
+    assert asked - known == pytest.approx(math.sqrt(dimension) / 0.1 * bias)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"), [(0.0, True), (0.05, True), (0.2, None), (5.0, None)]
+)
+def test_interval_around_the_bound_decides_nothing(small, setting, error, expected):
+    constants = problem_of(small, setting).constants
+    row = checks._row(Result("10", 0.9, 1.0, "runs", error), constants, {})
+    assert row["holds"] is (pd.NA if expected is None else expected)
+    assert ("interval" in row["reason"]) == (expected is None)
+    beyond = checks._row(Result("10", 1.1, 1.0, "runs", 0.05), constants, {})
+    assert beyond["holds"] is False
+
+
+@pytest.mark.parametrize("item", [3, 7, 8, 9, 10, 11, 12, 14, 15, 16, 17])
+def test_one_evaluator_is_no_silent_success(small, setting, item):
+    table = check_all(small, replace(setting, evaluators=1), seeds=range(2), items=[item])
+    assert table["holds"].isna().all()
+    assert table["reason"].str.contains("M >= 2").all()
+    assert table["measured"].isna().all()
+
+
+def test_initial_distribution_without_full_support_is_no_silent_success(small, setting):
+    pointed = CMDP(
+        small.transition, small.reward, small.utility, [1.0, 0.0, 0.0], 0.7, 0.3, small.scale
+    )
+    table = check_all(pointed, setting, seeds=range(2), items=[11, 12, 16])
+    outside = table["item"].isin([11, 12])
+    assert table.loc[outside, "holds"].isna().all()
+    assert table.loc[outside, "reason"].str.contains("rho > 0").all()
+    assert table.loc[~outside, "holds"].all()  # Theorem 1 allows any rho
+
+
+@pytest.mark.parametrize(
+    ("steps", "items"), [({"primal_step": 0.0}, [15, 16]), ({"dual_step": 0.0}, [10, 16])]
+)
+def test_step_sizes_of_zero_are_no_silent_success(small, setting, steps, items):
+    table = check_all(small, replace(setting, **steps), seeds=range(2), items=items)
+    assert table["holds"].isna().all()
+    assert table["reason"].str.contains("positive step size").all()
+
+
+def test_theorems_are_for_their_own_step_sizes(small, setting):
+    table = check_all(small, replace(setting, primal_step=0.1), seeds=range(2), items=[11, 12, 17])
+    assert table["holds"].isna().all()
+    assert table["reason"].str.contains("for its own step sizes").all()
+
+
+def test_no_slack_is_an_error(small, setting):
+    with pytest.raises(ValueError, match="slack"):
+        check_all(replace(small, threshold=0.99), setting)
+
+
+def test_one_seed_gives_no_interval(small, setting):
+    with pytest.raises(ValueError, match="seeds: at least two"):
+        check_all(small, setting, seeds=[0])
+
+
+def test_one_action_leaves_no_direction(setting):
+    cmdp = random_cmdp(states=3, actions=1, discount=0.7, threshold=0.2)
+    table = check_all(cmdp, setting, seeds=range(2), items=[4, 5, 8])
+    assert table.loc[table["item"] == 4, "holds"].all()
+    assert table.loc[table["item"] != 4, "holds"].isna().all()
+
+
+def test_discount_zero_has_no_schedule_of_horizons(setting):
+    cmdp = random_cmdp(states=3, actions=2, discount=0.0, threshold=0.3)
+    table = check_all(cmdp, setting, seeds=range(2))
+    assert set(table.loc[table["holds"].isna(), "item"]) <= {6, 18}
+    assert "gamma = 0" in table.loc[table["item"] == 18, "reason"].iloc[0]
+    assert table["holds"].dropna().all()
+
+
+def test_infinitely_many_people_are_within_the_statements(small, setting):
+    table = check_all(small, replace(setting, evaluators=None), seeds=range(2))
+    assert table["evaluators"].isna().all()
+    rows = table[table["item"].isin([3, 7, 14])]
+    assert rows["holds"].all()
+    assert (rows.loc[rows["item"] == 3, "measured"] == 0).all()
+    assert math.isnan(rows.loc[rows["item"] == 3, "ratio"].iloc[0])
