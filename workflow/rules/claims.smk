@@ -96,8 +96,8 @@ rule claims_notebook:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/claims.tsv"
     params:
-        results=RESULTS,
-        figures=FIGURES,
+        results=lambda wildcards: RESULTS,
+        figures=lambda wildcards: FIGURES,
         readings=json.dumps({reading["title"]: reading["about"] for reading in READINGS.values()}),
     message:
         "The matrix of verdicts, and what it says"

@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -50,6 +51,7 @@ def validate_config():
         sys.exit(f"config: {error}")
 
 
+@cache
 def sources(*modules):
     """Files of the package that the given modules import, directly or not."""
     found, waiting = set(), [PACKAGE / f"{module}.py" for module in modules]

@@ -25,7 +25,12 @@ rule provenance:
     input:
         script="workflow/scripts/provenance.py",
         sources=sources("storage"),
-        results=rules.figures.output + rules.rates.output + rules.summary.output,
+        results=[
+            *rules.figures.output,
+            *rules.rates.output,
+            *rules.summary.output,
+            f"{RESULTS}/claims.csv",
+        ],
     output:
         provenance=f"{RESULTS}/provenance.json",
         config=f"{RESULTS}/config.yaml",
