@@ -28,6 +28,7 @@ include: "workflow/rules/environment.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/proofs.smk"
 include: "workflow/rules/summary.smk"
 
 
@@ -37,10 +38,19 @@ rule all:
         rules.figures.output,
         rules.rates.output,
         f"{RESULTS}/claims.csv",
+        rules.bounds.output,
         rules.summary.output,
         rules.provenance.output,
     message:
         "Everything is there"
+
+
+rule theory:
+    input:
+        rules.bounds.output,
+        rules.certificates.output,
+    message:
+        "Bounds and certificates are there"
 
 
 onsuccess:

@@ -72,6 +72,41 @@ def check(config, schema):
         settings = run_setting(config, name, config["evaluators"][0], (0.0, 0.0))
         _refuse_at(key, lambda: kind(cmdp, optimum, Setting(**settings)))  # noqa: B023
 
+    for name in config["bounds"]["settings"]:
+        _refuse_at(f"bounds.settings.{name}", _check_bound_setting, config, name, schema)
+
+
+def _check_bound_setting(config, name, schema):
+    """Refuse a setting of the bounds whose environment cannot be made or has no slack."""
+    changes = config["bounds"]["settings"][name]["environment"]
+    merged = {**config["environment"], **changes}
+    error = best_match(_Validator(schema["properties"]["environment"]).iter_errors(merged))
+    if error is not None:
+        raise ValueError(_in_one_line(error))
+    solve(bound_problem(config, name)[0])
+
+
+def bound_problem(config, name):
+    """Process and setting of one of the settings at which bounds are checked.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    name : str
+        A key of its `bounds.settings`.
+
+    Returns
+    -------
+    cmdp : CMDP
+        The study's environment with the changes of this setting.
+    setting : Setting
+        With the step sizes of the theorems.
+    """
+    options = dict(config["bounds"]["settings"][name])
+    merged = {**config["environment"], **options.pop("environment")}
+    return environment({"environment": merged}), Setting(link=config["link"], **options)
+
 
 def conform(content, schema):
     """Refuse what does not follow a JSON Schema.

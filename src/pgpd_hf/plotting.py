@@ -276,6 +276,112 @@ def rates_figure(means, promised):
     return figure
 
 
+def bounds_figure(table):
+    """How tight each statement's bound is: measured over bound, one marker per setting.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Rows of :func:`pgpd_hf.theory.check_all` with a column `setting`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    table = table.assign(
+        part=table["part"].fillna(""), vacuous=table["reason"].fillna("").str.startswith("vacuous")
+    )
+    names = table.drop_duplicates(["item", "part"])
+    heights = {key: -k for k, key in enumerate(zip(names["item"], names["part"], strict=True))}
+    settings = list(table["setting"].drop_duplicates())
+    figure, axes = plt.subplots(figsize=(TWO_COLUMNS, 0.19 * len(names) + 0.9))
+    for index, color in enumerate(crowd_colors(len(settings))):
+        rows = table[table["setting"].eq(settings[index]) & table["ratio"].gt(0)]
+        y = np.array([heights[key] for key in zip(rows["item"], rows["part"], strict=True)])
+        for hollow in (False, True):
+            chosen = (rows["vacuous"] == hollow).to_numpy()
+            axes.scatter(
+                rows["ratio"][chosen],
+                y[chosen] + 0.25 * (1 - index),
+                s=14,
+                marker=_MARKERS[index % len(_MARKERS)],
+                facecolor="none" if hollow else color,
+                edgecolor=color,
+                linewidth=0.9,
+                label=None if hollow else settings[index],
+            )
+    axes.axvline(1, color="0.3", linewidth=0.8)
+    axes.set_xscale("log")
+    axes.set_yticks(list(heights.values()), _statement_names(names), fontsize=6.5)
+    axes.set_ylim(-len(names) + 0.4, 0.6)
+    axes.set_xlabel("measured / bound   (hollow: the bound is vacuous)")
+    figure.legend(loc="outside upper center", ncols=len(settings))
+    return figure
+
+
+def certificate_figure(table, parts):
+    """Parts of the certificates of the average gap, stacked, one panel per algorithm.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Rows of :func:`pgpd_hf.theory.certify` for one quantity.
+    parts : sequence of str
+        Columns to stack; negative ones go down from zero.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    algorithms = list(table["algorithm"].drop_duplicates())
+    figure, grid = plt.subplots(
+        1, len(algorithms), figsize=(TWO_COLUMNS, 2.8), squeeze=False, sharey=False
+    )
+    colors = mpl.colormaps["cividis"](np.linspace(0, 1, len(parts)))
+    for axes, algorithm in zip(grid[0], algorithms, strict=True):
+        rows = table[table["algorithm"] == algorithm]
+        means = rows.groupby("evaluators", dropna=False)[[*parts, "measured"]].mean()
+        up, down = np.zeros(len(means)), np.zeros(len(means))
+        for part, color in zip(parts, colors, strict=True):
+            height = means[part].to_numpy()
+            base = np.where(height >= 0, up, down)
+            axes.bar(
+                range(len(means)),
+                height,
+                bottom=base,
+                color=color,
+                edgecolor="0.3",
+                linewidth=0.4,
+                width=0.6,
+                label=part.replace("_", " "),
+            )
+            up, down = up + np.maximum(height, 0), down + np.minimum(height, 0)
+        axes.hlines(
+            means["measured"],
+            np.arange(len(means)) - 0.38,
+            np.arange(len(means)) + 0.38,
+            color="black",
+            linewidth=2,
+            label="measured",
+        )
+        axes.axhline(0, color="0.3", linewidth=0.8)
+        labels = [crowd_label(pd.NA if pd.isna(M) else int(M)) for M in means.index]
+        axes.set_xticks(range(len(means)), labels)
+        axes.set_title(get_algorithm(algorithm).label)
+    grid[0, 0].set_ylabel("average optimality gap")
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    return figure
+
+
+def _statement_names(names):
+    """Labels of statements, without what TeX would read as mathematics."""
+    return [
+        f"{row.item}{row.part}  {row.statement}  ({row.line})".replace("$", r"\$")
+        for row in names.itertuples()
+    ]
+
+
 def _spread(x, offset):
     """Indices of six markers, evenly spaced from an offset (in marker distances) on."""
     targets = x[-1] * (np.arange(6) + 0.2 + 0.6 * offset) / 6

@@ -185,7 +185,7 @@ def check(config, readings, schema):
         One line that names the reading or the instances, the key and what is allowed.
     """
     for name, reading in readings.items():
-        unfit = {"study", "claims", "rates"} & set(reading["config"])
+        unfit = {"study", "claims", "rates", "bounds", "certificates"} & set(reading["config"])
         try:
             if unfit:
                 raise ValueError(f"a reading cannot change {min(unfit)!r}")

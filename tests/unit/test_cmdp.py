@@ -319,6 +319,12 @@ def test_process_keeps_copies_that_nobody_can_change():
         process.discount = 0.5
 
 
+def test_rounding_of_probabilities_is_forgiven():
+    """Sums may be off by 1e-9, as in files with ten digits; the case of 1e-8 is refused above."""
+    CMDP(**{**GOOD, "transition": changed("transition", (0, 1, 1), 0.5 + 9e-10)})
+    CMDP(**{**GOOD, "initial": [0.5, 0.5 - 9e-10]})
+
+
 def test_lists_and_integers_will_do():
     process = CMDP([[[1], [1]]], [[0, 1]], [[1, 0]], [1], 0, 0)
     assert process.evaluate([[0, 1]]) == (1.0, 0.0)

@@ -148,6 +148,20 @@ def test_maximize_solves_the_linear_program_over_values(name, discount):
     assert process.evaluate(policy)[which] == pytest.approx(program.fun, rel=1e-9)
 
 
+def test_value_iteration_does_not_stop_early():
+    """Wait one step for a slightly larger income: a difference of 1e-8 that shows after 1300 steps."""
+    income = (0.5 + 1e-8) / 0.99
+    process = CMDP(
+        transition=[[[1, 0], [0, 1]], [[0, 1], [0, 1]]],
+        reward=[[0.5, 0.0], [income, income]],
+        utility=np.zeros((2, 2)),
+        initial=[1, 0],
+        discount=0.99,
+        threshold=-1,
+    )
+    assert maximize(process, process.reward)[0].tolist() == [0, 1]
+
+
 def test_value_iteration_improves_on_every_deterministic_policy():
     process = random_process(2, 4, 3, 0.95)
     for signal, which in ((process.reward, 0), (process.utility, 1)):

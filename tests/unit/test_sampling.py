@@ -28,6 +28,7 @@ LAWS = {
     "certain": [0.0, 1.0, 0.0],
     "certain_last": [0.0, 0.0, 0.0, 0.0, 1.0],
     "skewed": [0.7, 0.2, 0.1],
+    "nearly_even": [1 / 3 - 1e-13, 1 / 3 + 1e-13, 1 / 3],  # a share that rounds to all of 2^32
     "tiny": [1e-12, 1 - 2e-12, 1e-12],
     "deficit": [0.3, 0.3, 0.4 - 9e-10],
     "surplus": [0.3, 0.3, 0.4 + 9e-10],

@@ -78,7 +78,7 @@ def test_calibration_keeps_every_score_and_chooses_the_smallest(finished):
         assert steps == {name: best[name] for name in ("primal_step", "dual_step")}
 
 
-@pytest.mark.parametrize("name", ["figure1", "rates"])
+@pytest.mark.parametrize("name", ["figure1", "rates", "bounds", "certificates"])
 def test_notebook_is_executed_without_errors_and_shows_pictures(finished, name):
     project, _ = finished
     notebook = nbformat.read(project.results("notebooks", f"{name}.ipynb"), as_version=4)
@@ -100,6 +100,22 @@ def test_provenance_names_versions_configuration_and_times(finished):
     assert set(provenance["threads"].values()) == {"1"}
     assert provenance["wall_time"]["runs"]["jobs"] == 12
     assert json.loads(json.dumps(provenance)) == provenance
+
+
+def test_bounds_have_a_row_for_every_item_at_every_setting(finished):
+    project, _ = finished
+    table = pd.read_csv(project.results("bounds.csv"))
+    assert (table.groupby("setting")["item"].nunique() == 18).all()
+    assert table["setting"].nunique() == 3
+    open_rows = table[table["holds"].isna()]
+    assert open_rows["reason"].notna().all()
+
+
+def test_certificates_hold_along_every_run(finished):
+    project, _ = finished
+    table = pd.read_csv(project.results("certificates.csv"))
+    assert set(table["case"]) == {"study", "random"}
+    assert table["holds"].all()
 
 
 def test_second_run_does_nothing(finished):

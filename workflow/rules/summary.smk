@@ -26,9 +26,10 @@ rule provenance:
         script="workflow/scripts/provenance.py",
         sources=sources("storage"),
         results=[
-            *rules.figures.output,
-            *rules.rates.output,
-            *rules.summary.output,
+            rules.figures.output,
+            rules.rates.output,
+            rules.bounds.output,
+            rules.summary.output,
             f"{RESULTS}/claims.csv",
         ],
     output:
