@@ -25,7 +25,7 @@ figures: .venv/installed  ## run the default study: results/paper and the commit
 	$(IN_VENV) snakemake --cores $(CORES)
 
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
-	$(IN_VENV) snakemake --cores $(CORES) --configfile config/smoke.yaml all theory
+	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
 
 test: .venv/installed  ## run the test suite
 	$(IN_VENV) pytest -m 'not slow'

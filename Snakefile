@@ -16,9 +16,18 @@ if workflow.is_main_process:
     validate_config()
 
 
+include: "workflow/rules/cases.smk"
+
+
+wildcard_constraints:
+    case="|(readings|instances)/[a-z0-9-]+/",
+    algorithm=r"\w+",
+
+
 include: "workflow/rules/environment.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/notebooks.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/proofs.smk"
 include: "workflow/rules/summary.smk"
 
@@ -28,6 +37,7 @@ rule all:
     input:
         rules.figures.output,
         rules.rates.output,
+        f"{RESULTS}/claims.csv",
         rules.bounds.output,
         rules.summary.output,
         rules.provenance.output,

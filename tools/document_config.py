@@ -1,11 +1,15 @@
-"""Write config/README.md from the descriptions in the configuration's schema."""
+"""Write config/README.md from the descriptions in the schemas, the readings and the criteria."""
 
+import inspect
 from pathlib import Path
 
 import yaml
 
+from pgpd_hf.claims import CRITERIA
+
 ROOT = Path(__file__).parent.parent
-SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+SCHEMAS = ROOT / "workflow/schemas"
+READINGS = ROOT / "config/readings"
 CONFIG = ROOT / "config/config.yaml"
 PAGE = ROOT / "config/README.md"
 INTRODUCTION = """\
@@ -31,33 +35,101 @@ Results then go to `results/mine`, figures to `results/mine/figures`. Single num
 given on the command line, `snakemake --config study=mine seeds=40`. A configuration that cannot be
 run is refused before the first job, in one line that names the key, its value and what is allowed.
 
-This page is made from `workflow/schemas/config.schema.yaml` by `make docs`.
+This page is made from the schemas in `workflow/schemas` by `make docs`.
 
 | key | default | meaning |
 |---|---|---|
 """
+READINGS_INTRODUCTION = """
+## Readings
+
+What the paper leaves open, each choice as a file in `config/readings`; `claims.readings` lists
+those that `snakemake claims` runs. A reading is added as one file. Its runs are made only where
+they differ from those of the study or of another reading.
+
+| reading | what it changes |
+|---|---|
+"""
+READING_KEYS = """
+A reading has these keys:
+
+| key | meaning |
+|---|---|
+"""
+CLAIMS_INTRODUCTION = """
+## Statements and their criteria
+
+`claims.yaml` holds the paper's statements:
+
+| key | meaning |
+|---|---|
+"""
+CRITERIA_INTRODUCTION = """
+A statement is *reproduced* if all parts of its criterion are shown to hold, *contradicted* if one
+is shown not to, and else *inconclusive*. The tests are one-sided t tests over seeds (over
+instances, where there are several), two of them for "differ by less than"; p values are adjusted
+after Holm over the statements of a table, separately for both verdicts. Values are in units of the
+largest possible value. The criteria:
+
+| test | demands | keys |
+|---|---|---|
+"""
 
 
-def rows(schema, defaults, prefix=""):
+def resolve(entry, definitions):
+    """An entry with what it refers to; its own keys win."""
+    reference = entry.get("$ref")
+    return {**definitions[reference.split("/")[-1]], **entry} if reference else entry
+
+
+def rows(schema, defaults, definitions, prefix=""):
     """Table rows of all keys of an object, in order, nested ones after their parent."""
     for name, entry in schema.get("properties", {}).items():
+        entry = resolve(entry, definitions)
         key = f"{prefix}{name}"
         default = defaults.get(name) if isinstance(defaults, dict) else None
         nested = "properties" in entry or isinstance(entry.get("additionalProperties"), dict)
         missing = not isinstance(defaults, dict) or name not in defaults
-        shown = "" if nested or missing else f"`{yaml.safe_dump(default, default_flow_style=True)}`"
+        shown = (
+            ""
+            if nested or missing
+            else f"`{yaml.safe_dump(default, default_flow_style=True, width=10**6)}`"
+        )
         shown = shown.replace("\n...\n", "").replace("\n", "")
         yield f"| `{key}` | {shown} | {entry['description'].strip()} |"
-        yield from rows(entry, default, f"{key}.")
+        yield from rows(entry, default, definitions, f"{key}.")
         if isinstance(entry.get("additionalProperties"), dict):
-            yield from rows(entry["additionalProperties"], None, f"{key}.NAME.")
+            inner = resolve(entry["additionalProperties"], definitions)
+            yield from rows(inner, None, definitions, f"{key}.NAME.")
+
+
+def load(name):
+    """A schema by name."""
+    return yaml.safe_load((SCHEMAS / f"{name}.schema.yaml").read_text())
+
+
+def keys(name):
+    """Table rows of a schema without defaults."""
+    return [row.replace("|  |", "|", 1) for row in rows(load(name), None, {})]
 
 
 def page():
     """The page's text."""
-    schema = yaml.safe_load(SCHEMA.read_text())
-    config = yaml.safe_load(CONFIG.read_text())
-    return INTRODUCTION + "\n".join(rows(schema, config)) + "\n"
+    schema = load("config")
+    lines = [INTRODUCTION.rstrip("\n")]
+    lines += rows(schema, yaml.safe_load(CONFIG.read_text()), schema["$defs"])
+    lines.append(READINGS_INTRODUCTION.rstrip("\n"))
+    for path in sorted(READINGS.glob("*.yaml"), key=lambda path: path.stem):
+        about = yaml.safe_load(path.read_text())["about"].strip().replace("|", "\\|")
+        lines.append(f"| `{path.stem}` | {about} |")
+    lines += [READING_KEYS.rstrip("\n"), *keys("reading")]
+    lines += [CLAIMS_INTRODUCTION.rstrip("\n"), *keys("claims")]
+    lines.append(CRITERIA_INTRODUCTION.rstrip("\n"))
+    for name, function in CRITERIA.items():
+        demand = function.__doc__.split("\n")[0].replace("|", "\\|")
+        arguments = ", ".join(f"`{key}`" for key in inspect.signature(function).parameters)
+        lines.append(f"| `{name}` | {demand} | {arguments} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -50,9 +50,7 @@ def check(config, schema):
     ValueError
         One line that names the key, the value and what is allowed.
     """
-    error = best_match(_Validator(schema).iter_errors(config))
-    if error is not None:
-        raise ValueError(_in_one_line(error))
+    conform(config, schema)
     _check_order("evaluators", config["evaluators"])
     _check_order("rates.evaluators", config["rates"]["evaluators"])
     get_link(config["link"])
@@ -108,6 +106,26 @@ def bound_problem(config, name):
     options = dict(config["bounds"]["settings"][name])
     merged = {**config["environment"], **options.pop("environment")}
     return environment({"environment": merged}), Setting(link=config["link"], **options)
+
+
+def conform(content, schema):
+    """Refuse what does not follow a JSON Schema.
+
+    Parameters
+    ----------
+    content : object
+        What was read from a file.
+    schema : dict
+        The JSON Schema.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
+    error = best_match(_Validator(schema).iter_errors(content))
+    if error is not None:
+        raise ValueError(_in_one_line(error))
 
 
 def environment(config):

@@ -46,7 +46,7 @@ def test_traces_have_a_row_per_seed_and_checkpoint(finished):
         expected = {(seed, k) for seed in range(3) for k in runs.checkpoint_grid(length)}
         assert set(zip(group["seed"], group["iteration"], strict=True)) == expected
         assert len(group) == len(expected)
-    assert len(trace.groupby(["algorithm", "evaluators"])) == 4
+    assert len(trace.groupby(["algorithm", "evaluators"])) == 6
 
 
 def test_aggregate_is_the_mean_over_seeds(finished):
@@ -98,7 +98,7 @@ def test_provenance_names_versions_configuration_and_times(finished):
     assert provenance["config"]["environment"]["states"] == 10
     assert {"python", "numpy", "numba", "snakemake"} <= set(provenance["versions"])
     assert set(provenance["threads"].values()) == {"1"}
-    assert provenance["wall_time"]["runs"]["jobs"] == 8
+    assert provenance["wall_time"]["runs"]["jobs"] == 12
     assert json.loads(json.dumps(provenance)) == provenance
 
 
@@ -141,8 +141,8 @@ def test_touching_the_plots_redraws_without_simulating(finished):
 def test_more_seeds_run_only_what_is_new(finished):
     project, _ = finished
     planned = project.planned("--config", "seeds=7")
-    # Blocks of two: seeds 0-1 are there; 2-3, 4-5 and 6 are not; for 2 algorithms and 2 M.
-    assert planned["simulate"] == 3 * 4
+    # Blocks of two: seeds 0-1 are there; 2-3, 4-5 and 6 are not; for 2 algorithms and 3 M.
+    assert planned["simulate"] == 3 * 6
     assert not set(planned) & {"environment", "calibrate", "sweep"}
 
 
@@ -156,7 +156,7 @@ def test_editing_one_algorithm_leaves_the_other_alone(finished):
     finally:
         source.write_text(before)
     assert planned["calibrate"] == 1
-    assert planned["simulate"] == 4
+    assert planned["simulate"] == 6
 
 
 def test_everything_again_gives_the_same_bytes(finished, fresh):
@@ -166,7 +166,7 @@ def test_everything_again_gives_the_same_bytes(finished, fresh):
     for name in FIGURES:
         again = fresh.results("figures", name).read_bytes()
         assert again == project.results("figures", name).read_bytes(), name
-    tables = ["aggregate.parquet", "rates.csv", "optimum.json", "summary.txt"]
+    tables = ["aggregate.parquet", "rates.csv", "optimum.json", "summary.txt", "claims.csv"]
     tables += [f"calibration/{algorithm}.csv" for algorithm in ("npgpd_hf", "zpgpd_hf")]
     for name in tables:
         assert fresh.results(name).read_bytes() == project.results(name).read_bytes(), name

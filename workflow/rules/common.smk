@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -12,6 +13,7 @@ PACKAGE = Path("src/pgpd_hf")
 STUDY = config["study"] if isinstance(config.get("study"), str) else ""
 RESULTS = f"results/{STUDY}"
 FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
+CLAIMS = "config/claims.yaml"
 FORMATS = ["pdf", "svg", "png"]
 METRICS = ["optimality_gap", "constraint_violation"]
 
@@ -21,17 +23,35 @@ shell.prefix(
 )
 
 
+def schema(name):
+    """JSON Schema of a kind of configuration file."""
+    path = Path(workflow.basedir, f"workflow/schemas/{name}.schema.yaml")
+    return yaml.safe_load(path.read_text())
+
+
+def load_readings():
+    """The readings of the study, by name."""
+    from pgpd_hf import readings
+
+    return {
+        name: readings.load_reading("config/readings", name, schema("reading"))
+        for name in config["claims"]["readings"]
+    }
+
+
 def validate_config():
     """Stop with one line if the configuration cannot be run."""
-    from pgpd_hf import configuration
+    from pgpd_hf import claims, configuration, readings
 
-    schema = Path(workflow.basedir, "workflow/schemas/config.schema.yaml")
     try:
-        configuration.check(config, yaml.safe_load(schema.read_text()))
+        configuration.check(config, schema("config"))
+        claims.load_claims(CLAIMS, schema("claims"))
+        readings.check(config, load_readings(), schema("config"))
     except ValueError as error:
         sys.exit(f"config: {error}")
 
 
+@cache
 def sources(*modules):
     """Files of the package that the given modules import, directly or not."""
     found, waiting = set(), [PACKAGE / f"{module}.py" for module in modules]
@@ -52,38 +72,6 @@ def sources(*modules):
                 if file.exists() and file != PACKAGE / "__init__.py"
             ]
     return sorted(str(path) for path in found)
-
-
-def relevant(algorithm, *keys):
-    """What of the configuration runs of an algorithm depend on, as JSON for a command line."""
-    part = {key: config[key] for key in ("horizon", "link", *keys)}
-    part["algorithms"] = {algorithm: config["algorithms"][algorithm]}
-    return json.dumps(part)
-
-
-def steps_of(wildcards):
-    """File with the calibrated step sizes of a run, if it uses them."""
-    calibrated = config["algorithms"][wildcards.algorithm]["primal_step"] == "calibrated"
-    return f"{RESULTS}/calibration/{wildcards.algorithm}.json" if calibrated else []
-
-
-def steps_option(wildcards, input):
-    """The same, as an option of a command."""
-    return f"--steps {input.steps}" if input.steps else ""
-
-
-def traces():
-    """Files of all runs of the study."""
-    blocks = [
-        f"{first:04d}-{min(first + config['block'], config['seeds']) - 1:04d}"
-        for first in range(0, config["seeds"], config["block"])
-    ]
-    return expand(
-        f"{RESULTS}/runs/{{algorithm}}/M{{evaluators}}/seeds{{block}}.parquet",
-        algorithm=config["algorithms"],
-        evaluators=crowds(config["evaluators"]),
-        block=blocks,
-    )
 
 
 def rate_traces():

@@ -2,18 +2,18 @@ rule environment:
     input:
         script="workflow/scripts/environment.py",
         sources=sources("configuration", "optima", "storage"),
-        file=config["environment"]["file"] or [],
+        file=lambda wildcards: CASES[wildcards.case]["environment"]["file"] or [],
     output:
-        environment=f"{RESULTS}/environment.npz",
-        optimum=f"{RESULTS}/optimum.json",
+        environment=f"{RESULTS}/{{case}}environment.npz",
+        optimum=f"{RESULTS}/{{case}}optimum.json",
     log:
-        f"{RESULTS}/logs/environment.log",
+        f"{RESULTS}/logs/environment/{{case}}environment.log",
     benchmark:
-        f"{RESULTS}/benchmarks/environment.tsv"
+        f"{RESULTS}/benchmarks/environment/{{case}}environment.tsv"
     params:
-        options=json.dumps(config["environment"]),
+        options=lambda wildcards: json.dumps(CASES[wildcards.case]["environment"]),
     message:
-        "Environment and its optimum, by linear program and by value iteration"
+        "{wildcards.case}environment and its optimum, by linear program and by value iteration"
     shell:
         "python {input.script:q} --options {params.options:q}"
         " --environment {output.environment:q} --optimum {output.optimum:q} >{log:q} 2>&1"

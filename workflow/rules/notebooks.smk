@@ -18,8 +18,8 @@ rule figures:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/figure1.tsv"
     params:
-        results=RESULTS,
-        figures=FIGURES,
+        results=lambda wildcards: RESULTS,
+        figures=lambda wildcards: FIGURES,
     message:
         "Panels and Figure 1"
     shell:
@@ -45,7 +45,7 @@ rule rates:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/rates.tsv"
     params:
-        results=RESULTS,
+        results=lambda wildcards: RESULTS,
         study=json.dumps({key: config[key] for key in ("algorithms", "horizon", "link")}),
     message:
         "Rates in T, beside the explicit bounds of both theorems"

@@ -35,7 +35,7 @@ rule bounds:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/bounds.tsv"
     params:
-        results=RESULTS,
+        results=lambda wildcards: RESULTS,
     message:
         "The paper's bounds beside what they bound"
     shell:
@@ -63,7 +63,7 @@ rule certify:
     benchmark:
         f"{RESULTS}/benchmarks/certificates/{{algorithm}}.tsv"
     params:
-        study=lambda wildcards: relevant(wildcards.algorithm, "evaluators", "certificates"),
+        study=lambda wildcards: relevant("", wildcards.algorithm, "evaluators", "certificates"),
         steps=steps_option,
     message:
         "Certificates along runs of {wildcards.algorithm}"
@@ -91,7 +91,7 @@ rule certificates:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/certificates.tsv"
     params:
-        results=RESULTS,
+        results=lambda wildcards: RESULTS,
         seeds=config["certificates"]["seeds"],
         iterations=config["certificates"]["iterations"]["npgpd_hf"],
     message:

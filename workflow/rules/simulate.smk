@@ -4,18 +4,18 @@ rule calibrate:
         sources=lambda wildcards: sources(
             "calibration", "configuration", "storage", f"algorithms/{wildcards.algorithm}"
         ),
-        environment=f"{RESULTS}/environment.npz",
+        environment=lambda wildcards: environment_of(wildcards.case),
     output:
-        scores=f"{RESULTS}/calibration/{{algorithm}}.csv",
-        steps=f"{RESULTS}/calibration/{{algorithm}}.json",
+        scores=f"{RESULTS}/{{case}}calibration/{{algorithm}}.csv",
+        steps=f"{RESULTS}/{{case}}calibration/{{algorithm}}.json",
     log:
-        f"{RESULTS}/logs/calibrate/{{algorithm}}.log",
+        f"{RESULTS}/logs/calibrate/{{case}}{{algorithm}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/calibrate/{{algorithm}}.tsv"
+        f"{RESULTS}/benchmarks/calibrate/{{case}}{{algorithm}}.tsv"
     params:
-        study=lambda wildcards: relevant(wildcards.algorithm, "calibration"),
+        study=lambda wildcards: relevant(wildcards.case, wildcards.algorithm, "calibration"),
     message:
-        "Step sizes of {wildcards.algorithm}, on calibration seeds"
+        "{wildcards.case}{wildcards.algorithm}: step sizes, on calibration seeds"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --algorithm {wildcards.algorithm:q} --threads {threads}"
@@ -28,19 +28,19 @@ rule simulate:
         sources=lambda wildcards: sources(
             "configuration", "runs", "storage", f"algorithms/{wildcards.algorithm}"
         ),
-        environment=f"{RESULTS}/environment.npz",
+        environment=lambda wildcards: environment_of(wildcards.case),
         steps=steps_of,
     output:
-        f"{RESULTS}/runs/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.parquet",
+        f"{RESULTS}/{{case}}runs/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.parquet",
     log:
-        f"{RESULTS}/logs/runs/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.log",
+        f"{RESULTS}/logs/runs/{{case}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/runs/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.tsv"
+        f"{RESULTS}/benchmarks/runs/{{case}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.tsv"
     params:
-        study=lambda wildcards: relevant(wildcards.algorithm),
+        study=lambda wildcards: relevant(wildcards.case, wildcards.algorithm),
         steps=steps_option,
     message:
-        "{wildcards.algorithm}, M = {wildcards.evaluators}, "
+        "{wildcards.case}{wildcards.algorithm}, M = {wildcards.evaluators}, "
         "seeds {wildcards.first} to {wildcards.last}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
@@ -64,7 +64,7 @@ rule sweep:
     benchmark:
         f"{RESULTS}/benchmarks/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.tsv"
     params:
-        study=lambda wildcards: relevant(wildcards.algorithm, "rates"),
+        study=lambda wildcards: relevant("", wildcards.algorithm, "rates"),
         steps=steps_option,
     message:
         "{wildcards.algorithm}, M = {wildcards.evaluators}, sweep over T, {wildcards.step_rule} steps"
@@ -78,7 +78,7 @@ rule aggregate:
     input:
         script="workflow/scripts/aggregate.py",
         sources=sources("statistics", "storage"),
-        traces=traces(),
+        traces=traces(""),
     output:
         f"{RESULTS}/aggregate.parquet",
     log:

@@ -30,6 +30,7 @@ rule provenance:
             rules.rates.output,
             rules.bounds.output,
             rules.summary.output,
+            f"{RESULTS}/claims.csv",
         ],
     output:
         provenance=f"{RESULTS}/provenance.json",

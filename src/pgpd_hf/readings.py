@@ -1,0 +1,208 @@
+"""Readings: named answers to what the paper leaves open, and the cases that a study consists of.
+
+A case is a place for results below the folder of a study: the study itself (""), a reading
+("readings/NAME/") or a random instance ("instances/NAME/"). Each has a configuration of its own,
+the study's with an overlay. Two cases whose configurations agree in all that the runs of an
+algorithm depend on share these runs: they are made once, by the first of them.
+"""
+
+import copy
+import json
+from pathlib import Path
+
+import yaml
+
+from pgpd_hf import configuration
+
+DEFAULT = {"curve": "iterate", "optimum": "constrained", "violation": "signed"}
+
+
+def load_reading(folder, name, schema):
+    """Read one reading.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where readings are.
+    name : str
+        File name without its ending.
+    schema : dict
+        JSON Schema of a reading.
+
+    Returns
+    -------
+    dict
+        With all keys of the schema.
+
+    Raises
+    ------
+    ValueError
+        One line that names the file and what is wrong.
+    """
+    path = Path(folder) / f"{name}.yaml"
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        configuration.conform(content, schema)
+    except FileNotFoundError:
+        known = sorted(file.stem for file in Path(folder).glob("*.yaml"))
+        raise ValueError(f"reading: one of {', '.join(known)} expected, got {name!r}") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    return {**DEFAULT, "config": {}, **content}
+
+
+def overlay(config, changes):
+    """Replace what differs, key by key.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration; stays as it is.
+    changes : dict
+        The keys that differ, nested likewise.
+
+    Returns
+    -------
+    dict
+    """
+    merged = copy.deepcopy(config)
+    for key, value in changes.items():
+        inner = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = overlay(merged[key], value) if inner else copy.deepcopy(value)
+    return merged
+
+
+def list_cases(config, readings):
+    """Configurations of all cases of a study.
+
+    Parameters
+    ----------
+    config : dict
+        The study's.
+    readings : dict
+        Readings by name.
+
+    Returns
+    -------
+    dict
+        Configuration by case: the study, its readings, its instances.
+    """
+    cases = {"": config}
+    for name, reading in readings.items():
+        cases[f"readings/{name}/"] = overlay(config, reading["config"])
+    instances = config["claims"]["instances"]
+    for group, options in instances["groups"].items():
+        for number in options["numbers"]:
+            changes = {
+                "seeds": instances["seeds"],
+                "calibration": instances["calibration"],
+                "environment": {**options.get("environment", {}), "instance": number},
+            }
+            cases[instance_case(group, options, number)] = overlay(config, changes)
+    return cases
+
+
+def instance_case(group, options, number):
+    """Where results of an instance are.
+
+    Parameters
+    ----------
+    group : str
+        Its group.
+    options : dict
+        Those of the group.
+    number : int
+        Which instance.
+
+    Returns
+    -------
+    str
+        With the group's name only if its environment differs from the study's.
+    """
+    return f"instances/{group}-{number}/" if options.get("environment") else f"instances/{number}/"
+
+
+def simulation_key(config, algorithm):
+    """All that the runs of an algorithm depend on.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+
+    Returns
+    -------
+    str
+        Equal for two configurations if and only if their runs are.
+    """
+    options = config["algorithms"][algorithm]
+    names = ("environment", "evaluators", "link", "horizon", "seeds")
+    content = {name: config[name] for name in names} | {algorithm: options}
+    if options["primal_step"] == "calibrated":
+        calibration = config["calibration"]
+        content["calibration"] = calibration | {"grid": calibration["grid"][algorithm]}
+    return json.dumps(content, sort_keys=True)
+
+
+def owners(cases, key):
+    """For each case, the first one that has the same results.
+
+    Parameters
+    ----------
+    cases : dict
+        Configuration by case.
+    key : callable
+        Of a configuration; what decides.
+
+    Returns
+    -------
+    dict
+        Case by case.
+    """
+    first = {}
+    return {case: first.setdefault(key(config), case) for case, config in cases.items()}
+
+
+def check(config, readings, schema):
+    """Refuse readings and instances that cannot be run.
+
+    Parameters
+    ----------
+    config : dict
+        The study's, which has been checked.
+    readings : dict
+        Readings by name.
+    schema : dict
+        JSON Schema of a configuration.
+
+    Raises
+    ------
+    ValueError
+        One line that names the reading or the instances, the key and what is allowed.
+    """
+    for name, reading in readings.items():
+        unfit = {"study", "claims", "rates", "bounds", "certificates"} & set(reading["config"])
+        try:
+            if unfit:
+                raise ValueError(f"a reading cannot change {min(unfit)!r}")
+            configuration.check(overlay(config, reading["config"]), schema)
+        except ValueError as error:
+            raise ValueError(f"reading {name!r}: {error}") from None
+    instances = config["claims"]["instances"]
+    folders = [
+        instance_case(group, options, number)
+        for group, options in instances["groups"].items()
+        for number in options["numbers"]
+    ]
+    for folder in folders:
+        if folders.count(folder) > 1:
+            raise ValueError(f"claims.instances: {folder.rstrip('/')} appears twice")
+    if folders and config["environment"]["file"] is not None:
+        raise ValueError(
+            "claims.instances: an environment from a file has no random instances; "
+            "set claims.instances.groups to {}"
+        )

@@ -1,0 +1,241 @@
+"""Statements and readings that cannot be judged are refused in one line."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pgpd_hf import configuration, readings
+from pgpd_hf.claims import CRITERIA, load_claims
+
+ROOT = Path(__file__).parents[2]
+
+
+def schema(name):
+    return yaml.safe_load((ROOT / f"workflow/schemas/{name}.schema.yaml").read_text())
+
+
+CONTENT = yaml.safe_load((ROOT / "config/claims.yaml").read_text())
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+NAMES = sorted(path.stem for path in (ROOT / "config/readings").glob("*.yaml"))
+EQUAL = "npgpd-gap-64-256-identical"
+RATE = "npgpd-rate-gap"
+
+BAD = [
+    (EQUAL, "column", "optimality_gpa", "one of optimality_gap, constraint_violation expected"),
+    (EQUAL, "algorithm", "ppo", "one of npg_pd, npgpd_hf"),
+    (EQUAL, "statistic", "median", "one of start, second_tenth"),
+    (EQUAL, "test", "looks_alike", "one of falls_early"),
+    (EQUAL, "margin", None, "equivalent needs the key 'margin'"),
+    (EQUAL, "margin", -0.1, "a number of at least 0 expected, got -0.1"),
+    (EQUAL, "margin", "small", "a number of at least 0 expected, got 'small'"),
+    (EQUAL, "margin", float("nan"), "a number of at least 0 expected, got nan"),
+    (EQUAL, "margin", True, "a number of at least 0 expected, got True"),
+    (EQUAL, "evaluators", [64], "at least 2 different numbers"),
+    (EQUAL, "evaluators", [64, 64], "at least 2 different numbers"),
+    (EQUAL, "evaluators", 64, "at least 2 different numbers"),
+    (EQUAL, "evaluators", ["64", "256"], "at least 2 different numbers"),
+    (EQUAL, "colour", "red", "unknown key 'colour'; equivalent takes"),
+    (RATE, "column", "optimality_gap", "one of gap, violation expected"),
+    (RATE, "algorithm", "pg_pd", "no theorem promises a rate"),
+    (RATE, "evaluators", "many", "a number of evaluators or inf expected"),
+    (RATE, "steps", "mine", "one of study, theorem expected"),
+    (RATE, "rate", "fast", "a number expected"),
+    ("npgpd-gap-plateaus", "statistics", ["whole"], "two statistics expected"),
+    ("npgpd-gap-plateaus", "statistics", ["whole", "part"], "one of start"),
+    ("zpgpd-gap-much-slower", "than", "sarsa", "one of npg_pd"),
+    ("npgpd-gap-most-gain-16-64", "evaluators", [16, 64], "at least 3 different numbers"),
+    ("zpgpd-few-queries", "at", "all", "one of least, most expected"),
+    ("npgpd-independent-of-sizes", "groups", ["small"], "at least two groups expected"),
+]
+
+
+def write(tmp_path, content):
+    path = tmp_path / "claims.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+@pytest.mark.parametrize(("claim", "key", "value", "message"), BAD)
+def test_criterion_that_means_nothing_is_refused(tmp_path, claim, key, value, message):
+    content = copy.deepcopy(CONTENT)
+    criterion = content["claims"][claim]["criterion"]
+    criterion[key] = value
+    if value is None:
+        del criterion[key]
+    with pytest.raises(ValueError, match=r".") as refusal:
+        load_claims(write(tmp_path, content), schema("claims"))
+    line = str(refusal.value)
+    assert "\n" not in line
+    assert f"claims.{claim}.criterion" in line
+    assert message in line
+
+
+def test_every_criterion_but_undecided_needs_a_margin(tmp_path):
+    used = {claim["criterion"]["test"] for claim in CONTENT["claims"].values()}
+    assert used == set(CRITERIA)
+    for name, claim in CONTENT["claims"].items():
+        if claim["criterion"]["test"] == "undecided":
+            continue
+        content = copy.deepcopy(CONTENT)
+        del content["claims"][name]["criterion"]["margin"]
+        with pytest.raises(ValueError, match="needs the key 'margin'"):
+            load_claims(write(tmp_path, content), schema("claims"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"level": 0.7}, "level"),
+        ({"level": None}, "level"),
+        ({"claims": {}}, "claims"),
+        ({"extra": 1}, "unknown key 'extra'"),
+        ({"claims": {"a": {"source": "x"}}}, "missing"),
+    ],
+)
+def test_file_of_another_shape_is_refused(tmp_path, change, message):
+    with pytest.raises(ValueError, match=message):
+        load_claims(write(tmp_path, {**CONTENT, **change}), schema("claims"))
+
+
+def test_file_that_is_no_yaml_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "claims.yaml"
+    path.write_text("claims: [1, 2\nlevel: }")
+    with pytest.raises(ValueError, match="not YAML") as refusal:
+        load_claims(path, schema("claims"))
+    assert "\n" not in str(refusal.value)
+    with pytest.raises(ValueError, match=r"missing\.yaml"):
+        load_claims(tmp_path / "missing.yaml", schema("claims"))
+
+
+def test_every_reading_can_be_run():
+    listed = CONFIG["claims"]["readings"]
+    assert sorted(listed) == NAMES
+    loaded = {
+        name: readings.load_reading(ROOT / "config/readings", name, schema("reading"))
+        for name in listed
+    }
+    titles = [reading["title"] for reading in loaded.values()]
+    assert len(set(titles)) == len(titles)
+    readings.check(CONFIG, loaded, schema("config"))
+
+
+def test_unknown_reading_is_refused():
+    with pytest.raises(ValueError, match=r"reading: one of average-positive, .* got 'mine'"):
+        readings.load_reading(ROOT / "config/readings", "mine", schema("reading"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("title: a\nabout: b\ncurve: best", "curve: iterate or average expected"),
+        ("title: a\nabout: b\ncolour: red", "unknown key 'colour'"),
+        ("title: a", "'about' is missing"),
+        ("title: [", "not YAML"),
+    ],
+)
+def test_bad_reading_is_refused_in_one_line(tmp_path, content, message):
+    (tmp_path / "mine.yaml").write_text(content)
+    with pytest.raises(ValueError, match=message) as refusal:
+        readings.load_reading(tmp_path, "mine", schema("reading"))
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("overlay", "message"),
+    [
+        ({"horizn": 79}, "reading 'mine': configuration: unknown key 'horizn'"),
+        ({"link": "cosine"}, "reading 'mine': link: one of"),
+        ({"study": "other"}, "reading 'mine': a reading cannot change 'study'"),
+        ({"environment": {"threshold": 0.95}}, "reading 'mine': environment: threshold"),
+    ],
+)
+def test_reading_that_cannot_be_run_is_refused(overlay, message):
+    mine = {**readings.DEFAULT, "title": "mine", "about": "", "config": overlay}
+    with pytest.raises(ValueError, match=message):
+        readings.check(CONFIG, {"mine": mine}, schema("config"))
+
+
+def cases(**overlays):
+    loaded = {name: {"config": overlay} for name, overlay in overlays.items()}
+    return readings.list_cases(CONFIG, loaded)
+
+
+def owner(algorithm, **overlays):
+    found = readings.owners(
+        cases(**overlays), lambda config: readings.simulation_key(config, algorithm)
+    )
+    return {name: found[f"readings/{name}/"] for name in overlays}
+
+
+def test_runs_of_readings_that_only_look_differently_are_shared():
+    for algorithm in ("npgpd_hf", "zpgpd_hf"):
+        assert owner(algorithm, looks={}) == {"looks": ""}
+
+
+def test_runs_are_shared_per_algorithm():
+    overlay = {"algorithms": {"zpgpd_hf": {"directions": "tangent"}}}
+    assert owner("npgpd_hf", tangent=overlay) == {"tangent": ""}
+    assert owner("zpgpd_hf", tangent=overlay) == {"tangent": "readings/tangent/"}
+
+
+def test_readings_share_runs_with_each_other():
+    ten = {"algorithms": {"npgpd_hf": {"pairs": 10}, "zpgpd_hf": {"pairs": 10}}}
+    both = copy.deepcopy(ten)
+    both["algorithms"]["zpgpd_hf"]["directions"] = "tangent"
+    assert owner("npgpd_hf", ten=ten, both=both)["both"] == "readings/ten/"
+    assert owner("zpgpd_hf", ten=ten, both=both)["both"] == "readings/both/"
+
+
+@pytest.mark.parametrize(
+    "overlay",
+    [
+        {"horizon": 79},
+        {"link": "probit"},
+        {"environment": {"scale": "unit"}},
+        {"calibration": {"seeds": 2}},
+        {"calibration": {"grid": {"npgpd_hf": {"primal_step": [1]}}}},
+        {"algorithms": {"npgpd_hf": {"iterations": 10}}},
+    ],
+)
+def test_runs_that_differ_are_not_shared(overlay):
+    assert owner("npgpd_hf", mine=overlay) == {"mine": "readings/mine/"}
+
+
+def test_fixed_steps_do_not_depend_on_the_calibration():
+    steps = {"algorithms": {"npgpd_hf": {"primal_step": "theorem", "dual_step": "theorem"}}}
+    other = {**steps, "calibration": {"seeds": 9}}
+    assert owner("npgpd_hf", one=steps, two=other)["two"] == "readings/one/"
+
+
+def test_default_study_has_enough_instances():
+    groups = CONFIG["claims"]["instances"]["groups"]
+    assert len(groups["binding"]["numbers"]) >= 20
+    assert len(groups["slack"]["numbers"]) >= 5
+    folders = list(cases())
+    assert "instances/2/" in folders
+    assert "instances/small-4/" in folders
+
+
+def test_instances_appear_once():
+    config = readings.overlay(
+        CONFIG, {"claims": {"instances": {"groups": {"slack": {"numbers": [1]}}}}}
+    )
+    with pytest.raises(ValueError, match="instances/1 appears twice"):
+        readings.check(config, {}, schema("config"))
+
+
+def test_instances_need_a_random_environment():
+    config = readings.overlay(CONFIG, {"environment": {"file": "mine.npz"}})
+    with pytest.raises(ValueError, match="no random instances"):
+        readings.check(config, {}, schema("config"))
+
+
+def test_overlay_leaves_the_configuration_alone():
+    before = copy.deepcopy(CONFIG)
+    changed = readings.overlay(CONFIG, {"environment": {"discount": 0.5}})
+    assert before == CONFIG
+    assert changed["environment"]["discount"] == 0.5
+    assert changed["environment"]["states"] == 10
+    configuration.check(CONFIG, schema("config"))

@@ -1,0 +1,89 @@
+"""The verdicts on the paper's statements, run for real on the smoke study."""
+
+import nbformat
+import pandas as pd
+import pytest
+import yaml
+
+CASES = ("", "readings/positive-violation", "readings/tangent", "instances/binding")
+
+
+@pytest.fixture(scope="module")
+def judged(finished):
+    """The finished project with its verdicts, and what was printed."""
+    project, _ = finished
+    code, output = project.snakemake("claims", "--cores", "2")
+    assert code == 0, output
+    return project, output
+
+
+def test_table_of_verdicts_is_printed(judged):
+    project, output = judged
+    text = project.results("verdicts.txt").read_text()
+    assert len(text.splitlines()) > 30
+    assert all(line in output for line in text.splitlines())
+    assert "A  default" in output
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_case_has_a_row_per_statement(judged, case):
+    project, _ = judged
+    table = pd.read_csv(project.results(case, "claims.csv"))
+    statements = yaml.safe_load((project.folder / "config/claims.yaml").read_text())["claims"]
+    assert list(table["claim"]) == list(statements)
+    assert set(table["verdict"]) <= {"reproduced", "contradicted", "inconclusive"}
+    assert set(table["unit"]) == {"instance" if case.startswith("instances") else "seed"}
+
+
+def test_matrix_exists_in_every_format(judged):
+    project, _ = judged
+    for ending in ("pdf", "svg", "png"):
+        assert project.results("figures", f"claims.{ending}").stat().st_size > 2000
+
+
+def test_notebook_is_executed_and_needs_no_network(judged):
+    project, _ = judged
+    notebook = nbformat.read(project.results("notebooks", "claims.ipynb"), as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.execution_count for cell in cells)
+    kinds = {output.output_type for cell in cells for output in cell.outputs}
+    assert not kinds & {"error", "stream"}
+    assert not any("$" in cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def test_asking_again_only_prints(judged):
+    project, _ = judged
+    assert set(project.planned("claims")) <= {"claims", "total"}
+
+
+def test_only_what_a_reading_changes_is_run(judged):
+    project, _ = judged
+    assert not project.results("readings", "positive-violation", "runs").exists()
+    assert not project.results("readings", "tangent", "runs", "npgpd_hf").exists()
+    assert project.results("readings", "tangent", "runs", "zpgpd_hf").exists()
+    smoke = project.folder / "config/smoke.yaml"
+    before = smoke.read_text()
+    try:
+        changed = before.replace("[positive-violation", "[running-average, positive-violation")
+        smoke.write_text(changed)
+        planned = project.planned("claims")
+    finally:
+        smoke.write_text(before)
+    assert planned["verdicts"] == 1
+    assert not set(planned) & {"environment", "calibrate", "simulate", "sweep", "sensitivity"}
+
+
+def test_bad_criterion_stops_before_any_job(judged):
+    project, _ = judged
+    path = project.folder / "config/claims.yaml"
+    before = path.read_text()
+    try:
+        path.write_text(before.replace("column: optimality_gap", "column: optimality_gpa", 1))
+        code, output = project.snakemake("claims", "--dry-run")
+    finally:
+        path.write_text(before)
+    assert code == 1
+    assert output.splitlines()[-1] == (
+        "config: config/claims.yaml: claims.npgpd-gap-falls-fast.criterion.column: "
+        "one of optimality_gap, constraint_violation expected, got 'optimality_gpa'"
+    )

@@ -1,0 +1,124 @@
+rule verdicts:
+    input:
+        script="workflow/scripts/judge.py",
+        sources=sources("claims/__init__", "cmdp", "statistics", "storage"),
+        claims=CLAIMS,
+        schema="workflow/schemas/claims.schema.yaml",
+        environments=lambda wildcards: [
+            environment_of(member["case"]) for member in members(wildcards.case)
+        ],
+        optima=lambda wildcards: [optimum_of(member["case"]) for member in members(wildcards.case)],
+        traces=lambda wildcards: [
+            file for member in members(wildcards.case) for file in traces(member["case"])
+        ],
+        rates=lambda wildcards: [] if wildcards.case else f"{RESULTS}/rates.csv",
+    output:
+        f"{RESULTS}/{{case}}claims.csv",
+    log:
+        f"{RESULTS}/logs/verdicts/{{case}}claims.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/verdicts/{{case}}claims.tsv"
+    params:
+        evidence=evidence_of,
+        rates=lambda wildcards, input: f"--rates {input.rates}" if input.rates else "",
+    message:
+        "{wildcards.case}verdicts"
+    shell:
+        "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
+        " --evidence {params.evidence:q} {params.rates} --output {output:q} >{log:q} 2>&1"
+
+
+rule sensitivity:
+    input:
+        script="workflow/scripts/sensitivity.py",
+        sources=lambda wildcards: sources(
+            "claims/__init__", "sensitivity", "runs", f"algorithms/{wildcards.algorithm}"
+        ),
+        claims=CLAIMS,
+        schema="workflow/schemas/claims.schema.yaml",
+        environment=f"{RESULTS}/environment.npz",
+        steps=steps_of,
+    output:
+        f"{RESULTS}/sensitivity/{{algorithm}}-{{axis}}.csv",
+    log:
+        f"{RESULTS}/logs/sensitivity/{{algorithm}}-{{axis}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/sensitivity/{{algorithm}}-{{axis}}.tsv"
+    params:
+        study=lambda wildcards: relevant("", wildcards.algorithm, "evaluators"),
+        options=json.dumps(config["claims"]["sensitivity"]),
+        steps=steps_option,
+    message:
+        "{wildcards.algorithm}: {wildcards.axis} around the study's"
+    shell:
+        "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
+        " --algorithm {wildcards.algorithm:q} --axis {wildcards.axis:q} {params.steps}"
+        " --options {params.options:q} --claims {input.claims:q} --schema {input.schema:q}"
+        " --output {output:q} >{log:q} 2>&1"
+
+
+rule verdict_table:
+    input:
+        script="workflow/scripts/tabulate.py",
+        sources=sources("claims/report", "storage"),
+        tables=expand(f"{RESULTS}/{{case}}claims.csv", case=judged()),
+    output:
+        table=f"{RESULTS}/verdicts.csv",
+        text=f"{RESULTS}/verdicts.txt",
+    log:
+        f"{RESULTS}/logs/verdict_table.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/verdict_table.tsv"
+    params:
+        titles=json.dumps(list(judged().values())),
+    message:
+        "All verdicts in one table"
+    shell:
+        "python {input.script:q} {input.tables:q} --titles {params.titles:q}"
+        " --table {output.table:q} --text {output.text:q} >{log:q} 2>&1"
+
+
+rule claims_notebook:
+    input:
+        notebook="notebooks/claims.ipynb",
+        sources=sources("claims/__init__", "claims/report", "claims/figures", "storage"),
+        table=rules.verdict_table.output.table,
+        optimum=f"{RESULTS}/optimum.json",
+        claims=CLAIMS,
+        sensitivity=sensitivities(),
+    output:
+        expand(f"{FIGURES}/claims.{{ending}}", ending=FORMATS),
+        notebook=f"{RESULTS}/notebooks/claims.ipynb",
+        page=f"{RESULTS}/notebooks/claims.html",
+    log:
+        notebook=f"{RESULTS}/logs/notebooks/claims.ipynb",
+        messages=f"{RESULTS}/logs/notebooks/claims.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/notebooks/claims.tsv"
+    params:
+        results=lambda wildcards: RESULTS,
+        figures=lambda wildcards: FIGURES,
+        readings=json.dumps({reading["title"]: reading["about"] for reading in READINGS.values()}),
+    message:
+        "The matrix of verdicts, and what it says"
+    shell:
+        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
+        " -r results {params.results:q} -r figures {params.figures:q}"
+        " -r claims {input.claims:q} -r readings {params.readings:q}"
+        " -r sensitivity '{input.sensitivity}'"
+        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
+        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+
+
+# Has no output, so that it prints the table whenever it is asked for.
+rule claims:
+    input:
+        text=rules.verdict_table.output.text,
+        notebook=rules.claims_notebook.output,
+    log:
+        f"{RESULTS}/logs/claims.log",
+    localrule: True
+    message:
+        "Verdicts on the paper's statements"
+    shell:
+        "tee {log:q} <{input.text:q}"

@@ -1,0 +1,50 @@
+"""Run settings around the study's along one axis."""
+
+import argparse
+import json
+
+import yaml
+
+from pgpd_hf import claims, configuration, optima, sensitivity, storage
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.cmdp import CMDP
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--environment", required=True, help="archive of the process")
+    parser.add_argument("--study", required=True, help="what of the config matters here, as JSON")
+    parser.add_argument("--algorithm", required=True)
+    parser.add_argument("--axis", required=True, choices=sensitivity.AXES)
+    parser.add_argument("--steps", help="JSON file with calibrated step sizes")
+    parser.add_argument("--options", required=True, help="the config's sensitivity, as JSON")
+    parser.add_argument("--claims", required=True, help="YAML file of the statements")
+    parser.add_argument("--schema", required=True, help="its JSON Schema, as YAML")
+    parser.add_argument("--output", required=True, help="CSV file to write")
+    arguments = parser.parse_args()
+
+    study = json.loads(arguments.study)
+    process = CMDP.load(arguments.environment)
+    crowds = [people for people in study["evaluators"] if people is not None]
+    setting = configuration.run_setting(
+        study, arguments.algorithm, crowds[0], configuration.read_steps(arguments.steps)
+    )
+    # The theorem's steps as numbers, so that they can be multiplied.
+    used = get_algorithm(arguments.algorithm)(process, optima.solve(process), Setting(**setting))
+    setting |= {"primal_step": used.primal_step, "dual_step": used.dual_step}
+    with open(arguments.schema, encoding="utf-8") as file:
+        statements = claims.load_claims(arguments.claims, yaml.safe_load(file))
+    table = sensitivity.explore(
+        process,
+        arguments.algorithm,
+        setting,
+        crowds,
+        arguments.axis,
+        json.loads(arguments.options),
+        statements,
+    )
+    storage.write_table(arguments.output, table)
+
+
+if __name__ == "__main__":
+    main()
