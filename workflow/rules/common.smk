@@ -23,11 +23,13 @@ shell.prefix(
 
 def validate_config():
     """Stop with one line if the configuration cannot be run."""
-    from pgpd_hf import configuration
+    from pgpd_hf import configuration, schedules, sweeps
 
     schema = Path(workflow.basedir, "workflow/schemas/config.schema.yaml")
     try:
         configuration.check(config, yaml.safe_load(schema.read_text()))
+        sweeps.check(config)
+        schedules.check(config)
     except ValueError as error:
         sys.exit(f"config: {error}")
 
