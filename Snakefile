@@ -29,6 +29,8 @@ include: "workflow/rules/simulate.smk"
 include: "workflow/rules/notebooks.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/proofs.smk"
+include: "workflow/rules/sweeps.smk"
+include: "workflow/rules/theory.smk"
 include: "workflow/rules/summary.smk"
 
 
@@ -49,8 +51,11 @@ rule theory:
     input:
         rules.bounds.output,
         rules.certificates.output,
+        rules.slopes.output,
+        rules.effects.output,
+        rules.schedules.output,
     message:
-        "Bounds and certificates are there"
+        "Bounds, certificates, slopes, effects and schedules are there"
 
 
 onsuccess:

@@ -163,7 +163,7 @@ def checkpoint_grid(iterations, points=100):
     return np.unique(np.rint(np.concatenate([even, logarithmic, ends])).astype(np.int64))
 
 
-def iterates(process, seed, initial_policy=None, purpose="run"):
+def iterates(process, seed, initial_policy=None, purpose="run", theta=None, multiplier=0.0):
     """Yield all iterates of one run, in chunks.
 
     Parameters
@@ -176,6 +176,10 @@ def iterates(process, seed, initial_policy=None, purpose="run"):
         Where to start.
     purpose : str
         Names the family of streams.
+    theta : ndarray, float64, shape (S, A), optional
+        Go on from this parameter; updated in place.
+    multiplier : float
+        Go on from this multiplier.
 
     Yields
     ------
@@ -188,8 +192,8 @@ def iterates(process, seed, initial_policy=None, purpose="run"):
     axes["evaluators"] = process.setting.evaluators
     bits = streams.bit_generator(kind="words", **axes)
     normal = np.random.Generator(streams.bit_generator(kind="normals", **axes))
-    theta = process.initial_parameter(initial_policy)
-    multiplier = 0.0
+    if theta is None:
+        theta = process.initial_parameter(initial_policy)
     width, dimension = process.words_per_iteration, process.normals_per_iteration
     chunk = min(_CHUNK_ITERATIONS, max(_CHUNK_LEAST, _CHUNK_WORDS // max(1, width)))
     left = process.setting.iterations

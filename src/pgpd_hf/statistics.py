@@ -46,6 +46,35 @@ def mean_interval(samples, level=LEVEL, axis=0):
     return mean, mean - half, mean + half
 
 
+def difference_interval(first, second, level=LEVEL):
+    """Difference of means and Welch's interval.
+
+    Parameters
+    ----------
+    first, second : array_like, float
+        Independent samples, whose variances may differ.
+    level : float
+        Coverage in (0, 1).
+
+    Returns
+    -------
+    difference, low, high : float
+        Mean of the first minus mean of the second; the interval is NaN where there is one sample
+        only.
+    """
+    first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    difference = float(first.mean() - second.mean())
+    if min(len(first), len(second)) < 2:
+        return difference, np.nan, np.nan
+    parts = [samples.var(ddof=1) / len(samples) for samples in (first, second)]
+    variance = sum(parts)
+    if variance == 0:
+        return difference, difference, difference
+    freedom = variance**2 / (parts[0] ** 2 / (len(first) - 1) + parts[1] ** 2 / (len(second) - 1))
+    half = float(stats.t.ppf((1 + level) / 2, freedom) * np.sqrt(variance))
+    return difference, difference - half, difference + half
+
+
 def aggregate(traces, level=LEVEL):
     """Reduce traces over seeds.
 
@@ -152,3 +181,74 @@ def read_traces(paths):
             ) from error
     traces = pd.concat(tables, ignore_index=True)
     return traces.sort_values(["algorithm", "evaluators", "seed", "iteration"], ignore_index=True)
+
+
+def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
+    r"""Fit mean = a + c x^p with a, c >= 0 and p < 0, with bootstrap intervals over seeds.
+
+    A floor bends the log-log line; fitted beside the power, it cannot pass for a slower rate.
+    Least squares of relative errors, on a grid of p.
+
+    Parameters
+    ----------
+    positions : array_like, float, shape (n,)
+        Positive, such as values of T; n >= 4.
+    samples : sequence of n array_like, float
+        Independent samples, one per seed, at each position.
+    level : float
+        Coverage of the intervals.
+    resamples : int
+        Bootstrap resamples; seeds are drawn anew at each position.
+    seed : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    floor, power : tuple of float
+        Estimate, low and high of a, and of p. NaN where a mean is not positive or there are too
+        few positions.
+    """
+    groups = [np.asarray(group, dtype=np.float64) for group in samples]
+    x = np.asarray(positions, dtype=np.float64)
+    means = np.array([group.mean() for group in groups])
+    missing = (np.nan, np.nan, np.nan)
+    if len(x) < 4 or not (means > 0).all():
+        return missing, missing
+    floor, power = _fit_power_with_floor(x, means[None])
+    if min(len(group) for group in groups) < 2:
+        return (float(floor[0]), np.nan, np.nan), (float(power[0]), np.nan, np.nan)
+    random = np.random.default_rng(seed)
+    drawn = np.stack(
+        [
+            group[random.integers(len(group), size=(resamples, len(group)))].mean(1)
+            for group in groups
+        ],
+        axis=1,
+    )  # (resamples, n)
+    floors, powers = _fit_power_with_floor(x, drawn[(drawn > 0).all(1)])
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    return (
+        (float(floor[0]), *np.quantile(floors, ends).tolist()),
+        (float(power[0]), *np.quantile(powers, ends).tolist()),
+    )
+
+
+def _fit_power_with_floor(x, means):
+    """Floors and powers of many curves at once, means of shape (curves, n)."""
+    powers = np.linspace(-2, -0.02, 991)  # (p,)
+    basis = (x / x[0]) ** powers[:, None]  # (p, n)
+    weight = means**-2.0  # (curves, n)
+    total, first, second = weight.sum(1)[:, None], weight @ basis.T, weight @ basis.T**2
+    height, product = (weight * means).sum(1)[:, None], (weight * means) @ basis.T
+    determinant = total * second - first**2
+    floor = np.zeros_like(determinant)
+    np.divide(height * second - product * first, determinant, out=floor, where=determinant > 0)
+    floor = np.maximum(floor, 0)
+    factor = (product - floor * first) / second
+    negative = factor < 0
+    floor = np.where(negative, height / total, floor)
+    factor = np.where(negative, 0, factor)
+    fitted = floor[..., None] + factor[..., None] * basis  # (curves, p, n)
+    error = (weight[:, None] * (means[:, None] - fitted) ** 2).sum(-1)
+    best = error.argmin(1)
+    return floor[np.arange(len(means)), best], powers[best]

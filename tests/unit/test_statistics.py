@@ -83,3 +83,60 @@ def test_truncated_trace_is_named(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(ValueError, match=r"seeds\.parquet: not a whole Parquet file; delete it"):
         statistics.read_traces([path])
+
+
+def test_difference_interval_is_welchs():
+    random = np.random.default_rng(5)
+    first, second = random.normal(1, 1, 9), random.normal(0, 3, 14)
+    expected = stats.ttest_ind(first, second, equal_var=False).confidence_interval(0.9)
+    difference, low, high = statistics.difference_interval(first, second, 0.9)
+    assert difference == pytest.approx(first.mean() - second.mean())
+    assert (low, high) == pytest.approx((expected.low, expected.high))
+    assert np.isnan(statistics.difference_interval([1.0], second)[1:]).all()
+    assert statistics.difference_interval([2.0, 2.0], [1.0, 1.0]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(("floor", "power"), [(0.0, -0.5), (0.02, -0.5), (0.3, -1.0), (0.05, -0.3)])
+def test_power_with_floor_finds_both(floor, power):
+    x = np.geomspace(1, 1000, 7)
+    samples = [[value, value] for value in floor + x**power]
+    (found, *ends), (slope, *_) = statistics.power_with_floor(x, samples)
+    assert slope == pytest.approx(power, abs=1e-6)
+    assert found == pytest.approx(floor, abs=1e-6)
+    assert ends == pytest.approx([floor, floor], abs=1e-6)
+
+
+def test_floor_bends_a_plain_slope_but_not_the_fitted_power():
+    x = np.geomspace(1, 1000, 7)
+    means = 0.1 + x**-0.5
+    plain = statistics.loglog_slope(x, [[mean] for mean in means])[0]
+    assert plain > -0.35
+    random = np.random.default_rng(1)
+    samples = [random.normal(mean, 0.05 * mean, 20) for mean in means]
+    (floor, *floors), (power, low, high) = statistics.power_with_floor(x, samples)
+    assert low < -0.5 < high
+    assert floors[0] < 0.1 < floors[1]
+    assert power == pytest.approx(-0.5, abs=0.05)
+    assert floor == pytest.approx(0.1, abs=0.02)
+
+
+def test_power_with_floor_needs_positive_means_and_four_positions():
+    assert np.isnan(statistics.power_with_floor([1, 2, 3], [[1.0]] * 3)).all()
+    assert np.isnan(statistics.power_with_floor([1, 2, 3, 4], [[1.0]] * 3 + [[-1.0]])).all()
+    floor, power = statistics.power_with_floor([1, 2, 4, 8], [[1.0], [0.5], [0.25], [0.125]])
+    assert power[0] == pytest.approx(-1)
+    assert np.isnan(power[1:]).all()
+    assert floor[0] == pytest.approx(0, abs=1e-9)
+
+
+def test_rising_means_are_all_floor():
+    (floor, *_), _ = statistics.power_with_floor([1, 2, 4, 8], [[1.0], [1.1], [1.2], [1.3]])
+    assert floor == pytest.approx(1.13, abs=0.05)
+
+
+def test_errors_of_the_fit_are_relative():
+    """Small means far out count as much as large ones at the start."""
+    x = np.geomspace(1, 1000, 7)
+    means = x**-1.0 * np.array([1.1, 0.9, 1.1, 0.9, 1.1, 0.9, 1.1])
+    _, (power, *_) = statistics.power_with_floor(x, [[mean] for mean in means])
+    assert power == pytest.approx(-1, abs=0.05)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import configuration
+from pgpd_hf import configuration, schedules, sweeps
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -72,6 +72,89 @@ def changed(key, value):
 
 def test_default_configuration_passes():
     configuration.check(CONFIG, SCHEMA)
+    sweeps.check(CONFIG)
+    schedules.check(CONFIG)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("sweeps.length.varies", "colour", "sweeps.length.varies"),
+        ("sweeps.other", CONFIG["sweeps"]["length"], "'other'"),
+        ("sweeps.pairs.seeds", 0, "sweeps.pairs.seeds"),
+        ("sweeps.pairs.algorithms", {}, "sweeps.pairs.algorithms"),
+        ("sweeps.pairs.algorithms.npgpd_hf.pairs", [0, 1], "npgpd_hf.pairs"),
+        ("sweeps.pairs.algorithms.npgpd_hf.steps", "free", "npgpd_hf.steps"),
+        ("sweeps.people.algorithms.npgpd_hf.evaluators", "all", "npgpd_hf.evaluators"),
+        ("schedules.phases.constant.evaluators", [0], "constant.evaluators.0"),
+        ("schedules.phases.a;b", {"evaluators": [64], "horizon": [50]}, "a;b"),
+        ("schedules.algorithms.npgpd_hf.iterations", 0, "npgpd_hf.iterations"),
+    ],
+)
+def test_schema_of_sweeps_and_schedules(key, value, named):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        configuration.check(changed(key, value), SCHEMA)
+    assert named in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        (
+            "sweeps.pairs.algorithms.npgpd_hf.pairs",
+            [2, 1],
+            "sweeps.pairs.algorithms.npgpd_hf: pairs: increasing order expected, null last, "
+            "got [2, 1]",
+        ),
+        (
+            "sweeps.pairs.varies",
+            "horizon",
+            "sweeps.pairs.algorithms.npgpd_hf: horizon: the sweep varies it, so at least two "
+            "values are expected",
+        ),
+        (
+            "sweeps.pairs.algorithms.sarsa",
+            {"pairs": [1, 2]},
+            "sweeps.pairs.algorithms.sarsa: algorithm: one of",
+        ),
+        (
+            "algorithms",
+            {"npgpd_hf": CONFIG["algorithms"]["npgpd_hf"]},
+            "sweeps.length.algorithms.zpgpd_hf: the study has no algorithm 'zpgpd_hf'",
+        ),
+    ],
+)
+def test_sweep_that_cannot_be_run_is_refused(key, value, message):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        sweeps.check(changed(key, value))
+    assert str(refusal.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        (
+            "schedules.phases.growing.horizon",
+            [20, 80],
+            "schedules.phases.growing: horizon: 1 or 4 entries expected, got 2",
+        ),
+        (
+            "schedules.phases.growing.evaluators",
+            [16, 32, 64, 128],
+            "schedules.phases.growing.evaluators: costs 60 queries where constant costs 64",
+        ),
+        (
+            "schedules.algorithms.sarsa",
+            {"iterations": 100},
+            "schedules.algorithms.sarsa: the study has no algorithm 'sarsa'",
+        ),
+    ],
+)
+def test_schedule_that_cannot_be_run_is_refused(key, value, message):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        schedules.check(changed(key, value))
+    assert str(refusal.value).startswith(message)
 
 
 @pytest.mark.parametrize(("key", "value", "named"), BAD)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import runs
+from pgpd_hf import runs, sweeps
 from pgpd_hf.storage import read_json
 
 FIGURES = [
@@ -78,7 +78,9 @@ def test_calibration_keeps_every_score_and_chooses_the_smallest(finished):
         assert steps == {name: best[name] for name in ("primal_step", "dual_step")}
 
 
-@pytest.mark.parametrize("name", ["figure1", "rates", "bounds", "certificates"])
+@pytest.mark.parametrize(
+    "name", ["figure1", "rates", "bounds", "certificates", "slopes", "effects", "schedules"]
+)
 def test_notebook_is_executed_without_errors_and_shows_pictures(finished, name):
     project, _ = finished
     notebook = nbformat.read(project.results("notebooks", f"{name}.ipynb"), as_version=4)
@@ -116,6 +118,63 @@ def test_certificates_hold_along_every_run(finished):
     table = pd.read_csv(project.results("certificates.csv"))
     assert set(table["case"]) == {"study", "random"}
     assert table["holds"].all()
+
+
+@pytest.mark.parametrize(
+    ("sweep", "algorithm", "cases", "seeds"),
+    [
+        ("length", "npgpd_hf", 4 * 2 * 2, 2),
+        ("length", "pg_pd", 4 * 2, 1),
+        ("corollary", "npgpd_hf", 4 * 2, 2),
+        ("people", "zpgpd_hf", 4 * 2, 2),
+        ("horizon", "npgpd_hf", 3, 2),
+        ("pairs", "zpgpd_hf", 3 * 3, 2),
+        ("states", "npgpd_hf", 3, 2),
+    ],
+)
+def test_sweep_has_a_row_per_case_and_seed(finished, sweep, algorithm, cases, seeds):
+    project, _ = finished
+    files = project.results("sweeps", sweep, algorithm).glob("*.parquet")
+    table = pd.concat(map(pd.read_parquet, files))
+    assert list(table.columns) == list(sweeps.COLUMNS)
+    assert len(table.groupby(["curve", "value"])) == cases
+    assert len(table) == cases * seeds
+    assert table["priced_gap"].min() > -1e-9
+    assert len(pd.read_csv(project.results("slopes_means.csv"))) > 0
+
+
+def test_study_steps_of_sweeps_are_the_calibrated_ones(finished):
+    project, _ = finished
+    for algorithm, studied in (("npgpd_hf", "npgpd_hf"), ("npg_pd", "npgpd_hf")):
+        steps = read_json(project.results("calibration", f"{studied}.json"))
+        files = project.results("sweeps", "length", algorithm).glob("*.parquet")
+        table = pd.concat(map(pd.read_parquet, files))
+        study = table[table["step_rule"] == "study"]
+        assert set(study["primal_step"]) == {steps["primal_step"]}
+        scale = study["dual_step"] * (study["iterations"] / 60) ** 0.5
+        assert scale.to_numpy() == pytest.approx(steps["dual_step"])
+
+
+def test_schedules_cost_the_same(finished):
+    project, _ = finished
+    files = project.results("schedules").rglob("*.parquet")
+    table = pd.concat(map(pd.read_parquet, files))
+    last = table[table["iteration"] == table.groupby("algorithm")["iteration"].transform("max")]
+    assert last["schedule"].nunique() == 5
+    assert (last.groupby("algorithm")[["queries", "steps"]].nunique() == 1).all(axis=None)
+
+
+def test_another_look_at_sweeps_runs_none(finished):
+    project, _ = finished
+    source = project.folder / "src/pgpd_hf/summaries.py"
+    before = source.read_text()
+    try:
+        source.write_text(before + "\n# another line\n")
+        planned = set(project.planned("--", "theory"))
+    finally:
+        source.write_text(before)
+    assert planned >= {"slopes", "effects", "schedules"}
+    assert not planned & {"run_sweep", "run_schedules", "simulate", "calibrate"}
 
 
 def test_second_run_does_nothing(finished):

@@ -18,8 +18,8 @@ rule figures:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/figure1.tsv"
     params:
-        results=lambda wildcards: RESULTS,
-        figures=lambda wildcards: FIGURES,
+        results=lambda wildcards, input: os.path.dirname(input.optimum),
+        figures=lambda wildcards, output: os.path.dirname(output[0]),
     message:
         "Panels and Figure 1"
     shell:
@@ -45,7 +45,7 @@ rule rates:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/rates.tsv"
     params:
-        results=lambda wildcards: RESULTS,
+        results=lambda wildcards, output: os.path.dirname(output.table),
         study=json.dumps({key: config[key] for key in ("algorithms", "horizon", "link")}),
     message:
         "Rates in T, beside the explicit bounds of both theorems"

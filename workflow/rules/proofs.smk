@@ -35,7 +35,7 @@ rule bounds:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/bounds.tsv"
     params:
-        results=lambda wildcards: RESULTS,
+        results=lambda wildcards, output: os.path.dirname(output.table),
     message:
         "The paper's bounds beside what they bound"
     shell:
@@ -91,7 +91,7 @@ rule certificates:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/certificates.tsv"
     params:
-        results=lambda wildcards: RESULTS,
+        results=lambda wildcards, output: os.path.dirname(output.table),
         seeds=config["certificates"]["seeds"],
         iterations=config["certificates"]["iterations"]["npgpd_hf"],
     message:
