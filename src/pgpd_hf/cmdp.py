@@ -134,7 +134,7 @@ class CMDP:
         ValueError
             If `policy` does not hold distributions over actions.
         """
-        policy = self._policies(policy)
+        policy = self.check_policy(policy)
         batch = policy.reshape(-1, self.states, self.actions)  # (B, S, A)
         if self.states < _LAPACK_FROM:
             values = _values(
@@ -162,7 +162,7 @@ class CMDP:
         ndarray, float64, shape (..., S)
             Non-negative; sums to :math:`1/(1-\gamma)`.
         """
-        return self._state_occupancy(self._policies(policy))
+        return self._state_occupancy(self.check_policy(policy))
 
     def state_values(self, policy, signal):
         r"""State values :math:`V^\pi(s)` of a per-step signal such as :attr:`reward`.
@@ -178,7 +178,7 @@ class CMDP:
         -------
         ndarray, float64, shape (..., S)
         """
-        policy = self._policies(policy)
+        policy = self.check_policy(policy)
         per_step = (policy * signal).sum(-1)[..., None]  # (..., S, 1)
         return np.linalg.solve(self._resolvent(policy), per_step)[..., 0]
 
@@ -215,6 +215,36 @@ class CMDP:
         """
         values = self.state_values(policy, signal)
         return self.action_values(policy, signal) - values[..., None]
+
+    def check_policy(self, policy, name="policy"):
+        r"""Refuse what is no policy of this process.
+
+        Parameters
+        ----------
+        policy : array_like, float, shape (..., S, A)
+            :math:`\pi(a|s)`.
+        name : str
+            Of the argument, for the message.
+
+        Returns
+        -------
+        ndarray, float64, shape (..., S, A)
+            The same numbers.
+
+        Raises
+        ------
+        ValueError
+            If `policy` does not hold distributions over actions.
+        """
+        try:
+            policy = np.ascontiguousarray(policy, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name}: an array of numbers expected") from None
+        if policy.shape[-2:] != (self.states, self.actions):
+            expected = f"(..., {self.states}, {self.actions})"
+            raise ValueError(f"{name}: shape {expected} expected, got {policy.shape}")
+        _require_distribution(name, policy)
+        return policy
 
     def save(self, path):
         """Write the process to a NumPy archive.
@@ -260,17 +290,6 @@ class CMDP:
             return cls(**arrays)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
-
-    def _policies(self, policy, name="policy"):
-        try:
-            policy = np.ascontiguousarray(policy, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"{name}: an array of numbers expected") from None
-        if policy.shape[-2:] != (self.states, self.actions):
-            expected = f"(..., {self.states}, {self.actions})"
-            raise ValueError(f"{name}: shape {expected} expected, got {policy.shape}")
-        _require_distribution(name, policy)
-        return policy
 
     def _resolvent(self, policy):
         kernel = np.einsum("...sa,sat->...st", policy, self.transition)  # (..., S, S)

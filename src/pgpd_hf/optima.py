@@ -109,8 +109,8 @@ def maximize(cmdp, signal, tolerance=1e-13):
     signal : ndarray, float64, shape (S, A)
         What is maximised.
     tolerance : float
-        Value iteration stops when no state's value is further than this, relative to the largest
-        value, from its limit.
+        Value iteration stops when no value changes by more than this fraction of the largest
+        possible value.
 
     Returns
     -------
@@ -118,13 +118,13 @@ def maximize(cmdp, signal, tolerance=1e-13):
         A deterministic policy.
     """
     values = np.zeros(cmdp.states)
-    enough = tolerance * max(1.0, np.abs(signal).max()) / (1 - cmdp.discount)
+    enough = tolerance * np.abs(signal).max() / (1 - cmdp.discount)
     while True:
         action_values = signal + cmdp.discount * cmdp.transition @ values  # (S, A)
         improved = action_values.max(1)
         change = np.abs(improved - values).max()
         values = improved
-        if change * cmdp.discount <= enough:
+        if change <= enough:
             return np.eye(cmdp.actions)[action_values.argmax(1)]
 
 

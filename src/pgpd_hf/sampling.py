@@ -115,7 +115,7 @@ def draw(tables, row, word):
 
 @njit
 def action_thresholds(policy, thresholds):
-    """Write the cumulative probabilities of a policy, in units of 2^-32.
+    """Write the cumulative probabilities of a policy, rounded to multiples of 2^-32.
 
     The last one, which is one, is left out, so that rounding cannot make an action exceed A - 1.
 
@@ -130,7 +130,7 @@ def action_thresholds(policy, thresholds):
         cumulative = 0.0
         for a in range(policy.shape[1] - 1):
             cumulative += policy[s, a]
-            thresholds[s, a] = np.uint64(cumulative * 4294967296.0)
+            thresholds[s, a] = np.uint64(cumulative * 2.0**32 + 0.5)
 
 
 @njit

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pgpd_hf import ALGORITHMS, CMDP, LINKS, checkpoint_grid, random_cmdp, run, solve
+from pgpd_hf.algorithms.base import DIRECTIONS
 from pgpd_hf.evaluators import ask, count_votes, make_crowd
 from pgpd_hf.links import probability
-from pgpd_hf.policies import project_rows, softmax
+from pgpd_hf.policies import PARAMETERIZATIONS, project_rows, softmax
 from pgpd_hf.sampling import action_thresholds, alias_table, draw
 
 ONE = 2**32
@@ -246,8 +247,12 @@ BAD = {
     "seeds": no_counts,
     "checkpoints": no_counts.filter(lambda value: value is not None),
     "link": st.one_of(st.text(), st.integers(), st.none()).filter(lambda value: value not in LINKS),
-    "directions": st.one_of(st.text(), st.integers(), st.none()),
-    "parameterization": st.one_of(st.text(min_size=1), st.integers()),
+    "directions": st.one_of(st.text(), st.integers(), st.none()).filter(
+        lambda value: value not in DIRECTIONS
+    ),
+    "parameterization": st.one_of(st.text(min_size=1), st.integers()).filter(
+        lambda value: value not in PARAMETERIZATIONS
+    ),
 }
 
 

@@ -149,7 +149,7 @@ def test_maximize_solves_the_linear_program_over_values(name, discount):
 
 
 def test_value_iteration_does_not_stop_early():
-    """Wait one step for a slightly larger income: a difference of 1e-8 that shows after 1300 steps."""
+    """Waiting a step for more is better by 1e-8, which shows after 1300 steps only."""
     income = (0.5 + 1e-8) / 0.99
     process = CMDP(
         transition=[[[1, 0], [0, 1]], [[0, 1], [0, 1]]],

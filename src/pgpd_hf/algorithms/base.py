@@ -229,7 +229,7 @@ class Algorithm(ABC):
         softmax = self.parameterization == "softmax"
         if initial_policy is None:
             return np.zeros(shape) if softmax else policies.uniform_policy(*shape)
-        initial_policy = self.cmdp._policies(initial_policy, "initial_policy").copy()
+        initial_policy = self.cmdp.check_policy(initial_policy, "initial_policy").copy()
         if initial_policy.shape != shape:
             raise ValueError(f"initial_policy: shape {shape} expected, got {initial_policy.shape}")
         if not softmax:
