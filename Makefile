@@ -14,7 +14,7 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures smoke test test-all lint format docs lock clean distclean
+.PHONY: help figures claims smoke test test-all lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -23,6 +23,9 @@ help:  ## list the targets
 
 figures: .venv/installed  ## run the default study: results/paper and the committed figures
 	$(IN_VENV) snakemake --cores $(CORES)
+
+claims: .venv/installed  ## judge the paper's statements under every reading (a quarter of an hour)
+	$(IN_VENV) snakemake claims --cores $(CORES)
 
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
 	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml

@@ -6,11 +6,14 @@ spaced iterations and over seeds whose random streams are used for nothing else.
 """
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.runs import run
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.optima import solve
+from pgpd_hf.runs import values_at
 
 _CHECKPOINTS = 100
 
@@ -39,21 +42,21 @@ def score_grid(cmdp, algorithm, setting, grid, seeds, threads=1):
         A row per pair: primal_step, dual_step, positive_gap, positive_violation, score (their
         sum), and chosen, which is true for the smallest score, the first one if several share it.
     """
-    checkpoints = np.rint(np.linspace(0, setting["iterations"], _CHECKPOINTS + 1)).astype(int)
+    even = np.linspace(0, setting["iterations"], _CHECKPOINTS + 1)
+    checkpoints = np.unique(np.rint(even).astype(np.int64))
+    optimum = solve(cmdp)
     rows = []
     for primal_step, dual_step in itertools.product(grid["primal_step"], grid["dual_step"]):
         steps = {"primal_step": primal_step, "dual_step": dual_step}
-        trace = run(
-            cmdp,
-            algorithm,
-            seeds=range(seeds),
-            checkpoints=checkpoints,
-            threads=threads,
-            purpose="calibration",
-            **{**setting, **steps},
-        )
-        gap = trace["optimality_gap"].clip(lower=0).mean()
-        violation = trace["constraint_violation"].clip(lower=0).mean()
+        process = get_algorithm(algorithm)(cmdp, optimum, Setting(**{**setting, **steps}))
+
+        def values(seed, process=process):
+            return values_at(process, seed, checkpoints, purpose="calibration")
+
+        with ThreadPoolExecutor(threads) as pool:
+            reward_values, utility_values = np.stack(list(pool.map(values, range(seeds))), axis=1)
+        gap = np.maximum(optimum.reward_value - reward_values, 0).mean()
+        violation = np.maximum(cmdp.threshold - utility_values, 0).mean()
         rows.append({**steps, "positive_gap": gap, "positive_violation": violation})
     table = pd.DataFrame(rows)
     table["score"] = table["positive_gap"] + table["positive_violation"]

@@ -207,6 +207,33 @@ def iterates(process, seed, initial_policy=None, purpose="run", theta=None, mult
     yield process.policy(theta)[None], np.array([multiplier])
 
 
+def values_at(process, seed, checkpoints, purpose="run"):
+    """Exact values of some iterates of one run, without its running averages.
+
+    Parameters
+    ----------
+    process : Algorithm
+        Ready to iterate.
+    seed : int
+        Names the run's streams.
+    checkpoints : ndarray, int64
+        Increasing numbers of completed updates.
+    purpose : str
+        Names the family of streams.
+
+    Returns
+    -------
+    ndarray, float64, shape (2, checkpoints)
+        Reward and utility values, the same bits as in :func:`run`.
+    """
+    chosen, first = [], 0
+    for policies, _ in iterates(process, seed, purpose=purpose):
+        at = checkpoints[(checkpoints >= first) & (checkpoints < first + len(policies))] - first
+        chosen.append(policies[at])
+        first += len(policies)
+    return np.stack(process.cmdp.evaluate(np.concatenate(chosen)))
+
+
 def _trace(process, optimum, seed, initial_policy, grid, purpose):
     """Rows of one seed."""
     total = np.zeros(2)

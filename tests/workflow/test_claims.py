@@ -35,6 +35,20 @@ def test_every_case_has_a_row_per_statement(judged, case):
     assert set(table["unit"]) == {"instance" if case.startswith("instances") else "seed"}
 
 
+def test_rates_reach_the_verdicts(judged):
+    project, _ = judged
+    rates = pd.read_csv(project.results("rates.csv"), dtype={"crowd": str})
+    table = pd.read_csv(project.results("claims.csv")).set_index("claim")
+    for claim in ("npgpd-rate-violation", "npgpd-rate-gap"):
+        name = claim.rsplit("-", 1)[1]
+        row = rates.query(
+            f"algorithm == 'npgpd_hf' and step_rule == 'study' and crowd == 'inf'"
+            f" and metric == '{name}'"
+        ).iloc[0]
+        if row[["slope", "low", "high"]].notna().all():
+            assert table.loc[claim, "estimate"] == pytest.approx(row["slope"])
+
+
 def test_matrix_exists_in_every_format(judged):
     project, _ = judged
     for ending in ("pdf", "svg", "png"):

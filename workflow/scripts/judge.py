@@ -51,7 +51,9 @@ def main():
         unit=options["unit"],
         curve=options["curve"],
         violation=options["violation"],
-        rates=None if arguments.rates is None else pd.read_csv(arguments.rates),
+        rates=None
+        if arguments.rates is None
+        else pd.read_csv(arguments.rates, dtype={"crowd": str}),
     )
     storage.write_table(arguments.output, claims.judge(statements, evidence))
 

@@ -163,7 +163,7 @@ class Evidence:
     violation : {"signed", "positive"}
         Whether negative violations count as zero.
     rates : pandas.DataFrame, optional
-        Made by :func:`pgpd_hf.rates.slopes`.
+        Made by :func:`pgpd_hf.rates.slopes`; `crowd` is text.
     """
 
     def __init__(self, members, unit="seed", curve="iterate", violation="signed", rates=None):
@@ -319,7 +319,7 @@ class Evidence:
             row = table[
                 (table["algorithm"] == term.algorithm)
                 & (table["step_rule"] == term.steps)
-                & (table["crowd"].astype(str) == term.evaluators)
+                & (table["crowd"] == term.evaluators)
                 & (table["metric"] == term.column)
             ]
             if row.empty:
