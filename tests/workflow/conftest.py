@@ -29,7 +29,7 @@ class Project:
         """Run the smoke study; give back exit code and everything printed."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path, "PYTHONPATH": str(self.folder / "src")}
-        command = ["snakemake", "--configfile", "config/smoke.yaml", *options]
+        command = ["snakemake", *options, "--configfile", "config/smoke.yaml"]
         process = subprocess.run(
             command,
             cwd=self.folder,
@@ -43,7 +43,7 @@ class Project:
 
     def planned(self, *options):
         """Number of jobs per rule that the smoke study still needs."""
-        code, output = self.snakemake("--dry-run", "--quiet", "host", *options)
+        code, output = self.snakemake(*options, "--dry-run", "--quiet", "host")
         assert code == 0, output
         lines = [line.split() for line in output.splitlines()]
         return {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit()}
