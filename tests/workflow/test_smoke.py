@@ -170,7 +170,7 @@ def test_another_look_at_sweeps_runs_none(finished):
     before = source.read_text()
     try:
         source.write_text(before + "\n# another line\n")
-        planned = set(project.planned("--", "theory"))
+        planned = set(project.planned("theory"))
     finally:
         source.write_text(before)
     assert planned >= {"slopes", "effects", "schedules"}
