@@ -108,6 +108,7 @@ rule verdict_table:
 
 rule claims_notebook:
     input:
+        script="workflow/scripts/execute_notebook.py",
         notebook="notebooks/claims.ipynb",
         sources=sources("claims/__init__", "claims/report", "claims/figures", "storage"),
         table=rules.verdict_table.output.table,
@@ -124,18 +125,21 @@ rule claims_notebook:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/claims.tsv"
     params:
-        results=lambda wildcards: RESULTS,
-        figures=lambda wildcards: FIGURES,
-        readings=json.dumps({reading["title"]: reading["about"] for reading in READINGS.values()}),
+        parameters=lambda wildcards, input: json.dumps(
+            {
+                "results": RESULTS,
+                "figures": FIGURES,
+                "claims": input.claims,
+                "readings": {reading["title"]: reading["about"] for reading in READINGS.values()},
+                "sensitivity": input.sensitivity,
+            }
+        ),
     message:
         "The matrix of verdicts, and what it says"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r figures {params.figures:q}"
-        " -r claims {input.claims:q} -r readings {params.readings:q}"
-        " -r sensitivity '{input.sensitivity}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
+        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 # Has no output, so that it prints the table whenever it is asked for.

@@ -1,9 +1,10 @@
-# Each notebook is run by papermill into its log, and copied from there when it has succeeded: of a
-# failed one the log shows how far it came, and no output pretends to be a result.
+# Each notebook is run into its log, and copied from there when it has succeeded: of a failed one the
+# log shows how far it came, and no output pretends to be a result.
 
 
 rule figures:
     input:
+        script="workflow/scripts/execute_notebook.py",
         notebook="notebooks/figure1.ipynb",
         sources=sources("plotting", "storage"),
         aggregate=f"{RESULTS}/aggregate.parquet",
@@ -18,19 +19,20 @@ rule figures:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/figure1.tsv"
     params:
-        results=lambda wildcards, input: os.path.dirname(input.optimum),
-        figures=lambda wildcards, output: os.path.dirname(output[0]),
+        parameters=lambda wildcards, input, output: json.dumps(
+            {"results": os.path.dirname(input.optimum), "figures": os.path.dirname(output[0])}
+        ),
     message:
         "Panels and Figure 1"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r figures {params.figures:q}"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
+        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 rule rates:
     input:
+        script="workflow/scripts/execute_notebook.py",
         notebook="notebooks/rates.ipynb",
         sources=sources("plotting", "rates", "configuration", "theory/bounds", "theory/constants"),
         traces=rate_traces(),
@@ -45,12 +47,16 @@ rule rates:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/rates.tsv"
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
-        study=json.dumps({key: config[key] for key in ("algorithms", "horizon", "link")}),
+        parameters=lambda wildcards, input, output: json.dumps(
+            {
+                "results": os.path.dirname(output.table),
+                "study": {key: config[key] for key in ("algorithms", "horizon", "link")},
+                "traces": input.traces,
+            }
+        ),
     message:
         "Rates in T, beside the explicit bounds of both theorems"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r study {params.study:q} -r traces '{input.traces}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
+        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"

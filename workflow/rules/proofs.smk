@@ -22,6 +22,7 @@ rule bound:
 
 rule bounds:
     input:
+        script="workflow/scripts/execute_notebook.py",
         notebook="notebooks/bounds.ipynb",
         tables=expand(f"{RESULTS}/bounds/{{setting}}.csv", setting=config["bounds"]["settings"]),
         sources=sources("plotting", "storage"),
@@ -35,14 +36,15 @@ rule bounds:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/bounds.tsv"
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
+        parameters=lambda wildcards, input, output: json.dumps(
+            {"results": os.path.dirname(output.table), "tables": input.tables}
+        ),
     message:
         "The paper's bounds beside what they bound"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r tables '{input.tables}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
+        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 rule certify:
@@ -74,6 +76,7 @@ rule certify:
 
 rule certificates:
     input:
+        script="workflow/scripts/execute_notebook.py",
         notebook="notebooks/certificates.ipynb",
         tables=expand(
             f"{RESULTS}/certificates/{{algorithm}}.csv",
@@ -91,14 +94,17 @@ rule certificates:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/certificates.tsv"
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
-        seeds=config["certificates"]["seeds"],
-        iterations=config["certificates"]["iterations"]["npgpd_hf"],
+        parameters=lambda wildcards, input, output: json.dumps(
+            {
+                "results": os.path.dirname(output.table),
+                "tables": input.tables,
+                "seeds": config["certificates"]["seeds"],
+                "iterations": config["certificates"]["iterations"]["npgpd_hf"],
+            }
+        ),
     message:
         "Where the error comes from"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r tables '{input.tables}'"
-        " -p seeds {params.seeds} -p iterations {params.iterations}"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
+        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"

@@ -57,6 +57,7 @@ rule run_schedules:
 
 rule slopes:
     input:
+        script="workflow/scripts/execute_notebook.py",
         notebook="notebooks/slopes.ipynb",
         sources=sources("sweep_figures", "summaries"),
         runs=sweep_files("length", "corollary"),
@@ -72,19 +73,24 @@ rule slopes:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/slopes.tsv"
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
-        link=config["link"],
+        parameters=lambda wildcards, input, output: json.dumps(
+            {
+                "results": os.path.dirname(output.table),
+                "link": config["link"],
+                "runs": input.runs,
+            }
+        ),
     message:
         "Slopes in T, with floors removed or fitted"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r link {params.link:q} -r runs '{input.runs}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
+        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 rule effects:
     input:
+        script="workflow/scripts/execute_notebook.py",
         notebook="notebooks/effects.ipynb",
         sources=sources("effects", "sweep_figures", "summaries"),
         runs=sweep_files("people", "horizon", "pairs", "states", "actions"),
@@ -100,19 +106,24 @@ rule effects:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/effects.tsv"
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
-        link=config["link"],
+        parameters=lambda wildcards, input, output: json.dumps(
+            {
+                "results": os.path.dirname(output.table),
+                "link": config["link"],
+                "runs": input.runs,
+            }
+        ),
     message:
         "Effects of M, H, N, |S| and |A|"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r link {params.link:q} -r runs '{input.runs}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
+        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 rule schedules:
     input:
+        script="workflow/scripts/execute_notebook.py",
         notebook="notebooks/schedules.ipynb",
         sources=sources("sweep_figures", "summaries"),
         runs=schedule_files(),
@@ -128,12 +139,16 @@ rule schedules:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/schedules.tsv"
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
-        link=config["link"],
+        parameters=lambda wildcards, input, output: json.dumps(
+            {
+                "results": os.path.dirname(output.table),
+                "link": config["link"],
+                "runs": input.runs,
+            }
+        ),
     message:
         "Fewer people and shorter trajectories first, at equal cost"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r link {params.link:q} -r runs '{input.runs}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
+        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
