@@ -25,19 +25,26 @@ class Project:
             else:
                 shutil.copy(source, folder / part)
 
-    def snakemake(self, *options):
+    def snakemake(self, *options, configs=(), cwd=None, environment=None):
         """Run the smoke study; give back exit code and everything printed."""
+        command = ["snakemake", *options, "--snakefile", str(self.folder / "Snakefile")]
+        command += ["--directory", str(self.folder), "--configfile"]
+        command += [str(self.folder / name) for name in ("config/smoke.yaml", *configs)]
+        return self.call(command, cwd=cwd, environment=environment)
+
+    def call(self, command, cwd=None, environment=None):
+        """Run a command with the package of this copy; give back the same."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": path, "PYTHONPATH": str(self.folder / "src")}
-        command = ["snakemake", *options, "--configfile", "config/smoke.yaml"]
+        own = {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
         process = subprocess.run(
             command,
-            cwd=self.folder,
-            env=environment,
+            cwd=cwd or self.folder,
+            env={**os.environ, **own, **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            errors="replace",
         )
         return process.returncode, process.stdout
 
