@@ -25,12 +25,11 @@ class Project:
             else:
                 shutil.copy(source, folder / part)
 
-    def snakemake(self, *options, configs=(), cwd=None, environment=None):
-        """Run the smoke study; give back exit code and everything printed."""
-        command = ["snakemake", *options, "--snakefile", str(self.folder / "Snakefile")]
-        command += ["--directory", str(self.folder), "--configfile"]
-        command += [str(self.folder / name) for name in ("config/smoke.yaml", *configs)]
-        return self.call(command, cwd=cwd, environment=environment)
+    def snakemake(self, *options, configfile="config/smoke.yaml", cwd=None, environment=None):
+        """Run the smoke study, or another; give back exit code and everything printed."""
+        places = ["--snakefile", self.folder / "Snakefile", "--directory", self.folder]
+        study = ["--configfile", self.folder / configfile]
+        return self.call(["snakemake", *options, *places, *study], cwd, environment)
 
     def call(self, command, cwd=None, environment=None):
         """Run a command with the package of this copy; give back the same."""

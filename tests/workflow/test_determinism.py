@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from pgpd_hf import readings
+
 KINDS = {".csv", ".json", ".npz", ".parquet", ".pdf", ".png", ".svg", ".txt"}
 BLOCKS = {
     "block": 1,
@@ -83,8 +85,10 @@ def test_everything_again_gives_the_same_bytes(everything, fresh, tmp_path_facto
         "time zone": {"environment": {"TZ": "Pacific/Kiritimati"}},
     }.get(change, {})
     if change == "blocks":
-        (fresh.folder / "config/blocks.yaml").write_text(yaml.safe_dump(BLOCKS))
-        options = {"configs": ["config/blocks.yaml"]}
+        study = yaml.safe_load((fresh.folder / "config/smoke.yaml").read_text())
+        study = readings.overlay(study, BLOCKS)
+        (fresh.folder / "config/blocks.yaml").write_text(yaml.safe_dump(study))
+        options = {"configfile": "config/blocks.yaml"}
     cores = "1" if change == "one core" else "2"
     targets = ["all", "theory", "claims_notebook"]
     code, output = fresh.snakemake(*targets, "--cores", cores, **options)
