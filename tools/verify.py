@@ -51,16 +51,27 @@ def write(study, home, reference):
     print(f"{reference.relative_to(ROOT)}/ is written.")
 
 
-def compare(study, home, reference, full):
+def recorded_platform(reference):
+    """Read which platform the reference is from; nothing if the file is no longer what it was."""
+    try:
+        return storage.read_json(reference / verification.PLATFORM)
+    except (OSError, ValueError):
+        return {}
+
+
+def compare(study, home, reference, full, complete):
     """Compare, print the table, and say how many do not agree."""
-    recorded = storage.read_json(reference / verification.PLATFORM)
+    recorded = recorded_platform(reference)
     others = platforms.differences(recorded, platforms.describe())
     exact = not others
     items = [item for item in verification.ITEMS if full or item.quick]
     committed = home.results.relative_to(ROOT).as_posix()
+    again = verification.check_study(reference, study, exact, items)
+    if not complete:
+        again.append(verification.Check("workflow", "success", "failure", False, ""))
     sections = [
         ("Files", verification.check_digests(ROOT, reference)),
-        ("Run again", verification.check_study(reference, study, exact, items)),
+        ("Run again", again),
         ("Drawn again", verification.check_drawings(reference, home.figures, exact)),
         (f"In {committed}", verification.check_study(reference, home, exact, partial=True)),
     ]
@@ -108,7 +119,7 @@ def main():
         write(study, home, reference)
         wrong = 0
     else:
-        wrong = compare(study, home, reference, full)
+        wrong = compare(study, home, reference, full, complete)
     print(f"{time.monotonic() - started:.0f} seconds")
     if wrong:
         sys.exit(f"What was run is in {folder}")

@@ -348,6 +348,29 @@ def test_first_difference_names_row_and_column():
     assert difference.cells == 2
 
 
+def test_elsewhere_pictures_agree_by_their_pixels(tmp_path):
+    table = pd.read_csv(REFERENCE / "curves.csv").query("algorithm == 'npgpd_hf'")
+    folders = {name: tmp_path / name for name in ("committed", "compressed", "raised")}
+    plotting.use_style()
+    for name in ("committed", "raised"):
+        curve = [column for column in table if "optimality_gap" in column]
+        table.loc[table["evaluators"] == 16, curve] += 0.002 * (name == "raised")
+        panel = plotting.panel(table, "npgpd_hf", "optimality_gap")
+        plotting.save(panel, folders[name], "panel", ["png"])
+        plotting.plt.close(panel)
+    folders["compressed"].mkdir()
+    pixels = plotting.plt.imread(folders["committed"] / "panel.png")
+    plotting.plt.imsave(folders["compressed"] / "panel.png", pixels)
+    answers = {
+        name: verification.check_figures(folders[name], folders["committed"], exact=False)[0]
+        for name in ("compressed", "raised")
+    }
+    assert (answers["compressed"].agrees, answers["compressed"].how) == (True, "pixels")
+    assert answers["raised"].detail == ("committed/panel.png: another picture",)
+    exact = verification.check_figures(folders["compressed"], folders["committed"])[0]
+    assert "committed/panel.png: other bytes" in exact.detail
+
+
 def test_platforms_differ_by_what_decides_about_bits():
     here = platforms.describe()
     assert platforms.differences(here, here) == []
