@@ -18,7 +18,7 @@ import yaml
 from pgpd_hf import storage, verification
 from pgpd_hf.verification import Study, platforms
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
 
 
@@ -101,16 +101,20 @@ def main():
     arguments = parser.parse_args()
 
     started = time.monotonic()
-    reference = ROOT / arguments.reference
+    full = arguments.full or arguments.write
+    config, reference = ROOT / arguments.configfile, (ROOT / arguments.reference).resolve()
+    if not config.is_file():
+        sys.exit(f"{arguments.configfile}: no such file")
+    if ROOT.resolve() not in reference.parents:
+        sys.exit(f"{arguments.reference}: a folder inside the project expected")
     if not (arguments.write or (reference / verification.DIGESTS).exists()):
         sys.exit(f"{arguments.reference}: no reference there; `make reference` writes it")
-    name = yaml.safe_load((ROOT / arguments.configfile).read_text(encoding="utf-8"))["study"]
+    name = yaml.safe_load(config.read_text(encoding="utf-8")).get("study", "paper")
+
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
     copy_project(folder)
-    full = arguments.full or arguments.write
-    print(
-        f"Running {'the whole study' if full else 'a part'} from scratch, in {folder}", flush=True
-    )
+    part = "the whole study" if full else "a part of the study"
+    print(f"Running {part} from scratch, in {folder}", flush=True)
     complete = run_workflow(folder, arguments.cores, arguments.configfile, full)
     study, home = Study(folder, name), Study(ROOT, name)
     if arguments.write:

@@ -216,6 +216,7 @@ def check_drawings(folder, figures, exact=True):
         table = _curves(contents.read_csv(folder / "curves.csv"))
     except (OSError, KeyError, ValueError) as error:
         return [_failure("curves.csv of the reference", error)]
+    plotting.plt.switch_backend("agg")  # no windows
     plotting.use_style()
     with tempfile.TemporaryDirectory() as scratch:
         plotting.save(plotting.figure1(table), scratch, "figure1")
