@@ -75,4 +75,4 @@ rule theory:
 onsuccess:
     summary = Path(rules.summary.output[0])
     if summary.exists():
-        print("", summary.read_text(), sep="\n")
+        print("", summary.read_text(encoding="utf-8"), sep="\n")
