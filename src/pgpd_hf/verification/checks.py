@@ -99,7 +99,7 @@ def list_digests(home, folder):
         A line per file, with its path from the project's root.
     """
     paths = {path for pattern in CODE for path in home.root.glob(pattern)}
-    paths |= {path for path in home.figures.iterdir() if path.suffix[1:] in plotting.FORMATS}
+    paths |= {path for path in home.figures.glob("*") if path.suffix[1:] in plotting.FORMATS}
     paths |= {*folder.glob("*.csv"), folder / PLATFORM}
     names = sorted(path.relative_to(home.root).as_posix() for path in paths)
     return "".join(f"{_digest(home.root / name)}  {name}\n" for name in names)
@@ -191,7 +191,7 @@ def check_figures(found, expected, exact=True):
     list of Check
         One per figure.
     """
-    names = sorted({path.stem for path in found.iterdir() if path.suffix[1:] in plotting.FORMATS})
+    names = sorted({path.stem for path in found.glob("*") if path.suffix[1:] in plotting.FORMATS})
     return [_check_figure(name, found, expected, exact) for name in names]
 
 
