@@ -14,7 +14,8 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims smoke test test-all lint format docs lock clean distclean
+.PHONY: help figures claims smoke verify reference test test-all lint format docs lock clean \
+    distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +30,12 @@ claims: .venv/installed  ## judge the paper's statements under every reading (a 
 
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
 	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
+
+verify: .venv/installed  ## run a part again, compare with reference/; FULL=1 runs all of it
+	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
+
+reference: .venv/installed  ## run the default study from scratch and write reference/
+	$(IN_VENV) python tools/verify.py --cores $(CORES) --write
 
 test: .venv/installed  ## run the test suite
 	$(IN_VENV) pytest -m 'not slow'

@@ -49,6 +49,18 @@ rule all:
         "Everything is there"
 
 
+# What `make verify` runs again, for one seed.
+rule sample:
+    input:
+        environment_of(""),
+        optimum_of(""),
+        expand(rules.calibrate.output, case="", algorithm=config["algorithms"]),
+        expand(rules.bound.output, setting=config["bounds"]["settings"]),
+        traces(""),
+    message:
+        "What can be checked without the whole study is there"
+
+
 rule theory:
     input:
         rules.bounds.output,
@@ -63,4 +75,4 @@ rule theory:
 onsuccess:
     summary = Path(rules.summary.output[0])
     if summary.exists():
-        print("", summary.read_text(), sep="\n")
+        print("", summary.read_text(encoding="utf-8"), sep="\n")

@@ -25,19 +25,25 @@ class Project:
             else:
                 shutil.copy(source, folder / part)
 
-    def snakemake(self, *options, configfile="config/smoke.yaml"):
+    def snakemake(self, *options, configfile="config/smoke.yaml", cwd=None, environment=None):
         """Run the smoke study, or another; give back exit code and everything printed."""
+        places = ["--snakefile", self.folder / "Snakefile", "--directory", self.folder]
+        study = ["--configfile", self.folder / configfile]
+        return self.call(["snakemake", *options, *places, *study], cwd, environment)
+
+    def call(self, command, cwd=None, environment=None):
+        """Run a command with the package of this copy; give back the same."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": path, "PYTHONPATH": str(self.folder / "src")}
-        command = ["snakemake", *options, "--configfile", configfile]
+        own = {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
         process = subprocess.run(
             command,
-            cwd=self.folder,
-            env=environment,
+            cwd=cwd or self.folder,
+            env={**os.environ, **own, **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            errors="replace",
         )
         return process.returncode, process.stdout
 

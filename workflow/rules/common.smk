@@ -26,7 +26,7 @@ shell.prefix(
 def schema(name):
     """JSON Schema of a kind of configuration file."""
     path = Path(workflow.basedir, f"workflow/schemas/{name}.schema.yaml")
-    return yaml.safe_load(path.read_text())
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def load_readings():
@@ -62,7 +62,7 @@ def sources(*modules):
         if path in found:
             continue
         found.add(path)
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.ImportFrom) or not node.module.startswith("pgpd_hf"):
                 continue
             base = PACKAGE.joinpath(*node.module.split(".")[1:])
