@@ -14,6 +14,7 @@ include: "workflow/rules/common.smk"
 
 if workflow.is_main_process:
     validate_config()
+    check_results()
 
 
 include: "workflow/rules/cases.smk"
@@ -56,6 +57,10 @@ rule theory:
         rules.schedules.output,
     message:
         "Bounds, certificates, slopes, effects and schedules are there"
+
+
+onstart:
+    take_folder()
 
 
 onsuccess:

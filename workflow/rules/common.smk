@@ -53,6 +53,30 @@ def validate_config():
         sys.exit(f"config: {error}")
 
 
+def check_results():
+    """Stop with a line per result that is not as it was written."""
+    from pgpd_hf.storage import alteration, find_damaged
+
+    damaged = find_damaged(RESULTS)
+    if damaged:
+        sys.exit("\n".join(f"error: {alteration(path)}" for path in damaged))
+
+
+def take_folder():
+    """Make sure that no other run works here, and that nothing of a killed one is left."""
+    from pgpd_hf.exclusive_run import FolderInUse, claim, end_orphans
+    from pgpd_hf.storage import remove_partial
+
+    try:
+        claim()
+        if workflow.local_exec:  # jobs of a cluster may outlive the process that sent them
+            end_orphans()
+            remove_partial(RESULTS)
+            remove_partial(FIGURES)
+    except (FolderInUse, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
 @cache
 def sources(*modules):
     """Files of the package that the given modules import, directly or not."""

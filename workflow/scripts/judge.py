@@ -3,7 +3,6 @@
 import argparse
 import json
 
-import pandas as pd
 import yaml
 
 from pgpd_hf import claims, statistics, storage
@@ -34,6 +33,7 @@ def read_member(options, optimum_kind):
     )
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--claims", required=True, help="YAML file of the statements")
@@ -53,7 +53,7 @@ def main():
         violation=options["violation"],
         rates=None
         if arguments.rates is None
-        else pd.read_csv(arguments.rates, dtype={"crowd": str}),
+        else storage.read_table(arguments.rates, dtype={"crowd": str}),
     )
     storage.write_table(arguments.output, claims.judge(statements, evidence))
 
