@@ -43,8 +43,8 @@ def steps_of(wildcards):
 
 
 def steps_option(wildcards, input):
-    """The same, as an option of a command."""
-    return f"--steps {input.steps}" if input.steps else ""
+    """The same, as words of a command line."""
+    return ["--steps", input.steps] if input.steps else []
 
 
 def traces(case):

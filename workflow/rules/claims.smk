@@ -20,12 +20,12 @@ rule verdicts:
         f"{RESULTS}/benchmarks/verdicts/{{case}}claims.tsv"
     params:
         evidence=evidence_of,
-        rates=lambda wildcards, input: f"--rates {input.rates}" if input.rates else "",
+        rates=lambda wildcards, input: ["--rates", input.rates] if input.rates else [],
     message:
         "{wildcards.case}verdicts"
     shell:
         "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
-        " --evidence {params.evidence:q} {params.rates} --output {output:q} >{log:q} 2>&1"
+        " --evidence {params.evidence:q} {params.rates:q} --output {output:q} >{log:q} 2>&1"
 
 
 rule sensitivity:
@@ -52,7 +52,7 @@ rule sensitivity:
         "{wildcards.algorithm}: {wildcards.axis} around the study's"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
-        " --algorithm {wildcards.algorithm:q} --axis {wildcards.axis:q} {params.steps}"
+        " --algorithm {wildcards.algorithm:q} --axis {wildcards.axis:q} {params.steps:q}"
         " --options {params.options:q} --claims {input.claims:q} --schema {input.schema:q}"
         " --output {output:q} >{log:q} 2>&1"
 
@@ -99,13 +99,14 @@ rule claims_notebook:
         results=lambda wildcards: RESULTS,
         figures=lambda wildcards: FIGURES,
         readings=json.dumps({reading["title"]: reading["about"] for reading in READINGS.values()}),
+        sensitivity=lambda wildcards, input: " ".join(input.sensitivity),
     message:
         "The matrix of verdicts, and what it says"
     shell:
         "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
         " -r results {params.results:q} -r figures {params.figures:q}"
         " -r claims {input.claims:q} -r readings {params.readings:q}"
-        " -r sensitivity '{input.sensitivity}'"
+        " -r sensitivity {params.sensitivity:q}"
         " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
         " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
 

@@ -47,10 +47,11 @@ rule rates:
     params:
         results=lambda wildcards, output: os.path.dirname(output.table),
         study=json.dumps({key: config[key] for key in ("algorithms", "horizon", "link")}),
+        traces=lambda wildcards, input: " ".join(input.traces),
     message:
         "Rates in T, beside the explicit bounds of both theorems"
     shell:
         "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r study {params.study:q} -r traces '{input.traces}'"
+        " -r results {params.results:q} -r study {params.study:q} -r traces {params.traces:q}"
         " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
         " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"

@@ -36,11 +36,12 @@ rule bounds:
         f"{RESULTS}/benchmarks/notebooks/bounds.tsv"
     params:
         results=lambda wildcards, output: os.path.dirname(output.table),
+        tables=lambda wildcards, input: " ".join(input.tables),
     message:
         "The paper's bounds beside what they bound"
     shell:
         "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r tables '{input.tables}'"
+        " -r results {params.results:q} -r tables {params.tables:q}"
         " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
         " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
 
@@ -69,7 +70,7 @@ rule certify:
         "Certificates along runs of {wildcards.algorithm}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
-        " --algorithm {wildcards.algorithm:q} {params.steps} --output {output:q} >{log:q} 2>&1"
+        " --algorithm {wildcards.algorithm:q} {params.steps:q} --output {output:q} >{log:q} 2>&1"
 
 
 rule certificates:
@@ -94,11 +95,12 @@ rule certificates:
         results=lambda wildcards, output: os.path.dirname(output.table),
         seeds=config["certificates"]["seeds"],
         iterations=config["certificates"]["iterations"]["npgpd_hf"],
+        tables=lambda wildcards, input: " ".join(input.tables),
     message:
         "Where the error comes from"
     shell:
         "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r tables '{input.tables}'"
-        " -p seeds {params.seeds} -p iterations {params.iterations}"
+        " -r results {params.results:q} -r tables {params.tables:q}"
+        " -p seeds {params.seeds:q} -p iterations {params.iterations:q}"
         " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
         " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"

@@ -18,14 +18,14 @@ rule run_sweep:
         f"{RESULTS}/benchmarks/sweeps/{{sweep}}/{{algorithm}}/seeds{{first}}-{{last}}.tsv"
     params:
         study=lambda wildcards: theory_part(sweep=config["sweeps"][wildcards.sweep]),
-        steps=lambda wildcards, input: f"--steps {input.steps}" if input.steps else "",
+        steps=lambda wildcards, input: ["--steps", input.steps] if input.steps else [],
     message:
         "sweep {wildcards.sweep}: {wildcards.algorithm}, "
         "seeds {wildcards.first} to {wildcards.last}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --sweep {wildcards.sweep:q} --algorithm {wildcards.algorithm:q}"
-        " --seeds {wildcards.first} {wildcards.last} {params.steps}"
+        " --seeds {wildcards.first:q} {wildcards.last:q} {params.steps:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 
@@ -45,13 +45,13 @@ rule run_schedules:
         f"{RESULTS}/benchmarks/schedules/{{algorithm}}/seeds{{first}}-{{last}}.tsv"
     params:
         study=theory_part(schedules=config["schedules"]),
-        steps=lambda wildcards, input: f"--steps {input.steps}" if input.steps else "",
+        steps=lambda wildcards, input: ["--steps", input.steps] if input.steps else [],
     message:
         "schedules: {wildcards.algorithm}, seeds {wildcards.first} to {wildcards.last}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --algorithm {wildcards.algorithm:q}"
-        " --seeds {wildcards.first} {wildcards.last} {params.steps}"
+        " --seeds {wildcards.first:q} {wildcards.last:q} {params.steps:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 
@@ -74,11 +74,12 @@ rule slopes:
     params:
         results=lambda wildcards, output: os.path.dirname(output.table),
         link=config["link"],
+        runs=lambda wildcards, input: " ".join(input.runs),
     message:
         "Slopes in T, with floors removed or fitted"
     shell:
         "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r link {params.link:q} -r runs '{input.runs}'"
+        " -r results {params.results:q} -r link {params.link:q} -r runs {params.runs:q}"
         " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
         " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
 
@@ -102,11 +103,12 @@ rule effects:
     params:
         results=lambda wildcards, output: os.path.dirname(output.table),
         link=config["link"],
+        runs=lambda wildcards, input: " ".join(input.runs),
     message:
         "Effects of M, H, N, |S| and |A|"
     shell:
         "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r link {params.link:q} -r runs '{input.runs}'"
+        " -r results {params.results:q} -r link {params.link:q} -r runs {params.runs:q}"
         " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
         " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
 
@@ -130,10 +132,11 @@ rule schedules:
     params:
         results=lambda wildcards, output: os.path.dirname(output.table),
         link=config["link"],
+        runs=lambda wildcards, input: " ".join(input.runs),
     message:
         "Fewer people and shorter trajectories first, at equal cost"
     shell:
         "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r link {params.link:q} -r runs '{input.runs}'"
+        " -r results {params.results:q} -r link {params.link:q} -r runs {params.runs:q}"
         " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
         " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
