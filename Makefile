@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 CORES ?= all
+CONFIG ?=
 LOCK_FLAGS ?=
 
 # Packages that the shell (say, an environment module) puts first would shadow the locked ones.
@@ -12,6 +13,10 @@ IN_VENV := . .venv/bin/activate &&
 # -qq: errors only.
 PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
+# Snakemake evaluates templates in a file that it is given, so the file is looked at first.
+CHECK_CONFIG = $(if $(CONFIG),python tools/check_config.py '$(CONFIG)' &&)
+USE_CONFIG = $(if $(CONFIG),--configfile '$(CONFIG)')
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help figures claims smoke test test-all lint format docs lock clean distclean
@@ -19,13 +24,14 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke.'
+	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke,'
+	@echo '  CONFIG=config/mine.yaml makes figures and claims of another study.'
 
 figures: .venv/installed  ## run the default study: results/paper and the committed figures
-	$(IN_VENV) snakemake --cores $(CORES)
+	$(IN_VENV) $(CHECK_CONFIG) snakemake --cores $(CORES) $(USE_CONFIG)
 
 claims: .venv/installed  ## judge the paper's statements under every reading (a quarter of an hour)
-	$(IN_VENV) snakemake claims --cores $(CORES)
+	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
 
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
 	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml

@@ -25,21 +25,25 @@ class Project:
             else:
                 shutil.copy(source, folder / part)
 
-    def snakemake(self, *options):
-        """Run the smoke study; give back exit code and everything printed."""
+    def start(self, *options, study="smoke", prefix=(), **environment):
+        """Start a study, named after its file in config."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": path, "PYTHONPATH": str(self.folder / "src")}
-        command = ["snakemake", *options, "--configfile", "config/smoke.yaml"]
-        process = subprocess.run(
-            command,
+        source = str(self.folder / "src")
+        return subprocess.Popen(
+            [*prefix, "snakemake", *options, "--configfile", f"config/{study}.yaml"],
             cwd=self.folder,
-            env=environment,
+            env={**os.environ, "PATH": path, "PYTHONPATH": source, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
-        return process.returncode, process.stdout
+
+    def snakemake(self, *options, **how):
+        """Run a study, the smoke study if no other; give back exit code and everything printed."""
+        process = self.start(*options, **how)
+        output, _ = process.communicate()
+        return process.returncode, output
 
     def planned(self, *options):
         """Number of jobs per rule that the smoke study still needs."""

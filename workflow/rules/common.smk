@@ -44,6 +44,8 @@ def validate_config():
     from pgpd_hf import claims, configuration, readings, schedules, sweeps
 
     try:
+        for file in workflow.overwrite_configfiles:
+            configuration.read(file)
         configuration.check(config, schema("config"))
         sweeps.check(config)
         schedules.check(config)
