@@ -14,7 +14,7 @@ include: "workflow/rules/common.smk"
 
 if workflow.is_main_process:
     validate_config()
-    check_results()
+    check_folders()
 
 
 include: "workflow/rules/cases.smk"
@@ -38,6 +38,11 @@ include: "workflow/rules/summary.smk"
 rule all:
     default_target: True
     input:
+        # Results that others are made from, so that one that was deleted comes back, too.
+        rules.aggregate.output,
+        traces(""),
+        optimum_of(""),
+        calibrations(),
         rules.figures.output,
         rules.rates.output,
         f"{RESULTS}/claims.csv",

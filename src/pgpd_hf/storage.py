@@ -7,6 +7,7 @@ A result without one is believed: it may come from elsewhere.
 import hashlib
 import json
 import os
+import shutil
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -46,19 +47,12 @@ def replacing(path):
     OSError
         If it cannot be written; the message names the file and the reason.
     """
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial{path.suffix}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield partial
-        partial.replace(path)
+        with _beside(Path(path)) as partial:
+            yield partial
     except OSError as error:
-        if error.errno is None:  # it has been explained further in
-            raise
-        raise OSError(f"{path}: cannot be written: {os.strerror(error.errno)}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
+        reason = error if error.errno is None else os.strerror(error.errno)
+        raise OSError(f"{path}: cannot be written: {reason}") from error
 
 
 @contextmanager
@@ -78,7 +72,7 @@ def recording(path):
     with replacing(path) as partial:
         yield partial
         # Before the file itself, so that none is there without its digest.
-        with replacing(_record(path)) as record:
+        with _beside(_record(path)) as record:
             record.write_text(f"{_digest(partial)}  {Path(path).name}\n", encoding="utf-8")
 
 
@@ -95,9 +89,9 @@ def find_damaged(folder):
     list of pathlib.Path
         Sorted. Files that were deleted are not among them.
     """
-    records = sorted(Path(folder).rglob(".*.sha256"))
+    records = Path(folder).rglob(".*.sha256")
     paths = [record.with_name(record.name[1:].removesuffix(".sha256")) for record in records]
-    return [path for path in paths if path.exists() and _is_damaged(path)]
+    return sorted(path for path in paths if path.exists() and _is_damaged(path))
 
 
 def alteration(path):
@@ -126,6 +120,47 @@ def remove_partial(folder):
     """
     for path in Path(folder).rglob(".*.partial*"):
         path.unlink()
+
+
+def require_room(folder, least):
+    """Refuse a folder in which a study cannot be written.
+
+    Parameters
+    ----------
+    folder : path-like
+        It need not be there yet.
+    least : int
+        Free bytes that its disk must have.
+
+    Raises
+    ------
+    OSError
+        If the folder, or the first one above it that is there, is read-only or its disk is full.
+    """
+    place = Path(folder).resolve()
+    while not place.exists():
+        place = place.parent
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise OSError(f"{place}: cannot be written to; a study needs a folder of your own")
+    free = shutil.disk_usage(place).free
+    if free < least:
+        raise OSError(
+            f"{place}: its disk is full: {free / 2**20:.0f} MiB are free, a study needs "
+            f"{least / 2**20:.0f} MiB"
+        )
+
+
+@contextmanager
+def _beside(path):
+    """A file of this process's own beside another, which it replaces at the end."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield partial
+        partial.replace(path)
+    finally:
+        with suppress(OSError):
+            partial.unlink()
 
 
 def _record(path):

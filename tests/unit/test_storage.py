@@ -94,6 +94,15 @@ def test_what_a_killed_writer_left_is_removed(tmp_path):
     assert sorted(tmp_path.rglob("*")) == kept
 
 
+def test_folder_without_room_is_refused(tmp_path):
+    storage.require_room(tmp_path / "new" / "folder", 1)
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(OSError, match=r".") as refusal:
+        storage.require_room(tmp_path / "new", 2**70)
+    assert str(refusal.value).startswith(f"{tmp_path}: its disk is full: ")
+    assert str(refusal.value).endswith(" MiB are free, a study needs 1125899906842624 MiB")
+
+
 def test_failure_to_write_names_the_file_and_the_reason(tmp_path):
     path = tmp_path / "table.csv"
     with pytest.raises(OSError, match=r".") as failure, storage.recording(path):

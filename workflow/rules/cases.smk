@@ -35,6 +35,16 @@ def relevant(case, algorithm, *keys):
     return json.dumps(part)
 
 
+def calibrations():
+    """Files of the study's own calibrations: all scores, and the chosen step sizes."""
+    return [
+        f"{RESULTS}/calibration/{algorithm}.{ending}"
+        for algorithm, options in config["algorithms"].items()
+        if options["primal_step"] == "calibrated"
+        for ending in ("csv", "json")
+    ]
+
+
 def steps_of(wildcards):
     """File with the calibrated step sizes of a run, if it uses them."""
     case = wildcards.get("case", "")

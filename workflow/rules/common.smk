@@ -15,6 +15,7 @@ RESULTS = f"results/{STUDY}"
 FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
 CLAIMS = "config/claims.yaml"
 FORMATS = ["pdf", "svg", "png"]
+ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory
 METRICS = ["optimality_gap", "constraint_violation"]
 
 # Linear algebra on one thread: jobs share the cores, and bits do not depend on their number.
@@ -55,10 +56,15 @@ def validate_config():
         sys.exit(f"config: {error}")
 
 
-def check_results():
-    """Stop with a line per result that is not as it was written."""
-    from pgpd_hf.storage import alteration, find_damaged
+def check_folders():
+    """Stop if results cannot be written, or with a line per result that is not as written."""
+    from pgpd_hf.storage import alteration, find_damaged, require_room
 
+    try:
+        for folder in (".snakemake", RESULTS, FIGURES):
+            require_room(folder, ROOM)
+    except OSError as error:
+        sys.exit(f"error: {error}")
     damaged = find_damaged(RESULTS)
     if damaged:
         sys.exit("\n".join(f"error: {alteration(path)}" for path in damaged))
