@@ -25,12 +25,12 @@ class Project:
             else:
                 shutil.copy(source, folder / part)
 
-    def start(self, *options, study="smoke", prefix=(), **environment):
-        """Start a study, named after its file in config."""
+    def start(self, *options, configfile="config/smoke.yaml", **environment):
+        """Start the smoke study, or another."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         source = str(self.folder / "src")
         return subprocess.Popen(
-            [*prefix, "snakemake", *options, "--configfile", f"config/{study}.yaml"],
+            ["snakemake", *options, "--configfile", configfile],
             cwd=self.folder,
             env={**os.environ, "PATH": path, "PYTHONPATH": source, **environment},
             stdin=subprocess.DEVNULL,
@@ -40,7 +40,7 @@ class Project:
         )
 
     def snakemake(self, *options, **how):
-        """Run a study, the smoke study if no other; give back exit code and everything printed."""
+        """Run the smoke study, or another; give back exit code and everything printed."""
         process = self.start(*options, **how)
         output, _ = process.communicate()
         return process.returncode, output

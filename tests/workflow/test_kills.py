@@ -42,7 +42,7 @@ def undisturbed(tmp_path_factory):
     """How long a run takes, and what it leaves."""
     project = make_project(tmp_path_factory.mktemp("undisturbed"))
     start = time.monotonic()
-    code, output = project.snakemake(*COMMAND, study="small")
+    code, output = project.snakemake(*COMMAND, configfile="config/small.yaml")
     assert code == 0, output
     return time.monotonic() - start, contents(project, "small")
 
@@ -56,7 +56,7 @@ def undisturbed(tmp_path_factory):
 def test_killed_run_ends_like_an_undisturbed_one(tmp_path, undisturbed, share, victim, chance):
     duration, whole = undisturbed
     project = make_project(tmp_path)
-    run = project.start(*COMMAND, study="small")
+    run = project.start(*COMMAND, configfile="config/small.yaml")
     time.sleep(share * duration)
     if victim == "workflow":
         run.kill()
@@ -67,7 +67,7 @@ def test_killed_run_ends_like_an_undisturbed_one(tmp_path, undisturbed, share, v
         if job is not True:
             chance.choice(job).kill()
         run.communicate()
-    code, output = project.snakemake(*COMMAND, study="small")
+    code, output = project.snakemake(*COMMAND, configfile="config/small.yaml")
     assert code == 0, output
     assert contents(project, "small") == whole
     assert jobs_in(project.folder) == []

@@ -213,7 +213,7 @@ def test_workflow_stops_before_any_job(fresh):
 def test_refused_file_starts_no_job_and_reaches_no_shell(fresh, text, line):
     (fresh.folder / "config/bad.yaml").write_text(text)
     before = sorted(fresh.folder.rglob("pwned*"))
-    code, output = fresh.snakemake(study="bad")
+    code, output = fresh.snakemake(configfile="config/bad.yaml")
     assert code == 1
     assert output.splitlines()[-1].startswith(line)
     assert "Traceback" not in output
@@ -223,7 +223,7 @@ def test_refused_file_starts_no_job_and_reaches_no_shell(fresh, text, line):
 
 def test_template_is_refused(fresh):
     (fresh.folder / "config/bad.yaml").write_text("__use_yte__: true\nstudy: ?'a' + 'b'\n")
-    code, output = fresh.snakemake(study="bad")
+    code, output = fresh.snakemake(configfile="config/bad.yaml")
     assert code == 1
     assert output.splitlines()[-1].endswith(
         "bad.yaml: a template (__use_yte__), where only data is allowed"
