@@ -14,6 +14,7 @@ include: "workflow/rules/common.smk"
 
 if workflow.is_main_process:
     validate_config()
+    check_folders()
 
 
 include: "workflow/rules/cases.smk"
@@ -39,6 +40,11 @@ include: "workflow/rules/summary.smk"
 rule all:
     default_target: True
     input:
+        # Results that others are made from, so that one that was deleted comes back, too.
+        rules.aggregate.output,
+        traces(""),
+        optimum_of(""),
+        calibrations(),
         rules.figures.output,
         rules.rates.output,
         f"{RESULTS}/claims.csv",
@@ -70,6 +76,10 @@ rule theory:
         rules.schedules.output,
     message:
         "Bounds, certificates, slopes, effects and schedules are there"
+
+
+onstart:
+    take_folder()
 
 
 onsuccess:

@@ -5,6 +5,7 @@ it, and `--write` then writes the reference instead of comparing with it.
 """
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import yaml
 
-from pgpd_hf import storage, verification
+from pgpd_hf import verification
 from pgpd_hf.verification import Study, platforms
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,7 +55,7 @@ def write(study, home, reference):
 def recorded_platform(reference):
     """Read which platform the reference is from; nothing if the file is no longer what it was."""
     try:
-        return storage.read_json(reference / verification.PLATFORM)
+        return json.loads((reference / verification.PLATFORM).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
 

@@ -258,14 +258,14 @@ def test_missing_seed_disagrees(study):
 
 def test_blocks_of_seeds_make_no_difference(study):
     folder = study.results / "runs/npgpd_hf/M16"
-    table = pd.concat(map(pd.read_parquet, sorted(folder.iterdir())), ignore_index=True)
+    table = pd.concat(map(pd.read_parquet, sorted(folder.glob("*.parquet"))), ignore_index=True)
     table.to_parquet(folder / "seeds0000-0002.parquet", index=False)
     assert disagreeing(results_of(study)) == []
 
 
 def test_additional_number_of_evaluators_disagrees(study):
     shutil.copytree(study.results / "runs/npgpd_hf/M16", study.results / "runs/npgpd_hf/M17")
-    for path in (study.results / "runs/npgpd_hf/M17").iterdir():
+    for path in (study.results / "runs/npgpd_hf/M17").glob("*.parquet"):
         pd.read_parquet(path).assign(evaluators=17).to_parquet(path, index=False)
     lines = disagreeing(results_of(study))
     assert "results/paper/runs/npgpd_hf/M17: not in the reference" in lines

@@ -25,17 +25,11 @@ class Project:
             else:
                 shutil.copy(source, folder / part)
 
-    def snakemake(self, *options, configfile="config/smoke.yaml", cwd=None, environment=None):
-        """Run the smoke study, or another; give back exit code and everything printed."""
-        places = ["--snakefile", self.folder / "Snakefile", "--directory", self.folder]
-        study = ["--configfile", self.folder / configfile]
-        return self.call(["snakemake", *options, *places, *study], cwd, environment)
-
-    def call(self, command, cwd=None, environment=None):
-        """Run a command with the package of this copy; give back the same."""
+    def start(self, command, cwd=None, environment=None):
+        """Start a command with the package of this copy."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         own = {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
-        process = subprocess.run(
+        return subprocess.Popen(
             command,
             cwd=cwd or self.folder,
             env={**os.environ, **own, **(environment or {})},
@@ -45,7 +39,21 @@ class Project:
             text=True,
             errors="replace",
         )
-        return process.returncode, process.stdout
+
+    def call(self, command, cwd=None, environment=None):
+        """Run a command likewise; give back exit code and everything printed."""
+        process = self.start(command, cwd, environment)
+        output, _ = process.communicate()
+        return process.returncode, output
+
+    def workflow(self, *options, configfile="config/smoke.yaml"):
+        """Command that runs the smoke study, or another."""
+        places = ["--snakefile", self.folder / "Snakefile", "--directory", self.folder]
+        return ["snakemake", *options, *places, "--configfile", self.folder / configfile]
+
+    def snakemake(self, *options, configfile="config/smoke.yaml", cwd=None, environment=None):
+        """Run the smoke study, or another; give back exit code and everything printed."""
+        return self.call(self.workflow(*options, configfile=configfile), cwd, environment)
 
     def planned(self, *options):
         """Number of jobs per rule that the smoke study still needs."""

@@ -16,13 +16,13 @@ rule verdicts:
         f"{RESULTS}/benchmarks/verdicts/{{case}}claims.tsv"
     params:
         reading=lambda wildcards: look_of(wildcards.case),
-        rates=lambda wildcards, input: f"--rates {input.rates}" if input.rates else "",
+        rates=lambda wildcards, input: ["--rates", input.rates] if input.rates else [],
     message:
         "{wildcards.case}verdicts"
     shell:
         "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
         " --reading {params.reading:q} --environment {input.environment:q}"
-        " --optimum {input.optimum:q} --traces {input.traces:q} {params.rates}"
+        " --optimum {input.optimum:q} --traces {input.traces:q} {params.rates:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 
@@ -52,7 +52,7 @@ rule instance_verdicts:
         "instances/{wildcards.group}/verdicts"
     shell:
         "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
-        " --groups {params.groups} --optima {input.optima:q} --traces {input.traces:q}"
+        " --groups {params.groups:q} --optima {input.optima:q} --traces {input.traces:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 
@@ -80,7 +80,7 @@ rule sensitivity:
         "{wildcards.algorithm}: {wildcards.axis} around the study's"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
-        " --algorithm {wildcards.algorithm:q} --axis {wildcards.axis:q} {params.steps}"
+        " --algorithm {wildcards.algorithm:q} --axis {wildcards.axis:q} {params.steps:q}"
         " --options {params.options:q} --claims {input.claims:q} --schema {input.schema:q}"
         " --output {output:q} >{log:q} 2>&1"
 

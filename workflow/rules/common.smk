@@ -15,6 +15,7 @@ RESULTS = f"results/{STUDY}"
 FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
 CLAIMS = "config/claims.yaml"
 FORMATS = ["pdf", "svg", "png"]
+ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory
 METRICS = ["optimality_gap", "constraint_violation"]
 
 # Linear algebra on one thread: jobs share the cores, and bits do not depend on their number.
@@ -44,6 +45,8 @@ def validate_config():
     from pgpd_hf import claims, configuration, readings, schedules, sweeps
 
     try:
+        for file in workflow.overwrite_configfiles:
+            configuration.read(file)
         configuration.check(config, schema("config"))
         sweeps.check(config)
         schedules.check(config)
@@ -51,6 +54,35 @@ def validate_config():
         readings.check(config, load_readings(), schema("config"))
     except ValueError as error:
         sys.exit(f"config: {error}")
+
+
+def check_folders():
+    """Stop if results cannot be written, or with a line per result that is not as written."""
+    from pgpd_hf.storage import alteration, find_damaged, require_room
+
+    try:
+        for folder in (".snakemake", RESULTS, FIGURES):
+            require_room(folder, ROOM)
+    except OSError as error:
+        sys.exit(f"error: {error}")
+    damaged = find_damaged(RESULTS)
+    if damaged:
+        sys.exit("\n".join(f"error: {alteration(path)}" for path in damaged))
+
+
+def take_folder():
+    """Make sure that no other run works here, and that nothing of a killed one is left."""
+    from pgpd_hf.exclusive_run import FolderInUse, claim, end_orphans
+    from pgpd_hf.storage import remove_partial
+
+    try:
+        claim()
+        if workflow.local_exec:  # jobs of a cluster may outlive the process that sent them
+            end_orphans()
+            remove_partial(RESULTS)
+            remove_partial(FIGURES)
+    except (FolderInUse, OSError) as error:
+        sys.exit(f"error: {error}")
 
 
 @cache

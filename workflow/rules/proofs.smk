@@ -71,7 +71,7 @@ rule certify:
         "Certificates along runs of {wildcards.algorithm}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
-        " --algorithm {wildcards.algorithm:q} {params.steps} --output {output:q} >{log:q} 2>&1"
+        " --algorithm {wildcards.algorithm:q} {params.steps:q} --output {output:q} >{log:q} 2>&1"
 
 
 rule certificates:

@@ -18,14 +18,14 @@ rule run_sweep:
         f"{RESULTS}/benchmarks/sweeps/{{sweep}}/{{algorithm}}/seeds{{first}}-{{last}}.tsv"
     params:
         study=lambda wildcards: theory_part(sweep=config["sweeps"][wildcards.sweep]),
-        steps=lambda wildcards, input: f"--steps {input.steps}" if input.steps else "",
+        steps=lambda wildcards, input: ["--steps", input.steps] if input.steps else [],
     message:
         "sweep {wildcards.sweep}: {wildcards.algorithm}, "
         "seeds {wildcards.first} to {wildcards.last}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --sweep {wildcards.sweep:q} --algorithm {wildcards.algorithm:q}"
-        " --seeds {wildcards.first} {wildcards.last} {params.steps}"
+        " --seeds {wildcards.first:q} {wildcards.last:q} {params.steps:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 
@@ -45,13 +45,13 @@ rule run_schedules:
         f"{RESULTS}/benchmarks/schedules/{{algorithm}}/seeds{{first}}-{{last}}.tsv"
     params:
         study=theory_part(schedules=config["schedules"]),
-        steps=lambda wildcards, input: f"--steps {input.steps}" if input.steps else "",
+        steps=lambda wildcards, input: ["--steps", input.steps] if input.steps else [],
     message:
         "schedules: {wildcards.algorithm}, seeds {wildcards.first} to {wildcards.last}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --algorithm {wildcards.algorithm:q}"
-        " --seeds {wildcards.first} {wildcards.last} {params.steps}"
+        " --seeds {wildcards.first:q} {wildcards.last:q} {params.steps:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 

@@ -42,6 +42,7 @@ def wall_time(benchmarks):
     return totals
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--config", required=True, help="the resolved configuration, as JSON")
@@ -67,7 +68,7 @@ def main():
         "config": config,
         "wall_time": wall_time(arguments.benchmarks),
     }
-    with storage.replacing(arguments.resolved) as partial:
+    with storage.recording(arguments.resolved) as partial:
         partial.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
     storage.write_json(arguments.output, content)
 

@@ -1,6 +1,7 @@
 """Checks of digests, tables and figures against the reference, and the reference itself."""
 
 import hashlib
+import json
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -78,7 +79,8 @@ def write_reference(study, home, folder):
     """
     for item in {item.name: item for item in ITEMS}.values():
         contents.write_csv(folder / f"{item.name}.csv", item.load(study.results))
-    storage.write_json(folder / PLATFORM, platforms.describe())
+    with storage.replacing(folder / PLATFORM) as partial:
+        partial.write_text(json.dumps(platforms.describe(), indent=2) + "\n", encoding="utf-8")
     with storage.replacing(folder / DIGESTS) as partial:
         partial.write_text(list_digests(home, folder), encoding="utf-8")
 

@@ -7,6 +7,7 @@ same bits exactly if they have the same text, whatever kind of file they come fr
 import csv
 import hashlib
 import io
+import json
 import math
 from dataclasses import dataclass
 
@@ -200,6 +201,29 @@ def read_parquet(path):
         return pd.read_parquet(path)
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: not a whole Parquet file ({error})") from None
+
+
+def read_json(path):
+    """Read a JSON file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ValueError
+        If it is not JSON; the message names it.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: not a JSON file ({error})") from None
 
 
 def flatten(tree, prefix=""):

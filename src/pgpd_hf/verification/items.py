@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import storage
 from pgpd_hf.runs import METRICS
 from pgpd_hf.verification import contents
 from pgpd_hf.verification.contents import Content
@@ -98,7 +97,7 @@ def _environment(results):
 
 
 def _optimum(results):
-    optimum = storage.read_json(_existing(results / "optimum.json"))
+    optimum = contents.read_json(_existing(results / "optimum.json"))
     problems = {
         "linear program": {k: v for k, v in optimum.items() if k not in ("check", "unconstrained")},
         "value iteration": optimum.get("check", {}),
@@ -115,7 +114,7 @@ def _scores(results):
 def _steps(results):
     rows = []
     for path in _all(results / "calibration", "*.json"):
-        rows += [(path.stem, *pair) for pair in contents.flatten(storage.read_json(path))]
+        rows += [(path.stem, *pair) for pair in contents.flatten(contents.read_json(path))]
     return Content(("algorithm", "step", "value"), tuple(rows))
 
 
