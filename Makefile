@@ -14,7 +14,7 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims smoke test test-all lint format docs lock clean distclean
+.PHONY: help figures claims report crate smoke test test-all lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -27,8 +27,16 @@ figures: .venv/installed  ## run the default study: results/paper and the commit
 claims: .venv/installed  ## judge the paper's statements under every reading (a quarter of an hour)
 	$(IN_VENV) snakemake claims --cores $(CORES)
 
+report: .venv/installed  ## put all results so far into one HTML file: results/paper/report.html
+	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html \
+	    --report-stylesheet workflow/report/style.css --report-after-run
+
+crate: .venv/installed  ## pack workflow, configuration and results: results/paper/crate.zip
+	$(IN_VENV) snakemake crate --cores $(CORES)
+
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
-	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
+	$(IN_VENV) snakemake all claims theory crate --cores $(CORES) \
+	    --configfile config/smoke.yaml
 
 test: .venv/installed  ## run the test suite
 	$(IN_VENV) pytest -m 'not slow'
