@@ -75,7 +75,7 @@ rule certify:
     benchmark:
         f"{RESULTS}/benchmarks/certificates/{{algorithm}}.tsv"
     params:
-        study=lambda wildcards: relevant("", wildcards.algorithm, "evaluators", "certificates"),
+        study=lambda wildcards: relevant(config, wildcards.algorithm, "evaluators", "certificates"),
         steps=steps_option,
     message:
         "Certificates along runs of {wildcards.algorithm}"

@@ -13,7 +13,7 @@ rule calibrate:
     benchmark:
         f"{RESULTS}/benchmarks/calibrate/{{case}}{{algorithm}}.tsv"
     params:
-        study=lambda wildcards: relevant(wildcards.case, wildcards.algorithm, "calibration"),
+        study=lambda wildcards: relevant(CASES[wildcards.case], wildcards.algorithm, "calibration"),
     message:
         "{wildcards.case}{wildcards.algorithm}: step sizes, on calibration seeds"
     shell:
@@ -37,7 +37,7 @@ rule simulate:
     benchmark:
         f"{RESULTS}/benchmarks/runs/{{case}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.tsv"
     params:
-        study=lambda wildcards: relevant(wildcards.case, wildcards.algorithm),
+        study=lambda wildcards: relevant(CASES[wildcards.case], wildcards.algorithm),
         steps=steps_option,
     message:
         "{wildcards.case}{wildcards.algorithm}, M = {wildcards.evaluators}, "
@@ -64,7 +64,7 @@ rule sweep:
     benchmark:
         f"{RESULTS}/benchmarks/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.tsv"
     params:
-        study=lambda wildcards: relevant("", wildcards.algorithm, "rates"),
+        study=lambda wildcards: relevant(config, wildcards.algorithm, "rates"),
         steps=steps_option,
     message:
         "{wildcards.algorithm}, M = {wildcards.evaluators}, sweep over T, {wildcards.step_rule} steps"
