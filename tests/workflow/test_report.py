@@ -31,8 +31,8 @@ def report(finished):
 def embedded(report, name):
     """A variable of the report's script."""
     text = report.read_text(encoding="utf-8")
-    value, _ = json.JSONDecoder().raw_decode(text.split(f"var {name} = ", 1)[1])
-    return value
+    start = re.search(rf'<script id="[\w-]+">\s*var {name} = ', text).end()
+    return json.JSONDecoder().raw_decode(text, start)[0]
 
 
 def test_results_are_sorted_into_folders_by_names_for_people(report):
