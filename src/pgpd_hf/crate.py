@@ -71,7 +71,7 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
         lang_version=provenance["versions"]["snakemake"],
         properties={
             "name": "pgpd-hf",
-            "version": provenance["git"]["commit"] or provenance["versions"]["pgpd-hf"],
+            "version": _version(provenance),
             "license": {"@id": LICENSE},
             "encodingFormat": _FORMATS[".smk"],
             "conformsTo": {
@@ -130,6 +130,14 @@ def _describe(crate, study, period):
         _entity(crate, profile, "CreativeWork", name, version=profile.rsplit("/", 1)[1])
         for profile, name in PROFILES.items()
     ]
+
+
+def _version(provenance):
+    """The commit, with a mark if files differed from it, or else the version of the package."""
+    commit, dirty = provenance["git"]["commit"], provenance["git"]["dirty"]
+    if commit is None:
+        return provenance["versions"]["pgpd-hf"]
+    return f"{commit}-dirty" if dirty else commit
 
 
 def _package_url(name, version):
