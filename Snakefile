@@ -9,6 +9,9 @@ min_version("9.27")
 configfile: "config/config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 
 
@@ -35,6 +38,7 @@ include: "workflow/rules/proofs.smk"
 include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/summary.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:

@@ -10,6 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
+PARTS += ("CITATION.cff", "LICENSE", "Makefile", "README.md")
+PARTS += ("environment.yml", "pyproject.toml", "requirements.lock")
 
 
 class Project:

@@ -1,6 +1,7 @@
 """The whole workflow, run for real on the smoke study."""
 
 import json
+import re
 
 import nbformat
 import numpy as np
@@ -90,7 +91,10 @@ def test_notebook_is_executed_without_errors_and_shows_pictures(finished, name):
     assert not [output for output in outputs if output.output_type in ("error", "stream")]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     page = project.results("notebooks", f"{name}.html").read_text()
-    assert "data:image/png;base64" in page
+    pictures = re.findall(r"<img [^>]*>", page)
+    assert pictures
+    assert all(re.search(r'alt="\w[^"]{40,}"', picture) for picture in pictures)
+    assert "No description" not in page
 
 
 def test_provenance_names_versions_configuration_and_times(finished):

@@ -91,7 +91,12 @@ rule verdict_table:
         sources=sources("claims/report", "storage"),
         tables=expand(f"{RESULTS}/{{case}}claims.csv", case=judged()),
     output:
-        table=f"{RESULTS}/verdicts.csv",
+        table=report(
+            f"{RESULTS}/verdicts.csv",
+            caption="../report/verdicts.rst",
+            category="Verdicts",
+            labels={"result": "All readings (table)"},
+        ),
         text=f"{RESULTS}/verdicts.txt",
     log:
         f"{RESULTS}/logs/verdict_table.log",
@@ -108,7 +113,8 @@ rule verdict_table:
 
 rule claims_notebook:
     input:
-        script="workflow/scripts/execute_notebook.py",
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/claims.ipynb",
         sources=sources("claims/__init__", "claims/report", "claims/figures", "storage"),
         table=rules.verdict_table.output.table,
@@ -116,9 +122,21 @@ rule claims_notebook:
         claims=CLAIMS,
         sensitivity=sensitivities(),
     output:
-        expand(f"{FIGURES}/claims.{{ending}}", ending=FORMATS),
+        f"{FIGURES}/claims.pdf",
+        report(
+            f"{FIGURES}/claims.svg",
+            caption="../report/verdicts.rst",
+            category="Verdicts",
+            labels={"result": "All readings"},
+        ),
+        f"{FIGURES}/claims.png",
         notebook=f"{RESULTS}/notebooks/claims.ipynb",
-        page=f"{RESULTS}/notebooks/claims.html",
+        page=report(
+            f"{RESULTS}/notebooks/claims.html",
+            caption="../report/verdicts_page.rst",
+            category="Verdicts",
+            labels={"result": "Notebook: what the verdicts hang on"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/claims.ipynb",
         messages=f"{RESULTS}/logs/notebooks/claims.log",
@@ -137,8 +155,8 @@ rule claims_notebook:
     message:
         "The matrix of verdicts, and what it says"
     shell:
-        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
-        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
         " >{log.messages:q} 2>&1"
 
 

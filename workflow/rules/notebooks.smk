@@ -4,15 +4,21 @@
 
 rule figures:
     input:
-        script="workflow/scripts/execute_notebook.py",
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/figure1.ipynb",
         sources=sources("plotting", "storage"),
         aggregate=f"{RESULTS}/aggregate.parquet",
         optimum=f"{RESULTS}/optimum.json",
     output:
-        drawings(),
+        drawings(caption="../report/figure1.rst", category="Figure 1"),
         notebook=f"{RESULTS}/notebooks/figure1.ipynb",
-        page=f"{RESULTS}/notebooks/figure1.html",
+        page=report(
+            f"{RESULTS}/notebooks/figure1.html",
+            caption="../report/figure1_page.rst",
+            category="Figure 1",
+            labels={"result": "Notebook: figure, optimum and final numbers"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/figure1.ipynb",
         messages=f"{RESULTS}/logs/notebooks/figure1.log",
@@ -25,22 +31,35 @@ rule figures:
     message:
         "Panels and Figure 1"
     shell:
-        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
-        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
         " >{log.messages:q} 2>&1"
 
 
 rule rates:
     input:
-        script="workflow/scripts/execute_notebook.py",
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/rates.ipynb",
-        sources=sources("plotting", "rates", "configuration", "theory/bounds", "theory/constants"),
+        sources=sources(
+            "theory_figures", "rates", "configuration", "theory/bounds", "theory/constants"
+        ),
         traces=rate_traces(),
         environment=f"{RESULTS}/environment.npz",
     output:
-        table=f"{RESULTS}/rates.csv",
+        table=report(
+            f"{RESULTS}/rates.csv",
+            caption="../report/rates.rst",
+            category="Theory",
+            labels={"result": "Rates in T (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/rates.ipynb",
-        page=f"{RESULTS}/notebooks/rates.html",
+        page=report(
+            f"{RESULTS}/notebooks/rates.html",
+            caption="../report/rates.rst",
+            category="Theory",
+            labels={"result": "Rates in T"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/rates.ipynb",
         messages=f"{RESULTS}/logs/notebooks/rates.log",
@@ -57,6 +76,6 @@ rule rates:
     message:
         "Rates in T, beside the explicit bounds of both theorems"
     shell:
-        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
-        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
         " >{log.messages:q} 2>&1"

@@ -22,14 +22,25 @@ rule bound:
 
 rule bounds:
     input:
-        script="workflow/scripts/execute_notebook.py",
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/bounds.ipynb",
         tables=expand(f"{RESULTS}/bounds/{{setting}}.csv", setting=config["bounds"]["settings"]),
-        sources=sources("plotting", "storage"),
+        sources=sources("theory_figures", "storage"),
     output:
-        table=f"{RESULTS}/bounds.csv",
+        table=report(
+            f"{RESULTS}/bounds.csv",
+            caption="../report/bounds.rst",
+            category="Theory",
+            labels={"result": "Bounds (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/bounds.ipynb",
-        page=f"{RESULTS}/notebooks/bounds.html",
+        page=report(
+            f"{RESULTS}/notebooks/bounds.html",
+            caption="../report/bounds.rst",
+            category="Theory",
+            labels={"result": "Bounds"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/bounds.ipynb",
         messages=f"{RESULTS}/logs/notebooks/bounds.log",
@@ -42,8 +53,8 @@ rule bounds:
     message:
         "The paper's bounds beside what they bound"
     shell:
-        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
-        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
         " >{log.messages:q} 2>&1"
 
 
@@ -76,18 +87,29 @@ rule certify:
 
 rule certificates:
     input:
-        script="workflow/scripts/execute_notebook.py",
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/certificates.ipynb",
         tables=expand(
             f"{RESULTS}/certificates/{{algorithm}}.csv",
             algorithm=config["certificates"]["iterations"],
         ),
         environment=f"{RESULTS}/environment.npz",
-        sources=sources("plotting", "storage", "theory/certificates"),
+        sources=sources("theory_figures", "storage", "theory/certificates"),
     output:
-        table=f"{RESULTS}/certificates.csv",
+        table=report(
+            f"{RESULTS}/certificates.csv",
+            caption="../report/certificates.rst",
+            category="Theory",
+            labels={"result": "Certificates (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/certificates.ipynb",
-        page=f"{RESULTS}/notebooks/certificates.html",
+        page=report(
+            f"{RESULTS}/notebooks/certificates.html",
+            caption="../report/certificates.rst",
+            category="Theory",
+            labels={"result": "Certificates"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/certificates.ipynb",
         messages=f"{RESULTS}/logs/notebooks/certificates.log",
@@ -105,6 +127,6 @@ rule certificates:
     message:
         "Where the error comes from"
     shell:
-        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
-        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
         " >{log.messages:q} 2>&1"

@@ -57,16 +57,27 @@ rule run_schedules:
 
 rule slopes:
     input:
-        script="workflow/scripts/execute_notebook.py",
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/slopes.ipynb",
         sources=sources("sweep_figures", "summaries"),
         runs=sweep_files("length", "corollary"),
         environment=f"{RESULTS}/environment.npz",
     output:
         means=f"{RESULTS}/slopes_means.csv",
-        table=f"{RESULTS}/slopes.csv",
+        table=report(
+            f"{RESULTS}/slopes.csv",
+            caption="../report/slopes.rst",
+            category="Theory",
+            labels={"result": "Slopes in T (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/slopes.ipynb",
-        page=f"{RESULTS}/notebooks/slopes.html",
+        page=report(
+            f"{RESULTS}/notebooks/slopes.html",
+            caption="../report/slopes.rst",
+            category="Theory",
+            labels={"result": "Slopes in T"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/slopes.ipynb",
         messages=f"{RESULTS}/logs/notebooks/slopes.log",
@@ -83,23 +94,34 @@ rule slopes:
     message:
         "Slopes in T, with floors removed or fitted"
     shell:
-        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
-        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
         " >{log.messages:q} 2>&1"
 
 
 rule effects:
     input:
-        script="workflow/scripts/execute_notebook.py",
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/effects.ipynb",
         sources=sources("effects", "sweep_figures", "summaries"),
         runs=sweep_files("people", "horizon", "pairs", "states", "actions"),
         environment=f"{RESULTS}/environment.npz",
     output:
         means=f"{RESULTS}/effects_means.csv",
-        table=f"{RESULTS}/effects.csv",
+        table=report(
+            f"{RESULTS}/effects.csv",
+            caption="../report/effects.rst",
+            category="Theory",
+            labels={"result": "Effects of M, H, N, |S| and |A| (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/effects.ipynb",
-        page=f"{RESULTS}/notebooks/effects.html",
+        page=report(
+            f"{RESULTS}/notebooks/effects.html",
+            caption="../report/effects.rst",
+            category="Theory",
+            labels={"result": "Effects of M, H, N, |S| and |A|"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/effects.ipynb",
         messages=f"{RESULTS}/logs/notebooks/effects.log",
@@ -116,23 +138,34 @@ rule effects:
     message:
         "Effects of M, H, N, |S| and |A|"
     shell:
-        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
-        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
         " >{log.messages:q} 2>&1"
 
 
 rule schedules:
     input:
-        script="workflow/scripts/execute_notebook.py",
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/schedules.ipynb",
         sources=sources("sweep_figures", "summaries"),
         runs=schedule_files(),
         environment=f"{RESULTS}/environment.npz",
     output:
         means=f"{RESULTS}/schedules_means.csv",
-        table=f"{RESULTS}/schedules.csv",
+        table=report(
+            f"{RESULTS}/schedules.csv",
+            caption="../report/schedules.rst",
+            category="Theory",
+            labels={"result": "Schedules of M and H (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/schedules.ipynb",
-        page=f"{RESULTS}/notebooks/schedules.html",
+        page=report(
+            f"{RESULTS}/notebooks/schedules.html",
+            caption="../report/schedules.rst",
+            category="Theory",
+            labels={"result": "Schedules of M and H"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/schedules.ipynb",
         messages=f"{RESULTS}/logs/notebooks/schedules.log",
@@ -149,6 +182,6 @@ rule schedules:
     message:
         "Fewer people and shorter trajectories first, at equal cost"
     shell:
-        "python {input.script:q} --notebook {input.notebook:q} --parameters {params.parameters:q}"
-        " --progress {log.notebook:q} --output {output.notebook:q} --page {output.page:q}"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
         " >{log.messages:q} 2>&1"
