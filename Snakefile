@@ -22,6 +22,8 @@ include: "workflow/rules/cases.smk"
 wildcard_constraints:
     case="|(readings|instances)/[a-z0-9-]+/",
     algorithm=r"\w+",
+    first=r"\d+",
+    last=r"\d+",
 
 
 include: "workflow/rules/environment.smk"
@@ -31,7 +33,9 @@ include: "workflow/rules/claims.smk"
 include: "workflow/rules/proofs.smk"
 include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/theory.smk"
+include: "workflow/rules/grid.smk"
 include: "workflow/rules/summary.smk"
+include: "workflow/rules/cluster.smk"
 
 
 rule all:
@@ -56,6 +60,11 @@ rule theory:
         rules.schedules.output,
     message:
         "Bounds, certificates, slopes, effects and schedules are there"
+
+
+onstart:
+    if workflow.executor_plugin.name == "slurm":
+        consult_slurm()
 
 
 onsuccess:

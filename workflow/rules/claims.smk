@@ -18,6 +18,9 @@ rule verdicts:
         f"{RESULTS}/logs/verdicts/{{case}}claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/verdicts/{{case}}claims.tsv"
+    resources:
+        runtime=runtime("verdicts"),
+        mem_mb=memory("verdicts"),
     params:
         evidence=evidence_of,
         rates=lambda wildcards, input: f"--rates {input.rates}" if input.rates else "",
@@ -44,6 +47,9 @@ rule sensitivity:
         f"{RESULTS}/logs/sensitivity/{{algorithm}}-{{axis}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/sensitivity/{{algorithm}}-{{axis}}.tsv"
+    resources:
+        runtime=runtime("sensitivity"),
+        mem_mb=memory("sensitivity"),
     params:
         study=lambda wildcards: relevant("", wildcards.algorithm, "evaluators"),
         options=json.dumps(config["claims"]["sensitivity"]),
@@ -69,6 +75,7 @@ rule verdict_table:
         f"{RESULTS}/logs/verdict_table.log",
     benchmark:
         f"{RESULTS}/benchmarks/verdict_table.tsv"
+    localrule: True
     params:
         titles=json.dumps(list(judged().values())),
     message:
@@ -95,6 +102,9 @@ rule claims_notebook:
         messages=f"{RESULTS}/logs/notebooks/claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/claims.tsv"
+    resources:
+        runtime=runtime("claims_notebook"),
+        mem_mb=memory("claims_notebook"),
     params:
         results=lambda wildcards: RESULTS,
         figures=lambda wildcards: FIGURES,

@@ -41,12 +41,13 @@ def load_readings():
 
 def validate_config():
     """Stop with one line if the configuration cannot be run."""
-    from pgpd_hf import claims, configuration, readings, schedules, sweeps
+    from pgpd_hf import claims, configuration, grid, readings, schedules, sweeps
 
     try:
         configuration.check(config, schema("config"))
         sweeps.check(config)
         schedules.check(config)
+        grid.check(config)
         claims.load_claims(CLAIMS, schema("claims"))
         readings.check(config, load_readings(), schema("config"))
     except ValueError as error:

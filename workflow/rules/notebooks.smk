@@ -17,6 +17,9 @@ rule figures:
         messages=f"{RESULTS}/logs/notebooks/figure1.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/figure1.tsv"
+    resources:
+        runtime=runtime("figures"),
+        mem_mb=memory("figures"),
     params:
         results=lambda wildcards, input: os.path.dirname(input.optimum),
         figures=lambda wildcards, output: os.path.dirname(output[0]),
@@ -44,6 +47,9 @@ rule rates:
         messages=f"{RESULTS}/logs/notebooks/rates.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/rates.tsv"
+    resources:
+        runtime=runtime("rates"),
+        mem_mb=memory("rates"),
     params:
         results=lambda wildcards, output: os.path.dirname(output.table),
         study=json.dumps({key: config[key] for key in ("algorithms", "horizon", "link")}),

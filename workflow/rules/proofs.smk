@@ -11,6 +11,9 @@ rule bound:
         f"{RESULTS}/logs/bounds/{{setting}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/bounds/{{setting}}.tsv"
+    resources:
+        runtime=runtime("bound"),
+        mem_mb=memory("bound"),
     params:
         study=json.dumps({key: config[key] for key in ("environment", "link", "bounds")}),
     message:
@@ -34,6 +37,9 @@ rule bounds:
         messages=f"{RESULTS}/logs/notebooks/bounds.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/bounds.tsv"
+    resources:
+        runtime=runtime("bounds"),
+        mem_mb=memory("bounds"),
     params:
         results=lambda wildcards, output: os.path.dirname(output.table),
     message:
@@ -62,6 +68,9 @@ rule certify:
         f"{RESULTS}/logs/certificates/{{algorithm}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/certificates/{{algorithm}}.tsv"
+    resources:
+        runtime=runtime("certify"),
+        mem_mb=memory("certify"),
     params:
         study=lambda wildcards: relevant("", wildcards.algorithm, "evaluators", "certificates"),
         steps=steps_option,
@@ -90,6 +99,9 @@ rule certificates:
         messages=f"{RESULTS}/logs/notebooks/certificates.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/certificates.tsv"
+    resources:
+        runtime=runtime("certificates"),
+        mem_mb=memory("certificates"),
     params:
         results=lambda wildcards, output: os.path.dirname(output.table),
         seeds=config["certificates"]["seeds"],

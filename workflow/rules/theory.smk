@@ -16,6 +16,9 @@ rule run_sweep:
         f"{RESULTS}/logs/sweeps/{{sweep}}/{{algorithm}}/seeds{{first}}-{{last}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/sweeps/{{sweep}}/{{algorithm}}/seeds{{first}}-{{last}}.tsv"
+    resources:
+        runtime=runtime("run_sweep"),
+        mem_mb=memory("run_sweep"),
     params:
         study=lambda wildcards: theory_part(sweep=config["sweeps"][wildcards.sweep]),
         steps=lambda wildcards, input: f"--steps {input.steps}" if input.steps else "",
@@ -43,6 +46,9 @@ rule run_schedules:
         f"{RESULTS}/logs/schedules/{{algorithm}}/seeds{{first}}-{{last}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/schedules/{{algorithm}}/seeds{{first}}-{{last}}.tsv"
+    resources:
+        runtime=runtime("run_schedules"),
+        mem_mb=memory("run_schedules"),
     params:
         study=theory_part(schedules=config["schedules"]),
         steps=lambda wildcards, input: f"--steps {input.steps}" if input.steps else "",
@@ -71,6 +77,9 @@ rule slopes:
         messages=f"{RESULTS}/logs/notebooks/slopes.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/slopes.tsv"
+    resources:
+        runtime=runtime("slopes"),
+        mem_mb=memory("slopes"),
     params:
         results=lambda wildcards, output: os.path.dirname(output.table),
         link=config["link"],
@@ -99,6 +108,9 @@ rule effects:
         messages=f"{RESULTS}/logs/notebooks/effects.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/effects.tsv"
+    resources:
+        runtime=runtime("effects"),
+        mem_mb=memory("effects"),
     params:
         results=lambda wildcards, output: os.path.dirname(output.table),
         link=config["link"],
@@ -127,6 +139,9 @@ rule schedules:
         messages=f"{RESULTS}/logs/notebooks/schedules.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/schedules.tsv"
+    resources:
+        runtime=runtime("schedules"),
+        mem_mb=memory("schedules"),
     params:
         results=lambda wildcards, output: os.path.dirname(output.table),
         link=config["link"],

@@ -136,6 +136,24 @@ class Algorithm(ABC):
             self.multiplier_bound = 2 / ((1 - cmdp.discount) * optimum.slack)
 
     @staticmethod
+    def effort(states, actions, pairs):
+        r"""What one iteration asks of the process and of people.
+
+        Parameters
+        ----------
+        states, actions : int
+            Size of the process.
+        pairs : int
+            N.
+
+        Returns
+        -------
+        trajectories, questions : int
+            Numbers of both; none for a method that asks nobody.
+        """
+        return 0, 0
+
+    @staticmethod
     @abstractmethod
     def theorem_steps(cmdp, optimum, iterations):
         r"""Step sizes of the algorithm's theorem.
