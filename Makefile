@@ -14,7 +14,7 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims smoke test test-all lint format docs lock clean distclean
+.PHONY: help figures claims smoke test test-all test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -28,13 +28,16 @@ claims: .venv/installed  ## judge the paper's statements under every reading (a 
 	$(IN_VENV) snakemake claims --cores $(CORES)
 
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
-	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
+	$(IN_VENV) snakemake all claims theory grid --cores $(CORES) --configfile config/smoke.yaml
 
 test: .venv/installed  ## run the test suite
-	$(IN_VENV) pytest -m 'not slow'
+	$(IN_VENV) pytest -m 'not slow and not slurm'
 
 test-all: .venv/installed  ## run the test suite with its slow tests
-	$(IN_VENV) pytest
+	$(IN_VENV) pytest -m 'not slurm'
+
+test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root)
+	$(IN_VENV) pytest -m slurm tests/slurm
 
 lint: .venv/installed  ## check style and the workflow's good practice
 	$(IN_VENV) ruff check

@@ -32,7 +32,7 @@ START = 10.0  # imports, and kernels to compile on a node that has none of them 
 NOTEBOOK = 60.0  # kernel, pictures, page
 
 # Megabytes.
-JOB = 750  # Python with its packages, and the two Snakemakes of a Slurm job
+JOB = 950  # Python with its packages, and the two Snakemakes of a Slurm job around it
 CHUNK = 512 * 8 / 1e6  # one number for each iterate of a chunk
 ROW = 500e-6  # of a table that is read, joined and sorted
 

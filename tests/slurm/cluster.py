@@ -233,6 +233,24 @@ class Cluster:
                 LINK.unlink()
             os.environ.pop("SLURM_CONF", None)
 
+    def left_behind(self):
+        """Processes that belong to the folder, and the link: empty if all is gone."""
+        found = [str(LINK)] if LINK.is_symlink() else []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:  # it has just ended
+                continue
+            if str(self.root) in command:
+                found.append(command)
+        return found
+
+    def jobs(self, folder):
+        """Number and state of all jobs that were submitted from a folder, the first one first."""
+        lines = self.ask("squeue", "--states=all", "-h", "-S", "i", "-o", "%i|%T|%Z").splitlines()
+        rows = [line.split("|") for line in lines]
+        return [(number, state) for number, state, place in rows if place == str(folder)]
+
     def kill(self, name):
         """Stop one daemon by the process id that it wrote."""
         try:

@@ -86,7 +86,8 @@ class Setting:
 class Algorithm(ABC):
     r"""A primal-dual method, ready to iterate on one process under one setting.
 
-    Subclasses set the class attributes and implement :meth:`advance`.
+    Subclasses set the class attributes, and implement :meth:`advance` and, if they ask people,
+    :meth:`effort`.
 
     Parameters
     ----------
@@ -116,12 +117,14 @@ class Algorithm(ABC):
     parameterizations: tuple[str, ...]
     words_per_iteration: int = 0
     normals_per_iteration: int = 0
-    questions_per_iteration: int = 0
-    steps_per_iteration: int = 0
 
     def __init__(self, cmdp: CMDP, optimum: Optimum, setting: Setting):
         self.cmdp = cmdp
         self.setting = setting
+        trajectories, self.questions_per_iteration = self.effort(
+            cmdp.states, cmdp.actions, setting.pairs
+        )
+        self.steps_per_iteration = trajectories * (setting.horizon + 1)
         self.parameterization = setting.parameterization or self.parameterizations[0]
         if self.parameterization not in self.parameterizations:
             raise ValueError(

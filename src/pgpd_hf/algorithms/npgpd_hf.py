@@ -34,9 +34,7 @@ class NPGPDHF(Algorithm):
 
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
-        rounds, states, actions = setting.pairs, cmdp.states, cmdp.actions
-        trajectories, self.questions_per_iteration = self.effort(states, actions, rounds)
-        self.steps_per_iteration = trajectories * (setting.horizon + 1)
+        rounds = setting.pairs
         self.words_per_iteration = self.steps_per_iteration + rounds + self.questions_per_iteration
         bound = cmdp.return_bound(setting.horizon)
         self.survey = Survey(

@@ -41,8 +41,6 @@ class ZPGPDHF(Algorithm):
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
         rounds, dimension = setting.pairs, cmdp.states * cmdp.actions
-        trajectories, self.questions_per_iteration = self.effort(cmdp.states, cmdp.actions, rounds)
-        self.steps_per_iteration = trajectories * (setting.horizon + 1)
         self.words_per_iteration = self.steps_per_iteration + rounds + self.questions_per_iteration
         self.normals_per_iteration = dimension
         tangent = setting.directions == "tangent"
