@@ -20,7 +20,8 @@ include: "workflow/rules/cases.smk"
 
 
 wildcard_constraints:
-    case="|(readings|instances)/[a-z0-9-]+/",
+    case="|readings/[a-z0-9-]+/",
+    group="[a-z]+",
     algorithm=r"\w+",
     first=r"\d+",
     last=r"\d+",
@@ -29,6 +30,7 @@ wildcard_constraints:
 include: "workflow/rules/environment.smk"
 include: "workflow/rules/simulate.smk"
 include: "workflow/rules/notebooks.smk"
+include: "workflow/rules/instances.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/proofs.smk"
 include: "workflow/rules/sweeps.smk"

@@ -152,6 +152,23 @@ def environment(config):
     return _refuse_at("environment", lambda: random_cmdp(**options))
 
 
+def instance(config, number):
+    """Another random draw of a study's environment.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration whose environment does not come from a file.
+    number : int
+        Which draw.
+
+    Returns
+    -------
+    CMDP
+    """
+    return environment({"environment": {**config["environment"], "instance": number}})
+
+
 def run_setting(config, algorithm, evaluators, steps=None):
     r"""Keyword arguments of the runs of one algorithm and M.
 

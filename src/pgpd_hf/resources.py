@@ -212,10 +212,7 @@ def seconds(rule, study, job):
     """
     match rule:
         case "calibrate":
-            steps = study["calibration"]["grid"][job["algorithm"]]
-            pairs = len(steps["primal_step"]) * len(steps["dual_step"])
-            once = _run_seconds(study, job["algorithm"], evaluated=False)
-            work = pairs * study["calibration"]["seeds"] * once
+            work = _calibration_seconds(study, job["algorithm"])
         case "simulate":
             work = _count(job) * _seed_seconds(study, job["algorithm"], job["evaluators"])
         case "sweep":
@@ -230,6 +227,11 @@ def seconds(rule, study, job):
         case "run_grid":
             work = _count(job) * (int(job["last_instance"]) - int(job["first_instance"]) + 1)
             work *= _grid_seed_seconds(study, job["algorithm"])
+        case "instance_runs":
+            work = study["seeds"] * len(study["evaluators"])
+            work *= _run_seconds(study, job["algorithm"])
+            work += _calibration_seconds(study, job["algorithm"])
+            work *= len(study["claims"]["instances"]["groups"][job["group"]]["numbers"])
         case "sensitivity":
             work = _sensitivity_seconds(study, job["algorithm"], job["axis"])
         case "certify":
@@ -307,6 +309,12 @@ def _run_seconds(study, algorithm, evaluated=True, **changes):
     """Time of a run of the study, with some settings changed."""
     setting = {"horizon": study["horizon"], **study["algorithms"][algorithm], **changes}
     return run_seconds(algorithm, setting, *_size(study), evaluated)
+
+
+def _calibration_seconds(study, algorithm):
+    steps = study["calibration"]["grid"][algorithm]
+    pairs = len(steps["primal_step"]) * len(steps["dual_step"])
+    return pairs * study["calibration"]["seeds"] * _run_seconds(study, algorithm, evaluated=False)
 
 
 def _seed_seconds(study, algorithm, evaluators):

@@ -36,7 +36,7 @@ def find_jobs(folder):
     Refusal
         If Slurm does not answer.
     """
-    answer = _ask("squeue", "--me", "--noheader", "--format=%i|%T|%j|%k|%Z")
+    answer = _ask("squeue", "--me", "--noheader", "--sort=i", "--format=%i|%T|%j|%k|%Z")
     jobs = []
     for line in answer.stdout.splitlines():
         number, state, name, comment, place = line.split("|", 4)

@@ -119,11 +119,20 @@ def wait_until(condition, seconds, what):
         time.sleep(0.1)
 
 
+def ended(number):
+    """Whether a process has ended, though its parent may not have asked."""
+    try:
+        return "State:\tZ" in Path(f"/proc/{number}/status").read_text()
+    except OSError:
+        return True
+
+
 class Cluster:
     """The daemons and their folder."""
 
     def __init__(self, root):
         self.root = root
+        self.database = None  # the one daemon that does not leave its parent
         self.started = []  # names of daemons, in the order in which they were started
 
     def start(self):
@@ -181,7 +190,7 @@ class Cluster:
             "--skip-test-db",
         )
         with open(self.root / "mariadbd.log", "w") as log:
-            subprocess.Popen(
+            self.database = subprocess.Popen(
                 [
                     "mariadbd",
                     "--no-defaults",
@@ -229,6 +238,8 @@ class Cluster:
         finally:
             for name in reversed(list(dict.fromkeys(self.started))):
                 self.kill(name)
+            if self.database is not None:
+                self.database.wait(timeout=20)
             if LINK.is_symlink() and LINK.readlink() == self.root / "slurm.conf":
                 LINK.unlink()
             os.environ.pop("SLURM_CONF", None)
@@ -262,7 +273,7 @@ class Cluster:
             return
         os.kill(number, signal.SIGTERM)
         try:
-            wait_until(lambda: not Path(f"/proc/{number}").exists(), 10, name)
+            wait_until(lambda: ended(number), 10, name)
         except TimeoutError:
             os.kill(number, signal.SIGKILL)
 

@@ -80,8 +80,9 @@ class Workflow:
 
     def read(self):
         """Collect lines as they come."""
-        for line in self.process.stdout:
-            self.lines.append((time.monotonic(), line.rstrip("\n")))
+        with self.process.stdout as lines:
+            for line in lines:
+                self.lines.append((time.monotonic(), line.rstrip("\n")))
 
     def wait(self):
         """Wait for the end; give back the exit code."""

@@ -22,8 +22,9 @@ def computing(folder):
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            words = (path / "cmdline").read_bytes().split(b"\0")
-            if b"workflow/scripts/simulate.py" in words and (path / "cwd").readlink() == folder:
+            command = (path / "cmdline").read_bytes()
+            script = command.startswith(b"python\0workflow/scripts/simulate.py")
+            if script and (path / "cwd").readlink() == folder:
                 found.append(int(path.name))
         except OSError:  # it has just ended
             continue
@@ -122,10 +123,18 @@ def test_job_that_never_fits_names_its_log(cluster, accidents):
     assert workflow.process.returncode == 1
     assert [state for _, state in cluster.jobs(project.folder)] == ["FAILED"]
     assert "Error in rule simulate" in text
-    assert "exceeded memory limit" in text  # the end of Slurm's log of the job
     assert "results/cut/logs/runs/zpgpd_hf/M16/seeds0000-0001.log" in text
+    (log,) = project.folder.glob(".snakemake/slurm_logs/rule_simulate/*/*.log")
+    assert str(log) in text
+    assert "exceeded memory limit" in log.read_text()
     assert not (project.folder / TARGET).exists()
-    record("job always over its memory", workflow, moment, "SLURM status is", "error names the log")
+    record(
+        "job always over its memory",
+        workflow,
+        moment,
+        "SLURM status is",
+        "one error, names Slurm's log",
+    )
 
 
 def test_controller_that_restarts_changes_nothing(cluster, undisturbed, fresh):

@@ -10,17 +10,15 @@ from slurm_project import PROFILE, Project
 pytestmark = pytest.mark.slurm
 
 FILES = """
-    aggregate.parquet
-    rates/npgpd_hf/study_steps/Minf.parquet rates/zpgpd_hf/study_steps/Minf.parquet
-    sweeps/states/npgpd_hf/seeds0000-0001.parquet sweeps/states/zpgpd_hf/seeds0000-0001.parquet
-    sweeps/length/npg_pd/seeds0000-0000.parquet schedules/npgpd_hf/seeds0000-0001.parquet
-    schedules/zpgpd_hf/seeds0000-0001.parquet grid.csv sensitivity/zpgpd_hf-perturbation.csv
+    aggregate.parquet rates/npgpd_hf/study_steps/Minf.parquet grid.csv
+    sweeps/states/zpgpd_hf/seeds0000-0001.parquet sweeps/length/npg_pd/seeds0000-0000.parquet
+    schedules/npgpd_hf/seeds0000-0001.parquet sensitivity/zpgpd_hf-perturbation.csv
     bounds/short-horizon.csv certificates/npgpd_hf.csv instances/binding/claims.csv
 """
 TARGETS = [f"results/cut/{name}" for name in FILES.split()]
 SIMULATING = {
     *("calibrate", "simulate", "sweep", "run_sweep", "run_schedules", "run_grid"),
-    *("sensitivity", "bound", "certify"),
+    *("instance_runs", "sensitivity", "bound", "certify"),
 }
 
 

@@ -144,6 +144,7 @@ def test_every_rule_that_simulates_is_estimated_from_its_work():
         "run_sweep": {**JOB, "sweep": "people"},
         "run_schedules": JOB,
         "run_grid": {**JOB, "first_instance": "0000", "last_instance": "0003"},
+        "instance_runs": {"algorithm": "npgpd_hf", "group": "binding"},
         "certify": {"algorithm": "npgpd_hf"},
         "bound": {"setting": "paper"},
     }

@@ -25,11 +25,11 @@ class Project:
             else:
                 shutil.copy(source, folder / part)
 
-    def snakemake(self, *options):
-        """Run the smoke study; give back exit code and everything printed."""
+    def snakemake(self, *options, configfile="config/smoke.yaml"):
+        """Run the smoke study, or another; give back exit code and everything printed."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path, "PYTHONPATH": str(self.folder / "src")}
-        command = ["snakemake", *options, "--configfile", "config/smoke.yaml"]
+        command = ["snakemake", *options, "--configfile", configfile]
         process = subprocess.run(
             command,
             cwd=self.folder,

@@ -4,13 +4,9 @@ rule verdicts:
         sources=sources("claims/__init__", "cmdp", "statistics", "storage"),
         claims=CLAIMS,
         schema="workflow/schemas/claims.schema.yaml",
-        environments=lambda wildcards: [
-            environment_of(member["case"]) for member in members(wildcards.case)
-        ],
-        optima=lambda wildcards: [optimum_of(member["case"]) for member in members(wildcards.case)],
-        traces=lambda wildcards: [
-            file for member in members(wildcards.case) for file in traces(member["case"])
-        ],
+        environment=lambda wildcards: environment_of(wildcards.case),
+        optimum=lambda wildcards: optimum_of(wildcards.case),
+        traces=lambda wildcards: traces(wildcards.case),
         rates=lambda wildcards: [] if wildcards.case else f"{RESULTS}/rates.csv",
     output:
         f"{RESULTS}/{{case}}claims.csv",
@@ -22,13 +18,48 @@ rule verdicts:
         runtime=runtime("verdicts"),
         mem_mb=memory("verdicts"),
     params:
-        evidence=evidence_of,
+        reading=lambda wildcards: look_of(wildcards.case),
         rates=lambda wildcards, input: f"--rates {input.rates}" if input.rates else "",
     message:
         "{wildcards.case}verdicts"
     shell:
         "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
-        " --evidence {params.evidence:q} {params.rates} --output {output:q} >{log:q} 2>&1"
+        " --reading {params.reading:q} --environment {input.environment:q}"
+        " --optimum {input.optimum:q} --traces {input.traces:q} {params.rates}"
+        " --output {output:q} >{log:q} 2>&1"
+
+
+rule instance_verdicts:
+    input:
+        script="workflow/scripts/judge_instances.py",
+        sources=sources("claims/__init__", "statistics", "storage"),
+        claims=CLAIMS,
+        schema="workflow/schemas/claims.schema.yaml",
+        optima=lambda wildcards: [
+            f"{RESULTS}/instances/{group}/optima.csv" for group in members(wildcards.group)
+        ],
+        traces=lambda wildcards: expand(
+            f"{RESULTS}/instances/{{group}}/runs/{{algorithm}}.parquet",
+            group=members(wildcards.group),
+            algorithm=config["algorithms"],
+        ),
+    output:
+        f"{RESULTS}/instances/{{group}}/claims.csv",
+    log:
+        f"{RESULTS}/logs/verdicts/instances/{{group}}/claims.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/verdicts/instances/{{group}}/claims.tsv"
+    params:
+        groups=lambda wildcards: members(wildcards.group),
+    resources:
+        runtime=runtime("instance_verdicts"),
+        mem_mb=memory("instance_verdicts"),
+    message:
+        "instances/{wildcards.group}/verdicts"
+    shell:
+        "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
+        " --groups {params.groups} --optima {input.optima:q} --traces {input.traces:q}"
+        " --output {output:q} >{log:q} 2>&1"
 
 
 rule sensitivity:
@@ -51,7 +82,7 @@ rule sensitivity:
         runtime=runtime("sensitivity"),
         mem_mb=memory("sensitivity"),
     params:
-        study=lambda wildcards: relevant("", wildcards.algorithm, "evaluators"),
+        study=lambda wildcards: relevant(config, wildcards.algorithm, "evaluators"),
         options=json.dumps(config["claims"]["sensitivity"]),
         steps=steps_option,
     message:

@@ -72,7 +72,7 @@ rule certify:
         runtime=runtime("certify"),
         mem_mb=memory("certify"),
     params:
-        study=lambda wildcards: relevant("", wildcards.algorithm, "evaluators", "certificates"),
+        study=lambda wildcards: relevant(config, wildcards.algorithm, "evaluators", "certificates"),
         steps=steps_option,
     message:
         "Certificates along runs of {wildcards.algorithm}"
