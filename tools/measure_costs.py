@@ -2,8 +2,8 @@
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python tools/measure_costs.py
 
-Runs of different T, N, H, M and sizes are timed, and non-negative coefficients fitted to their times
-with equal relative weights. Takes about a minute; nothing else should run meanwhile.
+Runs of different T, N, H, M and sizes are timed, and non-negative coefficients fitted to their
+times with equal relative weights. Takes a minute; nothing else should run meanwhile.
 """
 
 import itertools
