@@ -8,8 +8,8 @@ from pgpd_hf import _compilation
 
 MOUNTS = """\
 /dev/sda1 / ext4 rw 0 0
-server:/home /home nfs4 rw 0 0
-server:/ /home/local xfs rw 0 0
+server:/data /data nfs4 rw 0 0
+server:/ /data/local xfs rw 0 0
 lustre@o2ib:/work /scratch lustre rw 0 0
 tmpfs /tmp tmpfs rw 0 0
 """
@@ -20,10 +20,10 @@ tmpfs /tmp tmpfs rw 0 0
     [
         ("/", False),
         ("/tmp/pgpd_hf", False),
-        ("/home", True),
-        ("/home/me/.cache/pgpd_hf", True),
-        ("/home/local/me", False),
-        ("/homes", False),
+        ("/data", True),
+        ("/data/me/.cache/pgpd_hf", True),
+        ("/data/local/me", False),
+        ("/database", False),
         ("/scratch/me", True),
     ],
 )
@@ -34,7 +34,7 @@ def test_network_file_systems_are_told_from_local_ones(tmp_path, folder, remote)
 
 
 def test_where_mounts_are_unknown_every_folder_is_local(tmp_path):
-    assert not _compilation._is_remote("/home", tmp_path / "missing")
+    assert not _compilation._is_remote("/data", tmp_path / "missing")
 
 
 @pytest.fixture

@@ -96,7 +96,3 @@ def test_grid_that_cannot_be_run_is_refused(algorithms, file, message):
     with pytest.raises(ValueError, match=r".") as refusal:
         grid.check(config)
     assert str(refusal.value).startswith(message)
-
-
-def test_grid_of_the_default_configuration_passes():
-    grid.check(CONFIG)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import configuration, schedules, sweeps
+from pgpd_hf import configuration, grid, schedules, sweeps
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -30,6 +30,9 @@ BAD = [
     ("seeds", 0, "seeds"),
     ("seeds", "20", "seeds"),
     ("block", 0, "block"),
+    ("job_minutes", 0, "job_minutes"),
+    ("grid.instances", 1, "grid.instances"),
+    ("grid.algorithms.npgpd_hf.pairs", [0], "grid.algorithms.npgpd_hf.pairs"),
     ("environment", None, "environment"),
     ("environment.discount", 1, "environment.discount"),
     ("environment.discount", -0.1, "environment.discount"),
@@ -74,6 +77,7 @@ def test_default_configuration_passes():
     configuration.check(CONFIG, SCHEMA)
     sweeps.check(CONFIG)
     schedules.check(CONFIG)
+    grid.check(CONFIG)
 
 
 @pytest.mark.parametrize(
