@@ -49,11 +49,11 @@ rule instance_verdicts:
         f"{RESULTS}/logs/verdicts/instances/{{group}}/claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/verdicts/instances/{{group}}/claims.tsv"
-    params:
-        groups=lambda wildcards: members(wildcards.group),
     resources:
         runtime=runtime("instance_verdicts"),
         mem_mb=memory("instance_verdicts"),
+    params:
+        groups=lambda wildcards: members(wildcards.group),
     message:
         "instances/{wildcards.group}/verdicts"
     shell:

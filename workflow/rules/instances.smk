@@ -8,11 +8,11 @@ rule instance_optima:
         f"{RESULTS}/logs/instances/{{group}}/optima.log",
     benchmark:
         f"{RESULTS}/benchmarks/instances/{{group}}/optima.tsv"
+    localrule: True
     params:
         study=lambda wildcards: json.dumps({"environment": GROUPS[wildcards.group]["environment"]}),
         instances=lambda wildcards: numbers(wildcards.group),
         expected=lambda wildcards: expected(wildcards.group),
-    localrule: True
     message:
         "{wildcards.group} instances and their optima"
     shell:
@@ -33,6 +33,9 @@ rule instance_runs:
         f"{RESULTS}/logs/instances/{{group}}/{{algorithm}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/instances/{{group}}/{{algorithm}}.tsv"
+    resources:
+        runtime=runtime("instance_runs"),
+        mem_mb=memory("instance_runs"),
     params:
         study=lambda wildcards: relevant(
             GROUPS[wildcards.group],
@@ -43,9 +46,6 @@ rule instance_runs:
             "calibration",
         ),
         instances=lambda wildcards: numbers(wildcards.group),
-    resources:
-        runtime=runtime("instance_runs"),
-        mem_mb=memory("instance_runs"),
     message:
         "{wildcards.algorithm} on {wildcards.group} instances: step sizes and runs"
     shell:
