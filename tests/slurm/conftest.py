@@ -1,6 +1,7 @@
 """A Slurm for all tests of this folder."""
 
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -18,6 +19,8 @@ def cluster():
     root = Path(tempfile.mkdtemp(prefix="slurm-"))
     root.chmod(0o755)  # munge insists
     place = Cluster(root)
+    # Whoever ends the tests ends the daemons, too.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         place.start()
         yield place
@@ -25,6 +28,7 @@ def cluster():
         place.stop()
         left = place.left_behind()
         shutil.rmtree(root)
+        signal.signal(signal.SIGTERM, before)
     assert not left, left
 
 
