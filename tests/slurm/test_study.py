@@ -35,7 +35,7 @@ def local(tmp_path_factory):
 def remote(cluster, tmp_path_factory):
     """The study through Slurm, and what was printed meanwhile."""
     project = Project(tmp_path_factory.mktemp("remote"))
-    code, output = project.snakemake(*TARGETS, *PROFILE, "--jobs", "4", "--config", "job_minutes=1")
+    code, output = project.snakemake(*TARGETS, *PROFILE, "--jobs", "4")
     assert code == 0, output
     return project, output
 
@@ -63,7 +63,7 @@ def test_tables_are_those_of_the_local_run(local, remote):
 
 def test_nothing_is_left_to_do(remote):
     project, _ = remote
-    code, output = project.snakemake(*TARGETS, *PROFILE, "--config", "job_minutes=1")
+    code, output = project.snakemake(*TARGETS, *PROFILE)
     assert code == 0, output
     assert "Nothing to be done" in output
 
