@@ -17,6 +17,7 @@ from pgpd_hf import storage
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("source", help="notebook with a cell of parameters")
