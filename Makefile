@@ -14,7 +14,7 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims smoke test test-all lint format docs lock clean distclean
+.PHONY: help figures claims smoke bench test test-all lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,11 @@ claims: .venv/installed  ## judge the paper's statements under every reading (a 
 
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
 	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
+
+bench: .venv/installed  ## time the engine beside C, JAX, NumPy and plain Python (a few minutes)
+	@$(MAKE) --no-print-directory .venv-bench/installed || \
+	    echo 'JAX could not be installed: the table will do without it' >&2
+	$(IN_VENV) python -m benchmarks
 
 test: .venv/installed  ## run the test suite
 	$(IN_VENV) pytest -m 'not slow'
@@ -57,7 +62,7 @@ clean:  ## remove results, keep the environment and the committed figures
 	rm -rf results .snakemake
 
 distclean: clean  ## remove everything that a target made
-	rm -rf .venv .hypothesis .pytest_cache .ruff_cache src/*.egg-info
+	rm -rf .venv .venv-bench .hypothesis .pytest_cache .ruff_cache src/*.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # Made from scratch whenever the lock changes, so that nothing of an older one stays behind.
@@ -71,6 +76,13 @@ distclean: clean  ## remove everything that a target made
 	@awk '/^[a-z]/ { keep = /^setuptools==/ } keep' requirements.lock > .venv/backend.lock
 	@$(PIP) install --require-hashes -r .venv/backend.lock
 	@$(PIP) install --require-hashes --no-build-isolation -r requirements.lock
+	@touch $@
+
+# What the peers of the benchmark need is no business of the package.
+.venv-bench/installed: benchmarks/requirements.lock
+	@$(PYTHON) -m venv --clear .venv-bench
+	@.venv-bench/bin/python -m pip --disable-pip-version-check -qq \
+	    install --require-hashes -r benchmarks/requirements.lock
 	@touch $@
 
 .venv/installed: .venv/locked pyproject.toml
