@@ -132,7 +132,11 @@ def run(
         return _trace(process, optimum, seed, initial_policy, grid, purpose)
 
     with ThreadPoolExecutor(threads) as pool:
-        return pd.concat(list(pool.map(trace, seeds)), ignore_index=True)
+        traces = list(pool.map(trace, seeds))
+    columns = {name: np.concatenate([trace[name] for trace in traces]) for name in traces[0]}
+    people = pd.array([evaluators] * len(columns["seed"]), dtype="Int64")
+    columns.update(algorithm=process.name, evaluators=people)
+    return pd.DataFrame(columns, columns=list(COLUMNS))
 
 
 def checkpoint_grid(iterations, points=100):
@@ -235,7 +239,7 @@ def values_at(process, seed, checkpoints, purpose="run"):
 
 
 def _trace(process, optimum, seed, initial_policy, grid, purpose):
-    """Rows of one seed."""
+    """Columns of one seed, all but those that are the same for every seed."""
     total = np.zeros(2)
     rows = []
     first = 0
@@ -252,10 +256,8 @@ def _trace(process, optimum, seed, initial_policy, grid, purpose):
     means = np.concatenate([row[2] for row in rows], axis=1)
     people = process.setting.evaluators
     queries = 0 if people is None else people * process.questions_per_iteration
-    trace = {
-        "algorithm": process.name,
-        "evaluators": pd.array([people] * len(grid), dtype="Int64"),
-        "seed": seed,
+    return {
+        "seed": np.full(len(grid), seed),
         "iteration": grid,
         "reward_value": values[0],
         "utility_value": values[1],
@@ -267,7 +269,6 @@ def _trace(process, optimum, seed, initial_policy, grid, purpose):
         "queries": grid * queries,
         "steps": grid * process.steps_per_iteration,
     }
-    return pd.DataFrame(trace, columns=list(COLUMNS))
 
 
 def _seeds(seeds):
