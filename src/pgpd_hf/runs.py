@@ -32,7 +32,7 @@ COLUMNS = (
 METRICS = ("optimality_gap", "constraint_violation")
 _CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
 _CHUNK_ITERATIONS = 512
-_CHUNK_LEAST = 16  # policies that are evaluated side by side
+_CHUNK_LEAST = 32  # policies that are evaluated side by side
 
 
 def run(
@@ -194,20 +194,27 @@ def iterates(process, seed, initial_policy=None, purpose="run", theta=None, mult
     """
     axes = {"purpose": purpose, "algorithm": process.name, "seed": seed}
     axes["evaluators"] = process.setting.evaluators
-    bits = streams.bit_generator(kind="words", **axes)
+    state = streams.word_state(kind="words", **axes)
     normal = np.random.Generator(streams.bit_generator(kind="normals", **axes))
     if theta is None:
         theta = process.initial_parameter(initial_policy)
     width, dimension = process.words_per_iteration, process.normals_per_iteration
-    chunk = min(_CHUNK_ITERATIONS, max(_CHUNK_LEAST, _CHUNK_WORDS // max(1, width)))
-    left = process.setting.iterations
-    while left > 0:
-        count = min(chunk, left)
-        words = bits.random_raw(count * width).reshape(count, width)
-        normals = normal.standard_normal((count, dimension))
-        policies, multipliers, multiplier = process.advance(theta, multiplier, words, normals)
-        left -= count
-        yield policies, multipliers
+    rows = min(_CHUNK_ITERATIONS, max(1, _CHUNK_WORDS // max(1, width)))
+    chunk = -(-_CHUNK_LEAST // rows) * rows
+    words, normals = np.empty((rows, width), np.uint64), np.empty((rows, dimension))
+    done, length = 0, process.setting.iterations
+    while done < length:
+        policies, multipliers = [], []
+        for begin in range(done, min(done + chunk, length), rows):
+            count = min(rows, length - begin)
+            streams.draw_words(state, words[:count])
+            normal.standard_normal(out=normals[:count])
+            advanced = process.advance(theta, multiplier, words[:count], normals[:count])
+            policies.append(advanced[0])
+            multipliers.append(advanced[1])
+            multiplier = advanced[2]
+        done += chunk
+        yield np.concatenate(policies), np.concatenate(multipliers)
     yield process.policy(theta)[None], np.array([multiplier])
 
 
