@@ -55,6 +55,7 @@ def run(
     checkpoints=None,
     threads=1,
     purpose="run",
+    optimum=None,
 ):
     r"""Run an algorithm once per seed and evaluate it exactly.
 
@@ -95,6 +96,8 @@ def run(
         Seeds run side by side; no number depends on it.
     purpose : str
         Names a family of random streams; runs for different purposes share no numbers.
+    optimum : Optimum, optional
+        Of the process, if it is at hand; by default it is found by linear program.
 
     Returns
     -------
@@ -124,7 +127,7 @@ def run(
     seeds = _seeds(seeds)
     grid = checkpoint_grid(iterations) if checkpoints is None else _grid(checkpoints, iterations)
     require_integer("threads", threads, 1)
-    optimum = optima.solve(cmdp)
+    optimum = optima.solve(cmdp) if optimum is None else optimum
     process = get_algorithm(algorithm)(cmdp, optimum, setting)
     process.initial_parameter(initial_policy)  # refuse a bad start before the first seed
 

@@ -82,17 +82,24 @@ def alias_table(probability, unit=1):
     """
     scaled = np.asarray(probability, dtype=np.float64) * len(probability)
     alias = np.arange(len(scaled))
-    small = [k for k, p in enumerate(scaled) if p < 1]
-    large = [k for k, p in enumerate(scaled) if p >= 1]
-    while small and large:
+    _share(scaled, alias)
+    threshold = np.minimum(np.rint(scaled * 2.0**32), 2.0**32 - 1).astype(np.uint64)
+    return (threshold << _HALF) | (alias * unit).astype(np.uint64)
+
+
+@njit
+def _share(scaled, alias):
+    """Give each column of less than average probability an alias that fills it up."""
+    small, large = [], []
+    for k in range(len(scaled)):
+        (small if scaled[k] < 1 else large).append(k)
+    while len(small) > 0 and len(large) > 0:
         low, high = small.pop(), large[-1]
         alias[low] = high
         scaled[high] -= 1 - scaled[low]
         if scaled[high] < 1:
             small.append(large.pop())
     # What is left over has scaled probability one, up to rounding, and is its own alias.
-    threshold = np.minimum(np.rint(scaled * 2.0**32), 2.0**32 - 1).astype(np.uint64)
-    return (threshold << _HALF) | (alias * unit).astype(np.uint64)
 
 
 @njit

@@ -191,6 +191,13 @@ def test_chunks_do_not_matter(name, states, monkeypatch):
 
 
 @every_algorithm
+def test_optimum_at_hand_is_not_looked_for_again(process, name, monkeypatch):
+    expected, optimum = run(process, name, **OPTIONS), solve(process)
+    monkeypatch.delattr(runs.optima, "solve")
+    assert_same(run(process, name, **OPTIONS, optimum=optimum), expected)
+
+
+@every_algorithm
 def test_checkpoints_choose_rows_and_change_nothing(process, name):
     every = run(process, name, **OPTIONS, checkpoints=range(8))
     some = run(process, name, **OPTIONS, checkpoints=np.array([6, 0, 3, 3]))
