@@ -99,7 +99,7 @@ class Running:
         Returns
         -------
         seconds : float
-            Wall time, without the start of the process.
+            Processor time on one core, else wall time; without the start of the process.
         summary : ndarray, float64, shape (seeds, 5)
             See :mod:`benchmarks.peers`.
 

@@ -22,9 +22,12 @@ def main():
     for line in sys.stdin:
         request = json.loads(line)
         task = Task.load(request["task"])
-        begin = time.perf_counter()
+        # Other programs disturb the processor's time less than the clock on the wall, but on
+        # several cores it says nothing.
+        clock = time.process_time if cores == 1 else time.perf_counter
+        begin = clock()
         summary = run(task, request["seeds"], request["iterations"], cores)
-        seconds = time.perf_counter() - begin
+        seconds = clock() - begin
         print(json.dumps({"seconds": seconds, "summary": summary.tolist()}), flush=True)
 
 
