@@ -2,6 +2,9 @@
 
 PYTHON ?= python3
 CORES ?= all
+CONFIG ?=
+KILLS ?= 20
+COMMANDS ?= figures test
 LOCK_FLAGS ?=
 
 # Packages that the shell (say, an environment module) puts first would shadow the locked ones.
@@ -12,23 +15,44 @@ IN_VENV := . .venv/bin/activate &&
 # -qq: errors only.
 PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
+# Snakemake evaluates templates in a file that it is given, so the file is looked at first.
+CHECK_CONFIG = $(if $(CONFIG),python tools/check_config.py '$(CONFIG)' &&)
+USE_CONFIG = $(if $(CONFIG),--configfile '$(CONFIG)')
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims smoke bench test test-all lint format docs lock clean distclean
+.PHONY: help figures claims report crate smoke verify reference bench test test-all test-faults \
+    test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke.'
+	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke,'
+	@echo '  CONFIG=config/mine.yaml makes figures and claims of another study, KILLS=3 is for test-faults,'
+	@echo '  COMMANDS=figures for test-clone: what to run there.'
 
 figures: .venv/installed  ## run the default study: results/paper and the committed figures
-	$(IN_VENV) snakemake --cores $(CORES)
+	$(IN_VENV) $(CHECK_CONFIG) snakemake --cores $(CORES) $(USE_CONFIG)
 
 claims: .venv/installed  ## judge the paper's statements under every reading (a quarter of an hour)
-	$(IN_VENV) snakemake claims --cores $(CORES)
+	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
+
+report: .venv/installed  ## put all results so far into one HTML file: results/paper/report.html
+	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html \
+	    --report-stylesheet workflow/report/style.css --report-after-run
+
+crate: .venv/installed  ## pack workflow, configuration and results: results/paper/crate.zip
+	$(IN_VENV) snakemake crate --cores $(CORES)
 
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
-	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
+	$(IN_VENV) snakemake all claims theory grid crate --cores $(CORES) \
+	    --configfile config/smoke.yaml
+
+verify: .venv/installed  ## run a part again, compare with reference/; FULL=1 runs all of it
+	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
+
+reference: .venv/installed  ## run the default study from scratch and write reference/
+	$(IN_VENV) python tools/verify.py --cores $(CORES) --write
 
 bench: .venv/installed  ## time the engine beside C, JAX, NumPy and plain Python (a few minutes)
 	@$(MAKE) --no-print-directory .venv-bench/installed || \
@@ -36,10 +60,19 @@ bench: .venv/installed  ## time the engine beside C, JAX, NumPy and plain Python
 	$(IN_VENV) python -m benchmarks
 
 test: .venv/installed  ## run the test suite
-	$(IN_VENV) pytest -m 'not slow'
+	$(IN_VENV) pytest -m 'not slow and not slurm'
 
 test-all: .venv/installed  ## run the test suite with its slow tests
-	$(IN_VENV) pytest
+	$(IN_VENV) pytest -m 'not slurm'
+
+test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root)
+	$(IN_VENV) pytest -m slurm tests/slurm
+
+test-faults: .venv/installed  ## kill runs at random moments and let them go on (ten minutes)
+	$(IN_VENV) KILLS=$(KILLS) pytest tests/workflow/test_kills.py
+
+test-clone: .venv/installed  ## run the README's commands in a clean clone with an empty home
+	$(IN_VENV) COMMANDS='$(COMMANDS)' pytest tests/clone
 
 lint: .venv/installed  ## check style and the workflow's good practice
 	$(IN_VENV) ruff check

@@ -1,9 +1,9 @@
 """Readings: named answers to what the paper leaves open, and the cases that a study consists of.
 
 A case is a place for results below the folder of a study: the study itself (""), a reading
-("readings/NAME/") or a random instance ("instances/NAME/"). Each has a configuration of its own,
-the study's with an overlay. Two cases whose configurations agree in all that the runs of an
-algorithm depend on share these runs: they are made once, by the first of them.
+("readings/NAME/") or a group of random instances ("instances/NAME/"). Each has a configuration of
+its own, the study's with an overlay. Two readings whose configurations agree in all that the runs
+of an algorithm depend on share these runs: they are made once, by the first of them.
 """
 
 import copy
@@ -45,7 +45,9 @@ def load_reading(folder, name, schema):
         configuration.conform(content, schema)
     except FileNotFoundError:
         known = sorted(file.stem for file in Path(folder).glob("*.yaml"))
-        raise ValueError(f"reading: one of {', '.join(known)} expected, got {name!r}") from None
+        raise ValueError(
+            f"claims.readings: one of {', '.join(known)} expected, got {name!r}"
+        ) from None
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
     except yaml.YAMLError as error:
@@ -75,7 +77,7 @@ def overlay(config, changes):
 
 
 def list_cases(config, readings):
-    """Configurations of all cases of a study.
+    """Configurations of a study and its readings.
 
     Parameters
     ----------
@@ -87,41 +89,39 @@ def list_cases(config, readings):
     Returns
     -------
     dict
-        Configuration by case: the study, its readings, its instances.
+        Configuration by case.
     """
     cases = {"": config}
     for name, reading in readings.items():
         cases[f"readings/{name}/"] = overlay(config, reading["config"])
-    instances = config["claims"]["instances"]
-    for group, options in instances["groups"].items():
-        for number in options["numbers"]:
-            changes = {
-                "seeds": instances["seeds"],
-                "calibration": instances["calibration"],
-                "environment": {**options.get("environment", {}), "instance": number},
-            }
-            cases[instance_case(group, options, number)] = overlay(config, changes)
     return cases
 
 
-def instance_case(group, options, number):
-    """Where results of an instance are.
+def list_groups(config):
+    """Configurations of a study's groups of random instances.
 
     Parameters
     ----------
-    group : str
-        Its group.
-    options : dict
-        Those of the group.
-    number : int
-        Which instance.
+    config : dict
+        The study's.
 
     Returns
     -------
-    str
-        With the group's name only if its environment differs from the study's.
+    dict
+        Configuration by group. The number of the instance is left to the runs.
     """
-    return f"instances/{group}-{number}/" if options.get("environment") else f"instances/{number}/"
+    instances = config["claims"]["instances"]
+    return {
+        group: overlay(
+            config,
+            {
+                "seeds": instances["seeds"],
+                "calibration": instances["calibration"],
+                "environment": options.get("environment", {}),
+            },
+        )
+        for group, options in instances["groups"].items()
+    }
 
 
 def simulation_key(config, algorithm):
@@ -193,16 +193,23 @@ def check(config, readings, schema):
         except ValueError as error:
             raise ValueError(f"reading {name!r}: {error}") from None
     instances = config["claims"]["instances"]
-    folders = [
-        instance_case(group, options, number)
-        for group, options in instances["groups"].items()
-        for number in options["numbers"]
-    ]
-    for folder in folders:
-        if folders.count(folder) > 1:
-            raise ValueError(f"claims.instances: {folder.rstrip('/')} appears twice")
-    if folders and config["environment"]["file"] is not None:
+    for algorithm in config["algorithms"]:
+        if algorithm not in instances["calibration"]["grid"]:
+            raise ValueError(
+                f"claims.instances.calibration.grid: no entry for the algorithm {algorithm!r}"
+            )
+    groups = instances["groups"].values()
+    if config["environment"]["file"] is not None and any(group["numbers"] for group in groups):
         raise ValueError(
             "claims.instances: an environment from a file has no random instances; "
             "set claims.instances.groups to {}"
         )
+    for group, options in instances["groups"].items():
+        key = f"claims.instances.groups.{group}"
+        if "instance" in options.get("environment", {}):
+            raise ValueError(
+                f"{key}.environment.instance: the instances are those of {key}.numbers"
+            )
+        for number in options["numbers"]:
+            changes = {**options.get("environment", {}), "instance": number}
+            configuration.check_environment(f"{key}.environment", config, changes, schema)

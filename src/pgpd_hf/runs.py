@@ -5,6 +5,7 @@ evaluated by the linear solve, so the running averages that the theorems bound i
 and not only those at checkpoints.
 """
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,7 +13,8 @@ import pandas as pd
 
 from pgpd_hf import optima, streams
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.algorithms.base import require_integer
+from pgpd_hf.algorithms.base import LARGEST
+from pgpd_hf.arguments import require_integer, shown
 
 COLUMNS = (
     "algorithm",
@@ -33,6 +35,8 @@ METRICS = ("optimality_gap", "constraint_violation")
 _CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
 _CHUNK_ITERATIONS = 512
 _CHUNK_LEAST = 32  # policies that are evaluated side by side
+_MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
+_MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
 
 
 def run(
@@ -126,10 +130,15 @@ def run(
     )
     seeds = _seeds(seeds)
     grid = checkpoint_grid(iterations) if checkpoints is None else _grid(checkpoints, iterations)
-    require_integer("threads", threads, 1)
+    require_integer("threads", threads, 1, 1024)
     optimum = optima.solve(cmdp) if optimum is None else optimum
     process = get_algorithm(algorithm)(cmdp, optimum, setting)
     process.initial_parameter(initial_policy)  # refuse a bad start before the first seed
+    if process.words_per_iteration > _MOST_WORDS:
+        raise ValueError(
+            f"pairs, horizon: one iteration draws {process.words_per_iteration} random words; "
+            f"at most {_MOST_WORDS} are possible"
+        )
 
     def trace(seed):
         return _trace(process, optimum, seed, initial_policy, grid, purpose)
@@ -162,7 +171,7 @@ def checkpoint_grid(iterations, points=100):
     ValueError
         If an argument is no positive integer.
     """
-    require_integer("iterations", iterations, 1)
+    require_integer("iterations", iterations, 1, LARGEST["iterations"])
     require_integer("points", points, 1)
     even = np.linspace(0, iterations, points + 1)
     logarithmic = np.geomspace(1, iterations, points)
@@ -254,7 +263,13 @@ def _trace(process, optimum, seed, initial_policy, grid, purpose):
     rows = []
     first = 0
     for policies, multipliers in iterates(process, seed, initial_policy, purpose):
-        values = np.stack(process.cmdp.evaluate(policies))  # (2, iterates)
+        try:
+            values = np.stack(process.cmdp.evaluate(policies))  # (2, iterates)
+        except ValueError as error:
+            raise ValueError(
+                f"primal_step: {process.primal_step} is so large that rounding destroys the "
+                f"policy ({error})"
+            ) from None
         # Sequential sums with a carry: the same bits whatever the chunk.
         sums = np.cumsum(np.concatenate([total[:, None], values], axis=1), axis=1)[:, 1:]
         total = sums[:, -1]
@@ -282,28 +297,28 @@ def _trace(process, optimum, seed, initial_policy, grid, purpose):
 
 
 def _seeds(seeds):
-    try:
-        seeds = list(seeds)
-    except TypeError:
-        raise ValueError(f"seeds: several integers expected, got {seeds!r}") from None
-    if not seeds:
-        raise ValueError("seeds: at least one expected")
-    for seed in seeds:
-        require_integer("seeds", seed, 0)
+    seeds = _integers("seeds", seeds)
     if len(set(seeds)) < len(seeds):
         raise ValueError("seeds: each may appear once")
-    return sorted(int(seed) for seed in seeds)
+    return sorted(seeds)
 
 
 def _grid(checkpoints, iterations):
-    try:
-        grid = list(checkpoints)
-    except TypeError:
-        raise ValueError(f"checkpoints: several integers expected, got {checkpoints!r}") from None
-    if not grid:
-        raise ValueError("checkpoints: at least one expected")
-    for point in grid:
-        require_integer("checkpoints", point, 0)
-        if point > iterations:
-            raise ValueError(f"checkpoints: {point} is beyond the last iteration, {iterations}")
+    grid = _integers("checkpoints", checkpoints)
+    if max(grid) > iterations:
+        raise ValueError(f"checkpoints: {max(grid)} is beyond the last iteration, {iterations}")
     return np.unique(np.array(grid, dtype=np.int64))
+
+
+def _integers(name, values):
+    """Non-negative integers, at least one, as a list."""
+    try:
+        values = list(itertools.islice(values, _MOST_ENTRIES + 1))
+    except TypeError:
+        raise ValueError(f"{name}: several integers expected, got {shown(values)}") from None
+    if not 1 <= len(values) <= _MOST_ENTRIES:
+        wrong = "at most a million expected" if values else "at least one expected"
+        raise ValueError(f"{name}: {wrong}")
+    for value in values:
+        require_integer(name, value, 0)
+    return [int(value) for value in values]

@@ -122,7 +122,9 @@ def test_every_reading_can_be_run():
 
 
 def test_unknown_reading_is_refused():
-    with pytest.raises(ValueError, match=r"reading: one of average-positive, .* got 'mine'"):
+    with pytest.raises(
+        ValueError, match=r"claims.readings: one of average-positive, .* got 'mine'"
+    ):
         readings.load_reading(ROOT / "config/readings", "mine", schema("reading"))
 
 
@@ -213,17 +215,14 @@ def test_default_study_has_enough_instances():
     groups = CONFIG["claims"]["instances"]["groups"]
     assert len(groups["binding"]["numbers"]) >= 20
     assert len(groups["slack"]["numbers"]) >= 5
-    folders = list(cases())
-    assert "instances/2/" in folders
-    assert "instances/small-4/" in folders
+    assert not set(groups["binding"]["numbers"]) & set(groups["slack"]["numbers"])
 
 
-def test_instances_appear_once():
-    config = readings.overlay(
-        CONFIG, {"claims": {"instances": {"groups": {"slack": {"numbers": [1]}}}}}
-    )
-    with pytest.raises(ValueError, match="instances/1 appears twice"):
-        readings.check(config, {}, schema("config"))
+def test_groups_of_instances_have_their_own_seeds_and_sizes():
+    groups = readings.list_groups(CONFIG)
+    assert groups["binding"]["seeds"] == CONFIG["claims"]["instances"]["seeds"]
+    assert groups["binding"]["environment"] == CONFIG["environment"]
+    assert groups["small"]["environment"]["states"] == 5
 
 
 def test_instances_need_a_random_environment():

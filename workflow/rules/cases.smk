@@ -1,10 +1,10 @@
-# Cases: the study itself (""), its readings and its random instances. Names of their files.
+# Cases: the study itself (""), its readings, and groups of random instances. Names of their files.
 
-from pgpd_hf import readings
+from pgpd_hf import readings, resources
 
 READINGS = load_readings()
 CASES = readings.list_cases(config, READINGS)
-GROUPS = config["claims"]["instances"]["groups"]
+GROUPS = readings.list_groups(config)
 COMPARED = ["small", "large"]
 # Results that two cases share belong to the first of them.
 ENVIRONMENT_OWNERS = readings.owners(
@@ -18,6 +18,27 @@ RUN_OWNERS = {
 }
 
 
+def study_of(wildcards):
+    """Configuration that a job belongs to."""
+    if "group" in wildcards.keys():
+        return GROUPS[wildcards.group]
+    return CASES[wildcards.get("case", "")]
+
+
+def runtime(name):
+    """Minutes that jobs of a rule ask for, as a function that Snakemake calls for each."""
+    return lambda wildcards, attempt: resources.minutes(
+        name, study_of(wildcards), wildcards, attempt
+    )
+
+
+def memory(name):
+    """Megabytes, likewise."""
+    return lambda wildcards, attempt: resources.megabytes(
+        name, study_of(wildcards), wildcards, attempt
+    )
+
+
 def environment_of(case):
     """File with the environment of a case."""
     return f"{RESULTS}/{ENVIRONMENT_OWNERS[case]}environment.npz"
@@ -28,11 +49,21 @@ def optimum_of(case):
     return f"{RESULTS}/{ENVIRONMENT_OWNERS[case]}optimum.json"
 
 
-def relevant(case, algorithm, *keys):
-    """What of the configuration runs of an algorithm depend on, as JSON for a command line."""
-    part = {key: CASES[case][key] for key in ("horizon", "link", *keys)}
-    part["algorithms"] = {algorithm: CASES[case]["algorithms"][algorithm]}
+def relevant(study, algorithm, *keys):
+    """What of a configuration runs of an algorithm depend on, as JSON for a command line."""
+    part = {key: study[key] for key in ("horizon", "link", *keys)}
+    part["algorithms"] = {algorithm: study["algorithms"][algorithm]}
     return json.dumps(part)
+
+
+def calibrations():
+    """Files of the study's own calibrations: all scores, and the chosen step sizes."""
+    return [
+        f"{RESULTS}/calibration/{algorithm}.{ending}"
+        for algorithm, options in config["algorithms"].items()
+        if options["primal_step"] == "calibrated"
+        for ending in ("csv", "json")
+    ]
 
 
 def steps_of(wildcards):
@@ -43,81 +74,60 @@ def steps_of(wildcards):
 
 
 def steps_option(wildcards, input):
-    """The same, as an option of a command."""
-    return f"--steps {input.steps}" if input.steps else ""
+    """The same, as words of a command line."""
+    return ["--steps", input.steps] if input.steps else []
 
 
 def traces(case):
-    """Files of all runs of a case. Those of a reading or an instance are one job per algorithm."""
+    """Files of all runs of a case. A job of a reading runs all M."""
     files = []
     for algorithm in config["algorithms"]:
         owner = RUN_OWNERS[algorithm][case]
         study = CASES[owner]
         crowd = crowds(study["evaluators"])
-        block = study["block"]
-        if owner:
-            crowd, block = ["+".join(crowd)], study["seeds"]
-        files += expand(
-            f"{RESULTS}/{owner}runs/{algorithm}/M{{evaluators}}/seeds{{block}}.parquet",
-            evaluators=crowd,
-            block=[
-                f"{first:04d}-{min(first + block, study['seeds']) - 1:04d}"
-                for first in range(0, study["seeds"], block)
-            ],
-        )
+        files += [
+            f"{RESULTS}/{owner}runs/{algorithm}/M{people}/seeds{block}.parquet"
+            for people in (["+".join(crowd)] if owner else crowd)
+            for block in resources.run_blocks(study, algorithm, people)
+        ]
     return files
 
 
-def members(case):
-    """Cases whose runs decide about a case: itself, or all instances of a group."""
-    folder = case.removeprefix("instances/").rstrip("/")
-    if not case.startswith("instances/"):
-        return [{"group": "", "instance": 0, "case": case}]
-    others = COMPARED if folder == judged_groups()[0] else []
-    return [
-        {
-            "group": group,
-            "instance": number,
-            "case": readings.instance_case(group, GROUPS[group], number),
-            "binding": GROUPS[group].get("binding"),
-        }
-        for group in [folder, *others]
-        if group in GROUPS
-        for number in GROUPS[group]["numbers"]
-    ]
+def look_of(case):
+    """How verdicts look at the runs of a case, as JSON for a command line."""
+    reading = READINGS.get(case.removeprefix("readings/").rstrip("/"), readings.DEFAULT)
+    return json.dumps({key: reading[key] for key in readings.DEFAULT})
 
 
-def evidence_of(wildcards):
-    """The same with all their files, as JSON for a command line."""
-    reading = READINGS.get(wildcards.case.removeprefix("readings/").rstrip("/"), readings.DEFAULT)
-    content = {
-        "unit": "instance" if wildcards.case.startswith("instances/") else "seed",
-        "members": [
-            {
-                **member,
-                "environment": environment_of(member["case"]),
-                "optimum": optimum_of(member["case"]),
-                "traces": traces(member["case"]),
-            }
-            for member in members(wildcards.case)
-        ],
-    }
-    return json.dumps(content | {key: reading[key] for key in readings.DEFAULT})
+def numbers(group):
+    """Which random instances a group has."""
+    return config["claims"]["instances"]["groups"][group]["numbers"]
+
+
+def expected(group):
+    """Whether the constraint of its instances is said to bind, as words of a command line."""
+    binding = config["claims"]["instances"]["groups"][group].get("binding")
+    return [] if binding is None else ["--expect", "binding" if binding else "slack"]
 
 
 def judged_groups():
     """Groups of instances that have a table of verdicts of their own."""
-    return [
-        group for group, options in GROUPS.items() if options["numbers"] and group not in COMPARED
-    ]
+    return [group for group in GROUPS if numbers(group) and group not in COMPARED]
+
+
+def members(group):
+    """Groups that are judged together: the first one with those that it is compared with."""
+    others = COMPARED if group == judged_groups()[0] else []
+    return [member for member in [group, *others] if member in GROUPS and numbers(member)]
 
 
 def judged():
     """All cases with a table of verdicts, and their titles."""
     titles = {"": "default"}
     titles |= {f"readings/{name}/": reading["title"] for name, reading in READINGS.items()}
+    groups = config["claims"]["instances"]["groups"]
     return titles | {
-        f"instances/{group}/": GROUPS[group].get("title", group) for group in judged_groups()
+        f"instances/{group}/": groups[group].get("title", group) for group in judged_groups()
     }
 
 

@@ -4,13 +4,9 @@ rule verdicts:
         sources=sources("claims/__init__", "cmdp", "statistics", "storage"),
         claims=CLAIMS,
         schema="workflow/schemas/claims.schema.yaml",
-        environments=lambda wildcards: [
-            environment_of(member["case"]) for member in members(wildcards.case)
-        ],
-        optima=lambda wildcards: [optimum_of(member["case"]) for member in members(wildcards.case)],
-        traces=lambda wildcards: [
-            file for member in members(wildcards.case) for file in traces(member["case"])
-        ],
+        environment=lambda wildcards: environment_of(wildcards.case),
+        optimum=lambda wildcards: optimum_of(wildcards.case),
+        traces=lambda wildcards: traces(wildcards.case),
         rates=lambda wildcards: [] if wildcards.case else f"{RESULTS}/rates.csv",
     output:
         f"{RESULTS}/{{case}}claims.csv",
@@ -18,14 +14,52 @@ rule verdicts:
         f"{RESULTS}/logs/verdicts/{{case}}claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/verdicts/{{case}}claims.tsv"
+    resources:
+        runtime=runtime("verdicts"),
+        mem_mb=memory("verdicts"),
     params:
-        evidence=evidence_of,
-        rates=lambda wildcards, input: f"--rates {input.rates}" if input.rates else "",
+        reading=lambda wildcards: look_of(wildcards.case),
+        rates=lambda wildcards, input: ["--rates", input.rates] if input.rates else [],
     message:
         "{wildcards.case}verdicts"
     shell:
         "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
-        " --evidence {params.evidence:q} {params.rates} --output {output:q} >{log:q} 2>&1"
+        " --reading {params.reading:q} --environment {input.environment:q}"
+        " --optimum {input.optimum:q} --traces {input.traces:q} {params.rates:q}"
+        " --output {output:q} >{log:q} 2>&1"
+
+
+rule instance_verdicts:
+    input:
+        script="workflow/scripts/judge_instances.py",
+        sources=sources("claims/__init__", "statistics", "storage"),
+        claims=CLAIMS,
+        schema="workflow/schemas/claims.schema.yaml",
+        optima=lambda wildcards: [
+            f"{RESULTS}/instances/{group}/optima.csv" for group in members(wildcards.group)
+        ],
+        traces=lambda wildcards: expand(
+            f"{RESULTS}/instances/{{group}}/runs/{{algorithm}}.parquet",
+            group=members(wildcards.group),
+            algorithm=config["algorithms"],
+        ),
+    output:
+        f"{RESULTS}/instances/{{group}}/claims.csv",
+    log:
+        f"{RESULTS}/logs/verdicts/instances/{{group}}/claims.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/verdicts/instances/{{group}}/claims.tsv"
+    resources:
+        runtime=runtime("instance_verdicts"),
+        mem_mb=memory("instance_verdicts"),
+    params:
+        groups=lambda wildcards: members(wildcards.group),
+    message:
+        "instances/{wildcards.group}/verdicts"
+    shell:
+        "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
+        " --groups {params.groups:q} --optima {input.optima:q} --traces {input.traces:q}"
+        " --output {output:q} >{log:q} 2>&1"
 
 
 rule sensitivity:
@@ -44,15 +78,18 @@ rule sensitivity:
         f"{RESULTS}/logs/sensitivity/{{algorithm}}-{{axis}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/sensitivity/{{algorithm}}-{{axis}}.tsv"
+    resources:
+        runtime=runtime("sensitivity"),
+        mem_mb=memory("sensitivity"),
     params:
-        study=lambda wildcards: relevant("", wildcards.algorithm, "evaluators"),
+        study=lambda wildcards: relevant(config, wildcards.algorithm, "evaluators"),
         options=json.dumps(config["claims"]["sensitivity"]),
         steps=steps_option,
     message:
         "{wildcards.algorithm}: {wildcards.axis} around the study's"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
-        " --algorithm {wildcards.algorithm:q} --axis {wildcards.axis:q} {params.steps}"
+        " --algorithm {wildcards.algorithm:q} --axis {wildcards.axis:q} {params.steps:q}"
         " --options {params.options:q} --claims {input.claims:q} --schema {input.schema:q}"
         " --output {output:q} >{log:q} 2>&1"
 
@@ -63,12 +100,18 @@ rule verdict_table:
         sources=sources("claims/report", "storage"),
         tables=expand(f"{RESULTS}/{{case}}claims.csv", case=judged()),
     output:
-        table=f"{RESULTS}/verdicts.csv",
+        table=report(
+            f"{RESULTS}/verdicts.csv",
+            caption="../report/verdicts.rst",
+            category="Verdicts",
+            labels={"result": "All readings (table)"},
+        ),
         text=f"{RESULTS}/verdicts.txt",
     log:
         f"{RESULTS}/logs/verdict_table.log",
     benchmark:
         f"{RESULTS}/benchmarks/verdict_table.tsv"
+    localrule: True
     params:
         titles=json.dumps(list(judged().values())),
     message:
@@ -80,6 +123,8 @@ rule verdict_table:
 
 rule claims_notebook:
     input:
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/claims.ipynb",
         sources=sources("claims/__init__", "claims/report", "claims/figures", "storage"),
         table=rules.verdict_table.output.table,
@@ -87,27 +132,45 @@ rule claims_notebook:
         claims=CLAIMS,
         sensitivity=sensitivities(),
     output:
-        expand(f"{FIGURES}/claims.{{ending}}", ending=FORMATS),
+        f"{FIGURES}/claims.pdf",
+        report(
+            f"{FIGURES}/claims.svg",
+            caption="../report/verdicts.rst",
+            category="Verdicts",
+            labels={"result": "All readings"},
+        ),
+        f"{FIGURES}/claims.png",
         notebook=f"{RESULTS}/notebooks/claims.ipynb",
-        page=f"{RESULTS}/notebooks/claims.html",
+        page=report(
+            f"{RESULTS}/notebooks/claims.html",
+            caption="../report/verdicts_page.rst",
+            category="Verdicts",
+            labels={"result": "Notebook: what the verdicts hang on"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/claims.ipynb",
         messages=f"{RESULTS}/logs/notebooks/claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/claims.tsv"
+    resources:
+        runtime=runtime("claims_notebook"),
+        mem_mb=memory("claims_notebook"),
     params:
-        results=lambda wildcards: RESULTS,
-        figures=lambda wildcards: FIGURES,
-        readings=json.dumps({reading["title"]: reading["about"] for reading in READINGS.values()}),
+        parameters=lambda wildcards, input: json.dumps(
+            {
+                "results": RESULTS,
+                "figures": FIGURES,
+                "claims": input.claims,
+                "readings": {reading["title"]: reading["about"] for reading in READINGS.values()},
+                "sensitivity": input.sensitivity,
+            }
+        ),
     message:
         "The matrix of verdicts, and what it says"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r figures {params.figures:q}"
-        " -r claims {input.claims:q} -r readings {params.readings:q}"
-        " -r sensitivity '{input.sensitivity}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 # Has no output, so that it prints the table whenever it is asked for.

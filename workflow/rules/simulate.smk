@@ -12,8 +12,11 @@ rule calibrate:
         f"{RESULTS}/logs/calibrate/{{case}}{{algorithm}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/calibrate/{{case}}{{algorithm}}.tsv"
+    resources:
+        runtime=runtime("calibrate"),
+        mem_mb=memory("calibrate"),
     params:
-        study=lambda wildcards: relevant(wildcards.case, wildcards.algorithm, "calibration"),
+        study=lambda wildcards: relevant(CASES[wildcards.case], wildcards.algorithm, "calibration"),
     message:
         "{wildcards.case}{wildcards.algorithm}: step sizes, on calibration seeds"
     shell:
@@ -36,8 +39,11 @@ rule simulate:
         f"{RESULTS}/logs/runs/{{case}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/runs/{{case}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.tsv"
+    resources:
+        runtime=runtime("simulate"),
+        mem_mb=memory("simulate"),
     params:
-        study=lambda wildcards: relevant(wildcards.case, wildcards.algorithm),
+        study=lambda wildcards: relevant(CASES[wildcards.case], wildcards.algorithm),
         steps=steps_option,
     message:
         "{wildcards.case}{wildcards.algorithm}, M = {wildcards.evaluators}, "
@@ -45,7 +51,7 @@ rule simulate:
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --algorithm {wildcards.algorithm:q} --evaluators {wildcards.evaluators:q}"
-        " --seeds {wildcards.first} {wildcards.last} {params.steps}"
+        " --seeds {wildcards.first:q} {wildcards.last:q} {params.steps:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 
@@ -63,15 +69,18 @@ rule sweep:
         f"{RESULTS}/logs/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.tsv"
+    resources:
+        runtime=runtime("sweep"),
+        mem_mb=memory("sweep"),
     params:
-        study=lambda wildcards: relevant("", wildcards.algorithm, "rates"),
+        study=lambda wildcards: relevant(config, wildcards.algorithm, "rates"),
         steps=steps_option,
     message:
         "{wildcards.algorithm}, M = {wildcards.evaluators}, sweep over T, {wildcards.step_rule} steps"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --algorithm {wildcards.algorithm:q} --evaluators {wildcards.evaluators:q}"
-        " --step-rule {wildcards.step_rule:q} {params.steps} --output {output:q} >{log:q} 2>&1"
+        " --step-rule {wildcards.step_rule:q} {params.steps:q} --output {output:q} >{log:q} 2>&1"
 
 
 rule aggregate:
@@ -85,6 +94,7 @@ rule aggregate:
         f"{RESULTS}/logs/aggregate.log",
     benchmark:
         f"{RESULTS}/benchmarks/aggregate.tsv"
+    localrule: True
     message:
         "Means and intervals over seeds"
     shell:

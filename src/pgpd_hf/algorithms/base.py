@@ -10,10 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgpd_hf import links, policies
+from pgpd_hf.arguments import require_integer, require_number, require_one_of, shown
 from pgpd_hf.cmdp import CMDP
 from pgpd_hf.optima import Optimum
 
 DIRECTIONS = ("sphere", "tangent")
+# Beyond these, the tables of one run would fill the memory of any machine, or the run a lifetime.
+LARGEST = {"evaluators": 10**7, "iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
 
 
 @dataclass(frozen=True)
@@ -57,36 +60,32 @@ class Setting:
     parameterization: str | None = None
 
     def __post_init__(self):
-        if self.evaluators is not None:
-            require_integer("evaluators", self.evaluators, 1)
-        for name, least in (("iterations", 1), ("pairs", 1), ("horizon", 0)):
-            require_integer(name, getattr(self, name), least)
+        for name, most in LARGEST.items():
+            value = getattr(self, name)
+            if value is not None or name != "evaluators":
+                require_integer(name, value, 0 if name == "horizon" else 1, most)
         for name in ("primal_step", "dual_step", "multiplier_bound", "perturbation"):
             value = getattr(self, name)
             if value is None:
                 continue
+            number = require_number(name, value)
             positive = name == "perturbation"
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            if not number or not np.isfinite(value) or value < 0 or (positive and value == 0):
+            if number < 0 or (positive and number == 0):
                 least = "positive" if positive else "non-negative"
-                raise ValueError(f"{name}: a {least} number expected, got {value!r}")
+                raise ValueError(f"{name}: a {least} number expected, got {shown(value)}")
+            object.__setattr__(self, name, number)
         links.get_link(self.link)
-        if self.directions not in DIRECTIONS:
-            raise ValueError(
-                f"directions: one of {', '.join(DIRECTIONS)} expected, got {self.directions!r}"
-            )
-        known = policies.PARAMETERIZATIONS
-        if self.parameterization is not None and self.parameterization not in known:
-            raise ValueError(
-                f"parameterization: one of {', '.join(known)} expected, "
-                f"got {self.parameterization!r}"
-            )
+        require_one_of("directions", self.directions, DIRECTIONS)
+        if self.parameterization is not None:
+            known = policies.PARAMETERIZATIONS
+            require_one_of("parameterization", self.parameterization, known)
 
 
 class Algorithm(ABC):
     r"""A primal-dual method, ready to iterate on one process under one setting.
 
-    Subclasses set the class attributes and implement :meth:`advance`.
+    Subclasses set the class attributes, and implement :meth:`advance` and, if they ask people,
+    :meth:`effort`.
 
     Parameters
     ----------
@@ -116,12 +115,14 @@ class Algorithm(ABC):
     parameterizations: tuple[str, ...]
     words_per_iteration: int = 0
     normals_per_iteration: int = 0
-    questions_per_iteration: int = 0
-    steps_per_iteration: int = 0
 
     def __init__(self, cmdp: CMDP, optimum: Optimum, setting: Setting):
         self.cmdp = cmdp
         self.setting = setting
+        trajectories, self.questions_per_iteration = self.effort(
+            cmdp.states, cmdp.actions, setting.pairs
+        )
+        self.steps_per_iteration = trajectories * (setting.horizon + 1)
         self.parameterization = setting.parameterization or self.parameterizations[0]
         if self.parameterization not in self.parameterizations:
             raise ValueError(
@@ -134,6 +135,24 @@ class Algorithm(ABC):
         self.multiplier_bound = setting.multiplier_bound
         if self.multiplier_bound is None:
             self.multiplier_bound = 2 / ((1 - cmdp.discount) * optimum.slack)
+
+    @staticmethod
+    def effort(states, actions, pairs):
+        r"""What one iteration asks of the process and of people.
+
+        Parameters
+        ----------
+        states, actions : int
+            Size of the process.
+        pairs : int
+            N.
+
+        Returns
+        -------
+        trajectories, questions : int
+            Numbers of both; none for a method that asks nobody.
+        """
+        return 0, 0
 
     @staticmethod
     @abstractmethod
@@ -254,24 +273,3 @@ class Algorithm(ABC):
         if self.parameterization == "softmax":
             policies.softmax(theta, policy)
         return policy
-
-
-def require_integer(name, value, least):
-    """Refuse what is not an integer of at least the given size.
-
-    Parameters
-    ----------
-    name : str
-        Of the argument, for the message.
-    value : object
-        What was given.
-    least : int
-        Smallest allowed number.
-
-    Raises
-    ------
-    ValueError
-        If `value` is no integer, or smaller.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name}: an integer of at least {least} expected, got {value!r}")

@@ -1,0 +1,51 @@
+"""Run one algorithm on the random instances of a group, each with step sizes of its own."""
+
+import argparse
+import json
+
+import pandas as pd
+
+from pgpd_hf import calibration, configuration, runs, storage
+
+
+def choose_steps(process, algorithm, study, threads):
+    """Scores of all candidates, and the step sizes chosen; none if the study gives them."""
+    if study["algorithms"][algorithm]["primal_step"] != "calibrated":
+        return pd.DataFrame(), None
+    options = study["calibration"]
+    setting = configuration.run_setting(study, algorithm, options["evaluators"])
+    scores = calibration.score_grid(
+        process, algorithm, setting, options["grid"][algorithm], options["seeds"], threads
+    )
+    chosen = scores[scores["chosen"]].iloc[0]
+    return scores, (chosen["primal_step"], chosen["dual_step"])
+
+
+@storage.one_line_errors()
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--study", required=True, help="what of the config matters here, as JSON")
+    parser.add_argument("--algorithm", required=True)
+    parser.add_argument("--instances", type=int, nargs="+", required=True)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--scores", required=True, help="CSV file to write: candidates of steps")
+    parser.add_argument("--output", required=True, help="Parquet file to write: the runs")
+    arguments = parser.parse_args()
+
+    study = json.loads(arguments.study)
+    candidates, traces = [], []
+    for number in arguments.instances:
+        process = configuration.instance(study, number)
+        scores, steps = choose_steps(process, arguments.algorithm, study, arguments.threads)
+        candidates.append(scores.assign(instance=number))
+        for people in study["evaluators"]:
+            setting = configuration.run_setting(study, arguments.algorithm, people, steps)
+            trace = runs.run(process, arguments.algorithm, seeds=range(study["seeds"]), **setting)
+            traces.append(trace.assign(instance=number))
+        print(f"instance {number}: done", flush=True)
+    storage.write_table(arguments.scores, pd.concat(candidates, ignore_index=True))
+    storage.write_table(arguments.output, pd.concat(traces, ignore_index=True))
+
+
+if __name__ == "__main__":
+    main()
