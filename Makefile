@@ -21,7 +21,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile '$(CONFIG)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims report crate smoke verify reference test test-all test-faults \
+.PHONY: help figures claims report crate smoke verify reference bench test test-all test-faults \
     test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
@@ -53,6 +53,11 @@ verify: .venv/installed  ## run a part again, compare with reference/; FULL=1 ru
 
 reference: .venv/installed  ## run the default study from scratch and write reference/
 	$(IN_VENV) python tools/verify.py --cores $(CORES) --write
+
+bench: .venv/installed  ## time the engine beside C, JAX, NumPy and plain Python (a few minutes)
+	@$(MAKE) --no-print-directory .venv-bench/installed || \
+	    echo 'JAX could not be installed: the table will do without it' >&2
+	$(IN_VENV) python -m benchmarks
 
 test: .venv/installed  ## run the test suite
 	$(IN_VENV) pytest -m 'not slow and not slurm'
@@ -90,7 +95,7 @@ clean:  ## remove results, keep the environment and the committed figures
 	rm -rf results .snakemake
 
 distclean: clean  ## remove everything that a target made
-	rm -rf .venv .hypothesis .pytest_cache .ruff_cache src/*.egg-info
+	rm -rf .venv .venv-bench .hypothesis .pytest_cache .ruff_cache src/*.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # Made from scratch whenever the lock changes, so that nothing of an older one stays behind.
@@ -104,6 +109,13 @@ distclean: clean  ## remove everything that a target made
 	@awk '/^[a-z]/ { keep = /^setuptools==/ } keep' requirements.lock > .venv/backend.lock
 	@$(PIP) install --require-hashes -r .venv/backend.lock
 	@$(PIP) install --require-hashes --no-build-isolation -r requirements.lock
+	@touch $@
+
+# What the peers of the benchmark need is no business of the package.
+.venv-bench/installed: benchmarks/requirements.lock
+	@$(PYTHON) -m venv --clear .venv-bench
+	@.venv-bench/bin/python -m pip --disable-pip-version-check -qq \
+	    install --require-hashes -r benchmarks/requirements.lock
 	@touch $@
 
 .venv/installed: .venv/locked pyproject.toml
