@@ -12,16 +12,25 @@ KILLS = int(os.environ.get("KILLS", "4"))
 COMMAND = ("figures", "summary", "--cores", "2")
 STUDY = """
 study: small
-evaluators: [16, 64]
+evaluators: [16]
 horizon: 20
 seeds: 2
 block: 1
-algorithms: {npgpd_hf: {iterations: 60}, zpgpd_hf: {iterations: 600}}
+algorithms:
+  npgpd_hf: {iterations: 60}
+  zpgpd_hf: {iterations: 600, primal_step: 0.01, dual_step: 0.01}
 calibration:
   seeds: 1
   grid:
     npgpd_hf: {primal_step: [0.1, 1], dual_step: [0.1]}
-    zpgpd_hf: {primal_step: [0.01], dual_step: [0.01]}
+claims:
+  readings: []
+  instances:
+    groups:
+      binding: {numbers: []}
+      slack: {numbers: []}
+      small: {numbers: []}
+      large: {numbers: []}
 """
 
 
