@@ -22,7 +22,8 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims smoke test test-all test-faults test-clone lint format docs lock clean distclean
+.PHONY: help figures claims report crate smoke verify reference test test-all test-faults \
+    test-clone lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -37,8 +38,22 @@ figures: .venv/installed  ## run the default study: results/paper and the commit
 claims: .venv/installed  ## judge the paper's statements under every reading (a quarter of an hour)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
 
+report: .venv/installed  ## put all results so far into one HTML file: results/paper/report.html
+	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html \
+	    --report-stylesheet workflow/report/style.css --report-after-run
+
+crate: .venv/installed  ## pack workflow, configuration and results: results/paper/crate.zip
+	$(IN_VENV) snakemake crate --cores $(CORES)
+
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
-	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
+	$(IN_VENV) snakemake all claims theory crate --cores $(CORES) \
+	    --configfile config/smoke.yaml
+
+verify: .venv/installed  ## run a part again, compare with reference/; FULL=1 runs all of it
+	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
+
+reference: .venv/installed  ## run the default study from scratch and write reference/
+	$(IN_VENV) python tools/verify.py --cores $(CORES) --write
 
 test: .venv/installed  ## run the test suite
 	$(IN_VENV) pytest -m 'not slow'

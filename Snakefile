@@ -9,6 +9,9 @@ min_version("9.27")
 configfile: "config/config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 
 
@@ -35,6 +38,7 @@ include: "workflow/rules/proofs.smk"
 include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/summary.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
@@ -55,6 +59,18 @@ rule all:
         "Everything is there"
 
 
+# What `make verify` runs again, for one seed.
+rule sample:
+    input:
+        environment_of(""),
+        optimum_of(""),
+        expand(rules.calibrate.output, case="", algorithm=config["algorithms"]),
+        expand(rules.bound.output, setting=config["bounds"]["settings"]),
+        traces(""),
+    message:
+        "What can be checked without the whole study is there"
+
+
 rule theory:
     input:
         rules.bounds.output,
@@ -73,4 +89,4 @@ onstart:
 onsuccess:
     summary = Path(rules.summary.output[0])
     if summary.exists():
-        print("", summary.read_text(), sep="\n")
+        print("", summary.read_text(encoding="utf-8"), sep="\n")

@@ -90,7 +90,7 @@ def test_result_that_was_deleted_is_made_again_by_the_same_command(finished, nam
 
 def test_second_run_says_so_and_harms_nothing(fresh, calibrated):
     _, whole = calibrated
-    first = fresh.start(TARGET, "--cores", "2")
+    first = fresh.start(fresh.workflow(TARGET, "--cores", "2"))
     wait_for(lambda: jobs_in(fresh.folder))
     code, output = fresh.snakemake(TARGET, "--cores", "2")
     assert first.poll() is None, "the first run was too short for this test"
@@ -107,7 +107,7 @@ def test_second_run_says_so_and_harms_nothing(fresh, calibrated):
 
 def test_run_goes_on_after_it_was_killed_and_its_jobs_do_not(fresh, calibrated):
     _, whole = calibrated
-    first = fresh.start(TARGET, "--cores", "2")
+    first = fresh.start(fresh.workflow(TARGET, "--cores", "2"))
     orphans = wait_for(lambda: jobs_in(fresh.folder))
     for orphan in orphans:  # so that they are there when the next run starts
         orphan.send_signal(signal.SIGSTOP)
@@ -128,7 +128,7 @@ def test_disk_that_fills_up_is_an_error_and_no_file_is_believed(tmp_path, mounte
     _, whole = calibrated
     mounted("-t", "tmpfs", "-o", "size=40m", "tmpfs", tmp_path)
     project = Project(tmp_path)
-    run = project.start(TARGET, "--cores", "2")
+    run = project.start(project.workflow(TARGET, "--cores", "2"))
     wait_for(lambda: jobs_in(project.folder))
     ballast = tmp_path / "ballast"
     with open(ballast, "wb", buffering=0) as file:

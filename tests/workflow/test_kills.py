@@ -65,7 +65,7 @@ def undisturbed(tmp_path_factory):
 def test_killed_run_ends_like_an_undisturbed_one(tmp_path, undisturbed, share, victim, chance):
     duration, whole = undisturbed
     project = make_project(tmp_path)
-    run = project.start(*COMMAND, configfile="config/small.yaml")
+    run = project.start(project.workflow(*COMMAND, configfile="config/small.yaml"))
     time.sleep(share * duration)
     if victim == "workflow":
         run.kill()

@@ -91,7 +91,12 @@ rule verdict_table:
         sources=sources("claims/report", "storage"),
         tables=expand(f"{RESULTS}/{{case}}claims.csv", case=judged()),
     output:
-        table=f"{RESULTS}/verdicts.csv",
+        table=report(
+            f"{RESULTS}/verdicts.csv",
+            caption="../report/verdicts.rst",
+            category="Verdicts",
+            labels={"result": "All readings (table)"},
+        ),
         text=f"{RESULTS}/verdicts.txt",
     log:
         f"{RESULTS}/logs/verdict_table.log",
@@ -108,6 +113,8 @@ rule verdict_table:
 
 rule claims_notebook:
     input:
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/claims.ipynb",
         sources=sources("claims/__init__", "claims/report", "claims/figures", "storage"),
         table=rules.verdict_table.output.table,
@@ -115,28 +122,42 @@ rule claims_notebook:
         claims=CLAIMS,
         sensitivity=sensitivities(),
     output:
-        expand(f"{FIGURES}/claims.{{ending}}", ending=FORMATS),
+        f"{FIGURES}/claims.pdf",
+        report(
+            f"{FIGURES}/claims.svg",
+            caption="../report/verdicts.rst",
+            category="Verdicts",
+            labels={"result": "All readings"},
+        ),
+        f"{FIGURES}/claims.png",
         notebook=f"{RESULTS}/notebooks/claims.ipynb",
-        page=f"{RESULTS}/notebooks/claims.html",
+        page=report(
+            f"{RESULTS}/notebooks/claims.html",
+            caption="../report/verdicts_page.rst",
+            category="Verdicts",
+            labels={"result": "Notebook: what the verdicts hang on"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/claims.ipynb",
         messages=f"{RESULTS}/logs/notebooks/claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/claims.tsv"
     params:
-        results=lambda wildcards: RESULTS,
-        figures=lambda wildcards: FIGURES,
-        readings=json.dumps({reading["title"]: reading["about"] for reading in READINGS.values()}),
-        sensitivity=lambda wildcards, input: " ".join(input.sensitivity),
+        parameters=lambda wildcards, input: json.dumps(
+            {
+                "results": RESULTS,
+                "figures": FIGURES,
+                "claims": input.claims,
+                "readings": {reading["title"]: reading["about"] for reading in READINGS.values()},
+                "sensitivity": input.sensitivity,
+            }
+        ),
     message:
         "The matrix of verdicts, and what it says"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r figures {params.figures:q}"
-        " -r claims {input.claims:q} -r readings {params.readings:q}"
-        " -r sensitivity {params.sensitivity:q}"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 # Has no output, so that it prints the table whenever it is asked for.

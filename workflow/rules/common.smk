@@ -9,6 +9,9 @@ from pathlib import Path
 
 import yaml
 
+
+from pgpd_hf.algorithms import get_algorithm
+
 PACKAGE = Path("src/pgpd_hf")
 STUDY = config["study"] if isinstance(config.get("study"), str) else ""
 RESULTS = f"results/{STUDY}"
@@ -27,7 +30,7 @@ shell.prefix(
 def schema(name):
     """JSON Schema of a kind of configuration file."""
     path = Path(workflow.basedir, f"workflow/schemas/{name}.schema.yaml")
-    return yaml.safe_load(path.read_text())
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def load_readings():
@@ -94,7 +97,7 @@ def sources(*modules):
         if path in found:
             continue
         found.add(path)
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.ImportFrom) or not node.module.startswith("pgpd_hf"):
                 continue
             base = PACKAGE.joinpath(*node.module.split(".")[1:])
@@ -123,7 +126,29 @@ def crowds(numbers):
     return ["inf" if number is None else str(number) for number in numbers]
 
 
-def drawings():
-    """Files of the figure: its panels and the whole, in every format."""
-    panels = [f"{algorithm}_{metric}" for algorithm in config["algorithms"] for metric in METRICS]
-    return expand(f"{FIGURES}/{{stem}}.{{ending}}", stem=[*panels, "figure1"], ending=FORMATS)
+def project_files():
+    """Files that the workflow consists of, and those that say how to set it up."""
+    files = ["Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff"]
+    files += ["pyproject.toml", "requirements.lock", "environment.yml"]
+    folders = ["config", "notebooks", "profiles", PACKAGE, "workflow"]
+    found = [path for folder in folders for path in sorted(Path(folder).rglob("*"))]
+    return files + [str(path) for path in found if path.is_file() and path.suffix != ".pyc"]
+
+
+def drawings(**options):
+    """Files of the figure: its panels and the whole, in every format; reports show the SVG."""
+    titles = {
+        f"{algorithm}_{metric}": f"{get_algorithm(algorithm).label}: {metric.replace('_', ' ')}"
+        for algorithm in config["algorithms"]
+        for metric in METRICS
+    } | {"figure1": "All panels"}
+    files = []
+    for stem, title in titles.items():
+        shown = report(f"{FIGURES}/{stem}.svg", labels={"result": title}, **options)
+        files += [f"{FIGURES}/{stem}.pdf", shown, f"{FIGURES}/{stem}.png"]
+    return files
+
+
+def made(*rules):
+    """Outputs of those of the rules that have been run before."""
+    return [file for rule in rules if all(map(os.path.exists, rule.output)) for file in rule.output]
