@@ -2,11 +2,10 @@
 
 import argparse
 
-import pandas as pd
-
-from pgpd_hf import pages
+from pgpd_hf import pages, storage
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--verdicts", required=True, help="CSV file")
@@ -14,7 +13,7 @@ def main():
     parser.add_argument("--output", required=True, help="HTML file to write")
     arguments = parser.parse_args()
 
-    table = pd.read_csv(arguments.verdicts)
+    table = storage.read_table(arguments.verdicts)
     shown = ["statement", "source", "verdict", "estimate", "low", "high", "part"]
     table = table[shown].rename(columns={"part": "decided by"})
     counts = table["verdict"].value_counts().rename_axis("verdict").reset_index(name="statements")
