@@ -77,7 +77,9 @@ def test_killed_runs_end_like_an_undisturbed_one(tmp_path):
         hit = kill(run, jobs_in(tmp_path), victim, chance)
         kills[victim] += hit
         print(f"{moment:.1f} of {duration:.1f} s: {victim}: {'killed' if hit else 'none'}")
-        if run.wait() == 0:  # it had ended, or the process that was killed was not missed
+        code = run.wait()
+        assert hit or code == 0
+        if code == 0:  # it had ended, or the process that was killed was not missed
             assert contents(project, "small") == whole
             completed += 1
             shutil.rmtree(tmp_path / "results")
