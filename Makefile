@@ -23,7 +23,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help figures claims report crate smoke verify reference test test-all test-faults \
-    test-clone lint format docs lock clean distclean
+    test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -46,7 +46,7 @@ crate: .venv/installed  ## pack workflow, configuration and results: results/pap
 	$(IN_VENV) snakemake crate --cores $(CORES)
 
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
-	$(IN_VENV) snakemake all claims theory crate --cores $(CORES) \
+	$(IN_VENV) snakemake all claims theory grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
 verify: .venv/installed  ## run a part again, compare with reference/; FULL=1 runs all of it
@@ -56,10 +56,13 @@ reference: .venv/installed  ## run the default study from scratch and write refe
 	$(IN_VENV) python tools/verify.py --cores $(CORES) --write
 
 test: .venv/installed  ## run the test suite
-	$(IN_VENV) pytest -m 'not slow'
+	$(IN_VENV) pytest -m 'not slow and not slurm'
 
 test-all: .venv/installed  ## run the test suite with its slow tests
-	$(IN_VENV) pytest
+	$(IN_VENV) pytest -m 'not slurm'
+
+test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root)
+	$(IN_VENV) pytest -m slurm tests/slurm
 
 test-faults: .venv/installed  ## kill runs at random moments and let them go on (ten minutes)
 	$(IN_VENV) KILLS=$(KILLS) pytest tests/workflow/test_kills.py

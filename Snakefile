@@ -27,6 +27,8 @@ wildcard_constraints:
     case="|readings/[a-z0-9-]+/",
     group="[a-z]+",
     algorithm=r"\w+",
+    first=r"\d+",
+    last=r"\d+",
 
 
 include: "workflow/rules/environment.smk"
@@ -37,8 +39,10 @@ include: "workflow/rules/claims.smk"
 include: "workflow/rules/proofs.smk"
 include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/theory.smk"
+include: "workflow/rules/grid.smk"
 include: "workflow/rules/summary.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/cluster.smk"
 
 
 rule all:
@@ -84,6 +88,8 @@ rule theory:
 
 onstart:
     take_folder()
+    if workflow.executor_plugin.name == "slurm":
+        consult_slurm()
 
 
 onsuccess:

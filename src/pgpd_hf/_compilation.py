@@ -4,6 +4,10 @@ Kernels release the global interpreter lock (seeds run in threads) and are cache
 decides whether a cached kernel is stale by looking at the kernel's own file only, not at the files
 of the kernels that it calls; the cache folder is therefore named after a digest of all files that
 define kernels, so that an edit of one is an edit of all. No `fastmath`: bits are promised.
+
+Jobs on several machines must not share a cache over a network, where half-written files are seen
+and locks are not. Folders on a network file system are therefore passed over: on a cluster kernels
+are compiled once on each node, into its temporary folder.
 """
 
 import hashlib
@@ -14,9 +18,14 @@ from pathlib import Path
 
 import numba
 
+_REMOTE = (
+    *("9p", "afs", "beegfs", "ceph", "cifs", "fuse.", "gfs", "glusterfs", "gpfs", "lustre", "nfs"),
+    *("ocfs2", "orangefs", "panfs", "pvfs2", "smb", "wekafs"),
+)
+
 
 def _cache_folder():
-    """First writable of $NUMBA_CACHE_DIR, the user's cache folder and the temporary folder."""
+    """First local, writable one of $NUMBA_CACHE_DIR, the user's cache and temporary folders."""
     digest = hashlib.sha256()
     package = Path(__file__).parent
     for source in sorted(package.rglob("*.py")):
@@ -24,16 +33,40 @@ def _cache_folder():
         if b"@njit" in content:
             digest.update(source.relative_to(package).as_posix().encode() + content)
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    candidates = [os.environ.get("NUMBA_CACHE_DIR"), home, tempfile.gettempdir()]
-    for base in filter(None, candidates):
-        folder = Path(base) / "pgpd_hf" / digest.hexdigest()[:16]
+    # Others may write in a temporary folder, and what is cached is run: it has to be one's own.
+    own = f"pgpd_hf-{os.getuid()}"
+    candidates = [
+        Path(base) / "pgpd_hf" for base in (os.environ.get("NUMBA_CACHE_DIR"), home) if base
+    ]
+    candidates += [Path(base) / own for base in (tempfile.gettempdir(), "/tmp", "/dev/shm")]
+    for base in candidates:
+        folder = base / digest.hexdigest()[:16]
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            if _is_remote(base):
+                continue
+            base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if base.stat().st_uid != os.getuid():
+                continue
+            folder.mkdir(exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 return str(folder)
         except OSError:
             continue
     return None
+
+
+def _is_remote(path, mounts="/proc/self/mounts"):
+    """Whether a folder, which may not exist yet, is on a network file system (known on Linux)."""
+    try:
+        lines = Path(mounts).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return False
+    kinds = {fields[1]: fields[2] for fields in map(str.split, lines)}
+    place = Path(path).resolve()
+    kind = next(
+        (kinds[str(folder)] for folder in (place, *place.parents) if str(folder) in kinds), ""
+    )
+    return kind.startswith(_REMOTE)
 
 
 CACHE_FOLDER = _cache_folder()

@@ -79,6 +79,6 @@ def fresh(tmp_path):
 def finished(tmp_path_factory):
     """A project whose smoke study is complete, and what was printed meanwhile."""
     project = Project(tmp_path_factory.mktemp("project"))
-    code, output = project.snakemake("--cores", "2", "all", "theory")
+    code, output = project.snakemake("--cores", "2", "all", "theory", "grid")
     assert code == 0, output
     return project, output

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import configuration, schedules, sweeps
+from pgpd_hf import configuration, grid, schedules, sweeps
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -35,6 +35,9 @@ BAD = [
     ("seeds", 0, "seeds"),
     ("seeds", "20", "seeds"),
     ("block", 0, "block"),
+    ("job_minutes", 0, "job_minutes"),
+    ("grid.instances", 1, "grid.instances"),
+    ("grid.algorithms.npgpd_hf.pairs", [0], "grid.algorithms.npgpd_hf.pairs"),
     ("environment", None, "environment"),
     ("environment.discount", 1, "environment.discount"),
     ("environment.discount", -0.1, "environment.discount"),
@@ -83,6 +86,7 @@ def test_default_configuration_passes():
     configuration.check(CONFIG, SCHEMA)
     sweeps.check(CONFIG)
     schedules.check(CONFIG)
+    grid.check(CONFIG)
 
 
 @pytest.mark.parametrize(
@@ -267,6 +271,6 @@ def test_file_that_holds_data_is_read(tmp_path):
 def test_every_value_in_a_command_is_quoted(path):
     commands = re.findall(r"(?ms)^    shell:\n(.*?)(?=^\S|\Z)", path.read_text())
     values = [value for command in commands for value in re.findall(r"\{([^{}]+)\}", command)]
-    assert commands or path.stem in ("common", "cases", "sweeps")
+    assert len(commands) == path.read_text().count("shell:\n")
     assert [value for value in values if not value.endswith(":q") and value != "threads"] == []
     assert not any(re.search(r"'\{|\{[^{}]+\}'", command) for command in commands)

@@ -168,6 +168,15 @@ def test_schedules_cost_the_same(finished):
     assert (last.groupby("algorithm")[["queries", "steps"]].nunique() == 1).all(axis=None)
 
 
+def test_grid_has_a_row_per_setting_and_all_its_runs(finished):
+    project, _ = finished
+    table = pd.read_csv(project.results("grid.csv"))
+    assert len(table) == 2 * 2 * 2 * 2
+    assert (table["instances"] == 2).all()
+    assert (table["runs"] == 2 * 2).all()
+    assert table["late_priced_gap"].min() > -1e-9
+
+
 def test_another_look_at_sweeps_runs_none(finished):
     project, _ = finished
     source = project.folder / "src/pgpd_hf/summaries.py"

@@ -1,6 +1,6 @@
 # Cases: the study itself (""), its readings, and groups of random instances. Names of their files.
 
-from pgpd_hf import readings
+from pgpd_hf import readings, resources
 
 READINGS = load_readings()
 CASES = readings.list_cases(config, READINGS)
@@ -16,6 +16,27 @@ RUN_OWNERS = {
     )
     for algorithm in config["algorithms"]
 }
+
+
+def study_of(wildcards):
+    """Configuration that a job belongs to."""
+    if "group" in wildcards.keys():
+        return GROUPS[wildcards.group]
+    return CASES[wildcards.get("case", "")]
+
+
+def runtime(name):
+    """Minutes that jobs of a rule ask for, as a function that Snakemake calls for each."""
+    return lambda wildcards, attempt: resources.minutes(
+        name, study_of(wildcards), wildcards, attempt
+    )
+
+
+def memory(name):
+    """Megabytes, likewise."""
+    return lambda wildcards, attempt: resources.megabytes(
+        name, study_of(wildcards), wildcards, attempt
+    )
 
 
 def environment_of(case):
@@ -58,23 +79,17 @@ def steps_option(wildcards, input):
 
 
 def traces(case):
-    """Files of all runs of a case. Those of a reading are one job per algorithm."""
+    """Files of all runs of a case. A job of a reading runs all M."""
     files = []
     for algorithm in config["algorithms"]:
         owner = RUN_OWNERS[algorithm][case]
         study = CASES[owner]
         crowd = crowds(study["evaluators"])
-        block = study["block"]
-        if owner:
-            crowd, block = ["+".join(crowd)], study["seeds"]
-        files += expand(
-            f"{RESULTS}/{owner}runs/{algorithm}/M{{evaluators}}/seeds{{block}}.parquet",
-            evaluators=crowd,
-            block=[
-                f"{first:04d}-{min(first + block, study['seeds']) - 1:04d}"
-                for first in range(0, study["seeds"], block)
-            ],
-        )
+        files += [
+            f"{RESULTS}/{owner}runs/{algorithm}/M{people}/seeds{block}.parquet"
+            for people in (["+".join(crowd)] if owner else crowd)
+            for block in resources.run_blocks(study, algorithm, people)
+        ]
     return files
 
 

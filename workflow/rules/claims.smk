@@ -14,6 +14,9 @@ rule verdicts:
         f"{RESULTS}/logs/verdicts/{{case}}claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/verdicts/{{case}}claims.tsv"
+    resources:
+        runtime=runtime("verdicts"),
+        mem_mb=memory("verdicts"),
     params:
         reading=lambda wildcards: look_of(wildcards.case),
         rates=lambda wildcards, input: ["--rates", input.rates] if input.rates else [],
@@ -46,6 +49,9 @@ rule instance_verdicts:
         f"{RESULTS}/logs/verdicts/instances/{{group}}/claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/verdicts/instances/{{group}}/claims.tsv"
+    resources:
+        runtime=runtime("instance_verdicts"),
+        mem_mb=memory("instance_verdicts"),
     params:
         groups=lambda wildcards: members(wildcards.group),
     message:
@@ -72,6 +78,9 @@ rule sensitivity:
         f"{RESULTS}/logs/sensitivity/{{algorithm}}-{{axis}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/sensitivity/{{algorithm}}-{{axis}}.tsv"
+    resources:
+        runtime=runtime("sensitivity"),
+        mem_mb=memory("sensitivity"),
     params:
         study=lambda wildcards: relevant(config, wildcards.algorithm, "evaluators"),
         options=json.dumps(config["claims"]["sensitivity"]),
@@ -102,6 +111,7 @@ rule verdict_table:
         f"{RESULTS}/logs/verdict_table.log",
     benchmark:
         f"{RESULTS}/benchmarks/verdict_table.tsv"
+    localrule: True
     params:
         titles=json.dumps(list(judged().values())),
     message:
@@ -142,6 +152,9 @@ rule claims_notebook:
         messages=f"{RESULTS}/logs/notebooks/claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/claims.tsv"
+    resources:
+        runtime=runtime("claims_notebook"),
+        mem_mb=memory("claims_notebook"),
     params:
         parameters=lambda wildcards, input: json.dumps(
             {

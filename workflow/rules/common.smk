@@ -45,7 +45,7 @@ def load_readings():
 
 def validate_config():
     """Stop with one line if the configuration cannot be run."""
-    from pgpd_hf import claims, configuration, readings, schedules, sweeps
+    from pgpd_hf import claims, configuration, grid, readings, schedules, sweeps
 
     try:
         for file in workflow.overwrite_configfiles:
@@ -53,6 +53,7 @@ def validate_config():
         configuration.check(config, schema("config"))
         sweeps.check(config)
         schedules.check(config)
+        grid.check(config)
         claims.load_claims(CLAIMS, schema("claims"))
         readings.check(config, load_readings(), schema("config"))
     except ValueError as error:
@@ -89,25 +90,32 @@ def take_folder():
 
 
 @cache
+def imported(path):
+    """Files of the package that one of them imports itself."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.ImportFrom) or not node.module.startswith("pgpd_hf"):
+            continue
+        base = PACKAGE.joinpath(*node.module.split(".")[1:])
+        names = [base / name.name for name in node.names]
+        candidates = [base, *names, base / "__init__", *[name / "__init__" for name in names]]
+        found += [
+            file
+            for file in (candidate.with_suffix(".py") for candidate in candidates)
+            if file.exists() and file != PACKAGE / "__init__.py"
+        ]
+    return found
+
+
+@cache
 def sources(*modules):
     """Files of the package that the given modules import, directly or not."""
     found, waiting = set(), [PACKAGE / f"{module}.py" for module in modules]
     while waiting:
         path = waiting.pop()
-        if path in found:
-            continue
-        found.add(path)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.ImportFrom) or not node.module.startswith("pgpd_hf"):
-                continue
-            base = PACKAGE.joinpath(*node.module.split(".")[1:])
-            names = [base / name.name for name in node.names]
-            candidates = [base, *names, base / "__init__", *[name / "__init__" for name in names]]
-            waiting += [
-                file
-                for file in (candidate.with_suffix(".py") for candidate in candidates)
-                if file.exists() and file != PACKAGE / "__init__.py"
-            ]
+        if path not in found:
+            found.add(path)
+            waiting += imported(path)
     return sorted(str(path) for path in found)
 
 

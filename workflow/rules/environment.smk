@@ -10,6 +10,7 @@ rule environment:
         f"{RESULTS}/logs/environment/{{case}}environment.log",
     benchmark:
         f"{RESULTS}/benchmarks/environment/{{case}}environment.tsv"
+    localrule: True
     params:
         options=lambda wildcards: json.dumps(CASES[wildcards.case]["environment"]),
     message:

@@ -8,6 +8,7 @@ rule instance_optima:
         f"{RESULTS}/logs/instances/{{group}}/optima.log",
     benchmark:
         f"{RESULTS}/benchmarks/instances/{{group}}/optima.tsv"
+    localrule: True
     params:
         study=lambda wildcards: json.dumps({"environment": GROUPS[wildcards.group]["environment"]}),
         instances=lambda wildcards: numbers(wildcards.group),
@@ -32,6 +33,9 @@ rule instance_runs:
         f"{RESULTS}/logs/instances/{{group}}/{{algorithm}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/instances/{{group}}/{{algorithm}}.tsv"
+    resources:
+        runtime=runtime("instance_runs"),
+        mem_mb=memory("instance_runs"),
     params:
         study=lambda wildcards: relevant(
             GROUPS[wildcards.group],

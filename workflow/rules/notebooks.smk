@@ -24,6 +24,9 @@ rule figures:
         messages=f"{RESULTS}/logs/notebooks/figure1.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/figure1.tsv"
+    resources:
+        runtime=runtime("figures"),
+        mem_mb=memory("figures"),
     params:
         parameters=lambda wildcards, input, output: json.dumps(
             {"results": os.path.dirname(input.optimum), "figures": os.path.dirname(output[0])}
@@ -65,6 +68,9 @@ rule rates:
         messages=f"{RESULTS}/logs/notebooks/rates.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/rates.tsv"
+    resources:
+        runtime=runtime("rates"),
+        mem_mb=memory("rates"),
     params:
         parameters=lambda wildcards, input, output: json.dumps(
             {

@@ -11,6 +11,9 @@ rule bound:
         f"{RESULTS}/logs/bounds/{{setting}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/bounds/{{setting}}.tsv"
+    resources:
+        runtime=runtime("bound"),
+        mem_mb=memory("bound"),
     params:
         study=json.dumps({key: config[key] for key in ("environment", "link", "bounds")}),
     message:
@@ -46,6 +49,9 @@ rule bounds:
         messages=f"{RESULTS}/logs/notebooks/bounds.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/bounds.tsv"
+    resources:
+        runtime=runtime("bounds"),
+        mem_mb=memory("bounds"),
     params:
         parameters=lambda wildcards, input, output: json.dumps(
             {"results": os.path.dirname(output.table), "tables": input.tables}
@@ -75,6 +81,9 @@ rule certify:
         f"{RESULTS}/logs/certificates/{{algorithm}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/certificates/{{algorithm}}.tsv"
+    resources:
+        runtime=runtime("certify"),
+        mem_mb=memory("certify"),
     params:
         study=lambda wildcards: relevant(config, wildcards.algorithm, "evaluators", "certificates"),
         steps=steps_option,
@@ -115,6 +124,9 @@ rule certificates:
         messages=f"{RESULTS}/logs/notebooks/certificates.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/certificates.tsv"
+    resources:
+        runtime=runtime("certificates"),
+        mem_mb=memory("certificates"),
     params:
         parameters=lambda wildcards, input, output: json.dumps(
             {

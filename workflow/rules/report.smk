@@ -17,6 +17,7 @@ rule verdict_page:
         f"{RESULTS}/logs/verdict_page.log",
     benchmark:
         f"{RESULTS}/benchmarks/verdict_page.tsv"
+    localrule: True
     params:
         study=STUDY,
     message:
@@ -42,6 +43,7 @@ rule reported:
             rules.effects,
             rules.schedules,
         ),
+    localrule: True
     message:
         "What a report shows is there"
 
@@ -65,6 +67,7 @@ rule crate:
         f"{RESULTS}/crate.zip",
     log:
         f"{RESULTS}/logs/crate.log",
+    localrule: True
     params:
         study=STUDY,
         benchmarks=f"{RESULTS}/benchmarks",

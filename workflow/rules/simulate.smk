@@ -12,6 +12,9 @@ rule calibrate:
         f"{RESULTS}/logs/calibrate/{{case}}{{algorithm}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/calibrate/{{case}}{{algorithm}}.tsv"
+    resources:
+        runtime=runtime("calibrate"),
+        mem_mb=memory("calibrate"),
     params:
         study=lambda wildcards: relevant(CASES[wildcards.case], wildcards.algorithm, "calibration"),
     message:
@@ -36,6 +39,9 @@ rule simulate:
         f"{RESULTS}/logs/runs/{{case}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/runs/{{case}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.tsv"
+    resources:
+        runtime=runtime("simulate"),
+        mem_mb=memory("simulate"),
     params:
         study=lambda wildcards: relevant(CASES[wildcards.case], wildcards.algorithm),
         steps=steps_option,
@@ -63,6 +69,9 @@ rule sweep:
         f"{RESULTS}/logs/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.tsv"
+    resources:
+        runtime=runtime("sweep"),
+        mem_mb=memory("sweep"),
     params:
         study=lambda wildcards: relevant(config, wildcards.algorithm, "rates"),
         steps=steps_option,
@@ -85,6 +94,7 @@ rule aggregate:
         f"{RESULTS}/logs/aggregate.log",
     benchmark:
         f"{RESULTS}/benchmarks/aggregate.tsv"
+    localrule: True
     message:
         "Means and intervals over seeds"
     shell:

@@ -10,6 +10,7 @@ rule summary:
         f"{RESULTS}/logs/summary.log",
     benchmark:
         f"{RESULTS}/benchmarks/summary.tsv"
+    localrule: True
     params:
         study=STUDY,
         figures=FIGURES,
@@ -53,6 +54,7 @@ rule provenance:
         ),
     log:
         f"{RESULTS}/logs/provenance.log",
+    localrule: True
     params:
         config=json.dumps(config),
         benchmarks=f"{RESULTS}/benchmarks",

@@ -16,30 +16,29 @@ def theory_part(**parts):
     return json.dumps({**{key: config[key] for key in keys}, **parts})
 
 
-def blocks(seeds, block):
-    """Blocks of seeds, as in file names."""
-    return [
-        f"seeds{first:04d}-{min(first + block, seeds) - 1:04d}" for first in range(0, seeds, block)
-    ]
-
-
 def sweep_files(*names):
-    """Files of all runs of sweeps. An exact method has no seeds, so it runs once."""
+    """Files of all runs of sweeps."""
     return [
-        f"{RESULTS}/sweeps/{name}/{algorithm}/{block}.parquet"
+        f"{RESULTS}/sweeps/{name}/{algorithm}/seeds{block}.parquet"
         for name in names
         for algorithm in config["sweeps"][name]["algorithms"]
-        for block in blocks(
-            1 if algorithm in LIMITS else config["sweeps"][name]["seeds"],
-            config["sweeps"][name]["block"],
-        )
+        for block in resources.sweep_blocks(config, name, algorithm)
     ]
 
 
 def schedule_files():
     """Files of all runs of schedules."""
     return [
-        f"{RESULTS}/schedules/{algorithm}/{block}.parquet"
+        f"{RESULTS}/schedules/{algorithm}/seeds{block}.parquet"
         for algorithm in config["schedules"]["algorithms"]
-        for block in blocks(config["schedules"]["seeds"], config["schedules"]["block"])
+        for block in resources.schedule_blocks(config, algorithm)
+    ]
+
+
+def grid_files():
+    """Files of all runs of the grid."""
+    return [
+        f"{RESULTS}/grid/{algorithm}/instances{instances}/seeds{seeds}.parquet"
+        for algorithm in config["grid"]["algorithms"]
+        for instances, seeds in resources.grid_blocks(config, algorithm)
     ]

@@ -16,9 +16,12 @@ rule run_sweep:
         f"{RESULTS}/logs/sweeps/{{sweep}}/{{algorithm}}/seeds{{first}}-{{last}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/sweeps/{{sweep}}/{{algorithm}}/seeds{{first}}-{{last}}.tsv"
+    resources:
+        runtime=runtime("run_sweep"),
+        mem_mb=memory("run_sweep"),
     params:
         study=lambda wildcards: theory_part(sweep=config["sweeps"][wildcards.sweep]),
-        steps=lambda wildcards, input: ["--steps", input.steps] if input.steps else [],
+        steps=steps_option,
     message:
         "sweep {wildcards.sweep}: {wildcards.algorithm}, "
         "seeds {wildcards.first} to {wildcards.last}"
@@ -43,9 +46,12 @@ rule run_schedules:
         f"{RESULTS}/logs/schedules/{{algorithm}}/seeds{{first}}-{{last}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/schedules/{{algorithm}}/seeds{{first}}-{{last}}.tsv"
+    resources:
+        runtime=runtime("run_schedules"),
+        mem_mb=memory("run_schedules"),
     params:
         study=theory_part(schedules=config["schedules"]),
-        steps=lambda wildcards, input: ["--steps", input.steps] if input.steps else [],
+        steps=steps_option,
     message:
         "schedules: {wildcards.algorithm}, seeds {wildcards.first} to {wildcards.last}"
     shell:
@@ -83,6 +89,9 @@ rule slopes:
         messages=f"{RESULTS}/logs/notebooks/slopes.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/slopes.tsv"
+    resources:
+        runtime=runtime("slopes"),
+        mem_mb=memory("slopes"),
     params:
         parameters=lambda wildcards, input, output: json.dumps(
             {
@@ -127,6 +136,9 @@ rule effects:
         messages=f"{RESULTS}/logs/notebooks/effects.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/effects.tsv"
+    resources:
+        runtime=runtime("effects"),
+        mem_mb=memory("effects"),
     params:
         parameters=lambda wildcards, input, output: json.dumps(
             {
@@ -171,6 +183,9 @@ rule schedules:
         messages=f"{RESULTS}/logs/notebooks/schedules.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/schedules.tsv"
+    resources:
+        runtime=runtime("schedules"),
+        mem_mb=memory("schedules"),
     params:
         parameters=lambda wildcards, input, output: json.dumps(
             {

@@ -84,7 +84,8 @@ class Setting:
 class Algorithm(ABC):
     r"""A primal-dual method, ready to iterate on one process under one setting.
 
-    Subclasses set the class attributes and implement :meth:`advance`.
+    Subclasses set the class attributes, and implement :meth:`advance` and, if they ask people,
+    :meth:`effort`.
 
     Parameters
     ----------
@@ -114,12 +115,14 @@ class Algorithm(ABC):
     parameterizations: tuple[str, ...]
     words_per_iteration: int = 0
     normals_per_iteration: int = 0
-    questions_per_iteration: int = 0
-    steps_per_iteration: int = 0
 
     def __init__(self, cmdp: CMDP, optimum: Optimum, setting: Setting):
         self.cmdp = cmdp
         self.setting = setting
+        trajectories, self.questions_per_iteration = self.effort(
+            cmdp.states, cmdp.actions, setting.pairs
+        )
+        self.steps_per_iteration = trajectories * (setting.horizon + 1)
         self.parameterization = setting.parameterization or self.parameterizations[0]
         if self.parameterization not in self.parameterizations:
             raise ValueError(
@@ -132,6 +135,24 @@ class Algorithm(ABC):
         self.multiplier_bound = setting.multiplier_bound
         if self.multiplier_bound is None:
             self.multiplier_bound = 2 / ((1 - cmdp.discount) * optimum.slack)
+
+    @staticmethod
+    def effort(states, actions, pairs):
+        r"""What one iteration asks of the process and of people.
+
+        Parameters
+        ----------
+        states, actions : int
+            Size of the process.
+        pairs : int
+            N.
+
+        Returns
+        -------
+        trajectories, questions : int
+            Numbers of both; none for a method that asks nobody.
+        """
+        return 0, 0
 
     @staticmethod
     @abstractmethod

@@ -34,10 +34,7 @@ class NPGPDHF(Algorithm):
 
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
-        rounds, states, actions = setting.pairs, cmdp.states, cmdp.actions
-        trajectories = rounds * (states + states * actions + 1)
-        self.steps_per_iteration = trajectories * (setting.horizon + 1)
-        self.questions_per_iteration = rounds * (2 * states * actions + 1)
+        rounds = setting.pairs
         self.words_per_iteration = self.steps_per_iteration + rounds + self.questions_per_iteration
         bound = cmdp.return_bound(setting.horizon)
         self.survey = Survey(
@@ -47,6 +44,10 @@ class NPGPDHF(Algorithm):
             setting.horizon,
             cmdp.threshold,
         )
+
+    @staticmethod
+    def effort(states, actions, pairs):  # noqa: D102
+        return pairs * (states + states * actions + 1), pairs * (2 * states * actions + 1)
 
     @staticmethod
     def theorem_steps(cmdp, optimum, iterations):  # noqa: D102

@@ -41,8 +41,6 @@ class ZPGPDHF(Algorithm):
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
         rounds, dimension = setting.pairs, cmdp.states * cmdp.actions
-        self.steps_per_iteration = 2 * rounds * (setting.horizon + 1)
-        self.questions_per_iteration = 3 * rounds
         self.words_per_iteration = self.steps_per_iteration + rounds + self.questions_per_iteration
         self.normals_per_iteration = dimension
         tangent = setting.directions == "tangent"
@@ -70,6 +68,10 @@ class ZPGPDHF(Algorithm):
             tangent,
             self.parameterization == "softmax",
         )
+
+    @staticmethod
+    def effort(states, actions, pairs):  # noqa: D102
+        return 2 * pairs, 3 * pairs
 
     @staticmethod
     def theorem_steps(cmdp, optimum, iterations):  # noqa: D102

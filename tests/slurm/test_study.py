@@ -1,0 +1,79 @@
+"""The smoke study, cut to a job or more of every rule that simulates, through Slurm."""
+
+import re
+
+import pandas as pd
+import pytest
+import yaml
+from slurm_project import PROFILE, Project
+
+pytestmark = pytest.mark.slurm
+
+FILES = """
+    aggregate.parquet rates/npgpd_hf/study_steps/Minf.parquet grid.csv
+    sweeps/states/zpgpd_hf/seeds0000-0001.parquet sweeps/length/npg_pd/seeds0000-0000.parquet
+    schedules/npgpd_hf/seeds0000-0001.parquet sensitivity/zpgpd_hf-perturbation.csv
+    bounds/short-horizon.csv certificates/npgpd_hf.csv instances/binding/claims.csv
+"""
+TARGETS = [f"results/cut/{name}" for name in FILES.split()]
+SIMULATING = {
+    *("calibrate", "simulate", "sweep", "run_sweep", "run_schedules", "run_grid"),
+    *("instance_runs", "sensitivity", "bound", "certify"),
+}
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    """The study on this machine alone."""
+    project = Project(tmp_path_factory.mktemp("local"))
+    code, output = project.snakemake(*TARGETS, "--cores", "2")
+    assert code == 0, output
+    return project
+
+
+@pytest.fixture(scope="module")
+def remote(cluster, tmp_path_factory):
+    """The study through Slurm, and what was printed meanwhile."""
+    project = Project(tmp_path_factory.mktemp("remote"))
+    code, output = project.snakemake(*TARGETS, *PROFILE, "--jobs", "4")
+    assert code == 0, output
+    return project, output
+
+
+def test_every_job_that_simulates_was_a_job_of_slurm(cluster, remote):
+    project, output = remote
+    stats = re.findall(r"^(\w+) +(\d+)$", output, re.MULTILINE)
+    planned = {name: int(count) for name, count in stats}
+    assert SIMULATING <= set(planned)
+    submitted = re.findall(r"submitted with SLURM jobid (\d+) \(log: .*/rule_(\w+?)/", output)
+    for rule in SIMULATING:
+        assert sum(name == rule for _, name in submitted) == planned[rule], rule
+    states = cluster.jobs(project.folder)
+    assert sorted(number for number, _ in states) == sorted(number for number, _ in submitted)
+    assert {state for _, state in states} == {"COMPLETED"}
+
+
+def test_tables_are_those_of_the_local_run(local, remote):
+    project, _ = remote
+    here, there = local.tables(), project.tables()
+    assert set(here) == set(there)
+    assert [name for name in here if here[name] != there[name]] == []
+    assert len(here) > len(TARGETS)
+
+
+def test_nothing_is_left_to_do(remote):
+    project, _ = remote
+    code, output = project.snakemake(*TARGETS, *PROFILE)
+    assert code == 0, output
+    assert "Nothing to be done" in output
+
+
+def test_jobs_used_less_than_they_asked_for(remote):
+    project, _ = remote
+    files = list(project.results("benchmarks").rglob("*.tsv"))
+    assert files
+    for file in files:
+        row = pd.read_csv(file, sep="\t").iloc[-1]
+        asked = yaml.safe_load(row["resources"])
+        assert row["s"] < 60 * asked.get("runtime", 60), file
+        assert row["max_rss"] < asked["mem_mb"], file

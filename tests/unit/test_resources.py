@@ -1,0 +1,167 @@
+"""Sizes of jobs, and what they ask for."""
+
+import copy
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pgpd_hf import ALGORITHMS, configuration, resources
+
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+SETTING = {"iterations": 1000, "pairs": 1, "horizon": 80}
+JOB = {"algorithm": "zpgpd_hf", "evaluators": "64", "first": "0000", "last": "0009"}
+
+
+def changed(**keys):
+    """The default configuration with other values at its first level."""
+    return {**copy.deepcopy(CONFIG), **keys}
+
+
+def numbers(blocks):
+    """All seeds of some blocks."""
+    ends = [block.split("-") for block in blocks]
+    return [seed for first, last in ends for seed in range(int(first), int(last) + 1)]
+
+
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+@pytest.mark.parametrize("larger", [{"iterations": 2000}, {"states": 20}, {"actions": 8}])
+def test_more_work_takes_longer(algorithm, larger):
+    sizes = {"states": 10, "actions": 4}
+    more = {key: larger.get(key, value) for key, value in sizes.items()}
+    once = resources.run_seconds(algorithm, SETTING, **sizes)
+    assert resources.run_seconds(algorithm, {**SETTING, **larger}, **more) > once
+
+
+@pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
+@pytest.mark.parametrize("larger", [{"pairs": 2}, {"horizon": 160}])
+def test_sampling_more_takes_longer_for_those_who_sample(algorithm, larger):
+    setting = {**SETTING, "iterations": 10**6}
+    once = resources.run_seconds(algorithm, setting, 10, 4)
+    assert resources.run_seconds(algorithm, {**setting, **larger}, 10, 4) > 1.2 * once
+
+
+def test_steps_dominate_as_counted_by_hand():
+    """N (S + S A + 1) trajectories of H + 1 steps, 2 S A + 1 questions."""
+    setting = {"iterations": 1, "pairs": 3, "horizon": 9}
+    expected = 3 * 51 * 10 * resources.STEP + 3 * 81 * resources.QUESTION
+    rest = resources.RUN + resources.ITERATION + 40 * resources.ENTRY
+    found = resources.run_seconds("npgpd_hf", setting, 10, 4, evaluated=False)
+    assert found == pytest.approx(expected + rest)
+
+
+@pytest.mark.parametrize(("count", "size"), [(1, 1), (20, 10), (7, 3), (3, 100)])
+def test_blocks_hold_every_seed_once(count, size):
+    blocks = resources.blocks(count, size)
+    assert numbers(blocks) == list(range(count))
+    assert len(blocks) == -(-count // size)
+
+
+def test_more_seeds_leave_whole_blocks_as_they_are():
+    assert resources.blocks(25, 10)[:2] == resources.blocks(20, 10)
+
+
+@pytest.mark.parametrize("minutes", [0.1, 1, 10, 60])
+def test_jobs_last_as_long_as_they_shall(minutes):
+    study = changed(seeds=100000, job_minutes=minutes)
+    for evaluators in ("64", "16+64+256"):
+        first, *_ = resources.run_blocks(study, "zpgpd_hf", evaluators)
+        count = len(numbers([first]))
+        once = len(evaluators.split("+")) * resources.run_seconds(
+            "zpgpd_hf", {"horizon": 80, **study["algorithms"]["zpgpd_hf"]}, 10, 4
+        )
+        assert count * once <= 60 * minutes < (count + 1) * once
+
+
+def test_a_number_of_seeds_wins_over_the_duration():
+    assert resources.run_blocks(changed(block=3), "npgpd_hf", "16")[0] == "0000-0002"
+
+
+def test_exact_methods_run_once():
+    assert resources.sweep_blocks(CONFIG, "length", "npg_pd") == ["0000-0000"]
+    assert numbers(resources.sweep_blocks(CONFIG, "length", "npgpd_hf")) == list(range(6))
+
+
+@pytest.mark.parametrize(
+    ("minutes", "seeds", "count"), [(0.001, 5, 35), (0.4, 5, None), (0.8, 5, None), (1000, 2, 1)]
+)
+def test_blocks_of_a_grid_hold_every_run_once(minutes, seeds, count):
+    study = changed(job_minutes=minutes, grid={**CONFIG["grid"], "instances": 7, "seeds": seeds})
+    blocks = resources.grid_blocks(study, "zpgpd_hf")
+    runs = [
+        (instance, seed)
+        for instances, block in blocks
+        for instance in numbers([instances])
+        for seed in numbers([block])
+    ]
+    assert sorted(runs) == [(instance, seed) for instance in range(7) for seed in range(seeds)]
+    assert len(runs) == len(set(runs))
+    assert len(blocks) == count if count else 1 < len(blocks) < 35
+
+
+def test_a_job_of_twice_the_seeds_is_expected_to_take_twice_as_long():
+    work = resources.seconds("simulate", CONFIG, JOB) - resources.START
+    twice = resources.seconds("simulate", CONFIG, {**JOB, "last": "0019"}) - resources.START
+    assert twice == pytest.approx(2 * work)
+
+
+def test_every_attempt_asks_for_more():
+    for ask in (resources.minutes, resources.megabytes):
+        once = ask("simulate", CONFIG, JOB)
+        assert [ask("simulate", CONFIG, JOB, attempt) for attempt in (1, 2, 3)] == [
+            once,
+            2 * once,
+            3 * once,
+        ]
+
+
+def test_requests_have_a_margin():
+    long = {**JOB, "last": "9999"}
+    asked = 60 * resources.minutes("simulate", CONFIG, long)
+    assert asked >= resources.TIME_MARGIN * resources.seconds("simulate", CONFIG, long)
+    assert resources.minutes("simulate", CONFIG, JOB) == resources.LEAST_MINUTES
+    environment = {**CONFIG["environment"], "states": 300}
+    larger = resources.megabytes("simulate", changed(environment=environment), JOB)
+    # 512 matrices of 300 x 300 are 369 MB.
+    assert larger - resources.megabytes("simulate", CONFIG, JOB) > 500
+
+
+def test_size_of_an_environment_from_a_file_is_read_from_it(tmp_path):
+    process = configuration.environment(CONFIG)
+    process.save(tmp_path / "mine.npz")
+    environment = {**CONFIG["environment"], "file": str(tmp_path / "mine.npz"), "states": 10**6}
+    found = resources.seconds("simulate", changed(environment=environment), JOB)
+    assert found == resources.seconds("simulate", CONFIG, JOB)
+
+
+def test_every_rule_that_simulates_is_estimated_from_its_work():
+    jobs = {
+        "calibrate": {"algorithm": "npgpd_hf"},
+        "simulate": JOB,
+        "sweep": {"algorithm": "npgpd_hf"},
+        "run_sweep": {**JOB, "sweep": "people"},
+        "run_schedules": JOB,
+        "run_grid": {**JOB, "first_instance": "0000", "last_instance": "0003"},
+        "instance_runs": {"algorithm": "npgpd_hf", "group": "binding"},
+        "certify": {"algorithm": "npgpd_hf"},
+        "bound": {"setting": "paper"},
+    }
+    jobs |= {
+        f"sensitivity {axis}": {"algorithm": "zpgpd_hf", "axis": axis}
+        for axis in ("steps", "pairs", "perturbation")
+    }
+    other = resources.START + resources.NOTEBOOK
+    for name, job in jobs.items():
+        assert resources.seconds(name.partition(" ")[0], CONFIG, job) != other, name
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "workflow/rules").glob("*.smk")), ids=lambda path: path.stem
+)
+def test_every_rule_is_local_or_asks_for_its_own_resources(path):
+    for rule in re.split(r"(?m)^rule ", path.read_text())[1:]:
+        name = rule.partition(":")[0]
+        asks = f'runtime=runtime("{name}")' in rule and f'mem_mb=memory("{name}")' in rule
+        assert ("localrule: True" in rule) != asks, name

@@ -1,0 +1,106 @@
+"""Questions to Slurm, put to programs that answer as Slurm does."""
+
+import os
+
+import pytest
+
+from pgpd_hf import slurm
+
+QUEUE = """\
+12|RUNNING|run-a|rule_run_sweep_wildcards__people_npgpd_hf_0000_0003|/data/study
+13|PENDING|run-a|rule_aggregate|/data/study
+14|RUNNING|run-a|rule_simulate_wildcards__x|/data/other
+15|RUNNING|shell||/data/study
+"""
+REQUEST = {"runtime": 5, "mem_mb": 1000, "threads": 1, "slurm_partition": "main"}
+
+
+@pytest.fixture
+def answers(tmp_path, monkeypatch):
+    """Let commands be answered by scripts."""
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/usr/bin{os.pathsep}/bin")
+
+    def program(name, script):
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        return tmp_path / f"{name}.calls"
+
+    return program
+
+
+def queue(lines):
+    """A squeue with these jobs."""
+    return f"cat <<'END'\n{lines}END"
+
+
+def test_jobs_of_a_workflow_in_this_folder_are_found(answers):
+    answers("squeue", queue(QUEUE))
+    assert slurm.find_jobs("/data/study") == [
+        ("12", "RUNNING", "run_sweep", "run-a"),
+        ("13", "PENDING", "aggregate", "run-a"),
+    ]
+
+
+def test_orphans_are_named_with_the_command_that_cancels_them(answers):
+    answers("squeue", queue(QUEUE))
+    with pytest.raises(slurm.Refusal) as refusal:
+        slurm.refuse_orphans("/data/study")
+    assert str(refusal.value) == (
+        "jobs of an earlier run in this folder are still in the queue: "
+        "12 (run_sweep, running), 13 (aggregate, pending); wait until they have ended, or cancel "
+        "them with `scancel --me --name=run-a`, and start again"
+    )
+    slurm.refuse_orphans("/data/third")
+
+
+def test_many_orphans_are_counted(answers):
+    lines = "".join(f"{n}|PENDING|run-a|rule_simulate|/data\n" for n in range(40))
+    answers("squeue", queue(lines))
+    with pytest.raises(slurm.Refusal, match=r"4 \(simulate, pending\) and 35 more; wait"):
+        slurm.refuse_orphans("/data")
+
+
+def test_largest_request_of_each_rule_is_tried(answers):
+    calls = answers("sbatch", 'echo "$@" >>"$0.calls"')
+    larger = {**REQUEST, "runtime": 90, "slurm_extra": "--nice=10"}
+    slurm.refuse_requests({"simulate": [REQUEST, {**REQUEST, "mem_mb": 4000}], "sweep": [larger]})
+    assert calls.read_text().splitlines() == [
+        "--test-only --time=5 --mem=4000 --cpus-per-task=1 --partition=main --wrap=true",
+        "--test-only --time=90 --mem=1000 --cpus-per-task=1 --partition=main --nice=10 --wrap=true",
+    ]
+
+
+def test_refusal_quotes_the_scheduler_and_names_the_rules(answers):
+    words = "Requested time limit is invalid (missing or exceeds some limit)"
+    answers("sbatch", f"echo 'allocation failure: {words}' >&2; exit 1")
+    jobs = {"simulate": [{**REQUEST, "runtime": 90}], "sweep": [{**REQUEST, "slurm_account": "x"}]}
+    with pytest.raises(slurm.Refusal) as refusal:
+        slurm.refuse_requests(jobs)
+    assert str(refusal.value) == (
+        "sbatch refuses jobs of simulate, sweep (90 min, 1000 MB, partition main, "
+        f"account not given): {words}"
+    )
+
+
+def test_different_refusals_are_all_told(answers):
+    script = 'case "$*" in *=90*) echo too long ;; *) echo too much ;; esac >&2; exit 1'
+    answers("sbatch", script)
+    jobs = {"simulate": [{**REQUEST, "runtime": 90}], "sweep": [REQUEST]}
+    with pytest.raises(slurm.Refusal, match=r"simulate .*: too long; .* sweep .*: too much"):
+        slurm.refuse_requests(jobs)
+
+
+def test_slurm_that_fails_or_is_not_there_is_said_so(answers, monkeypatch):
+    answers(
+        "squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1"
+    )
+    with pytest.raises(slurm.Refusal, match=r"squeue fails: .*Unable to contact slurm controller"):
+        slurm.refuse_orphans("/data")
+    monkeypatch.setattr(slurm, "_PATIENCE", 0.2)
+    answers("squeue", "exec sleep 20")
+    with pytest.raises(slurm.Refusal, match=r"squeue has not answered within 0\.2 s"):
+        slurm.refuse_orphans("/data")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(slurm.Refusal, match="no sbatch here: start Snakemake on a login node"):
+        slurm.refuse_requests({"simulate": [REQUEST]})

@@ -1,0 +1,22 @@
+"""Reduce the runs of the grid to means over instances."""
+
+import argparse
+
+import pandas as pd
+
+from pgpd_hf import grid, storage
+
+
+@storage.one_line_errors()
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", nargs="+", help="Parquet files")
+    parser.add_argument("--output", required=True, help="CSV file to write")
+    arguments = parser.parse_args()
+
+    runs = pd.concat(map(storage.read_table, arguments.runs), ignore_index=True)
+    storage.write_table(arguments.output, grid.summarize(runs))
+
+
+if __name__ == "__main__":
+    main()
