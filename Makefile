@@ -16,8 +16,9 @@ IN_VENV := . .venv/bin/activate &&
 PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
 # Snakemake evaluates templates in a file that it is given, so the file is looked at first.
-CHECK_CONFIG = $(if $(CONFIG),python tools/check_config.py '$(CONFIG)' &&)
-USE_CONFIG = $(if $(CONFIG),--configfile '$(CONFIG)')
+# The shell takes the name from the environment, where make puts it, and reads nothing into it.
+CHECK_CONFIG = $(if $(CONFIG),python tools/check_config.py "$$CONFIG" &&)
+USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
