@@ -34,8 +34,8 @@ COLUMNS = (
 METRICS = ("optimality_gap", "constraint_violation")
 _CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
 _CHUNK_ITERATIONS = 512
-_CHUNK_LEAST = 16  # policies that are evaluated side by side
-_MOST_WORDS = 2**24  # random words of one iteration; the least chunk of them has two gibibytes
+_CHUNK_LEAST = 32  # policies that are evaluated side by side
+_MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 _MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
 
 
@@ -59,6 +59,7 @@ def run(
     checkpoints=None,
     threads=1,
     purpose="run",
+    optimum=None,
 ):
     r"""Run an algorithm once per seed and evaluate it exactly.
 
@@ -99,6 +100,8 @@ def run(
         Seeds run side by side; no number depends on it.
     purpose : str
         Names a family of random streams; runs for different purposes share no numbers.
+    optimum : Optimum, optional
+        Of the process, if it is at hand; by default it is found by linear program.
 
     Returns
     -------
@@ -128,7 +131,7 @@ def run(
     seeds = _seeds(seeds)
     grid = checkpoint_grid(iterations) if checkpoints is None else _grid(checkpoints, iterations)
     require_integer("threads", threads, 1, 1024)
-    optimum = optima.solve(cmdp)
+    optimum = optima.solve(cmdp) if optimum is None else optimum
     process = get_algorithm(algorithm)(cmdp, optimum, setting)
     process.initial_parameter(initial_policy)  # refuse a bad start before the first seed
     if process.words_per_iteration > _MOST_WORDS:
@@ -141,7 +144,11 @@ def run(
         return _trace(process, optimum, seed, initial_policy, grid, purpose)
 
     with ThreadPoolExecutor(threads) as pool:
-        return pd.concat(list(pool.map(trace, seeds)), ignore_index=True)
+        traces = list(pool.map(trace, seeds))
+    columns = {name: np.concatenate([trace[name] for trace in traces]) for name in traces[0]}
+    people = pd.array([evaluators] * len(columns["seed"]), dtype="Int64")
+    columns.update(algorithm=process.name, evaluators=people)
+    return pd.DataFrame(columns, columns=list(COLUMNS))
 
 
 def checkpoint_grid(iterations, points=100):
@@ -199,20 +206,27 @@ def iterates(process, seed, initial_policy=None, purpose="run", theta=None, mult
     """
     axes = {"purpose": purpose, "algorithm": process.name, "seed": seed}
     axes["evaluators"] = process.setting.evaluators
-    bits = streams.bit_generator(kind="words", **axes)
+    state = streams.word_state(kind="words", **axes)
     normal = np.random.Generator(streams.bit_generator(kind="normals", **axes))
     if theta is None:
         theta = process.initial_parameter(initial_policy)
     width, dimension = process.words_per_iteration, process.normals_per_iteration
-    chunk = min(_CHUNK_ITERATIONS, max(_CHUNK_LEAST, _CHUNK_WORDS // max(1, width)))
-    left = process.setting.iterations
-    while left > 0:
-        count = min(chunk, left)
-        words = bits.random_raw(count * width).reshape(count, width)
-        normals = normal.standard_normal((count, dimension))
-        policies, multipliers, multiplier = process.advance(theta, multiplier, words, normals)
-        left -= count
-        yield policies, multipliers
+    rows = min(_CHUNK_ITERATIONS, max(1, _CHUNK_WORDS // max(1, width)))
+    chunk = -(-_CHUNK_LEAST // rows) * rows
+    words, normals = np.empty((rows, width), np.uint64), np.empty((rows, dimension))
+    done, length = 0, process.setting.iterations
+    while done < length:
+        policies, multipliers = [], []
+        for begin in range(done, min(done + chunk, length), rows):
+            count = min(rows, length - begin)
+            streams.draw_words(state, words[:count])
+            normal.standard_normal(out=normals[:count])
+            advanced = process.advance(theta, multiplier, words[:count], normals[:count])
+            policies.append(advanced[0])
+            multipliers.append(advanced[1])
+            multiplier = advanced[2]
+        done += chunk
+        yield np.concatenate(policies), np.concatenate(multipliers)
     yield process.policy(theta)[None], np.array([multiplier])
 
 
@@ -244,7 +258,7 @@ def values_at(process, seed, checkpoints, purpose="run"):
 
 
 def _trace(process, optimum, seed, initial_policy, grid, purpose):
-    """Rows of one seed."""
+    """Columns of one seed, all but those that are the same for every seed."""
     total = np.zeros(2)
     rows = []
     first = 0
@@ -267,10 +281,8 @@ def _trace(process, optimum, seed, initial_policy, grid, purpose):
     means = np.concatenate([row[2] for row in rows], axis=1)
     people = process.setting.evaluators
     queries = 0 if people is None else people * process.questions_per_iteration
-    trace = {
-        "algorithm": process.name,
-        "evaluators": pd.array([people] * len(grid), dtype="Int64"),
-        "seed": seed,
+    return {
+        "seed": np.full(len(grid), seed),
         "iteration": grid,
         "reward_value": values[0],
         "utility_value": values[1],
@@ -282,7 +294,6 @@ def _trace(process, optimum, seed, initial_policy, grid, purpose):
         "queries": grid * queries,
         "steps": grid * process.steps_per_iteration,
     }
-    return pd.DataFrame(trace, columns=list(COLUMNS))
 
 
 def _seeds(seeds):
