@@ -16,8 +16,9 @@ IN_VENV := . .venv/bin/activate &&
 PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
 # Snakemake evaluates templates in a file that it is given, so the file is looked at first.
-CHECK_CONFIG = $(if $(CONFIG),python tools/check_config.py '$(CONFIG)' &&)
-USE_CONFIG = $(if $(CONFIG),--configfile '$(CONFIG)')
+# The shell takes the name from the environment, where make puts it, and reads nothing into it.
+CHECK_CONFIG = $(if $(CONFIG),python tools/check_config.py "$$CONFIG" &&)
+USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -28,7 +29,7 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke,'
-	@echo '  CONFIG=config/mine.yaml makes figures and claims of another study, KILLS=3 is for test-faults,'
+	@echo '  CONFIG=config/mine.yaml makes figures, claims or crate of another study, KILLS=3 is for test-faults,'
 	@echo '  COMMANDS=figures for test-clone: what to run there.'
 
 figures: .venv/installed  ## run the default study: results/paper and the committed figures
@@ -42,7 +43,7 @@ report: .venv/installed  ## put all results so far into one HTML file: results/p
 	    --report-stylesheet workflow/report/style.css --report-after-run
 
 crate: .venv/installed  ## pack workflow, configuration and results: results/paper/crate.zip
-	$(IN_VENV) snakemake crate --cores $(CORES)
+	$(IN_VENV) $(CHECK_CONFIG) snakemake crate --cores $(CORES) $(USE_CONFIG)
 
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
 	$(IN_VENV) snakemake all claims theory grid crate --cores $(CORES) \

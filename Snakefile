@@ -68,7 +68,7 @@ rule sample:
     input:
         environment_of(""),
         optimum_of(""),
-        expand(rules.calibrate.output, case="", algorithm=config["algorithms"]),
+        calibrations(),
         expand(rules.bound.output, setting=config["bounds"]["settings"]),
         traces(""),
     message:

@@ -11,7 +11,7 @@ from pathlib import Path
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from pgpd_hf.storage import replacing
+from pgpd_hf.storage import recording
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
@@ -105,7 +105,7 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
         },
     )
     crate.root_dataset["mentions"] = action
-    with replacing(path) as partial:
+    with recording(path) as partial:
         crate.write_zip(partial)
 
 

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from pgpd_hf.storage import replacing
+from pgpd_hf.storage import recording
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #222; margin: 2em; }
@@ -38,5 +38,5 @@ def write_page(path, title, tables):
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n"
         f"<h1>{escape(title)}</h1>\n" + "\n".join(parts) + "\n</html>\n"
     )
-    with replacing(path) as partial:
+    with recording(path) as partial:
         partial.write_text(page, encoding="utf-8")

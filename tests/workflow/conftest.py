@@ -27,7 +27,7 @@ class Project:
             else:
                 shutil.copy(source, folder / part)
 
-    def start(self, command, cwd=None, environment=None):
+    def start(self, command, cwd=None, environment=None, stdout=subprocess.PIPE):
         """Start a command with the package of this copy."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         own = {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
@@ -36,7 +36,7 @@ class Project:
             cwd=cwd or self.folder,
             env={**os.environ, **own, **(environment or {})},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",

@@ -135,10 +135,10 @@ def crowds(numbers):
 
 
 def project_files():
-    """Files that the workflow consists of, and those that say how to set it up."""
+    """Files that the workflow consists of, and those with which it is set up and verified."""
     files = ["Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff"]
     files += ["pyproject.toml", "requirements.lock", "environment.yml"]
-    folders = ["config", "notebooks", "profiles", PACKAGE, "workflow"]
+    folders = ["config", "notebooks", "profiles", "reference", PACKAGE, "tools", "workflow"]
     found = [path for folder in folders for path in sorted(Path(folder).rglob("*"))]
     return files + [str(path) for path in found if path.is_file() and path.suffix != ".pyc"]
 

@@ -17,6 +17,16 @@ from pgpd_hf import storage
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
+def execute(source, log, parameters):
+    """Run a notebook; of a file that it can neither read nor write, say no more than a line."""
+    try:
+        papermill.execute_notebook(source, log, parameters, progress_bar=False)
+    except papermill.PapermillExecutionError as error:
+        if error.ename not in ("DamagedFile", "OSError"):
+            raise
+        raise OSError(error.evalue) from None
+
+
 @storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
@@ -27,9 +37,7 @@ def main():
     parser.add_argument("--page", required=True, help="HTML file to write")
     arguments = parser.parse_args()
 
-    papermill.execute_notebook(
-        arguments.source, arguments.log, json.loads(arguments.parameters), progress_bar=False
-    )
+    execute(arguments.source, arguments.log, json.loads(arguments.parameters))
     exporter = HTMLExporter(template_name="page", extra_template_basedirs=[str(TEMPLATES)])
     page, _ = exporter.from_filename(arguments.log)
     with storage.replacing(arguments.page) as partial:

@@ -16,7 +16,7 @@ from pgpd_hf.optima import Optimum
 
 DIRECTIONS = ("sphere", "tangent")
 # Beyond these, the tables of one run would fill the memory of any machine, or the run a lifetime.
-LARGEST = {"evaluators": 10**7, "iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
+LARGEST = {"iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class Setting:
     parameterization: str | None = None
 
     def __post_init__(self):
+        if self.evaluators is not None:
+            require_integer("evaluators", self.evaluators, 1)
         for name, most in LARGEST.items():
-            value = getattr(self, name)
-            if value is not None or name != "evaluators":
-                require_integer(name, value, 0 if name == "horizon" else 1, most)
+            require_integer(name, getattr(self, name), 0 if name == "horizon" else 1, most)
         for name in ("primal_step", "dual_step", "multiplier_bound", "perturbation"):
             value = getattr(self, name)
             if value is None:

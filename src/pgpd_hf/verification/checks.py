@@ -28,9 +28,7 @@ CODE = (
     "config/readings/*.yaml",
     "notebooks/*.ipynb",
     "src/pgpd_hf/**/*.py",
-    "workflow/**/*.py",
-    "workflow/**/*.smk",
-    "workflow/**/*.yaml",
+    "workflow/**/*.*",
 )
 
 
@@ -101,6 +99,7 @@ def list_digests(home, folder):
         A line per file, with its path from the project's root.
     """
     paths = {path for pattern in CODE for path in home.root.glob(pattern)}
+    paths = {path for path in paths if "__pycache__" not in path.parts}
     paths |= {path for path in home.figures.glob("*") if path.suffix[1:] in plotting.FORMATS}
     paths |= {*folder.glob("*.csv"), folder / PLATFORM}
     names = sorted(path.relative_to(home.root).as_posix() for path in paths)
