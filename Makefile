@@ -22,8 +22,8 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims report crate smoke verify reference bench test test-all test-faults \
-    test-clone test-slurm lint format docs lock clean distclean
+.PHONY: help figures claims report crate smoke verify reference bench scaling test \
+    test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,9 @@ bench: .venv/installed  ## time the engine beside C, JAX, NumPy and plain Python
 	@$(MAKE) --no-print-directory .venv-bench/installed || \
 	    echo 'JAX could not be installed: the table will do without it' >&2
 	$(IN_VENV) python -m benchmarks
+
+scaling: .venv/installed  ## measure cost and memory against every size: docs/scaling.png (minutes)
+	$(IN_VENV) python -m benchmarks.scaling
 
 test: .venv/installed  ## run the test suite
 	$(IN_VENV) pytest -m 'not slow and not slurm'

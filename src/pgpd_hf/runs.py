@@ -33,8 +33,8 @@ COLUMNS = (
 )
 METRICS = ("optimality_gap", "constraint_violation")
 _CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
+_CHUNK_ENTRIES = 2**15  # of policies that are evaluated at once: 256 KiB
 _CHUNK_ITERATIONS = 512
-_CHUNK_LEAST = 32  # policies that are evaluated side by side
 _MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 _MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
 
@@ -212,7 +212,8 @@ def iterates(process, seed, initial_policy=None, purpose="run", theta=None, mult
         theta = process.initial_parameter(initial_policy)
     width, dimension = process.words_per_iteration, process.normals_per_iteration
     rows = min(_CHUNK_ITERATIONS, max(1, _CHUNK_WORDS // max(1, width)))
-    chunk = -(-_CHUNK_LEAST // rows) * rows
+    chunk = min(_CHUNK_ITERATIONS, max(1, _CHUNK_ENTRIES // theta.size))
+    chunk = -(-chunk // rows) * rows
     words, normals = np.empty((rows, width), np.uint64), np.empty((rows, dimension))
     done, length = 0, process.setting.iterations
     while done < length:

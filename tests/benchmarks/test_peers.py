@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import agreement, engine, report
+from benchmarks import agreement, engine, report, scaling
 from benchmarks.peers import numpy_seeds, python_loop
 from benchmarks.task import Task
 
@@ -81,3 +81,11 @@ def test_table_holds_ratios_first():
     assert (all_cores["C / engine"], all_cores["1 core / all"]) == ("4.00", "2.00")
     assert (one["engine, ns per step"], one["C, ns per step"]) == ("10.0", "30.0")
     assert one["engine, µs per iteration"] == "0.30"  # 2 trajectories x 3 x 5 steps x 10 ns
+
+
+@pytest.mark.parametrize("order", [0, 1, 2.5])
+def test_exponent_is_that_of_the_larger_sizes(order):
+    sizes = np.array([1.0, 2, 5, 10, 20, 50])
+    seconds = 3 * sizes**order
+    seconds[:2] = 1e3  # an overhead that only small sizes feel
+    assert scaling.exponent(sizes, seconds) == pytest.approx(order, abs=1e-12)

@@ -176,17 +176,17 @@ def test_chunks_do_not_matter(name, states, monkeypatch):
     options = {**OPTIONS, "iterations": 23, "horizon": 1}
     whole = run(process, name, **options)
     few, many = 1, 10**6
-    for words, iterations, least in (
+    for words, iterations, entries in (
         (1, 512, 1),
-        (1, 512, 32),
-        (5 * 10, 512, 5),
+        (1, 512, 32 * 2 * states),
+        (5 * 10, 512, 5 * 2 * states),
         (2**15, few, few),
-        (2**15, 4, 9),
+        (2**15, 4, 9 * 2 * states),
         (2**30, many, many),
     ):
         monkeypatch.setattr(runs, "_CHUNK_WORDS", words)
         monkeypatch.setattr(runs, "_CHUNK_ITERATIONS", iterations)
-        monkeypatch.setattr(runs, "_CHUNK_LEAST", least)
+        monkeypatch.setattr(runs, "_CHUNK_ENTRIES", entries)
         assert_same(whole, run(process, name, **options))
 
 
