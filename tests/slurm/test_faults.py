@@ -171,7 +171,7 @@ def test_killed_workflow_never_runs_beside_its_own_jobs(cluster, undisturbed, fr
     # Wait for the first one, which counts, and cancel the other one as told.
     wait_until(lambda: dict(cluster.jobs(fresh.folder))[first] == "COMPLETED", 240, "the first job")
     name = last.partition("--name=")[2].partition("`")[0]
-    cluster.ask("scancel", "--me", f"--name={name}")
+    cluster.ask("scancel", f"--name={name}")
     wait_until(lambda: not cluster.ask("squeue", "-h"), 60, "an empty queue")
     (finished,) = (
         fresh.folder / name for name in (TARGET, OTHER) if (fresh.folder / name).exists()
