@@ -2,6 +2,9 @@
 
 PYTHON ?= python3
 CORES ?= all
+CONFIG ?=
+KILLS ?= 20
+COMMANDS ?= figures test
 LOCK_FLAGS ?=
 
 # Packages that the shell (say, an environment module) puts first would shadow the locked ones.
@@ -12,23 +15,53 @@ IN_VENV := . .venv/bin/activate &&
 # -qq: errors only.
 PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
+# Snakemake evaluates templates in a file that it is given, so the file is looked at first.
+# The shell takes the name from the environment, where make puts it, and reads nothing into it.
+CHECK_CONFIG = $(if $(CONFIG),python tools/check_config.py "$$CONFIG" &&)
+USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims smoke test test-all test-slurm lint format docs lock clean distclean
+.PHONY: help figures claims report crate smoke verify reference bench scaling test \
+    test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke.'
+	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke,'
+	@echo '  CONFIG=config/mine.yaml makes figures, claims or crate of another study, KILLS=3 is for test-faults,'
+	@echo '  COMMANDS=figures for test-clone: what to run there.'
 
 figures: .venv/installed  ## run the default study: results/paper and the committed figures
-	$(IN_VENV) snakemake --cores $(CORES)
+	$(IN_VENV) $(CHECK_CONFIG) snakemake --cores $(CORES) $(USE_CONFIG)
 
 claims: .venv/installed  ## judge the paper's statements under every reading (a quarter of an hour)
-	$(IN_VENV) snakemake claims --cores $(CORES)
+	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
+
+report: .venv/installed  ## put all results so far into one HTML file: results/paper/report.html
+	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html \
+	    --report-stylesheet workflow/report/style.css --report-after-run
+
+crate: .venv/installed  ## pack workflow, configuration and results: results/paper/crate.zip
+	$(IN_VENV) $(CHECK_CONFIG) snakemake crate --cores $(CORES) $(USE_CONFIG)
 
 smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
-	$(IN_VENV) snakemake all claims theory grid --cores $(CORES) --configfile config/smoke.yaml
+	$(IN_VENV) snakemake all claims theory grid crate --cores $(CORES) \
+	    --configfile config/smoke.yaml
+
+verify: .venv/installed  ## run a part again, compare with reference/; FULL=1 runs all of it
+	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
+
+reference: .venv/installed  ## run the default study from scratch and write reference/
+	$(IN_VENV) python tools/verify.py --cores $(CORES) --write
+
+bench: .venv/installed  ## time the engine beside C, JAX, NumPy and plain Python (a few minutes)
+	@$(MAKE) --no-print-directory .venv-bench/installed || \
+	    echo 'JAX could not be installed: the table will do without it' >&2
+	$(IN_VENV) python -m benchmarks
+
+scaling: .venv/installed  ## measure cost and memory against every size: docs/scaling.png (minutes)
+	$(IN_VENV) python -m benchmarks.scaling
 
 test: .venv/installed  ## run the test suite
 	$(IN_VENV) pytest -m 'not slow and not slurm'
@@ -38,6 +71,12 @@ test-all: .venv/installed  ## run the test suite with its slow tests
 
 test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root)
 	$(IN_VENV) pytest -m slurm tests/slurm
+
+test-faults: .venv/installed  ## kill runs at random moments and let them go on (ten minutes)
+	$(IN_VENV) KILLS=$(KILLS) pytest tests/workflow/test_kills.py
+
+test-clone: .venv/installed  ## run the README's commands in a clean clone with an empty home
+	$(IN_VENV) COMMANDS='$(COMMANDS)' pytest tests/clone
 
 lint: .venv/installed  ## check style and the workflow's good practice
 	$(IN_VENV) ruff check
@@ -60,7 +99,7 @@ clean:  ## remove results, keep the environment and the committed figures
 	rm -rf results .snakemake
 
 distclean: clean  ## remove everything that a target made
-	rm -rf .venv .hypothesis .pytest_cache .ruff_cache src/*.egg-info
+	rm -rf .venv .venv-bench .hypothesis .pytest_cache .ruff_cache src/*.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # Made from scratch whenever the lock changes, so that nothing of an older one stays behind.
@@ -74,6 +113,13 @@ distclean: clean  ## remove everything that a target made
 	@awk '/^[a-z]/ { keep = /^setuptools==/ } keep' requirements.lock > .venv/backend.lock
 	@$(PIP) install --require-hashes -r .venv/backend.lock
 	@$(PIP) install --require-hashes --no-build-isolation -r requirements.lock
+	@touch $@
+
+# What the peers of the benchmark need is no business of the package.
+.venv-bench/installed: benchmarks/requirements.lock
+	@$(PYTHON) -m venv --clear .venv-bench
+	@.venv-bench/bin/python -m pip --disable-pip-version-check -qq \
+	    install --require-hashes -r benchmarks/requirements.lock
 	@touch $@
 
 .venv/installed: .venv/locked pyproject.toml

@@ -9,11 +9,15 @@ min_version("9.27")
 configfile: "config/config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 
 
 if workflow.is_main_process:
     validate_config()
+    check_folders()
 
 
 include: "workflow/rules/cases.smk"
@@ -37,12 +41,18 @@ include: "workflow/rules/sweeps.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/grid.smk"
 include: "workflow/rules/summary.smk"
+include: "workflow/rules/report.smk"
 include: "workflow/rules/cluster.smk"
 
 
 rule all:
     default_target: True
     input:
+        # Results that others are made from, so that one that was deleted comes back, too.
+        rules.aggregate.output,
+        traces(""),
+        optimum_of(""),
+        calibrations(),
         rules.figures.output,
         rules.rates.output,
         f"{RESULTS}/claims.csv",
@@ -51,6 +61,18 @@ rule all:
         rules.provenance.output,
     message:
         "Everything is there"
+
+
+# What `make verify` runs again, for one seed.
+rule sample:
+    input:
+        environment_of(""),
+        optimum_of(""),
+        calibrations(),
+        expand(rules.bound.output, setting=config["bounds"]["settings"]),
+        traces(""),
+    message:
+        "What can be checked without the whole study is there"
 
 
 rule theory:
@@ -65,6 +87,7 @@ rule theory:
 
 
 onstart:
+    take_folder()
     if workflow.executor_plugin.name == "slurm":
         consult_slurm()
 
@@ -72,4 +95,4 @@ onstart:
 onsuccess:
     summary = Path(rules.summary.output[0])
     if summary.exists():
-        print("", summary.read_text(), sep="\n")
+        print("", summary.read_text(encoding="utf-8"), sep="\n")

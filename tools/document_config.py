@@ -28,12 +28,15 @@ algorithms:
 ```
 
 ```sh
-snakemake --configfile config/mine.yaml
+make figures CONFIG=config/mine.yaml
 ```
 
-Results then go to `results/mine`, figures to `results/mine/figures`. Single numbers can also be
-given on the command line, `snakemake --config study=mine seeds=40`. A configuration that cannot be
-run is refused before the first job, in one line that names the key, its value and what is allowed.
+That refuses a file that holds anything but data, and then does what `snakemake --configfile
+config/mine.yaml` does; Snakemake by itself would evaluate Python in a file that has the key
+`__use_yte__`. Results then go to `results/mine`, figures to `results/mine/figures`. Single numbers
+can also be given on the command line, `snakemake --config study=mine seeds=40`. A configuration
+that cannot be run is refused before the first job, in one line that names the key, its value and
+what is allowed.
 
 This page is made from the schemas in `workflow/schemas` by `make docs`.
 

@@ -6,11 +6,15 @@ derived from a configuration that has passed.
 """
 
 import math
+import re
+from pathlib import Path
 
+import yaml
 from jsonschema import Draft202012Validator, validators
-from jsonschema.exceptions import best_match
+from jsonschema.exceptions import ValidationError, best_match
 
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.arguments import shown
 from pgpd_hf.cmdp import CMDP, random_cmdp
 from pgpd_hf.links import get_link
 from pgpd_hf.optima import solve
@@ -26,13 +30,53 @@ def _is_integer(checker, value):
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-# JSON Schema lets 3.0 be an integer, and YAML lets .nan be a number.
+def _matches(validator, pattern, value, schema):
+    if isinstance(value, str) and ("\n" in value or not re.search(pattern, value)):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+# JSON Schema lets 3.0 be an integer, YAML lets .nan be a number, and Python's $ lets a line end.
 _Validator = validators.extend(
     Draft202012Validator,
+    {"pattern": _matches},
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
         {"number": _is_finite, "integer": _is_integer}
     ),
 )
+
+
+def read(path):
+    """Read what a study changes, from a file that holds nothing but data.
+
+    Snakemake evaluates Python in files that ask for it by the key `__use_yte__`; here that is
+    refused.
+
+    Parameters
+    ----------
+    path : path-like
+        YAML or JSON file.
+
+    Returns
+    -------
+    dict
+        Not checked further.
+
+    Raises
+    ------
+    ValueError
+        If the file holds anything else; one line that names it.
+    """
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except (ValueError, yaml.YAMLError) as error:
+        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: keys and values expected, got {shown(content)}")
+    if "__use_yte__" in content:
+        raise ValueError(f"{path}: a template (__use_yte__), where only data is allowed")
+    return content
 
 
 def check(config, schema):
@@ -72,18 +116,39 @@ def check(config, schema):
         settings = run_setting(config, name, config["evaluators"][0], (0.0, 0.0))
         _refuse_at(key, lambda: kind(cmdp, optimum, Setting(**settings)))  # noqa: B023
 
-    for name in config["bounds"]["settings"]:
-        _refuse_at(f"bounds.settings.{name}", _check_bound_setting, config, name, schema)
+    for name in config["certificates"]["iterations"]:
+        if name not in config["algorithms"]:
+            raise ValueError(f"certificates.iterations.{name}: the study has no such algorithm")
+    for name, options in config["bounds"]["settings"].items():
+        key = f"bounds.settings.{name}.environment"
+        check_environment(key, config, options["environment"], schema)
 
 
-def _check_bound_setting(config, name, schema):
-    """Refuse a setting of the bounds whose environment cannot be made or has no slack."""
-    changes = config["bounds"]["settings"][name]["environment"]
+def check_environment(key, config, changes, schema):
+    """Refuse changes of a study's environment that cannot be made, or leave no slack.
+
+    Parameters
+    ----------
+    key : str
+        Where the changes stand, for the message.
+    config : dict
+        The configuration.
+    changes : dict
+        Keys of its `environment` that differ.
+    schema : dict
+        JSON Schema of a configuration.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
     merged = {**config["environment"], **changes}
     error = best_match(_Validator(schema["properties"]["environment"]).iter_errors(merged))
     if error is not None:
+        error.path.extendleft(reversed(key.split(".")))
         raise ValueError(_in_one_line(error))
-    solve(bound_problem(config, name)[0])
+    _refuse_at(key, lambda: solve(environment({"environment": merged})))
 
 
 def bound_problem(config, name):
@@ -288,10 +353,11 @@ def _in_one_line(error):
             missing = [name for name in error.validator_value if name not in error.instance]
             return f"{key}: the key {missing[0]!r} is missing"
         case "anyOf":
-            allowed = " or ".join(_allowed(option) for option in error.validator_value)
+            causes = (_allowed(cause.schema) for cause in error.context)
+            allowed = " or ".join(dict.fromkeys(causes))
         case _:
             allowed = _allowed(error.schema)
-    return f"{key}: {allowed} expected, got {error.instance!r}"
+    return f"{key}: {allowed} expected, got {shown(error.instance)}"
 
 
 def _allowed(schema):
@@ -310,7 +376,8 @@ def _allowed(schema):
         "minItems": "with at least {} entries",
         "minProperties": "with at least {} entries",
     }
-    words += [text.format(schema[name]) for name, text in limits.items() if name in schema]
+    bounds = [text.format(schema[name]) for name, text in limits.items() if name in schema]
+    words.append(" and ".join(bounds))
     if schema.get("uniqueItems"):
         words.append("without repetition")
-    return " ".join(words)
+    return " ".join(filter(None, words))

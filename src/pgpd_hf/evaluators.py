@@ -14,9 +14,11 @@ import numpy as np
 from scipy import special
 
 from pgpd_hf._compilation import njit
+from pgpd_hf.arguments import require_integer
 from pgpd_hf.links import probability
 
 _ALL = 0  # evaluators = infinity: the difference itself is known
+_MOST = 10**7  # evaluators whose votes have a table: 160 MB
 
 
 class Crowd(NamedTuple):
@@ -55,9 +57,15 @@ def make_crowd(evaluators, link, bound):
     Returns
     -------
     Crowd
+
+    Raises
+    ------
+    ValueError
+        If there are too many evaluators for a table.
     """
     if evaluators is None:
         return Crowd(_ALL, link.code, np.zeros(1), np.zeros(1))
+    require_integer("evaluators", evaluators, 1, _MOST)
     votes = np.arange(evaluators + 1)
     log_choose = -np.log(evaluators + 1) - special.betaln(evaluators - votes + 1, votes + 1)
     return Crowd(evaluators, link.code, log_choose, link.clipped_inverse(votes / evaluators, bound))

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import special
 
 from pgpd_hf._compilation import njit
+from pgpd_hf.arguments import require_one_of
 
 _LOGISTIC, _PROBIT, _CAUCHY = range(3)
 
@@ -148,6 +149,5 @@ def get_link(name):
     ValueError
         If there is no such link; the message lists those there are.
     """
-    if not isinstance(name, str) or name not in LINKS:
-        raise ValueError(f"link: one of {', '.join(LINKS)} expected, got {name!r}")
+    require_one_of("link", name, LINKS)
     return LINKS[name]

@@ -16,6 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog
 
+from pgpd_hf.arguments import require_one_of, shown
+from pgpd_hf.cmdp import CMDP
+
 METHODS = ("linear_program", "value_iteration")
 
 
@@ -64,8 +67,9 @@ def solve(cmdp, method="linear_program"):
     ValueError
         If no policy exceeds the threshold (Slater's condition fails), or there is no such method.
     """
-    if method not in METHODS:
-        raise ValueError(f"method: one of {', '.join(METHODS)} expected, got {method!r}")
+    if not isinstance(cmdp, CMDP):
+        raise ValueError(f"cmdp: a CMDP expected, got {shown(cmdp)}")
+    require_one_of("method", method, METHODS)
     safest = maximize(cmdp, cmdp.utility)
     slack = float(cmdp.evaluate(safest)[1]) - cmdp.threshold
     if slack <= 1e-12:

@@ -54,8 +54,8 @@ _METADATA = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
 }
-_MARKERS = "osD^vP"
-_RULE_STYLES = {"study": "-", "theorem": ":"}
+MARKERS = "osD^vP"  # where colour is not enough
+ALONE = "#1b5e7d"  # a curve that is compared with no other
 
 
 def use_style():
@@ -81,6 +81,22 @@ def save(figure, folder, name, formats=FORMATS):
     for ending in formats:
         with replacing(Path(folder) / f"{name}.{ending}") as partial:
             figure.savefig(partial, format=ending, metadata=_METADATA[ending])
+
+
+def show(figure, alt):
+    """Show a figure in a notebook, and close it.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        What to show.
+    alt : str
+        What it shows, in words, for those who do not see it.
+    """
+    from IPython.display import display  # there in notebooks, and slow to import elsewhere
+
+    display(figure, metadata={"image/png": {"alt": alt}})
+    plt.close(figure)
 
 
 def crowd_label(evaluators):
@@ -114,6 +130,39 @@ def crowd_colors(count):
         Equally spaced in lightness, so that they differ in grey and for any colour vision.
     """
     return [mpl.colormaps["inferno"](x) for x in np.linspace(0.74, 0.12, count)]
+
+
+def share_legend(figure, columns):
+    """Put one legend above all panels, each label once.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        Its panels have labelled curves.
+    columns : int
+        Of the legend.
+    """
+    found = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    figure.legend(found.values(), found.keys(), loc="outside upper center", ncols=columns)
+
+
+def plain_decades(axes):
+    """Write plain numbers on a logarithmic vertical axis, the more per decade the fewer decades.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        The panel; all that it shows is already drawn.
+    """
+    low, high = axes.get_ylim()
+    decades = np.log10(high / low)
+    marks = (1, 1.5, 2, 3, 5, 7) if decades < 1 else (1, 2, 5) if decades < 3 else (1,)
+    axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=marks))
+    axes.yaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_locator(mpl.ticker.NullLocator())
 
 
 def draw_panel(axes, aggregate, algorithm, metric):
@@ -155,7 +204,7 @@ def draw_panel(axes, aggregate, algorithm, metric):
             curve[metric],
             color=color,
             label=crowd_label(evaluators),
-            marker=_MARKERS[index % len(_MARKERS)],
+            marker=MARKERS[index % len(MARKERS)],
             markersize=3.2,
             markevery=_spread(x, index / len(crowds)),
         )
@@ -181,8 +230,34 @@ def panel(aggregate, algorithm, metric):
     figure, axes = plt.subplots(figsize=(ONE_COLUMN, 2.5))
     draw_panel(axes, aggregate, algorithm, metric)
     axes.set_title(get_algorithm(algorithm).label)
+    axes.plot([], [], color="0.3", linewidth=0.8, linestyle=(0, (4, 2)), label="running average")
     axes.legend()
     return figure
+
+
+def describe_panel(aggregate, algorithm, metric):
+    """What a panel shows, in words.
+
+    Parameters
+    ----------
+    aggregate, algorithm, metric
+        As for :func:`draw_panel`.
+
+    Returns
+    -------
+    str
+    """
+    table = aggregate[aggregate["algorithm"] == algorithm]
+    last = table[table["iteration"] == table["iteration"].max()]
+    ends = ", ".join(
+        f"{value:.3f} for M = {'∞' if pd.isna(evaluators) else evaluators}"
+        for evaluators, value in zip(last["evaluators"], last[metric], strict=True)
+    )
+    label = get_algorithm(algorithm).label
+    return (
+        f"{metric.replace('_', ' ').capitalize()} of {label} against iterations, a curve for each "
+        f"M: from {table[metric].iloc[0]:.3f} to {ends}."
+    )
 
 
 def figure1(aggregate):
@@ -217,169 +292,6 @@ def figure1(aggregate):
     labels += ["iterate", "running average"]
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
-
-
-def rates_figure(means, promised):
-    """Averages against T, both axes logarithmic: algorithms down, metrics across.
-
-    Parameters
-    ----------
-    means : pandas.DataFrame
-        Made by :func:`pgpd_hf.rates.mean_averages`.
-    promised : dict
-        Exponent by algorithm; drawn as a dashed line whose height means nothing.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    algorithms = list(means["algorithm"].drop_duplicates())
-    metrics = list(means["metric"].drop_duplicates())
-    crowds = list(means["crowd"].drop_duplicates())
-    colors = dict(zip(crowds, crowd_colors(len(crowds)), strict=True))
-    figure, grid = plt.subplots(
-        len(algorithms),
-        len(metrics),
-        figsize=(TWO_COLUMNS, 2.5 * len(algorithms)),
-        squeeze=False,
-    )
-    for row, algorithm in zip(grid, algorithms, strict=True):
-        for axes, metric in zip(row, metrics, strict=True):
-            chosen = means[(means["algorithm"] == algorithm) & (means["metric"] == metric)]
-            for (rule, crowd), line in chosen.groupby(["step_rule", "crowd"], sort=False):
-                positive = line[line["mean"] > 0]
-                axes.errorbar(
-                    positive["iterations"],
-                    positive["mean"],
-                    yerr=[positive["mean"] - positive["low"], positive["high"] - positive["mean"]],
-                    color=colors[crowd],
-                    linestyle=_RULE_STYLES[rule],
-                    marker="o",
-                    markersize=3,
-                    elinewidth=0.8,
-                    label=f"{crowd_label(crowd)}, steps of the {rule}",
-                )
-            axes.set_xscale("log")
-            axes.set_yscale("log", nonpositive="clip")
-            axes.set_xticks(chosen["iterations"].unique(), minor=False)
-            axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:,.0f}"))
-            axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
-            ends = np.array([chosen["iterations"].min(), chosen["iterations"].max()], dtype=float)
-            height = chosen["high"].max()
-            if algorithm in promised and height > 0:
-                slope = height * (ends / ends[0]) ** promised[algorithm]
-                axes.plot(ends, slope, color="0.4", linestyle="--", linewidth=1, label="promised")
-            axes.set_title(f"{get_algorithm(algorithm).label}: average {metric}")
-            axes.set_xlabel("$T$")
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3)
-    return figure
-
-
-def bounds_figure(table):
-    """How tight each statement's bound is: measured over bound, one marker per setting.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Rows of :func:`pgpd_hf.theory.check_all` with a column `setting`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    table = table.assign(
-        part=table["part"].fillna(""), vacuous=table["reason"].fillna("").str.startswith("vacuous")
-    )
-    names = table.drop_duplicates(["item", "part"])
-    heights = {key: -k for k, key in enumerate(zip(names["item"], names["part"], strict=True))}
-    settings = list(table["setting"].drop_duplicates())
-    figure, axes = plt.subplots(figsize=(TWO_COLUMNS, 0.19 * len(names) + 0.9))
-    for index, color in enumerate(crowd_colors(len(settings))):
-        rows = table[table["setting"].eq(settings[index]) & table["ratio"].gt(0)]
-        y = np.array([heights[key] for key in zip(rows["item"], rows["part"], strict=True)])
-        for hollow in (False, True):
-            chosen = (rows["vacuous"] == hollow).to_numpy()
-            axes.scatter(
-                rows["ratio"][chosen],
-                y[chosen] + 0.25 * (1 - index),
-                s=14,
-                marker=_MARKERS[index % len(_MARKERS)],
-                facecolor="none" if hollow else color,
-                edgecolor=color,
-                linewidth=0.9,
-                label=None if hollow else settings[index],
-            )
-    axes.axvline(1, color="0.3", linewidth=0.8)
-    axes.set_xscale("log")
-    axes.set_yticks(list(heights.values()), _statement_names(names), fontsize=6.5)
-    axes.set_ylim(-len(names) + 0.4, 0.6)
-    axes.set_xlabel("measured / bound   (hollow: the bound is vacuous)")
-    figure.legend(loc="outside upper center", ncols=len(settings))
-    return figure
-
-
-def certificate_figure(table, parts):
-    """Parts of the certificates of the average gap, stacked, one panel per algorithm.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Rows of :func:`pgpd_hf.theory.certify` for one quantity.
-    parts : sequence of str
-        Columns to stack; negative ones go down from zero.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    algorithms = list(table["algorithm"].drop_duplicates())
-    figure, grid = plt.subplots(
-        1, len(algorithms), figsize=(TWO_COLUMNS, 2.8), squeeze=False, sharey=False
-    )
-    colors = mpl.colormaps["cividis"](np.linspace(0, 1, len(parts)))
-    for axes, algorithm in zip(grid[0], algorithms, strict=True):
-        rows = table[table["algorithm"] == algorithm]
-        means = rows.groupby("evaluators", dropna=False)[[*parts, "measured"]].mean()
-        up, down = np.zeros(len(means)), np.zeros(len(means))
-        for part, color in zip(parts, colors, strict=True):
-            height = means[part].to_numpy()
-            base = np.where(height >= 0, up, down)
-            axes.bar(
-                range(len(means)),
-                height,
-                bottom=base,
-                color=color,
-                edgecolor="0.3",
-                linewidth=0.4,
-                width=0.6,
-                label=part.replace("_", " "),
-            )
-            up, down = up + np.maximum(height, 0), down + np.minimum(height, 0)
-        axes.hlines(
-            means["measured"],
-            np.arange(len(means)) - 0.38,
-            np.arange(len(means)) + 0.38,
-            color="black",
-            linewidth=2,
-            label="measured",
-        )
-        axes.axhline(0, color="0.3", linewidth=0.8)
-        labels = [crowd_label(pd.NA if pd.isna(M) else int(M)) for M in means.index]
-        axes.set_xticks(range(len(means)), labels)
-        axes.set_title(get_algorithm(algorithm).label)
-    grid[0, 0].set_ylabel("average optimality gap")
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4)
-    return figure
-
-
-def _statement_names(names):
-    """Labels of statements, without what TeX would read as mathematics."""
-    return [
-        f"{row.item}{row.part}  {row.statement}  ({row.line})".replace("$", r"\$")
-        for row in names.itertuples()
-    ]
 
 
 def _spread(x, offset):

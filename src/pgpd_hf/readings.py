@@ -45,7 +45,9 @@ def load_reading(folder, name, schema):
         configuration.conform(content, schema)
     except FileNotFoundError:
         known = sorted(file.stem for file in Path(folder).glob("*.yaml"))
-        raise ValueError(f"reading: one of {', '.join(known)} expected, got {name!r}") from None
+        raise ValueError(
+            f"claims.readings: one of {', '.join(known)} expected, got {name!r}"
+        ) from None
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
     except yaml.YAMLError as error:
@@ -190,9 +192,24 @@ def check(config, readings, schema):
             configuration.check(overlay(config, reading["config"]), schema)
         except ValueError as error:
             raise ValueError(f"reading {name!r}: {error}") from None
-    groups = config["claims"]["instances"]["groups"].values()
+    instances = config["claims"]["instances"]
+    for algorithm in config["algorithms"]:
+        if algorithm not in instances["calibration"]["grid"]:
+            raise ValueError(
+                f"claims.instances.calibration.grid: no entry for the algorithm {algorithm!r}"
+            )
+    groups = instances["groups"].values()
     if config["environment"]["file"] is not None and any(group["numbers"] for group in groups):
         raise ValueError(
             "claims.instances: an environment from a file has no random instances; "
             "set claims.instances.groups to {}"
         )
+    for group, options in instances["groups"].items():
+        key = f"claims.instances.groups.{group}"
+        if "instance" in options.get("environment", {}):
+            raise ValueError(
+                f"{key}.environment.instance: the instances are those of {key}.numbers"
+            )
+        for number in options["numbers"]:
+            changes = {**options.get("environment", {}), "instance": number}
+            configuration.check_environment(f"{key}.environment", config, changes, schema)

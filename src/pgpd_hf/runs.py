@@ -5,6 +5,7 @@ evaluated by the linear solve, so the running averages that the theorems bound i
 and not only those at checkpoints.
 """
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,7 +13,8 @@ import pandas as pd
 
 from pgpd_hf import optima, streams
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.algorithms.base import require_integer
+from pgpd_hf.algorithms.base import LARGEST
+from pgpd_hf.arguments import require_integer, shown
 
 COLUMNS = (
     "algorithm",
@@ -31,8 +33,10 @@ COLUMNS = (
 )
 METRICS = ("optimality_gap", "constraint_violation")
 _CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
+_CHUNK_ENTRIES = 2**15  # of policies that are evaluated at once: 256 KiB
 _CHUNK_ITERATIONS = 512
-_CHUNK_LEAST = 16  # policies that are evaluated side by side
+_MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
+_MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
 
 
 def run(
@@ -55,6 +59,7 @@ def run(
     checkpoints=None,
     threads=1,
     purpose="run",
+    optimum=None,
 ):
     r"""Run an algorithm once per seed and evaluate it exactly.
 
@@ -95,6 +100,8 @@ def run(
         Seeds run side by side; no number depends on it.
     purpose : str
         Names a family of random streams; runs for different purposes share no numbers.
+    optimum : Optimum, optional
+        Of the process, if it is at hand; by default it is found by linear program.
 
     Returns
     -------
@@ -123,16 +130,25 @@ def run(
     )
     seeds = _seeds(seeds)
     grid = checkpoint_grid(iterations) if checkpoints is None else _grid(checkpoints, iterations)
-    require_integer("threads", threads, 1)
-    optimum = optima.solve(cmdp)
+    require_integer("threads", threads, 1, 1024)
+    optimum = optima.solve(cmdp) if optimum is None else optimum
     process = get_algorithm(algorithm)(cmdp, optimum, setting)
     process.initial_parameter(initial_policy)  # refuse a bad start before the first seed
+    if process.words_per_iteration > _MOST_WORDS:
+        raise ValueError(
+            f"pairs, horizon: one iteration draws {process.words_per_iteration} random words; "
+            f"at most {_MOST_WORDS} are possible"
+        )
 
     def trace(seed):
         return _trace(process, optimum, seed, initial_policy, grid, purpose)
 
     with ThreadPoolExecutor(threads) as pool:
-        return pd.concat(list(pool.map(trace, seeds)), ignore_index=True)
+        traces = list(pool.map(trace, seeds))
+    columns = {name: np.concatenate([trace[name] for trace in traces]) for name in traces[0]}
+    people = pd.array([evaluators] * len(columns["seed"]), dtype="Int64")
+    columns.update(algorithm=process.name, evaluators=people)
+    return pd.DataFrame(columns, columns=list(COLUMNS))
 
 
 def checkpoint_grid(iterations, points=100):
@@ -155,7 +171,7 @@ def checkpoint_grid(iterations, points=100):
     ValueError
         If an argument is no positive integer.
     """
-    require_integer("iterations", iterations, 1)
+    require_integer("iterations", iterations, 1, LARGEST["iterations"])
     require_integer("points", points, 1)
     even = np.linspace(0, iterations, points + 1)
     logarithmic = np.geomspace(1, iterations, points)
@@ -190,20 +206,28 @@ def iterates(process, seed, initial_policy=None, purpose="run", theta=None, mult
     """
     axes = {"purpose": purpose, "algorithm": process.name, "seed": seed}
     axes["evaluators"] = process.setting.evaluators
-    bits = streams.bit_generator(kind="words", **axes)
+    state = streams.word_state(kind="words", **axes)
     normal = np.random.Generator(streams.bit_generator(kind="normals", **axes))
     if theta is None:
         theta = process.initial_parameter(initial_policy)
     width, dimension = process.words_per_iteration, process.normals_per_iteration
-    chunk = min(_CHUNK_ITERATIONS, max(_CHUNK_LEAST, _CHUNK_WORDS // max(1, width)))
-    left = process.setting.iterations
-    while left > 0:
-        count = min(chunk, left)
-        words = bits.random_raw(count * width).reshape(count, width)
-        normals = normal.standard_normal((count, dimension))
-        policies, multipliers, multiplier = process.advance(theta, multiplier, words, normals)
-        left -= count
-        yield policies, multipliers
+    rows = min(_CHUNK_ITERATIONS, max(1, _CHUNK_WORDS // max(1, width)))
+    chunk = min(_CHUNK_ITERATIONS, max(1, _CHUNK_ENTRIES // theta.size))
+    chunk = -(-chunk // rows) * rows
+    words, normals = np.empty((rows, width), np.uint64), np.empty((rows, dimension))
+    done, length = 0, process.setting.iterations
+    while done < length:
+        policies, multipliers = [], []
+        for begin in range(done, min(done + chunk, length), rows):
+            count = min(rows, length - begin)
+            streams.draw_words(state, words[:count])
+            normal.standard_normal(out=normals[:count])
+            advanced = process.advance(theta, multiplier, words[:count], normals[:count])
+            policies.append(advanced[0])
+            multipliers.append(advanced[1])
+            multiplier = advanced[2]
+        done += chunk
+        yield np.concatenate(policies), np.concatenate(multipliers)
     yield process.policy(theta)[None], np.array([multiplier])
 
 
@@ -235,12 +259,18 @@ def values_at(process, seed, checkpoints, purpose="run"):
 
 
 def _trace(process, optimum, seed, initial_policy, grid, purpose):
-    """Rows of one seed."""
+    """Columns of one seed, all but those that are the same for every seed."""
     total = np.zeros(2)
     rows = []
     first = 0
     for policies, multipliers in iterates(process, seed, initial_policy, purpose):
-        values = np.stack(process.cmdp.evaluate(policies))  # (2, iterates)
+        try:
+            values = np.stack(process.cmdp.evaluate(policies))  # (2, iterates)
+        except ValueError as error:
+            raise ValueError(
+                f"primal_step: {process.primal_step} is so large that rounding destroys the "
+                f"policy ({error})"
+            ) from None
         # Sequential sums with a carry: the same bits whatever the chunk.
         sums = np.cumsum(np.concatenate([total[:, None], values], axis=1), axis=1)[:, 1:]
         total = sums[:, -1]
@@ -252,10 +282,8 @@ def _trace(process, optimum, seed, initial_policy, grid, purpose):
     means = np.concatenate([row[2] for row in rows], axis=1)
     people = process.setting.evaluators
     queries = 0 if people is None else people * process.questions_per_iteration
-    trace = {
-        "algorithm": process.name,
-        "evaluators": pd.array([people] * len(grid), dtype="Int64"),
-        "seed": seed,
+    return {
+        "seed": np.full(len(grid), seed),
         "iteration": grid,
         "reward_value": values[0],
         "utility_value": values[1],
@@ -267,32 +295,31 @@ def _trace(process, optimum, seed, initial_policy, grid, purpose):
         "queries": grid * queries,
         "steps": grid * process.steps_per_iteration,
     }
-    return pd.DataFrame(trace, columns=list(COLUMNS))
 
 
 def _seeds(seeds):
-    try:
-        seeds = list(seeds)
-    except TypeError:
-        raise ValueError(f"seeds: several integers expected, got {seeds!r}") from None
-    if not seeds:
-        raise ValueError("seeds: at least one expected")
-    for seed in seeds:
-        require_integer("seeds", seed, 0)
+    seeds = _integers("seeds", seeds)
     if len(set(seeds)) < len(seeds):
         raise ValueError("seeds: each may appear once")
-    return sorted(int(seed) for seed in seeds)
+    return sorted(seeds)
 
 
 def _grid(checkpoints, iterations):
-    try:
-        grid = list(checkpoints)
-    except TypeError:
-        raise ValueError(f"checkpoints: several integers expected, got {checkpoints!r}") from None
-    if not grid:
-        raise ValueError("checkpoints: at least one expected")
-    for point in grid:
-        require_integer("checkpoints", point, 0)
-        if point > iterations:
-            raise ValueError(f"checkpoints: {point} is beyond the last iteration, {iterations}")
+    grid = _integers("checkpoints", checkpoints)
+    if max(grid) > iterations:
+        raise ValueError(f"checkpoints: {max(grid)} is beyond the last iteration, {iterations}")
     return np.unique(np.array(grid, dtype=np.int64))
+
+
+def _integers(name, values):
+    """Non-negative integers, at least one, as a list."""
+    try:
+        values = list(itertools.islice(values, _MOST_ENTRIES + 1))
+    except TypeError:
+        raise ValueError(f"{name}: several integers expected, got {shown(values)}") from None
+    if not 1 <= len(values) <= _MOST_ENTRIES:
+        wrong = "at most a million expected" if values else "at least one expected"
+        raise ValueError(f"{name}: {wrong}")
+    for value in values:
+        require_integer(name, value, 0)
+    return [int(value) for value in values]

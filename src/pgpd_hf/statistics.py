@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from pgpd_hf.storage import read_table
+
 LEVEL = 0.95
 VALUES = (
     "reward_value",
@@ -168,18 +170,10 @@ def read_traces(paths):
 
     Raises
     ------
-    ValueError
-        If a file is not a whole Parquet file; the message names it.
+    DamagedFile
+        If a file is not a whole Parquet file, or not as it was written; the message names it.
     """
-    tables = []
-    for path in sorted(paths):
-        try:
-            tables.append(pd.read_parquet(path))
-        except (OSError, ValueError) as error:
-            raise ValueError(
-                f"{path}: not a whole Parquet file; delete it and run again"
-            ) from error
-    traces = pd.concat(tables, ignore_index=True)
+    traces = pd.concat([read_table(path) for path in sorted(paths)], ignore_index=True)
     return traces.sort_values(["algorithm", "evaluators", "seed", "iteration"], ignore_index=True)
 
 

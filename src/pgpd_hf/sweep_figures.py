@@ -21,7 +21,6 @@ AXIS_LABELS = {
     "states": r"states $|\mathcal{S}|$",
     "actions": r"actions $|\mathcal{A}|$",
 }
-MARKERS = "osD^vP"
 _LEAST = 1e-9  # where intervals end on a logarithmic axis
 _GUIDES = ["--", "-.", ":"]
 
@@ -65,10 +64,11 @@ def slopes_figure(means, algorithm, limit, power):
             color="0.5",
             linestyle=(0, (5, 3)),
             linewidth=1,
-            label=f"promised slope {power:g}",
+            label=f"promised slope {power:g}".replace("-", "−"),
         )
+        _set_ticks(axes, {*chosen["value"], *exact["value"]})
         axes.set_title(get_algorithm(algorithm).label)
-    _share_legend(figure, columns=4)
+    plotting.share_legend(figure, 4)
     return figure
 
 
@@ -91,16 +91,16 @@ def costs_figure(lines):
         for index, ((label, line), color) in enumerate(zip(lines.items(), colors, strict=True)):
             low, high = line["low"].clip(lower=_LEAST), line["high"]
             axes.fill_between(line[cost], low, high, color=color, alpha=0.15, linewidth=0)
-            marker = MARKERS[index % len(MARKERS)]
+            marker = plotting.MARKERS[index % len(plotting.MARKERS)]
             axes.plot(
                 line[cost], line["mean"], color=color, marker=marker, markersize=3, label=label
             )
         axes.set(xscale="log", yscale="log", xlabel=title)
         heights = np.concatenate([line["mean"] for line in lines.values()])
         axes.set_ylim(0.5 * heights[heights > 0].min(), 2 * heights.max())
-        _plain_decades(axes)
+        plotting.plain_decades(axes)
     panels[0, 0].set_ylabel(QUANTITY_LABELS["priced_gap"])
-    _share_legend(figure, columns=2)
+    plotting.share_legend(figure, 2)
     return figure
 
 
@@ -138,7 +138,7 @@ def excess_figure(means, scales):
             )
         axes.set_ylabel(r"excess of gap $+\ \lambda^\star$ violation")
         axes.set_title(get_algorithm(algorithm).label)
-    _share_legend(figure, columns=5)
+    plotting.share_legend(figure, 5)
     return figure
 
 
@@ -171,7 +171,7 @@ def horizon_figure(means, predicted):
                 label="predicted",
             )
             axes.set_title(get_algorithm(algorithm).label)
-    _share_legend(figure)
+    plotting.share_legend(figure, 4)
     return figure
 
 
@@ -194,7 +194,7 @@ def sweep_figure(means, metric="priced_gap"):
     for axes, algorithm in zip(panels[0], algorithms, strict=True):
         draw_sweep(axes, means[means["algorithm"] == algorithm], metric)
         axes.set_title(get_algorithm(algorithm).label)
-    _share_legend(figure)
+    plotting.share_legend(figure, 4)
     return figure
 
 
@@ -217,7 +217,7 @@ def sizes_figure(means):
         labels = [get_algorithm(algorithm).label for algorithm in chosen["algorithm"]]
         draw_sweep(axes, chosen.assign(curve=labels), "priced_gap")
         axes.set_ylabel("share of the start that is left")
-    _share_legend(figure)
+    plotting.share_legend(figure, 4)
     return figure
 
 
@@ -248,10 +248,11 @@ def schedules_figure(curves, schedules):
                 axes.plot(line[cost], line["mean"], color=color, label=name)
             axes.set_ylim(0, 1.15 * line["mean"].max())
             axes.set_xlim(0, line[cost].max())
+            axes.xaxis.set_major_formatter(mpl.ticker.EngFormatter(sep=""))
             axes.set_xlabel(label)
             axes.set_title(get_algorithm(algorithm).label)
         row[0].set_ylabel(QUANTITY_LABELS["priced_gap"])
-    _share_legend(figure)
+    plotting.share_legend(figure, 4)
     return figure
 
 
@@ -293,11 +294,11 @@ def differences_figure(compared, reference):
         axes.set_yticks(-np.arange(len(rows)), rows["schedule"])
         axes.set_xlabel(f"priced gap minus that of {reference}")
         axes.set_title(get_algorithm(algorithm).label)
-    _share_legend(figure)
+    plotting.share_legend(figure, 4)
     return figure
 
 
-def draw_sweep(axes, means, metric, *, scale="log", colors=None):
+def draw_sweep(axes, means, metric, *, scale="log"):
     """Draw a metric of a sweep against its axis, one line per curve, with intervals over seeds.
 
     Infinity has its place, and tick, one step beyond the largest number.
@@ -312,19 +313,16 @@ def draw_sweep(axes, means, metric, *, scale="log", colors=None):
         A value of its column `metric`.
     scale : {"log", "linear"}
         Of the vertical axis; where it is logarithmic, means that are not positive are left out.
-    colors : dict, optional
-        Colour by curve.
     """
     chosen = means[means["metric"] == metric]
     curves = list(chosen["curve"].drop_duplicates())
-    if colors is None:
+    if len(curves) == 1:
+        colors = dict.fromkeys(curves, plotting.ALONE)
+    else:
         colors = dict(zip(curves, plotting.crowd_colors(len(curves)), strict=True))
-    ticks = {}
     for index, curve in enumerate(curves):
         line = chosen[chosen["curve"] == curve]
-        finite = line["value"][np.isfinite(line["value"])].to_numpy()
-        place = np.append(finite, finite[-1] ** 2 / finite[-2])[: len(line)]
-        ticks |= dict(zip(place, map(_tick, line["value"]), strict=True))
+        place = _places(line["value"])
         high = line["high"].fillna(line["mean"])
         low = line["low"].fillna(line["mean"]).clip(lower=_LEAST if scale == "log" else None)
         shown = (line["mean"] > 0).to_numpy() | (scale == "linear")
@@ -335,20 +333,19 @@ def draw_sweep(axes, means, metric, *, scale="log", colors=None):
             place[shown],
             line["mean"][shown],
             color=colors[curve],
-            marker=MARKERS[index % len(MARKERS)],
+            marker=plotting.MARKERS[index % len(plotting.MARKERS)],
             markersize=3.4,
             label=curve or None,
         )
     axes.set_xscale("log")
-    axes.set_xticks(list(ticks), list(ticks.values()), minor=False)
-    axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
+    _set_ticks(axes, set(chosen["value"]))
     axes.set_yscale(scale)
     positive = chosen.loc[chosen["mean"] > 0, "mean"]
     if scale == "linear":
         axes.axhline(0, color="0.3", linewidth=0.8)
     elif len(positive):
         axes.set_ylim(0.4 * positive.min(), 2.5 * positive.max())
-        _plain_decades(axes)
+        plotting.plain_decades(axes)
     axes.set_xlabel(AXIS_LABELS[chosen["axis"].iloc[0]])
     axes.set_ylabel(QUANTITY_LABELS[metric.removeprefix("late_")])
 
@@ -359,24 +356,22 @@ def _panels(rows, columns, height):
     return plt.subplots(rows, columns, figsize=size, squeeze=False)
 
 
-def _share_legend(figure, columns=4):
-    """One legend above all panels, each label once."""
-    found = {}
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    figure.legend(found.values(), found.keys(), loc="outside upper center", ncols=columns)
+def _places(values):
+    """Where values stand on a logarithmic axis: infinity one step beyond the largest number."""
+    values = np.asarray(values, dtype=float)
+    finite = values[np.isfinite(values)]
+    return np.append(finite, finite[-1] ** 2 / finite[-2])[: len(values)]
 
 
-def _plain_decades(axes):
-    """Plain numbers at 1, 2 and 5 of each decade of a logarithmic vertical axis."""
-    axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:g}"))
-    axes.yaxis.set_minor_locator(mpl.ticker.NullLocator())
+def _set_ticks(axes, values):
+    """Put a tick at each value of the horizontal axis, and none between."""
+    values = sorted(values)
+    axes.set_xticks(_places(values), [_tick(value) for value in values], minor=False)
+    axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
 
 
 def _tick(value):
-    """Name a position on the horizontal axis."""
+    """Name a value of the horizontal axis."""
     if np.isinf(value):
         return "∞"
-    return f"{value / 1000:g}k" if value >= 10_000 else f"{value:,.0f}"
+    return f"{value / 1000:.0f}k" if value % 1000 == 0 else f"{value:.0f}"

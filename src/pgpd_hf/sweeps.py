@@ -25,7 +25,7 @@ import pandas as pd
 
 from pgpd_hf import configuration, optima
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.algorithms.base import require_integer
+from pgpd_hf.arguments import require_integer
 from pgpd_hf.cmdp import random_cmdp
 from pgpd_hf.runs import run
 

@@ -122,7 +122,9 @@ def test_every_reading_can_be_run():
 
 
 def test_unknown_reading_is_refused():
-    with pytest.raises(ValueError, match=r"reading: one of average-positive, .* got 'mine'"):
+    with pytest.raises(
+        ValueError, match=r"claims.readings: one of average-positive, .* got 'mine'"
+    ):
         readings.load_reading(ROOT / "config/readings", "mine", schema("reading"))
 
 

@@ -144,7 +144,7 @@ def test_returns_are_bounded_by_the_geometric_sum(process, horizon):
 
 @given(st.integers(1, 12).flatmap(distributions), words)
 def test_draws_never_have_probability_zero(law, word):
-    outcome = int(draw(alias_table(law)[None], np.uint64(0), word))
+    outcome = int(draw(alias_table(law)[:, None], np.uint64(0), word, np.uint64(1)))
     assert 0 <= outcome < len(law)
     assert law[outcome] > 0
 
@@ -162,8 +162,10 @@ def test_alias_tables_hold_their_distribution(law):
 
 @given(st.integers(1, 6).flatmap(lambda actions: distributions(3, actions)))
 def test_action_thresholds_increase(policy):
-    thresholds = np.empty((3, policy.shape[1] - 1), np.uint64)
+    thresholds = np.empty((3, policy.shape[1]), np.uint64)
     action_thresholds(policy, thresholds)
+    assert (thresholds[:, -1] == ONE).all()
+    thresholds = thresholds[:, :-1]
     assert (np.diff(thresholds.astype(float), axis=1) >= 0).all()
     assert (thresholds <= ONE + 1).all()
     exact = np.cumsum(policy, axis=1)[:, :-1]

@@ -154,6 +154,17 @@ def test_violation_lemma_is_tight_at_twice_the_multiplier():
     assert table["ratio"].iloc[0] == pytest.approx(1, abs=1e-6)
 
 
+def test_violation_lemma_names_a_worst_case_that_rounding_does_not_choose():
+    cmdp, setting = STUDIES["paper"]
+    noise = np.random.default_rng(0)
+    worst = []
+    for _ in range(5):
+        rewards = cmdp.reward * (1 + 1e-15 * noise.standard_normal(cmdp.reward.shape))
+        table = check_all(replace(cmdp, reward=rewards), setting, seeds=range(2), items=[6])
+        worst.append(table["measured"].item())
+    assert worst == pytest.approx([worst[0]] * 5, rel=1e-9)
+
+
 def test_violation_lemma_needs_a_large_enough_factor():
     cmdp, setting = STUDIES["paper"]
     least = 2 * solve(cmdp).multiplier

@@ -106,6 +106,23 @@ def test_elimination_is_chosen_by_the_number_of_states(monkeypatch):
         small.evaluate(random_policies(6, small))
 
 
+@pytest.mark.parametrize("entries", [1, 3 * 40**2, 2**30])
+def test_lapack_is_given_a_bounded_number_of_matrices(entries, monkeypatch):
+    process = random_process(6, 40, 2)
+    policies = random_policies(6, process, 7)
+    expected = process.evaluate(policies)
+    given, solve = [], np.linalg.solve
+
+    def note(matrices, right):
+        given.append(len(matrices))
+        return solve(matrices, right)
+
+    monkeypatch.setattr(cmdp, "_MATRIX_ENTRIES", entries)
+    monkeypatch.setattr(cmdp.np.linalg, "solve", note)
+    assert np.array_equal(process.evaluate(policies), expected)
+    assert given == {1: [1] * 7, 3 * 40**2: [3, 3, 1], 2**30: [7]}[entries]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_values_are_those_of_a_long_simulation_of_the_distribution(seed):
     """Sum of gamma^t times the expected reward of step t, no linear algebra."""

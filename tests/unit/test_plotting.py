@@ -48,3 +48,47 @@ def test_same_content_gives_the_same_bytes(aggregate, tmp_path, ending):
     one, two = (tmp_path.joinpath(f"{name}.{ending}").read_bytes() for name in ("one", "two"))
     assert one == two
     assert len(one) > 2000
+
+
+def test_words_say_where_the_curves_begin_and_end(aggregate):
+    text = plotting.describe_panel(aggregate, "npgpd_hf", "optimality_gap")
+    curve = aggregate.query("algorithm == 'npgpd_hf' and evaluators == 16")["optimality_gap"]
+    assert text.startswith("Optimality gap of NPGPD-HF against iterations")
+    assert f"from {curve.iloc[0]:.3f} to" in text
+    assert f"{curve.iloc[-1]:.3f} for M = 16" in text
+    assert "for M = ∞" in text
+
+
+def test_shown_figure_has_its_words_and_is_closed(monkeypatch):
+    shown = []
+    monkeypatch.setattr(
+        "IPython.display.display", lambda *what, **options: shown.append((what, options))
+    )
+    figure = plotting.plt.figure()
+    plotting.show(figure, "A dot.")
+    assert shown == [((figure,), {"metadata": {"image/png": {"alt": "A dot."}}})]
+    assert not plotting.plt.fignum_exists(figure.number)
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ((0.06, 0.16), [0.07, 0.1, 0.15]),
+        ((0.011, 0.3), [0.02, 0.05, 0.1, 0.2]),
+        ((2e-5, 0.9), [1e-4, 1e-3, 1e-2, 1e-1]),
+    ],
+)
+def test_logarithmic_axis_has_plain_numbers(limits, expected):
+    axes = plotting.plt.figure().gca()
+    axes.set(yscale="log", ylim=limits)
+    plotting.plain_decades(axes)
+    ticks = [tick for tick in axes.get_yticks() if limits[0] <= tick <= limits[1]]
+    assert ticks == pytest.approx(expected)
+
+
+def test_legend_has_each_label_once():
+    figure, panels = plotting.plt.subplots(1, 2)
+    for axes in panels:
+        axes.plot([0, 1], label="curve")
+    plotting.share_legend(figure, 2)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["curve"]

@@ -175,10 +175,26 @@ def test_chunks_do_not_matter(name, states, monkeypatch):
     process = random_process(3, states, 2, 0.5)
     options = {**OPTIONS, "iterations": 23, "horizon": 1}
     whole = run(process, name, **options)
-    for words, iterations in ((1, 512), (5 * 10, 512), (2**15, 1), (2**15, 4), (2**30, 10**6)):
+    few, many = 1, 10**6
+    for words, iterations, entries in (
+        (1, 512, 1),
+        (1, 512, 32 * 2 * states),
+        (5 * 10, 512, 5 * 2 * states),
+        (2**15, few, few),
+        (2**15, 4, 9 * 2 * states),
+        (2**30, many, many),
+    ):
         monkeypatch.setattr(runs, "_CHUNK_WORDS", words)
         monkeypatch.setattr(runs, "_CHUNK_ITERATIONS", iterations)
+        monkeypatch.setattr(runs, "_CHUNK_ENTRIES", entries)
         assert_same(whole, run(process, name, **options))
+
+
+@every_algorithm
+def test_optimum_at_hand_is_not_looked_for_again(process, name, monkeypatch):
+    expected, optimum = run(process, name, **OPTIONS), solve(process)
+    monkeypatch.delattr(runs.optima, "solve")
+    assert_same(run(process, name, **OPTIONS, optimum=optimum), expected)
 
 
 @every_algorithm

@@ -44,7 +44,7 @@ LAWS = {
 
 def thresholds_of(*policies):
     states, actions = policies[0].shape
-    thresholds = np.empty((len(policies), states, actions - 1), np.uint64)
+    thresholds = np.empty((len(policies), states, actions), np.uint64)
     for which, policy in enumerate(policies):
         action_thresholds(policy, thresholds[which])
     return thresholds
@@ -65,7 +65,6 @@ def returns_of(process, policies, words, start, first_action=None, followed=None
         full(start, np.uint64),
         full(FREE if first_action is None else first_action, np.int64),
         words,
-        np.full(count, 12345, np.uint64),
         returns,
     )
     return returns
@@ -104,7 +103,7 @@ def test_draw_gives_every_outcome_its_share_of_the_words(law):
         change = min(max(-(-(column * ONE + stay) // count), first), end)
         for word in {first, change - 1, change, end - 1}:
             if first <= word < end:
-                outcome = sampling.draw(table[None], np.uint64(0), np.uint64(word))
+                outcome = sampling.draw(table[:, None], np.uint64(0), np.uint64(word), np.uint64(1))
                 assert outcome == (column if word < change else alias)
         words[column] += change - first
         words[alias] += end - change
@@ -115,17 +114,27 @@ def test_draw_gives_every_outcome_its_share_of_the_words(law):
 
 
 def test_draw_ignores_the_upper_half_of_the_word():
-    table = alias_table(LAWS["dirichlet_10_1.0"])[None]
+    table = alias_table(LAWS["dirichlet_10_1.0"])[:, None]
+    law, unit = np.uint64(0), np.uint64(1)
     for word in random_words(1, 200):
         low = word & np.uint64(ONE - 1)
-        assert sampling.draw(table, np.uint64(0), word) == sampling.draw(table, np.uint64(0), low)
+        assert sampling.draw(table, law, word, unit) == sampling.draw(table, law, low, unit)
 
 
-def test_draw_reads_the_row_it_is_told():
-    table = np.stack([alias_table(np.eye(4)[k]) for k in (2, 0, 3)])
-    for row, outcome in enumerate((2, 0, 3)):
+def test_draw_reads_the_column_it_is_told():
+    table = np.stack([alias_table(np.eye(4)[k]) for k in (2, 0, 3)], axis=1)
+    for column, outcome in enumerate((2, 0, 3)):
         for word in random_words(2, 20):
-            assert sampling.draw(table, np.uint64(row), word) == outcome
+            assert sampling.draw(table, np.uint64(column), word, np.uint64(1)) == outcome
+
+
+@pytest.mark.parametrize("law", ["tenths", "skewed", "dirichlet_7_0.05", "powers"])
+def test_unit_only_renames_outcomes(law):
+    plain, renamed = alias_table(LAWS[law])[:, None], alias_table(LAWS[law], 6)[:, None]
+    column, one, six = (np.uint64(k) for k in (0, 1, 6))
+    for word in random_words(3, 200):
+        outcome = sampling.draw(plain, column, word, one)
+        assert sampling.draw(renamed, column, word, six) == 6 * outcome
 
 
 # Actions.
@@ -135,9 +144,9 @@ def test_draw_reads_the_row_it_is_told():
 def test_action_thresholds_are_cumulative_probabilities(name):
     law = np.array(LAWS[name])
     thresholds = thresholds_of(law[None])[0, 0]
-    assert len(thresholds) == len(law) - 1
+    assert thresholds[-1] == ONE
     exact = 0
-    for probability, threshold in zip(law, thresholds, strict=False):
+    for probability, threshold in zip(law[:-1], thresholds[:-1], strict=True):
         exact += Fraction(probability)
         assert abs(Fraction(int(threshold), ONE) - exact) <= Fraction(1, ONE)
 
@@ -229,7 +238,7 @@ def test_trajectories_are_those_of_the_slow_version(states, actions):
 
 
 def test_kernel_is_a_function_of_its_inputs():
-    """Nothing is changed but the two arrays said to be, and no trajectory notices the others."""
+    """Nothing is changed but the array said to be, and no trajectory notices the others."""
     process = random_process(6, 5, 3, 0.8)
     tables, thresholds = make_tables(process), thresholds_of(*random_policies(6, process, 2))
     words, count = random_words(6, 9, 40), 40
@@ -248,7 +257,6 @@ def test_kernel_is_a_function_of_its_inputs():
             start[chosen],
             first[chosen],
             words[:, chosen].copy(),
-            np.full(len(chosen), 777, np.uint64),
             returns,
         )
         results.append(returns)
@@ -262,16 +270,17 @@ def test_tables_hold_the_process():
     process = random_process(7, 3, 2, 0.8)
     tables = make_tables(process)
     assert tables.discount == 0.8
-    assert tables.successors.shape == (6, 3)
+    assert tables.successors.shape == (3, 6)
     for s in range(3):
         for a in range(2):
             row = 2 * s + a
             assert tables.signals[row].tolist() == [process.reward[s, a], process.utility[s, a]]
             for word in random_words(8, 30):
-                outcome = sampling.draw(tables.successors, np.uint64(row), word)
-                assert outcome == draw(process.transition[s, a], word)
+                outcome = sampling.draw(tables.successors, np.uint64(row), word, np.uint64(2))
+                assert outcome == 2 * draw(process.transition[s, a], word)
     for word in random_words(9, 100):
-        assert sampling.draw(tables.starts, np.uint64(0), word) == draw(process.initial, word)
+        outcome = sampling.draw(tables.starts, np.uint64(0), word, np.uint64(1))
+        assert outcome == draw(process.initial, word)
 
 
 # Returns, statistically: exact first and second moments by recursion.
@@ -304,7 +313,8 @@ def test_moments_of_returns(states, actions, horizon, begin):
         else:
             tables = make_tables(process)
             firsts = random_words(horizon + 100, count)
-            start = [sampling.draw(tables.starts, np.uint64(0), word) for word in firsts]
+            column, unit = np.uint64(0), np.uint64(1)
+            start = [sampling.draw(tables.starts, column, word, unit) for word in firsts]
             mean = process.initial @ mean
             second = np.einsum("s,sij->ij", process.initial, second)
     returns = returns_of(process, [other, policy], words, start, first, followed=1)

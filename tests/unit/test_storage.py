@@ -1,8 +1,13 @@
+import errno
+import hashlib
 import json
 
+import pandas as pd
 import pytest
 
 from pgpd_hf import storage
+
+TABLE = pd.DataFrame({"a": [1, 2, 3], "b": [0.1, 0.2, 0.3]})
 
 
 def test_file_appears_whole_or_not_at_all(tmp_path):
@@ -39,3 +44,80 @@ def test_truncated_json_is_named(tmp_path):
         ValueError, match=r"steps\.json: not a JSON file .* delete it and run again"
     ):
         storage.read_json(path)
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.parquet", "steps.json"])
+def test_any_changed_byte_of_a_result_is_noticed_and_named(tmp_path, name):
+    path = tmp_path / "below" / name
+    if name.endswith("json"):
+        storage.write_json(path, {"a": 1.5})
+        read = storage.read_json
+    else:
+        storage.write_table(path, TABLE)
+        read = storage.read_table
+    whole = path.read_bytes()
+    read(path)
+    assert storage.find_damaged(tmp_path) == []
+    for at in range(0, len(whole), 7):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert storage.find_damaged(tmp_path) == [path]
+        with pytest.raises(storage.DamagedFile) as refusal:
+            read(path)
+        assert str(refusal.value) == (
+            f"{path}: altered since it was written; delete it and run again"
+        )
+    path.unlink()
+    assert storage.find_damaged(tmp_path) == []
+
+
+def test_digest_is_one_that_sha256sum_reads(tmp_path):
+    storage.write_table(tmp_path / "table.csv", TABLE)
+    digest = hashlib.sha256((tmp_path / "table.csv").read_bytes()).hexdigest()
+    assert (tmp_path / ".table.csv.sha256").read_text() == f"{digest}  table.csv\n"
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.csv", "CSV"), ("a.parquet", "Parquet")])
+def test_table_without_a_digest_is_believed_if_it_is_one(tmp_path, name, kind):
+    storage.write_table(tmp_path / name, TABLE)
+    (tmp_path / f".{name}.sha256").unlink()
+    pd.testing.assert_frame_equal(storage.read_table(tmp_path / name), TABLE)
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(storage.DamagedFile, match=f"not a whole {kind} file; delete it"):
+        storage.read_table(tmp_path / name)
+
+
+def test_what_a_killed_writer_left_is_removed(tmp_path):
+    storage.write_table(tmp_path / "runs" / "table.csv", TABLE)
+    kept = sorted(tmp_path.rglob("*"))
+    (tmp_path / "runs" / ".table.csv.123.partial.csv").write_text("a,b\n1,")
+    storage.remove_partial(tmp_path)
+    assert sorted(tmp_path.rglob("*")) == kept
+
+
+def test_folder_without_room_is_refused(tmp_path):
+    storage.require_room(tmp_path / "new" / "folder", 1)
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(OSError, match=r".") as refusal:
+        storage.require_room(tmp_path / "new", 2**70)
+    assert str(refusal.value).startswith(f"{tmp_path}: its disk is full: ")
+    assert str(refusal.value).endswith(" MiB are free, a study needs 1125899906842624 MiB")
+
+
+def test_failure_to_write_names_the_file_and_the_reason(tmp_path):
+    path = tmp_path / "table.csv"
+    with pytest.raises(OSError, match=r".") as failure, storage.recording(path):
+        raise OSError(errno.ENOSPC, "No space left on device", "some other file")
+    assert str(failure.value) == f"{path}: cannot be written: No space left on device"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match=r"file/table\.csv: cannot be written: "):
+        storage.write_table(tmp_path / "file" / "table.csv", TABLE)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file"]
+
+
+@pytest.mark.parametrize("error", [storage.DamagedFile("a.csv: altered"), OSError("a.csv: full")])
+def test_errors_of_files_are_one_line_and_others_keep_their_traceback(error):
+    with pytest.raises(SystemExit) as end, storage.one_line_errors():
+        raise error
+    assert end.value.code == f"error: {error}"
+    with pytest.raises(KeyError), storage.one_line_errors():
+        raise KeyError("a mistake of ours")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from chance import assert_mean, assert_uncorrelated
 
-from pgpd_hf.streams import bit_generator
+from pgpd_hf.streams import bit_generator, draw_words, word_state
 
 AXES = {"purpose": "run", "algorithm": "npgpd_hf", "evaluators": 64, "seed": 3}
 
@@ -57,3 +57,13 @@ def test_neighbouring_streams_are_uniform_and_uncorrelated():
     uniform = np.array(streams, dtype=float).T / 2**64
     assert_mean(uniform, 0.5, np.sqrt(1 / 12))
     assert_uncorrelated(uniform)
+
+
+@pytest.mark.parametrize("shapes", [[(1, 1)], [(3, 7)], [(2, 5), (0, 5), (4, 5), (1, 900)]])
+def test_words_are_those_of_numpy_however_they_are_drawn(shapes):
+    state = word_state(**AXES)
+    drawn = [np.empty(shape, np.uint64) for shape in shapes]
+    for array in drawn:
+        draw_words(state, array)
+    expected = bit_generator(**AXES).random_raw(sum(array.size for array in drawn))
+    assert np.concatenate([array.ravel() for array in drawn]).tolist() == expected.tolist()

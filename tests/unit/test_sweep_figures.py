@@ -68,7 +68,7 @@ def test_promised_line_has_the_promised_slope():
         ]
     )
     axes = sweep_figures.slopes_figure(table, "npgpd_hf", "npg_pd", -0.5).axes[0]
-    (x0, y0), (x1, y1) = lines(axes)["promised slope -0.5"]
+    (x0, y0), (x1, y1) = lines(axes)["promised slope −0.5"]
     assert math.log(y1 / y0) / math.log(x1 / x0) == pytest.approx(-0.5)
     assert "exact limit" in lines(axes)
 

@@ -10,6 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
+PARTS += ("CITATION.cff", "LICENSE", "Makefile", "README.md")
+PARTS += ("environment.yml", "pyproject.toml", "requirements.lock")
 
 
 class Project:
@@ -25,21 +27,35 @@ class Project:
             else:
                 shutil.copy(source, folder / part)
 
-    def snakemake(self, *options, configfile="config/smoke.yaml"):
-        """Run the smoke study, or another; give back exit code and everything printed."""
+    def start(self, command, cwd=None, environment=None, stdout=subprocess.PIPE):
+        """Start a command with the package of this copy."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": path, "PYTHONPATH": str(self.folder / "src")}
-        command = ["snakemake", *options, "--configfile", configfile]
-        process = subprocess.run(
+        own = {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
+        return subprocess.Popen(
             command,
-            cwd=self.folder,
-            env=environment,
+            cwd=cwd or self.folder,
+            env={**os.environ, **own, **(environment or {})},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.STDOUT,
             text=True,
+            errors="replace",
         )
-        return process.returncode, process.stdout
+
+    def call(self, command, cwd=None, environment=None):
+        """Run a command likewise; give back exit code and everything printed."""
+        process = self.start(command, cwd, environment)
+        output, _ = process.communicate()
+        return process.returncode, output
+
+    def workflow(self, *options, configfile="config/smoke.yaml"):
+        """Command that runs the smoke study, or another."""
+        places = ["--snakefile", self.folder / "Snakefile", "--directory", self.folder]
+        return ["snakemake", *options, *places, "--configfile", self.folder / configfile]
+
+    def snakemake(self, *options, configfile="config/smoke.yaml", cwd=None, environment=None):
+        """Run the smoke study, or another; give back exit code and everything printed."""
+        return self.call(self.workflow(*options, configfile=configfile), cwd, environment)
 
     def planned(self, *options):
         """Number of jobs per rule that the smoke study still needs."""

@@ -1,6 +1,7 @@
 """Pages that are made from other files are up to date."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -22,3 +23,19 @@ def test_notebook_is_committed_without_outputs(path):
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert cells
     assert not any(cell["outputs"] or cell["execution_count"] for cell in cells)
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda path: path.stem)
+def test_notebook_draws_in_the_common_style_and_in_words(path):
+    cells = json.loads(path.read_text())["cells"]
+    code = "".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    assert "plotting.use_style()" in code
+    assert "plotting.show(" in code
+    assert "plt." not in code
+
+
+def test_pictures_of_the_readme_have_words():
+    readme = (ROOT / "README.md").read_text()
+    pictures = dict(re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", readme))
+    assert set(pictures.values()) == {"figures/figure1.png", "figures/claims.png"}
+    assert all(len(words) > 80 for words in pictures)

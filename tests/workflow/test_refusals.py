@@ -1,6 +1,7 @@
 """Configurations that cannot be run stop before the first job, with one line."""
 
 import copy
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ BAD = [
     ("study", "a/b", "study"),
     ("study", "a;rm -rf b", "study"),
     ("study", "", "study"),
+    ("study", "..", "study"),
+    ("study", "/tmp", "study"),
+    ("study", "-rf", "study"),
+    ("study", "a\n", "study"),
     ("study", 3, "study"),
     ("unknown", 1, "unknown"),
     ("evaluators", [0], "evaluators.0"),
@@ -43,6 +48,10 @@ BAD = [
     ("environment.states", 0, "environment.states"),
     ("environment.file", "missing.npz", "environment.file"),
     ("environment.file", "$(reboot).npz", "environment.file"),
+    ("environment.file", "/etc/mine.npz", "environment.file"),
+    ("environment.file", "../mine.npz", "environment.file"),
+    ("environment.file", "config/../../mine.npz", "environment.file"),
+    ("environment.file", "mine.npz\n", "environment.file"),
     ("environment.file", "README.md", "environment.file"),
     ("algorithms", {}, "algorithms"),
     ("algorithms.npgpd_hf.pairs", 0, "algorithms.npgpd_hf.pairs"),
@@ -168,7 +177,7 @@ def test_one_line_names_the_key(key, value, named):
     message = str(refusal.value)
     assert "\n" not in message
     assert named in message
-    shown = value if isinstance(value, str) else repr(value)
+    shown = value.encode("unicode_escape").decode() if isinstance(value, str) else repr(value)
     assert key.split(".")[-1] in message or shown in message
 
 
@@ -187,13 +196,81 @@ def test_threshold_that_no_policy_meets_says_what_is_possible():
 def test_workflow_stops_before_any_job(fresh):
     code, output = fresh.snakemake("--config", "seeds=0")
     assert code == 1
-    assert output.splitlines()[-1] == "config: seeds: integer at least 1 expected, got 0"
+    assert output.splitlines()[-1] == (
+        "config: seeds: integer at least 1 and at most 10000 expected, got 0"
+    )
     assert "Traceback" not in output
     assert not (fresh.folder / "results").exists()
 
 
-def test_study_name_never_reaches_a_shell(fresh):
-    code, output = fresh.snakemake("--config", "study=a;touch pwned")
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("study: a;touch pwned", "config: study: string matching "),
+        ("study: ../../pwned", "config: study: string matching "),
+        ("environment: {file: $(touch pwned).npz}", "config: environment.file: string or null "),
+        ("study: smoke\nseeds: .nan", "config: seeds: integer "),
+        ("study: smoke\nbounds: {settings: {'a b': {}}}", "config: bounds.settings: "),
+        ("study: smoke\nevaluators: [64, 16]", "config: evaluators: increasing order expected"),
+    ],
+)
+def test_refused_file_starts_no_job_and_reaches_no_shell(fresh, text, line):
+    (fresh.folder / "config/bad.yaml").write_text(text)
+    before = sorted(fresh.folder.rglob("pwned*"))
+    code, output = fresh.snakemake(configfile="config/bad.yaml")
     assert code == 1
-    assert output.splitlines()[-1].startswith("config: study: ")
-    assert not (fresh.folder / "pwned").exists()
+    assert output.splitlines()[-1].startswith(line)
+    assert "Traceback" not in output
+    assert not (fresh.folder / "results").exists()
+    assert sorted(fresh.folder.rglob("pwned*")) == before == []
+
+
+def test_template_is_refused(fresh):
+    (fresh.folder / "config/bad.yaml").write_text("__use_yte__: true\nstudy: ?'a' + 'b'\n")
+    code, output = fresh.snakemake(configfile="config/bad.yaml")
+    assert code == 1
+    assert output.splitlines()[-1].endswith(
+        "bad.yaml: a template (__use_yte__), where only data is allowed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'study: !!python/object/apply:os.mkdir ["pwned"]', "not YAML: could not determine a"),
+        (b"__use_yte__: true\nstudy: ?__import__('os').mkdir('pwned')", "a template (__use_yte__)"),
+        (b"study: [a", "not YAML: "),
+        (b"study: x\n\tseeds: 3", "not YAML: "),
+        (b"- a\n- b", "keys and values expected, got ['a', 'b']"),
+        (b"", "keys and values expected, got None"),
+        (b"\x00\x01\xff", "not YAML: "),
+    ],
+)
+def test_file_is_read_without_executing_anything(tmp_path, monkeypatch, content, message):
+    monkeypatch.chdir(tmp_path)
+    path = Path("mine.yaml")
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r".") as refusal:
+        configuration.read(path)
+    assert str(refusal.value).startswith(f"mine.yaml: {message}")
+    assert "\n" not in str(refusal.value)
+    assert [entry.name for entry in Path().iterdir()] == ["mine.yaml"]
+
+
+def test_file_that_holds_data_is_read(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("study: mine\nseeds: 3\n")
+    assert configuration.read(path) == {"study": "mine", "seeds": 3}
+    with pytest.raises(ValueError, match=r"none\.yaml: No such file"):
+        configuration.read(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("workflow/rules/*.smk")), ids=lambda path: path.stem
+)
+def test_every_value_in_a_command_is_quoted(path):
+    commands = re.findall(r"(?ms)^    shell:\n(.*?)(?=^\S|\Z)", path.read_text())
+    values = [value for command in commands for value in re.findall(r"\{([^{}]+)\}", command)]
+    assert len(commands) == path.read_text().count("shell:\n")
+    assert [value for value in values if not value.endswith(":q") and value != "threads"] == []
+    assert not any(re.search(r"'\{|\{[^{}]+\}'", command) for command in commands)

@@ -1,6 +1,7 @@
 """The whole workflow, run for real on the smoke study."""
 
 import json
+import re
 
 import nbformat
 import numpy as np
@@ -90,7 +91,10 @@ def test_notebook_is_executed_without_errors_and_shows_pictures(finished, name):
     assert not [output for output in outputs if output.output_type in ("error", "stream")]
     assert any("image/png" in output.get("data", {}) for output in outputs)
     page = project.results("notebooks", f"{name}.html").read_text()
-    assert "data:image/png;base64" in page
+    pictures = re.findall(r"<img [^>]*>", page)
+    assert pictures
+    assert all(re.search(r'alt="\w[^"]{40,}"', picture) for picture in pictures)
+    assert "No description" not in page
 
 
 def test_provenance_names_versions_configuration_and_times(finished):
@@ -225,16 +229,3 @@ def test_editing_one_algorithm_leaves_the_other_alone(finished):
         source.write_text(before)
     assert planned["calibrate"] == 1
     assert planned["simulate"] == 6
-
-
-def test_everything_again_gives_the_same_bytes(finished, fresh):
-    project, _ = finished
-    code, output = fresh.snakemake("--cores", "1", "--config", "block=1")
-    assert code == 0, output
-    for name in FIGURES:
-        again = fresh.results("figures", name).read_bytes()
-        assert again == project.results("figures", name).read_bytes(), name
-    tables = ["aggregate.parquet", "rates.csv", "optimum.json", "summary.txt", "claims.csv"]
-    tables += [f"calibration/{algorithm}.csv" for algorithm in ("npgpd_hf", "zpgpd_hf")]
-    for name in tables:
-        assert fresh.results(name).read_bytes() == project.results(name).read_bytes(), name

@@ -56,6 +56,16 @@ def relevant(study, algorithm, *keys):
     return json.dumps(part)
 
 
+def calibrations():
+    """Files of the study's own calibrations: all scores, and the chosen step sizes."""
+    return [
+        f"{RESULTS}/calibration/{algorithm}.{ending}"
+        for algorithm, options in config["algorithms"].items()
+        if options["primal_step"] == "calibrated"
+        for ending in ("csv", "json")
+    ]
+
+
 def steps_of(wildcards):
     """File with the calibrated step sizes of a run, if it uses them."""
     case = wildcards.get("case", "")
@@ -64,8 +74,8 @@ def steps_of(wildcards):
 
 
 def steps_option(wildcards, input):
-    """The same, as an option of a command."""
-    return f"--steps {input.steps}" if input.steps else ""
+    """The same, as words of a command line."""
+    return ["--steps", input.steps] if input.steps else []
 
 
 def traces(case):
@@ -95,9 +105,9 @@ def numbers(group):
 
 
 def expected(group):
-    """Whether the constraint of its instances is said to bind, as an option of a command."""
+    """Whether the constraint of its instances is said to bind, as words of a command line."""
     binding = config["claims"]["instances"]["groups"][group].get("binding")
-    return "" if binding is None else f"--expect {'binding' if binding else 'slack'}"
+    return [] if binding is None else ["--expect", "binding" if binding else "slack"]
 
 
 def judged_groups():

@@ -19,13 +19,13 @@ rule verdicts:
         mem_mb=memory("verdicts"),
     params:
         reading=lambda wildcards: look_of(wildcards.case),
-        rates=lambda wildcards, input: f"--rates {input.rates}" if input.rates else "",
+        rates=lambda wildcards, input: ["--rates", input.rates] if input.rates else [],
     message:
         "{wildcards.case}verdicts"
     shell:
         "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
         " --reading {params.reading:q} --environment {input.environment:q}"
-        " --optimum {input.optimum:q} --traces {input.traces:q} {params.rates}"
+        " --optimum {input.optimum:q} --traces {input.traces:q} {params.rates:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 
@@ -58,7 +58,7 @@ rule instance_verdicts:
         "instances/{wildcards.group}/verdicts"
     shell:
         "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
-        " --groups {params.groups} --optima {input.optima:q} --traces {input.traces:q}"
+        " --groups {params.groups:q} --optima {input.optima:q} --traces {input.traces:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 
@@ -89,7 +89,7 @@ rule sensitivity:
         "{wildcards.algorithm}: {wildcards.axis} around the study's"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
-        " --algorithm {wildcards.algorithm:q} --axis {wildcards.axis:q} {params.steps}"
+        " --algorithm {wildcards.algorithm:q} --axis {wildcards.axis:q} {params.steps:q}"
         " --options {params.options:q} --claims {input.claims:q} --schema {input.schema:q}"
         " --output {output:q} >{log:q} 2>&1"
 
@@ -100,7 +100,12 @@ rule verdict_table:
         sources=sources("claims/report", "storage"),
         tables=expand(f"{RESULTS}/{{case}}claims.csv", case=judged()),
     output:
-        table=f"{RESULTS}/verdicts.csv",
+        table=report(
+            f"{RESULTS}/verdicts.csv",
+            caption="../report/verdicts.rst",
+            category="Verdicts",
+            labels={"result": "All readings (table)"},
+        ),
         text=f"{RESULTS}/verdicts.txt",
     log:
         f"{RESULTS}/logs/verdict_table.log",
@@ -118,6 +123,8 @@ rule verdict_table:
 
 rule claims_notebook:
     input:
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/claims.ipynb",
         sources=sources("claims/__init__", "claims/report", "claims/figures", "storage"),
         table=rules.verdict_table.output.table,
@@ -125,9 +132,21 @@ rule claims_notebook:
         claims=CLAIMS,
         sensitivity=sensitivities(),
     output:
-        expand(f"{FIGURES}/claims.{{ending}}", ending=FORMATS),
+        f"{FIGURES}/claims.pdf",
+        report(
+            f"{FIGURES}/claims.svg",
+            caption="../report/verdicts.rst",
+            category="Verdicts",
+            labels={"result": "All readings"},
+        ),
+        f"{FIGURES}/claims.png",
         notebook=f"{RESULTS}/notebooks/claims.ipynb",
-        page=f"{RESULTS}/notebooks/claims.html",
+        page=report(
+            f"{RESULTS}/notebooks/claims.html",
+            caption="../report/verdicts_page.rst",
+            category="Verdicts",
+            labels={"result": "Notebook: what the verdicts hang on"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/claims.ipynb",
         messages=f"{RESULTS}/logs/notebooks/claims.log",
@@ -137,18 +156,21 @@ rule claims_notebook:
         runtime=runtime("claims_notebook"),
         mem_mb=memory("claims_notebook"),
     params:
-        results=lambda wildcards: RESULTS,
-        figures=lambda wildcards: FIGURES,
-        readings=json.dumps({reading["title"]: reading["about"] for reading in READINGS.values()}),
+        parameters=lambda wildcards, input: json.dumps(
+            {
+                "results": RESULTS,
+                "figures": FIGURES,
+                "claims": input.claims,
+                "readings": {reading["title"]: reading["about"] for reading in READINGS.values()},
+                "sensitivity": input.sensitivity,
+            }
+        ),
     message:
         "The matrix of verdicts, and what it says"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r figures {params.figures:q}"
-        " -r claims {input.claims:q} -r readings {params.readings:q}"
-        " -r sensitivity '{input.sensitivity}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 # Has no output, so that it prints the table whenever it is asked for.

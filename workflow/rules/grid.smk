@@ -23,15 +23,15 @@ rule run_grid:
         mem_mb=memory("run_grid"),
     params:
         study=lambda wildcards: theory_part(grid=config["grid"]["algorithms"][wildcards.algorithm]),
-        steps=lambda wildcards, input: f"--steps {input.steps}" if input.steps else "",
+        steps=steps_option,
     message:
         "grid: {wildcards.algorithm}, instances {wildcards.first_instance} to "
         "{wildcards.last_instance}, seeds {wildcards.first} to {wildcards.last}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --algorithm {wildcards.algorithm:q}"
-        " --instances {wildcards.first_instance} {wildcards.last_instance}"
-        " --seeds {wildcards.first} {wildcards.last} {params.steps}"
+        " --instances {wildcards.first_instance:q} {wildcards.last_instance:q}"
+        " --seeds {wildcards.first:q} {wildcards.last:q} {params.steps:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 

@@ -17,7 +17,7 @@ rule instance_optima:
         "{wildcards.group} instances and their optima"
     shell:
         "python {input.script:q} --study {params.study:q} --group {wildcards.group:q}"
-        " --instances {params.instances} {params.expected} --output {output:q} >{log:q} 2>&1"
+        " --instances {params.instances:q} {params.expected:q} --output {output:q} >{log:q} 2>&1"
 
 
 rule instance_runs:
@@ -50,5 +50,5 @@ rule instance_runs:
         "{wildcards.algorithm} on {wildcards.group} instances: step sizes and runs"
     shell:
         "python {input.script:q} --study {params.study:q} --algorithm {wildcards.algorithm:q}"
-        " --instances {params.instances} --threads {threads}"
+        " --instances {params.instances:q} --threads {threads}"
         " --scores {output.scores:q} --output {output.runs:q} >{log:q} 2>&1"

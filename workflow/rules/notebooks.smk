@@ -1,17 +1,24 @@
-# Each notebook is run by papermill into its log, and copied from there when it has succeeded: of a
-# failed one the log shows how far it came, and no output pretends to be a result.
+# Each notebook is run into its log, and copied from there when it has succeeded: of a failed one the
+# log shows how far it came, and no output pretends to be a result.
 
 
 rule figures:
     input:
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/figure1.ipynb",
         sources=sources("plotting", "storage"),
         aggregate=f"{RESULTS}/aggregate.parquet",
         optimum=f"{RESULTS}/optimum.json",
     output:
-        drawings(),
+        drawings(caption="../report/figure1.rst", category="Figure 1"),
         notebook=f"{RESULTS}/notebooks/figure1.ipynb",
-        page=f"{RESULTS}/notebooks/figure1.html",
+        page=report(
+            f"{RESULTS}/notebooks/figure1.html",
+            caption="../report/figure1_page.rst",
+            category="Figure 1",
+            labels={"result": "Notebook: figure, optimum and final numbers"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/figure1.ipynb",
         messages=f"{RESULTS}/logs/notebooks/figure1.log",
@@ -21,27 +28,41 @@ rule figures:
         runtime=runtime("figures"),
         mem_mb=memory("figures"),
     params:
-        results=lambda wildcards, input: os.path.dirname(input.optimum),
-        figures=lambda wildcards, output: os.path.dirname(output[0]),
+        parameters=lambda wildcards, input, output: json.dumps(
+            {"results": os.path.dirname(input.optimum), "figures": os.path.dirname(output[0])}
+        ),
     message:
         "Panels and Figure 1"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r figures {params.figures:q}"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 rule rates:
     input:
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/rates.ipynb",
-        sources=sources("plotting", "rates", "configuration", "theory/bounds", "theory/constants"),
+        sources=sources(
+            "theory_figures", "rates", "configuration", "theory/bounds", "theory/constants"
+        ),
         traces=rate_traces(),
         environment=f"{RESULTS}/environment.npz",
     output:
-        table=f"{RESULTS}/rates.csv",
+        table=report(
+            f"{RESULTS}/rates.csv",
+            caption="../report/rates.rst",
+            category="Theory",
+            labels={"result": "Rates in T (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/rates.ipynb",
-        page=f"{RESULTS}/notebooks/rates.html",
+        page=report(
+            f"{RESULTS}/notebooks/rates.html",
+            caption="../report/rates.rst",
+            category="Theory",
+            labels={"result": "Rates in T"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/rates.ipynb",
         messages=f"{RESULTS}/logs/notebooks/rates.log",
@@ -51,12 +72,16 @@ rule rates:
         runtime=runtime("rates"),
         mem_mb=memory("rates"),
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
-        study=json.dumps({key: config[key] for key in ("algorithms", "horizon", "link")}),
+        parameters=lambda wildcards, input, output: json.dumps(
+            {
+                "results": os.path.dirname(output.table),
+                "study": {key: config[key] for key in ("algorithms", "horizon", "link")},
+                "traces": input.traces,
+            }
+        ),
     message:
         "Rates in T, beside the explicit bounds of both theorems"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r study {params.study:q} -r traces '{input.traces}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"

@@ -25,13 +25,25 @@ rule bound:
 
 rule bounds:
     input:
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/bounds.ipynb",
         tables=expand(f"{RESULTS}/bounds/{{setting}}.csv", setting=config["bounds"]["settings"]),
-        sources=sources("plotting", "storage"),
+        sources=sources("theory_figures", "storage"),
     output:
-        table=f"{RESULTS}/bounds.csv",
+        table=report(
+            f"{RESULTS}/bounds.csv",
+            caption="../report/bounds.rst",
+            category="Theory",
+            labels={"result": "Bounds (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/bounds.ipynb",
-        page=f"{RESULTS}/notebooks/bounds.html",
+        page=report(
+            f"{RESULTS}/notebooks/bounds.html",
+            caption="../report/bounds.rst",
+            category="Theory",
+            labels={"result": "Bounds"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/bounds.ipynb",
         messages=f"{RESULTS}/logs/notebooks/bounds.log",
@@ -41,14 +53,15 @@ rule bounds:
         runtime=runtime("bounds"),
         mem_mb=memory("bounds"),
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
+        parameters=lambda wildcards, input, output: json.dumps(
+            {"results": os.path.dirname(output.table), "tables": input.tables}
+        ),
     message:
         "The paper's bounds beside what they bound"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r tables '{input.tables}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 rule certify:
@@ -78,22 +91,34 @@ rule certify:
         "Certificates along runs of {wildcards.algorithm}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
-        " --algorithm {wildcards.algorithm:q} {params.steps} --output {output:q} >{log:q} 2>&1"
+        " --algorithm {wildcards.algorithm:q} {params.steps:q} --output {output:q} >{log:q} 2>&1"
 
 
 rule certificates:
     input:
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/certificates.ipynb",
         tables=expand(
             f"{RESULTS}/certificates/{{algorithm}}.csv",
             algorithm=config["certificates"]["iterations"],
         ),
         environment=f"{RESULTS}/environment.npz",
-        sources=sources("plotting", "storage", "theory/certificates"),
+        sources=sources("theory_figures", "storage", "theory/certificates"),
     output:
-        table=f"{RESULTS}/certificates.csv",
+        table=report(
+            f"{RESULTS}/certificates.csv",
+            caption="../report/certificates.rst",
+            category="Theory",
+            labels={"result": "Certificates (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/certificates.ipynb",
-        page=f"{RESULTS}/notebooks/certificates.html",
+        page=report(
+            f"{RESULTS}/notebooks/certificates.html",
+            caption="../report/certificates.rst",
+            category="Theory",
+            labels={"result": "Certificates"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/certificates.ipynb",
         messages=f"{RESULTS}/logs/notebooks/certificates.log",
@@ -103,14 +128,17 @@ rule certificates:
         runtime=runtime("certificates"),
         mem_mb=memory("certificates"),
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
-        seeds=config["certificates"]["seeds"],
-        iterations=config["certificates"]["iterations"]["npgpd_hf"],
+        parameters=lambda wildcards, input, output: json.dumps(
+            {
+                "results": os.path.dirname(output.table),
+                "tables": input.tables,
+                "seeds": config["certificates"]["seeds"],
+                "iterations": config["certificates"]["iterations"]["npgpd_hf"],
+            }
+        ),
     message:
         "Where the error comes from"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r tables '{input.tables}'"
-        " -p seeds {params.seeds} -p iterations {params.iterations}"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"

@@ -51,7 +51,7 @@ rule simulate:
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --algorithm {wildcards.algorithm:q} --evaluators {wildcards.evaluators:q}"
-        " --seeds {wildcards.first} {wildcards.last} {params.steps}"
+        " --seeds {wildcards.first:q} {wildcards.last:q} {params.steps:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 
@@ -80,7 +80,7 @@ rule sweep:
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --algorithm {wildcards.algorithm:q} --evaluators {wildcards.evaluators:q}"
-        " --step-rule {wildcards.step_rule:q} {params.steps} --output {output:q} >{log:q} 2>&1"
+        " --step-rule {wildcards.step_rule:q} {params.steps:q} --output {output:q} >{log:q} 2>&1"
 
 
 rule aggregate:

@@ -25,7 +25,7 @@ rule summary:
 rule provenance:
     input:
         script="workflow/scripts/provenance.py",
-        sources=sources("storage"),
+        sources=sources("pages", "provenance", "storage"),
         results=[
             rules.figures.output,
             rules.rates.output,
@@ -34,8 +34,24 @@ rule provenance:
             f"{RESULTS}/claims.csv",
         ],
     output:
-        provenance=f"{RESULTS}/provenance.json",
-        config=f"{RESULTS}/config.yaml",
+        provenance=report(
+            f"{RESULTS}/provenance.json",
+            caption="../report/provenance.rst",
+            category="Provenance",
+            labels={"result": "Everything (data)"},
+        ),
+        config=report(
+            f"{RESULTS}/config.yaml",
+            caption="../report/provenance.rst",
+            category="Provenance",
+            labels={"result": "Configuration (data)"},
+        ),
+        page=report(
+            f"{RESULTS}/provenance.html",
+            caption="../report/provenance.rst",
+            category="Provenance",
+            labels={"result": "Versions, machine, commit and time"},
+        ),
     log:
         f"{RESULTS}/logs/provenance.log",
     localrule: True
@@ -46,4 +62,4 @@ rule provenance:
         "Versions, machine, commit, configuration and wall time"
     shell:
         "python {input.script:q} --config {params.config:q} --benchmarks {params.benchmarks:q}"
-        " --resolved {output.config:q} --output {output.provenance:q} >{log:q} 2>&1"
+        " --resolved {output.config:q} --page {output.page:q} --output {output.provenance:q} >{log:q} 2>&1"

@@ -21,14 +21,14 @@ rule run_sweep:
         mem_mb=memory("run_sweep"),
     params:
         study=lambda wildcards: theory_part(sweep=config["sweeps"][wildcards.sweep]),
-        steps=lambda wildcards, input: f"--steps {input.steps}" if input.steps else "",
+        steps=steps_option,
     message:
         "sweep {wildcards.sweep}: {wildcards.algorithm}, "
         "seeds {wildcards.first} to {wildcards.last}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --sweep {wildcards.sweep:q} --algorithm {wildcards.algorithm:q}"
-        " --seeds {wildcards.first} {wildcards.last} {params.steps}"
+        " --seeds {wildcards.first:q} {wildcards.last:q} {params.steps:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 
@@ -51,27 +51,39 @@ rule run_schedules:
         mem_mb=memory("run_schedules"),
     params:
         study=theory_part(schedules=config["schedules"]),
-        steps=lambda wildcards, input: f"--steps {input.steps}" if input.steps else "",
+        steps=steps_option,
     message:
         "schedules: {wildcards.algorithm}, seeds {wildcards.first} to {wildcards.last}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --algorithm {wildcards.algorithm:q}"
-        " --seeds {wildcards.first} {wildcards.last} {params.steps}"
+        " --seeds {wildcards.first:q} {wildcards.last:q} {params.steps:q}"
         " --output {output:q} >{log:q} 2>&1"
 
 
 rule slopes:
     input:
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/slopes.ipynb",
         sources=sources("sweep_figures", "summaries"),
         runs=sweep_files("length", "corollary"),
         environment=f"{RESULTS}/environment.npz",
     output:
         means=f"{RESULTS}/slopes_means.csv",
-        table=f"{RESULTS}/slopes.csv",
+        table=report(
+            f"{RESULTS}/slopes.csv",
+            caption="../report/slopes.rst",
+            category="Theory",
+            labels={"result": "Slopes in T (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/slopes.ipynb",
-        page=f"{RESULTS}/notebooks/slopes.html",
+        page=report(
+            f"{RESULTS}/notebooks/slopes.html",
+            caption="../report/slopes.rst",
+            category="Theory",
+            labels={"result": "Slopes in T"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/slopes.ipynb",
         messages=f"{RESULTS}/logs/notebooks/slopes.log",
@@ -81,28 +93,44 @@ rule slopes:
         runtime=runtime("slopes"),
         mem_mb=memory("slopes"),
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
-        link=config["link"],
+        parameters=lambda wildcards, input, output: json.dumps(
+            {
+                "results": os.path.dirname(output.table),
+                "link": config["link"],
+                "runs": input.runs,
+            }
+        ),
     message:
         "Slopes in T, with floors removed or fitted"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r link {params.link:q} -r runs '{input.runs}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 rule effects:
     input:
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/effects.ipynb",
         sources=sources("effects", "sweep_figures", "summaries"),
         runs=sweep_files("people", "horizon", "pairs", "states", "actions"),
         environment=f"{RESULTS}/environment.npz",
     output:
         means=f"{RESULTS}/effects_means.csv",
-        table=f"{RESULTS}/effects.csv",
+        table=report(
+            f"{RESULTS}/effects.csv",
+            caption="../report/effects.rst",
+            category="Theory",
+            labels={"result": "Effects of M, H, N, |S| and |A| (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/effects.ipynb",
-        page=f"{RESULTS}/notebooks/effects.html",
+        page=report(
+            f"{RESULTS}/notebooks/effects.html",
+            caption="../report/effects.rst",
+            category="Theory",
+            labels={"result": "Effects of M, H, N, |S| and |A|"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/effects.ipynb",
         messages=f"{RESULTS}/logs/notebooks/effects.log",
@@ -112,28 +140,44 @@ rule effects:
         runtime=runtime("effects"),
         mem_mb=memory("effects"),
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
-        link=config["link"],
+        parameters=lambda wildcards, input, output: json.dumps(
+            {
+                "results": os.path.dirname(output.table),
+                "link": config["link"],
+                "runs": input.runs,
+            }
+        ),
     message:
         "Effects of M, H, N, |S| and |A|"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r link {params.link:q} -r runs '{input.runs}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"
 
 
 rule schedules:
     input:
+        script="workflow/scripts/notebook.py",
+        template="workflow/templates/page/index.html.j2",
         notebook="notebooks/schedules.ipynb",
         sources=sources("sweep_figures", "summaries"),
         runs=schedule_files(),
         environment=f"{RESULTS}/environment.npz",
     output:
         means=f"{RESULTS}/schedules_means.csv",
-        table=f"{RESULTS}/schedules.csv",
+        table=report(
+            f"{RESULTS}/schedules.csv",
+            caption="../report/schedules.rst",
+            category="Theory",
+            labels={"result": "Schedules of M and H (table)"},
+        ),
         notebook=f"{RESULTS}/notebooks/schedules.ipynb",
-        page=f"{RESULTS}/notebooks/schedules.html",
+        page=report(
+            f"{RESULTS}/notebooks/schedules.html",
+            caption="../report/schedules.rst",
+            category="Theory",
+            labels={"result": "Schedules of M and H"},
+        ),
     log:
         notebook=f"{RESULTS}/logs/notebooks/schedules.ipynb",
         messages=f"{RESULTS}/logs/notebooks/schedules.log",
@@ -143,12 +187,16 @@ rule schedules:
         runtime=runtime("schedules"),
         mem_mb=memory("schedules"),
     params:
-        results=lambda wildcards, output: os.path.dirname(output.table),
-        link=config["link"],
+        parameters=lambda wildcards, input, output: json.dumps(
+            {
+                "results": os.path.dirname(output.table),
+                "link": config["link"],
+                "runs": input.runs,
+            }
+        ),
     message:
         "Fewer people and shorter trajectories first, at equal cost"
     shell:
-        "(papermill {input.notebook:q} {log.notebook:q} --no-progress-bar"
-        " -r results {params.results:q} -r link {params.link:q} -r runs '{input.runs}'"
-        " && jupyter nbconvert --to html --output-dir $(dirname {output.page:q}) {log.notebook:q}"
-        " && cp {log.notebook:q} {output.notebook:q}) >{log.messages:q} 2>&1"
+        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
+        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
+        " >{log.messages:q} 2>&1"

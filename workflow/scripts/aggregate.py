@@ -5,6 +5,7 @@ import argparse
 from pgpd_hf import statistics, storage
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("traces", nargs="+", help="Parquet files")

@@ -6,6 +6,7 @@ import json
 from pgpd_hf import configuration, storage, theory
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", required=True, help="what of the config matters here, as JSON")

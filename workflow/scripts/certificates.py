@@ -9,6 +9,7 @@ from pgpd_hf import cmdp, configuration, storage, theory
 from pgpd_hf.algorithms import Setting
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--environment", required=True, help="archive of the process")

@@ -16,6 +16,7 @@ def describe(optimum):
     }
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--options", required=True, help="the config's environment, as JSON")
@@ -33,7 +34,7 @@ def main():
         "unconstrained": describe(optima.solve_unconstrained(cmdp)),
         "policy": constrained[0].policy.tolist(),
     }
-    with storage.replacing(arguments.environment) as partial:
+    with storage.recording(arguments.environment) as partial:
         cmdp.save(partial)
     storage.write_json(arguments.optimum, content)
 

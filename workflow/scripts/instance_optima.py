@@ -26,6 +26,7 @@ def describe(study, number):
     }
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", required=True, help="what of the config matters here, as JSON")

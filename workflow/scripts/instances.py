@@ -21,6 +21,7 @@ def choose_steps(process, algorithm, study, threads):
     return scores, (chosen["primal_step"], chosen["dual_step"])
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", required=True, help="what of the config matters here, as JSON")

@@ -3,13 +3,13 @@
 import argparse
 import json
 
-import pandas as pd
 import yaml
 
 from pgpd_hf import claims, statistics, storage
 from pgpd_hf.cmdp import CMDP
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--claims", required=True, help="YAML file of the statements")
@@ -38,7 +38,7 @@ def main():
     )
     rates = None
     if arguments.rates is not None:
-        rates = pd.read_csv(arguments.rates, dtype={"crowd": str})
+        rates = storage.read_table(arguments.rates, dtype={"crowd": str})
     evidence = claims.Evidence(
         [member], curve=reading["curve"], violation=reading["violation"], rates=rates
     )

@@ -11,7 +11,7 @@ from pgpd_hf import claims, statistics, storage
 
 def read_members(group, optima, traces):
     """Instances of a group with their runs; the group is the folder in which its files are."""
-    table = pd.concat(pd.read_csv(path) for path in optima if path.parent.name == group)
+    table = pd.concat(storage.read_table(path) for path in optima if path.parent.name == group)
     runs = statistics.read_traces(path for path in traces if path.parent.parent.name == group)
     return [
         claims.Member(
@@ -25,6 +25,7 @@ def read_members(group, optima, traces):
     ]
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--claims", required=True, help="YAML file of the statements")

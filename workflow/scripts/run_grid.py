@@ -6,6 +6,7 @@ import json
 from pgpd_hf import cmdp, configuration, grid, storage, sweeps
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--environment", required=True, help="archive of the study's process")

@@ -10,6 +10,7 @@ from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.cmdp import CMDP
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--environment", required=True, help="archive of the process")

@@ -8,6 +8,7 @@ import pandas as pd
 from pgpd_hf import cmdp, configuration, runs, storage
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--environment", required=True, help="archive of the process")

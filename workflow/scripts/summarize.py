@@ -29,6 +29,7 @@ def describe(study, aggregate, optimum, figures):
     yield f"Figures: {figures}/figure1.pdf. Notebooks and tables: results/{study}/."
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--study", required=True)
@@ -40,11 +41,11 @@ def main():
 
     lines = describe(
         arguments.study,
-        pd.read_parquet(arguments.aggregate),
+        storage.read_table(arguments.aggregate),
         storage.read_json(arguments.optimum),
         arguments.figures,
     )
-    with storage.replacing(arguments.output) as partial:
+    with storage.recording(arguments.output) as partial:
         partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

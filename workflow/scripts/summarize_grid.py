@@ -7,13 +7,14 @@ import pandas as pd
 from pgpd_hf import grid, storage
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", nargs="+", help="Parquet files")
     parser.add_argument("--output", required=True, help="CSV file to write")
     arguments = parser.parse_args()
 
-    runs = pd.concat(map(pd.read_parquet, arguments.runs), ignore_index=True)
+    runs = pd.concat(map(storage.read_table, arguments.runs), ignore_index=True)
     storage.write_table(arguments.output, grid.summarize(runs))
 
 

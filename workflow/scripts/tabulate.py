@@ -9,6 +9,7 @@ from pgpd_hf import storage
 from pgpd_hf.claims import report
 
 
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tables", nargs="+", help="CSV files")
@@ -19,12 +20,12 @@ def main():
 
     tables = []
     for path, title in zip(arguments.tables, json.loads(arguments.titles), strict=True):
-        table = pd.read_csv(path)
+        table = storage.read_table(path)
         table.insert(0, "reading", title)
         tables.append(table)
     table = pd.concat(tables, ignore_index=True)
     storage.write_table(arguments.table, table)
-    with storage.replacing(arguments.text) as partial:
+    with storage.recording(arguments.text) as partial:
         partial.write_text(report.as_text(table), encoding="utf-8")
 
 

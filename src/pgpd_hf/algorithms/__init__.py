@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 
 from pgpd_hf.algorithms.base import Algorithm, Setting
+from pgpd_hf.arguments import require_one_of
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
@@ -29,8 +30,7 @@ def get_algorithm(name):
     ValueError
         If there is no such algorithm; the message lists those there are.
     """
-    if not isinstance(name, str) or name not in ALGORITHMS:
-        raise ValueError(f"algorithm: one of {', '.join(ALGORITHMS)} expected, got {name!r}")
+    require_one_of("algorithm", name, ALGORITHMS)
     return ALGORITHMS[name]
 
 

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgpd_hf import links, policies
+from pgpd_hf.arguments import require_integer, require_number, require_one_of, shown
 from pgpd_hf.cmdp import CMDP
 from pgpd_hf.optima import Optimum
 
 DIRECTIONS = ("sphere", "tangent")
+# Beyond these, the tables of one run would fill the memory of any machine, or the run a lifetime.
+LARGEST = {"iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
 
 
 @dataclass(frozen=True)
@@ -59,28 +62,23 @@ class Setting:
     def __post_init__(self):
         if self.evaluators is not None:
             require_integer("evaluators", self.evaluators, 1)
-        for name, least in (("iterations", 1), ("pairs", 1), ("horizon", 0)):
-            require_integer(name, getattr(self, name), least)
+        for name, most in LARGEST.items():
+            require_integer(name, getattr(self, name), 0 if name == "horizon" else 1, most)
         for name in ("primal_step", "dual_step", "multiplier_bound", "perturbation"):
             value = getattr(self, name)
             if value is None:
                 continue
+            number = require_number(name, value)
             positive = name == "perturbation"
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            if not number or not np.isfinite(value) or value < 0 or (positive and value == 0):
+            if number < 0 or (positive and number == 0):
                 least = "positive" if positive else "non-negative"
-                raise ValueError(f"{name}: a {least} number expected, got {value!r}")
+                raise ValueError(f"{name}: a {least} number expected, got {shown(value)}")
+            object.__setattr__(self, name, number)
         links.get_link(self.link)
-        if self.directions not in DIRECTIONS:
-            raise ValueError(
-                f"directions: one of {', '.join(DIRECTIONS)} expected, got {self.directions!r}"
-            )
-        known = policies.PARAMETERIZATIONS
-        if self.parameterization is not None and self.parameterization not in known:
-            raise ValueError(
-                f"parameterization: one of {', '.join(known)} expected, "
-                f"got {self.parameterization!r}"
-            )
+        require_one_of("directions", self.directions, DIRECTIONS)
+        if self.parameterization is not None:
+            known = policies.PARAMETERIZATIONS
+            require_one_of("parameterization", self.parameterization, known)
 
 
 class Algorithm(ABC):
@@ -275,24 +273,3 @@ class Algorithm(ABC):
         if self.parameterization == "softmax":
             policies.softmax(theta, policy)
         return policy
-
-
-def require_integer(name, value, least):
-    """Refuse what is not an integer of at least the given size.
-
-    Parameters
-    ----------
-    name : str
-        Of the argument, for the message.
-    value : object
-        What was given.
-    least : int
-        Smallest allowed number.
-
-    Raises
-    ------
-    ValueError
-        If `value` is no integer, or smaller.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name}: an integer of at least {least} expected, got {value!r}")

@@ -94,11 +94,10 @@ class Survey(NamedTuple):
 class Workspace(NamedTuple):
     """Arrays that iterations reuse; K trajectories per iteration, N times (S + S A + 1)."""
 
-    thresholds: np.ndarray  # (1, S, A - 1), uint64
+    thresholds: np.ndarray  # (1, S, A), uint64
     followed: np.ndarray  # (K,), uint64
     start: np.ndarray  # (K,), uint64
     first_action: np.ndarray  # (K,), int64
-    state: np.ndarray  # (K,), uint64
     returns: np.ndarray  # (K, 2), float64
 
 
@@ -133,7 +132,7 @@ def _estimate(survey, policy, word, advantage, work):
 
     # Lines 4-7 and 13-14: trajectories from every s, from every (s, a), and from rho.
     for n in range(rounds):
-        first = draw(survey.tables.starts, np.uint64(0), word[steps + n])
+        first = draw(survey.tables.starts, np.uint64(0), word[steps + n], np.uint64(1))
         work.start[(n + 1) * per_round - 1] = first
     action_thresholds(policy, work.thresholds[0])
     moves = word[:steps].reshape(survey.horizon + 1, rounds * per_round)
@@ -144,7 +143,6 @@ def _estimate(survey, policy, word, advantage, work):
         work.start,
         work.first_action,
         moves,
-        work.state,
         work.returns,
     )
 
@@ -182,10 +180,9 @@ def _workspace(survey, states, actions):
                 start[k] = s
                 first_action[k] = a
     return Workspace(
-        np.empty((1, states, actions - 1), np.uint64),
+        np.empty((1, states, actions), np.uint64),
         np.zeros(trajectories, np.uint64),
         start,
         first_action,
-        np.empty(trajectories, np.uint64),
         np.empty((trajectories, 2)),
     )

@@ -176,11 +176,10 @@ class Workspace(NamedTuple):
     """Arrays that iterations reuse; K = 2 N trajectories per iteration."""
 
     perturbed: np.ndarray  # (S, A), float64
-    thresholds: np.ndarray  # (2, S, A - 1), uint64
+    thresholds: np.ndarray  # (2, S, A), uint64
     followed: np.ndarray  # (K,), uint64
     start: np.ndarray  # (K,), uint64
     first_action: np.ndarray  # (K,), int64
-    state: np.ndarray  # (K,), uint64
     returns: np.ndarray  # (K, 2), float64
 
 
@@ -232,7 +231,7 @@ def _estimate(survey, theta, policy, direction, word, work):
 
     # Lines 5-7: pairs of trajectories that share their first state.
     for n in range(rounds):
-        first = draw(survey.tables.starts, np.uint64(0), word[steps + n])
+        first = draw(survey.tables.starts, np.uint64(0), word[steps + n], np.uint64(1))
         work.start[2 * n] = work.start[2 * n + 1] = first
     action_thresholds(policy, work.thresholds[0])
     action_thresholds(work.perturbed, work.thresholds[1])
@@ -244,7 +243,6 @@ def _estimate(survey, theta, policy, direction, word, work):
         work.start,
         work.first_action,
         moves,
-        work.state,
         work.returns,
     )
 
@@ -270,11 +268,10 @@ def _workspace(survey, theta):
     trajectories = 2 * survey.rounds
     return Workspace(
         np.empty((states, actions)),
-        np.empty((2, states, actions - 1), np.uint64),
+        np.empty((2, states, actions), np.uint64),
         np.arange(trajectories).astype(np.uint64) % np.uint64(2),
         np.empty(trajectories, np.uint64),
         np.full(trajectories, FREE),
-        np.empty(trajectories, np.uint64),
         np.empty((trajectories, 2)),
     )
 

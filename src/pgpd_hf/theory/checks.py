@@ -491,7 +491,9 @@ def _violation(problem):
         for factor in {constants.multiplier_bound, least} - {0.0}
     ]
     limit = np.min(limits, axis=0)
-    worst = np.argmax(violation / limit)
+    ratio = violation / limit
+    # Along an edge all policies are equally tight: take the first, not one that rounding picks.
+    worst = np.argmax(ratio >= ratio.max() - _ROUNDING)
     return [Result("6", violation[worst], limit[worst])]
 
 

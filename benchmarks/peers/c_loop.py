@@ -1,0 +1,64 @@
+"""C, compiled here with ``-O3 -march=native``: see ``c_loop.c``."""
+
+import ctypes
+import os
+import shlex
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+_POINTERS = ("transition", "reward", "utility", "initial")
+_INTEGERS = ("natural", "states", "actions", "people", "pairs", "horizon")
+_DOUBLES = ("discount", "threshold", "bound")
+_STEPS = ("primal_step", "dual_step", "multiplier_bound", "perturbation")
+
+
+class _Task(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in _POINTERS),
+        *((name, ctypes.c_int) for name in _INTEGERS),
+        *((name, ctypes.c_double) for name in _DOUBLES + _STEPS),
+    )
+
+
+def run(task, seeds, iterations, cores):
+    """Run every seed, on several cores in as many threads (ctypes releases the lock)."""
+    library = compiled()
+    arrays = {name: np.ascontiguousarray(getattr(task, name), float) for name in _POINTERS}
+    states, actions = task.reward.shape
+    native = _Task(
+        **{name: array.ctypes.data for name, array in arrays.items()},
+        natural=task.algorithm == "npgpd_hf",
+        states=states,
+        actions=actions,
+        bound=task.return_bound,
+        **{
+            name: getattr(task, name)
+            for name in ("people", "pairs", "horizon", "discount", "threshold", *_STEPS)
+        },
+    )
+    traces = np.empty((len(seeds), iterations + 1, 3))
+
+    def simulate(index):
+        trace = ctypes.c_void_p(traces[index].ctypes.data)
+        library.run(ctypes.byref(native), ctypes.c_uint64(seeds[index]), iterations, trace)
+
+    with ThreadPoolExecutor(cores) as pool:
+        list(pool.map(simulate, range(len(seeds))))
+    return np.concatenate([traces[:, -1], traces[:, :, :2].mean(axis=1)], axis=1)
+
+
+@cache
+def compiled():
+    """Compile with the system's compiler, or $CC, and load the result."""
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    source = Path(__file__).with_suffix(".c")
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "c_loop.so"
+        flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", str(target), str(source), "-lm"]
+        subprocess.run([*compiler, *flags], check=True)
+        return ctypes.CDLL(str(target))

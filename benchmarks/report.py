@@ -1,0 +1,77 @@
+"""The table of the benchmark, as Markdown."""
+
+_TITLES = {"npgpd_hf": "NPGPD-HF", "zpgpd_hf": "ZPGPD-HF"}
+
+
+def rows(task, seeds, times):
+    """Rows of one case: one core, and all cores if they were used.
+
+    Parameters
+    ----------
+    task : Task
+        What was done.
+    seeds : int
+        Runs side by side.
+    times : dict
+        Seconds per environment step, by label and number of cores.
+
+    Returns
+    -------
+    list of dict
+    """
+    result = []
+    for used in sorted({used for _, used in times}):
+        ours = times["engine", used]
+        result.append(
+            {
+                "algorithm": _TITLES[task.algorithm],
+                "N": task.pairs,
+                "seeds": seeds,
+                "cores": used,
+                "speed-up": times["engine", 1] / ours if used > 1 else None,
+                "engine": ours * 1e9,
+                "iteration": ours * 1e6 * task.steps_per_iteration,
+                **{
+                    label: seconds * 1e9
+                    for (label, count), seconds in times.items()
+                    if count == used and label != "engine"
+                },
+            }
+        )
+    return result
+
+
+def table(rows, peers):
+    """Format rows: ratios first, then what they are ratios of.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Made by :func:`rows`.
+    peers : list of str
+        Labels, whether they could be measured or not.
+
+    Returns
+    -------
+    str
+        Markdown. Ratios say how many times as long as the engine a peer takes.
+    """
+    header = ["algorithm", "N", "seeds", "cores"]
+    header += [f"{peer} / engine" for peer in peers]
+    header += ["1 core / all", "engine, ns per step", "engine, µs per iteration"]
+    header += [f"{peer}, ns per step" for peer in peers]
+    lines = [header, ["---"] * 4 + ["--:"] * (len(header) - 4)]
+    for row in rows:
+        cells = [row["algorithm"], str(row["N"]), str(row["seeds"]), str(row["cores"])]
+        cells += [_cell(row[peer] / row["engine"] if peer in row else None) for peer in peers]
+        cells += [_cell(row["speed-up"]), _cell(row["engine"]), _cell(row["iteration"])]
+        cells += [_cell(row.get(peer)) for peer in peers]
+        lines.append(cells)
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def _cell(number):
+    if number is None:
+        return "–"
+    # Three digits, two decimals at most: 1.85, 14.2, 1234.
+    return f"{number:.{2 if number < 10 else 1 if number < 100 else 0}f}"

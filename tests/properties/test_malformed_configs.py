@@ -1,0 +1,159 @@
+"""Malformed configurations, drawn at random: each is refused in one line that names the key."""
+
+import copy
+import math
+import random
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pgpd_hf import claims, configuration, readings, schedules, sweeps
+
+ROOT = Path(__file__).parents[2]
+DRAWN = 400
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+CONFIG["claims"]["readings"] = ["positive-violation", "tangent"]  # more would only take longer
+SCHEMAS = {
+    name: yaml.safe_load((ROOT / f"workflow/schemas/{name}.schema.yaml").read_text())
+    for name in ("config", "claims", "reading")
+}
+
+# What no key of its kind may hold, by the type of the default. Of the texts, those that a shell or
+# a path would act on.
+TEXTS = ["", "three", "; touch x", "$(touch x)", "`touch x`", "../..", "/etc/passwd", "a b", "x\n"]
+SHAPES = [{}, {"a": 1}, [[1]], [None, None]]
+NUMBERS = [math.nan, math.inf, -math.inf, -1, 10**30, 1e300]
+BAD = {
+    bool: [0, 1.0, None, *TEXTS, *SHAPES],
+    int: [*NUMBERS, 2.5, True, *TEXTS, *SHAPES],
+    float: [*NUMBERS, True, *TEXTS, *SHAPES],
+    str: [*NUMBERS, 3, 2.5, True, None, *TEXTS, *SHAPES],
+    type(None): [*NUMBERS, 2.5, True, *TEXTS, *SHAPES],
+    list: [*NUMBERS, 3, 2.5, True, None, *TEXTS, *SHAPES],
+    dict: [*NUMBERS, 3, 2.5, True, None, *TEXTS, [], *SHAPES[1:]],
+}
+# Where one of these could be meant.
+ALLOWED = {
+    "study": ["three"],
+    "evaluators": [None, 3],
+    "perturbation": [2.5, 3],
+    "title": ["three", "; touch x", "$(touch x)", "`touch x`", "../..", "/etc/passwd", "a b"],
+    "threshold": [-1],
+}
+
+
+def check(config):
+    """What the Snakefile does before the first job."""
+    configuration.check(config, SCHEMAS["config"])
+    sweeps.check(config)
+    schedules.check(config)
+    loaded = {
+        name: readings.load_reading(ROOT / "config/readings", name, SCHEMAS["reading"])
+        for name in config["claims"]["readings"]
+    }
+    readings.check(config, loaded, SCHEMAS["config"])
+
+
+def places(node, at=()):
+    """Every key of a configuration, and the first entry of every list."""
+    if at:
+        yield at
+    items = node.items() if isinstance(node, dict) else enumerate(node[:1])
+    for key, value in items:
+        if isinstance(value, dict | list):
+            yield from places(value, (*at, key))
+        else:
+            yield (*at, key)
+
+
+def value_at(config, place):
+    for key in place:
+        config = config[key]
+    return config
+
+
+def put(config, place, value):
+    """A copy of a configuration with one key changed."""
+    config = copy.deepcopy(config)
+    value_at(config, place[:-1])[place[-1]] = value
+    return config
+
+
+def replaced(chance, place, old):
+    """Put a wrong value in the place of a good one."""
+    name = [part for part in place if not isinstance(part, int)][-1]
+    allowed = ALLOWED.get(name, [])
+    bad = chance.choice([value for value in BAD[type(old)] if value not in allowed])
+    return put(CONFIG, place, bad), place
+
+
+def without(chance, place, old):
+    """Leave a key out."""
+    config = copy.deepcopy(CONFIG)
+    del value_at(config, place[:-1])[place[-1]]
+    return config, place
+
+
+def unknown(chance, place, old):
+    """Add a key that means nothing."""
+    name = chance.choice(["sedes", "Seeds", "x\ny", "; touch x", "__class__", "0"])
+    return put(CONFIG, (*place, name), chance.choice([1, "a", None, {}])), (*place, name)
+
+
+def disordered(chance, place, old):
+    """Turn a list around, or say an entry twice."""
+    return put(CONFIG, place, chance.choice([old[::-1], [*old, old[0]]])), place
+
+
+def mutants(number):
+    """Malformed configurations with the place of what is wrong in each."""
+    chance = random.Random("malformed configurations")
+    at = list(places(CONFIG))
+    # Schemas that end with names of one's own choice have no unknown keys and none that is missing.
+    fixed = [
+        place
+        for place in at
+        if place[0] in ("environment", "bounds", "schedules", "calibration", "rates", "sweeps")
+        and len(place) <= 2
+        and not {"settings", "grid", "algorithms", "phases", "iterations"} & {*place[:-1]}
+    ]
+    required = [place for place in fixed if place[0] != "sweeps" or len(place) == 2]
+    open_at = [("environment",), ("bounds",), ("schedules",), ("calibration",), ("rates",)]
+    open_at += [("sweeps",), ("sweeps", "length"), ("algorithms", "npgpd_hf"), ("claims",)]
+    ordered = [("evaluators",), ("rates", "evaluators"), ("rates", "iterations", "npgpd_hf")]
+    ordered += [("rates", "iterations", "zpgpd_hf")]
+    ordered += [
+        ("sweeps", name, "algorithms", algorithm, CONFIG["sweeps"][name]["varies"])
+        for name in CONFIG["sweeps"]
+        for algorithm in CONFIG["sweeps"][name]["algorithms"]
+    ]
+    kinds = [(replaced, at)] * 6 + [(without, required), (unknown, open_at), (disordered, ordered)]
+    for k in range(number):
+        change, candidates = kinds[k % len(kinds)]
+        place = chance.choice(candidates)
+        yield change(chance, place, value_at(CONFIG, place))
+
+
+MUTANTS = list(mutants(DRAWN))
+
+
+def test_unchanged_configuration_passes():
+    check(CONFIG)
+    assert claims.load_claims(ROOT / "config/claims.yaml", SCHEMAS["claims"])
+
+
+@pytest.mark.parametrize("number", range(DRAWN))
+def test_one_line_names_the_key(number):
+    config, place = MUTANTS[number]
+    with pytest.raises(ValueError, match=r".") as refusal:
+        check(config)
+    message = str(refusal.value)
+    assert "\n" not in message
+    assert len(message) < 400
+    # Of a list, the whole or the entry; of what is missing, the table and the key.
+    names = [str(part) for part in place if not isinstance(part, int)]
+    named = names[-1].encode("unicode_escape").decode()
+    assert named in message
+    if len(names) > 1:
+        assert names[-2] in message

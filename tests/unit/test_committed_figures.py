@@ -1,0 +1,52 @@
+"""The committed figures are fit for print: widths, resolution, fonts, and no dates."""
+
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from pgpd_hf import plotting
+
+FOLDER = Path(__file__).parents[2] / "figures"
+STEMS = sorted({path.stem for path in FOLDER.iterdir()})
+
+
+def width(stem):
+    """Declared width in inches: panels have one column, the others two."""
+    return plotting.TWO_COLUMNS if stem in ("figure1", "claims") else plotting.ONE_COLUMN
+
+
+def test_every_figure_has_every_format():
+    found = {path.name for path in FOLDER.iterdir()}
+    assert found == {f"{stem}.{ending}" for stem in STEMS for ending in plotting.FORMATS}
+    assert len(STEMS) == 6
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_pdf_has_its_width_and_embedded_truetype_fonts(stem):
+    content = FOLDER.joinpath(f"{stem}.pdf").read_bytes()
+    box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) [\d.]+ \]", content)
+    assert float(box[1]) / 72 == pytest.approx(width(stem))
+    fonts = content.count(b"/Type /FontDescriptor")
+    assert fonts >= 2
+    assert content.count(b"/FontFile2 ") == fonts
+    assert b"/Type3" not in content
+    assert not re.search(rb"/(CreationDate|ModDate)", content)
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_png_has_300_dots_per_inch(stem):
+    with Image.open(FOLDER / f"{stem}.png") as image:
+        assert image.info["dpi"] == pytest.approx((300, 300), abs=0.02)
+        assert image.width == pytest.approx(300 * width(stem), abs=1)
+        assert set(image.info) == {"dpi"}
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_svg_has_its_width_and_no_date(stem):
+    content = FOLDER.joinpath(f"{stem}.svg").read_text(encoding="utf-8")
+    assert float(re.search(r'<svg [^>]*width="([\d.]+)pt"', content)[1]) / 72 == pytest.approx(
+        width(stem)
+    )
+    assert "<dc:date>" not in content

@@ -1,0 +1,47 @@
+import json
+import zipfile
+
+import pytest
+
+from pgpd_hf import crate
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def make(folder, monkeypatch, **git):
+    """Metadata of the crate of a project of a few files, by identifier."""
+    monkeypatch.chdir(folder)
+    for name in ("Snakefile", "README.md", "results/s/config.yaml", "results/s/table.csv"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    crate.write_crate(
+        folder / "crate.zip",
+        study="s",
+        sources=["Snakefile", "README.md"],
+        configuration="results/s/config.yaml",
+        results=["results/s/table.csv", "results/s/config.yaml"],
+        provenance={"versions": {"pgpd-hf": "0.1", "snakemake": "9.27", "python": "3"}, "git": git},
+        period={"started": "2026-01-01T00:00:00+00:00", "finished": "2026-01-02T00:00:00+00:00"},
+    )
+    with zipfile.ZipFile(folder / "crate.zip") as archive:
+        graph = json.loads(archive.read("ro-crate-metadata.json"))["@graph"]
+    return {entity["@id"]: entity for entity in graph}
+
+
+def test_configuration_is_used_and_not_made(tmp_path, monkeypatch):
+    graph = make(tmp_path, monkeypatch, commit=None, dirty=None)
+    assert graph["#run"]["object"] == {"@id": "results/s/config.yaml"}
+    assert graph["#run"]["result"] == [{"@id": "results/s/table.csv"}]
+    assert graph["#run"]["endTime"] == "2026-01-02T00:00:00+00:00"
+    assert graph["README.md"]["about"] == {"@id": "./"}
+    assert graph["pkg:pypi/snakemake@9.27"]["version"] == "9.27"
+
+
+@pytest.mark.parametrize(
+    ("commit", "dirty", "version"),
+    [(COMMIT, False, COMMIT), (COMMIT, True, f"{COMMIT}-dirty"), (None, None, "0.1")],
+)
+def test_version_is_the_commit_if_there_is_one(tmp_path, monkeypatch, commit, dirty, version):
+    graph = make(tmp_path, monkeypatch, commit=commit, dirty=dirty)
+    assert graph["Snakefile"]["version"] == version

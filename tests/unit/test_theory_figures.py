@@ -1,0 +1,76 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from pgpd_hf import plotting, theory_figures
+from pgpd_hf.theory.certificates import PARTS
+
+
+@pytest.fixture(autouse=True)
+def close():
+    plotting.use_style()
+    yield
+    plotting.plt.close("all")
+
+
+def test_rates_have_a_curve_per_crowd_and_rule_without_what_has_no_logarithm():
+    means = pd.DataFrame(
+        {
+            "algorithm": "npgpd_hf",
+            "step_rule": np.repeat(["study", "theorem"], 2),
+            "crowd": ["64", "64", "inf", "inf"],
+            "iterations": [10, 1000, 10, 1000],
+            "metric": "gap",
+            "mean": [0.4, 0.1, 0.2, -0.1],
+            "low": [0.3, 0.0, 0.1, -0.2],
+            "high": [0.5, 0.2, 0.3, 0.0],
+        }
+    )
+    axes = theory_figures.rates_figure(means, {"npgpd_hf": -0.5}).axes[0]
+    curves = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    assert set(curves) == {
+        "$M = 64$, steps of the study",
+        r"$M = \infty$, steps of the theorem",
+        "promised slope",
+    }
+    shown = curves[r"$M = \infty$, steps of the theorem"].lines[0].get_xdata()
+    assert list(shown) == [10]
+    first, last = curves["promised slope"].get_ydata()
+    assert last / first == pytest.approx(0.1)
+
+
+def test_bounds_are_hollow_where_vacuous_and_set_as_mathematics():
+    table = pd.DataFrame(
+        {
+            "item": [1, 5, 5],
+            "part": ["a", "c", "c"],
+            "line": [723, 1060, 1060],
+            "statement": ["E h_c^2 <= sigma_2^2", *["|grad V^mu - grad V| <= mu L' d/2"] * 2],
+            "setting": ["paper", "paper", "other"],
+            "ratio": [0.5, 1e-9, 0.0],
+            "reason": [None, "vacuous: above 1", None],
+        }
+    )
+    axes = theory_figures.bounds_figure(table).axes[0]
+    labels = [tick.get_text() for tick in axes.get_yticklabels()]
+    assert labels == ["E h_c² ≤ σ_2²  (723)   1a", "|∇V^μ - ∇V| ≤ μ L' d/2  (1060)   5c"]
+    solid, hollow, *others = axes.collections
+    assert solid.get_offsets().data[:, 0] == pytest.approx([0.5])
+    assert hollow.get_offsets().data[:, 0] == pytest.approx([1e-9])
+    assert len(hollow.get_facecolor()) == 0
+    assert sum(len(other.get_offsets()) for other in others) == 0
+
+
+def test_certificates_stack_up_to_their_sum():
+    table = pd.DataFrame({"algorithm": "npgpd_hf", "evaluators": [16.0, 16.0], "measured": 0.1})
+    table = table.assign(**dict.fromkeys(PARTS, 0.0))
+    table["optimisation"] = [0.1, 0.3]
+    table["feedback"] = [0.2, 0.4]
+    table["remaining"] = [-0.1, -0.3]
+    axes = theory_figures.certificate_figure(table, PARTS).axes[0]
+    bars = dict(zip(PARTS, axes.patches, strict=True))
+    assert bars["optimisation"].get_y() == 0
+    assert bars["feedback"].get_y() == pytest.approx(0.2)
+    assert bars["feedback"].get_height() == pytest.approx(0.3)
+    assert bars["remaining"].get_y() == 0
+    assert bars["remaining"].get_height() == pytest.approx(-0.2)

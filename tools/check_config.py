@@ -1,0 +1,11 @@
+"""Refuse configuration files that hold anything but data, before Snakemake evaluates them."""
+
+import sys
+
+from pgpd_hf import configuration
+
+for path in sys.argv[1:]:
+    try:
+        configuration.read(path)
+    except ValueError as error:
+        sys.exit(f"config: {error}")
