@@ -31,7 +31,7 @@ def compare(folder):
     for file in sorted(Path(folder).rglob("*.tsv")):
         used = pd.read_csv(file, sep="\t").iloc[-1]
         asked = ast.literal_eval(used["resources"])
-        if "runtime" in asked:  # jobs of local rules ask for nothing
+        if "runtime" in asked:  # local rules ask for nothing but what a profile sets for all
             row = {"rule": used["rule_name"], "minutes_asked": asked["runtime"]}
             row |= {"minutes_used": used["s"] / 60, "mb_asked": asked["mem_mb"]}
             rows.append(row | {"mb_used": used["max_rss"]})

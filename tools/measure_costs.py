@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python tools/measure_costs.py
 
 Runs of different T, N, H, M and sizes are timed, and non-negative coefficients fitted to their
-times with equal relative weights. Takes a minute; nothing else should run meanwhile.
+times with equal relative weights. Takes half a minute; nothing else should run meanwhile.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from pgpd_hf.cmdp import random_cmdp
 OPTIONS = {"discount": 0.9, "concentration": 5, "scale": "normalized"}
 SIZES = [(5, 3), (10, 4), (20, 6), (40, 4), (80, 4)]
 SETTINGS = list(itertools.product([1, 10], [20, 80], [None, 64]))  # N, H, M
-SECONDS = 0.3  # that a run shall take, by the estimate
+SECONDS = 0.1  # that a run shall take, by the estimate
 NAMES = ("RUN", "ITERATION", "STEP", "QUESTION", "ENTRY", "EVALUATION")
 
 

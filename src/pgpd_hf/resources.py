@@ -17,14 +17,14 @@ from pgpd_hf import configuration, grid, sweeps
 from pgpd_hf.algorithms import get_algorithm
 
 # Seconds of one core.
-ITERATION = 1e-6
-STEP = 8e-9  # of a trajectory
-QUESTION = 1.1e-7  # M hardly matters
+ITERATION = 8e-7
+STEP = 8.5e-9  # of a trajectory
+QUESTION = 8e-8  # M hardly matters
 ENTRY = 3e-8  # of the policy
-EVALUATION = 1.1e-8  # times |S|^2
+EVALUATION = 1.6e-8  # times |S|^2
 EXACT_ITERATION = 6e-5  # of a method that asks nobody: Python, not a kernel
 EXACT_ENTRY = 1.2e-6
-RUN = 0.05  # what comes before and after the iterations: optima, tables, data frames
+RUN = 0.02  # what comes before and after the iterations: optima, tables, data frames
 CERTIFIED_ITERATION = 3e-4  # with every part of its error, exactly
 CERTIFIED_DRAW = 0.2  # a small random problem and its certificate
 BOUND_RUN = 2.0  # the lemmas' own sampling, for each seed of a setting

@@ -69,7 +69,7 @@ def refuse_orphans(folder):
     names = ",".join(dict.fromkeys(name for *_, name in jobs))
     raise Refusal(
         f"jobs of an earlier run in this folder are still in the queue: {shown}{more}; "
-        f"wait until they have ended, or cancel them with `scancel --me --name={names}`, "
+        f"wait until they have ended, or cancel them with `scancel --name={names}`, "
         "and start again"
     )
 

@@ -13,6 +13,7 @@ from slurm_project import FAULTS, PROFILE, Project
 pytestmark = pytest.mark.slurm
 
 LONG = [Path(__file__).with_name("long.yaml")]
+LONGER = [*LONG, Path(__file__).with_name("longer.yaml")]  # than it takes to start Snakemake twice
 TARGET = "results/cut/runs/zpgpd_hf/M16/seeds0000-0001.parquet"
 OTHER = "results/cut/runs/zpgpd_hf/M16/seeds0002-0002.parquet"
 
@@ -148,18 +149,18 @@ def test_controller_that_restarts_changes_nothing(cluster, undisturbed, fresh):
     record("controller stopped for 20 s", workflow, moment, "never said", "one job, right bytes")
 
 
-def test_killed_workflow_never_runs_beside_its_own_jobs(cluster, undisturbed, fresh):
+def test_killed_workflow_never_runs_beside_its_own_jobs(cluster, fresh):
     # Five of eight processors each, so that the second job waits for the first.
     options = ("--set-resources", "simulate:cpus_per_task=5")
     targets = (TARGET, OTHER, *PROFILE)
-    workflow = fresh.start(*targets, *options, config=LONG)
+    workflow = fresh.start(*targets, *options, config=LONGER)
     wait_until(lambda: computing(fresh.folder), 120, "a job that computes")
     wait_until(lambda: len(cluster.jobs(fresh.folder)) == 2, 60, "a job that waits")
     workflow.kill()
 
-    code, output = fresh.snakemake(*targets, "--unlock", config=LONG)
+    code, output = fresh.snakemake(*targets, "--unlock", config=LONGER)
     assert code == 0, output
-    again = fresh.start(*targets, config=LONG)
+    again = fresh.start(*targets, config=LONGER)
     moment = time.monotonic()
     assert again.wait() == 1
     last = again.lines[-1][1]
@@ -171,17 +172,16 @@ def test_killed_workflow_never_runs_beside_its_own_jobs(cluster, undisturbed, fr
     # Wait for the first one, which counts, and cancel the other one as told.
     wait_until(lambda: dict(cluster.jobs(fresh.folder))[first] == "COMPLETED", 240, "the first job")
     name = last.partition("--name=")[2].partition("`")[0]
-    cluster.ask("scancel", "--me", f"--name={name}")
+    cluster.ask("scancel", f"--name={name}")
     wait_until(lambda: not cluster.ask("squeue", "-h"), 60, "an empty queue")
     (finished,) = (
         fresh.folder / name for name in (TARGET, OTHER) if (fresh.folder / name).exists()
     )
     written = finished.stat().st_mtime_ns
-    code, output = fresh.snakemake(*targets, config=LONG)
+    code, output = fresh.snakemake(*targets, config=LONGER)
     assert code == 0, output
     assert finished.stat().st_mtime_ns == written
-    assert (fresh.folder / TARGET).read_bytes() == undisturbed
-    assert (fresh.folder / OTHER).exists()
+    assert all((fresh.folder / name).exists() for name in (TARGET, OTHER))
     states = [state for _, state in cluster.jobs(fresh.folder)]
     assert states == ["COMPLETED", "CANCELLED", "COMPLETED"]
     FAULTS.append(("its jobs cancelled as told, started again", None, "only the rest is run"))

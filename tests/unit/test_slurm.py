@@ -49,7 +49,7 @@ def test_orphans_are_named_with_the_command_that_cancels_them(answers):
     assert str(refusal.value) == (
         "jobs of an earlier run in this folder are still in the queue: "
         "12 (run_sweep, running), 13 (aggregate, pending); wait until they have ended, or cancel "
-        "them with `scancel --me --name=run-a`, and start again"
+        "them with `scancel --name=run-a`, and start again"
     )
     slurm.refuse_orphans("/data/third")
 
