@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from reference import random_policies, random_process
 
 from pgpd_hf import ALGORITHMS, checkpoint_grid, run, runs, solve
 from pgpd_hf.algorithms import Setting
-from reference import random_policies, random_process
 
 STEPS = {"primal_step": 0.3, "dual_step": 0.2, "multiplier_bound": 1.5, "perturbation": 0.4}
 OPTIONS = {"evaluators": 16, "seeds": [1], "iterations": 7, "horizon": 3, **STEPS}

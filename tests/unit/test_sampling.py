@@ -5,9 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from chance import assert_mean
-
-from pgpd_hf import CMDP, sampling
-from pgpd_hf.sampling import FREE, action_thresholds, alias_table, make_tables, sample_returns
 from reference import (
     choose,
     draw,
@@ -17,6 +14,9 @@ from reference import (
     trajectory,
     truncated_moments,
 )
+
+from pgpd_hf import CMDP, sampling
+from pgpd_hf.sampling import FREE, action_thresholds, alias_table, make_tables, sample_returns
 
 ONE = 2**32
 
