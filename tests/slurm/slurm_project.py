@@ -12,6 +12,8 @@ from cluster import ACCOUNT
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
+PARTS += ("CITATION.cff", "LICENSE", "Makefile", "README.md")
+PARTS += ("environment.yml", "pyproject.toml", "requirements.lock")
 FREQUENT = Path(__file__).with_name("frequent.py")
 STUDY = ROOT / "tests/slurm/study.yaml"
 PROFILE = ("--profile", "profiles/slurm", "--latency-wait", "5")
