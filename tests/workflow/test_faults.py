@@ -115,6 +115,7 @@ def test_run_goes_on_after_it_was_killed_and_its_jobs_do_not(fresh, calibrated):
     first.wait()
     first.stdout.close()
     partial = fresh.results(".optimum.json.1.partial.json")
+    partial.parent.mkdir(parents=True, exist_ok=True)
     partial.write_text("half of it")
     code, output = fresh.snakemake(TARGET, "--cores", "2")
     assert code == 0, output
@@ -182,8 +183,9 @@ def test_cache_that_cannot_be_written_costs_only_time(tmp_path, what):
         "from pgpd_hf import _compilation, random_cmdp\n"
         "print(_compilation.CACHE_FOLDER, random_cmdp(2, 2, 1).evaluate([[0.5, 0.5]] * 2)[0])"
     )
-    if what == "nothing":  # not even the folder for temporary files
-        code = f"import tempfile; tempfile.tempdir = {str(file)!r}\n{code}"
+    if what == "nothing":  # no folder can be made anywhere
+        refusal = "def refuse(*_, **__):\n    raise PermissionError\n"
+        code = f"import pathlib\n{refusal}pathlib.Path.mkdir = refuse\n{code}"
     environment = {**os.environ, **blocked, "TMPDIR": str(tmp_path)}
     answer = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
