@@ -43,7 +43,7 @@ MUTATIONS = {
         NPGPD,
         "step * (advantage[0, s, a] + multiplier * advantage[1, s, a])",
         "0",
-        ["npgpd-gap-falls-fast", "npgpd-gap-most-gain-16-64", "npgpd-converges"],
+        ["npgpd-gap-falls-fast", "npgpd-converges"],
     ),
     "NPGPD-HF without reward": (
         NPGPD,
@@ -65,11 +65,7 @@ MUTATIONS = {
     ),
 }
 # Statements that one value of M differs from another.
-ABOUT_CROWDS = [
-    "npgpd-gap-most-gain-16-64",
-    "zpgpd-gap-improves-with-m",
-    "zpgpd-gap-16-markedly-worse",
-]
+ABOUT_CROWDS = ["zpgpd-gap-improves-with-m", "zpgpd-gap-16-markedly-worse"]
 
 
 def judge(project):
