@@ -5,10 +5,14 @@ numbers, and has its policy evaluated by a linear solve:
 
 .. math:: c_0 + c_1 K (H + 1) + c_2 Q + c_3 |S||A| + c_4 |S|^2
 
+Memory goes to the :math:`|S|^2|A|` transition probabilities. Neither T nor the number of seeds
+matters where iterates are not kept.
+
 The constants below were measured on one core (`python tools/measure_costs.py` prints those of
-another machine), for |S| from 5 to 80. Requests are several times the estimate, because cores
-differ, nodes are shared and a job that is killed has cost more than one that was given too much; a
-job that was killed is tried again with more. docs/cluster.md sets requests beside measured use.
+another machine), times for |S| from 5 to 80, memory up to 800. Requests are several times the
+estimate, because cores differ, nodes are shared and a job that is killed has cost more than one
+that was given too much; a job that was killed is tried again with more. docs/cluster.md sets
+requests beside measured use.
 """
 
 import math
@@ -33,8 +37,17 @@ NOTEBOOK = 60.0  # kernel, pictures, page
 
 # Megabytes.
 JOB = 950  # Python with its packages, and the two Snakemakes of a Slurm job around it
-CHUNK = 512 * 8 / 1e6  # one number for each iterate of a chunk
+TRANSITION = 2e-4  # one of |S|^2 |A| probabilities, in all tables that are made of them
+# By count of what is kept of each iterate.
+CERTIFIED_ENTRY = 1.2e-4  # one entry of the policy, and of all estimates beside it
+SCHEDULED_ITERATE = 2e-4
 ROW = 500e-6  # of a table that is read, joined and sorted
+
+# Rules whose jobs run something; all others read tables.
+SIMULATING = (
+    *("calibrate", "simulate", "sweep", "run_sweep", "run_schedules", "run_grid"),
+    *("instance_runs", "sensitivity", "certify", "bound"),
+)
 
 TIME_MARGIN = 4
 MEMORY_MARGIN = 1.5
@@ -71,6 +84,24 @@ def run_seconds(algorithm, setting, states, actions, evaluated=True):
     return RUN + setting["iterations"] * iteration
 
 
+def filling(study, seconds):
+    """How many pieces of work last about as long as a job shall.
+
+    Parameters
+    ----------
+    study : dict
+        A configuration: its `job_minutes`.
+    seconds : float
+        Time that one piece takes.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    return max(1, int(60 * study["job_minutes"] / seconds))
+
+
 def seeds_per_job(study, seconds):
     """How many seeds one job runs.
 
@@ -86,9 +117,7 @@ def seeds_per_job(study, seconds):
     int
         At least 1.
     """
-    if study["block"] is not None:
-        return study["block"]
-    return max(1, int(60 * study["job_minutes"] / seconds))
+    return study["block"] or filling(study, seconds)
 
 
 def blocks(count, size):
@@ -126,6 +155,87 @@ def run_blocks(study, algorithm, evaluators):
     """
     seconds = _seed_seconds(study, algorithm, evaluators)
     return blocks(study["seeds"], seeds_per_job(study, seconds))
+
+
+def rate_blocks(study, algorithm):
+    """Blocks of seeds of the sweep that measures rates.
+
+    Parameters
+    ----------
+    study : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+
+    Returns
+    -------
+    list of str
+        As of :func:`blocks`.
+    """
+    fitting = seeds_per_job(study, _rate_seed_seconds(study, algorithm))
+    return blocks(study["rates"]["seeds"], fitting)
+
+
+def instance_blocks(study, group, algorithm):
+    """Blocks of a group of random instances, each with its calibration and all its runs.
+
+    Parameters
+    ----------
+    study : dict
+        The configuration of the group.
+    group : str
+        A key of its `claims.instances.groups`.
+    algorithm : str
+        A key of its `algorithms`.
+
+    Returns
+    -------
+    list of str
+        First and last number of each block.
+    """
+    numbers = sorted(study["claims"]["instances"]["groups"][group]["numbers"])
+    size = filling(study, _instance_seconds(study, algorithm))
+    starts = range(0, len(numbers), size)
+    return [f"{numbers[k]:04d}-{numbers[k:][:size][-1]:04d}" for k in starts]
+
+
+def instances(study, job):
+    """Which instances of its group a job runs.
+
+    Parameters
+    ----------
+    study : dict
+        The configuration of the group.
+    job : mapping
+        Wildcards of the job, as text: `group`, and the `first` and the `last` of a block.
+
+    Returns
+    -------
+    list of int
+    """
+    numbers = sorted(study["claims"]["instances"]["groups"][job["group"]]["numbers"])
+    return [number for number in numbers if int(job["first"]) <= number <= int(job["last"])]
+
+
+def sensitivity_blocks(study, algorithm, axis):
+    """Blocks of the settings around the study's along one axis.
+
+    Parameters
+    ----------
+    study : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+    axis : str
+        One of :data:`pgpd_hf.sensitivity.AXES`.
+
+    Returns
+    -------
+    list of str
+        As of :func:`blocks`.
+    """
+    costs = _setting_seconds(study, algorithm, axis)
+    return blocks(len(costs), filling(study, max(costs)))
 
 
 def sweep_blocks(study, sweep, algorithm):
@@ -216,10 +326,7 @@ def seconds(rule, study, job):
         case "simulate":
             work = _count(job) * _seed_seconds(study, job["algorithm"], job["evaluators"])
         case "sweep":
-            work = study["rates"]["seeds"] * sum(
-                _run_seconds(study, job["algorithm"], iterations=iterations)
-                for iterations in study["rates"]["iterations"][job["algorithm"]]
-            )
+            work = _count(job) * _rate_seed_seconds(study, job["algorithm"])
         case "run_sweep":
             work = _count(job) * _sweep_seed_seconds(study, job["sweep"], job["algorithm"])
         case "run_schedules":
@@ -228,12 +335,10 @@ def seconds(rule, study, job):
             work = _count(job) * (int(job["last_instance"]) - int(job["first_instance"]) + 1)
             work *= _grid_seed_seconds(study, job["algorithm"])
         case "instance_runs":
-            work = study["seeds"] * len(study["evaluators"])
-            work *= _run_seconds(study, job["algorithm"])
-            work += _calibration_seconds(study, job["algorithm"])
-            work *= len(study["claims"]["instances"]["groups"][job["group"]]["numbers"])
+            work = len(instances(study, job)) * _instance_seconds(study, job["algorithm"])
         case "sensitivity":
-            work = _sensitivity_seconds(study, job["algorithm"], job["axis"])
+            costs = _setting_seconds(study, job["algorithm"], job["axis"])
+            work = sum(costs[int(job["first"]) : int(job["last"]) + 1])
         case "certify":
             options = study["certificates"]
             work = len(study["evaluators"]) * options["seeds"] * CERTIFIED_ITERATION
@@ -278,9 +383,17 @@ def megabytes(rule, study, job, attempt=1):
     int
         Megabytes.
     """
-    states, actions = _size(study)
-    # Policies, and the matrices and right-hand sides whose solution evaluates them.
-    needed = JOB + CHUNK * (states * actions + 3 * states**2) + ROW * _rows(study)
+    states, actions = _largest_size(rule, study, job)
+    needed = JOB + TRANSITION * states**2 * actions
+    match rule:
+        case "certify":
+            length = study["certificates"]["iterations"][job["algorithm"]]
+            needed += CERTIFIED_ENTRY * length * states * actions
+        case "run_schedules":
+            length = study["schedules"]["algorithms"][job["algorithm"]]["iterations"]
+            needed += SCHEDULED_ITERATE * length
+        case _ if rule not in SIMULATING:
+            needed += ROW * _rows(study)
     return attempt * math.ceil(MEMORY_MARGIN * needed)
 
 
@@ -295,6 +408,22 @@ def _size(study):
         return study["environment"]["states"], study["environment"]["actions"]
     process = configuration.environment(study)
     return process.states, process.actions
+
+
+def _largest_size(rule, study, job):
+    """Numbers of states and actions of the largest process that a job runs."""
+    states, actions = _size(study)
+    if rule in ("run_sweep", "run_grid"):
+        part = study["sweeps"][job["sweep"]] if rule == "run_sweep" else study["grid"]
+        values = part["algorithms"][job["algorithm"]]
+        states = _largest(values.get("states", states))
+        actions = _largest(values.get("actions", actions))
+    return states, actions
+
+
+def _largest(values):
+    """The largest of a list of numbers, or the one number."""
+    return max(values) if isinstance(values, list) else values
 
 
 def _rows(study):
@@ -319,6 +448,16 @@ def _calibration_seconds(study, algorithm):
 
 def _seed_seconds(study, algorithm, evaluators):
     return len(evaluators.split("+")) * _run_seconds(study, algorithm)
+
+
+def _rate_seed_seconds(study, algorithm):
+    lengths = study["rates"]["iterations"][algorithm]
+    return sum(_run_seconds(study, algorithm, iterations=iterations) for iterations in lengths)
+
+
+def _instance_seconds(study, algorithm):
+    runs = study["seeds"] * len(study["evaluators"])
+    return runs * _run_seconds(study, algorithm) + _calibration_seconds(study, algorithm)
 
 
 def _case_seconds(study, algorithm, axis, values):
@@ -360,15 +499,14 @@ def _schedule_seed_seconds(study, algorithm):
     )
 
 
-def _sensitivity_seconds(study, algorithm, axis):
+def _setting_seconds(study, algorithm, axis):
+    """Time of each setting along an axis of the sensitivity."""
     options = study["claims"]["sensitivity"]
-    once = _run_seconds(study, algorithm)
+    runs = options["seeds"] * len(study["evaluators"])
+    if axis == "pairs":
+        return [runs * _run_seconds(study, algorithm, pairs=pairs) for pairs in options["pairs"]]
     positions = {
         "steps": len(options["factors"]) ** 2,
         "perturbation": len(options["perturbation"]),
     }
-    if axis == "pairs":
-        total = sum(_run_seconds(study, algorithm, pairs=pairs) for pairs in options["pairs"])
-    else:
-        total = positions[axis] * once
-    return options["seeds"] * len(study["evaluators"]) * total
+    return positions[axis] * [runs * _run_seconds(study, algorithm)]

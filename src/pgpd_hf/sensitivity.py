@@ -29,7 +29,7 @@ def neighbours(setting, axis, options):
     if axis == "steps":
         return [
             (
-                (first, second),
+                (float(first), float(second)),
                 {
                     **setting,
                     "primal_step": first * setting["primal_step"],
@@ -42,8 +42,8 @@ def neighbours(setting, axis, options):
     return [((value, None), {**setting, axis: value}) for value in options[axis]]
 
 
-def explore(cmdp, algorithm, setting, evaluators, axis, options, claims):
-    """Run all settings along one axis.
+def explore(cmdp, algorithm, settings, evaluators, seeds, claims):
+    """Run settings, and see what holds in each.
 
     Parameters
     ----------
@@ -51,33 +51,32 @@ def explore(cmdp, algorithm, setting, evaluators, axis, options, claims):
         The process.
     algorithm : str
         A key of :data:`pgpd_hf.ALGORITHMS`.
-    setting : dict
-        Those of the study.
+    settings : list of tuple
+        As of :func:`neighbours`.
     evaluators : sequence of int
         Values of M.
-    axis, options
-        As for :func:`neighbours`; `options` also has `seeds`.
+    seeds : int
+        Runs of each setting and M.
     claims : dict
         Made by :func:`pgpd_hf.claims.load_claims`.
 
     Returns
     -------
     pandas.DataFrame
-        A row per position and M: axis, first, second, evaluators, gap and violation (mean over the
+        A row per position and M: first, second, evaluators, gap and violation (mean over the
         last quarter, in units of the largest value), holding and decidable (numbers of statements
         about this algorithm alone that the estimates bear out, and that they can decide).
     """
-    grid = checkpoint_grid(setting["iterations"])
     rows = []
-    for position, changed in neighbours(setting, axis, options):
+    for (first, second), setting in settings:
         traces = [
             run(
                 cmdp,
                 algorithm,
-                seeds=range(options["seeds"]),
-                checkpoints=grid,
+                seeds=range(seeds),
+                checkpoints=checkpoint_grid(setting["iterations"]),
                 purpose="sensitivity",
-                **{**changed, "evaluators": people},
+                **{**setting, "evaluators": people},
             )
             for people in evaluators
         ]
@@ -93,7 +92,6 @@ def explore(cmdp, algorithm, setting, evaluators, axis, options, claims):
                     ("violation", "constraint_violation"),
                 )
             }
-            row = {"axis": axis, "first": position[0], "second": position[1]}
-            row |= {"evaluators": people, **level}
+            row = {"first": first, "second": second, "evaluators": people, **level}
             rows.append(row | {"holding": sum(holds), "decidable": len(holds)})
     return pd.DataFrame(rows)

@@ -127,6 +127,14 @@ def ended(number):
         return True
 
 
+def seconds(text):
+    """Seconds of a time as sacct prints it, [hours:]minutes:seconds."""
+    total = 0.0
+    for part in text.split(":"):
+        total = 60 * total + float(part)
+    return total
+
+
 class Cluster:
     """The daemons and their folder."""
 
@@ -261,6 +269,27 @@ class Cluster:
         lines = self.ask("squeue", "--states=all", "-h", "-S", "i", "-o", "%i|%T|%Z").splitlines()
         rows = [line.split("|") for line in lines]
         return [(number, state) for number, state, place in rows if place == str(folder)]
+
+    def usage(self, number):
+        """What a job that has ended asked for and used, from the accounts."""
+        fields = ("State", "TimelimitRaw", "ReqMem", "ElapsedRaw", "TotalCPU", "MaxRSS")
+        command = ["sacct", "-nP", "--units=M", "-j", number, "-o", ",".join(fields)]
+        wait_until(
+            lambda: self.ask(*command).startswith(("COMPLETED", "FAILED", "CANCELLED")),
+            60,
+            f"account of job {number}",
+        )
+        first, *steps = (line.split("|") for line in self.ask(*command).splitlines())
+        job = dict(zip(fields, first, strict=True))
+        rows = [dict(zip(fields, step, strict=True)) for step in steps]
+        return {
+            "minutes asked": int(job["TimelimitRaw"]),
+            "minutes": int(job["ElapsedRaw"]) / 60,
+            "megabytes asked": float(job["ReqMem"].rstrip("M")),
+            # Its steps run at the same time, the outer one of the two Snakemakes in the first.
+            "megabytes": sum(float(row["MaxRSS"].rstrip("M") or 0) for row in rows),
+            "core seconds": sum(seconds(row["TotalCPU"]) for row in rows),
+        }
 
     def kill(self, name):
         """Stop one daemon by the process id that it wrote."""

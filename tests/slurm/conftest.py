@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cluster import Cluster, obstacle
-from slurm_project import FAULTS, Project
+from slurm_project import COSTS, FAULTS, LONG, TARGET, Project
 
 
 @pytest.fixture(scope="session")
@@ -38,8 +38,21 @@ def fresh(tmp_path):
     return Project(tmp_path)
 
 
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory):
+    """Content of the target of faults, made on this machine."""
+    project = Project(tmp_path_factory.mktemp("undisturbed"))
+    code, output = project.snakemake(TARGET, "--cores", "1", config=LONG)
+    assert code == 0, output
+    return (project.folder / TARGET).read_bytes()
+
+
 def pytest_terminal_summary(terminalreporter):
-    """Print what happened to the faults."""
+    """Print what jobs took, and what happened to the faults."""
+    if COSTS:
+        terminalreporter.section("a large study")
+        for line in COSTS:
+            terminalreporter.write_line(line)
     if FAULTS:
         terminalreporter.section("faults")
         for done, noticed, ended in FAULTS:

@@ -1,6 +1,7 @@
 """Copies of the project, in which Snakemake runs through Slurm."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,17 +15,40 @@ ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
 PARTS += ("CITATION.cff", "LICENSE", "Makefile", "README.md")
 PARTS += ("environment.yml", "pyproject.toml", "requirements.lock")
-FREQUENT = Path(__file__).with_name("frequent.py")
-STUDY = ROOT / "tests/slurm/study.yaml"
+HERE = Path(__file__).parent
+CUT = ("config/smoke.yaml", HERE / "study.yaml")
+LONG = [HERE / "long.yaml"]
+TARGET = "results/cut/runs/zpgpd_hf/M16/seeds0000-0001.parquet"  # one of its two jobs
 PROFILE = ("--profile", "profiles/slurm", "--latency-wait", "5")
 FAULTS = []  # what was done, after how many seconds it was noticed, how it ended
+COSTS = []  # lines about what jobs asked for and used, and what a large study takes
+
+
+def submitted(output):
+    """Number, rule and wildcards (joined by _) of each job of Slurm that Snakemake tells of."""
+    words = r"submitted with SLURM jobid (\d+) \(log: \S*/rule_(\w+)/(\S+)/\d+\.log\)"
+    return re.findall(words, output)
+
+
+def computing(folder):
+    """Process ids of the scripts that run in a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (path / "cmdline").read_bytes()
+            script = command.startswith(b"python\0workflow/scripts/simulate.py")
+            if script and (path / "cwd").readlink() == folder:
+                found.append(int(path.name))
+        except OSError:  # it has just ended
+            continue
+    return found
 
 
 class Project:
-    """A copy of the project in a folder of its own."""
+    """A copy of the project in a folder of its own, and a study by its name and its files."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, study="cut", files=CUT):
+        self.folder, self.study, self.files = folder, study, files
         for part in PARTS:
             source = ROOT / part
             if source.is_dir():
@@ -34,14 +58,13 @@ class Project:
                 shutil.copy(source, folder / part)
 
     def start(self, *options, config=(), **variables):
-        """Start Snakemake on the cut study."""
+        """Start Snakemake on the study, with more files of configuration."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path, "PYTHONPATH": str(self.folder / "src")}
         environment |= {"SBATCH_PARTITION": "main", "SBATCH_ACCOUNT": ACCOUNT, **variables}
         environment = {name: value for name, value in environment.items() if value is not None}
-        files = ("config/smoke.yaml", str(STUDY), *map(str, config))
         return Workflow(
-            [sys.executable, FREQUENT, *options, "--configfile", *files],
+            [sys.executable, HERE / "frequent.py", *options, "--configfile", *self.files, *config],
             cwd=self.folder,
             env=environment,
         )
@@ -53,7 +76,7 @@ class Project:
 
     def results(self, *parts):
         """A path below the study's results."""
-        return self.folder.joinpath("results", "cut", *parts)
+        return self.folder.joinpath("results", self.study, *parts)
 
     def tables(self):
         """Contents of all tables, by their path."""
@@ -88,7 +111,7 @@ class Workflow:
 
     def wait(self):
         """Wait for the end; give back the exit code."""
-        code = self.process.wait(timeout=400)
+        code = self.process.wait(timeout=450)
         self.reader.join(timeout=10)
         return code
 

@@ -4,32 +4,15 @@ import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from cluster import wait_until
-from slurm_project import FAULTS, PROFILE, Project
+from slurm_project import FAULTS, HERE, LONG, PROFILE, TARGET, Project, computing
 
 pytestmark = pytest.mark.slurm
 
-LONG = [Path(__file__).with_name("long.yaml")]
-LONGER = [*LONG, Path(__file__).with_name("longer.yaml")]  # than it takes to start Snakemake twice
-TARGET = "results/cut/runs/zpgpd_hf/M16/seeds0000-0001.parquet"
+LONGER = [*LONG, HERE / "longer.yaml"]  # than it takes to start Snakemake twice
 OTHER = "results/cut/runs/zpgpd_hf/M16/seeds0002-0002.parquet"
-
-
-def computing(folder):
-    """Process ids of the scripts that run in a folder."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (path / "cmdline").read_bytes()
-            script = command.startswith(b"python\0workflow/scripts/simulate.py")
-            if script and (path / "cwd").readlink() == folder:
-                found.append(int(path.name))
-        except OSError:  # it has just ended
-            continue
-    return found
 
 
 def start(project, *options):
@@ -50,15 +33,6 @@ def record(done, workflow, moment, words, ended):
     """Put a line into the table of faults."""
     noticed = workflow.first(words)
     FAULTS.append((done, None if noticed is None else noticed - moment, ended))
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    """Content of the target, made on this machine."""
-    project = Project(tmp_path_factory.mktemp("undisturbed"))
-    code, output = project.snakemake(TARGET, "--cores", "1", config=LONG)
-    assert code == 0, output
-    return (project.folder / TARGET).read_bytes()
 
 
 @pytest.fixture(scope="module")

@@ -5,15 +5,16 @@ import re
 import pandas as pd
 import pytest
 import yaml
-from slurm_project import PROFILE, Project
+from slurm_project import PROFILE, Project, submitted
 
 pytestmark = pytest.mark.slurm
 
 FILES = """
-    aggregate.parquet rates/npgpd_hf/study_steps/Minf.parquet grid.csv
+    aggregate.parquet grid.csv
+    rates/npgpd_hf/study_steps/Minf/seeds0000-0001.parquet
     sweeps/states/zpgpd_hf/seeds0000-0001.parquet sweeps/length/npg_pd/seeds0000-0000.parquet
-    schedules/npgpd_hf/seeds0000-0001.parquet sensitivity/zpgpd_hf-perturbation.csv
-    bounds/short-horizon.csv certificates/npgpd_hf.csv instances/binding/claims.csv
+    schedules/npgpd_hf/seeds0000-0001.parquet bounds/short-horizon.csv certificates/npgpd_hf.csv
+    sensitivity/zpgpd_hf-perturbation/settings0000-0001.csv instances/binding/claims.csv
 """
 TARGETS = [f"results/cut/{name}" for name in FILES.split()]
 SIMULATING = {
@@ -45,11 +46,11 @@ def test_every_job_that_simulates_was_a_job_of_slurm(cluster, remote):
     stats = re.findall(r"^(\w+) +(\d+)$", output, re.MULTILINE)
     planned = {name: int(count) for name, count in stats}
     assert SIMULATING <= set(planned)
-    submitted = re.findall(r"submitted with SLURM jobid (\d+) \(log: .*/rule_(\w+?)/", output)
+    jobs = submitted(output)
     for rule in SIMULATING:
-        assert sum(name == rule for _, name in submitted) == planned[rule], rule
+        assert sum(name == rule for _, name, _ in jobs) == planned[rule], rule
     states = cluster.jobs(project.folder)
-    assert sorted(number for number, _ in states) == sorted(number for number, _ in submitted)
+    assert sorted(number for number, _ in states) == sorted(number for number, *_ in jobs)
     assert {state for _, state in states} == {"COMPLETED"}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import ALGORITHMS, configuration, resources
+from pgpd_hf import ALGORITHMS, configuration, readings, resources, sensitivity
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -101,6 +101,72 @@ def test_blocks_of_a_grid_hold_every_run_once(minutes, seeds, count):
     assert len(blocks) == count if count else 1 < len(blocks) < 35
 
 
+def test_no_instance_of_a_group_is_left_out_or_run_twice():
+    study = changed(job_minutes=0.5)
+    listed = [7, 3, 12345, 20, 9, 4]
+    study["claims"]["instances"]["groups"]["binding"]["numbers"] = listed
+    study = readings.list_groups(study)["binding"]
+    blocks = resources.instance_blocks(study, "binding", "zpgpd_hf")
+    assert blocks[0].startswith("0003-")
+    assert 1 < len(blocks) < len(listed)
+    found = []
+    for block in blocks:
+        first, last = block.split("-")
+        found += resources.instances(study, {"group": "binding", "first": first, "last": last})
+    assert found == sorted(listed)
+
+
+def test_switched_off_group_has_no_jobs():
+    study = changed()
+    study["claims"]["instances"]["groups"]["slack"]["numbers"] = []
+    assert resources.instance_blocks(study, "slack", "npgpd_hf") == []
+
+
+def split_work(study):
+    """Work over many settings: configuration, rule, what names the work, its blocks."""
+    for algorithm in study["algorithms"]:
+        blocks = resources.rate_blocks(study, algorithm)
+        yield study, "sweep", {"algorithm": algorithm}, blocks
+        for group, part in readings.list_groups(study).items():
+            blocks = resources.instance_blocks(part, group, algorithm)
+            yield part, "instance_runs", {"algorithm": algorithm, "group": group}, blocks
+        for axis in sensitivity.AXES:
+            blocks = resources.sensitivity_blocks(study, algorithm, axis)
+            yield study, "sensitivity", {"algorithm": algorithm, "axis": axis}, blocks
+
+
+def durations(study, rule, work, blocks):
+    """Seconds that each block is expected to take, once it has started."""
+    ends = [dict(zip(("first", "last"), block.split("-"), strict=True)) for block in blocks]
+    return [resources.seconds(rule, study, work | end) - resources.START for end in ends]
+
+
+@pytest.mark.parametrize("minutes", [0.1, 0.5, 1, 10])
+def test_blocks_last_as_long_as_they_shall_and_hold_all_of_the_work(minutes):
+    parts = list(split_work(changed(job_minutes=minutes)))
+    wholes = list(split_work(changed(job_minutes=10**5)))
+    assert any(len(blocks) > 1 for *_, blocks in parts) == (minutes < 10)
+    for part, whole in zip(parts, wholes, strict=True):
+        (total,) = durations(*whole)
+        assert sum(durations(*part)) == pytest.approx(total), part[1:]
+        *work, blocks = part
+        firsts = durations(*work, [f"{block[:4]}-{block[:4]}" for block in blocks])
+        assert max(durations(*part)) <= max(60 * minutes, *firsts) * (1 + 1e-9), part[1:]
+
+
+def test_default_study_splits_only_what_takes_more_than_a_minute():
+    found = {
+        (rule, *work.values()): len(blocks)
+        for _, rule, work, blocks in split_work(CONFIG)
+        if len(blocks) > 1
+    }
+    assert found == {
+        ("instance_runs", "zpgpd_hf", "binding"): 3,
+        ("instance_runs", "zpgpd_hf", "large"): 2,
+        ("sensitivity", "zpgpd_hf", "steps"): 2,
+    }
+
+
 def test_a_job_of_twice_the_seeds_is_expected_to_take_twice_as_long():
     work = resources.seconds("simulate", CONFIG, JOB) - resources.START
     twice = resources.seconds("simulate", CONFIG, {**JOB, "last": "0019"}) - resources.START
@@ -122,10 +188,36 @@ def test_requests_have_a_margin():
     asked = 60 * resources.minutes("simulate", CONFIG, long)
     assert asked >= resources.TIME_MARGIN * resources.seconds("simulate", CONFIG, long)
     assert resources.minutes("simulate", CONFIG, JOB) == resources.LEAST_MINUTES
-    environment = {**CONFIG["environment"], "states": 300}
+
+
+def test_memory_follows_the_largest_process():
+    usual = resources.megabytes("simulate", CONFIG, JOB)
+    environment = {**CONFIG["environment"], "states": 500}
+    # 500 x 500 x 4 probabilities, for which 170 MB were measured.
     larger = resources.megabytes("simulate", changed(environment=environment), JOB)
-    # 512 matrices of 300 x 300 are 369 MB.
-    assert larger - resources.megabytes("simulate", CONFIG, JOB) > 500
+    assert larger - usual > resources.MEMORY_MARGIN * 170
+    study = changed()
+    study["sweeps"]["states"]["algorithms"]["zpgpd_hf"]["states"] = [5, 500, 20]
+    job = {**JOB, "sweep": "states"}
+    assert resources.megabytes("run_sweep", study, job) == larger
+    assert resources.megabytes("run_sweep", study, {**job, "sweep": "actions"}) < larger
+
+
+def test_memory_follows_what_is_kept_of_each_iterate():
+    usual = resources.megabytes("certify", CONFIG, JOB)
+    study = changed()
+    study["certificates"]["iterations"]["zpgpd_hf"] *= 100
+    # Six tables of 40 numbers, each of them twice.
+    assert resources.megabytes("certify", study, JOB) - usual > 1e6 * 40 * 96 / 1e6
+    study["schedules"]["algorithms"]["zpgpd_hf"]["iterations"] *= 100
+    assert resources.megabytes("run_schedules", study, JOB) > 1.5 * resources.megabytes(
+        "run_schedules", CONFIG, JOB
+    )
+
+
+def test_joining_many_runs_takes_memory():
+    asked = resources.megabytes("verdicts", changed(seeds=10000), {})
+    assert asked > 3 * resources.megabytes("verdicts", CONFIG, {})
 
 
 def test_size_of_an_environment_from_a_file_is_read_from_it(tmp_path):
@@ -140,17 +232,17 @@ def test_every_rule_that_simulates_is_estimated_from_its_work():
     jobs = {
         "calibrate": {"algorithm": "npgpd_hf"},
         "simulate": JOB,
-        "sweep": {"algorithm": "npgpd_hf"},
+        "sweep": {**JOB, "algorithm": "npgpd_hf"},
         "run_sweep": {**JOB, "sweep": "people"},
         "run_schedules": JOB,
         "run_grid": {**JOB, "first_instance": "0000", "last_instance": "0003"},
-        "instance_runs": {"algorithm": "npgpd_hf", "group": "binding"},
+        "instance_runs": {**JOB, "group": "binding"},
         "certify": {"algorithm": "npgpd_hf"},
         "bound": {"setting": "paper"},
     }
     jobs |= {
-        f"sensitivity {axis}": {"algorithm": "zpgpd_hf", "axis": axis}
-        for axis in ("steps", "pairs", "perturbation")
+        f"sensitivity {axis}": {**JOB, "axis": axis, "first": "0000", "last": "0001"}
+        for axis in sensitivity.AXES
     }
     other = resources.START + resources.NOTEBOOK
     for name, job in jobs.items():

@@ -93,6 +93,17 @@ def traces(case):
     return files
 
 
+def rate_traces():
+    """Files of all runs of the sweep over T."""
+    return [
+        f"{RESULTS}/rates/{algorithm}/{step_rule}_steps/M{people}/seeds{block}.parquet"
+        for algorithm in config["algorithms"]
+        for step_rule in ("study", "theorem")
+        for people in crowds(config["rates"]["evaluators"])
+        for block in resources.rate_blocks(config, algorithm)
+    ]
+
+
 def look_of(case):
     """How verdicts look at the runs of a case, as JSON for a command line."""
     reading = READINGS.get(case.removeprefix("readings/").rstrip("/"), readings.DEFAULT)
@@ -121,6 +132,16 @@ def members(group):
     return [member for member in [group, *others] if member in GROUPS and numbers(member)]
 
 
+def instance_traces(groups):
+    """Files of all runs of some groups of instances."""
+    return [
+        f"{RESULTS}/instances/{group}/runs/{algorithm}/instances{block}.parquet"
+        for group in groups
+        for algorithm in config["algorithms"]
+        for block in resources.instance_blocks(GROUPS[group], group, algorithm)
+    ]
+
+
 def judged():
     """All cases with a table of verdicts, and their titles."""
     titles = {"": "default"}
@@ -134,8 +155,9 @@ def judged():
 def sensitivities():
     """Tables of settings around the study's; only some algorithms have a perturbation radius."""
     return [
-        f"{RESULTS}/sensitivity/{algorithm}-{axis}.csv"
+        f"{RESULTS}/sensitivity/{algorithm}-{axis}/settings{block}.csv"
         for algorithm, options in config["algorithms"].items()
         for axis in ("steps", "pairs", "perturbation")
         if axis != "perturbation" or "perturbation" in options
+        for block in resources.sensitivity_blocks(config, algorithm, axis)
     ]

@@ -38,11 +38,7 @@ rule instance_verdicts:
         optima=lambda wildcards: [
             f"{RESULTS}/instances/{group}/optima.csv" for group in members(wildcards.group)
         ],
-        traces=lambda wildcards: expand(
-            f"{RESULTS}/instances/{{group}}/runs/{{algorithm}}.parquet",
-            group=members(wildcards.group),
-            algorithm=config["algorithms"],
-        ),
+        traces=lambda wildcards: instance_traces(members(wildcards.group)),
     output:
         f"{RESULTS}/instances/{{group}}/claims.csv",
     log:
@@ -73,11 +69,11 @@ rule sensitivity:
         environment=f"{RESULTS}/environment.npz",
         steps=steps_of,
     output:
-        f"{RESULTS}/sensitivity/{{algorithm}}-{{axis}}.csv",
+        f"{RESULTS}/sensitivity/{{algorithm}}-{{axis}}/settings{{first}}-{{last}}.csv",
     log:
-        f"{RESULTS}/logs/sensitivity/{{algorithm}}-{{axis}}.log",
+        f"{RESULTS}/logs/sensitivity/{{algorithm}}-{{axis}}/settings{{first}}-{{last}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/sensitivity/{{algorithm}}-{{axis}}.tsv"
+        f"{RESULTS}/benchmarks/sensitivity/{{algorithm}}-{{axis}}/settings{{first}}-{{last}}.tsv"
     resources:
         runtime=runtime("sensitivity"),
         mem_mb=memory("sensitivity"),
@@ -86,10 +82,12 @@ rule sensitivity:
         options=json.dumps(config["claims"]["sensitivity"]),
         steps=steps_option,
     message:
-        "{wildcards.algorithm}: {wildcards.axis} around the study's"
+        "{wildcards.algorithm}: {wildcards.axis} around the study's, "
+        "settings {wildcards.first} to {wildcards.last}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --algorithm {wildcards.algorithm:q} --axis {wildcards.axis:q} {params.steps:q}"
+        " --settings {wildcards.first:q} {wildcards.last:q}"
         " --options {params.options:q} --claims {input.claims:q} --schema {input.schema:q}"
         " --output {output:q} >{log:q} 2>&1"
 

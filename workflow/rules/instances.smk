@@ -27,12 +27,13 @@ rule instance_runs:
             "calibration", "configuration", "runs", "storage", f"algorithms/{wildcards.algorithm}"
         ),
     output:
-        scores=f"{RESULTS}/instances/{{group}}/calibration/{{algorithm}}.csv",
-        runs=f"{RESULTS}/instances/{{group}}/runs/{{algorithm}}.parquet",
+        scores=f"{RESULTS}/instances/{{group}}/calibration/{{algorithm}}/"
+        "instances{first}-{last}.csv",
+        runs=f"{RESULTS}/instances/{{group}}/runs/{{algorithm}}/instances{{first}}-{{last}}.parquet",
     log:
-        f"{RESULTS}/logs/instances/{{group}}/{{algorithm}}.log",
+        f"{RESULTS}/logs/instances/{{group}}/{{algorithm}}/instances{{first}}-{{last}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/instances/{{group}}/{{algorithm}}.tsv"
+        f"{RESULTS}/benchmarks/instances/{{group}}/{{algorithm}}/instances{{first}}-{{last}}.tsv"
     resources:
         runtime=runtime("instance_runs"),
         mem_mb=memory("instance_runs"),
@@ -45,9 +46,10 @@ rule instance_runs:
             "seeds",
             "calibration",
         ),
-        instances=lambda wildcards: numbers(wildcards.group),
+        instances=lambda wildcards: resources.instances(config, wildcards),
     message:
-        "{wildcards.algorithm} on {wildcards.group} instances: step sizes and runs"
+        "{wildcards.algorithm} on {wildcards.group} instances {wildcards.first} to {wildcards.last}: "
+        "step sizes and runs"
     shell:
         "python {input.script:q} --study {params.study:q} --algorithm {wildcards.algorithm:q}"
         " --instances {params.instances:q} --threads {threads}"

@@ -64,22 +64,28 @@ rule sweep:
         environment=f"{RESULTS}/environment.npz",
         steps=steps_of,
     output:
-        f"{RESULTS}/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.parquet",
+        f"{RESULTS}/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}/"
+        "seeds{first}-{last}.parquet",
     log:
-        f"{RESULTS}/logs/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.log",
+        f"{RESULTS}/logs/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}/"
+        "seeds{first}-{last}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.tsv"
+        f"{RESULTS}/benchmarks/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}/"
+        "seeds{first}-{last}.tsv"
     resources:
         runtime=runtime("sweep"),
         mem_mb=memory("sweep"),
     params:
-        study=lambda wildcards: relevant(config, wildcards.algorithm, "rates"),
+        study=lambda wildcards: relevant(config, wildcards.algorithm),
+        lengths=lambda wildcards: config["rates"]["iterations"][wildcards.algorithm],
         steps=steps_option,
     message:
-        "{wildcards.algorithm}, M = {wildcards.evaluators}, sweep over T, {wildcards.step_rule} steps"
+        "{wildcards.algorithm}, M = {wildcards.evaluators}, sweep over T, "
+        "{wildcards.step_rule} steps, seeds {wildcards.first} to {wildcards.last}"
     shell:
         "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
         " --algorithm {wildcards.algorithm:q} --evaluators {wildcards.evaluators:q}"
+        " --iterations {params.lengths:q} --seeds {wildcards.first:q} {wildcards.last:q}"
         " --step-rule {wildcards.step_rule:q} {params.steps:q} --output {output:q} >{log:q} 2>&1"
 
 

@@ -10,9 +10,9 @@ from pgpd_hf import claims, statistics, storage
 
 
 def read_members(group, optima, traces):
-    """Instances of a group with their runs; the group is the folder in which its files are."""
+    """Instances of a group with their runs, which are in folders below that of the group."""
     table = pd.concat(storage.read_table(path) for path in optima if path.parent.name == group)
-    runs = statistics.read_traces(path for path in traces if path.parent.parent.name == group)
+    runs = statistics.read_traces(path for path in traces if path.parents[2].name == group)
     return [
         claims.Member(
             traces=runs[runs["instance"] == instance.instance],

@@ -1,4 +1,4 @@
-"""Run settings around the study's along one axis."""
+"""Run some of the settings around the study's along one axis."""
 
 import argparse
 import json
@@ -18,6 +18,9 @@ def main():
     parser.add_argument("--algorithm", required=True)
     parser.add_argument("--axis", required=True, choices=sensitivity.AXES)
     parser.add_argument("--steps", help="JSON file with calibrated step sizes")
+    parser.add_argument(
+        "--settings", type=int, nargs=2, required=True, help="the first and the last"
+    )
     parser.add_argument("--options", required=True, help="the config's sensitivity, as JSON")
     parser.add_argument("--claims", required=True, help="YAML file of the statements")
     parser.add_argument("--schema", required=True, help="its JSON Schema, as YAML")
@@ -35,15 +38,17 @@ def main():
     setting |= {"primal_step": used.primal_step, "dual_step": used.dual_step}
     with open(arguments.schema, encoding="utf-8") as file:
         statements = claims.load_claims(arguments.claims, yaml.safe_load(file))
+    options = json.loads(arguments.options)
+    first, last = arguments.settings
     table = sensitivity.explore(
         process,
         arguments.algorithm,
-        setting,
+        sensitivity.neighbours(setting, arguments.axis, options)[first : last + 1],
         crowds,
-        arguments.axis,
-        json.loads(arguments.options),
+        options["seeds"],
         statements,
     )
+    table.insert(0, "axis", arguments.axis)
     storage.write_table(arguments.output, table)
 
 

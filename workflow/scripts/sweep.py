@@ -1,4 +1,4 @@
-"""Run one algorithm for one M over several values of T, with fresh randomness for each."""
+"""Run one algorithm for one M and some seeds over values of T, with fresh randomness for each."""
 
 import argparse
 import json
@@ -15,6 +15,8 @@ def main():
     parser.add_argument("--study", required=True, help="what of the config matters here, as JSON")
     parser.add_argument("--algorithm", required=True)
     parser.add_argument("--evaluators", required=True, help="M, or inf")
+    parser.add_argument("--iterations", type=int, nargs="+", required=True, help="values of T")
+    parser.add_argument("--seeds", type=int, nargs=2, required=True, help="the first and the last")
     parser.add_argument("--step-rule", required=True, help="of the step sizes: study or theorem")
     parser.add_argument("--steps", help="JSON file with calibrated step sizes")
     parser.add_argument("--output", required=True, help="Parquet file to write")
@@ -25,12 +27,13 @@ def main():
     steps = configuration.read_steps(arguments.steps)
     people = configuration.parse_crowd(arguments.evaluators)
     setting = configuration.run_setting(study, arguments.algorithm, people, steps)
+    first, last = arguments.seeds
     tables = []
-    for iterations in study["rates"]["iterations"][arguments.algorithm]:
+    for iterations in arguments.iterations:
         trace = runs.run(
             process,
             arguments.algorithm,
-            seeds=range(study["rates"]["seeds"]),
+            seeds=range(first, last + 1),
             purpose=f"rates with the steps of the {arguments.step_rule}, T = {iterations}",
             **configuration.sweep_setting(setting, iterations, arguments.step_rule),
         )

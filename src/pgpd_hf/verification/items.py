@@ -145,16 +145,18 @@ def _curves(results):
 
 def _digests(results):
     """Digests of the tables that are too large for the reference, part by part."""
-    files = [results / "aggregate.parquet", *(results / "rates").rglob("*.parquet")]
-    rows = []
-    for path in sorted(filter(Path.exists, files)):
-        content = contents.from_frame(contents.read_parquet(path))
-        by = "iterations" if "iterations" in content.columns else "evaluators"
-        place = path.relative_to(results).as_posix()
-        for (cell,), part in content.split([by]).items():
-            rows.append((place, f"{by} {cell}", str(len(part.rows)), part.digest()))
-    if not rows:
+    tables = {}
+    for path in filter(Path.exists, [results / "aggregate.parquet"]):
+        tables[path] = "evaluators", contents.read_parquet(path)
+    for folder in sorted((results / "rates").glob("*/*/M*/")):
+        tables[folder] = "iterations", _joined(_all(folder, "*.parquet"), ["iterations", *_RUN])
+    if not tables:
         raise FileNotFoundError(results)
+    rows = []
+    for path, (by, table) in tables.items():
+        place = path.relative_to(results).as_posix()
+        for (cell,), part in contents.from_frame(table).split([by]).items():
+            rows.append((place, f"{by} {cell}", str(len(part.rows)), part.digest()))
     return Content(("table", "part", "rows", DIGEST), tuple(rows))
 
 
@@ -169,10 +171,13 @@ def _table(name):
 
 
 def _runs(results):
+    return _joined(_all(results / "runs", "*/*/*.parquet"), _RUN)
+
+
+def _joined(paths, keys):
     """All runs in order. Blocks of another size may overlap: the same row twice is one row."""
-    paths = _all(results / "runs", "*/*/*.parquet")
     runs = pd.concat(map(contents.read_parquet, paths), ignore_index=True).drop_duplicates()
-    return runs.sort_values([*_RUN, "iteration"], ignore_index=True)
+    return runs.sort_values([*keys, "iteration"], ignore_index=True)
 
 
 def _named_tables(folder, column):
