@@ -69,8 +69,8 @@ test: .venv/installed  ## run the test suite
 test-all: .venv/installed  ## run the test suite with its slow tests
 	$(IN_VENV) pytest -m 'not slurm'
 
-test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root)
-	$(IN_VENV) pytest -m slurm tests/slurm
+test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root); LARGE=1 adds a sweep
+	$(IN_VENV) pytest -m 'slurm$(if $(filter-out 0,$(LARGE)),, and not slow)' tests/slurm
 
 test-faults: .venv/installed  ## kill runs at random moments and let them go on (ten minutes)
 	$(IN_VENV) KILLS=$(KILLS) pytest tests/workflow/test_kills.py

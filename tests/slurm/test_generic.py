@@ -1,0 +1,76 @@
+"""The profile for other schedulers, whose three commands are those of Slurm here."""
+
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from cluster import wait_until
+from slurm_project import FAULTS, LONG, TARGET, Project, computing
+
+pytestmark = pytest.mark.slurm
+
+PROFILE = ("--profile", "profiles/generic", "--latency-wait", "5")
+PROFILE += ("--seconds-between-status-checks", "2")
+
+
+@pytest.fixture(scope="module")
+def accidents(cluster, tmp_path_factory):
+    """A long job for each accident, all at the same time; what became of each by its name."""
+
+    def cancel(project, workflow):
+        ((number, _),) = cluster.jobs(project.folder)
+        cluster.ask("scancel", number)
+        return workflow
+
+    def interrupt(project, workflow):
+        workflow.process.send_signal(signal.SIGINT)
+        return workflow
+
+    def kill(project, workflow):
+        workflow.kill()
+        return project.start(TARGET, *PROFILE, config=LONG)
+
+    def states(project):
+        return [state for _, state in cluster.jobs(project.folder)]
+
+    def run(accident):
+        project = Project(tmp_path_factory.mktemp(accident.__name__))
+        workflow = project.start(TARGET, *PROFILE, config=LONG)
+        wait_until(lambda: computing(project.folder), 120, "a job that computes")
+        workflow = accident(project, workflow)
+        moment = time.monotonic()
+        workflow.wait()
+        wait_until(lambda: not {"RUNNING", "COMPLETING"} & set(states(project)), 60, "all jobs")
+        return project, workflow, moment, states(project)
+
+    with ThreadPoolExecutor(3) as pool:
+        results = pool.map(run, (cancel, interrupt, kill))
+    return dict(zip(("cancel", "interrupt", "kill"), results, strict=True))
+
+
+def test_cancelled_job_is_run_again(undisturbed, accidents):
+    project, workflow, moment, states = accidents["cancel"]
+    assert workflow.process.returncode == 0, workflow.text()
+    assert (project.folder / TARGET).read_bytes() == undisturbed
+    assert states == ["CANCELLED", "COMPLETED"]
+    noticed = workflow.first("Error in rule simulate") - moment
+    FAULTS.append(("generic: running job cancelled", noticed, "second job, right bytes"))
+
+
+def test_interrupted_workflow_cancels_its_job(accidents):
+    project, workflow, _, states = accidents["interrupt"]
+    assert workflow.process.returncode == 1, workflow.text()
+    assert states == ["CANCELLED"]
+    assert not (project.folder / TARGET).exists()
+    FAULTS.append(("generic: workflow interrupted (SIGINT)", None, "its job cancelled"))
+
+
+def test_killed_workflow_ends_with_the_right_bytes_though_its_job_runs_twice(
+    undisturbed, accidents
+):
+    project, workflow, _, states = accidents["kill"]
+    assert workflow.process.returncode == 0, workflow.text()
+    assert (project.folder / TARGET).read_bytes() == undisturbed
+    assert set(states) == {"COMPLETED"}
+    FAULTS.append(("generic: workflow killed, started again", None, "job run twice, right bytes"))
