@@ -104,7 +104,7 @@ def test_provenance_names_versions_configuration_and_times(finished):
     assert provenance["config"]["environment"]["states"] == 10
     assert {"python", "numpy", "numba", "snakemake"} <= set(provenance["versions"])
     assert set(provenance["threads"].values()) == {"1"}
-    assert provenance["wall_time"]["runs"]["jobs"] == 12
+    assert provenance["wall_time"]["runs"]["jobs"] == 6
     assert json.loads(json.dumps(provenance)) == provenance
 
 
@@ -172,8 +172,8 @@ def test_grid_has_a_row_per_setting_and_all_its_runs(finished):
     project, _ = finished
     table = pd.read_csv(project.results("grid.csv"))
     assert len(table) == 2 * 2 * 2 * 2
-    assert (table["instances"] == 2).all()
-    assert (table["runs"] == 2 * 2).all()
+    assert (table["instances"] == 3).all()
+    assert (table["runs"] == 3).all()
     assert table["late_priced_gap"].min() > -1e-9
 
 
@@ -213,8 +213,8 @@ def test_touching_the_plots_redraws_without_simulating(finished):
 def test_more_seeds_run_only_what_is_new(finished):
     project, _ = finished
     planned = project.planned("--config", "seeds=7")
-    # Blocks of two: seeds 0-1 are there; 2-3, 4-5 and 6 are not; for 2 algorithms and 3 M.
-    assert planned["simulate"] == 3 * 6
+    # Blocks of three: seeds 0-2 are there; 3-5 and 6 are not; for 2 algorithms and 3 M.
+    assert planned["simulate"] == 2 * 6
     assert not set(planned) & {"environment", "calibrate", "sweep"}
 
 
@@ -228,4 +228,4 @@ def test_editing_one_algorithm_leaves_the_other_alone(finished):
     finally:
         source.write_text(before)
     assert planned["calibrate"] == 1
-    assert planned["simulate"] == 6
+    assert planned["simulate"] == 3
