@@ -66,7 +66,7 @@ rule sensitivity:
     input:
         script="workflow/scripts/sensitivity.py",
         sources=lambda wildcards: sources(
-            "claims/__init__", "sensitivity", "runs", f"algorithms/{wildcards.algorithm}"
+            "claims/__init__", "sensitivity", "sweeps", f"algorithms/{wildcards.algorithm}"
         ),
         claims=CLAIMS,
         schema="workflow/schemas/claims.schema.yaml",
