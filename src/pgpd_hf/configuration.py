@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.arguments import shown
+from pgpd_hf.arguments import located, shown
 from pgpd_hf.cmdp import CMDP, random_cmdp
 from pgpd_hf.links import get_link
 from pgpd_hf.optima import solve
@@ -66,17 +66,37 @@ def read(path):
     ValueError
         If the file holds anything else; one line that names it.
     """
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from None
-    except (ValueError, yaml.YAMLError) as error:
-        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    content = read_yaml(path)
     if not isinstance(content, dict):
         raise ValueError(f"{path}: keys and values expected, got {shown(content)}")
     if "__use_yte__" in content:
         raise ValueError(f"{path}: a template (__use_yte__), where only data is allowed")
     return content
+
+
+def read_yaml(path):
+    """Read a YAML file, executing nothing in it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read; one line that names it.
+    """
+    try:
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except (ValueError, yaml.YAMLError) as error:
+        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
 
 
 def check(config, schema):
@@ -99,10 +119,12 @@ def check(config, schema):
     _check_order("rates.evaluators", config["rates"]["evaluators"])
     get_link(config["link"])
     cmdp = environment(config)
-    optimum = _refuse_at("environment", solve, cmdp)
+    with located("environment"):
+        optimum = solve(cmdp)
     for name, options in config["algorithms"].items():
         key = f"algorithms.{name}"
-        kind = _refuse_at(key, get_algorithm, name)
+        with located(key):
+            kind = get_algorithm(name)
         steps = [options["primal_step"], options["dual_step"]]
         if steps.count("calibrated") == 1:
             raise ValueError(
@@ -114,8 +136,8 @@ def check(config, schema):
                 raise ValueError(f"{table}: no entry for the algorithm {name!r}")
         _check_order(f"rates.iterations.{name}", config["rates"]["iterations"][name])
         settings = run_setting(config, name, config["evaluators"][0], (0.0, 0.0))
-        _refuse_at(key, lambda: kind(cmdp, optimum, Setting(**settings)))  # noqa: B023
-
+        with located(key):
+            kind(cmdp, optimum, Setting(**settings))
     for name in config["certificates"]["iterations"]:
         if name not in config["algorithms"]:
             raise ValueError(f"certificates.iterations.{name}: the study has no such algorithm")
@@ -148,7 +170,8 @@ def check_environment(key, config, changes, schema):
     if error is not None:
         error.path.extendleft(reversed(key.split(".")))
         raise ValueError(_in_one_line(error))
-    _refuse_at(key, lambda: solve(environment({"environment": merged})))
+    with located(key):
+        solve(environment({"environment": merged}))
 
 
 def bound_problem(config, name):
@@ -212,9 +235,8 @@ def environment(config):
     """
     options = dict(config["environment"])
     file = options.pop("file")
-    if file is not None:
-        return _refuse_at("environment.file", CMDP.load, file)
-    return _refuse_at("environment", lambda: random_cmdp(**options))
+    with located("environment" if file is None else "environment.file"):
+        return random_cmdp(**options) if file is None else CMDP.load(file)
 
 
 def instance(config, number):
@@ -331,14 +353,6 @@ def _check_order(key, numbers):
     ordered = sorted(numbers, key=lambda number: math.inf if number is None else number)
     if numbers != ordered:
         raise ValueError(f"{key}: increasing order expected, null last, got {numbers}")
-
-
-def _refuse_at(key, function, *arguments):
-    """Call a function and put the key before its complaint."""
-    try:
-        return function(*arguments)
-    except ValueError as error:
-        raise ValueError(f"{key}: {error}") from None
 
 
 def _in_one_line(error):

@@ -10,6 +10,7 @@ import pandas as pd
 
 from pgpd_hf import statistics, sweeps
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.arguments import located
 
 AXIS = "evaluators"  # along which cases of a curve lie
 CELL = ("algorithm", "states", "actions", "iterations", "pairs", "horizon", "evaluators")
@@ -95,11 +96,9 @@ def check(config):
             "grid: an environment from a file has no random instances; set grid.algorithms to {}"
         )
     for algorithm, values in config["grid"]["algorithms"].items():
-        try:
+        with located(f"grid.algorithms.{algorithm}"):
             get_algorithm(algorithm)
             if algorithm not in config["algorithms"]:
                 raise ValueError(f"the study has no algorithm {algorithm!r}")
             discount = config["environment"]["discount"]
             sweeps.planned_cases(config, algorithm, AXIS, values, discount)
-        except ValueError as error:
-            raise ValueError(f"grid.algorithms.{algorithm}: {error}") from None

@@ -10,9 +10,8 @@ import copy
 import json
 from pathlib import Path
 
-import yaml
-
 from pgpd_hf import configuration
+from pgpd_hf.arguments import located, require_one_of
 
 DEFAULT = {"curve": "iterate", "optimum": "constrained", "violation": "signed"}
 
@@ -39,19 +38,12 @@ def load_reading(folder, name, schema):
     ValueError
         One line that names the file and what is wrong.
     """
+    known = sorted(file.stem for file in Path(folder).glob("*.yaml"))
+    require_one_of("claims.readings", name, known)
     path = Path(folder) / f"{name}.yaml"
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = configuration.read_yaml(path)
+    with located(path):
         configuration.conform(content, schema)
-    except FileNotFoundError:
-        known = sorted(file.stem for file in Path(folder).glob("*.yaml"))
-        raise ValueError(
-            f"claims.readings: one of {', '.join(known)} expected, got {name!r}"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     return {**DEFAULT, "config": {}, **content}
 
 
@@ -186,12 +178,10 @@ def check(config, readings, schema):
     """
     for name, reading in readings.items():
         unfit = {"study", "claims", "rates", "bounds", "certificates"} & set(reading["config"])
-        try:
+        with located(f"reading {name!r}"):
             if unfit:
                 raise ValueError(f"a reading cannot change {min(unfit)!r}")
             configuration.check(overlay(config, reading["config"]), schema)
-        except ValueError as error:
-            raise ValueError(f"reading {name!r}: {error}") from None
     instances = config["claims"]["instances"]
     for algorithm in config["algorithms"]:
         if algorithm not in instances["calibration"]["grid"]:

@@ -25,7 +25,7 @@ import pandas as pd
 
 from pgpd_hf import configuration, optima
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.arguments import require_integer
+from pgpd_hf.arguments import located, require_integer
 from pgpd_hf.cmdp import random_cmdp
 from pgpd_hf.runs import run
 
@@ -445,10 +445,8 @@ def check(config):
     discount = configuration.environment(config).discount
     for name, sweep in config["sweeps"].items():
         for algorithm, grid in sweep["algorithms"].items():
-            try:
+            with located(f"sweeps.{name}.algorithms.{algorithm}"):
                 get_algorithm(algorithm)
                 if studied(algorithm) not in config["algorithms"]:
                     raise ValueError(f"the study has no algorithm {studied(algorithm)!r}")
                 planned_cases(config, algorithm, sweep["varies"], grid, discount)
-            except ValueError as error:
-                raise ValueError(f"sweeps.{name}.algorithms.{algorithm}: {error}") from None

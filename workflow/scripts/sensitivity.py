@@ -3,8 +3,6 @@
 import argparse
 import json
 
-import yaml
-
 from pgpd_hf import claims, configuration, sensitivity, storage, sweeps
 from pgpd_hf.cmdp import CMDP
 
@@ -30,8 +28,8 @@ def main():
         study, arguments.algorithm, crowds[0], configuration.read_steps(arguments.steps)
     )
     setting = sweeps.with_numbers(process, arguments.algorithm, setting)  # to be multiplied
-    with open(arguments.schema, encoding="utf-8") as file:
-        statements = claims.load_claims(arguments.claims, yaml.safe_load(file))
+    schema = configuration.read_yaml(arguments.schema)
+    statements = claims.load_claims(arguments.claims, schema)
     table = sensitivity.explore(
         process,
         arguments.algorithm,
