@@ -5,6 +5,7 @@ per refusal, together with the rules that tie keys to each other. The settings o
 derived from a configuration that has passed.
 """
 
+import json
 import math
 import re
 from pathlib import Path
@@ -331,6 +332,44 @@ def read_steps(path):
         return None
     chosen = read_json(path)
     return chosen["primal_step"], chosen["dual_step"]
+
+
+def relevant(config, algorithm, *keys):
+    """What of a configuration the runs of an algorithm depend on, beside the process.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+    *keys : str
+        What else of it matters.
+
+    Returns
+    -------
+    str
+        A part of the configuration as JSON, for a command line.
+    """
+    part = {key: config[key] for key in ("horizon", "link", *keys)}
+    part["algorithms"] = {algorithm: config["algorithms"][algorithm]}
+    return json.dumps(part)
+
+
+def name_crowd(evaluators):
+    """Name a number of evaluators in a file name, or on a command line.
+
+    Parameters
+    ----------
+    evaluators : int or None
+        M.
+
+    Returns
+    -------
+    str
+        What :func:`parse_crowd` reads.
+    """
+    return "inf" if evaluators is None else str(evaluators)
 
 
 def parse_crowd(name):

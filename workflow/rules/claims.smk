@@ -18,7 +18,7 @@ rule verdicts:
         runtime=runtime("verdicts"),
         mem_mb=memory("verdicts"),
     params:
-        reading=lambda wildcards: look_of(wildcards.case),
+        reading=lambda wildcards: json.dumps(cases.look(READINGS, wildcards.case)),
         rates=lambda wildcards, input: ["--rates", input.rates] if input.rates else [],
     message:
         "{wildcards.case}verdicts"
@@ -36,11 +36,12 @@ rule instance_verdicts:
         claims=CLAIMS,
         schema="workflow/schemas/claims.schema.yaml",
         optima=lambda wildcards: [
-            f"{RESULTS}/instances/{group}/optima.csv" for group in members(wildcards.group)
+            f"{RESULTS}/instances/{group}/optima.csv"
+            for group in cases.judged_together(config, wildcards.group)
         ],
         traces=lambda wildcards: expand(
             f"{RESULTS}/instances/{{group}}/runs/{{algorithm}}.parquet",
-            group=members(wildcards.group),
+            group=cases.judged_together(config, wildcards.group),
             algorithm=config["algorithms"],
         ),
     output:
@@ -53,7 +54,7 @@ rule instance_verdicts:
         runtime=runtime("instance_verdicts"),
         mem_mb=memory("instance_verdicts"),
     params:
-        groups=lambda wildcards: members(wildcards.group),
+        groups=lambda wildcards: cases.judged_together(config, wildcards.group),
     message:
         "instances/{wildcards.group}/verdicts"
     shell:
@@ -82,7 +83,7 @@ rule sensitivity:
         runtime=runtime("sensitivity"),
         mem_mb=memory("sensitivity"),
     params:
-        study=lambda wildcards: relevant(config, wildcards.algorithm, "evaluators"),
+        study=lambda wildcards: configuration.relevant(config, wildcards.algorithm, "evaluators"),
         options=json.dumps(config["claims"]["sensitivity"]),
         steps=steps_option,
     message:
@@ -98,7 +99,7 @@ rule verdict_table:
     input:
         script="workflow/scripts/tabulate.py",
         sources=sources("claims/report", "storage"),
-        tables=expand(f"{RESULTS}/{{case}}claims.csv", case=judged()),
+        tables=expand(f"{RESULTS}/{{case}}claims.csv", case=cases.titles(config, READINGS)),
     output:
         table=report(
             f"{RESULTS}/verdicts.csv",
@@ -113,7 +114,7 @@ rule verdict_table:
         f"{RESULTS}/benchmarks/verdict_table.tsv"
     localrule: True
     params:
-        titles=json.dumps(list(judged().values())),
+        titles=json.dumps(list(cases.titles(config, READINGS).values())),
     message:
         "All verdicts in one table"
     shell:

@@ -85,7 +85,9 @@ rule certify:
         runtime=runtime("certify"),
         mem_mb=memory("certify"),
     params:
-        study=lambda wildcards: relevant(config, wildcards.algorithm, "evaluators", "certificates"),
+        study=lambda wildcards: configuration.relevant(
+            config, wildcards.algorithm, "evaluators", "certificates"
+        ),
         steps=steps_option,
     message:
         "Certificates along runs of {wildcards.algorithm}"
