@@ -122,7 +122,7 @@ rule verdict_table:
         " --table {output.table:q} --text {output.text:q} >{log:q} 2>&1"
 
 
-rule claims_notebook:
+use rule figures as claims_notebook with:
     input:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
@@ -153,9 +153,6 @@ rule claims_notebook:
         messages=f"{RESULTS}/logs/notebooks/claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/claims.tsv"
-    resources:
-        runtime=runtime("claims_notebook"),
-        mem_mb=memory("claims_notebook"),
     params:
         parameters=lambda wildcards, input: json.dumps(
             {
@@ -168,10 +165,6 @@ rule claims_notebook:
         ),
     message:
         "The matrix of verdicts, and what it says"
-    shell:
-        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
-        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
-        " >{log.messages:q} 2>&1"
 
 
 # Has no output, so that it prints the table whenever it is asked for.
