@@ -1,7 +1,6 @@
 """Copies of the project, in which Snakemake runs through Slurm."""
 
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -9,11 +8,8 @@ import time
 from pathlib import Path
 
 from cluster import ACCOUNT
+from projects import ROOT, copy_project
 
-ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
-PARTS += ("CITATION.cff", "LICENSE", "Makefile", "README.md")
-PARTS += ("environment.yml", "pyproject.toml", "requirements.lock")
 FREQUENT = Path(__file__).with_name("frequent.py")
 STUDY = ROOT / "tests/slurm/study.yaml"
 PROFILE = ("--profile", "profiles/slurm", "--latency-wait", "5")
@@ -25,13 +21,7 @@ class Project:
 
     def __init__(self, folder):
         self.folder = folder
-        for part in PARTS:
-            source = ROOT / part
-            if source.is_dir():
-                ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-                shutil.copytree(source, folder / part, ignore=ignore)
-            else:
-                shutil.copy(source, folder / part)
+        copy_project(folder)
 
     def start(self, *options, config=(), **variables):
         """Start Snakemake on the cut study."""

@@ -161,7 +161,9 @@ def test_every_rule_that_simulates_is_estimated_from_its_work():
     "path", sorted((ROOT / "workflow/rules").glob("*.smk")), ids=lambda path: path.stem
 )
 def test_every_rule_is_local_or_asks_for_its_own_resources(path):
-    for rule in re.split(r"(?m)^rule ", path.read_text())[1:]:
+    for rule in re.split(r"(?m)^(?:use )?rule ", path.read_text())[1:]:
         name = rule.partition(":")[0]
+        if name.endswith(" with"):  # asks for what the rule asks for from which it is made
+            continue
         asks = f'runtime=runtime("{name}")' in rule and f'mem_mb=memory("{name}")' in rule
         assert ("localrule: True" in rule) != asks, name

@@ -119,21 +119,6 @@ def sources(*modules):
     return sorted(str(path) for path in found)
 
 
-def rate_traces():
-    """Files of all runs of the sweep over T."""
-    return expand(
-        f"{RESULTS}/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}.parquet",
-        algorithm=config["algorithms"],
-        step_rule=["study", "theorem"],
-        evaluators=crowds(config["rates"]["evaluators"]),
-    )
-
-
-def crowds(numbers):
-    """Numbers of evaluators as parts of file names."""
-    return ["inf" if number is None else str(number) for number in numbers]
-
-
 def project_files():
     """Files that the workflow consists of, and those with which it is set up and verified."""
     files = ["Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff"]
