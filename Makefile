@@ -15,6 +15,9 @@ IN_VENV := . .venv/bin/activate &&
 # -qq: errors only.
 PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
+# Tests of one group share what they run first, so they stay in one process.
+PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadgroup
+
 # Snakemake evaluates templates in a file that it is given, so the file is looked at first.
 # The shell takes the name from the environment, where make puts it, and reads nothing into it.
 CHECK_CONFIG = $(if $(CONFIG),python tools/check_config.py "$$CONFIG" &&)
@@ -64,10 +67,10 @@ scaling: .venv/installed  ## measure cost and memory against every size: docs/sc
 	$(IN_VENV) python -m benchmarks.scaling
 
 test: .venv/installed  ## run the test suite
-	$(IN_VENV) pytest -m 'not slow and not slurm'
+	$(IN_VENV) pytest $(PARALLEL) -m 'not slow and not slurm'
 
 test-all: .venv/installed  ## run the test suite with its slow tests
-	$(IN_VENV) pytest -m 'not slurm'
+	$(IN_VENV) pytest $(PARALLEL) -m 'not slurm'
 
 test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root); LARGE=1 adds a sweep
 	$(IN_VENV) pytest -m 'slurm$(if $(filter-out 0,$(LARGE)),, and not slow)' tests/slurm

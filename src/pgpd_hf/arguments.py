@@ -1,6 +1,28 @@
 """Refusing arguments: one line that names the argument, what is allowed, and what was given."""
 
+from contextlib import contextmanager
+
 import numpy as np
+
+
+@contextmanager
+def located(place):
+    """Put a place, such as a key or a file, before whatever is refused meanwhile.
+
+    Parameters
+    ----------
+    place : str or path-like
+        Where to look.
+
+    Raises
+    ------
+    ValueError
+        In place of the original one.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
 
 
 def require_integer(name, value, least, most=2**62):

@@ -11,11 +11,41 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 
+from pgpd_hf import configuration
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.optima import solve
 from pgpd_hf.runs import values_at
 
 _CHECKPOINTS = 100
+
+
+def choose(cmdp, algorithm, study, threads=1):
+    r"""Score the candidates of a study, and choose.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    algorithm : str
+        A key of the study's `algorithms`.
+    study : dict
+        A configuration.
+    threads : int
+        Seeds run side by side.
+
+    Returns
+    -------
+    scores : pandas.DataFrame
+        As of :func:`score_grid`.
+    steps : tuple of float
+        The chosen :math:`(\eta_1, \eta_2)`.
+    """
+    options = study["calibration"]
+    setting = configuration.run_setting(study, algorithm, options["evaluators"])
+    grid = options["grid"][algorithm]
+    scores = score_grid(cmdp, algorithm, setting, grid, options["seeds"], threads)
+    chosen = scores[scores["chosen"]].iloc[0]
+    return scores, (float(chosen["primal_step"]), float(chosen["dual_step"]))
 
 
 def score_grid(cmdp, algorithm, setting, grid, seeds, threads=1):

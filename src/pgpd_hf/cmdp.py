@@ -15,7 +15,7 @@ import numpy as np
 
 from pgpd_hf import streams
 from pgpd_hf._compilation import njit
-from pgpd_hf.arguments import require_integer, require_number, require_one_of
+from pgpd_hf.arguments import located, require_integer, require_number, require_one_of
 
 SCALES = ("normalized", "unit")
 _MOST_ENTRIES = 2**27  # of the transition array of a random process: a gibibyte
@@ -288,10 +288,8 @@ class CMDP:
             wrong = sorted(unknown) or sorted(missing)
             kind = "unknown" if unknown else "missing"
             raise ValueError(f"{path}: {kind} array {wrong[0]!r}; the arrays are {names}")
-        try:
+        with located(path):
             return cls(**arrays)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
 
     def _resolvent(self, policy):
         kernel = np.einsum("...sa,sat->...st", policy, self.transition)  # (..., S, S)

@@ -5,6 +5,7 @@ per refusal, together with the rules that tie keys to each other. The settings o
 derived from a configuration that has passed.
 """
 
+import json
 import math
 import re
 from pathlib import Path
@@ -14,7 +15,7 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.arguments import shown
+from pgpd_hf.arguments import located, shown
 from pgpd_hf.cmdp import CMDP, random_cmdp
 from pgpd_hf.links import get_link
 from pgpd_hf.optima import solve
@@ -66,17 +67,37 @@ def read(path):
     ValueError
         If the file holds anything else; one line that names it.
     """
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from None
-    except (ValueError, yaml.YAMLError) as error:
-        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    content = read_yaml(path)
     if not isinstance(content, dict):
         raise ValueError(f"{path}: keys and values expected, got {shown(content)}")
     if "__use_yte__" in content:
         raise ValueError(f"{path}: a template (__use_yte__), where only data is allowed")
     return content
+
+
+def read_yaml(path):
+    """Read a YAML file, executing nothing in it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read; one line that names it.
+    """
+    try:
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except (ValueError, yaml.YAMLError) as error:
+        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
 
 
 def check(config, schema):
@@ -99,10 +120,12 @@ def check(config, schema):
     _check_order("rates.evaluators", config["rates"]["evaluators"])
     get_link(config["link"])
     cmdp = environment(config)
-    optimum = _refuse_at("environment", solve, cmdp)
+    with located("environment"):
+        optimum = solve(cmdp)
     for name, options in config["algorithms"].items():
         key = f"algorithms.{name}"
-        kind = _refuse_at(key, get_algorithm, name)
+        with located(key):
+            kind = get_algorithm(name)
         steps = [options["primal_step"], options["dual_step"]]
         if steps.count("calibrated") == 1:
             raise ValueError(
@@ -114,8 +137,8 @@ def check(config, schema):
                 raise ValueError(f"{table}: no entry for the algorithm {name!r}")
         _check_order(f"rates.iterations.{name}", config["rates"]["iterations"][name])
         settings = run_setting(config, name, config["evaluators"][0], (0.0, 0.0))
-        _refuse_at(key, lambda: kind(cmdp, optimum, Setting(**settings)))  # noqa: B023
-
+        with located(key):
+            kind(cmdp, optimum, Setting(**settings))
     for name in config["certificates"]["iterations"]:
         if name not in config["algorithms"]:
             raise ValueError(f"certificates.iterations.{name}: the study has no such algorithm")
@@ -148,7 +171,8 @@ def check_environment(key, config, changes, schema):
     if error is not None:
         error.path.extendleft(reversed(key.split(".")))
         raise ValueError(_in_one_line(error))
-    _refuse_at(key, lambda: solve(environment({"environment": merged})))
+    with located(key):
+        solve(environment({"environment": merged}))
 
 
 def bound_problem(config, name):
@@ -212,9 +236,8 @@ def environment(config):
     """
     options = dict(config["environment"])
     file = options.pop("file")
-    if file is not None:
-        return _refuse_at("environment.file", CMDP.load, file)
-    return _refuse_at("environment", lambda: random_cmdp(**options))
+    with located("environment" if file is None else "environment.file"):
+        return random_cmdp(**options) if file is None else CMDP.load(file)
 
 
 def instance(config, number):
@@ -311,6 +334,44 @@ def read_steps(path):
     return chosen["primal_step"], chosen["dual_step"]
 
 
+def relevant(config, algorithm, *keys):
+    """What of a configuration the runs of an algorithm depend on, beside the process.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+    *keys : str
+        What else of it matters.
+
+    Returns
+    -------
+    str
+        A part of the configuration as JSON, for a command line.
+    """
+    part = {key: config[key] for key in ("horizon", "link", *keys)}
+    part["algorithms"] = {algorithm: config["algorithms"][algorithm]}
+    return json.dumps(part)
+
+
+def name_crowd(evaluators):
+    """Name a number of evaluators in a file name, or on a command line.
+
+    Parameters
+    ----------
+    evaluators : int or None
+        M.
+
+    Returns
+    -------
+    str
+        What :func:`parse_crowd` reads.
+    """
+    return "inf" if evaluators is None else str(evaluators)
+
+
 def parse_crowd(name):
     """Read a number of evaluators from a command line.
 
@@ -331,14 +392,6 @@ def _check_order(key, numbers):
     ordered = sorted(numbers, key=lambda number: math.inf if number is None else number)
     if numbers != ordered:
         raise ValueError(f"{key}: increasing order expected, null last, got {numbers}")
-
-
-def _refuse_at(key, function, *arguments):
-    """Call a function and put the key before its complaint."""
-    try:
-        return function(*arguments)
-    except ValueError as error:
-        raise ValueError(f"{key}: {error}") from None
 
 
 def _in_one_line(error):

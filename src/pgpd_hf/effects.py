@@ -138,7 +138,7 @@ def feedback_moments(cmdp, policy, horizon, link, crowds, count=200):
         A row per M: evaluators, primal_bias (root mean square of :math:`B_M` over the questions
         of the primal step), primal_square (mean of :math:`S_M`), sampling_square (variance of a
         sampled difference about its mean, for comparison), dual_bias and dual_square (means for
-        :math:`\hat h_c`), and the paper's scale :math:`\beta`.
+        :math:`\hat h_c`), and promised (:func:`feedback_scale`).
     """
     pairs, excess = sampled_differences(cmdp, policy, horizon, count)
     kind, bound = get_link(link), cmdp.return_bound(horizon)

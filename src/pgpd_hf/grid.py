@@ -8,8 +8,9 @@ of the study's environment, and a threshold that binds in the same manner for al
 
 import pandas as pd
 
-from pgpd_hf import configuration, statistics, sweeps
+from pgpd_hf import statistics, sweeps
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.arguments import located
 
 AXIS = "evaluators"  # along which cases of a curve lie
 CELL = ("algorithm", "states", "actions", "iterations", "pairs", "horizon", "evaluators")
@@ -94,13 +95,10 @@ def check(config):
         raise ValueError(
             "grid: an environment from a file has no random instances; set grid.algorithms to {}"
         )
-    unknown = {"primal_step": 0.0, "dual_step": 0.0}  # before the calibration
     for algorithm, values in config["grid"]["algorithms"].items():
-        try:
+        with located(f"grid.algorithms.{algorithm}"):
             get_algorithm(algorithm)
             if algorithm not in config["algorithms"]:
                 raise ValueError(f"the study has no algorithm {algorithm!r}")
-            setting = configuration.run_setting(config, algorithm, None) | unknown
-            sweeps.make_cases(AXIS, values, setting, config["environment"]["discount"])
-        except ValueError as error:
-            raise ValueError(f"grid.algorithms.{algorithm}: {error}") from None
+            discount = config["environment"]["discount"]
+            sweeps.planned_cases(config, algorithm, AXIS, values, discount)

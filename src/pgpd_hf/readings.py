@@ -1,18 +1,10 @@
-"""Readings: named answers to what the paper leaves open, and the cases that a study consists of.
-
-A case is a place for results below the folder of a study: the study itself (""), a reading
-("readings/NAME/") or a group of random instances ("instances/NAME/"). Each has a configuration of
-its own, the study's with an overlay. Two readings whose configurations agree in all that the runs
-of an algorithm depend on share these runs: they are made once, by the first of them.
-"""
+"""Readings: named answers to what the paper leaves open, as overlays of a study's configuration."""
 
 import copy
-import json
 from pathlib import Path
 
-import yaml
-
 from pgpd_hf import configuration
+from pgpd_hf.arguments import located, require_one_of
 
 DEFAULT = {"curve": "iterate", "optimum": "constrained", "violation": "signed"}
 
@@ -39,19 +31,12 @@ def load_reading(folder, name, schema):
     ValueError
         One line that names the file and what is wrong.
     """
+    known = sorted(file.stem for file in Path(folder).glob("*.yaml"))
+    require_one_of("claims.readings", name, known)
     path = Path(folder) / f"{name}.yaml"
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = configuration.read_yaml(path)
+    with located(path):
         configuration.conform(content, schema)
-    except FileNotFoundError:
-        known = sorted(file.stem for file in Path(folder).glob("*.yaml"))
-        raise ValueError(
-            f"claims.readings: one of {', '.join(known)} expected, got {name!r}"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     return {**DEFAULT, "config": {}, **content}
 
 
@@ -76,97 +61,6 @@ def overlay(config, changes):
     return merged
 
 
-def list_cases(config, readings):
-    """Configurations of a study and its readings.
-
-    Parameters
-    ----------
-    config : dict
-        The study's.
-    readings : dict
-        Readings by name.
-
-    Returns
-    -------
-    dict
-        Configuration by case.
-    """
-    cases = {"": config}
-    for name, reading in readings.items():
-        cases[f"readings/{name}/"] = overlay(config, reading["config"])
-    return cases
-
-
-def list_groups(config):
-    """Configurations of a study's groups of random instances.
-
-    Parameters
-    ----------
-    config : dict
-        The study's.
-
-    Returns
-    -------
-    dict
-        Configuration by group. The number of the instance is left to the runs.
-    """
-    instances = config["claims"]["instances"]
-    return {
-        group: overlay(
-            config,
-            {
-                "seeds": instances["seeds"],
-                "calibration": instances["calibration"],
-                "environment": options.get("environment", {}),
-            },
-        )
-        for group, options in instances["groups"].items()
-    }
-
-
-def simulation_key(config, algorithm):
-    """All that the runs of an algorithm depend on.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration.
-    algorithm : str
-        A key of its `algorithms`.
-
-    Returns
-    -------
-    str
-        Equal for two configurations if and only if their runs are.
-    """
-    options = config["algorithms"][algorithm]
-    names = ("environment", "evaluators", "link", "horizon", "seeds")
-    content = {name: config[name] for name in names} | {algorithm: options}
-    if options["primal_step"] == "calibrated":
-        calibration = config["calibration"]
-        content["calibration"] = calibration | {"grid": calibration["grid"][algorithm]}
-    return json.dumps(content, sort_keys=True)
-
-
-def owners(cases, key):
-    """For each case, the first one that has the same results.
-
-    Parameters
-    ----------
-    cases : dict
-        Configuration by case.
-    key : callable
-        Of a configuration; what decides.
-
-    Returns
-    -------
-    dict
-        Case by case.
-    """
-    first = {}
-    return {case: first.setdefault(key(config), case) for case, config in cases.items()}
-
-
 def check(config, readings, schema):
     """Refuse readings and instances that cannot be run.
 
@@ -186,12 +80,10 @@ def check(config, readings, schema):
     """
     for name, reading in readings.items():
         unfit = {"study", "claims", "rates", "bounds", "certificates"} & set(reading["config"])
-        try:
+        with located(f"reading {name!r}"):
             if unfit:
                 raise ValueError(f"a reading cannot change {min(unfit)!r}")
             configuration.check(overlay(config, reading["config"]), schema)
-        except ValueError as error:
-            raise ValueError(f"reading {name!r}: {error}") from None
     instances = config["claims"]["instances"]
     for algorithm in config["algorithms"]:
         if algorithm not in instances["calibration"]["grid"]:

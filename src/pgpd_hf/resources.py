@@ -462,9 +462,6 @@ def _instance_seconds(study, algorithm):
 
 def _case_seconds(study, algorithm, axis, values):
     """Time of all cases, for one seed."""
-    studied = sweeps.LIMITS.get(algorithm, algorithm)
-    setting = configuration.run_setting(study, studied, None)
-    setting |= {"primal_step": 0.0, "dual_step": 0.0}  # which no time depends on
     states, actions = _size(study)
     discount = study["environment"]["discount"]
     return sum(
@@ -474,7 +471,7 @@ def _case_seconds(study, algorithm, axis, values):
             case.size.get("states", states),
             case.size.get("actions", actions),
         )
-        for case in sweeps.make_cases(axis, values, setting, discount)
+        for case in sweeps.planned_cases(study, algorithm, axis, values, discount)
     )
 
 

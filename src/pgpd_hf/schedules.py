@@ -13,6 +13,7 @@ import pandas as pd
 
 from pgpd_hf import configuration, optima
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.arguments import located
 from pgpd_hf.runs import COLUMNS, checkpoint_grid, iterates
 
 _COSTS = {"queries": "evaluators", "steps": "horizon"}
@@ -76,10 +77,8 @@ def check(config):
                 f"schedules.algorithms.{algorithm}: the study has no algorithm {algorithm!r}"
             )
         for name, lists in plan["phases"].items():
-            try:
+            with located(f"schedules.phases.{name}"):
                 phases(configuration.run_setting(config, algorithm, None) | options, **lists)
-            except ValueError as error:
-                raise ValueError(f"schedules.phases.{name}: {error}") from None
     try:
         check_costs(plan["phases"])
     except ValueError as error:

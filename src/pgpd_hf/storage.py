@@ -1,7 +1,7 @@
 """Files that appear whole or not at all, and that are believed only as they were written.
 
-Beside every result lies a hidden file with its SHA-256 digest, in the format of `sha256sum -c`.
-A result without one is believed: it may come from elsewhere.
+Beside every result but figures, which git compares, lies a hidden file with its SHA-256 digest, in
+the format of `sha256sum -c`. A result without one is believed: it may come from elsewhere.
 """
 
 import hashlib

@@ -25,7 +25,7 @@ import pandas as pd
 
 from pgpd_hf import configuration, optima
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.arguments import require_integer
+from pgpd_hf.arguments import located, require_integer
 from pgpd_hf.cmdp import random_cmdp
 from pgpd_hf.runs import run
 
@@ -168,6 +168,48 @@ def _word(key, value):
     sign = {"iterations": "T", "evaluators": "M", "pairs": "N", "horizon": "H"}
     sign |= {"states": "|S|", "actions": "|A|", "perturbation": "μ"}
     return f"{sign[key]} = {'∞' if value is None else value}"
+
+
+def planned_cases(config, algorithm, axis, grid, discount):
+    """Spell a sweep of a study out before its calibration, with step sizes of zero.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    algorithm : str
+        One that the study has, or the limit of one (:data:`LIMITS`).
+    axis, grid, discount
+        As for :func:`make_cases`.
+
+    Returns
+    -------
+    list of Case
+
+    Raises
+    ------
+    ValueError
+        As :func:`make_cases`.
+    """
+    setting = configuration.run_setting(config, studied(algorithm), None)
+    setting |= {"primal_step": 0.0, "dual_step": 0.0}
+    return make_cases(axis, grid, setting, discount)
+
+
+def studied(algorithm):
+    """Which of a study's algorithms has the settings of this one.
+
+    Parameters
+    ----------
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`.
+
+    Returns
+    -------
+    str
+        Itself, or the one whose limit it is.
+    """
+    return LIMITS.get(algorithm, algorithm)
 
 
 def scaled_steps(setting, iterations, rule):
@@ -401,15 +443,10 @@ def check(config):
         One line that names the sweep, the algorithm and the key.
     """
     discount = configuration.environment(config).discount
-    unknown = {"primal_step": 0.0, "dual_step": 0.0}  # before the calibration
     for name, sweep in config["sweeps"].items():
         for algorithm, grid in sweep["algorithms"].items():
-            studied = LIMITS.get(algorithm, algorithm)
-            try:
+            with located(f"sweeps.{name}.algorithms.{algorithm}"):
                 get_algorithm(algorithm)
-                if studied not in config["algorithms"]:
-                    raise ValueError(f"the study has no algorithm {studied!r}")
-                setting = configuration.run_setting(config, studied, None) | unknown
-                make_cases(sweep["varies"], grid, setting, discount)
-            except ValueError as error:
-                raise ValueError(f"sweeps.{name}.algorithms.{algorithm}: {error}") from None
+                if studied(algorithm) not in config["algorithms"]:
+                    raise ValueError(f"the study has no algorithm {studied(algorithm)!r}")
+                planned_cases(config, algorithm, sweep["varies"], grid, discount)

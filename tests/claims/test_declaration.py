@@ -159,70 +159,11 @@ def test_reading_that_cannot_be_run_is_refused(overlay, message):
         readings.check(CONFIG, {"mine": mine}, schema("config"))
 
 
-def cases(**overlays):
-    loaded = {name: {"config": overlay} for name, overlay in overlays.items()}
-    return readings.list_cases(CONFIG, loaded)
-
-
-def owner(algorithm, **overlays):
-    found = readings.owners(
-        cases(**overlays), lambda config: readings.simulation_key(config, algorithm)
-    )
-    return {name: found[f"readings/{name}/"] for name in overlays}
-
-
-def test_runs_of_readings_that_only_look_differently_are_shared():
-    for algorithm in ("npgpd_hf", "zpgpd_hf"):
-        assert owner(algorithm, looks={}) == {"looks": ""}
-
-
-def test_runs_are_shared_per_algorithm():
-    overlay = {"algorithms": {"zpgpd_hf": {"directions": "tangent"}}}
-    assert owner("npgpd_hf", tangent=overlay) == {"tangent": ""}
-    assert owner("zpgpd_hf", tangent=overlay) == {"tangent": "readings/tangent/"}
-
-
-def test_readings_share_runs_with_each_other():
-    ten = {"algorithms": {"npgpd_hf": {"pairs": 10}, "zpgpd_hf": {"pairs": 10}}}
-    both = copy.deepcopy(ten)
-    both["algorithms"]["zpgpd_hf"]["directions"] = "tangent"
-    assert owner("npgpd_hf", ten=ten, both=both)["both"] == "readings/ten/"
-    assert owner("zpgpd_hf", ten=ten, both=both)["both"] == "readings/both/"
-
-
-@pytest.mark.parametrize(
-    "overlay",
-    [
-        {"horizon": 79},
-        {"link": "probit"},
-        {"environment": {"scale": "unit"}},
-        {"calibration": {"seeds": 2}},
-        {"calibration": {"grid": {"npgpd_hf": {"primal_step": [1]}}}},
-        {"algorithms": {"npgpd_hf": {"iterations": 10}}},
-    ],
-)
-def test_runs_that_differ_are_not_shared(overlay):
-    assert owner("npgpd_hf", mine=overlay) == {"mine": "readings/mine/"}
-
-
-def test_fixed_steps_do_not_depend_on_the_calibration():
-    steps = {"algorithms": {"npgpd_hf": {"primal_step": "theorem", "dual_step": "theorem"}}}
-    other = {**steps, "calibration": {"seeds": 9}}
-    assert owner("npgpd_hf", one=steps, two=other)["two"] == "readings/one/"
-
-
 def test_default_study_has_enough_instances():
     groups = CONFIG["claims"]["instances"]["groups"]
     assert len(groups["binding"]["numbers"]) >= 20
     assert len(groups["slack"]["numbers"]) >= 5
     assert not set(groups["binding"]["numbers"]) & set(groups["slack"]["numbers"])
-
-
-def test_groups_of_instances_have_their_own_seeds_and_sizes():
-    groups = readings.list_groups(CONFIG)
-    assert groups["binding"]["seeds"] == CONFIG["claims"]["instances"]["seeds"]
-    assert groups["binding"]["environment"] == CONFIG["environment"]
-    assert groups["small"]["environment"]["states"] == 5
 
 
 def test_instances_need_a_random_environment():

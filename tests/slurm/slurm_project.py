@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -10,11 +9,8 @@ import time
 from pathlib import Path
 
 from cluster import ACCOUNT
+from projects import copy_project
 
-ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
-PARTS += ("CITATION.cff", "LICENSE", "Makefile", "README.md")
-PARTS += ("environment.yml", "pyproject.toml", "requirements.lock")
 HERE = Path(__file__).parent
 CUT = ("config/smoke.yaml", HERE / "study.yaml")
 LONG = [HERE / "long.yaml"]
@@ -49,13 +45,7 @@ class Project:
 
     def __init__(self, folder, study="cut", files=CUT):
         self.folder, self.study, self.files = folder, study, files
-        for part in PARTS:
-            source = ROOT / part
-            if source.is_dir():
-                ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-                shutil.copytree(source, folder / part, ignore=ignore)
-            else:
-                shutil.copy(source, folder / part)
+        copy_project(folder)
 
     def start(self, *options, config=(), **variables):
         """Start Snakemake on the study, with more files of configuration."""

@@ -12,7 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from slurm_project import COSTS, HERE, PROFILE, ROOT, Project, submitted
+from projects import ROOT
+from slurm_project import COSTS, HERE, PROFILE, Project, submitted
 
 from pgpd_hf import readings, resources
 

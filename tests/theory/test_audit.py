@@ -16,8 +16,8 @@ from pgpd_hf import CMDP, LINKS, optima, random_cmdp, run, runs, solve, streams
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.policies import uniform_policy
 from pgpd_hf.statistics import mean_interval
-from pgpd_hf.theory import bounds, check_all, checks, exact, make_constants
-from pgpd_hf.theory.checks import Problem
+from pgpd_hf.theory import bounds, check_all, convergence, exact, make_constants
+from pgpd_hf.theory.problems import Problem
 
 AUDIT = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
 
@@ -237,7 +237,7 @@ KNOWN = Setting(evaluators=None, iterations=100, pairs=1, horizon=60)
 def test_lemma_1878_fails_on_average(indifferent):
     """Nothing is gained, but E log Z > 0 by Jensen's inequality; the claimed slack is 1e-17."""
     problem = problem_of(indifferent, KNOWN)
-    shortfall = checks.one_step_shortfall(problem, uniform_policy(3, 2), 0.0, 1000)
+    shortfall = convergence.one_step_shortfall(problem, uniform_policy(3, 2), 0.0, 1000)
     _, low, _ = mean_interval(shortfall)
     assert low > 0.01
     assert bounds.one_step(problem.constants) < 1e-12
@@ -248,7 +248,7 @@ def test_lemma_1878_fails_on_average(indifferent):
 def test_lemma_1878_fails_on_many_paths_even_where_actions_matter(small):
     problem = problem_of(small, KNOWN)
     multiplier = problem.optimum.multiplier
-    shortfall = checks.one_step_shortfall(problem, uniform_policy(4, 2), multiplier, 1000)
+    shortfall = convergence.one_step_shortfall(problem, uniform_policy(4, 2), multiplier, 1000)
     assert (shortfall > bounds.one_step(problem.constants)).mean() > 0.2
 
 
@@ -257,7 +257,7 @@ def test_conditional_mean_is_not_the_mean_under_the_next_policy(small):
     problem = problem_of(small, KNOWN)
     process = get_algorithm("npgpd_hf")(small, problem.optimum, KNOWN)
     uniform = uniform_policy(4, 2)
-    estimates = checks.sample_advantages(process, uniform, 4000)[:, 0]
+    estimates = convergence.sample_advantages(process, uniform, 4000)[:, 0]
     errors = estimates - small.advantages(uniform, small.reward)
     after = special.softmax(process.primal_step / (1 - small.discount) * estimates, axis=-1)
     width = 5 * errors.std(0) / math.sqrt(len(errors))
@@ -273,7 +273,7 @@ def test_step_h_needs_a_logarithm_that_may_be_negative(small):
     process = get_algorithm("npgpd_hf")(small, problem.optimum, KNOWN)
     uniform = uniform_policy(4, 2)
     step = process.primal_step / (1 - small.discount)
-    estimates = step * checks.sample_advantages(process, uniform, 1000)[:, 0]
+    estimates = step * convergence.sample_advantages(process, uniform, 1000)[:, 0]
     shift = process.primal_step * bounds.one_step(problem.constants)
     logarithm = special.logsumexp(estimates, axis=-1, b=uniform)
     assert (logarithm + shift < 0).mean() > 0.1

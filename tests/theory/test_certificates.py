@@ -12,10 +12,13 @@ from pgpd_hf.theory import (
     bounds,
     certificates,
     certify,
+    corrected,
     corrected_theorem_1,
     exact,
+    make_constants,
     predicted_violation,
     random_certificates,
+    records,
 )
 
 NATURAL = Setting(
@@ -37,7 +40,7 @@ def optimum(cmdp):
 
 def record(cmdp, optimum, algorithm, seed=0, **changes):
     setting = replace(SETTINGS[algorithm], **changes)
-    return certificates.record(get_algorithm(algorithm)(cmdp, optimum, setting), optimum, seed)
+    return records.record(get_algorithm(algorithm)(cmdp, optimum, setting), optimum, seed)
 
 
 def lagrangian_gap(run_):
@@ -237,7 +240,7 @@ def test_one_step_inequality_holds_on_every_path(cmdp, optimum):
             recorded = record(cmdp, optimum, "npgpd_hf", seed=seed, pairs=pairs, **changes)
             visits = exact.visitation(cmdp, optimum.policy)
             for start in (visits, cmdp.initial):
-                gain, variance, logarithm = certificates.one_step(recorded, start)
+                gain, variance, logarithm = corrected.one_step(recorded, start)
                 assert (gain + variance >= logarithm - 1e-12).all()
                 steps += len(gain)
     assert steps > 4000
@@ -245,7 +248,7 @@ def test_one_step_inequality_holds_on_every_path(cmdp, optimum):
 
 def test_one_step_inequality_needs_its_variance(cmdp, optimum):
     recorded = record(cmdp, optimum, "npgpd_hf", pairs=1, evaluators=None)
-    gain, variance, logarithm = certificates.one_step(recorded, cmdp.initial)
+    gain, variance, logarithm = corrected.one_step(recorded, cmdp.initial)
     assert (gain < logarithm).mean() > 0.2
     # Of the right size: not even a fiftieth of it would do on every path.
     assert (gain + variance / 50 < logarithm).any()
@@ -300,11 +303,11 @@ def test_variance_term_shrinks_with_the_rounds(cmdp):
 
 
 def test_bias_bounds_cover_people_and_truncation(cmdp):
-    advantage, excess = certificates.bias_bounds(cmdp, replace(NATURAL, evaluators=None))
+    advantage, excess = corrected.bias_bounds(cmdp, replace(NATURAL, evaluators=None))
     truncated = cmdp.value_bound * cmdp.discount ** (NATURAL.horizon + 1)
     assert advantage == pytest.approx(truncated)
     assert excess == pytest.approx(truncated)
-    with_people = certificates.bias_bounds(cmdp, NATURAL)
+    with_people = corrected.bias_bounds(cmdp, NATURAL)
     assert min(with_people) > truncated
     values, action_values = exact.finite_horizon_values(
         cmdp, np.full((4, 3), 1 / 3), cmdp.reward, NATURAL.horizon
@@ -360,7 +363,7 @@ def test_multiplier_swings_even_without_people():
 
 def test_step_sizes_enter_the_corrected_bound_as_they_are(cmdp, optimum):
     setting = replace(NATURAL, horizon=40)
-    constants = certificates.make_constants(cmdp, optimum, setting)
+    constants = make_constants(cmdp, optimum, setting)
     small, large = (
         bounds.corrected_theorem_1_gap(constants, step, 0.1, 2.0)
         - bounds.corrected_theorem_1_gap(constants, step, 0.1, 0.0)

@@ -9,9 +9,18 @@ import pytest
 
 from pgpd_hf import CMDP, optima, random_cmdp, run, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.theory import bounds, check_all, checks, make_constants
-from pgpd_hf.theory.checks import Problem, Result
+from pgpd_hf.theory import (
+    bounds,
+    check_all,
+    checks,
+    convergence,
+    exact,
+    make_constants,
+    problems,
+    smoothing,
+)
 from pgpd_hf.theory.constants import Constants
+from pgpd_hf.theory.problems import Problem, Result
 
 PAPER = Setting(evaluators=64, iterations=60, pairs=1, horizon=80)
 STUDIES = {
@@ -125,7 +134,7 @@ def test_smoothing_properties_fail_for_a_curvature_that_is_too_small(
 
 def test_smoothing_identity_needs_the_tangent_space_s_dimension(small, setting, monkeypatch):
     """With d = |S||A| the sphere's estimate is |A|/(|A|-1) times too long (property 1)."""
-    kind = checks.Sphere
+    kind = smoothing.Sphere
     sizes = {}
 
     def with_full_dimension(centre, directions, inside, radius, dimension):
@@ -133,15 +142,13 @@ def test_smoothing_identity_needs_the_tangent_space_s_dimension(small, setting, 
         return kind(centre, directions, inside, radius, sizes["full"])
 
     assert check_all(small, setting, seeds=range(2), items=[5])["holds"].all()
-    monkeypatch.setattr(checks, "Sphere", with_full_dimension)
+    monkeypatch.setattr(smoothing, "Sphere", with_full_dimension)
     problem = problem_of(small, setting)
-    sphere = checks.tangent_sphere(problem)
+    sphere = smoothing.tangent_sphere(problem)
     assert sizes["full"] == sizes["true"] * small.actions / (small.actions - 1)
-    gradient = checks._tangent(checks.exact.gradient(small, sphere.centre, small.reward))
+    gradient = smoothing._tangent(exact.gradient(small, sphere.centre, small.reward))
     move = sphere.radius * sphere.directions
-    ahead, behind = (
-        checks.exact.value(small, sphere.centre + x, small.reward) for x in (move, -move)
-    )
+    ahead, behind = (exact.value(small, sphere.centre + x, small.reward) for x in (move, -move))
     slopes = sphere.dimension / sphere.radius * (ahead - behind) / 2
     estimate = (slopes[:, None, None] * sphere.directions).mean(0)
     stretch = (estimate * gradient).sum() / (gradient**2).sum()
@@ -204,7 +211,7 @@ def test_gradient_bias_fails_when_people_are_ignored(small, setting, monkeypatch
 def test_runs_are_those_of_the_engine(small, setting):
     """The averages are over iterates 0..T-1, as in the theorems."""
     process = get_algorithm("npgpd_hf")(small, solve(small), setting)
-    averages = checks.run_averages(process, solve(small), [0, 4])
+    averages = problems.run_averages(process, solve(small), [0, 4])
     last = setting.iterations - 1
     trace = run(
         small,
@@ -228,7 +235,7 @@ def test_theorems_are_about_the_gap_and_the_positive_part_of_the_violation(
     safest = small.evaluate(optima.maximize(small, small.utility))[1]
     tight = replace(small, threshold=float(safest) - 0.02)
     process = get_algorithm(algorithm)(tight, solve(tight), setting)
-    averages = checks.run_averages(process, solve(tight), [0, 1, 2])
+    averages = problems.run_averages(process, solve(tight), [0, 1, 2])
     table = check_all(tight, setting, seeds=range(3), items=[item]).set_index("part")
     positive = np.maximum(averages["violation"], 0)
     assert positive.mean() > 0
@@ -253,7 +260,7 @@ def test_one_step_is_judged_by_the_worse_of_two_policies(small, setting, monkeyp
     def shortfall(problem, policy, multiplier, count):
         return np.linspace(0, 1, count) + np.ptp(policy)  # zero spread: the uniform policy
 
-    monkeypatch.setattr(checks, "one_step_shortfall", shortfall)
+    monkeypatch.setattr(convergence, "one_step_shortfall", shortfall)
     row = check_all(small, setting, seeds=range(2), items=[15])
     best = solve(small).policy
     assert row["measured"].item() == pytest.approx(0.5 + 0.9 * np.ptp(best))
@@ -269,7 +276,7 @@ def test_gradient_bias_counts_people_s_largest_bias(small, setting):
     problem = problem_of(small, near)
     largest = small.return_bound(setting.horizon)
     grid = np.linspace(-largest, largest, 801)
-    bias = np.abs(checks.exact.feedback_error(grid, 16, problem.link, largest).bias).max()
+    bias = np.abs(exact.feedback_error(grid, 16, problem.link, largest).bias).max()
     dimension = small.states * (small.actions - 1)
     assert asked - known == pytest.approx(math.sqrt(dimension) / 0.1 * bias)
 

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from pgpd_hf import calibration, random_cmdp, run
@@ -43,3 +44,19 @@ def test_calibration_uses_no_random_number_of_a_reported_run(table):
     gap = np.maximum(trace["optimality_gap"], 0).mean()
     row = table[(table["primal_step"] == 1.0) & (table["dual_step"] == 0.1)]
     assert abs(row["positive_gap"].item() - gap) > 1e-6
+
+
+def test_study_takes_the_step_sizes_of_the_smallest_score(table):
+    grid = {**GRID, "primal_step": GRID["primal_step"][::-1]}  # the smallest score is not first
+    options = {"iterations": 50, "pairs": 1}
+    options |= {"primal_step": "calibrated", "dual_step": "calibrated"}
+    study = {
+        "horizon": 10,
+        "link": "logistic",
+        "algorithms": {"npgpd_hf": options},
+        "calibration": {"evaluators": 16, "seeds": 2, "grid": {"npgpd_hf": grid}},
+    }
+    scores, steps = calibration.choose(random_cmdp(), "npgpd_hf", study)
+    pd.testing.assert_frame_equal(scores, table.loc[[2, 3, 0, 1]].reset_index(drop=True))
+    best = table.loc[table["score"].idxmin()]
+    assert steps == (best["primal_step"], best["dual_step"])

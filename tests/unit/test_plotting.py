@@ -26,6 +26,7 @@ def test_panel_shows_the_numbers_of_the_aggregate(aggregate):
 
 
 def test_figure_has_a_row_per_algorithm_and_a_column_per_metric(aggregate):
+    plotting.use_style()
     figure = plotting.figure1(aggregate)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["(a) NPGPD-HF", "(b) NPGPD-HF", "(c) ZPGPD-HF", "(d) ZPGPD-HF"]

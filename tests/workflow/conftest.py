@@ -1,72 +1,7 @@
-"""A copy of the project, in which the workflow really runs."""
-
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
+"""A project in which nothing has run yet, and one in which everything has."""
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
-PARTS += ("CITATION.cff", "LICENSE", "Makefile", "README.md")
-PARTS += ("environment.yml", "pyproject.toml", "requirements.lock")
-
-
-class Project:
-    """A copy of the project in a folder of its own."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        for part in PARTS:
-            source = ROOT / part
-            if source.is_dir():
-                ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-                shutil.copytree(source, folder / part, ignore=ignore)
-            else:
-                shutil.copy(source, folder / part)
-
-    def start(self, command, cwd=None, environment=None, stdout=subprocess.PIPE):
-        """Start a command with the package of this copy."""
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        own = {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
-        return subprocess.Popen(
-            command,
-            cwd=cwd or self.folder,
-            env={**os.environ, **own, **(environment or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-
-    def call(self, command, cwd=None, environment=None):
-        """Run a command likewise; give back exit code and everything printed."""
-        process = self.start(command, cwd, environment)
-        output, _ = process.communicate()
-        return process.returncode, output
-
-    def workflow(self, *options, configfile="config/smoke.yaml"):
-        """Command that runs the smoke study, or another."""
-        places = ["--snakefile", self.folder / "Snakefile", "--directory", self.folder]
-        return ["snakemake", *options, *places, "--configfile", self.folder / configfile]
-
-    def snakemake(self, *options, configfile="config/smoke.yaml", cwd=None, environment=None):
-        """Run the smoke study, or another; give back exit code and everything printed."""
-        return self.call(self.workflow(*options, configfile=configfile), cwd, environment)
-
-    def planned(self, *options):
-        """Number of jobs per rule that the smoke study still needs."""
-        code, output = self.snakemake(*options, "--dry-run", "--quiet", "host")
-        assert code == 0, output
-        lines = [line.split() for line in output.splitlines()]
-        return {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit()}
-
-    def results(self, *parts):
-        """A path below the study's results."""
-        return self.folder.joinpath("results", "smoke", *parts)
+from projects import Project
 
 
 @pytest.fixture

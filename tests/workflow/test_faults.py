@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from conftest import Project
 from processes import contents, jobs_in, wait_for
+from projects import Project
 
 TARGET = "results/smoke/calibration/npgpd_hf.json"
 IS_ROOT = os.geteuid() == 0

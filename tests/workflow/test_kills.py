@@ -13,8 +13,8 @@ import time
 
 import psutil
 import pytest
-from conftest import Project
 from processes import contents, jobs_in
+from projects import Project
 
 KILLS = int(os.environ.get("KILLS", "4"))
 COMMAND = ("figures", "summary", "--cores", "2")

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import runs, sweeps
-from pgpd_hf.storage import read_json
+from pgpd_hf import runs, storage, sweeps
 
 FIGURES = [
     f"{stem}.{ending}"
@@ -63,7 +62,7 @@ def test_aggregate_is_the_mean_over_seeds(finished):
 
 def test_optimum_agrees_across_methods(finished):
     project, _ = finished
-    optimum = read_json(project.results("optimum.json"))
+    optimum = storage.read_json(project.results("optimum.json"))
     assert optimum["method"] != optimum["check"]["method"]
     for key in ("reward_value", "utility_value", "multiplier"):
         assert optimum[key] == pytest.approx(optimum["check"][key], abs=1e-8)
@@ -73,7 +72,7 @@ def test_calibration_keeps_every_score_and_chooses_the_smallest(finished):
     project, _ = finished
     for algorithm in ("npgpd_hf", "zpgpd_hf"):
         scores = pd.read_csv(project.results("calibration", f"{algorithm}.csv"))
-        steps = read_json(project.results("calibration", f"{algorithm}.json"))
+        steps = storage.read_json(project.results("calibration", f"{algorithm}.json"))
         best = scores.loc[scores["score"].idxmin()]
         assert len(scores) == 4
         assert steps == {name: best[name] for name in ("primal_step", "dual_step")}
@@ -95,16 +94,37 @@ def test_notebook_is_executed_without_errors_and_shows_pictures(finished, name):
     assert pictures
     assert all(re.search(r'alt="\w[^"]{40,}"', picture) for picture in pictures)
     assert "No description" not in page
+    assert page.count("Parameters of this run</summary>") == 1
+    folded = re.search(r"(?s)<details.*?</details>", page).group()
+    assert "celltag_parameters" not in page
+    assert "celltag_injected-parameters" in page
+    assert "# Parameters" in folded
+    assert "results/smoke" not in page.replace(folded, "")
+
+
+@pytest.mark.parametrize("name", ["figure1.html", "rates.ipynb"])
+def test_altered_or_truncated_notebook_or_page_is_named(finished, name):
+    project, _ = finished
+    path = project.results("notebooks", name)
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    try:
+        for damaged in (whole[:middle], whole[:middle] + b"1" + whole[middle:]):
+            path.write_bytes(damaged)
+            assert storage.find_damaged(project.results()) == [path]
+    finally:
+        path.write_bytes(whole)
+    assert storage.find_damaged(project.results()) == []
 
 
 def test_provenance_names_versions_configuration_and_times(finished):
     project, _ = finished
-    provenance = read_json(project.results("provenance.json"))
+    provenance = storage.read_json(project.results("provenance.json"))
     assert provenance["config"]["study"] == "smoke"
     assert provenance["config"]["environment"]["states"] == 10
     assert {"python", "numpy", "numba", "snakemake"} <= set(provenance["versions"])
     assert set(provenance["threads"].values()) == {"1"}
-    assert provenance["wall_time"]["runs"]["jobs"] == 12
+    assert provenance["wall_time"]["runs"]["jobs"] == 6
     assert json.loads(json.dumps(provenance)) == provenance
 
 
@@ -150,7 +170,7 @@ def test_sweep_has_a_row_per_case_and_seed(finished, sweep, algorithm, cases, se
 def test_study_steps_of_sweeps_are_the_calibrated_ones(finished):
     project, _ = finished
     for algorithm, studied in (("npgpd_hf", "npgpd_hf"), ("npg_pd", "npgpd_hf")):
-        steps = read_json(project.results("calibration", f"{studied}.json"))
+        steps = storage.read_json(project.results("calibration", f"{studied}.json"))
         files = project.results("sweeps", "length", algorithm).glob("*.parquet")
         table = pd.concat(map(pd.read_parquet, files))
         study = table[table["step_rule"] == "study"]
@@ -172,8 +192,8 @@ def test_grid_has_a_row_per_setting_and_all_its_runs(finished):
     project, _ = finished
     table = pd.read_csv(project.results("grid.csv"))
     assert len(table) == 2 * 2 * 2 * 2
-    assert (table["instances"] == 2).all()
-    assert (table["runs"] == 2 * 2).all()
+    assert (table["instances"] == 3).all()
+    assert (table["runs"] == 3).all()
     assert table["late_priced_gap"].min() > -1e-9
 
 
@@ -213,8 +233,8 @@ def test_touching_the_plots_redraws_without_simulating(finished):
 def test_more_seeds_run_only_what_is_new(finished):
     project, _ = finished
     planned = project.planned("--config", "seeds=7")
-    # Blocks of two: seeds 0-1 are there; 2-3, 4-5 and 6 are not; for 2 algorithms and 3 M.
-    assert planned["simulate"] == 3 * 6
+    # Blocks of three: seeds 0-2 are there; 3-5 and 6 are not; for 2 algorithms and 3 M.
+    assert planned["simulate"] == 2 * 6
     assert not set(planned) & {"environment", "calibrate", "sweep"}
 
 
@@ -228,4 +248,4 @@ def test_editing_one_algorithm_leaves_the_other_alone(finished):
     finally:
         source.write_text(before)
     assert planned["calibrate"] == 1
-    assert planned["simulate"] == 6
+    assert planned["simulate"] == 3

@@ -120,7 +120,7 @@ def test_without_a_reference_nothing_is_run(verified):
     [
         ("algorithms/npgpd_hf.py", "min(max(multiplier - ", "min(max(multiplier - 1.0001 * "),
         ("sampling.py", "weight *= tables.discount", "weight *= 0.999999 * tables.discount"),
-        ("theory/checks.py", "_GRID = 801", "_GRID = 401"),
+        ("theory/problems.py", "_GRID = 801", "_GRID = 401"),
     ],
 )
 def test_altered_constant_reaches_the_numbers(project, name, before, after):

@@ -1,19 +1,15 @@
 # Cases: the study itself (""), its readings, and groups of random instances. Names of their files.
 
-from pgpd_hf import readings, resources
+from pgpd_hf import cases, configuration, resources
 
 READINGS = load_readings()
-CASES = readings.list_cases(config, READINGS)
-GROUPS = readings.list_groups(config)
-COMPARED = ["small", "large"]
+CASES = cases.list_cases(config, READINGS)
+GROUPS = cases.list_groups(config)
+INSTANCES = config["claims"]["instances"]["groups"]
 # Results that two cases share belong to the first of them.
-ENVIRONMENT_OWNERS = readings.owners(
-    CASES, lambda case: json.dumps(case["environment"], sort_keys=True)
-)
+ENVIRONMENT_OWNERS = cases.owners(CASES, cases.environment_key)
 RUN_OWNERS = {
-    algorithm: readings.owners(
-        CASES, lambda case, algorithm=algorithm: readings.simulation_key(case, algorithm)
-    )
+    algorithm: cases.owners(CASES, cases.simulation_key, algorithm)
     for algorithm in config["algorithms"]
 }
 
@@ -49,13 +45,6 @@ def optimum_of(case):
     return f"{RESULTS}/{ENVIRONMENT_OWNERS[case]}optimum.json"
 
 
-def relevant(study, algorithm, *keys):
-    """What of a configuration runs of an algorithm depend on, as JSON for a command line."""
-    part = {key: study[key] for key in ("horizon", "link", *keys)}
-    part["algorithms"] = {algorithm: study["algorithms"][algorithm]}
-    return json.dumps(part)
-
-
 def calibrations():
     """Files of the study's own calibrations: all scores, and the chosen step sizes."""
     return [
@@ -84,7 +73,7 @@ def traces(case):
     for algorithm in config["algorithms"]:
         owner = RUN_OWNERS[algorithm][case]
         study = CASES[owner]
-        crowd = crowds(study["evaluators"])
+        crowd = [configuration.name_crowd(people) for people in study["evaluators"]]
         files += [
             f"{RESULTS}/{owner}runs/{algorithm}/M{people}/seeds{block}.parquet"
             for people in (["+".join(crowd)] if owner else crowd)
@@ -99,37 +88,15 @@ def rate_traces():
         f"{RESULTS}/rates/{algorithm}/{step_rule}_steps/M{people}/seeds{block}.parquet"
         for algorithm in config["algorithms"]
         for step_rule in ("study", "theorem")
-        for people in crowds(config["rates"]["evaluators"])
+        for people in map(configuration.name_crowd, config["rates"]["evaluators"])
         for block in resources.rate_blocks(config, algorithm)
     ]
 
 
-def look_of(case):
-    """How verdicts look at the runs of a case, as JSON for a command line."""
-    reading = READINGS.get(case.removeprefix("readings/").rstrip("/"), readings.DEFAULT)
-    return json.dumps({key: reading[key] for key in readings.DEFAULT})
-
-
-def numbers(group):
-    """Which random instances a group has."""
-    return config["claims"]["instances"]["groups"][group]["numbers"]
-
-
 def expected(group):
     """Whether the constraint of its instances is said to bind, as words of a command line."""
-    binding = config["claims"]["instances"]["groups"][group].get("binding")
+    binding = INSTANCES[group].get("binding")
     return [] if binding is None else ["--expect", "binding" if binding else "slack"]
-
-
-def judged_groups():
-    """Groups of instances that have a table of verdicts of their own."""
-    return [group for group in GROUPS if numbers(group) and group not in COMPARED]
-
-
-def members(group):
-    """Groups that are judged together: the first one with those that it is compared with."""
-    others = COMPARED if group == judged_groups()[0] else []
-    return [member for member in [group, *others] if member in GROUPS and numbers(member)]
 
 
 def instance_traces(groups):
@@ -140,16 +107,6 @@ def instance_traces(groups):
         for algorithm in config["algorithms"]
         for block in resources.instance_blocks(GROUPS[group], group, algorithm)
     ]
-
-
-def judged():
-    """All cases with a table of verdicts, and their titles."""
-    titles = {"": "default"}
-    titles |= {f"readings/{name}/": reading["title"] for name, reading in READINGS.items()}
-    groups = config["claims"]["instances"]["groups"]
-    return titles | {
-        f"instances/{group}/": groups[group].get("title", group) for group in judged_groups()
-    }
 
 
 def sensitivities():

@@ -18,7 +18,7 @@ rule verdicts:
         runtime=runtime("verdicts"),
         mem_mb=memory("verdicts"),
     params:
-        reading=lambda wildcards: look_of(wildcards.case),
+        reading=lambda wildcards: json.dumps(cases.look(READINGS, wildcards.case)),
         rates=lambda wildcards, input: ["--rates", input.rates] if input.rates else [],
     message:
         "{wildcards.case}verdicts"
@@ -36,9 +36,10 @@ rule instance_verdicts:
         claims=CLAIMS,
         schema="workflow/schemas/claims.schema.yaml",
         optima=lambda wildcards: [
-            f"{RESULTS}/instances/{group}/optima.csv" for group in members(wildcards.group)
+            f"{RESULTS}/instances/{group}/optima.csv"
+            for group in cases.judged_together(config, wildcards.group)
         ],
-        traces=lambda wildcards: instance_traces(members(wildcards.group)),
+        traces=lambda wildcards: instance_traces(cases.judged_together(config, wildcards.group)),
     output:
         f"{RESULTS}/instances/{{group}}/claims.csv",
     log:
@@ -49,7 +50,7 @@ rule instance_verdicts:
         runtime=runtime("instance_verdicts"),
         mem_mb=memory("instance_verdicts"),
     params:
-        groups=lambda wildcards: members(wildcards.group),
+        groups=lambda wildcards: cases.judged_together(config, wildcards.group),
     message:
         "instances/{wildcards.group}/verdicts"
     shell:
@@ -62,7 +63,7 @@ rule sensitivity:
     input:
         script="workflow/scripts/sensitivity.py",
         sources=lambda wildcards: sources(
-            "claims/__init__", "sensitivity", "runs", f"algorithms/{wildcards.algorithm}"
+            "claims/__init__", "sensitivity", "sweeps", f"algorithms/{wildcards.algorithm}"
         ),
         claims=CLAIMS,
         schema="workflow/schemas/claims.schema.yaml",
@@ -78,7 +79,7 @@ rule sensitivity:
         runtime=runtime("sensitivity"),
         mem_mb=memory("sensitivity"),
     params:
-        study=lambda wildcards: relevant(config, wildcards.algorithm, "evaluators"),
+        study=lambda wildcards: configuration.relevant(config, wildcards.algorithm, "evaluators"),
         options=json.dumps(config["claims"]["sensitivity"]),
         steps=steps_option,
     message:
@@ -96,7 +97,7 @@ rule verdict_table:
     input:
         script="workflow/scripts/tabulate.py",
         sources=sources("claims/report", "storage"),
-        tables=expand(f"{RESULTS}/{{case}}claims.csv", case=judged()),
+        tables=expand(f"{RESULTS}/{{case}}claims.csv", case=cases.titles(config, READINGS)),
     output:
         table=report(
             f"{RESULTS}/verdicts.csv",
@@ -111,7 +112,7 @@ rule verdict_table:
         f"{RESULTS}/benchmarks/verdict_table.tsv"
     localrule: True
     params:
-        titles=json.dumps(list(judged().values())),
+        titles=json.dumps(list(cases.titles(config, READINGS).values())),
     message:
         "All verdicts in one table"
     shell:
@@ -119,7 +120,7 @@ rule verdict_table:
         " --table {output.table:q} --text {output.text:q} >{log:q} 2>&1"
 
 
-rule claims_notebook:
+use rule figures as claims_notebook with:
     input:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
@@ -150,9 +151,6 @@ rule claims_notebook:
         messages=f"{RESULTS}/logs/notebooks/claims.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/claims.tsv"
-    resources:
-        runtime=runtime("claims_notebook"),
-        mem_mb=memory("claims_notebook"),
     params:
         parameters=lambda wildcards, input: json.dumps(
             {
@@ -165,10 +163,6 @@ rule claims_notebook:
         ),
     message:
         "The matrix of verdicts, and what it says"
-    shell:
-        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
-        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
-        " >{log.messages:q} 2>&1"
 
 
 # Has no output, so that it prints the table whenever it is asked for.

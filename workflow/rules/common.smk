@@ -119,11 +119,6 @@ def sources(*modules):
     return sorted(str(path) for path in found)
 
 
-def crowds(numbers):
-    """Numbers of evaluators as parts of file names."""
-    return ["inf" if number is None else str(number) for number in numbers]
-
-
 def project_files():
     """Files that the workflow consists of, and those with which it is set up and verified."""
     files = ["Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff"]

@@ -11,7 +11,7 @@ rule instance_optima:
     localrule: True
     params:
         study=lambda wildcards: json.dumps({"environment": GROUPS[wildcards.group]["environment"]}),
-        instances=lambda wildcards: numbers(wildcards.group),
+        instances=lambda wildcards: INSTANCES[wildcards.group]["numbers"],
         expected=lambda wildcards: expected(wildcards.group),
     message:
         "{wildcards.group} instances and their optima"
@@ -38,7 +38,7 @@ rule instance_runs:
         runtime=runtime("instance_runs"),
         mem_mb=memory("instance_runs"),
     params:
-        study=lambda wildcards: relevant(
+        study=lambda wildcards: configuration.relevant(
             GROUPS[wildcards.group],
             wildcards.algorithm,
             "environment",

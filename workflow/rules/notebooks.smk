@@ -1,5 +1,6 @@
 # Each notebook is run into its log, and copied from there when it has succeeded: of a failed one the
-# log shows how far it came, and no output pretends to be a result.
+# log shows how far it came, and no output pretends to be a result. All are run by the command of
+# `figures`, with what it asks for.
 
 
 rule figures:
@@ -39,7 +40,7 @@ rule figures:
         " >{log.messages:q} 2>&1"
 
 
-rule rates:
+use rule figures as rates with:
     input:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
@@ -68,9 +69,6 @@ rule rates:
         messages=f"{RESULTS}/logs/notebooks/rates.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/rates.tsv"
-    resources:
-        runtime=runtime("rates"),
-        mem_mb=memory("rates"),
     params:
         parameters=lambda wildcards, input, output: json.dumps(
             {
@@ -81,7 +79,3 @@ rule rates:
         ),
     message:
         "Rates in T, beside the explicit bounds of both theorems"
-    shell:
-        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
-        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
-        " >{log.messages:q} 2>&1"

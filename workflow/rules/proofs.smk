@@ -23,7 +23,7 @@ rule bound:
         " --output {output:q} >{log:q} 2>&1"
 
 
-rule bounds:
+use rule figures as bounds with:
     input:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
@@ -49,19 +49,12 @@ rule bounds:
         messages=f"{RESULTS}/logs/notebooks/bounds.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/bounds.tsv"
-    resources:
-        runtime=runtime("bounds"),
-        mem_mb=memory("bounds"),
     params:
         parameters=lambda wildcards, input, output: json.dumps(
             {"results": os.path.dirname(output.table), "tables": input.tables}
         ),
     message:
         "The paper's bounds beside what they bound"
-    shell:
-        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
-        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
-        " >{log.messages:q} 2>&1"
 
 
 rule certify:
@@ -85,7 +78,9 @@ rule certify:
         runtime=runtime("certify"),
         mem_mb=memory("certify"),
     params:
-        study=lambda wildcards: relevant(config, wildcards.algorithm, "evaluators", "certificates"),
+        study=lambda wildcards: configuration.relevant(
+            config, wildcards.algorithm, "evaluators", "certificates"
+        ),
         steps=steps_option,
     message:
         "Certificates along runs of {wildcards.algorithm}"
@@ -94,7 +89,7 @@ rule certify:
         " --algorithm {wildcards.algorithm:q} {params.steps:q} --output {output:q} >{log:q} 2>&1"
 
 
-rule certificates:
+use rule figures as certificates with:
     input:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
@@ -124,9 +119,6 @@ rule certificates:
         messages=f"{RESULTS}/logs/notebooks/certificates.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/certificates.tsv"
-    resources:
-        runtime=runtime("certificates"),
-        mem_mb=memory("certificates"),
     params:
         parameters=lambda wildcards, input, output: json.dumps(
             {
@@ -138,7 +130,3 @@ rule certificates:
         ),
     message:
         "Where the error comes from"
-    shell:
-        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
-        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
-        " >{log.messages:q} 2>&1"

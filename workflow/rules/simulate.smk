@@ -16,7 +16,9 @@ rule calibrate:
         runtime=runtime("calibrate"),
         mem_mb=memory("calibrate"),
     params:
-        study=lambda wildcards: relevant(CASES[wildcards.case], wildcards.algorithm, "calibration"),
+        study=lambda wildcards: configuration.relevant(
+            CASES[wildcards.case], wildcards.algorithm, "calibration"
+        ),
     message:
         "{wildcards.case}{wildcards.algorithm}: step sizes, on calibration seeds"
     shell:
@@ -43,7 +45,7 @@ rule simulate:
         runtime=runtime("simulate"),
         mem_mb=memory("simulate"),
     params:
-        study=lambda wildcards: relevant(CASES[wildcards.case], wildcards.algorithm),
+        study=lambda wildcards: configuration.relevant(CASES[wildcards.case], wildcards.algorithm),
         steps=steps_option,
     message:
         "{wildcards.case}{wildcards.algorithm}, M = {wildcards.evaluators}, "
@@ -76,7 +78,7 @@ rule sweep:
         runtime=runtime("sweep"),
         mem_mb=memory("sweep"),
     params:
-        study=lambda wildcards: relevant(config, wildcards.algorithm),
+        study=lambda wildcards: configuration.relevant(config, wildcards.algorithm),
         lengths=lambda wildcards: config["rates"]["iterations"][wildcards.algorithm],
         steps=steps_option,
     message:

@@ -1,11 +1,11 @@
 # Files of sweeps and schedules, and what their jobs depend on; nothing else.
 
-LIMITS = {"npg_pd": "npgpd_hf", "pg_pd": "zpgpd_hf"}  # exact methods, and whose limits they are
+from pgpd_hf import resources, sweeps
 
 
 def calibration_of(algorithm):
     """File with the study's step sizes of an algorithm, or of the one whose limit it is."""
-    name = LIMITS.get(algorithm, algorithm)
+    name = sweeps.studied(algorithm)
     calibrated = config["algorithms"][name]["primal_step"] == "calibrated"
     return f"{RESULTS}/calibration/{name}.json" if calibrated else []
 

@@ -61,7 +61,7 @@ rule run_schedules:
         " --output {output:q} >{log:q} 2>&1"
 
 
-rule slopes:
+use rule figures as slopes with:
     input:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
@@ -89,9 +89,6 @@ rule slopes:
         messages=f"{RESULTS}/logs/notebooks/slopes.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/slopes.tsv"
-    resources:
-        runtime=runtime("slopes"),
-        mem_mb=memory("slopes"),
     params:
         parameters=lambda wildcards, input, output: json.dumps(
             {
@@ -102,13 +99,9 @@ rule slopes:
         ),
     message:
         "Slopes in T, with floors removed or fitted"
-    shell:
-        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
-        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
-        " >{log.messages:q} 2>&1"
 
 
-rule effects:
+use rule slopes as effects with:
     input:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
@@ -136,26 +129,11 @@ rule effects:
         messages=f"{RESULTS}/logs/notebooks/effects.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/effects.tsv"
-    resources:
-        runtime=runtime("effects"),
-        mem_mb=memory("effects"),
-    params:
-        parameters=lambda wildcards, input, output: json.dumps(
-            {
-                "results": os.path.dirname(output.table),
-                "link": config["link"],
-                "runs": input.runs,
-            }
-        ),
     message:
         "Effects of M, H, N, |S| and |A|"
-    shell:
-        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
-        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
-        " >{log.messages:q} 2>&1"
 
 
-rule schedules:
+use rule slopes as schedules with:
     input:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
@@ -183,20 +161,5 @@ rule schedules:
         messages=f"{RESULTS}/logs/notebooks/schedules.log",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/schedules.tsv"
-    resources:
-        runtime=runtime("schedules"),
-        mem_mb=memory("schedules"),
-    params:
-        parameters=lambda wildcards, input, output: json.dumps(
-            {
-                "results": os.path.dirname(output.table),
-                "link": config["link"],
-                "runs": input.runs,
-            }
-        ),
     message:
         "Fewer people and shorter trajectories first, at equal cost"
-    shell:
-        "python {input.script:q} {input.notebook:q} --parameters {params.parameters:q}"
-        " --log {log.notebook:q} --notebook {output.notebook:q} --page {output.page:q}"
-        " >{log.messages:q} 2>&1"

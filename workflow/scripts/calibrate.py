@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from pgpd_hf import calibration, cmdp, configuration, storage
+from pgpd_hf import calibration, cmdp, storage
 
 
 @storage.one_line_errors()
@@ -18,18 +18,12 @@ def main():
     arguments = parser.parse_args()
 
     study = json.loads(arguments.study)
-    options = study["calibration"]
-    scores = calibration.score_grid(
-        cmdp.CMDP.load(arguments.environment),
-        arguments.algorithm,
-        configuration.run_setting(study, arguments.algorithm, options["evaluators"]),
-        options["grid"][arguments.algorithm],
-        options["seeds"],
-        arguments.threads,
+    process = cmdp.CMDP.load(arguments.environment)
+    scores, (primal, dual) = calibration.choose(
+        process, arguments.algorithm, study, arguments.threads
     )
     storage.write_table(arguments.scores, scores)
-    chosen = scores[scores["chosen"]].iloc[0]
-    storage.write_json(arguments.steps, chosen[["primal_step", "dual_step"]].to_dict())
+    storage.write_json(arguments.steps, {"primal_step": primal, "dual_step": dual})
 
 
 if __name__ == "__main__":

@@ -8,19 +8,6 @@ import pandas as pd
 from pgpd_hf import calibration, configuration, runs, storage
 
 
-def choose_steps(process, algorithm, study, threads):
-    """Scores of all candidates, and the step sizes chosen; none if the study gives them."""
-    if study["algorithms"][algorithm]["primal_step"] != "calibrated":
-        return pd.DataFrame(), None
-    options = study["calibration"]
-    setting = configuration.run_setting(study, algorithm, options["evaluators"])
-    scores = calibration.score_grid(
-        process, algorithm, setting, options["grid"][algorithm], options["seeds"], threads
-    )
-    chosen = scores[scores["chosen"]].iloc[0]
-    return scores, (chosen["primal_step"], chosen["dual_step"])
-
-
 @storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
@@ -33,10 +20,15 @@ def main():
     arguments = parser.parse_args()
 
     study = json.loads(arguments.study)
+    calibrated = study["algorithms"][arguments.algorithm]["primal_step"] == "calibrated"
     candidates, traces = [], []
     for number in arguments.instances:
         process = configuration.instance(study, number)
-        scores, steps = choose_steps(process, arguments.algorithm, study, arguments.threads)
+        scores, steps = pd.DataFrame(), None
+        if calibrated:
+            scores, steps = calibration.choose(
+                process, arguments.algorithm, study, arguments.threads
+            )
         candidates.append(scores.assign(instance=number))
         for people in study["evaluators"]:
             setting = configuration.run_setting(study, arguments.algorithm, people, steps)

@@ -3,9 +3,7 @@
 import argparse
 import json
 
-import yaml
-
-from pgpd_hf import claims, statistics, storage
+from pgpd_hf import claims, configuration, statistics, storage
 from pgpd_hf.cmdp import CMDP
 
 
@@ -22,8 +20,8 @@ def main():
     parser.add_argument("--output", required=True, help="CSV file to write")
     arguments = parser.parse_args()
 
-    with open(arguments.schema, encoding="utf-8") as file:
-        statements = claims.load_claims(arguments.claims, yaml.safe_load(file))
+    schema = configuration.read_yaml(arguments.schema)
+    statements = claims.load_claims(arguments.claims, schema)
     reading = json.loads(arguments.reading)
     process = CMDP.load(arguments.environment)
     optimum = storage.read_json(arguments.optimum)

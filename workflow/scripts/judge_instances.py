@@ -4,9 +4,8 @@ import argparse
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
-from pgpd_hf import claims, statistics, storage
+from pgpd_hf import claims, configuration, statistics, storage
 
 
 def read_members(group, optima, traces):
@@ -40,8 +39,8 @@ def main():
     parser.add_argument("--output", required=True, help="CSV file to write")
     arguments = parser.parse_args()
 
-    with open(arguments.schema, encoding="utf-8") as file:
-        statements = claims.load_claims(arguments.claims, yaml.safe_load(file))
+    schema = configuration.read_yaml(arguments.schema)
+    statements = claims.load_claims(arguments.claims, schema)
     members = [
         member
         for group in arguments.groups

@@ -40,9 +40,9 @@ def main():
     execute(arguments.source, arguments.log, json.loads(arguments.parameters))
     exporter = HTMLExporter(template_name="page", extra_template_basedirs=[str(TEMPLATES)])
     page, _ = exporter.from_filename(arguments.log)
-    with storage.replacing(arguments.page) as partial:
+    with storage.recording(arguments.page) as partial:
         partial.write_text(page, encoding="utf-8")
-    with storage.replacing(arguments.notebook) as partial:
+    with storage.recording(arguments.notebook) as partial:
         shutil.copy(arguments.log, partial)
 
 

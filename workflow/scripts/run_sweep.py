@@ -23,7 +23,7 @@ def main():
     study = json.loads(arguments.study)
     sweep, name = study["sweep"], arguments.algorithm
     process = cmdp.CMDP.load(arguments.environment)
-    studied = sweeps.LIMITS.get(name, name)
+    studied = sweeps.studied(name)
     setting = configuration.run_setting(
         study, studied, None, configuration.read_steps(arguments.steps)
     )

@@ -3,10 +3,7 @@
 import argparse
 import json
 
-import yaml
-
-from pgpd_hf import claims, configuration, optima, sensitivity, storage
-from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf import claims, configuration, sensitivity, storage, sweeps
 from pgpd_hf.cmdp import CMDP
 
 
@@ -33,11 +30,9 @@ def main():
     setting = configuration.run_setting(
         study, arguments.algorithm, crowds[0], configuration.read_steps(arguments.steps)
     )
-    # The theorem's steps as numbers, so that they can be multiplied.
-    used = get_algorithm(arguments.algorithm)(process, optima.solve(process), Setting(**setting))
-    setting |= {"primal_step": used.primal_step, "dual_step": used.dual_step}
-    with open(arguments.schema, encoding="utf-8") as file:
-        statements = claims.load_claims(arguments.claims, yaml.safe_load(file))
+    setting = sweeps.with_numbers(process, arguments.algorithm, setting)  # to be multiplied
+    schema = configuration.read_yaml(arguments.schema)
+    statements = claims.load_claims(arguments.claims, schema)
     options = json.loads(arguments.options)
     first, last = arguments.settings
     table = sensitivity.explore(

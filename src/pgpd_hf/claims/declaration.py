@@ -2,14 +2,12 @@
 
 import inspect
 import math
-from pathlib import Path
-
-import yaml
 
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.arguments import located, require_one_of
 from pgpd_hf.claims.criteria import CRITERIA
 from pgpd_hf.claims.evidence import COLUMNS, RATE_COLUMNS, STATISTICS
-from pgpd_hf.configuration import conform
+from pgpd_hf.configuration import conform, read_yaml
 from pgpd_hf.rates import PROMISED
 
 _RATE_TESTS = ("falls_at_rate", "slower_rate")
@@ -35,21 +33,17 @@ def load_claims(path, schema):
     ValueError
         One line that names the file, the statement and what is wrong.
     """
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    content = read_yaml(path)
+    with located(path):
         conform(content, schema)
         for name, claim in content["claims"].items():
             _check(f"claims.{name}.criterion", dict(claim["criterion"]))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     return content
 
 
 def _check(key, options):
     test = options.pop("test")
-    _known(f"{key}.test", test, CRITERIA)
+    require_one_of(f"{key}.test", test, CRITERIA)
     arguments = list(inspect.signature(CRITERIA[test]).parameters)
     missing = [name for name in arguments if name not in options]
     if missing:
@@ -64,18 +58,19 @@ def _check(key, options):
         where = f"{key}.{name}"
         match name:
             case "algorithm" | "than":
-                _refuse_at(where, get_algorithm, value)
+                with located(where):
+                    get_algorithm(value)
                 if rate and value not in PROMISED:
                     raise ValueError(f"{where}: no theorem promises a rate for {value!r}")
             case "column":
-                _known(where, value, RATE_COLUMNS if rate else COLUMNS)
+                require_one_of(where, value, RATE_COLUMNS if rate else COLUMNS)
             case "statistic":
-                _known(where, value, STATISTICS)
+                require_one_of(where, value, STATISTICS)
             case "statistics":
                 if not isinstance(value, list) or len(value) != 2:
                     raise ValueError(f"{where}: two statistics expected, got {value!r}")
                 for statistic in value:
-                    _known(where, statistic, STATISTICS)
+                    require_one_of(where, statistic, STATISTICS)
             case "margin" | "share":
                 if not _is_number(value) or value < 0:
                     raise ValueError(f"{where}: a number of at least 0 expected, got {value!r}")
@@ -85,9 +80,9 @@ def _check(key, options):
             case "evaluators":
                 _check_crowds(where, test, value)
             case "at":
-                _known(where, value, ("least", "most"))
+                require_one_of(where, value, ("least", "most"))
             case "steps":
-                _known(where, value, ("study", "theorem"))
+                require_one_of(where, value, ("study", "theorem"))
             case "groups":
                 if not isinstance(value, list) or len(value) < 2:
                     raise ValueError(f"{where}: at least two groups expected, got {value!r}")
@@ -108,18 +103,6 @@ def _check_crowds(where, test, value):
         raise ValueError(
             f"{where}: at least {least} different numbers of evaluators expected, got {value!r}"
         )
-
-
-def _known(where, value, names):
-    if not isinstance(value, str) or value not in names:
-        raise ValueError(f"{where}: one of {', '.join(names)} expected, got {value!r}")
-
-
-def _refuse_at(where, function, value):
-    try:
-        function(value)
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
 
 
 def _is_number(value):

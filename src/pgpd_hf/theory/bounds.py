@@ -328,7 +328,7 @@ def corrected_theorem_1_gap(constants, primal_step, dual_step, oscillation, bias
     \frac1T\sum_tE\max_s\mathrm{osc}(e^t(s,\cdot))^2 + \bar\sigma_\lambda\beta_c +
     \frac{\eta_2G^2}2`, with :math:`e = \hat A_L - A_L` and osc the largest minus the smallest
     entry. It follows from the corrected one-step inequality
-    (:func:`pgpd_hf.theory.certificates.one_step`) where the paper uses Lemma:nonmonotone.
+    (:func:`pgpd_hf.theory.corrected.one_step`) where the paper uses Lemma:nonmonotone.
 
     Parameters
     ----------

@@ -1,14 +1,12 @@
 r"""Certificates: what the proofs leave when nothing is thrown away.
 
 Along one run, everything that a proof bounds can be computed: the exact advantages, those of
-truncated returns, the returns that were sampled (people's votes are drawn after the trajectories,
-so the same random words without people give exactly these) and what people made of them. The
-convergence proofs then become inequalities about a single path, in which the errors enter one by
-one. Each error is attributed by putting it on top of those before it, in the order exact,
-[zeroth order], truncation, sampling, feedback; the parts add up to the certificate. What is left of
-the distance to the optimum at the end, and of the multiplier, counts against them as "remaining":
-noise that has moved the last iterate away is in there, too, and cancels against the noise's own
-part.
+truncated returns, the returns that were sampled, and what people made of them. The convergence
+proofs then become inequalities about a single path, in which the errors enter one by one. Each
+error is attributed by putting it on top of those before it, in the order exact, [zeroth order],
+truncation, sampling, feedback; the parts add up to the certificate. What is left of the distance to
+the optimum at the end, and of the multiplier, counts against them as "remaining": noise that has
+moved the last iterate away is in there, too, and cancels against the noise's own part.
 
 NPGPD-HF, with :math:`e = \hat A_L - A_L`:
 
@@ -32,19 +30,17 @@ Both are completed by the dual step's inequalities, with :math:`e_c = \hat h_c -
 """
 
 import math
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
-from pgpd_hf import optima, runs, streams
+from pgpd_hf import optima, streams
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.cmdp import random_cmdp
-from pgpd_hf.links import get_link
-from pgpd_hf.statistics import mean_interval
 from pgpd_hf.theory import bounds, exact
-from pgpd_hf.theory.constants import OutsideAssumptions, make_constants
+from pgpd_hf.theory.constants import OutsideAssumptions
+from pgpd_hf.theory.records import record
 
 PARTS = ("optimisation", "zeroth_order", "truncation", "sampling", "feedback", "remaining")
 COLUMNS = (
@@ -63,121 +59,6 @@ COLUMNS = (
 )
 _ERRORS = ("truncation", "sampling", "feedback")
 _ROUNDING = 1e-9  # relative to the largest term
-
-
-@dataclass(frozen=True)
-class Record:
-    r"""One run with everything that was estimated in it.
-
-    Attributes
-    ----------
-    process : Algorithm
-        What ran.
-    optimum : Optimum
-        Of its process.
-    thetas, policies : ndarray, float64, shape (T + 1, S, A)
-        Parameters and policies of all iterates.
-    multipliers : ndarray, float64, shape (T + 1,)
-        :math:`\lambda^{(t)}`.
-    answered, sampled : ndarray, float64, shape (T, 2, S, A)
-        Estimates for reward and utility: from people's votes, and from the returns themselves.
-    answered_excess, sampled_excess : ndarray, float64, shape (T,)
-        :math:`\hat h_c`, and the mean of R - b that people judged.
-    normals : ndarray, float64, shape (T, normals_per_iteration)
-        What directions were made from.
-    """
-
-    process: object
-    optimum: object
-    thetas: np.ndarray
-    policies: np.ndarray
-    multipliers: np.ndarray
-    answered: np.ndarray
-    sampled: np.ndarray
-    answered_excess: np.ndarray
-    sampled_excess: np.ndarray
-    normals: np.ndarray
-
-    def lagrangian(self, pair):
-        """Combine a pair of arrays, for reward and utility, with the multipliers.
-
-        Parameters
-        ----------
-        pair : sequence of ndarray, float64, shape (T, ...)
-            Reward's and utility's.
-
-        Returns
-        -------
-        ndarray, float64, shape (T, ...)
-        """
-        weights = self.multipliers[:-1].reshape(-1, *[1] * (np.ndim(pair[0]) - 1))
-        return pair[0] + weights * pair[1]
-
-
-class _Recorder:
-    """An algorithm that iterates as another one does, and keeps what it estimates."""
-
-    def __init__(self, process, optimum):
-        self._process = process
-        setting = process.setting
-        if process.name == "zpgpd_hf":  # Theorem 2's radius would change with M
-            setting = replace(setting, perturbation=process.survey.perturbation)
-        self._known = type(process)(process.cmdp, optimum, replace(setting, evaluators=None))
-        self.kept = []
-
-    def __getattr__(self, name):
-        return getattr(self._process, name)
-
-    def advance(self, theta, multiplier, words, normals):
-        policies, multipliers = [], []
-        for t in range(len(words)):
-            answered = self._process.estimate(theta, words[t], normals[t])
-            sampled = self._known.estimate(theta, words[t], normals[t])
-            self.kept.append((theta.copy(), *answered, *sampled, normals[t].copy()))
-            policy, before, multiplier = self._process.advance(
-                theta, multiplier, words[t : t + 1], normals[t : t + 1]
-            )
-            policies.append(policy)
-            multipliers.append(before)
-        self.last = theta.copy()
-        return np.concatenate(policies), np.concatenate(multipliers), multiplier
-
-
-def record(process, optimum, seed, purpose="run"):
-    """Run an algorithm through :func:`pgpd_hf.runs.iterates` and keep its estimates.
-
-    Parameters
-    ----------
-    process : Algorithm
-        "npgpd_hf" or "zpgpd_hf", ready to iterate.
-    optimum : Optimum
-        Of its process.
-    seed : int
-        Names the run's streams; the iterates are those of :func:`pgpd_hf.run`.
-    purpose : str
-        Names the family of streams.
-
-    Returns
-    -------
-    Record
-    """
-    recorder = _Recorder(process, optimum)
-    chunks = list(runs.iterates(recorder, seed, purpose=purpose))
-    thetas, answered, answered_excess, sampled, sampled_excess, normals = zip(
-        *recorder.kept, strict=True
-    )
-    return Record(
-        process=process,
-        optimum=optimum,
-        thetas=np.stack([*thetas, recorder.last]),
-        policies=np.concatenate([chunk[0] for chunk in chunks]),
-        multipliers=np.concatenate([chunk[1] for chunk in chunks]),
-        answered=np.stack(answered),
-        sampled=np.stack(sampled),
-        answered_excess=np.array(answered_excess),
-        sampled_excess=np.array(sampled_excess),
-        normals=np.stack(normals),
-    )
 
 
 def certify(cmdp, algorithm, setting, seeds, optimum=None, purpose="run"):
@@ -498,127 +379,3 @@ def _dual(run):
     moved = last + float(np.maximum(cut, 0).sum())
     violation["optimisation"] += moved / (step * iterations)
     return gap, violation
-
-
-def oscillations(run):
-    r""":math:`\max_s \mathrm{osc}(e^t(s, \cdot))`, of the error of people's advantages.
-
-    Parameters
-    ----------
-    run : Record
-        Of NPGPD-HF.
-
-    Returns
-    -------
-    ndarray, float64, shape (T,)
-        Largest minus smallest entry of :math:`\hat A_L - A_L` in the worst state.
-    """
-    exact_advantages, _, _, answered = advantage_levels(run)
-    return np.ptp(answered - exact_advantages, axis=-1).max(-1)
-
-
-def one_step(run, start):
-    r"""Both sides of the one-step inequality that replaces Lemma:nonmonotone (line 1878).
-
-    For every :math:`\mu`, pathwise, with :math:`\tilde A = \hat A_L - \langle\pi^t, \hat
-    A_L\rangle`, :math:`V_L^{t+1}(\mu) - V_L^t(\mu) + \frac{\eta_1}{8(1-\gamma)^2}\max_s
-    \mathrm{osc}(e^t(s,\cdot))^2 \ge \frac{1-\gamma}{\eta_1}E_\mu\log\tilde Z`. (Pinsker's
-    inequality bounds :math:`\langle\pi^{t+1}-\pi^t, e\rangle` by the Kullback-Leibler divergence
-    that the proof of the paper throws away.)
-
-    Parameters
-    ----------
-    run : Record
-        Of NPGPD-HF.
-    start : ndarray, float64, shape (S,)
-        :math:`\mu`.
-
-    Returns
-    -------
-    gain, variance, logarithm : ndarray, float64, shape (T,)
-        The three terms in the order of the formula; `gain + variance >= logarithm`.
-    """
-    process, cmdp = run.process, run.process.cmdp
-    stretch = 1 / (1 - cmdp.discount)
-    values = [cmdp.state_values(run.policies, signal) @ start for signal in
-              (cmdp.reward, cmdp.utility)]  # fmt: skip
-    gain = run.lagrangian([np.diff(value) for value in values])
-    variance = process.primal_step * stretch**2 / 8 * oscillations(run) ** 2
-    answered = run.lagrangian(np.moveaxis(run.answered, 1, 0))
-    centred = answered - (run.policies[:-1] * answered).sum(-1, keepdims=True)
-    logarithms = special.log_softmax(run.thetas[:-1], axis=-1)
-    normalizer = special.logsumexp(logarithms + process.primal_step * stretch * centred, axis=-1)
-    return gain, variance, normalizer @ start / (process.primal_step * stretch)
-
-
-def bias_bounds(cmdp, setting):
-    r"""Largest biases of the two estimates of NPGPD-HF, whatever the policy.
-
-    Truncation moves an advantage and a value by at most :math:`B\gamma^{H+1}`; people's bias is
-    the largest of :math:`|B_M(\Delta)|` on a fine grid.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The process.
-    setting : Setting
-        M, H and link.
-
-    Returns
-    -------
-    advantage, excess : float
-        :math:`\beta_A` and :math:`\beta_c` of :func:`bounds.corrected_theorem_1_gap`.
-    """
-    largest = cmdp.return_bound(setting.horizon)
-    truncation = cmdp.value_bound - largest
-    found = []
-    for low in (-largest, -cmdp.threshold):
-        grid = np.linspace(low, low + (2 * largest if low == -largest else largest), 2001)
-        error = exact.feedback_error(grid, setting.evaluators, get_link(setting.link), largest)
-        found.append(truncation + float(np.abs(error.bias).max()))
-    return tuple(found)
-
-
-def corrected_theorem_1(cmdp, setting, seeds, optimum=None):
-    r"""Simulate the bound of NPGPD-HF's average gap that has the missing variance term.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The process.
-    setting : Setting
-        With any step sizes, :math:`\eta_1 > 0`.
-    seeds : iterable of int
-        At least two runs.
-    optimum : Optimum, optional
-        Of the process, if it is at hand.
-
-    Returns
-    -------
-    dict of float
-        `measured`, `low`, `high`: mean over seeds of the average gap, and its 95 % interval;
-        `oscillation`: mean of :math:`\max_s\mathrm{osc}(e)^2`; `bound`: the corrected bound;
-        `without_variance`: the same without the new term.
-    """
-    optimum = optima.solve(cmdp) if optimum is None else optimum
-    process = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
-    gaps, squares = [], []
-    for seed in seeds:
-        run = record(process, optimum, seed)
-        gaps.append(optimum.reward_value - cmdp.evaluate(run.policies[:-1])[0].mean())
-        squares.append((oscillations(run) ** 2).mean())
-    measured, low, high = (float(x) for x in mean_interval(gaps))
-    steps = process.primal_step, process.dual_step
-    constants, biases = make_constants(cmdp, optimum, setting), bias_bounds(cmdp, setting)
-    bound, without = (
-        bounds.corrected_theorem_1_gap(constants, *steps, oscillation, biases)
-        for oscillation in (float(np.mean(squares)), 0.0)
-    )
-    return {
-        "measured": measured,
-        "low": low,
-        "high": high,
-        "oscillation": float(np.mean(squares)),
-        "bound": bound,
-        "without_variance": without,
-    }

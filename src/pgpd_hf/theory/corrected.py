@@ -1,0 +1,141 @@
+r"""Theorem 1 with the term that its proof lacks: the noise of the estimated advantages.
+
+The one-step inequality here replaces Lemma:nonmonotone (line 1878), and
+:func:`pgpd_hf.theory.bounds.corrected_theorem_1_gap` follows from it (docs/audit.md).
+"""
+
+import numpy as np
+from scipy import special
+
+from pgpd_hf import optima
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.links import get_link
+from pgpd_hf.statistics import mean_interval
+from pgpd_hf.theory import bounds, exact
+from pgpd_hf.theory.certificates import advantage_levels
+from pgpd_hf.theory.constants import make_constants
+from pgpd_hf.theory.records import record
+
+
+def oscillations(run):
+    r""":math:`\max_s \mathrm{osc}(e^t(s, \cdot))`, of the error of people's advantages.
+
+    Parameters
+    ----------
+    run : Record
+        Of NPGPD-HF.
+
+    Returns
+    -------
+    ndarray, float64, shape (T,)
+        Largest minus smallest entry of :math:`\hat A_L - A_L` in the worst state.
+    """
+    exact_advantages, _, _, answered = advantage_levels(run)
+    return np.ptp(answered - exact_advantages, axis=-1).max(-1)
+
+
+def one_step(run, start):
+    r"""Both sides of the one-step inequality that replaces Lemma:nonmonotone (line 1878).
+
+    For every :math:`\mu`, pathwise, with :math:`\tilde A = \hat A_L - \langle\pi^t, \hat
+    A_L\rangle`, :math:`V_L^{t+1}(\mu) - V_L^t(\mu) + \frac{\eta_1}{8(1-\gamma)^2}\max_s
+    \mathrm{osc}(e^t(s,\cdot))^2 \ge \frac{1-\gamma}{\eta_1}E_\mu\log\tilde Z`. (Pinsker's
+    inequality bounds :math:`\langle\pi^{t+1}-\pi^t, e\rangle` by the Kullback-Leibler divergence
+    that the proof of the paper throws away.)
+
+    Parameters
+    ----------
+    run : Record
+        Of NPGPD-HF.
+    start : ndarray, float64, shape (S,)
+        :math:`\mu`.
+
+    Returns
+    -------
+    gain, variance, logarithm : ndarray, float64, shape (T,)
+        The three terms in the order of the formula; `gain + variance >= logarithm`.
+    """
+    process, cmdp = run.process, run.process.cmdp
+    stretch = 1 / (1 - cmdp.discount)
+    values = [cmdp.state_values(run.policies, signal) @ start for signal in
+              (cmdp.reward, cmdp.utility)]  # fmt: skip
+    gain = run.lagrangian([np.diff(value) for value in values])
+    variance = process.primal_step * stretch**2 / 8 * oscillations(run) ** 2
+    answered = run.lagrangian(np.moveaxis(run.answered, 1, 0))
+    centred = answered - (run.policies[:-1] * answered).sum(-1, keepdims=True)
+    logarithms = special.log_softmax(run.thetas[:-1], axis=-1)
+    normalizer = special.logsumexp(logarithms + process.primal_step * stretch * centred, axis=-1)
+    return gain, variance, normalizer @ start / (process.primal_step * stretch)
+
+
+def bias_bounds(cmdp, setting):
+    r"""Largest biases of the two estimates of NPGPD-HF, whatever the policy.
+
+    Truncation moves an advantage and a value by at most :math:`B\gamma^{H+1}`; people's bias is
+    the largest of :math:`|B_M(\Delta)|` on a fine grid.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    setting : Setting
+        M, H and link.
+
+    Returns
+    -------
+    advantage, excess : float
+        :math:`\beta_A` and :math:`\beta_c` of :func:`bounds.corrected_theorem_1_gap`.
+    """
+    largest = cmdp.return_bound(setting.horizon)
+    truncation = cmdp.value_bound - largest
+    found = []
+    for low in (-largest, -cmdp.threshold):
+        grid = np.linspace(low, low + (2 * largest if low == -largest else largest), 2001)
+        error = exact.feedback_error(grid, setting.evaluators, get_link(setting.link), largest)
+        found.append(truncation + float(np.abs(error.bias).max()))
+    return tuple(found)
+
+
+def corrected_theorem_1(cmdp, setting, seeds, optimum=None):
+    r"""Simulate the bound of NPGPD-HF's average gap that has the missing variance term.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    setting : Setting
+        With any step sizes, :math:`\eta_1 > 0`.
+    seeds : iterable of int
+        At least two runs.
+    optimum : Optimum, optional
+        Of the process, if it is at hand.
+
+    Returns
+    -------
+    dict of float
+        `measured`, `low`, `high`: mean over seeds of the average gap, and its 95 % interval;
+        `oscillation`: mean of :math:`\max_s\mathrm{osc}(e)^2`; `bound`: the corrected bound;
+        `without_variance`: the same without the new term.
+    """
+    optimum = optima.solve(cmdp) if optimum is None else optimum
+    process = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
+    gaps, squares = [], []
+    for seed in seeds:
+        run = record(process, optimum, seed)
+        gaps.append(optimum.reward_value - cmdp.evaluate(run.policies[:-1])[0].mean())
+        squares.append((oscillations(run) ** 2).mean())
+    measured, low, high = (float(x) for x in mean_interval(gaps))
+    steps = process.primal_step, process.dual_step
+    constants, biases = make_constants(cmdp, optimum, setting), bias_bounds(cmdp, setting)
+    bound, without = (
+        bounds.corrected_theorem_1_gap(constants, *steps, oscillation, biases)
+        for oscillation in (float(np.mean(squares)), 0.0)
+    )
+    return {
+        "measured": measured,
+        "low": low,
+        "high": high,
+        "oscillation": float(np.mean(squares)),
+        "bound": bound,
+        "without_variance": without,
+    }

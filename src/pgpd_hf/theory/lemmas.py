@@ -1,0 +1,166 @@
+r"""The lemmas about values, returns and people, checked exactly: items 1 to 4, 6, 7, 9, 13 and 14.
+
+Left sides are exact, or exact upper bounds that hold whatever the law of the returns is:
+expectations by recursion, votes by binomial sums, curvature by the Hessian. Each function takes a
+:class:`~pgpd_hf.theory.problems.Problem` and returns a list of
+:class:`~pgpd_hf.theory.problems.Result`, one for each part of its item.
+"""
+
+import math
+
+import numpy as np
+
+from pgpd_hf import optima
+from pgpd_hf.theory import exact
+from pgpd_hf.theory.constants import OutsideAssumptions
+from pgpd_hf.theory.problems import ROUNDING, Result
+
+
+def finite_horizon(problem):
+    """Item 1: recursion over steps against the linear solve."""
+    cmdp, policies = problem.cmdp, problem.policies()
+    worst = np.zeros(3)
+    for signal in problem.signals:
+        values, action_values = exact.finite_horizon_values(
+            cmdp, policies, signal, problem.setting.horizon
+        )
+        off = np.abs(values - cmdp.state_values(policies, signal))
+        off_pairs = np.abs(action_values - cmdp.action_values(policies, signal))
+        off_start = np.abs((values - cmdp.state_values(policies, signal)) @ cmdp.initial)
+        worst = np.maximum(worst, [off.max(), off_pairs.max(), off_start.max()])
+    bound = problem.constants.truncation
+    return [Result(f"1{part}", worst[k], bound) for k, part in enumerate("abc")]
+
+
+def return_variance(problem):
+    """Item 2: variance of a return by recursion, divided by N, and squared bias."""
+    cmdp, policies = problem.cmdp, problem.policies()
+    mean, second = exact.return_moments(cmdp, policies, cmdp.utility, problem.setting.horizon)
+    mean, second = mean @ cmdp.initial, second @ cmdp.initial
+    bias = mean - cmdp.evaluate(policies)[1]
+    measured = ((second - mean**2) / problem.setting.pairs + bias**2).max()
+    return [Result("2", measured, problem.constants.sampling_square)]
+
+
+def feedback(problem):
+    """Item 3: binomial sums over a grid of differences."""
+    constants = problem.constants
+    largest = constants.return_bound
+    bound = constants.feedback, constants.feedback_square
+    results = []
+    for parts, low, high in (("ab", -largest, largest), ("cd", *_excess_range(constants))):
+        error = problem.feedback_error(low, high)
+        worst = error.absolute.max(), error.square.max()
+        results += [Result(f"3{part}", worst[k], bound[k]) for k, part in enumerate(parts)]
+    return results
+
+
+def smoothness(problem):
+    """Item 4: largest curvature at policies; the set of policies is convex."""
+    measured = max(
+        np.abs(np.linalg.eigvalsh(exact.hessian(problem.cmdp, policy, signal))).max()
+        for policy in problem.policies()
+        for signal in problem.signals
+    )
+    return [Result("4", measured, problem.constants.smoothness)]
+
+
+def violation_from_gap(problem):
+    """Item 6: many policies, among them mixtures towards the unsafe optimum."""
+    cmdp, optimum, constants = problem.cmdp, problem.optimum, problem.constants
+    least = 2 * optimum.multiplier
+    if constants.multiplier_bound < least * (1 - ROUNDING):
+        raise OutsideAssumptions(
+            f"multiplier_bound: C >= 2 lambda* = {least:.6g} expected, "
+            f"got {constants.multiplier_bound:.6g}"
+        )
+    unsafe = optima.maximize(cmdp, cmdp.reward)
+    edge = optima.maximize(cmdp, cmdp.reward + optimum.multiplier * (1 - 1e-6) * cmdp.utility)
+    policies = [problem.policies()]
+    for other in (unsafe, edge):
+        weight = np.linspace(0.05, 1, 20)[:, None, None]
+        occupancy = [cmdp.state_occupancy(p)[:, None] * p for p in (optimum.policy, other)]
+        mixed = (1 - weight) * occupancy[0] + weight * occupancy[1]
+        visits = mixed.sum(-1, keepdims=True)
+        fallback = np.full_like(mixed, 1 / cmdp.actions)
+        policies.append(np.divide(mixed, visits, out=fallback, where=visits > 0))
+    v_r, v_g = cmdp.evaluate(np.concatenate(policies))
+    violation = cmdp.threshold - v_g
+    unsafe = violation > ROUNDING * constants.value_bound
+    if not unsafe.any():
+        raise OutsideAssumptions("threshold: no policy violates the constraint, nothing to bound")
+    violation, gap = violation[unsafe], optimum.reward_value - v_r[unsafe]
+    limits = [
+        2 * (gap + factor * violation) / factor
+        for factor in {constants.multiplier_bound, least} - {0.0}
+    ]
+    limit = np.min(limits, axis=0)
+    ratio = violation / limit
+    # Along an edge all policies are equally tight: take the first, not one that rounding picks.
+    worst = np.argmax(ratio >= ratio.max() - ROUNDING)
+    return [Result("6", violation[worst], limit[worst])]
+
+
+def excess_bias(problem):
+    """Item 7: exact truncation error plus people's largest bias."""
+    cmdp, constants, policies = problem.cmdp, problem.constants, problem.policies()
+    horizon = problem.setting.horizon
+    values, _ = exact.finite_horizon_values(cmdp, policies, cmdp.utility, horizon)
+    off = values @ cmdp.initial - cmdp.evaluate(policies)[1]
+    bias = np.abs(problem.feedback_error(*_excess_range(constants)).bias).max()
+    return [Result("7", np.abs(off).max() + bias, constants.excess_bias, "exact upper bound")]
+
+
+def excess_square(problem):
+    r"""Item 9: :math:`E\hat h_c^2 = E x^2/N + (1 - 1/N)(E x)^2` for answers x.
+
+    Minkowski's inequality bounds :math:`E x^2` by the moments of R - b and of people's error.
+    """
+    cmdp, constants = problem.cmdp, problem.constants
+    policies, pairs = problem.policies(), problem.setting.pairs
+    mean, second = exact.return_moments(cmdp, policies, cmdp.utility, problem.setting.horizon)
+    mean, second = mean @ cmdp.initial, second @ cmdp.initial
+    threshold = cmdp.threshold
+    square = second - 2 * threshold * mean + threshold**2  # E (R - b)^2
+    error = problem.feedback_error(*_excess_range(constants))
+    answer_square = (np.sqrt(square) + math.sqrt(error.square.max())) ** 2
+    answer_mean = np.abs(mean - threshold) + np.abs(error.bias).max()
+    measured = (answer_square / pairs + (1 - 1 / pairs) * answer_mean**2).max()
+    return [Result("9", measured, constants.excess_square, "exact upper bound")]
+
+
+def performance_difference(problem):
+    """Item 13: an identity, from every first state, between all pairs of neighbours."""
+    cmdp, policies = problem.cmdp, problem.policies()
+    others = np.roll(policies, 1, axis=0)
+    worst = 0.0
+    for signal in problem.signals:
+        left = cmdp.state_values(policies, signal) - cmdp.state_values(others, signal)
+        advantage = (policies * cmdp.advantages(others, signal)).sum(-1)  # (K, S)
+        kernel = np.einsum("ksa,sat->kst", policies, cmdp.transition)
+        resolvent = np.linalg.inv(np.eye(cmdp.states) - cmdp.discount * kernel)
+        right = (resolvent @ advantage[..., None])[..., 0]
+        worst = max(worst, np.abs(left - right).max())
+    bound = ROUNDING * problem.constants.value_bound
+    return [Result("13", worst, bound, reason="an identity; the bound is rounding")]
+
+
+def advantage_bias(problem):
+    """Item 14: exact truncation error plus people's largest bias."""
+    cmdp, constants, policies = problem.cmdp, problem.constants, problem.policies()
+    largest = constants.return_bound
+    worst = 0.0
+    for signal in problem.signals:
+        values, action_values = exact.finite_horizon_values(
+            cmdp, policies, signal, problem.setting.horizon
+        )
+        advantages = action_values - values[..., None]
+        worst = max(worst, np.abs(advantages - cmdp.advantages(policies, signal)).max())
+    bias = np.abs(problem.feedback_error(-largest, largest).bias).max()
+    return [Result("14", worst + bias, constants.advantage_bias, "exact upper bound")]
+
+
+def _excess_range(constants):
+    """Smallest and largest value of R - b."""
+    constants.require_threshold()
+    return -constants.threshold, constants.return_bound - constants.threshold

@@ -1,0 +1,173 @@
+"""What a statement is checked on, and what comes out: a process under a setting, and results."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf import runs, streams
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.links import get_link
+from pgpd_hf.policies import uniform_policy
+from pgpd_hf.statistics import mean_interval
+from pgpd_hf.theory import exact
+from pgpd_hf.theory.constants import Constants, OutsideAssumptions
+
+ROUNDING = 1e-9  # relative to the largest value: linear solves, and the LP's multiplier
+_GRID = 801
+
+
+@dataclass(frozen=True)
+class Result:
+    """One part of a statement, measured.
+
+    Attributes
+    ----------
+    key : str
+        Of :data:`~pgpd_hf.theory.bounds.STATEMENTS`.
+    measured : float
+        The left side, exactly or on average.
+    bound : float
+        The right side.
+    method : str
+        "exact", "exact upper bound", "Monte Carlo" or "runs".
+    error : float
+        Half width of the 95 % interval of `measured`.
+    reason : str
+        What a reader has to know about this row.
+    trivial : float
+        Largest value that `measured` could take at all; a bound above it says nothing.
+    """
+
+    key: str
+    measured: float
+    bound: float
+    method: str = "exact"
+    error: float = 0.0
+    reason: str = ""
+    trivial: float = math.inf
+
+
+@dataclass
+class Problem:
+    """A process under a setting, with what several checks share.
+
+    Attributes
+    ----------
+    cmdp : CMDP
+        The process.
+    optimum : Optimum
+        Its optimum.
+    setting : Setting
+        The setting.
+    seeds : list of int
+        Of the runs.
+    constants : Constants
+        Those of the bounds.
+    """
+
+    cmdp: object
+    optimum: object
+    setting: object
+    seeds: list
+    constants: Constants
+    _averages: dict = field(default_factory=dict)
+
+    @property
+    def link(self):
+        """Link: that of the setting."""
+        return get_link(self.setting.link)
+
+    @property
+    def signals(self):
+        """Tuple of ndarray: reward and utility."""
+        return self.cmdp.reward, self.cmdp.utility
+
+    def random(self, purpose):
+        """Return the generator of one check."""
+        return np.random.Generator(streams.bit_generator(purpose="theory", check=purpose))
+
+    def policies(self):
+        """ndarray, float64, shape (K, S, A): uniform, optimal, random and deterministic ones."""
+        shape = self.cmdp.states, self.cmdp.actions
+        random = self.random("policies")
+        mixed = random.dirichlet(np.ones(shape[1]), size=(30, shape[0]))
+        pure = np.eye(shape[1])[random.integers(shape[1], size=(10, shape[0]))]
+        named = np.stack([uniform_policy(*shape), self.optimum.policy])
+        return np.concatenate([named, mixed, pure])
+
+    def averages(self, algorithm):
+        """DataFrame: averages over the iterates of each seed's run, one row per seed."""
+        if algorithm not in self._averages:
+            process = get_algorithm(algorithm)(self.cmdp, self.optimum, self.setting)
+            self._averages[algorithm] = run_averages(process, self.optimum, self.seeds)
+        return self._averages[algorithm]
+
+    def feedback_error(self, low, high):
+        """FeedbackError: of people's answers, on a grid of differences from `low` to `high`."""
+        grid = np.linspace(low, high, _GRID)
+        largest = self.constants.return_bound
+        return exact.feedback_error(grid, self.setting.evaluators, self.link, largest)
+
+    def require_theorem_steps(self):
+        """Refuse a setting with its own step sizes."""
+        if self.setting.primal_step is not None or self.setting.dual_step is not None:
+            raise OutsideAssumptions(
+                "primal_step, dual_step: the theorem is for its own step sizes"
+            )
+
+
+def run_averages(process, optimum, seeds):
+    r"""Averages over iterates 0..T-1 of runs, as the theorems take them.
+
+    Parameters
+    ----------
+    process : Algorithm
+        Ready to iterate.
+    optimum : Optimum
+        Of its process.
+    seeds : iterable of int
+        One run each.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns gap (:math:`V_r^\star - V_r`), violation (:math:`b - V_g`), lagrangian
+        (:math:`V_r^\star - V_r + \lambda(V_g^\star - V_g)`) and dual
+        (:math:`-\lambda(V_g^\star - V_g)`), in units of value; one row per seed.
+    """
+    rows = []
+    for seed in seeds:
+        chunks = list(runs.iterates(process, seed))[:-1]
+        policies = np.concatenate([chunk[0] for chunk in chunks])
+        multipliers = np.concatenate([chunk[1] for chunk in chunks])
+        v_r, v_g = process.cmdp.evaluate(policies)
+        gap = optimum.reward_value - v_r
+        weighted = multipliers * (optimum.utility_value - v_g)
+        rows.append(
+            {
+                "gap": gap.mean(),
+                "violation": (process.cmdp.threshold - v_g).mean(),
+                "lagrangian": (gap + weighted).mean(),
+                "dual": -weighted.mean(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def mean_error(samples):
+    """Mean of samples, and half the width of its interval.
+
+    Parameters
+    ----------
+    samples : array_like, float, shape (n,)
+        Independent.
+
+    Returns
+    -------
+    mean, error : float
+        The 95 % interval is mean - error to mean + error.
+    """
+    mean, _, high = mean_interval(samples)
+    return float(mean), float(high - mean)
