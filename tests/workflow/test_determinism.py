@@ -51,11 +51,11 @@ def german(folder):
 
 
 def test_surroundings_of_a_run_are_not_in_its_results(finished, fresh, tmp_path_factory):
-    # One core, large blocks, another working directory, locale and time zone, all at once.
+    # One core, small blocks, another working directory, locale and time zone, all at once.
     project, _ = finished
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     surroundings = {**german(elsewhere), "TZ": "Pacific/Kiritimati"}
-    options = ["--cores", "1", "--config", "block=3"]
+    options = ["--cores", "1", "--config", "block=2"]
     code, output = fresh.snakemake(*options, cwd=elsewhere, environment=surroundings)
     assert code == 0, output
     made = outcome(fresh)
