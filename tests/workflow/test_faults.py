@@ -75,7 +75,7 @@ def test_damaged_results_are_named_and_made_again(calibrated):
         ("aggregate.parquet", "aggregate"),
         ("optimum.json", "environment"),
         ("calibration/zpgpd_hf.csv", "calibrate"),
-        ("runs/npgpd_hf/M16/seeds0000-0001.parquet", "simulate"),
+        ("runs/npgpd_hf/M16/seeds0000-0002.parquet", "simulate"),
     ],
 )
 def test_result_that_was_deleted_is_made_again_by_the_same_command(finished, name, rule):
