@@ -10,21 +10,19 @@ from xdist.scheduler import LoadFileScheduling
 settings.register_profile("pgpd_hf", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("pgpd_hf")
 
-WORKFLOW = Path(__file__).parent / "workflow"
+SHARING = {
+    f"tests/workflow/{path.name}"
+    for path in Path(__file__).parent.glob("workflow/test_*.py")
+    if re.search(r"\bfinished\b", path.read_text(encoding="utf-8"))
+}
 
 
 class Scheduling(LoadFileScheduling):
-    """Tests of one file go to one process, and all files that use the finished study to the same."""
+    """All tests of a file go to one process, and all files that share the finished study to one."""
 
     def _split_scope(self, nodeid):
         file = super()._split_scope(nodeid)
-        return "finished" if file in self.users else file
-
-    users = {
-        f"tests/workflow/{path.name}"
-        for path in WORKFLOW.glob("test_*.py")
-        if re.search(r"\bfinished\b", path.read_text(encoding="utf-8"))
-    }
+        return "finished" if file in SHARING else file
 
 
 def pytest_xdist_make_scheduler(config, log):
