@@ -8,6 +8,7 @@ derived from a configuration that has passed.
 import json
 import math
 import re
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -18,7 +19,7 @@ from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.arguments import located, shown
 from pgpd_hf.cmdp import CMDP, random_cmdp
 from pgpd_hf.links import get_link
-from pgpd_hf.optima import solve
+from pgpd_hf.optima import find_safest, solve
 from pgpd_hf.storage import read_json
 
 
@@ -121,7 +122,7 @@ def check(config, schema):
     get_link(config["link"])
     cmdp = environment(config)
     with located("environment"):
-        optimum = solve(cmdp)
+        optimum = _optimum(config, cmdp)
     for name, options in config["algorithms"].items():
         key = f"algorithms.{name}"
         with located(key):
@@ -172,7 +173,7 @@ def check_environment(key, config, changes, schema):
         error.path.extendleft(reversed(key.split(".")))
         raise ValueError(_in_one_line(error))
     with located(key):
-        solve(environment({"environment": merged}))
+        find_safest(environment({"environment": merged}))
 
 
 def bound_problem(config, name):
@@ -386,6 +387,17 @@ def parse_crowd(name):
         M.
     """
     return None if name == "inf" else int(name)
+
+
+def _optimum(config, cmdp):
+    """Optimum of a study's environment. Most readings have that of the study: it is solved once."""
+    options = {key: value for key, value in config["environment"].items() if key != "file"}
+    return _random_optimum(**options) if config["environment"]["file"] is None else solve(cmdp)
+
+
+@cache
+def _random_optimum(**options):
+    return solve(random_cmdp(**options))
 
 
 def _check_order(key, numbers):

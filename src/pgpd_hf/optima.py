@@ -70,6 +70,33 @@ def solve(cmdp, method="linear_program"):
     if not isinstance(cmdp, CMDP):
         raise ValueError(f"cmdp: a CMDP expected, got {shown(cmdp)}")
     require_one_of("method", method, METHODS)
+    safest, slack = find_safest(cmdp)
+    found = _linear_program(cmdp) if method == "linear_program" else _dual(cmdp, safest)
+    policy, multiplier = found
+    reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
+    return Optimum(policy, reward_value, utility_value, multiplier, slack, method)
+
+
+def find_safest(cmdp):
+    """Find the policy of largest utility value, and by how much it exceeds the threshold.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+
+    Returns
+    -------
+    policy : ndarray, float64, shape (S, A)
+        A deterministic policy.
+    slack : float
+        The paper's xi, positive.
+
+    Raises
+    ------
+    ValueError
+        If no policy exceeds the threshold (Slater's condition fails).
+    """
     safest = maximize(cmdp, cmdp.utility)
     slack = float(cmdp.evaluate(safest)[1]) - cmdp.threshold
     if slack <= 1e-12:
@@ -77,10 +104,7 @@ def solve(cmdp, method="linear_program"):
             f"threshold: {cmdp.threshold} leaves no slack; the largest utility value that any "
             f"policy reaches is {slack + cmdp.threshold:.6g}"
         )
-    found = _linear_program(cmdp) if method == "linear_program" else _dual(cmdp, safest)
-    policy, multiplier = found
-    reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
-    return Optimum(policy, reward_value, utility_value, multiplier, slack, method)
+    return safest, slack
 
 
 def solve_unconstrained(cmdp):

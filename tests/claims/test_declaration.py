@@ -8,6 +8,7 @@ import yaml
 
 from pgpd_hf import configuration, readings
 from pgpd_hf.claims import CRITERIA, load_claims
+from pgpd_hf.optima import solve
 
 ROOT = Path(__file__).parents[2]
 
@@ -119,6 +120,16 @@ def test_every_reading_can_be_run():
     titles = [reading["title"] for reading in loaded.values()]
     assert len(set(titles)) == len(titles)
     readings.check(CONFIG, loaded, schema("config"))
+
+
+def test_an_environment_is_solved_once_however_many_readings_have_it(monkeypatch):
+    solved = []
+    monkeypatch.setattr(configuration, "solve", lambda cmdp: solved.append(cmdp) or solve(cmdp))
+    configuration._random_optimum.cache_clear()
+    overlays = [{}, {"horizon": 20}, {"environment": {"instance": 3}}, {"link": "probit"}]
+    loaded = {str(index): {"config": overlay} for index, overlay in enumerate(overlays)}
+    readings.check(CONFIG, loaded, schema("config"))
+    assert len(solved) == 2
 
 
 def test_unknown_reading_is_refused():
