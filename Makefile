@@ -75,7 +75,7 @@ test-all: .venv/installed  ## run the test suite with its slow tests
 test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root); LARGE=1 adds a sweep
 	$(IN_VENV) pytest -m 'slurm$(if $(filter-out 0,$(LARGE)),, and not slow)' tests/slurm
 
-test-faults: .venv/installed  ## kill runs at random moments and let them go on (ten minutes)
+test-faults: .venv/installed  ## kill runs at random moments and let them go on (a quarter of an hour)
 	$(IN_VENV) KILLS=$(KILLS) pytest tests/workflow/test_kills.py
 
 test-clone: .venv/installed  ## run the README's commands in a clean clone with an empty home

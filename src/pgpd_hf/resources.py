@@ -45,7 +45,7 @@ ROW = 500e-6  # of a table that is read, joined and sorted
 
 # Rules whose jobs run something; all others read tables.
 SIMULATING = (
-    *("calibrate", "simulate", "sweep", "run_sweep", "run_schedules", "run_grid"),
+    *("calibrate", "simulate", "run_rates", "run_sweep", "run_schedules", "run_grid"),
     *("instance_runs", "sensitivity", "certify", "bound"),
 )
 
@@ -325,7 +325,7 @@ def seconds(rule, study, job):
             work = _calibration_seconds(study, job["algorithm"])
         case "simulate":
             work = _count(job) * _seed_seconds(study, job["algorithm"], job["evaluators"])
-        case "sweep":
+        case "run_rates":
             work = _count(job) * _rate_seed_seconds(study, job["algorithm"])
         case "run_sweep":
             work = _count(job) * _sweep_seed_seconds(study, job["sweep"], job["algorithm"])

@@ -18,7 +18,7 @@ FILES = """
 """
 TARGETS = [f"results/cut/{name}" for name in FILES.split()]
 SIMULATING = {
-    *("calibrate", "simulate", "sweep", "run_sweep", "run_schedules", "run_grid"),
+    *("calibrate", "simulate", "run_rates", "run_sweep", "run_schedules", "run_grid"),
     *("instance_runs", "sensitivity", "bound", "certify"),
 }
 

@@ -126,7 +126,7 @@ def split_work(study):
     """Work over many settings: configuration, rule, what names the work, its blocks."""
     for algorithm in study["algorithms"]:
         blocks = resources.rate_blocks(study, algorithm)
-        yield study, "sweep", {"algorithm": algorithm}, blocks
+        yield study, "run_rates", {"algorithm": algorithm}, blocks
         for group, part in cases.list_groups(study).items():
             blocks = resources.instance_blocks(part, group, algorithm)
             yield part, "instance_runs", {"algorithm": algorithm, "group": group}, blocks
@@ -232,7 +232,7 @@ def test_every_rule_that_simulates_is_estimated_from_its_work():
     jobs = {
         "calibrate": {"algorithm": "npgpd_hf"},
         "simulate": JOB,
-        "sweep": {**JOB, "algorithm": "npgpd_hf"},
+        "run_rates": {**JOB, "algorithm": "npgpd_hf"},
         "run_sweep": {**JOB, "sweep": "people"},
         "run_schedules": JOB,
         "run_grid": {**JOB, "first_instance": "0000", "last_instance": "0003"},

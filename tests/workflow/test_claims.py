@@ -84,7 +84,7 @@ def test_only_what_a_reading_changes_is_run(judged):
     finally:
         smoke.write_text(before)
     assert planned["verdicts"] == 1
-    assert not set(planned) & {"environment", "calibrate", "simulate", "sweep", "sensitivity"}
+    assert not set(planned) & {"environment", "calibrate", "simulate", "run_rates", "sensitivity"}
 
 
 def test_bad_criterion_stops_before_any_job(judged):

@@ -227,7 +227,7 @@ def test_touching_the_plots_redraws_without_simulating(finished):
     finally:
         source.write_text(before)
     assert "figures" in planned
-    assert not planned & {"environment", "calibrate", "simulate", "sweep", "aggregate"}
+    assert not planned & {"environment", "calibrate", "simulate", "run_rates", "aggregate"}
 
 
 def test_more_seeds_run_only_what_is_new(finished):
@@ -235,7 +235,7 @@ def test_more_seeds_run_only_what_is_new(finished):
     planned = project.planned("--config", "seeds=7")
     # Blocks of three: seeds 0-2 are there; 3-5 and 6 are not; for 2 algorithms and 3 M.
     assert planned["simulate"] == 2 * 6
-    assert not set(planned) & {"environment", "calibrate", "sweep"}
+    assert not set(planned) & {"environment", "calibrate", "run_rates"}
 
 
 def test_editing_one_algorithm_leaves_the_other_alone(finished):

@@ -57,9 +57,9 @@ rule simulate:
         " --output {output:q} >{log:q} 2>&1"
 
 
-rule sweep:
+rule run_rates:
     input:
-        script="workflow/scripts/sweep.py",
+        script="workflow/scripts/run_rates.py",
         sources=lambda wildcards: sources(
             "configuration", "runs", "storage", f"algorithms/{wildcards.algorithm}"
         ),
@@ -75,8 +75,8 @@ rule sweep:
         f"{RESULTS}/benchmarks/rates/{{algorithm}}/{{step_rule}}_steps/M{{evaluators}}/"
         "seeds{first}-{last}.tsv"
     resources:
-        runtime=runtime("sweep"),
-        mem_mb=memory("sweep"),
+        runtime=runtime("run_rates"),
+        mem_mb=memory("run_rates"),
     params:
         study=lambda wildcards: configuration.relevant(config, wildcards.algorithm),
         lengths=lambda wildcards: config["rates"]["iterations"][wildcards.algorithm],
