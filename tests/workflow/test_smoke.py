@@ -95,11 +95,14 @@ def test_notebook_is_executed_without_errors_and_shows_pictures(finished, name):
     assert all(re.search(r'alt="\w[^"]{40,}"', picture) for picture in pictures)
     assert "No description" not in page
     assert page.count("Parameters of this run</summary>") == 1
-    folded = re.search(r"(?s)<details.*?</details>", page).group()
     assert "celltag_parameters" not in page
     assert "celltag_injected-parameters" in page
-    assert "# Parameters" in folded
-    assert "results/smoke" not in page.replace(folded, "")
+    folded = re.findall(r"(?s)<details.*?</details>", page)
+    assert len(folded) == len(cells) - 1
+    assert "# Parameters" in folded[0]
+    shown = re.sub(r"(?s)<details.*?</details>", "", page)
+    assert '<div class="highlight' not in shown
+    assert "results/smoke" not in shown
 
 
 @pytest.mark.parametrize("name", ["figure1.html", "rates.ipynb"])
