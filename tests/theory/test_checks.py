@@ -69,6 +69,45 @@ def test_same_arguments_give_the_same_table(small, setting):
     pd.testing.assert_frame_equal(first, second)
 
 
+@pytest.mark.parametrize("name", STUDIES)
+def test_bound_beyond_the_range_of_its_left_side_is_called_vacuous(name):
+    cmdp, setting = STUDIES[name]
+    table = check_all(cmdp, setting, seeds=range(2), items=[1, 2, 3, 7, 9, 14, 15])
+    largest, answer = cmdp.value_bound, cmdp.return_bound(setting.horizon)
+    excess = max(cmdp.threshold, largest - cmdp.threshold)
+    multiplier = solve(cmdp).multiplier
+    ranges = {
+        "1a": largest,
+        "1b": largest,
+        "1c": largest,
+        "2": largest**2,
+        "3a": 2 * answer,
+        "3b": 4 * answer**2,
+        "3c": answer + max(cmdp.threshold, answer - cmdp.threshold),
+        "7": answer + excess,
+        "9": answer**2,
+        "14": answer + largest,
+        "15": (1 + multiplier) * (answer + largest),
+    }
+    ranges["3d"] = ranges["3c"] ** 2
+    rows = table.set_index(table["item"].astype(str) + table["part"].fillna(""))
+    assert set(rows.index) == set(ranges)
+    for key, most in ranges.items():
+        assert rows.loc[key, "measured"] <= most
+        vacuous = rows.loc[key, "reason"].startswith("vacuous")
+        assert vacuous == (rows.loc[key, "bound"] >= most), key
+    assert not rows.loc[["1a", "1b", "1c"], "reason"].str.startswith("vacuous").any()
+    assert rows.loc["15", "reason"].startswith("vacuous")
+
+
+def test_corollary_says_from_which_length_on_it_bounds_anything():
+    cmdp, setting = STUDIES["paper"]
+    row = check_all(cmdp, setting, seeds=range(2), items=[18]).iloc[0]
+    length = float(row["reason"].rsplit("T = ", 1)[1].removesuffix(" on"))
+    assert row["bound"] / math.sqrt(length) == pytest.approx(cmdp.value_bound, rel=0.2)
+    assert length > 1e8
+
+
 def test_theorems_say_that_they_are_vacuous_at_the_paper_s_setting():
     cmdp, setting = STUDIES["paper"]
     table = check_all(cmdp, setting, seeds=range(2), items=[12, 17])
@@ -132,27 +171,59 @@ def test_smoothing_properties_fail_for_a_curvature_that_is_too_small(
     assert bool(table["holds"].iloc[row]) is linear_enough
 
 
-def test_smoothing_identity_needs_the_tangent_space_s_dimension(small, setting, monkeypatch):
+@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("factor", ["|S||A|", 1.01])
+def test_smoothing_identity_needs_the_tangent_space_s_dimension(monkeypatch, name, factor):
     """With d = |S||A| the sphere's estimate is |A|/(|A|-1) times too long (property 1)."""
+    cmdp, setting = STUDIES[name]
     kind = smoothing.Sphere
-    sizes = {}
 
-    def with_full_dimension(centre, directions, inside, radius, dimension):
-        sizes["true"], sizes["full"] = dimension, small.states * small.actions
-        return kind(centre, directions, inside, radius, sizes["full"])
+    def with_another_factor(centre, directions, inside, radius, dimension):
+        full = cmdp.states * cmdp.actions
+        wrong = full if factor == "|S||A|" else factor * dimension
+        return kind(centre, directions, inside, radius, wrong)
 
-    assert check_all(small, setting, seeds=range(2), items=[5])["holds"].all()
-    monkeypatch.setattr(smoothing, "Sphere", with_full_dimension)
-    problem = problem_of(small, setting)
-    sphere = smoothing.tangent_sphere(problem)
-    assert sizes["full"] == sizes["true"] * small.actions / (small.actions - 1)
-    gradient = smoothing._tangent(exact.gradient(small, sphere.centre, small.reward))
-    move = sphere.radius * sphere.directions
-    ahead, behind = (exact.value(small, sphere.centre + x, small.reward) for x in (move, -move))
-    slopes = sphere.dimension / sphere.radius * (ahead - behind) / 2
-    estimate = (slopes[:, None, None] * sphere.directions).mean(0)
-    stretch = (estimate * gradient).sum() / (gradient**2).sum()
-    assert stretch == pytest.approx(small.actions / (small.actions - 1), rel=0.08)
+    monkeypatch.setattr(smoothing, "Sphere", with_another_factor)
+    assert not check_all(cmdp, setting, seeds=range(2), items=[5])["holds"].iloc[0]
+
+
+def test_directions_are_tangent_orthonormal_frames_that_keep_policies_policies(small, setting):
+    problem = problem_of(small, replace(setting, perturbation=1.0))
+    spheres = smoothing.tangent_spheres(problem, count=10)
+    assert len(spheres) == 4
+    for sphere in spheres:
+        frames, dimension, states, actions = sphere.directions.shape
+        assert frames * dimension >= 10
+        assert dimension == sphere.dimension == states * (actions - 1)
+        np.testing.assert_allclose(sphere.directions.sum(-1), 0, atol=1e-14)
+        flat = sphere.directions.reshape(frames, dimension, -1)
+        products = flat @ flat.swapaxes(1, 2)
+        np.testing.assert_allclose(products, np.broadcast_to(np.eye(dimension), products.shape),
+                                   atol=1e-12)  # fmt: skip
+        lengths = np.sqrt((sphere.inside**2).sum((2, 3)))
+        assert 0 < lengths.min() < lengths.max() <= 1 + 1e-12
+        # As far as a policy can be moved in every direction: the worst one empties an entry.
+        assert min(policies.min() for policies in sphere.around(sphere.directions)) > 0
+        state, action = np.unravel_index(sphere.centre.argmin(), sphere.centre.shape)
+        worst = np.full(actions, 1 / actions)
+        worst[action] -= 1
+        lowest = sphere.centre[state] + sphere.radius * worst / np.linalg.norm(worst)
+        assert lowest[action] == pytest.approx(0, abs=1e-12)
+
+
+def test_directions_are_uniform_on_the_sphere(small, setting):
+    """Second moments of every coordinate, and fourth ones, which frames do not fix."""
+    sphere = smoothing.tangent_spheres(problem_of(small, setting), count=30000)[0]
+    flat = sphere.directions.reshape(len(sphere.directions), sphere.dimension, -1)
+    projector = np.eye(flat.shape[-1]) - np.kron(np.eye(small.states), np.full((2, 2), 1 / 2))
+    outer = np.einsum("fki,fkj->ij", flat, flat) / flat.shape[0]
+    np.testing.assert_allclose(outer, projector, atol=1e-12)
+    along = (flat[..., 0] * math.sqrt(2)) ** 4  # a coordinate of the tangent space
+    fourth = 3 / (sphere.dimension * (sphere.dimension + 2))
+    frames = along.mean(1)
+    assert abs(frames.mean() - fourth) < 4 * frames.std() / math.sqrt(len(frames))
+    odd = flat[:, 0, 0] * math.sqrt(2)
+    assert abs(odd.mean()) < 4 * odd.std() / math.sqrt(len(odd))
 
 
 def test_violation_lemma_is_tight_at_twice_the_multiplier():
@@ -325,6 +396,14 @@ def test_theorems_are_for_their_own_step_sizes(small, setting):
     table = check_all(small, replace(setting, primal_step=0.1), seeds=range(2), items=[11, 12, 17])
     assert table["holds"].isna().all()
     assert table["reason"].str.contains("for its own step sizes").all()
+
+
+def test_link_whose_inverse_is_too_steep_for_numbers_is_an_error(setting):
+    """Assumption 1; the probit's inverse at a hundred standard deviations."""
+    cmdp = random_cmdp(states=3, actions=2, discount=0.99, scale="unit", threshold=30.0)
+    steep = replace(setting, link="probit", horizon=800)
+    with pytest.raises(ValueError, match=r"link: Assumption 1.*probit"):
+        check_all(cmdp, steep)
 
 
 def test_no_slack_is_an_error(small, setting):

@@ -41,6 +41,30 @@ class Statement:
         """str: item and part."""
         return f"{self.item}{self.part}"
 
+    @property
+    def audit(self):
+        """str: what docs/audit.md found.
+
+        "sound", "proof" (its proof does not go through, or stands on one that does not), or
+        "false" (as printed).
+        """
+        return _AUDIT.get(self.key, "sound")
+
+
+_AUDIT = {
+    "8": "proof",
+    "11": "proof",
+    "12a": "false",
+    "12b": "proof",
+    "12c": "proof",
+    "15": "false",
+    "16a": "proof",
+    "16b": "proof",
+    "17a": "proof",
+    "17b": "proof",
+    "17c": "proof",
+    "18": "proof",
+}
 
 STATEMENTS = {
     statement.key: statement
@@ -233,7 +257,8 @@ def natural_lagrangian(constants, primal_step, dual_step, corrected=False):
         :math:`\eta_1, \eta_2 > 0`.
     corrected : bool
         Multiply the bias by the factor :math:`1/(1-\gamma)` that is lost between lines 2006 and
-        2011. (The proof has a further gap; see :func:`corrected_theorem_1_gap`.)
+        2011, if Lemma:nonmonotone is inserted as it stands. (By the way of
+        :func:`corrected_theorem_1_gap` the printed coefficient is right, and another term missing.)
 
     Returns
     -------
@@ -356,6 +381,40 @@ def corrected_theorem_1_gap(constants, primal_step, dual_step, oscillation, bias
     total += 2 * (1 + c.multiplier_bound) * stretch * advantage
     total += primal_step * stretch**3 / 8 * oscillation
     return total + c.multiplier_bound * excess + dual_step * c.return_bound**2 / 2
+
+
+def semi_a_priori_gap(constants, primal_step, dual_step, oscillation, square, biases):
+    r"""Bound of NPGPD-HF's average gap by what a run shows without knowing any value.
+
+    :math:`\frac{\log|A|}{\eta_1T} + \frac{\eta_1}{8(1-\gamma)^2}\frac1T\sum_tE\max_s
+    \mathrm{osc}(\hat A_L^t(s,\cdot))^2 + \frac{\eta_2}2\frac1T\sum_tE\hat h_c^2 +
+    \frac{2(1+\bar\sigma_\lambda)}{1-\gamma}\beta_A + \bar\sigma_\lambda\beta_c`. It follows from
+    the identity behind the certificate (:mod:`pgpd_hf.theory.certificates`) by Hoeffding's lemma,
+    without a one-step inequality, so that neither :math:`B` nor its powers enter.
+
+    Parameters
+    ----------
+    constants : Constants
+        The setting.
+    primal_step, dual_step : float
+        :math:`\eta_1 > 0` and :math:`\eta_2 \ge 0`.
+    oscillation : float
+        :math:`\frac1T\sum_tE\max_s\mathrm{osc}(\hat A_L^t(s,\cdot))^2`, of people's advantages.
+    square : float
+        :math:`\frac1T\sum_tE\hat h_c^2`, of people's excesses.
+    biases : tuple of float
+        :math:`\beta_A` and :math:`\beta_c`, as in :func:`corrected_theorem_1_gap`.
+
+    Returns
+    -------
+    float
+        In units of value.
+    """
+    c, (advantage, excess) = constants, biases
+    stretch = 1 / (1 - c.discount)
+    total = math.log(c.actions) / (require_step("primal_step", primal_step) * c.iterations)
+    total += primal_step * stretch**2 / 8 * oscillation + dual_step / 2 * square
+    return total + 2 * (1 + c.multiplier_bound) * stretch * advantage + c.multiplier_bound * excess
 
 
 def predicted_violation(multiplier, dual_step, iterations):

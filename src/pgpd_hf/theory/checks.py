@@ -36,6 +36,7 @@ COLUMNS = (
     "bound",
     "ratio",
     "holds",
+    "audit",
     "reason",
 )
 CHECKS = {
@@ -81,7 +82,9 @@ def check_all(cmdp, setting, *, seeds=range(8), instance=None, items=None):
     pandas.DataFrame
         Columns :data:`COLUMNS`; one row for each part of each statement. `ratio` is measured /
         bound. `holds` is <NA>, with the reason, where the setting is outside the statement's
-        assumptions or the interval of a statistical measurement contains the bound.
+        assumptions or the interval of a statistical measurement contains the bound. `audit` is
+        what docs/audit.md found of the statement, whatever is measured here. The reason says
+        "vacuous" where a bound is not below what its left side could be at all.
 
     Raises
     ------
@@ -114,16 +117,16 @@ def check_all(cmdp, setting, *, seeds=range(8), instance=None, items=None):
 
 def _row(result, constants, columns):
     low, high = result.measured - result.error, result.measured + result.error
-    bound, reason = float(result.bound), result.reason
+    bound, reasons = float(result.bound), [result.reason]
     tolerance = ROUNDING * max(abs(bound), constants.value_bound)
     if high <= bound + tolerance:
         holds = True
     elif low > bound + tolerance:
         holds = False
     else:
-        holds, reason = pd.NA, "the 95 % interval contains the bound"
+        holds, reasons = pd.NA, ["the 95 % interval contains the bound"]
     if holds is True and bound >= result.trivial:
-        reason = f"vacuous: the largest possible value is {result.trivial:.3g}"
+        reasons.insert(0, f"vacuous: the largest possible value is {result.trivial:.3g}")
     return {
         **_statement_columns(STATEMENTS[result.key]),
         **columns,
@@ -134,7 +137,7 @@ def _row(result, constants, columns):
         "bound": bound,
         "ratio": result.measured / bound if bound > 0 else math.nan,
         "holds": holds,
-        "reason": reason,
+        "reason": "; ".join(filter(None, reasons)),
     }
 
 
@@ -143,5 +146,5 @@ def _empty_row(statement, columns, reason):
 
 
 def _statement_columns(statement):
-    names = ("item", "part", "label", "line")
+    names = ("item", "part", "label", "line", "audit")
     return {**{name: getattr(statement, name) for name in names}, "statement": statement.text}

@@ -220,13 +220,19 @@ def make_constants(cmdp, optimum, setting):
     Raises
     ------
     OutsideAssumptions
-        If there is no Slater slack, or rewards exceed one.
+        If there is no Slater slack, rewards exceed one, or the link's inverse is too steep.
     """
     if not optimum.slack > 0:
         raise OutsideAssumptions(
             f"slack: Assumption 2 (line 247) asks for xi > 0, got {optimum.slack}"
         )
     link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
+    lipschitz = link.inverse_lipschitz(bound)
+    if not math.isfinite(lipschitz):
+        raise OutsideAssumptions(
+            f"link: Assumption 1 (line 178) asks for a Lipschitz constant of the inverse; that of "
+            f"{setting.link} is beyond all numbers at the largest return, {bound:.6g}"
+        )
     perturbation = setting.perturbation
     if perturbation is None:
         perturbation = theorem_perturbation(
@@ -249,7 +255,7 @@ def make_constants(cmdp, optimum, setting):
         pairs=setting.pairs,
         horizon=setting.horizon,
         iterations=setting.iterations,
-        lipschitz=link.inverse_lipschitz(bound),
+        lipschitz=lipschitz,
         multiplier_bound=multiplier_bound,
         perturbation=perturbation,
     )

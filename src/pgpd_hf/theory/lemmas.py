@@ -28,8 +28,8 @@ def finite_horizon(problem):
         off_pairs = np.abs(action_values - cmdp.action_values(policies, signal))
         off_start = np.abs((values - cmdp.state_values(policies, signal)) @ cmdp.initial)
         worst = np.maximum(worst, [off.max(), off_pairs.max(), off_start.max()])
-    bound = problem.constants.truncation
-    return [Result(f"1{part}", worst[k], bound) for k, part in enumerate("abc")]
+    bound, trivial = problem.constants.truncation, problem.constants.value_bound
+    return [Result(f"1{part}", worst[k], bound, trivial=trivial) for k, part in enumerate("abc")]
 
 
 def return_variance(problem):
@@ -39,7 +39,8 @@ def return_variance(problem):
     mean, second = mean @ cmdp.initial, second @ cmdp.initial
     bias = mean - cmdp.evaluate(policies)[1]
     measured = ((second - mean**2) / problem.setting.pairs + bias**2).max()
-    return [Result("2", measured, problem.constants.sampling_square)]
+    constants = problem.constants
+    return [Result("2", measured, constants.sampling_square, trivial=constants.value_bound**2)]
 
 
 def feedback(problem):
@@ -51,7 +52,12 @@ def feedback(problem):
     for parts, low, high in (("ab", -largest, largest), ("cd", *_excess_range(constants))):
         error = problem.feedback_error(low, high)
         worst = error.absolute.max(), error.square.max()
-        results += [Result(f"3{part}", worst[k], bound[k]) for k, part in enumerate(parts)]
+        furthest = largest + max(-low, high)  # answers are clipped to +-G(H)
+        trivial = furthest, furthest**2
+        results += [
+            Result(f"3{part}", worst[k], bound[k], trivial=trivial[k])
+            for k, part in enumerate(parts)
+        ]
     return results
 
 
@@ -98,7 +104,7 @@ def violation_from_gap(problem):
     ratio = violation / limit
     # Along an edge all policies are equally tight: take the first, not one that rounding picks.
     worst = np.argmax(ratio >= ratio.max() - ROUNDING)
-    return [Result("6", violation[worst], limit[worst])]
+    return [Result("6", violation[worst], limit[worst], trivial=cmdp.threshold)]
 
 
 def excess_bias(problem):
@@ -108,7 +114,16 @@ def excess_bias(problem):
     values, _ = exact.finite_horizon_values(cmdp, policies, cmdp.utility, horizon)
     off = values @ cmdp.initial - cmdp.evaluate(policies)[1]
     bias = np.abs(problem.feedback_error(*_excess_range(constants)).bias).max()
-    return [Result("7", np.abs(off).max() + bias, constants.excess_bias, "exact upper bound")]
+    excess = max(cmdp.threshold, constants.value_bound - cmdp.threshold)
+    return [
+        Result(
+            "7",
+            np.abs(off).max() + bias,
+            constants.excess_bias,
+            "exact upper bound",
+            trivial=constants.return_bound + excess,
+        )
+    ]
 
 
 def excess_square(problem):
@@ -126,7 +141,8 @@ def excess_square(problem):
     answer_square = (np.sqrt(square) + math.sqrt(error.square.max())) ** 2
     answer_mean = np.abs(mean - threshold) + np.abs(error.bias).max()
     measured = (answer_square / pairs + (1 - 1 / pairs) * answer_mean**2).max()
-    return [Result("9", measured, constants.excess_square, "exact upper bound")]
+    trivial = constants.return_bound**2
+    return [Result("9", measured, constants.excess_square, "exact upper bound", trivial=trivial)]
 
 
 def performance_difference(problem):
@@ -157,7 +173,10 @@ def advantage_bias(problem):
         advantages = action_values - values[..., None]
         worst = max(worst, np.abs(advantages - cmdp.advantages(policies, signal)).max())
     bias = np.abs(problem.feedback_error(-largest, largest).bias).max()
-    return [Result("14", worst + bias, constants.advantage_bias, "exact upper bound")]
+    trivial = largest + constants.value_bound
+    return [
+        Result("14", worst + bias, constants.advantage_bias, "exact upper bound", trivial=trivial)
+    ]
 
 
 def _excess_range(constants):

@@ -37,7 +37,8 @@ class Result:
     reason : str
         What a reader has to know about this row.
     trivial : float
-        Largest value that `measured` could take at all; a bound above it says nothing.
+        Largest value that `measured` could take at all, by the ranges of values, answers and
+        multipliers alone; a bound that is not below it says nothing.
     """
 
     key: str
