@@ -105,10 +105,13 @@ def filling(study, seconds):
 def seeds_per_job(study, seconds):
     """How many seeds one job runs.
 
+    The number does not depend on how many seeds there are, so that more of them leave whole blocks
+    as they are.
+
     Parameters
     ----------
     study : dict
-        A configuration: its `block`, or else its `job_minutes`.
+        A configuration: its `block`, the largest number, and its `job_minutes`.
     seconds : float
         Time that one seed takes.
 
@@ -117,7 +120,8 @@ def seeds_per_job(study, seconds):
     int
         At least 1.
     """
-    return study["block"] or filling(study, seconds)
+    fitting = filling(study, seconds)
+    return min(study["block"] or fitting, fitting)
 
 
 def blocks(count, size):

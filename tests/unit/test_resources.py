@@ -65,7 +65,7 @@ def test_more_seeds_leave_whole_blocks_as_they_are():
 
 @pytest.mark.parametrize("minutes", [0.1, 1, 10, 60])
 def test_jobs_last_as_long_as_they_shall(minutes):
-    study = changed(seeds=100000, job_minutes=minutes)
+    study = changed(seeds=100000, block=None, job_minutes=minutes)
     for evaluators in ("64", "16+64+256"):
         first, *_ = resources.run_blocks(study, "zpgpd_hf", evaluators)
         count = len(numbers([first]))
@@ -75,8 +75,19 @@ def test_jobs_last_as_long_as_they_shall(minutes):
         assert count * once <= 60 * minutes < (count + 1) * once
 
 
-def test_a_number_of_seeds_wins_over_the_duration():
+def test_a_job_has_no_more_seeds_than_a_block():
     assert resources.run_blocks(changed(block=3), "npgpd_hf", "16")[0] == "0000-0002"
+    longer = changed(block=3, job_minutes=0.001)
+    assert resources.run_blocks(longer, "zpgpd_hf", "16")[0] == "0000-0000"
+
+
+@pytest.mark.parametrize("seeds", [21, 40, 47, 1000])
+@pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
+def test_more_seeds_of_the_default_study_only_add_files(seeds, algorithm):
+    before = resources.run_blocks(CONFIG, algorithm, "64")
+    after = resources.run_blocks(changed(seeds=seeds), algorithm, "64")
+    assert before == after[: len(before)]
+    assert numbers(after[len(before) :]) == list(range(20, seeds))
 
 
 def test_exact_methods_run_once():
@@ -88,7 +99,8 @@ def test_exact_methods_run_once():
     ("minutes", "seeds", "count"), [(0.001, 5, 35), (0.4, 5, None), (0.8, 5, None), (1000, 2, 1)]
 )
 def test_blocks_of_a_grid_hold_every_run_once(minutes, seeds, count):
-    study = changed(job_minutes=minutes, grid={**CONFIG["grid"], "instances": 7, "seeds": seeds})
+    grid = {**CONFIG["grid"], "instances": 7, "seeds": seeds}
+    study = changed(job_minutes=minutes, block=None, grid=grid)
     blocks = resources.grid_blocks(study, "zpgpd_hf")
     runs = [
         (instance, seed)
