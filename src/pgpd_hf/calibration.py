@@ -19,7 +19,7 @@ from pgpd_hf.runs import values_at
 _CHECKPOINTS = 100
 
 
-def choose(cmdp, algorithm, study, threads=1):
+def choose(cmdp, algorithm, study, threads=1, purpose="calibration"):
     r"""Score the candidates of a study, and choose.
 
     Parameters
@@ -32,6 +32,8 @@ def choose(cmdp, algorithm, study, threads=1):
         A configuration.
     threads : int
         Seeds run side by side.
+    purpose : str
+        Names a family of random streams that no reported run uses.
 
     Returns
     -------
@@ -43,12 +45,12 @@ def choose(cmdp, algorithm, study, threads=1):
     options = study["calibration"]
     setting = configuration.run_setting(study, algorithm, options["evaluators"])
     grid = options["grid"][algorithm]
-    scores = score_grid(cmdp, algorithm, setting, grid, options["seeds"], threads)
+    scores = score_grid(cmdp, algorithm, setting, grid, options["seeds"], threads, purpose)
     chosen = scores[scores["chosen"]].iloc[0]
     return scores, (float(chosen["primal_step"]), float(chosen["dual_step"]))
 
 
-def score_grid(cmdp, algorithm, setting, grid, seeds, threads=1):
+def score_grid(cmdp, algorithm, setting, grid, seeds, threads=1, purpose="calibration"):
     """Score every pair of step sizes.
 
     Parameters
@@ -65,6 +67,8 @@ def score_grid(cmdp, algorithm, setting, grid, seeds, threads=1):
         Number of calibration seeds.
     threads : int
         Seeds run side by side.
+    purpose : str
+        As in :func:`choose`.
 
     Returns
     -------
@@ -81,7 +85,7 @@ def score_grid(cmdp, algorithm, setting, grid, seeds, threads=1):
         process = get_algorithm(algorithm)(cmdp, optimum, Setting(**{**setting, **steps}))
 
         def values(seed, process=process):
-            return values_at(process, seed, checkpoints, purpose="calibration")
+            return values_at(process, seed, checkpoints, purpose=purpose)
 
         with ThreadPoolExecutor(threads) as pool:
             reward_values, utility_values = np.stack(list(pool.map(values, range(seeds))), axis=1)

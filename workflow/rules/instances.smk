@@ -24,7 +24,7 @@ rule instance_runs:
     input:
         script="workflow/scripts/instances.py",
         sources=lambda wildcards: sources(
-            "calibration", "configuration", "runs", "storage", f"algorithms/{wildcards.algorithm}"
+            "instances", "storage", f"algorithms/{wildcards.algorithm}"
         ),
     output:
         scores=f"{RESULTS}/instances/{{group}}/calibration/{{algorithm}}/"

@@ -5,7 +5,7 @@ import json
 
 import pandas as pd
 
-from pgpd_hf import calibration, configuration, runs, storage
+from pgpd_hf import instances, storage
 
 
 @storage.one_line_errors()
@@ -20,20 +20,13 @@ def main():
     arguments = parser.parse_args()
 
     study = json.loads(arguments.study)
-    calibrated = study["algorithms"][arguments.algorithm]["primal_step"] == "calibrated"
     candidates, traces = [], []
     for number in arguments.instances:
-        process = configuration.instance(study, number)
-        scores, steps = pd.DataFrame(), None
-        if calibrated:
-            scores, steps = calibration.choose(
-                process, arguments.algorithm, study, arguments.threads
-            )
+        scores, trace = instances.run_instance(
+            study, arguments.algorithm, number, arguments.threads
+        )
         candidates.append(scores.assign(instance=number))
-        for people in study["evaluators"]:
-            setting = configuration.run_setting(study, arguments.algorithm, people, steps)
-            trace = runs.run(process, arguments.algorithm, seeds=range(study["seeds"]), **setting)
-            traces.append(trace.assign(instance=number))
+        traces.append(trace.assign(instance=number))
         print(f"instance {number}: done", flush=True)
     storage.write_table(arguments.scores, pd.concat(candidates, ignore_index=True))
     storage.write_table(arguments.output, pd.concat(traces, ignore_index=True))
