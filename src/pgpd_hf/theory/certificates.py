@@ -21,8 +21,10 @@ gradient :math:`g` of the Lagrangian in advantage form:
    \theta_s^{t+1} - \theta_s^t\rangle - \tfrac{\|\theta_s^{t+1}-\theta_s^t\|^2}{2\eta_1} -
    \langle\pi^\star_s - \theta_s^t, \hat h_s - g_s\rangle\}.
 
-Both are completed by the dual step's inequalities, with :math:`e_c = \hat h_c - (V_g - b)` and
-:math:`U = \sum_t(\lambda^t - \eta_2\hat h_c^t - \bar\sigma_\lambda)_+`:
+It compares with :math:`\pi^\star` itself, not with a policy of a shrunk simplex: perturbed policies
+are projected, and what that does to the estimate is in the part of the zeroth order. Both are
+completed by the dual step's inequalities, with :math:`e_c = \hat h_c - (V_g - b)` and :math:`U =
+\sum_t(\lambda^t - \eta_2\hat h_c^t - \bar\sigma_\lambda)_+`:
 
 .. math:: \sum_t (V_r^\star - V_r^t) \le \sum_t \mathrm{gap}_L^t - \tfrac{(\lambda^T)^2}{2\eta_2} +
    \tfrac{\eta_2}{2}\sum_t(\hat h_c^t)^2 - \sum_t\lambda^t e_c^t, \qquad
