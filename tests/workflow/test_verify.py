@@ -123,7 +123,7 @@ def test_without_a_reference_nothing_is_run(verified):
         ("theory/problems.py", "_GRID = 801", "_GRID = 401"),
     ],
 )
-def test_altered_constant_reaches_the_numbers(project, name, before, after):
+def test_altered_constant_reaches_the_numbers(verified, name, before, after):
     verified.alter(f"src/pgpd_hf/{name}", before, after)
     code, output = verified.verify()
     assert code == 1
