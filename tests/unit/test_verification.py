@@ -375,6 +375,16 @@ def test_elsewhere_pictures_agree_by_their_pixels(tmp_path):
     assert "committed/panel.png: other bytes" in exact.detail
 
 
+def test_figure_has_the_same_formats_on_both_sides(study, tmp_path):
+    other = shutil.copytree(study.figures, tmp_path / "other")
+    (other / "figure1.svg").unlink()
+    checks = verification.check_figures(study.figures, other)
+    assert disagreeing(checks) == ["other/figure1.svg: other bytes"]
+    (study.figures / "figure1.svg").unlink()
+    checks = verification.check_figures(study.figures, other)
+    assert [(check.expected, check.agrees) for check in checks] == [("2 files", True)]
+
+
 def test_platforms_differ_by_what_decides_about_bits():
     here = platforms.describe()
     assert platforms.differences(here, here) == []
