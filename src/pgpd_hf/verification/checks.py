@@ -58,24 +58,26 @@ class Check:
     detail: tuple = ()
 
 
-def write_reference(study, home, folder):
+def write_reference(study, home, folder, items=ITEMS):
     """Write the reference of a complete study.
 
     Parameters
     ----------
     study : Study
-        Everything that `snakemake all` makes is there.
+        Everything that the items are read from is there.
     home : Study
         The same study in the project that the reference belongs to.
     folder : pathlib.Path
         Where the reference shall be, inside that project.
+    items : sequence of Item
+        What to write; files of others stay as they are, and in the list of digests.
 
     Raises
     ------
     FileNotFoundError
         If the study is not complete.
     """
-    for item in {item.name: item for item in ITEMS}.values():
+    for item in {item.name: item for item in items}.values():
         contents.write_csv(folder / f"{item.name}.csv", item.load(study.results))
     with storage.replacing(folder / PLATFORM) as partial:
         partial.write_text(json.dumps(platforms.describe(), indent=2) + "\n", encoding="utf-8")
