@@ -351,6 +351,15 @@ def test_long_tables_may_be_missing_where_results_may(study):
     assert lines == [f"results/paper/{name}: missing" for name in LONG]
 
 
+def test_part_that_is_missing_in_a_file_disagrees(study):
+    path = study.results / "verdicts.csv"
+    path.write_text(path.read_text().replace("unit,", "more seeds,"))
+    assert disagreeing(results_of(study, partial=True)) == [
+        "results/paper/verdicts.csv, unit: missing",
+        "results/paper/verdicts.csv, more seeds: not in the reference",
+    ]
+
+
 def test_missing_seed_disagrees(study):
     (study.results / "runs/npgpd_hf/M16/seeds0002-0002.parquet").unlink()
     lines = disagreeing(results_of(study, partial=True))

@@ -168,7 +168,7 @@ def check_study(folder, study, exact=True, items=ITEMS, partial=False):
     items : sequence of Item
         What to compare.
     partial : bool
-        Whether results may be missing; they are passed over.
+        Whether results may be missing; they are passed over. A file that is there has all parts.
 
     Returns
     -------
@@ -244,6 +244,7 @@ def _check_item(folder, study, item, exact, partial):
         return [] if partial else [_failure(item.place, f"{missing}: missing")]
     except (KeyError, ValueError) as error:
         return [_failure(item.place, error)]
+    partial = partial and not item.in_one_file
     checks = []
     for part in known if partial else {**known, **found}:
         title = item.title(part)

@@ -78,6 +78,11 @@ class Item:
     keys: tuple = ()
     target: str = "all"
 
+    @property
+    def in_one_file(self):
+        """bool: whether one file has all parts, so that it has all or none."""
+        return "{" not in self.place.partition(",")[0]
+
     def title(self, part):
         """Place of one part, as str."""
         cells = dict(zip(self.parts, part, strict=True))
