@@ -52,11 +52,11 @@ smoke: .venv/installed  ## run every rule on a tiny budget, into its own results
 	$(IN_VENV) snakemake all claims theory grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
-verify: .venv/installed  ## run a part again, compare with reference/; FULL=1 runs all of it
+verify: .venv/installed  ## run a part again, compare with reference/; FULL=1 runs all (25 minutes)
 	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
 
-reference: .venv/installed  ## run the default study from scratch and write reference/
-	$(IN_VENV) python tools/verify.py --cores $(CORES) --write
+reference: .venv/installed  ## run the default study, write reference/; FULL=1 adds the long tables
+	$(IN_VENV) python tools/verify.py --cores $(CORES) --write $(if $(filter-out 0,$(FULL)),--full)
 
 bench: .venv/installed  ## time the engine beside C, JAX, NumPy and plain Python (a few minutes)
 	@$(MAKE) --no-print-directory .venv-bench/installed || \

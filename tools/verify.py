@@ -1,7 +1,8 @@
 """Run a part of a study again, and compare everything with the committed reference.
 
-The study runs from scratch in a copy of the project, in a temporary folder. `--full` runs all of
-it, and `--write` then writes the reference instead of comparing with it.
+The study runs from scratch in a copy of the project, in a temporary folder. `--write` runs the
+default study, and writes its part of the reference instead of comparing with it. `--full` adds
+verdicts and theory to either.
 """
 
 import argparse
@@ -21,6 +22,15 @@ from pgpd_hf.verification import Study, platforms
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
+# Targets of the workflow.
+SAMPLE = ("sample",)
+DEFAULT = (*SAMPLE, "all")
+FULL = (*DEFAULT, "claims", "theory")
+RUNS = {
+    SAMPLE: "a part of the study",
+    DEFAULT: "the study",
+    FULL: "the study, its verdicts under all readings and its theory",
+}
 
 
 def copy_project(folder):
@@ -33,22 +43,28 @@ def copy_project(folder):
             shutil.copy(ROOT / part, folder / part)
 
 
-def run_workflow(folder, cores, config, full):
+def run_workflow(folder, cores, config, targets):
     """Run the workflow of a copy with the package of this copy; say whether it succeeded."""
-    command = ["snakemake", "all" if full else "sample", "--cores", cores, "--configfile", config]
-    if not full:
+    command = ["snakemake", *targets, "--cores", cores, "--configfile", config]
+    if targets == SAMPLE:
         command += ["--config", "seeds=1"]
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode == 0
 
 
-def write(study, home, reference):
+def made_by(targets):
+    """List what the reference holds of these targets' results."""
+    return [item for item in verification.ITEMS if item.target in targets]
+
+
+def write(study, home, reference, targets):
     """Write the reference, unless the committed figures are not those of the study."""
     checks = verification.check_figures(study.figures, home.figures)
     others = [line for check in checks for line in check.detail]
     if others:
-        sys.exit(f"{others[0]}: the study draws another picture; run `make figures` first")
-    verification.write_reference(study, home, reference)
+        remedy = "make figures claims" if targets == FULL else "make figures"
+        sys.exit(f"{others[0]}: the study draws another picture; run `{remedy}` first")
+    verification.write_reference(study, home, reference, made_by(targets))
     print(f"{reference.relative_to(ROOT)}/ is written.")
 
 
@@ -60,14 +76,13 @@ def recorded_platform(reference):
         return {}
 
 
-def compare(study, home, reference, full, complete):
+def compare(study, home, reference, targets, complete):
     """Compare, print the table, and say how many do not agree."""
     recorded = recorded_platform(reference)
     others = platforms.differences(recorded, platforms.describe())
     exact = not others
-    items = [item for item in verification.ITEMS if full or item.quick]
     committed = home.results.relative_to(ROOT).as_posix()
-    again = verification.check_study(reference, study, exact, items)
+    again = verification.check_study(reference, study, exact, made_by(targets))
     if not complete:
         again.append(verification.Check("workflow", "success", "failure", False, ""))
     sections = [
@@ -76,7 +91,7 @@ def compare(study, home, reference, full, complete):
         ("Drawn again", verification.check_drawings(reference, home.figures, exact)),
         (f"In {committed}", verification.check_study(reference, home, exact, partial=True)),
     ]
-    if full:
+    if targets == FULL:
         drawn = verification.check_figures(study.figures, home.figures, exact)
         sections.insert(2, ("Figures of this run", drawn))
     checks = [check for _, section in sections for check in section]
@@ -94,15 +109,15 @@ def compare(study, home, reference, full, complete):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="run the whole study")
-    parser.add_argument("--write", action="store_true", help="run it all, and write the reference")
+    parser.add_argument("--full", action="store_true", help="with verdicts and theory")
+    parser.add_argument("--write", action="store_true", help="write the reference")
     parser.add_argument("--cores", default="all", help="for the workflow")
     parser.add_argument("--configfile", default="config/config.yaml", help="the study")
     parser.add_argument("--reference", default="reference", help="folder in the project")
     arguments = parser.parse_args()
 
     started = time.monotonic()
-    full = arguments.full or arguments.write
+    targets = FULL if arguments.full else DEFAULT if arguments.write else SAMPLE
     config, reference = ROOT / arguments.configfile, (ROOT / arguments.reference).resolve()
     if not config.is_file():
         sys.exit(f"{arguments.configfile}: no such file")
@@ -114,17 +129,16 @@ def main():
 
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
     copy_project(folder)
-    part = "the whole study" if full else "a part of the study"
-    print(f"Running {part} from scratch, in {folder}", flush=True)
-    complete = run_workflow(folder, arguments.cores, arguments.configfile, full)
+    print(f"Running {RUNS[targets]} from scratch, in {folder}", flush=True)
+    complete = run_workflow(folder, arguments.cores, arguments.configfile, targets)
     study, home = Study(folder, name), Study(ROOT, name)
     if arguments.write:
         if not complete:
             sys.exit(f"The study failed, nothing is written; see {folder}")
-        write(study, home, reference)
+        write(study, home, reference, targets)
         wrong = 0
     else:
-        wrong = compare(study, home, reference, full, complete)
+        wrong = compare(study, home, reference, targets, complete)
     print(f"{time.monotonic() - started:.0f} seconds")
     if wrong:
         sys.exit(f"What was run is in {folder}")

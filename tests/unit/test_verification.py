@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,25 @@ from pgpd_hf.verification.contents import Content
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "reference"
 DRAWS = range(4)
+LONG = {
+    "verdicts.csv": ["reading,claim,low,verdict", "unit,falls,0.5,reproduced"],
+    "certificates.csv": [
+        "case,algorithm,evaluators,seed,quantity,measured,holds",
+        "study,npgpd_hf,16.0,0,gap,0.25,True",
+    ],
+    "slopes.csv": ["sweep,algorithm,curve,metric,slope", "length,npg_pd,M = ∞,gap,-0.5"],
+    "slopes_means.csv": [
+        "sweep,algorithm,curve,value,metric,mean",
+        "length,npg_pd,M = ∞,1000.0,gap,0.25",
+    ],
+    "effects.csv": ["sweep,algorithm,curve,quantity,slope", "people,zpgpd_hf,μ = 1,excess,-1.5"],
+    "effects_means.csv": [
+        "sweep,algorithm,curve,value,metric,mean",
+        "people,zpgpd_hf,μ = 1,16.0,gap,0.5",
+    ],
+    "schedules.csv": ["algorithm,schedule,metric,mean", "npgpd_hf,growing,late_gap,0.125"],
+    "schedules_means.csv": ["algorithm,schedule,iteration,mean", "npgpd_hf,growing,3,0.75"],
+}
 RESULTS = [
     "environment.npz",
     "optimum.json",
@@ -34,6 +55,7 @@ RESULTS = [
     "bounds.csv",
     "claims.csv",
     "summary.txt",
+    *LONG,
 ]
 CODE = {
     "Snakefile": 'min_version("9.27")\n',
@@ -92,6 +114,8 @@ def complete(tmp_path_factory):
     )
     storage.write_json(study.results / "calibration/npgpd_hf.json", {"primal_step": 1.0})
     (study.results / "summary.txt").write_text("V_r* = 0.5\nlambda* = 0.125\n")
+    for name, lines in LONG.items():
+        (study.results / name).write_text("\n".join([*lines, ""]), encoding="utf-8")
     plotting.use_style()
     figure, axes = plotting.plt.subplots(figsize=(1, 1))
     axes.plot([0, 1])
@@ -253,6 +277,89 @@ def test_missing_result_disagrees_unless_results_may_be_missing(study):
     assert lines[2].endswith("rates.csv: missing")
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "after", "detail"),
+    [
+        (
+            "verdicts.csv",
+            "reproduced",
+            "contradicted",
+            "unit: claim falls: verdict: expected reproduced, found contradicted",
+        ),
+        (
+            "certificates.csv",
+            "0.25",
+            "0.26",
+            "study, npgpd_hf: evaluators 16.0, seed 0, quantity gap: measured: "
+            "expected 0.25, found 0.26",
+        ),
+        (
+            "slopes.csv",
+            "-0.5",
+            "-0.6",
+            "length: algorithm npg_pd, curve M = ∞, metric gap: slope: expected -0.5, found -0.6",
+        ),
+        (
+            "slopes_means.csv",
+            "0.25",
+            "",
+            "length: algorithm npg_pd, curve M = ∞, value 1000.0, metric gap: mean: "
+            "expected 0.25, found nothing",
+        ),
+        (
+            "effects.csv",
+            "-1.5",
+            "1.5",
+            "people: algorithm zpgpd_hf, curve μ = 1, quantity excess: slope: "
+            "expected -1.5, found 1.5",
+        ),
+        (
+            "effects_means.csv",
+            ",0.5",
+            ",0.500001",
+            "people: algorithm zpgpd_hf, curve μ = 1, value 16.0, metric gap: mean: "
+            "expected 0.5, found 0.500001",
+        ),
+        (
+            "schedules.csv",
+            "0.125",
+            "0.126",
+            "npgpd_hf: schedule growing, metric late_gap: mean: expected 0.125, found 0.126",
+        ),
+        (
+            "schedules_means.csv",
+            "0.75",
+            "nan",
+            "npgpd_hf: schedule growing, iteration 3: mean: expected 0.75, found nan",
+        ),
+    ],
+)
+def test_altered_cell_of_a_long_table_is_named(study, name, before, after, detail):
+    path = study.results / name
+    text = path.read_text(encoding="utf-8")
+    assert text.count(before) == 1
+    path.write_text(text.replace(before, after), encoding="utf-8")
+    for options in ({"partial": True}, {"exact": False}):
+        assert disagreeing(results_of(study, **options)) == [f"results/paper/{name}, {detail}"]
+
+
+def test_long_tables_may_be_missing_where_results_may(study):
+    for name in LONG:
+        (study.results / name).unlink()
+    assert disagreeing(results_of(study, partial=True)) == []
+    lines = disagreeing(results_of(study))
+    assert lines == [f"results/paper/{name}: missing" for name in LONG]
+
+
+def test_part_that_is_missing_in_a_file_disagrees(study):
+    path = study.results / "verdicts.csv"
+    path.write_text(path.read_text().replace("unit,", "more seeds,"))
+    assert disagreeing(results_of(study, partial=True)) == [
+        "results/paper/verdicts.csv, unit: missing",
+        "results/paper/verdicts.csv, more seeds: not in the reference",
+    ]
+
+
 def test_missing_seed_disagrees(study):
     (study.results / "runs/npgpd_hf/M16/seeds0002-0002.parquet").unlink()
     lines = disagreeing(results_of(study, partial=True))
@@ -284,6 +391,65 @@ def test_writing_the_reference_again_gives_the_same_bytes(complete, tmp_path):
     assert names == sorted(path.name for path in reference(home).iterdir())
     for name in names:
         assert (reference(home) / name).read_bytes() == (reference(complete) / name).read_bytes()
+
+
+@pytest.fixture
+def command(study, tmp_path, monkeypatch):
+    """Run tools/verify.py without a workflow: what would be run gives the project's results."""
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    module = __import__("verify")
+    asked = []
+
+    def run_workflow(folder, cores, config, targets):
+        shutil.copytree(study.results, Study(folder).results)
+        shutil.copytree(study.figures, Study(folder).figures)
+        asked.append(targets)
+        return True
+
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    monkeypatch.setattr(module, "ROOT", study.root)
+    monkeypatch.setattr(module, "copy_project", lambda folder: None)
+    monkeypatch.setattr(module, "run_workflow", run_workflow)
+    monkeypatch.setattr(module.verification, "check_drawings", lambda *arguments: [])
+
+    def run(*options):
+        monkeypatch.setattr(sys, "argv", ["verify.py", *options])
+        module.main()
+        return asked.pop()
+
+    yield run
+    del sys.modules["verify"]
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_long_tables_of_the_reference_are_written_only_in_full(study, command, full):
+    names = ["rates.csv", *LONG]
+    for name in names:
+        (study.results / name).write_text((study.results / name).read_text().replace("5", "6"))
+    before = {name: (reference(study) / name).read_bytes() for name in names}
+    targets = command("--write", *["--full"] * full)
+    assert targets == (("sample", "all", "claims", "theory") if full else ("sample", "all"))
+    written = {name for name in names if (reference(study) / name).read_bytes() != before[name]}
+    altered = {name for name in names if b"5" in before[name]}
+    assert {"rates.csv", "slopes.csv"} < altered
+    assert written == (altered if full else {"rates.csv"})
+    # The list of digests has all files, whoever wrote them.
+    listed = (reference(study) / "SHA256SUMS").read_text()
+    assert all(f"  reference/{name}\n" in listed for name in names)
+    assert disagreeing(verification.check_digests(study.root, reference(study))) == []
+
+
+def test_only_the_full_verification_runs_what_is_long(study, command, capsys):
+    assert command("--full") == ("sample", "all", "claims", "theory")
+    again = capsys.readouterr().out.partition("Run again")[2].partition("Figures of this run")[0]
+    assert all(f"  {name}" in again for name in ["rates.csv", *LONG])
+    for name in LONG:
+        (study.results / name).unlink()
+    assert command() == ("sample",)
+    output = capsys.readouterr().out
+    assert "rates.csv" not in output.partition("Run again")[2].partition("In results")[0]
+    assert not any(f"  {name}" in output for name in LONG)
 
 
 def test_elsewhere_numbers_agree_within_the_tolerance_only(study):
@@ -373,6 +539,16 @@ def test_elsewhere_pictures_agree_by_their_pixels(tmp_path):
     assert answers["raised"].detail == ("committed/panel.png: another picture",)
     exact = verification.check_figures(folders["compressed"], folders["committed"])[0]
     assert "committed/panel.png: other bytes" in exact.detail
+
+
+def test_figure_has_the_same_formats_on_both_sides(study, tmp_path):
+    other = shutil.copytree(study.figures, tmp_path / "other")
+    (other / "figure1.svg").unlink()
+    checks = verification.check_figures(study.figures, other)
+    assert disagreeing(checks) == ["other/figure1.svg: other bytes"]
+    (study.figures / "figure1.svg").unlink()
+    checks = verification.check_figures(study.figures, other)
+    assert [(check.expected, check.agrees) for check in checks] == [("2 files", True)]
 
 
 def test_platforms_differ_by_what_decides_about_bits():

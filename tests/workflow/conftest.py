@@ -14,6 +14,6 @@ def fresh(tmp_path):
 def finished(tmp_path_factory):
     """A project whose smoke study is complete, and what was printed meanwhile."""
     project = Project(tmp_path_factory.mktemp("project"))
-    code, output = project.snakemake("--cores", "2", "all", "theory", "grid")
+    code, output = project.snakemake("--cores", "2", "all", "claims", "theory", "grid")
     assert code == 0, output
     return project, output

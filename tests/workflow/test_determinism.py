@@ -66,18 +66,9 @@ def test_surroundings_of_a_run_are_not_in_its_results(finished, fresh, tmp_path_
     assert [name for name in differing(project, fresh) if name in made] == []
 
 
-@pytest.fixture(scope="module")
-def everything(finished):
-    """The finished project with its verdicts."""
-    project, _ = finished
-    code, output = project.snakemake("all", "theory", "claims_notebook", "--cores", "2")
-    assert code == 0, output
-    return project
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["one core", "blocks", "folder", "locale", "plain", "time zone"])
-def test_everything_again_gives_the_same_bytes(everything, fresh, tmp_path_factory, change):
+def test_everything_again_gives_the_same_bytes(finished, fresh, tmp_path_factory, change):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     options = {
         "folder": {"cwd": elsewhere},
@@ -94,4 +85,4 @@ def test_everything_again_gives_the_same_bytes(everything, fresh, tmp_path_facto
     targets = ["all", "theory", "grid", "claims_notebook"]
     code, output = fresh.snakemake(*targets, "--cores", cores, **options)
     assert code == 0, output
-    assert differing(everything, fresh) == []
+    assert differing(finished[0], fresh) == []

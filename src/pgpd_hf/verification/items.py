@@ -66,8 +66,8 @@ class Item:
         Columns: rows with equal cells are checked together.
     keys : tuple of str
         Columns that name a row within its part.
-    quick : bool
-        Whether it is computed again without the whole study.
+    target : str
+        What of the workflow makes it; `sample` makes it without the whole study.
     """
 
     name: str
@@ -76,7 +76,12 @@ class Item:
     summary: Callable
     parts: tuple = ()
     keys: tuple = ()
-    quick: bool = False
+    target: str = "all"
+
+    @property
+    def in_one_file(self):
+        """bool: whether one file has all parts, so that it has all or none."""
+        return "{" not in self.place.partition(",")[0]
 
     def title(self, part):
         """Place of one part, as str."""
@@ -231,6 +236,13 @@ def _verdicts(content):
     return f"{verdicts.count('reproduced')} of {len(verdicts)} reproduced"
 
 
+def _long_table(name, summary, parts, keys, target="theory"):
+    """Item of a table that the default study does without."""
+    place = ", ".join([f"{name}.csv", *(f"{{{part}}}" for part in parts)])
+    return Item(name, place, _table(f"{name}.csv"), summary, parts, keys, target)
+
+
+_MEANS = ("algorithm", "curve", "value", "metric")
 _BOUND_PARTS = {"parts": ("setting",), "keys": ("item", "part")}
 ITEMS = (
     Item(
@@ -239,7 +251,7 @@ ITEMS = (
         _environment,
         _count("numbers"),
         keys=("entry",),
-        quick=True,
+        target="sample",
     ),
     Item(
         "optimum",
@@ -248,7 +260,7 @@ ITEMS = (
         _of_entry("reward_value", "V_r"),
         parts=("problem",),
         keys=("entry",),
-        quick=True,
+        target="sample",
     ),
     Item(
         "scores",
@@ -257,7 +269,7 @@ ITEMS = (
         _count("scores"),
         parts=("algorithm",),
         keys=("primal_step", "dual_step"),
-        quick=True,
+        target="sample",
     ),
     Item(
         "steps",
@@ -266,7 +278,7 @@ ITEMS = (
         _step_sizes,
         parts=("algorithm",),
         keys=("step",),
-        quick=True,
+        target="sample",
     ),
     Item(
         "traces",
@@ -275,9 +287,9 @@ ITEMS = (
         _last_gap,
         parts=("algorithm", "evaluators"),
         keys=("iteration",),
-        quick=True,
+        target="sample",
     ),
-    Item("bounds", "bounds/{setting}.csv", _bounds, _holding, quick=True, **_BOUND_PARTS),
+    Item("bounds", "bounds/{setting}.csv", _bounds, _holding, target="sample", **_BOUND_PARTS),
     Item(
         "runs",
         "runs/{algorithm}/M{evaluators}",
@@ -305,4 +317,14 @@ ITEMS = (
     Item("bounds", "bounds.csv, {setting}", _table("bounds.csv"), _holding, **_BOUND_PARTS),
     Item("claims", "claims.csv", _table("claims.csv"), _verdicts, keys=("claim",)),
     Item("summary", "summary.txt", _text, _count("lines"), keys=("line",)),
+    _long_table("verdicts", _verdicts, ("reading",), ("claim",), "claims"),
+    _long_table(
+        "certificates", _holding, ("case", "algorithm"), ("evaluators", "seed", "quantity")
+    ),
+    _long_table("slopes", _count("slopes"), ("sweep",), ("algorithm", "curve", "metric")),
+    _long_table("slopes_means", _count("means"), ("sweep",), _MEANS),
+    _long_table("effects", _count("slopes"), ("sweep",), ("algorithm", "curve", "quantity")),
+    _long_table("effects_means", _count("means"), ("sweep",), _MEANS),
+    _long_table("schedules", _count("means"), ("algorithm",), ("schedule", "metric")),
+    _long_table("schedules_means", _count("means"), ("algorithm",), ("schedule", "iteration")),
 )
