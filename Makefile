@@ -55,7 +55,7 @@ smoke: .venv/installed  ## run every rule on a tiny budget, into its own results
 verify: .venv/installed  ## run a part again, compare with reference/; FULL=1 runs all (25 minutes)
 	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
 
-reference: .venv/installed  ## run the default study, write reference/; FULL=1 adds the long tables
+reference: .venv/installed  ## run the default study, write reference/ and figures/; FULL=1 adds the long tables
 	$(IN_VENV) python tools/verify.py --cores $(CORES) --write $(if $(filter-out 0,$(FULL)),--full)
 
 bench: .venv/installed  ## time the engine beside C, JAX, NumPy and plain Python (a few minutes)
