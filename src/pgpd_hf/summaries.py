@@ -14,8 +14,10 @@ from pgpd_hf.statistics import (
     mean_interval,
     power_with_floor,
 )
-from pgpd_hf.sweeps import METRICS, QUANTITIES
+from pgpd_hf.sweeps import LIMITS, METRICS, QUANTITIES
 
+FASTER = ("at least as fast", "slower")  # a slope beside a promised exponent
+LOWER = ("lower", "higher")  # a difference beside zero
 OUTCOMES = (*QUANTITIES, *(f"late_{name}" for name in QUANTITIES))
 _CURVE = ["sweep", "algorithm", "curve"]
 
@@ -110,6 +112,137 @@ def slopes(table, metrics=METRICS, floor=False):
     if floor:
         columns += ["floor", "floor_low", "floor_high", "power", "power_low", "power_high"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def local_slopes(table, means, digits=2):
+    """Slopes between neighbouring positions, whose spread a fitted slope hides.
+
+    Where means swing, a fitted slope depends on where in the swing the positions lie. All seeds
+    swing alike, so an interval over seeds does not show it.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`slopes`.
+    means : pandas.DataFrame
+        Made by :func:`means`, of the same runs.
+    digits : int
+        After the point.
+
+    Returns
+    -------
+    list of str
+        For each row of `table` the slopes along the axis, such as "-0.78, -1.03, 0.95"; a dash
+        where one of the two means is not positive.
+    """
+    keys = [*_CURVE, "metric"]
+    lines = dict(iter(means[means["value"] < math.inf].groupby(keys, sort=False)))
+    texts = []
+    for key in table[keys].itertuples(index=False, name=None):
+        line = lines[key].sort_values("value")
+        heights = np.log(line["mean"].where(line["mean"] > 0).to_numpy())
+        found = np.diff(heights) / np.diff(np.log(line["value"].to_numpy()))
+        texts.append(", ".join("—" if np.isnan(x) else f"{x:.{digits}f}" for x in found))
+    return texts
+
+
+def scale_slopes(table, scale):
+    """Slopes of a function of the axis, fitted where the runs are.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.sweeps.run_case`.
+    scale : callable
+        Positive function of an array of positions, such as M.
+
+    Returns
+    -------
+    list of float
+        One per curve, in the order of :func:`slopes`.
+    """
+    found = []
+    for _, group in table[table["value"] < math.inf].groupby(_CURVE, sort=False):
+        values = np.array(sorted(group["value"].unique()))
+        found.append(loglog_slope(values, scale(values)[:, None])[0])
+    return found
+
+
+def verdict(low, high, edge, words=FASTER):
+    """Say on which side of a value an interval lies.
+
+    Parameters
+    ----------
+    low, high : float
+        The interval, not NaN.
+    edge : float
+        The value.
+    words : tuple of str
+        For an interval that lies wholly at or below the value, and for one wholly above.
+
+    Returns
+    -------
+    str
+        One of `words`, or "open" if the interval decides neither way.
+    """
+    if high <= edge:
+        return words[0]
+    return words[1] if low > edge else "open"
+
+
+def slope_verdicts(table, promised, words=FASTER):
+    """Compare slopes with promised exponents.
+
+    A verdict is about the range of positions that was run, and allows for the noise of seeds only.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`slopes`.
+    promised : float or sequence of float
+        For all rows, or for each.
+    words : tuple of str
+        As for :func:`verdict`.
+
+    Returns
+    -------
+    list of str
+        The verdict, or why there is none.
+    """
+    texts = []
+    rows = table[["algorithm", "slope", "slope_low", "slope_high"]].itertuples(index=False)
+    for row, edge in zip(rows, np.broadcast_to(promised, len(table)), strict=True):
+        if math.isnan(row.slope):
+            texts.append("no slope: a mean ≤ 0")
+        elif not math.isnan(row.slope_low):
+            texts.append(verdict(row.slope_low, row.slope_high, edge, words))
+        elif row.algorithm in LIMITS:
+            texts.append("no interval: exact")
+        else:
+            texts.append("no interval: one seed, or a resampled mean ≤ 0")
+    return texts
+
+
+def difference_verdicts(table, words=LOWER):
+    """Compare differences with zero.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`compare`.
+    words : tuple of str
+        As for :func:`verdict`.
+
+    Returns
+    -------
+    list of str
+        The verdict; a dash for the reference, or where there is one seed only.
+    """
+    ends = table[["difference_low", "difference_high"]].to_numpy(dtype=float)
+    return [
+        "—" if math.isnan(low) or math.isnan(high) else verdict(low, high, 0, words)
+        for low, high in ends
+    ]
 
 
 def outcomes(traces, multiplier, share=0.1):

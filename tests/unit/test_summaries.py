@@ -83,5 +83,61 @@ def test_estimates_as_text():
     assert summaries.with_interval(means, "mean", 0) == ["1  [0, 2]"]
 
 
+def test_local_slopes_are_those_between_neighbours():
+    table = runs([1, 2, 4, 8], lambda x: {1: 8.0, 2: 4.0, 4: 4.0, 8: -1.0}[x])
+    means = summaries.means(table, ["gap"])
+    found = summaries.local_slopes(summaries.slopes(table, ["gap"]), means, 1)
+    assert found == ["-1.0, 0.0, —"] * 2
+
+
+def test_scales_are_fitted_at_the_positions_of_each_curve():
+    table = runs([4, 16, 64], lambda x: 1 / x)
+    table = table[(table["curve"] == "a") | (table["value"] > 4)]
+    found = summaries.scale_slopes(table, lambda m: np.where(m < 10, 1.0, 1 / m))
+    assert found == [pytest.approx(np.log(1 / 64) / np.log(16)), pytest.approx(-1)]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (-0.9, -0.5, "at least as fast"),
+        (-0.5, -0.4, "open"),
+        (-0.6, -0.4, "open"),
+        (-0.4, 0.1, "slower"),
+    ],
+)
+def test_verdict_is_for_whole_intervals(low, high, expected):
+    assert summaries.verdict(low, high, -0.5) == expected
+
+
+def test_slopes_have_a_verdict_or_a_reason():
+    table = pd.DataFrame(
+        {
+            "algorithm": ["npgpd_hf", "npgpd_hf", "npgpd_hf", "npgpd_hf", "npg_pd"],
+            "slope": [-0.6, -0.6, np.nan, -0.6, -0.6],
+            "slope_low": [-0.7, -0.7, np.nan, np.nan, np.nan],
+            "slope_high": [-0.55, -0.55, np.nan, np.nan, np.nan],
+        }
+    )
+    found = summaries.slope_verdicts(table, [-0.5, -1, -0.5, -0.5, -0.5])
+    assert found[:2] == ["at least as fast", "slower"]
+    assert found[2:] == [
+        "no slope: a mean ≤ 0",
+        "no interval: one seed, or a resampled mean ≤ 0",
+        "no interval: exact",
+    ]
+    assert summaries.slope_verdicts(table[:1], 0, ("falls", "rises")) == ["falls"]
+
+
+def test_differences_have_a_verdict_but_for_the_reference():
+    table = pd.DataFrame(
+        {
+            "difference_low": [np.nan, -0.2, 0.1, -0.1],
+            "difference_high": [np.nan, -0.1, 0.2, 0.1],
+        }
+    )
+    assert summaries.difference_verdicts(table) == ["—", "lower", "higher", "open"]
+
+
 def test_summaries_know_all_metrics_of_sweeps():
     assert set(summaries.OUTCOMES) < set(sweeps.METRICS) <= set(sweeps.COLUMNS)
