@@ -15,8 +15,8 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/common.smk"
 
 
+settle_config()
 if workflow.is_main_process:
-    validate_config()
     check_folders()
 
 

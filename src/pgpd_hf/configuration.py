@@ -167,13 +167,59 @@ def check_environment(key, config, changes, schema):
     ValueError
         One line that names the key, the value and what is allowed.
     """
-    merged = {**config["environment"], **changes}
+    with located(key):
+        merged = vary(config, changes)
     error = best_match(_Validator(schema["properties"]["environment"]).iter_errors(merged))
     if error is not None:
         error.path.extendleft(reversed(key.split(".")))
         raise ValueError(_in_one_line(error))
     with located(key):
         find_safest(environment({"environment": merged}))
+
+
+def vary(config, changes):
+    """Change a study's environment.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    changes : dict
+        Keys of its `environment` that differ.
+
+    Returns
+    -------
+    dict
+        Its `environment`, changed.
+
+    Raises
+    ------
+    ValueError
+        If the process is that of a file, so that the change would have no effect.
+    """
+    merged = {**config["environment"], **changes}
+    idle = sorted(set(changes) - {"file"})
+    if idle and merged["file"] is not None:
+        raise ValueError(f"{idle[0]}: nothing of the process in {merged['file']} can be changed")
+    return merged
+
+
+def bound_environment(config, name):
+    """Environment of one of the settings at which bounds are checked.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    name : str
+        A key of its `bounds.settings`.
+
+    Returns
+    -------
+    dict
+        The study's `environment` with the changes of this setting.
+    """
+    return vary(config, config["bounds"]["settings"][name]["environment"])
 
 
 def bound_problem(config, name):
@@ -194,8 +240,9 @@ def bound_problem(config, name):
         With the step sizes of the theorems.
     """
     options = dict(config["bounds"]["settings"][name])
-    merged = {**config["environment"], **options.pop("environment")}
-    return environment({"environment": merged}), Setting(link=config["link"], **options)
+    del options["environment"]
+    process = environment({"environment": bound_environment(config, name)})
+    return process, Setting(link=config["link"], **options)
 
 
 def conform(content, schema):
@@ -255,7 +302,7 @@ def instance(config, number):
     -------
     CMDP
     """
-    return environment({"environment": {**config["environment"], "instance": number}})
+    return environment({"environment": vary(config, {"instance": number})})
 
 
 def run_setting(config, algorithm, evaluators, steps=None):

@@ -30,6 +30,7 @@ from pgpd_hf.cmdp import random_cmdp
 from pgpd_hf.runs import run
 
 AXES = ("iterations", "evaluators", "pairs", "horizon", "states", "actions")
+SIZES = ("states", "actions")
 KEYS = (*AXES, "perturbation", "steps")
 STEP_RULES = ("study", "falling", "theorem")
 LIMITS = {"npg_pd": "npgpd_hf", "pg_pd": "zpgpd_hf"}  # exact methods, and whose limits they are
@@ -148,7 +149,7 @@ def make_cases(axis, grid, setting, discount):
 
 
 def _make_case(axis, value, curve, choice, setting, discount):
-    size = {key: choice.pop(key) for key in ("states", "actions") if key in choice}
+    size = {key: choice.pop(key) for key in SIZES if key in choice}
     rule = choice.pop("steps", "study")
     iterations = choice.get("iterations", setting["iterations"])
     if choice.get("evaluators") == "corollary":
@@ -449,4 +450,5 @@ def check(config):
                 get_algorithm(algorithm)
                 if studied(algorithm) not in config["algorithms"]:
                     raise ValueError(f"the study has no algorithm {studied(algorithm)!r}")
+                configuration.vary(config, {key: grid[key] for key in SIZES if key in grid})
                 planned_cases(config, algorithm, sweep["varies"], grid, discount)

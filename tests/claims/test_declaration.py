@@ -177,12 +177,6 @@ def test_default_study_has_enough_instances():
     assert not set(groups["binding"]["numbers"]) & set(groups["slack"]["numbers"])
 
 
-def test_instances_need_a_random_environment():
-    config = readings.overlay(CONFIG, {"environment": {"file": "mine.npz"}})
-    with pytest.raises(ValueError, match="no random instances"):
-        readings.check(config, {}, schema("config"))
-
-
 def test_overlay_leaves_the_configuration_alone():
     before = copy.deepcopy(CONFIG)
     changed = readings.overlay(CONFIG, {"environment": {"discount": 0.5}})
