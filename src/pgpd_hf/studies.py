@@ -1,8 +1,13 @@
 """Studies as they are run: checked as a whole, and without what their environment rules out.
 
 Snakemake merges a study's file into config/config.yaml, so that a study can add and change, but not
-take away. What config/config.yaml says about other environments is taken away here, where it would
-mean nothing: an archive holds one process, and nothing to draw or to change others from.
+take away. What config/config.yaml says about environments beside its own would refuse a study of
+another environment, or say under an old name something new. So it is taken away here:
+
+* if the environment comes from a file, which holds one process, all that is about others;
+* if a study changes its environment, what was chosen for that of config/config.yaml, unless the
+  study says it itself: settings of bounds and readings with an environment of their own, and the
+  numbers of random instances.
 """
 
 import copy
@@ -11,7 +16,7 @@ from pathlib import Path
 from pgpd_hf import claims, configuration, grid, readings, schedules, sweeps
 
 
-def admit(config, folder):
+def admit(config, folder, own, defaults):
     """Refuse a study that cannot be run; leave out what its environment rules out.
 
     Parameters
@@ -20,6 +25,10 @@ def admit(config, folder):
         The configuration; stays as it is.
     folder : path-like
         Where the Snakefile is.
+    own : dict
+        What the study says itself, in its file and on the command line.
+    defaults : dict
+        What config/config.yaml says.
 
     Returns
     -------
@@ -35,7 +44,7 @@ def admit(config, folder):
     """
     schema = load_schema(folder, "config")
     configuration.conform(config, schema)
-    config, lines = settle(config, folder)
+    config, lines = settle(config, folder, own, defaults)
     configuration.check(config, schema)
     sweeps.check(config)
     schedules.check(config)
@@ -45,7 +54,7 @@ def admit(config, folder):
     return config, lines
 
 
-def settle(config, folder):
+def settle(config, folder, own, defaults):
     """Leave out what a study's environment rules out, without checking anything.
 
     Parameters
@@ -54,6 +63,10 @@ def settle(config, folder):
         A configuration that follows its schema; stays as it is.
     folder : path-like
         Where the Snakefile is.
+    own : dict
+        What the study says itself, in its file and on the command line.
+    defaults : dict
+        What config/config.yaml says.
 
     Returns
     -------
@@ -63,30 +76,56 @@ def settle(config, folder):
         What is left out, and why.
     """
     file = config["environment"]["file"]
-    if file is None:
+    said = own.get("environment", {})
+    changed = [
+        f"environment.{key}"
+        for key, value in said.items()
+        if key != "file" and value != defaults["environment"][key]
+    ]
+    # Another draw is as good as that of config/config.yaml.
+    if file is None and not set(changed) - {"environment.instance"}:
         return config, []
+
+    def inherited(*keys):
+        return file is not None or not _says(own, keys)
+
     config = copy.deepcopy(config)
-    loaded = load_readings(config, folder)
     left = {
         "bounds.settings": [
             name
             for name, options in config["bounds"]["settings"].items()
             if _differs(options["environment"])
+            and inherited("bounds", "settings", name, "environment")
         ],
         "claims.readings": [
             name
-            for name, reading in loaded.items()
+            for name, reading in load_readings(config, folder).items()
             if _differs(reading["config"].get("environment", {}))
+            and inherited("claims", "readings")
         ],
-        "claims.instances.groups": list(config["claims"]["instances"]["groups"]),
-        "sweeps": [name for name in sweeps.SIZES if name in config["sweeps"]],
-        "grid.algorithms": list(config["grid"]["algorithms"]),
+        "claims.instances.groups": [
+            name
+            for name in config["claims"]["instances"]["groups"]
+            if inherited("claims", "instances", "groups", name, "numbers")
+        ],
     }
+    if file is not None:
+        left["sweeps"] = [name for name in sweeps.SIZES if name in config["sweeps"]]
+        left["grid.algorithms"] = list(config["grid"]["algorithms"])
     for key, names in left.items():
         _remove(config, key, names)
-    said = "; ".join(f"{key}: {', '.join(names)}" for key, names in left.items() if names)
-    reason = f"{file} holds one process, and nothing to draw or to change others from"
-    return config, [f"left out, because {reason}: {said}"] if said else []
+    listed = "; ".join(f"{key}: {', '.join(names)}" for key, names in left.items() if names)
+    if file is not None:
+        listed = "; ".join(filter(None, [*changed, listed]))
+        reason = f"because {file} holds one process, and nothing to draw or to change others from"
+        advice = ""
+    else:
+        reason = f"because chosen for another environment, of which {', '.join(changed)} differs"
+        advice = (
+            ". To have them, say in the study's own file what they shall be: the environment of a "
+            "setting, the list of readings, the numbers of a group"
+        )
+    return config, [f"left out, {reason}: {listed}{advice}"] if listed else []
 
 
 def load_readings(config, folder):
@@ -131,6 +170,15 @@ def load_schema(folder, name):
 def _differs(changes):
     """Whether changes of an environment describe a random one; another file is a process, too."""
     return bool(set(changes) - {"file"})
+
+
+def _says(own, keys):
+    """Whether a study says something itself."""
+    for key in keys:
+        if key not in own:
+            return False
+        own = own[key]
+    return True
 
 
 def _remove(config, key, names):

@@ -27,7 +27,7 @@ shell.prefix(
 
 def settle_config():
     """Stop with one line if the configuration cannot be run; leave out what cannot be meant."""
-    from pgpd_hf import configuration, studies
+    from pgpd_hf import studies
 
     # Jobs on other nodes read the configuration anew, but it has been checked.
     prepare = studies.admit if workflow.is_main_process else studies.settle
@@ -35,7 +35,8 @@ def settle_config():
         if workflow.is_main_process:
             for file in workflow.overwrite_configfiles:
                 configuration.read(file)
-        settled, lines = prepare(config, FOLDER)
+        own = workflow.config_settings.overwrite_config  # without config/config.yaml
+        settled, lines = prepare(config, FOLDER, own, DEFAULTS)
     except ValueError as error:
         sys.exit(f"config: {error}")
     config.update(settled)
