@@ -35,7 +35,6 @@ METRICS = ("optimality_gap", "constraint_violation")
 _CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
 _CHUNK_ENTRIES = 2**15  # of policies that are evaluated at once: 256 KiB
 _CHUNK_ITERATIONS = 512
-_MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 _MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
 
 
@@ -134,11 +133,6 @@ def run(
     optimum = optima.solve(cmdp) if optimum is None else optimum
     process = get_algorithm(algorithm)(cmdp, optimum, setting)
     process.initial_parameter(initial_policy)  # refuse a bad start before the first seed
-    if process.words_per_iteration > _MOST_WORDS:
-        raise ValueError(
-            f"pairs, horizon: one iteration draws {process.words_per_iteration} random words; "
-            f"at most {_MOST_WORDS} are possible"
-        )
 
     def trace(seed):
         return _trace(process, optimum, seed, initial_policy, grid, purpose)

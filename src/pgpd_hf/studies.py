@@ -46,6 +46,7 @@ def admit(config, folder, own, defaults):
     configuration.conform(config, schema)
     config, lines = settle(config, folder, own, defaults)
     configuration.check(config, schema)
+    configuration.check_bounds(config, schema)
     sweeps.check(config)
     schedules.check(config)
     grid.check(config)

@@ -125,7 +125,8 @@ def test_every_reading_can_be_run():
 def test_an_environment_is_solved_once_however_many_readings_have_it(monkeypatch):
     solved = []
     monkeypatch.setattr(configuration, "solve", lambda cmdp: solved.append(cmdp) or solve(cmdp))
-    configuration._random_optimum.cache_clear()
+    configuration._optima.clear()
+    configuration._built.clear()
     overlays = [{}, {"horizon": 20}, {"environment": {"instance": 3}}, {"link": "probit"}]
     loaded = {str(index): {"config": overlay} for index, overlay in enumerate(overlays)}
     readings.check(CONFIG, loaded, schema("config"))

@@ -17,6 +17,7 @@ from pgpd_hf.optima import Optimum
 DIRECTIONS = ("sphere", "tangent")
 # Beyond these, the tables of one run would fill the memory of any machine, or the run a lifetime.
 LARGEST = {"iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
+MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,15 @@ class Algorithm(ABC):
             cmdp.states, cmdp.actions, setting.pairs
         )
         self.steps_per_iteration = trajectories * (setting.horizon + 1)
+        if trajectories:  # a word for each step, each round's first state and each vote
+            self.words_per_iteration = (
+                self.steps_per_iteration + setting.pairs + self.questions_per_iteration
+            )
+        if self.words_per_iteration > MOST_WORDS:
+            raise ValueError(
+                f"pairs, horizon: one iteration draws {self.words_per_iteration} random words; "
+                f"at most {MOST_WORDS} are possible"
+            )
         self.parameterization = setting.parameterization or self.parameterizations[0]
         if self.parameterization not in self.parameterizations:
             raise ValueError(
