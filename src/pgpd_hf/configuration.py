@@ -130,7 +130,7 @@ def check(config, schema):
     for name, options in config["algorithms"].items():
         key = f"algorithms.{name}"
         with located(key):
-            get_algorithm(name)
+            get_algorithm(name).refuse_idle(options)
         steps = [options["primal_step"], options["dual_step"]]
         if steps.count("calibrated") == 1:
             raise ValueError(

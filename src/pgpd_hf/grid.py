@@ -95,7 +95,7 @@ def check(config):
     """
     for algorithm, values in config["grid"]["algorithms"].items():
         with located(f"grid.algorithms.{algorithm}"):
-            get_algorithm(algorithm)
+            get_algorithm(algorithm).refuse_idle(values)
             if algorithm not in config["algorithms"]:
                 raise ValueError(f"the study has no algorithm {algorithm!r}")
             discount = config["environment"]["discount"]

@@ -378,7 +378,8 @@ def run_case(cmdp, algorithm, case, seeds, sweep):
         seeds=seeds,
         checkpoints=[0, half - 1, length - 1, length],
         purpose=f"sweep {sweep}: {case.name}",
-        **case.setting,
+        # The exact limit of an algorithm has its settings, but not all of its options.
+        **get_algorithm(algorithm).known(case.setting),
     )
     at = {point: trace[trace["iteration"] == point].reset_index() for point in (0, half - 1)}
     # The average over iterates 0..T-1 stands at iteration T - 1.
@@ -447,7 +448,7 @@ def check(config):
     for name, sweep in config["sweeps"].items():
         for algorithm, grid in sweep["algorithms"].items():
             with located(f"sweeps.{name}.algorithms.{algorithm}"):
-                get_algorithm(algorithm)
+                get_algorithm(algorithm).refuse_idle(grid)
                 if studied(algorithm) not in config["algorithms"]:
                     raise ValueError(f"the study has no algorithm {studied(algorithm)!r}")
                 configuration.vary(config, {key: grid[key] for key in SIZES if key in grid})

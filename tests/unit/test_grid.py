@@ -84,6 +84,10 @@ def test_summary_averages_seeds_before_instances(table):
             {"npg_pd": {"evaluators": [4, 8]}},
             "grid.algorithms.npg_pd: the study has no algorithm 'npg_pd'",
         ),
+        (
+            {"npgpd_hf": {"evaluators": [4, 8], "perturbation": 1}},
+            "grid.algorithms.npgpd_hf: perturbation: no option of npgpd_hf",
+        ),
     ],
 )
 def test_grid_that_cannot_be_run_is_refused(algorithms, message):

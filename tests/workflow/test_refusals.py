@@ -64,6 +64,9 @@ BAD = [
     ("algorithms.npgpd_hf.primal_step", -1, "algorithms.npgpd_hf.primal_step"),
     ("algorithms.npgpd_hf.primal_step", 0.1, "algorithms.npgpd_hf"),
     ("algorithms.npgpd_hf.parameterization", "direct", "algorithms.npgpd_hf"),
+    ("algorithms.npgpd_hf.perturbation", 0.5, "algorithms.npgpd_hf: perturbation: no option of"),
+    ("algorithms.npgpd_hf.perturbation", "theorem", "algorithms.npgpd_hf: perturbation: no option"),
+    ("algorithms.npgpd_hf.directions", "sphere", "algorithms.npgpd_hf: directions: no option of"),
     ("algorithms.npgpd_hf.colour", "red", "algorithms.npgpd_hf"),
     ("algorithms.zpgpd_hf.perturbation", 0, "algorithms.zpgpd_hf.perturbation"),
     ("algorithms.zpgpd_hf.directions", "north", "algorithms.zpgpd_hf.directions"),
@@ -187,6 +190,11 @@ def test_schema_of_sweeps_and_schedules(key, value, named):
             "sweeps.pairs.algorithms.sarsa: algorithm: one of",
         ),
         (
+            "sweeps.pairs.algorithms.npgpd_hf.perturbation",
+            [1, 2],
+            "sweeps.pairs.algorithms.npgpd_hf: perturbation: no option of npgpd_hf",
+        ),
+        (
             "algorithms",
             {"npgpd_hf": CONFIG["algorithms"]["npgpd_hf"]},
             "sweeps.length.algorithms.zpgpd_hf: the study has no algorithm 'zpgpd_hf'",
@@ -216,6 +224,11 @@ def test_sweep_that_cannot_be_run_is_refused(key, value, message):
             "schedules.algorithms.sarsa",
             {"iterations": 100},
             "schedules.algorithms.sarsa: the study has no algorithm 'sarsa'",
+        ),
+        (
+            "schedules.algorithms.npgpd_hf.perturbation",
+            1,
+            "schedules.algorithms.npgpd_hf: perturbation: no option of npgpd_hf",
         ),
     ],
 )

@@ -37,6 +37,7 @@ class ZPGPDHF(Algorithm):
     name = "zpgpd_hf"
     label = "ZPGPD-HF"
     parameterizations = ("direct", "softmax")
+    options = ("perturbation", "directions")
 
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
