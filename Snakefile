@@ -1,9 +1,18 @@
 # Policy gradient primal-dual methods for safe RL from human feedback, replicated.
 # `snakemake` makes everything of the study that config/config.yaml describes.
 
+import sys
+
 from snakemake.utils import min_version
 
+from pgpd_hf import configuration
+
 min_version("9.27")
+
+try:
+    DEFAULTS = configuration.read("config/config.yaml")
+except ValueError as error:
+    sys.exit(f"config: {error}")
 
 
 configfile: "config/config.yaml"
@@ -15,8 +24,8 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/common.smk"
 
 
+settle_config()
 if workflow.is_main_process:
-    validate_config()
     check_folders()
 
 

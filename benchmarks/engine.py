@@ -38,6 +38,6 @@ def trace(task, seeds, iterations, cores):
         primal_step=task.primal_step,
         dual_step=task.dual_step,
         multiplier_bound=task.multiplier_bound,
-        perturbation=task.perturbation,
         threads=cores,
+        **pgpd_hf.ALGORITHMS[task.algorithm].known({"perturbation": task.perturbation}),
     )

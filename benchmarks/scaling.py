@@ -73,7 +73,9 @@ def measure(algorithm, sizes):
     cmdp = random_cmdp(states=states, actions=actions)
     # The time does not depend on the optimum, which takes hours by linear program for |S| = 1000.
     optimum = Optimum(uniform_policy(states, actions), 0.0, 0.0, 0.0, 1.0, "none")
-    steps = {"primal_step": 0.001, "dual_step": 0.001, "perturbation": 1.0}
+    steps = get_algorithm(algorithm).known(
+        {"primal_step": 0.001, "dual_step": 0.001, "perturbation": 1.0}
+    )
 
     def whole(iterations):
         begin = time.process_time()

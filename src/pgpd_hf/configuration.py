@@ -5,12 +5,13 @@ per refusal, together with the rules that tie keys to each other. The settings o
 derived from a configuration that has passed.
 """
 
+import hashlib
 import json
 import math
 import re
-from functools import cache
 from pathlib import Path
 
+import numpy as np
 import yaml
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
@@ -21,6 +22,9 @@ from pgpd_hf.cmdp import CMDP, random_cmdp
 from pgpd_hf.links import get_link
 from pgpd_hf.optima import find_safest, solve
 from pgpd_hf.storage import read_json
+
+BOUNDED = ("npgpd_hf", "zpgpd_hf")  # whose theorems the bounds are about
+_optima, _built = {}, set()  # what checks have found possible so far
 
 
 def _is_finite(checker, value):
@@ -122,11 +126,11 @@ def check(config, schema):
     get_link(config["link"])
     cmdp = environment(config)
     with located("environment"):
-        optimum = _optimum(config, cmdp)
+        _optimum(cmdp)
     for name, options in config["algorithms"].items():
         key = f"algorithms.{name}"
         with located(key):
-            kind = get_algorithm(name)
+            get_algorithm(name).refuse_idle(options)
         steps = [options["primal_step"], options["dual_step"]]
         if steps.count("calibrated") == 1:
             raise ValueError(
@@ -137,15 +141,34 @@ def check(config, schema):
             if name not in config[first][second]:
                 raise ValueError(f"{table}: no entry for the algorithm {name!r}")
         _check_order(f"rates.iterations.{name}", config["rates"]["iterations"][name])
-        settings = run_setting(config, name, config["evaluators"][0], (0.0, 0.0))
-        with located(key):
-            kind(cmdp, optimum, Setting(**settings))
+        _check_runs(config, name, cmdp)
     for name in config["certificates"]["iterations"]:
         if name not in config["algorithms"]:
             raise ValueError(f"certificates.iterations.{name}: the study has no such algorithm")
+
+
+def check_bounds(config, schema):
+    """Refuse settings at which bounds cannot be checked.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration that :func:`check` has passed.
+    schema : dict
+        Its JSON Schema.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
     for name, options in config["bounds"]["settings"].items():
         key = f"bounds.settings.{name}.environment"
         check_environment(key, config, options["environment"], schema)
+        cmdp, setting = bound_problem(config, name)
+        with located(f"bounds.settings.{name}"):
+            for algorithm in BOUNDED:
+                _build(algorithm, cmdp, setting)
 
 
 def check_environment(key, config, changes, schema):
@@ -167,13 +190,59 @@ def check_environment(key, config, changes, schema):
     ValueError
         One line that names the key, the value and what is allowed.
     """
-    merged = {**config["environment"], **changes}
+    with located(key):
+        merged = vary(config, changes)
     error = best_match(_Validator(schema["properties"]["environment"]).iter_errors(merged))
     if error is not None:
         error.path.extendleft(reversed(key.split(".")))
         raise ValueError(_in_one_line(error))
     with located(key):
         find_safest(environment({"environment": merged}))
+
+
+def vary(config, changes):
+    """Change a study's environment.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    changes : dict
+        Keys of its `environment` that differ.
+
+    Returns
+    -------
+    dict
+        Its `environment`, changed.
+
+    Raises
+    ------
+    ValueError
+        If the process is that of a file, so that the change would have no effect.
+    """
+    merged = {**config["environment"], **changes}
+    idle = sorted(set(changes) - {"file"})
+    if idle and merged["file"] is not None:
+        raise ValueError(f"{idle[0]}: nothing of the process in {merged['file']} can be changed")
+    return merged
+
+
+def bound_environment(config, name):
+    """Environment of one of the settings at which bounds are checked.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    name : str
+        A key of its `bounds.settings`.
+
+    Returns
+    -------
+    dict
+        The study's `environment` with the changes of this setting.
+    """
+    return vary(config, config["bounds"]["settings"][name]["environment"])
 
 
 def bound_problem(config, name):
@@ -194,8 +263,9 @@ def bound_problem(config, name):
         With the step sizes of the theorems.
     """
     options = dict(config["bounds"]["settings"][name])
-    merged = {**config["environment"], **options.pop("environment")}
-    return environment({"environment": merged}), Setting(link=config["link"], **options)
+    del options["environment"]
+    process = environment({"environment": bound_environment(config, name)})
+    return process, Setting(link=config["link"], **options)
 
 
 def conform(content, schema):
@@ -255,7 +325,7 @@ def instance(config, number):
     -------
     CMDP
     """
-    return environment({"environment": {**config["environment"], "instance": number}})
+    return environment({"environment": vary(config, {"instance": number})})
 
 
 def run_setting(config, algorithm, evaluators, steps=None):
@@ -389,15 +459,48 @@ def parse_crowd(name):
     return None if name == "inf" else int(name)
 
 
-def _optimum(config, cmdp):
-    """Optimum of a study's environment. Most readings have that of the study: it is solved once."""
-    options = {key: value for key, value in config["environment"].items() if key != "file"}
-    return _random_optimum(**options) if config["environment"]["file"] is None else solve(cmdp)
+def _check_runs(config, algorithm, cmdp):
+    """Refuse what one of the numbers of people of a study makes impossible."""
+    crowds = [("evaluators", people) for people in config["evaluators"]]
+    crowds += [("rates.evaluators", people) for people in config["rates"]["evaluators"]]
+    if config["algorithms"][algorithm]["primal_step"] == "calibrated":
+        crowds.append(("calibration.evaluators", config["calibration"]["evaluators"]))
+        instances = config["claims"]["instances"]
+        if instances["groups"]:
+            place = "claims.instances.calibration.evaluators"
+            crowds.append((place, instances["calibration"]["evaluators"]))
+    for place, people in crowds:
+        with located(f"algorithms.{algorithm}"):
+            setting = Setting(**run_setting(config, algorithm, people, (0.0, 0.0)))
+            try:
+                _build(algorithm, cmdp, setting)
+            except ValueError as error:
+                count = "null" if people is None else people
+                raise ValueError(f"{error} (M = {count} of {place})") from None
 
 
-@cache
-def _random_optimum(**options):
-    return solve(random_cmdp(**options))
+def _build(algorithm, cmdp, setting):
+    """Refuse a setting that an algorithm cannot run with; readings share most of them."""
+    key = (_digest(cmdp), algorithm, setting)
+    if key not in _built:
+        get_algorithm(algorithm)(cmdp, _optimum(cmdp), setting)
+        _built.add(key)
+
+
+def _optimum(cmdp):
+    """Optimum of a process. Most readings have that of the study: it is solved once."""
+    key = _digest(cmdp)
+    if key not in _optima:
+        _optima[key] = solve(cmdp)
+    return _optima[key]
+
+
+def _digest(cmdp):
+    """What tells processes apart, wherever they come from."""
+    digest = hashlib.sha256()
+    for name in cmdp.__dataclass_fields__:
+        digest.update(np.asarray(getattr(cmdp, name)).tobytes())
+    return digest.digest()
 
 
 def _check_order(key, numbers):

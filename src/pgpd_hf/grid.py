@@ -75,7 +75,9 @@ def summarize(runs):
                 float(number) for number in statistics.mean_interval(means[metric].to_numpy())
             )
         rows.append(row)
-    return pd.DataFrame(rows)
+    columns = [*CELL, "instances", "runs"]
+    columns += [metric + end for metric in METRICS for end in ("", "_low", "_high")]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def check(config):
@@ -91,13 +93,9 @@ def check(config):
     ValueError
         One line that names the algorithm and the key.
     """
-    if config["environment"]["file"] is not None and config["grid"]["algorithms"]:
-        raise ValueError(
-            "grid: an environment from a file has no random instances; set grid.algorithms to {}"
-        )
     for algorithm, values in config["grid"]["algorithms"].items():
         with located(f"grid.algorithms.{algorithm}"):
-            get_algorithm(algorithm)
+            get_algorithm(algorithm).refuse_idle(values)
             if algorithm not in config["algorithms"]:
                 raise ValueError(f"the study has no algorithm {algorithm!r}")
             discount = config["environment"]["discount"]

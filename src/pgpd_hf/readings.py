@@ -83,6 +83,7 @@ def check(config, readings, schema):
         with located(f"reading {name!r}"):
             if unfit:
                 raise ValueError(f"a reading cannot change {min(unfit)!r}")
+            configuration.vary(config, reading["config"].get("environment", {}))
             configuration.check(overlay(config, reading["config"]), schema)
     instances = config["claims"]["instances"]
     for algorithm in config["algorithms"]:
@@ -90,18 +91,10 @@ def check(config, readings, schema):
             raise ValueError(
                 f"claims.instances.calibration.grid: no entry for the algorithm {algorithm!r}"
             )
-    groups = instances["groups"].values()
-    if config["environment"]["file"] is not None and any(group["numbers"] for group in groups):
-        raise ValueError(
-            "claims.instances: an environment from a file has no random instances; "
-            "set claims.instances.groups to {}"
-        )
     for group, options in instances["groups"].items():
         key = f"claims.instances.groups.{group}"
-        if "instance" in options.get("environment", {}):
-            raise ValueError(
-                f"{key}.environment.instance: the instances are those of {key}.numbers"
-            )
+        for name in {"file", "instance"} & set(options.get("environment", {})):
+            raise ValueError(f"{key}.environment.{name}: the instances are those of {key}.numbers")
         for number in options["numbers"]:
             changes = {**options.get("environment", {}), "instance": number}
             configuration.check_environment(f"{key}.environment", config, changes, schema)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from pgpd_hf import optima, streams
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.algorithms.base import LARGEST
+from pgpd_hf.algorithms.base import LARGEST, OPTIONS
 from pgpd_hf.arguments import require_integer, shown
 
 COLUMNS = (
@@ -35,7 +35,6 @@ METRICS = ("optimality_gap", "constraint_violation")
 _CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
 _CHUNK_ENTRIES = 2**15  # of policies that are evaluated at once: 256 KiB
 _CHUNK_ITERATIONS = 512
-_MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 _MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
 
 
@@ -86,7 +85,8 @@ def run(
     link : str
         A key of :data:`pgpd_hf.LINKS`.
     perturbation : float, optional
-        :math:`\mu > 0` of zeroth-order methods; by default that of Theorem 2.
+        :math:`\mu > 0` of zeroth-order methods; by default that of Theorem 2. Other methods have
+        none, nor directions.
     directions : {"sphere", "tangent"}
         Of the perturbation.
     parameterization : {"softmax", "direct"}, optional
@@ -132,13 +132,10 @@ def run(
     grid = checkpoint_grid(iterations) if checkpoints is None else _grid(checkpoints, iterations)
     require_integer("threads", threads, 1, 1024)
     optimum = optima.solve(cmdp) if optimum is None else optimum
-    process = get_algorithm(algorithm)(cmdp, optimum, setting)
+    kind = get_algorithm(algorithm)
+    kind.refuse_idle([name for name in OPTIONS if getattr(setting, name) != getattr(Setting, name)])
+    process = kind(cmdp, optimum, setting)
     process.initial_parameter(initial_policy)  # refuse a bad start before the first seed
-    if process.words_per_iteration > _MOST_WORDS:
-        raise ValueError(
-            f"pairs, horizon: one iteration draws {process.words_per_iteration} random words; "
-            f"at most {_MOST_WORDS} are possible"
-        )
 
     def trace(seed):
         return _trace(process, optimum, seed, initial_policy, grid, purpose)

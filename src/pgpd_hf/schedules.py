@@ -76,6 +76,8 @@ def check(config):
             raise ValueError(
                 f"schedules.algorithms.{algorithm}: the study has no algorithm {algorithm!r}"
             )
+        with located(f"schedules.algorithms.{algorithm}"):
+            get_algorithm(algorithm).refuse_idle(options)
         for name, lists in plan["phases"].items():
             with located(f"schedules.phases.{name}"):
                 phases(configuration.run_setting(config, algorithm, None) | options, **lists)

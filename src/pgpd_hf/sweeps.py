@@ -30,6 +30,7 @@ from pgpd_hf.cmdp import random_cmdp
 from pgpd_hf.runs import run
 
 AXES = ("iterations", "evaluators", "pairs", "horizon", "states", "actions")
+SIZES = ("states", "actions")
 KEYS = (*AXES, "perturbation", "steps")
 STEP_RULES = ("study", "falling", "theorem")
 LIMITS = {"npg_pd": "npgpd_hf", "pg_pd": "zpgpd_hf"}  # exact methods, and whose limits they are
@@ -148,7 +149,7 @@ def make_cases(axis, grid, setting, discount):
 
 
 def _make_case(axis, value, curve, choice, setting, discount):
-    size = {key: choice.pop(key) for key in ("states", "actions") if key in choice}
+    size = {key: choice.pop(key) for key in SIZES if key in choice}
     rule = choice.pop("steps", "study")
     iterations = choice.get("iterations", setting["iterations"])
     if choice.get("evaluators") == "corollary":
@@ -377,7 +378,8 @@ def run_case(cmdp, algorithm, case, seeds, sweep):
         seeds=seeds,
         checkpoints=[0, half - 1, length - 1, length],
         purpose=f"sweep {sweep}: {case.name}",
-        **case.setting,
+        # The exact limit of an algorithm has its settings, but not all of its options.
+        **get_algorithm(algorithm).known(case.setting),
     )
     at = {point: trace[trace["iteration"] == point].reset_index() for point in (0, half - 1)}
     # The average over iterates 0..T-1 stands at iteration T - 1.
@@ -446,7 +448,8 @@ def check(config):
     for name, sweep in config["sweeps"].items():
         for algorithm, grid in sweep["algorithms"].items():
             with located(f"sweeps.{name}.algorithms.{algorithm}"):
-                get_algorithm(algorithm)
+                get_algorithm(algorithm).refuse_idle(grid)
                 if studied(algorithm) not in config["algorithms"]:
                     raise ValueError(f"the study has no algorithm {studied(algorithm)!r}")
+                configuration.vary(config, {key: grid[key] for key in SIZES if key in grid})
                 planned_cases(config, algorithm, sweep["varies"], grid, discount)

@@ -82,21 +82,25 @@ def rates_figure(means, promised):
                     label=f"{plotting.crowd_label(crowd)}, steps of the {rule}",
                 )
             axes.set_xscale("log")
-            axes.set_yscale("log", nonpositive="clip")
             axes.set_xticks(chosen["iterations"].unique(), minor=False)
             axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:,.0f}"))
             axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
-            ends = np.array([chosen["iterations"].min(), chosen["iterations"].max()], dtype=float)
-            height = chosen["high"].max()
-            if algorithm in promised and height > 0:
-                slope = height * (ends / ends[0]) ** promised[algorithm]
+            axes.set_title(get_algorithm(algorithm).label)
+            axes.set_xlabel("iterations $T$")
+            axes.set_ylabel(f"average {metric}")
+            if not (chosen["mean"] > 0).any():
+                # Such as the violation of a constraint that does not bind.
+                axes.set_yticks([])
+                axes.text(0.5, 0.5, "no average is positive", transform=axes.transAxes, ha="center")
+                continue
+            axes.set_yscale("log", nonpositive="clip")
+            if algorithm in promised:
+                ends = np.array([chosen["iterations"].min(), chosen["iterations"].max()], float)
+                slope = chosen["high"].max() * (ends / ends[0]) ** promised[algorithm]
                 axes.plot(
                     ends, slope, color="0.4", linestyle="--", linewidth=1, label="promised slope"
                 )
             plotting.plain_decades(axes)
-            axes.set_title(get_algorithm(algorithm).label)
-            axes.set_xlabel("iterations $T$")
-            axes.set_ylabel(f"average {metric}")
     plotting.share_legend(figure, 3)
     return figure
 

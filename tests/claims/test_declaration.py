@@ -125,7 +125,8 @@ def test_every_reading_can_be_run():
 def test_an_environment_is_solved_once_however_many_readings_have_it(monkeypatch):
     solved = []
     monkeypatch.setattr(configuration, "solve", lambda cmdp: solved.append(cmdp) or solve(cmdp))
-    configuration._random_optimum.cache_clear()
+    configuration._optima.clear()
+    configuration._built.clear()
     overlays = [{}, {"horizon": 20}, {"environment": {"instance": 3}}, {"link": "probit"}]
     loaded = {str(index): {"config": overlay} for index, overlay in enumerate(overlays)}
     readings.check(CONFIG, loaded, schema("config"))
@@ -175,12 +176,6 @@ def test_default_study_has_enough_instances():
     assert len(groups["binding"]["numbers"]) >= 20
     assert len(groups["slack"]["numbers"]) >= 5
     assert not set(groups["binding"]["numbers"]) & set(groups["slack"]["numbers"])
-
-
-def test_instances_need_a_random_environment():
-    config = readings.overlay(CONFIG, {"environment": {"file": "mine.npz"}})
-    with pytest.raises(ValueError, match="no random instances"):
-        readings.check(config, {}, schema("config"))
 
 
 def test_overlay_leaves_the_configuration_alone():

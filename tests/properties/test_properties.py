@@ -288,7 +288,6 @@ def test_any_run_is_sound(name, seeds, iterations, evaluators, pairs, horizon, b
         multiplier_bound=bound,
         primal_step=1.0,
         dual_step=1.0,
-        perturbation=0.3,
     )
     assert trace["seed"].unique().tolist() == sorted(seeds)
     assert trace["multiplier"].between(0, bound).all()

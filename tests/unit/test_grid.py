@@ -74,25 +74,25 @@ def test_summary_averages_seeds_before_instances(table):
 
 
 @pytest.mark.parametrize(
-    ("algorithms", "file", "message"),
+    ("algorithms", "message"),
     [
         (
             {"npgpd_hf": {"evaluators": [4], "pairs": [1, 2]}},
-            None,
             "grid.algorithms.npgpd_hf: evaluators: the sweep varies it",
         ),
         (
             {"npg_pd": {"evaluators": [4, 8]}},
-            None,
             "grid.algorithms.npg_pd: the study has no algorithm 'npg_pd'",
         ),
-        ({"npgpd_hf": {"evaluators": [4, 8]}}, "mine.npz", "grid: an environment from a file"),
+        (
+            {"npgpd_hf": {"evaluators": [4, 8], "perturbation": 1}},
+            "grid.algorithms.npgpd_hf: perturbation: no option of npgpd_hf",
+        ),
     ],
 )
-def test_grid_that_cannot_be_run_is_refused(algorithms, file, message):
+def test_grid_that_cannot_be_run_is_refused(algorithms, message):
     config = copy.deepcopy(CONFIG)
     config["grid"]["algorithms"] = algorithms
-    config["environment"]["file"] = file
     with pytest.raises(ValueError, match=r".") as refusal:
         grid.check(config)
     assert str(refusal.value).startswith(message)

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from reference import random_policies, random_process
 
-from pgpd_hf import ALGORITHMS, checkpoint_grid, run, runs, solve
-from pgpd_hf.algorithms import Setting
+from pgpd_hf import ALGORITHMS, checkpoint_grid, random_cmdp, run, runs, solve
+from pgpd_hf.algorithms import Setting, get_algorithm
 
-STEPS = {"primal_step": 0.3, "dual_step": 0.2, "multiplier_bound": 1.5, "perturbation": 0.4}
+STEPS = {"primal_step": 0.3, "dual_step": 0.2, "multiplier_bound": 1.5}
 OPTIONS = {"evaluators": 16, "seeds": [1], "iterations": 7, "horizon": 3, **STEPS}
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 
@@ -319,3 +319,25 @@ def test_bad_algorithm_is_named(process, algorithm):
 def test_infeasible_threshold_is_named():
     with pytest.raises(ValueError, match=r"^threshold: "):
         run(random_process(1, 3, 2, 0.8, threshold=4.9), "npgpd_hf", **OPTIONS)
+
+
+@pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
+def test_iteration_that_would_fill_the_memory_is_refused_where_it_is_built(name):
+    process = random_cmdp(10, 4, 1)
+    limit = r"pairs, horizon: one iteration draws \d+ random words; at most 16777216 are possible"
+    setting = Setting(evaluators=4, iterations=1, pairs=10000, horizon=1000, perturbation=1.0)
+    with pytest.raises(ValueError, match=limit):
+        get_algorithm(name)(process, solve(process), setting)
+    with pytest.raises(ValueError, match=limit):
+        run(process, name, evaluators=4, seeds=[0], iterations=1, pairs=10000, horizon=1000)
+
+
+@pytest.mark.parametrize("name", ["npgpd_hf", "npg_pd", "pg_pd"])
+@pytest.mark.parametrize(("option", "value"), [("perturbation", 1.0), ("directions", "tangent")])
+def test_option_without_effect_is_refused(process, name, option, value):
+    message = f"^{option}: no option of {name}; of perturbation, directions it knows none$"
+    with pytest.raises(ValueError, match=message):
+        run(process, name, **OPTIONS, **{option: value})
+    run(process, "zpgpd_hf", **OPTIONS, **{option: value})
+    assert get_algorithm(name).known({option: value, "pairs": 2}) == {"pairs": 2}
+    assert get_algorithm("zpgpd_hf").known({option: value}) == {option: value}

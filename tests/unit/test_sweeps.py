@@ -202,3 +202,12 @@ def test_drawn_process_binds_midway(size, instance):
     free = optima.solve_unconstrained(cmdp)
     assert optimum.multiplier > 0
     assert optimum.slack == pytest.approx(cmdp.threshold - free.utility_value)
+
+
+def test_exact_limit_takes_the_settings_but_not_the_options_of_its_algorithm():
+    case = sweeps.make_cases("iterations", {"iterations": [10, 20]}, SETTING, 0.9)[0]
+    tangent = {**SETTING, "perturbation": 0.5, "directions": "tangent"}
+    other = sweeps.make_cases("iterations", {"iterations": [10, 20]}, tangent, 0.9)[0]
+    columns = ["gap", "violation", "priced_gap", "multiplier"]
+    ours, theirs = (sweeps.run_case(random_cmdp(), "pg_pd", c, [0], "test") for c in (case, other))
+    assert ours[columns].equals(theirs[columns])

@@ -39,6 +39,27 @@ def test_rates_have_a_curve_per_crowd_and_rule_without_what_has_no_logarithm():
     assert last / first == pytest.approx(0.1)
 
 
+def test_averages_of_which_none_is_positive_are_said_so():
+    means = pd.DataFrame(
+        {
+            "algorithm": "npgpd_hf",
+            "metric": ["gap", "gap", "violation", "violation"],
+            "step_rule": "study",
+            "crowd": 64,
+            "iterations": [10, 100] * 2,
+            "mean": [0.4, 0.1, -0.2, -0.3],
+            "low": [0.3, 0.0, -0.3, -0.4],
+            "high": [0.5, 0.2, 0.1, -0.2],
+        }
+    )
+    figure = theory_figures.rates_figure(means, {"npgpd_hf": -0.5})
+    figure.canvas.draw()
+    gap, violation = figure.axes
+    assert [text.get_text() for text in gap.texts] == []
+    assert [text.get_text() for text in violation.texts] == ["no average is positive"]
+    assert gap.get_yscale() == "log"
+
+
 def test_bounds_are_hollow_where_vacuous_and_set_as_mathematics():
     table = pd.DataFrame(
         {

@@ -55,10 +55,18 @@ BAD = [
     ("environment.file", "README.md", "environment.file"),
     ("algorithms", {}, "algorithms"),
     ("algorithms.npgpd_hf.pairs", 0, "algorithms.npgpd_hf.pairs"),
+    (
+        "algorithms.npgpd_hf.pairs",
+        10000,
+        "algorithms.npgpd_hf: pairs, horizon: one iteration draws",
+    ),
     ("algorithms.npgpd_hf.iterations", 1e3, "algorithms.npgpd_hf.iterations"),
     ("algorithms.npgpd_hf.primal_step", -1, "algorithms.npgpd_hf.primal_step"),
     ("algorithms.npgpd_hf.primal_step", 0.1, "algorithms.npgpd_hf"),
     ("algorithms.npgpd_hf.parameterization", "direct", "algorithms.npgpd_hf"),
+    ("algorithms.npgpd_hf.perturbation", 0.5, "algorithms.npgpd_hf: perturbation: no option of"),
+    ("algorithms.npgpd_hf.perturbation", "theorem", "algorithms.npgpd_hf: perturbation: no option"),
+    ("algorithms.npgpd_hf.directions", "sphere", "algorithms.npgpd_hf: directions: no option of"),
     ("algorithms.npgpd_hf.colour", "red", "algorithms.npgpd_hf"),
     ("algorithms.zpgpd_hf.perturbation", 0, "algorithms.zpgpd_hf.perturbation"),
     ("algorithms.zpgpd_hf.directions", "north", "algorithms.zpgpd_hf.directions"),
@@ -71,15 +79,65 @@ BAD = [
 ]
 
 
-def changed(key, value):
-    """The default configuration with one key changed."""
-    config = copy.deepcopy(CONFIG)
+def changed(key, value, config=CONFIG):
+    """The default configuration, or another, with one key changed."""
+    config = copy.deepcopy(config)
     *parents, last = key.split(".")
     place = config
     for parent in parents:
         place = place[parent]
     place[last] = value
     return config
+
+
+@pytest.mark.parametrize(
+    ("changes", "end"),
+    [
+        ({"horizon": 8000}, "(M = null of rates.evaluators)"),
+        ({"horizon": 8000, "evaluators": [16, None]}, "(M = null of evaluators)"),
+        (
+            {"horizon": 8000, "rates.evaluators": [256], "calibration.evaluators": None},
+            "(M = null of calibration.evaluators)",
+        ),
+        (
+            {
+                "horizon": 8000,
+                "rates.evaluators": [256],
+                "claims.instances.calibration.evaluators": None,
+            },
+            "(M = null of claims.instances.calibration.evaluators)",
+        ),
+    ],
+)
+def test_every_number_of_people_is_tried(changes, end):
+    config = CONFIG
+    for key, value in changes.items():
+        config = changed(key, value, config)
+    with pytest.raises(ValueError, match=r".") as refusal:
+        configuration.check(config, SCHEMA)
+    assert str(refusal.value) == (
+        "algorithms.zpgpd_hf: perturbation: that of Theorem 2 is 0.0 here; a positive number has "
+        f"to be given {end}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("paper.pairs", 10000, "paper: pairs, horizon: one iteration draws 42130000 random words"),
+        ("paper.horizon", 100000, "paper: pairs, horizon: one iteration draws"),
+        ("unit-scale.environment.scale", "log", "unit-scale.environment.scale: normalized or unit"),
+        ("unit-scale.environment.threshold", 9, "unit-scale.environment: threshold: 9.0 leaves no"),
+    ],
+)
+def test_bounds_that_cannot_be_checked_are_refused(key, value, message):
+    config = changed(f"bounds.settings.{key}", value)
+    if key == "paper.horizon":
+        config["bounds"]["settings"]["paper"]["pairs"] = 10
+    configuration.check(config, SCHEMA)
+    with pytest.raises(ValueError, match=r".") as refusal:
+        configuration.check_bounds(config, SCHEMA)
+    assert str(refusal.value).startswith(f"bounds.settings.{message}")
 
 
 def test_default_configuration_passes():
@@ -132,6 +190,11 @@ def test_schema_of_sweeps_and_schedules(key, value, named):
             "sweeps.pairs.algorithms.sarsa: algorithm: one of",
         ),
         (
+            "sweeps.pairs.algorithms.npgpd_hf.perturbation",
+            [1, 2],
+            "sweeps.pairs.algorithms.npgpd_hf: perturbation: no option of npgpd_hf",
+        ),
+        (
             "algorithms",
             {"npgpd_hf": CONFIG["algorithms"]["npgpd_hf"]},
             "sweeps.length.algorithms.zpgpd_hf: the study has no algorithm 'zpgpd_hf'",
@@ -161,6 +224,11 @@ def test_sweep_that_cannot_be_run_is_refused(key, value, message):
             "schedules.algorithms.sarsa",
             {"iterations": 100},
             "schedules.algorithms.sarsa: the study has no algorithm 'sarsa'",
+        ),
+        (
+            "schedules.algorithms.npgpd_hf.perturbation",
+            1,
+            "schedules.algorithms.npgpd_hf: perturbation: no option of npgpd_hf",
         ),
     ],
 )

@@ -1,8 +1,8 @@
 # Cases: the study itself (""), its readings, and groups of random instances. Names of their files.
 
-from pgpd_hf import cases, configuration, resources
+from pgpd_hf import cases, configuration, resources, studies
 
-READINGS = load_readings()
+READINGS = studies.load_readings(config, FOLDER)
 CASES = cases.list_cases(config, READINGS)
 GROUPS = cases.list_groups(config)
 INSTANCES = config["claims"]["instances"]["groups"]

@@ -7,12 +7,10 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import yaml
-
-
 from pgpd_hf.algorithms import get_algorithm
 
 PACKAGE = Path("src/pgpd_hf")
+FOLDER = os.path.relpath(workflow.basedir)
 STUDY = config["study"] if isinstance(config.get("study"), str) else ""
 RESULTS = f"results/{STUDY}"
 FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
@@ -27,37 +25,23 @@ shell.prefix(
 )
 
 
-def schema(name):
-    """JSON Schema of a kind of configuration file."""
-    path = Path(workflow.basedir, f"workflow/schemas/{name}.schema.yaml")
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+def settle_config():
+    """Stop with one line if the configuration cannot be run; leave out what cannot be meant."""
+    from pgpd_hf import studies
 
-
-def load_readings():
-    """The readings of the study, by name."""
-    from pgpd_hf import readings
-
-    return {
-        name: readings.load_reading("config/readings", name, schema("reading"))
-        for name in config["claims"]["readings"]
-    }
-
-
-def validate_config():
-    """Stop with one line if the configuration cannot be run."""
-    from pgpd_hf import claims, configuration, grid, readings, schedules, sweeps
-
+    # Jobs on other nodes read the configuration anew, but it has been checked.
+    prepare = studies.admit if workflow.is_main_process else studies.settle
     try:
-        for file in workflow.overwrite_configfiles:
-            configuration.read(file)
-        configuration.check(config, schema("config"))
-        sweeps.check(config)
-        schedules.check(config)
-        grid.check(config)
-        claims.load_claims(CLAIMS, schema("claims"))
-        readings.check(config, load_readings(), schema("config"))
+        if workflow.is_main_process:
+            for file in workflow.overwrite_configfiles:
+                configuration.read(file)
+        own = workflow.config_settings.overwrite_config  # without config/config.yaml
+        settled, lines = prepare(config, FOLDER, own, DEFAULTS)
     except ValueError as error:
         sys.exit(f"config: {error}")
+    config.update(settled)
+    for line in lines if workflow.is_main_process else []:
+        print(f"config: {line}", file=sys.stderr)
 
 
 def check_folders():

@@ -5,6 +5,8 @@ rule bound:
     input:
         script="workflow/scripts/bounds.py",
         sources=sources("configuration", "storage", "theory/checks"),
+        file=lambda wildcards: configuration.bound_environment(config, wildcards.setting)["file"]
+        or [],
     output:
         f"{RESULTS}/bounds/{{setting}}.csv",
     log:

@@ -21,6 +21,7 @@ def sweep_files(*names):
     return [
         f"{RESULTS}/sweeps/{name}/{algorithm}/seeds{block}.parquet"
         for name in names
+        if name in config["sweeps"]
         for algorithm in config["sweeps"][name]["algorithms"]
         for block in resources.sweep_blocks(config, name, algorithm)
     ]

@@ -10,11 +10,13 @@ from pgpd_hf import grid, storage
 @storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", nargs="+", help="Parquet files")
+    parser.add_argument("runs", nargs="*", help="Parquet files")
     parser.add_argument("--output", required=True, help="CSV file to write")
     arguments = parser.parse_args()
 
-    runs = pd.concat(map(storage.read_table, arguments.runs), ignore_index=True)
+    tables = [storage.read_table(path) for path in arguments.runs]
+    # A study whose environment comes from a file has none.
+    runs = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=grid.CELL)
     storage.write_table(arguments.output, grid.summarize(runs))
 
 

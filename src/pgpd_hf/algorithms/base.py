@@ -17,6 +17,8 @@ from pgpd_hf.optima import Optimum
 DIRECTIONS = ("sphere", "tangent")
 # Beyond these, the tables of one run would fill the memory of any machine, or the run a lifetime.
 LARGEST = {"iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
+OPTIONS = ("perturbation", "directions")  # that only some algorithms know
+MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,8 @@ class Algorithm(ABC):
         For files and configurations, and for people.
     parameterizations : tuple of str
         Those that it can run with, the paper's first.
+    options : tuple of str
+        Those of :data:`OPTIONS` that it knows.
     words_per_iteration, normals_per_iteration : int
         64-bit words and standard normal numbers that one iteration consumes.
     questions_per_iteration, steps_per_iteration : int
@@ -113,6 +117,7 @@ class Algorithm(ABC):
     name: str
     label: str
     parameterizations: tuple[str, ...]
+    options: tuple[str, ...] = ()
     words_per_iteration: int = 0
     normals_per_iteration: int = 0
 
@@ -123,6 +128,15 @@ class Algorithm(ABC):
             cmdp.states, cmdp.actions, setting.pairs
         )
         self.steps_per_iteration = trajectories * (setting.horizon + 1)
+        if trajectories:  # a word for each step, each round's first state and each vote
+            self.words_per_iteration = (
+                self.steps_per_iteration + setting.pairs + self.questions_per_iteration
+            )
+        if self.words_per_iteration > MOST_WORDS:
+            raise ValueError(
+                f"pairs, horizon: one iteration draws {self.words_per_iteration} random words; "
+                f"at most {MOST_WORDS} are possible"
+            )
         self.parameterization = setting.parameterization or self.parameterizations[0]
         if self.parameterization not in self.parameterizations:
             raise ValueError(
@@ -135,6 +149,43 @@ class Algorithm(ABC):
         self.multiplier_bound = setting.multiplier_bound
         if self.multiplier_bound is None:
             self.multiplier_bound = 2 / ((1 - cmdp.discount) * optimum.slack)
+
+    @classmethod
+    def refuse_idle(cls, given):
+        """Refuse options that would have no effect.
+
+        Parameters
+        ----------
+        given : iterable of str
+            Names of options.
+
+        Raises
+        ------
+        ValueError
+            If the algorithm does not know one of :data:`OPTIONS`; the message names it.
+        """
+        for name in OPTIONS:
+            if name in given and name not in cls.options:
+                known = ", ".join(cls.options) or "none"
+                raise ValueError(
+                    f"{name}: no option of {cls.name}; of {', '.join(OPTIONS)} it knows {known}"
+                )
+
+    @classmethod
+    def known(cls, options):
+        """Leave out what another algorithm of the same settings knows, but this one does not.
+
+        Parameters
+        ----------
+        options : dict
+            Keyword arguments of :func:`pgpd_hf.run`.
+
+        Returns
+        -------
+        dict
+        """
+        idle = set(OPTIONS) - set(cls.options)
+        return {name: value for name, value in options.items() if name not in idle}
 
     @staticmethod
     def effort(states, actions, pairs):

@@ -34,13 +34,11 @@ class NPGPDHF(Algorithm):
 
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
-        rounds = setting.pairs
-        self.words_per_iteration = self.steps_per_iteration + rounds + self.questions_per_iteration
         bound = cmdp.return_bound(setting.horizon)
         self.survey = Survey(
             make_tables(cmdp),
             make_crowd(setting.evaluators, get_link(setting.link), bound),
-            rounds,
+            setting.pairs,
             setting.horizon,
             cmdp.threshold,
         )

@@ -37,11 +37,11 @@ class ZPGPDHF(Algorithm):
     name = "zpgpd_hf"
     label = "ZPGPD-HF"
     parameterizations = ("direct", "softmax")
+    options = ("perturbation", "directions")
 
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
-        rounds, dimension = setting.pairs, cmdp.states * cmdp.actions
-        self.words_per_iteration = self.steps_per_iteration + rounds + self.questions_per_iteration
+        dimension = cmdp.states * cmdp.actions
         self.normals_per_iteration = dimension
         tangent = setting.directions == "tangent"
         if tangent and cmdp.actions == 1:
@@ -60,7 +60,7 @@ class ZPGPDHF(Algorithm):
         self.survey = Survey(
             make_tables(cmdp),
             make_crowd(setting.evaluators, link, bound),
-            rounds,
+            setting.pairs,
             setting.horizon,
             cmdp.threshold,
             dimension - cmdp.states if tangent else dimension,

@@ -1,0 +1,263 @@
+"""What a study's environment rules out is left out, and said; nothing else is."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pgpd_hf import configuration, random_cmdp, readings, studies, sweeps
+
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+HIGH = {"threshold": 0.9}
+SCALED = {"unit", "unit-binding", "unit-binding-ten-pairs", "unit-binding-fixed-mu"}
+
+
+@pytest.fixture
+def archive(tmp_path, monkeypatch):
+    """A folder with an environment in a file."""
+    monkeypatch.chdir(tmp_path)
+    random_cmdp(6, 3, 2, discount=0.8, threshold=0.5).save("mine.npz")
+    return "mine.npz"
+
+
+def changed(changes):
+    return readings.overlay(CONFIG, changes)
+
+
+def settled(own):
+    """What is run of a study, and what is said."""
+    return studies.settle(changed(own), ROOT, own, CONFIG)
+
+
+def admitted(own):
+    """The same, checked."""
+    return studies.admit(changed(own), ROOT, own, CONFIG)
+
+
+def test_study_of_random_environments_is_left_alone():
+    before = copy.deepcopy(CONFIG)
+    for own in ({}, {"seeds": 3}, {"environment": {"instance": 7}}, CONFIG):
+        assert settled(own) == (changed(own), [])
+    assert before == CONFIG
+
+
+def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
+    own = {"environment": {"file": archive}}
+    study = changed(own)
+    config, lines = studies.admit(study, ROOT, own, CONFIG)
+    assert study == changed(own)
+    assert list(config["bounds"]["settings"]) == ["paper"]
+    assert set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"]) == SCALED
+    assert config["claims"]["instances"]["groups"] == {}
+    assert config["grid"]["algorithms"] == {}
+    assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"states", "actions"}
+    assert lines == [
+        "left out, because mine.npz holds one process, and nothing to draw or to change others "
+        "from: bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
+        "unit-binding-ten-pairs, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
+        "small, large; sweeps: states, actions; grid.algorithms: npgpd_hf, zpgpd_hf"
+    ]
+
+
+def test_keys_beside_a_file_are_named(archive):
+    _, lines = settled({"environment": {"file": archive, "threshold": 0.4, "states": 10}})
+    assert "others from: environment.threshold; bounds.settings: " in lines[0]
+
+
+def test_configuration_of_a_finished_study_gives_the_same_study(archive):
+    config, _ = settled({"environment": {"file": archive}})
+    assert settled(config)[0] == config
+
+
+def test_setting_of_another_file_is_a_process_of_its_own(archive):
+    random_cmdp(4, 2, 1).save("other.npz")
+    options = {**CONFIG["bounds"]["settings"]["paper"], "environment": {"file": "other.npz"}}
+    own = {"environment": {"file": archive}, "bounds": {"settings": {"other": options}}}
+    config, _ = admitted(own)
+    assert list(config["bounds"]["settings"]) == ["paper", "other"]
+    assert configuration.bound_problem(config, "paper")[0].states == 6
+    assert configuration.bound_problem(config, "other")[0].states == 4
+
+
+def test_no_process_of_a_file_goes_by_another_name(archive):
+    config = changed({"environment": {"file": archive}})
+    message = r": nothing of the process in mine\.npz can be changed"
+    for name in ("unit-scale", "short-horizon"):
+        with pytest.raises(ValueError, match=message):
+            configuration.bound_problem(config, name)
+    with pytest.raises(ValueError, match=f"^instance{message}"):
+        configuration.instance(config, 3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"sweeps": {"people": {"algorithms": {"npgpd_hf": {"states": 5}}}}},
+            "sweeps.people.algorithms.npgpd_hf: states: nothing of the process in mine.npz",
+        ),
+        (
+            {"bounds": {"settings": {"paper": {"environment": {"scale": "unit"}}}}},
+            "bounds.settings: object with at least 1 entries expected",
+        ),
+    ],
+)
+def test_what_cannot_be_left_out_is_refused(archive, changes, message):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        admitted({"environment": {"file": archive}, **changes})
+    assert str(refusal.value).startswith(message)
+
+
+def test_file_of_a_setting_or_a_reading_stands_alone(archive):
+    both = {"file": archive, "scale": "unit"}
+    mine = {**readings.DEFAULT, "title": "mine", "about": "", "config": {"environment": both}}
+    message = r"scale: nothing of the process in mine\.npz can be changed"
+    with pytest.raises(ValueError, match=f"^reading 'mine': {message}$"):
+        readings.check(CONFIG, {"mine": mine}, studies.load_schema(ROOT, "config"))
+    with pytest.raises(ValueError, match=r"^bounds\.settings\.unit-scale\.environment: \w+: not"):
+        admitted({"bounds": {"settings": {"unit-scale": {"environment": {"file": archive}}}}})
+
+
+@pytest.mark.parametrize("key", ["file", "instance"])
+def test_group_of_instances_cannot_be_one_process(key):
+    value = {"file": "mine.npz", "instance": 3}[key]
+    study = changed({"claims": {"instances": {"groups": {"small": {"environment": {key: value}}}}}})
+    message = rf"^claims\.instances\.groups\.small\.environment\.{key}: the instances are those of"
+    with pytest.raises(ValueError, match=message):
+        readings.check(study, {}, studies.load_schema(ROOT, "config"))
+
+
+def test_sweeps_over_sizes_are_those_that_a_file_leaves_out():
+    for name, sweep in CONFIG["sweeps"].items():
+        sizes = any(set(grid) & set(sweeps.SIZES) for grid in sweep["algorithms"].values())
+        assert sizes == (name in sweeps.SIZES)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"discount": 0.8},
+        {"actions": 2},
+        {"states": 5, "actions": 3},
+        {"threshold": 0.65},
+        {"threshold": 0.3},
+        {"scale": "unit", "threshold": 5.5},
+        {"concentration": 1},
+    ],
+    ids=str,
+)
+def test_environment_may_be_changed(environment):
+    config, lines = admitted({"environment": environment})
+    assert list(config["bounds"]["settings"]) == ["paper"]
+    assert set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"]) == SCALED
+    assert config["claims"]["instances"]["groups"] == {}
+    assert config["sweeps"] == CONFIG["sweeps"]
+    assert config["grid"] == CONFIG["grid"]
+    names = ", ".join(f"environment.{key}" for key in environment)
+    assert lines == [
+        f"left out, because chosen for another environment, of which {names} differs: "
+        "bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
+        "unit-binding-ten-pairs, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
+        "small, large. To have them, say in the study's own file what they shall be: the "
+        "environment of a setting, the list of readings, the numbers of a group"
+    ]
+
+
+def test_what_a_study_says_itself_is_run():
+    own = {
+        "environment": {"discount": 0.8},
+        "bounds": {"settings": {"unit-scale": {"environment": {"threshold": 2.5}}}},
+        "claims": {
+            "readings": ["unit", "tangent"],
+            "instances": {"groups": {"binding": {"numbers": [1, 3]}}},
+        },
+    }
+    config, lines = admitted(own)
+    assert list(config["bounds"]["settings"]) == ["paper", "unit-scale"]
+    assert config["claims"]["readings"] == ["unit", "tangent"]
+    assert list(config["claims"]["instances"]["groups"]) == ["binding"]
+    assert len(lines) == 1
+    assert "unit" not in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (
+            {"bounds": {"settings": {"unit-scale": {"environment": {"threshold": 5.5}}}}},
+            "bounds.settings.unit-scale.environment: threshold: 5.5 leaves no slack",
+        ),
+        (
+            {"claims": {"readings": ["unit-binding"]}},
+            "reading 'unit-binding': environment: threshold: 5.5 leaves no slack",
+        ),
+        (
+            {"claims": {"instances": {"groups": {"own": {"environment": HIGH, "numbers": [1]}}}}},
+            "claims.instances.groups.own.environment: threshold: 0.9 leaves no slack",
+        ),
+    ],
+)
+def test_what_a_study_says_itself_is_refused_if_it_cannot_be_run(said, message):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        admitted({"environment": {"discount": 0.8}, **said})
+    assert str(refusal.value).startswith(message)
+
+
+def plan(project, *targets):
+    """Files that config/mine.yaml stands for, and what is said about it."""
+    code, output = project.snakemake(*targets, "--summary", configfile="config/mine.yaml")
+    assert code == 0, output
+    lines = output.splitlines()
+    made = {line.split("\t")[0] for line in lines if "\t" in line}
+    return made, [line for line in lines if line.startswith("config: ")]
+
+
+def test_study_of_a_file_is_planned_as_the_readme_says(fresh):
+    random_cmdp(6, 3, 2, discount=0.8, threshold=0.5).save(fresh.folder / "my_environment.npz")
+    text = "study: mine\nenvironment:\n  file: my_environment.npz\n"
+    (fresh.folder / "config/mine.yaml").write_text(text)
+    made, notes = plan(fresh)
+    assert {path for path in made if "/bounds/" in path} == {"results/mine/bounds/paper.csv"}
+    assert "results/mine/figures/figure1.pdf" in made
+    assert len(notes) == 1
+    assert notes[0].startswith("config: left out, because my_environment.npz holds one process")
+    made, _ = plan(fresh, "claims", "theory", "grid")
+    assert "results/mine/verdicts.csv" in made
+    assert not {path for path in made if "instances" in path or "/readings/unit" in path}
+    assert not {path for path in made if "/sweeps/states" in path or "/sweeps/actions" in path}
+    assert "results/mine/grid.csv" in made
+
+
+def test_study_of_another_environment_is_planned(fresh):
+    text = "study: mine\nenvironment:\n  discount: 0.8\n"
+    (fresh.folder / "config/mine.yaml").write_text(text)
+    made, notes = plan(fresh)
+    assert {path for path in made if "/bounds/" in path} == {"results/mine/bounds/paper.csv"}
+    assert len(notes) == 1
+    assert "of which environment.discount differs" in notes[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("environment", "targets"),
+    [
+        ({"file": "mine.npz"}, ["all", "claims", "theory", "grid"]),
+        ({"discount": 0.8}, ["all"]),
+        ({"states": 5, "actions": 3}, ["all"]),
+        ({"threshold": 0.65}, ["all"]),
+    ],
+    ids=str,
+)
+def test_study_of_another_environment_is_run(fresh, environment, targets):
+    random_cmdp(6, 3, 2, discount=0.8, threshold=0.5).save(fresh.folder / "mine.npz")
+    content = yaml.safe_load((fresh.folder / "config/smoke.yaml").read_text())
+    del content["claims"]["instances"]["groups"]  # of the other environment
+    (fresh.folder / "config/mine.yaml").write_text(
+        yaml.safe_dump({**content, "environment": environment})
+    )
+    code, output = fresh.snakemake("--cores", "2", *targets, configfile="config/mine.yaml")
+    assert code == 0, output
+    assert fresh.results("figures/figure1.pdf").exists()
+    assert fresh.results("claims.csv").exists()
