@@ -85,16 +85,14 @@ def check(config, readings, schema):
                 raise ValueError(f"a reading cannot change {min(unfit)!r}")
             configuration.check(overlay(config, reading["config"]), schema)
     instances = config["claims"]["instances"]
-    for algorithm in config["algorithms"]:
-        if algorithm not in instances["calibration"]["grid"]:
+    if any(group["numbers"] for group in instances["groups"].values()):
+        if config["environment"]["file"] is not None:
             raise ValueError(
-                f"claims.instances.calibration.grid: no entry for the algorithm {algorithm!r}"
+                "claims.instances: an environment from a file has no random instances; "
+                "set claims.instances.groups to {}"
             )
-    groups = instances["groups"].values()
-    if config["environment"]["file"] is not None and any(group["numbers"] for group in groups):
-        raise ValueError(
-            "claims.instances: an environment from a file has no random instances; "
-            "set claims.instances.groups to {}"
+        configuration.require_candidates(
+            "claims.instances.calibration", instances["calibration"], config["algorithms"]
         )
     for group, options in instances["groups"].items():
         key = f"claims.instances.groups.{group}"
