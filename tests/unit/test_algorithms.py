@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
-from chance import assert_mean, assert_uncorrelated
+from chance import Z, assert_mean, assert_uncorrelated
 from preparing import ASKING, EXACT, prepare, randomness
 from reference import (
     ESTIMATES,
@@ -366,6 +366,61 @@ def test_mean_over_tangent_directions_is_the_gradient():
         gradient = process.state_occupancy(theta)[:, None] * process.action_values(theta, signal)
         gradient -= gradient.mean(1, keepdims=True)
         np.testing.assert_allclose(smoothed[which], gradient, atol=0.05 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("directions", ["sphere", "tangent"])
+def test_mean_step_is_that_of_pg_pd(directions):
+    """One step from inside the simplex: 4000 directions, a thousand rounds and M = infinity.
+
+    The mean over directions is off by terms of order mu^2 (those of order mu are odd in the
+    direction), that over trajectories of H + 1 = 21 steps by 2^-21 of the value: both far below the
+    standard errors, which are small enough to tell the factors 4 and 2 from other whole numbers.
+    """
+    process = random_process(33, 2, 2, 0.5)
+    options = {"primal_step": 1e-4, "dual_step": 1e-3}
+    zeroth = {"evaluators": None, "pairs": 1000, "horizon": 20, "perturbation": 0.1}
+    algorithm = prepare("zpgpd_hf", process, directions=directions, **zeroth, **options)
+    limit = prepare("pg_pd", process, **options)
+    start, multiplier = np.array([[0.4, 0.6], [0.55, 0.45]]), 0.6
+    moves = []
+    for seed in range(20):
+        words, normals = randomness(algorithm, 33_000 + seed, 200)
+        for row in zip(words[:, None], normals[:, None], strict=True):
+            theta = start.copy()
+            _, _, after = algorithm.advance(theta, multiplier, *row)
+            moves.append([*((theta - start) / 1e-4).ravel(), (after - multiplier) / 1e-3])
+    theta = start.copy()
+    _, _, after = limit.advance(theta, multiplier, *randomness(limit, 33, 1))
+    expected = np.array([*((theta - start) / 1e-4).ravel(), (after - multiplier) / 1e-3])
+    assert_mean(moves, expected)
+    assert Z * np.std(moves, axis=0).max() / np.sqrt(len(moves)) < np.abs(expected).max() / 8
+
+
+@pytest.mark.parametrize("directions", ["sphere", "tangent"])
+def test_mean_path_is_that_of_pg_pd(directions):
+    """With one state, values are linear in the policy, and both updates in policy and multiplier.
+
+    So where nothing is projected the mean path is that of PG-PD, whatever mu and the step sizes
+    are, up to the tail after H + 1 = 21 steps, which is 2^-21 of the value.
+    """
+    process = random_process(34, 1, 3, 0.5, threshold=1.0)
+    options = {"primal_step": 0.008, "dual_step": 0.05, "multiplier_bound": 5.0}
+    zeroth = {"evaluators": None, "pairs": 2000, "horizon": 20, "perturbation": 0.05}
+    algorithm = prepare("zpgpd_hf", process, directions=directions, **zeroth, **options)
+    limit = prepare("pg_pd", process, **options)
+
+    def path(method, seed):
+        theta = method.initial_parameter()
+        policies, multipliers, _ = method.advance(theta, 1.0, *randomness(method, seed, 10))
+        return np.column_stack([policies[:, 0], multipliers])
+
+    paths = np.array([path(algorithm, 34_000 + seed) for seed in range(400)])
+    expected = path(limit, 34)
+    assert (paths[..., :3] > 0.05).all()  # so perturbed policies are inside the simplex, too
+    assert ((paths[..., 3] > 0) & (paths[..., 3] < 5)).all()
+    assert_mean(paths[:, 1:], expected[1:])
+    allowed = Z * np.std(paths[:, -1], axis=0).max() / np.sqrt(len(paths))
+    assert allowed < np.abs(expected[-1] - expected[0]).max() / 8
 
 
 @pytest.mark.parametrize(("directions", "dimension"), [("sphere", 6), ("tangent", 4)])
