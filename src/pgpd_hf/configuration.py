@@ -136,15 +136,14 @@ def check(config, schema):
             raise ValueError(
                 f"{key}: primal_step and dual_step are calibrated together, or neither"
             )
-        for table in ("calibration.grid", "rates.iterations"):
-            first, second = table.split(".")
-            if name not in config[first][second]:
-                raise ValueError(f"{table}: no entry for the algorithm {name!r}")
-        _check_order(f"rates.iterations.{name}", config["rates"]["iterations"][name])
         _check_runs(config, name, cmdp)
-    for name in config["certificates"]["iterations"]:
-        if name not in config["algorithms"]:
-            raise ValueError(f"certificates.iterations.{name}: the study has no such algorithm")
+    require_candidates("calibration", config["calibration"], config["algorithms"])
+    for part in ("certificates", "rates"):
+        for name in config[part]["iterations"]:
+            if name not in config["algorithms"]:
+                raise ValueError(f"{part}.iterations.{name}: the study has no such algorithm")
+    for name, lengths in config["rates"]["iterations"].items():
+        _check_order(f"rates.iterations.{name}", lengths)
 
 
 def check_bounds(config, schema):
@@ -169,6 +168,30 @@ def check_bounds(config, schema):
         with located(f"bounds.settings.{name}"):
             for algorithm in BOUNDED:
                 _build(algorithm, cmdp, setting)
+
+
+def require_candidates(key, calibration, algorithms):
+    """Refuse a calibration that has no candidates for an algorithm whose steps it chooses.
+
+    Parameters
+    ----------
+    key : str
+        Where the calibration stands, for the message.
+    calibration : dict
+        Its options.
+    algorithms : dict
+        Options of the study's algorithms, by name.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key and the algorithm.
+    """
+    for name, options in algorithms.items():
+        if options["primal_step"] == "calibrated" and name not in calibration["grid"]:
+            raise ValueError(
+                f"{key}.grid: no entry for the algorithm {name!r}, whose steps are calibrated"
+            )
 
 
 def check_environment(key, config, changes, schema):
@@ -462,7 +485,8 @@ def parse_crowd(name):
 def _check_runs(config, algorithm, cmdp):
     """Refuse what one of the numbers of people of a study makes impossible."""
     crowds = [("evaluators", people) for people in config["evaluators"]]
-    crowds += [("rates.evaluators", people) for people in config["rates"]["evaluators"]]
+    if algorithm in config["rates"]["iterations"]:
+        crowds += [("rates.evaluators", people) for people in config["rates"]["evaluators"]]
     if config["algorithms"][algorithm]["primal_step"] == "calibrated":
         crowds.append(("calibration.evaluators", config["calibration"]["evaluators"]))
         instances = config["claims"]["instances"]

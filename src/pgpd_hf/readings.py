@@ -86,11 +86,10 @@ def check(config, readings, schema):
             configuration.vary(config, reading["config"].get("environment", {}))
             configuration.check(overlay(config, reading["config"]), schema)
     instances = config["claims"]["instances"]
-    for algorithm in config["algorithms"]:
-        if algorithm not in instances["calibration"]["grid"]:
-            raise ValueError(
-                f"claims.instances.calibration.grid: no entry for the algorithm {algorithm!r}"
-            )
+    if any(group["numbers"] for group in instances["groups"].values()):
+        configuration.require_candidates(
+            "claims.instances.calibration", instances["calibration"], config["algorithms"]
+        )
     for group, options in instances["groups"].items():
         key = f"claims.instances.groups.{group}"
         for name in {"file", "instance"} & set(options.get("environment", {})):

@@ -460,8 +460,10 @@ def _rate_seed_seconds(study, algorithm):
 
 
 def _instance_seconds(study, algorithm):
-    runs = study["seeds"] * len(study["evaluators"])
-    return runs * _run_seconds(study, algorithm) + _calibration_seconds(study, algorithm)
+    seconds = study["seeds"] * len(study["evaluators"]) * _run_seconds(study, algorithm)
+    if study["algorithms"][algorithm]["primal_step"] == "calibrated":
+        seconds += _calibration_seconds(study, algorithm)
+    return seconds
 
 
 def _case_seconds(study, algorithm, axis, values):

@@ -139,18 +139,11 @@ def run_schedule(cmdp, algorithm, stages, seeds, purpose):
     optimum = optima.solve(cmdp)
     kind = get_algorithm(algorithm)
     total = sum(stage["iterations"] for stage in stages)
-    theorem = dict(
-        zip(("primal_step", "dual_step"), kind.theorem_steps(cmdp, optimum, total), strict=True)
-    )
-    settings = [Setting(**stage) for stage in stages]
-    settings = [
-        replace(
-            setting,
-            **{name: step for name, step in theorem.items() if getattr(setting, name) is None},
-        )
-        for setting in settings
-    ]
-    processes = [kind(cmdp, optimum, setting) for setting in settings]
+    processes = []
+    for setting in (Setting(**stage) for stage in stages):
+        primal, dual = kind.steps(cmdp, optimum, replace(setting, iterations=total))
+        setting = replace(setting, primal_step=primal, dual_step=dual)
+        processes.append(kind(cmdp, optimum, setting))
     traces = [_trace(processes, optimum, seed, purpose) for seed in seeds]
     return pd.concat(traces, ignore_index=True)
 

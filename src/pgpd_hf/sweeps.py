@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf import configuration, optima
-from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.arguments import located, require_integer
 from pgpd_hf.cmdp import random_cmdp
 from pgpd_hf.runs import run
@@ -269,12 +269,8 @@ def with_numbers(cmdp, algorithm, setting):
         The same with numbers.
     """
     kind = get_algorithm(algorithm)
-    steps = kind.theorem_steps(cmdp, optima.solve(cmdp), setting["iterations"])
-    known = {name: setting[name] for name in ("primal_step", "dual_step")}
-    return setting | {
-        name: step if known[name] is None else known[name]
-        for name, step in zip(known, steps, strict=True)
-    }
+    primal, dual = kind.steps(cmdp, optima.solve(cmdp), Setting(**setting))
+    return setting | {"primal_step": primal, "dual_step": dual}
 
 
 def corollary_evaluators(iterations):
@@ -448,8 +444,11 @@ def check(config):
     for name, sweep in config["sweeps"].items():
         for algorithm, grid in sweep["algorithms"].items():
             with located(f"sweeps.{name}.algorithms.{algorithm}"):
-                get_algorithm(algorithm).refuse_idle(grid)
+                kind = get_algorithm(algorithm)
+                kind.refuse_idle(grid)
                 if studied(algorithm) not in config["algorithms"]:
                     raise ValueError(f"the study has no algorithm {studied(algorithm)!r}")
                 configuration.vary(config, {key: grid[key] for key in SIZES if key in grid})
-                planned_cases(config, algorithm, sweep["varies"], grid, discount)
+                cases = planned_cases(config, algorithm, sweep["varies"], grid, discount)
+                if not kind.has_theorem() and any(case.step_rule == "theorem" for case in cases):
+                    raise ValueError("steps: 'theorem' is not possible without a theorem")

@@ -1,11 +1,12 @@
-"""Algorithms: one contract for all, the paper's pseudo-code line by line, and exact limits."""
+"""The paper's algorithms: its pseudo-code line by line, and exact limits."""
 
 import dataclasses
 import itertools
 
 import numpy as np
 import pytest
-from chance import assert_mean, assert_uncorrelated
+from chance import Z, assert_mean, assert_uncorrelated
+from preparing import ASKING, EXACT, prepare, randomness
 from reference import (
     ESTIMATES,
     NATURAL,
@@ -14,183 +15,26 @@ from reference import (
     project,
     random_policies,
     random_process,
-    random_words,
     softmax,
     state_values,
     truncated_moments,
 )
 
 from pgpd_hf import ALGORITHMS, CMDP, LINKS, solve, solve_unconstrained
-from pgpd_hf.algorithms import Algorithm, Setting, get_algorithm
+from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
 from pgpd_hf.links import get_link
 
-ASKING = ("npgpd_hf", "zpgpd_hf")
-EXACT = ("npg_pd", "pg_pd")
-STEPS = {"primal_step": 0.3, "dual_step": 0.2, "multiplier_bound": 1.5, "perturbation": 0.4}
-every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+FORMS = {name: ALGORITHMS[name].parameterizations for name in (*ASKING, *EXACT)}
 
 
-def prepare(name, process, **options):
-    settings = {"evaluators": 16, "iterations": 10, "pairs": 1, "horizon": 5, **STEPS, **options}
-    return ALGORITHMS[name](process, solve(process), Setting(**settings))
+def test_parameterizations_are_the_papers_first():
+    assert FORMS["npgpd_hf"] == FORMS["npg_pd"] == ("softmax",)
+    assert FORMS["zpgpd_hf"] == ("direct", "softmax")
+    assert FORMS["pg_pd"] == ("direct",)
 
 
-def randomness(algorithm, seed, iterations):
-    words = random_words(seed, iterations, algorithm.words_per_iteration)
-    normals = np.random.default_rng([seed, 55]).standard_normal(
-        (iterations, algorithm.normals_per_iteration)
-    )
-    return words, normals
-
-
-def parameterizations(name):
-    return ALGORITHMS[name].parameterizations
-
-
-VARIANTS = [(name, form) for name in ALGORITHMS for form in parameterizations(name)]
-every_variant = pytest.mark.parametrize(("name", "form"), VARIANTS)
-
-
-# The contract, for every algorithm that the registry finds.
-
-
-@every_algorithm
-def test_registry_holds_it_under_its_name(name):
-    kind = get_algorithm(name)
-    assert issubclass(kind, Algorithm)
-    assert kind.name == name
-    assert kind.label
-    assert set(kind.parameterizations) <= {"softmax", "direct"}
-    assert kind.parameterizations
-
-
-def test_the_papers_algorithms_and_their_limits_are_there():
-    assert set(ALGORITHMS) >= {"npgpd_hf", "zpgpd_hf", "npg_pd", "pg_pd"}
-    assert parameterizations("npgpd_hf") == ("softmax",)
-    assert parameterizations("zpgpd_hf")[0] == "direct"
-
-
-@every_variant
-@pytest.mark.parametrize(("states", "actions"), [(1, 2), (2, 1), (3, 2), (4, 5)])
-@pytest.mark.parametrize("evaluators", [1, 16, None])
-def test_iterates_are_policies_and_multipliers_stay_in_bounds(
-    name, form, states, actions, evaluators
-):
-    process = random_process(1, states, actions, 0.8, threshold=0.3)
-    steps = {"primal_step": 3.0, "dual_step": 2.0, "multiplier_bound": 0.5}
-    algorithm = prepare(name, process, parameterization=form, evaluators=evaluators, **steps)
-    words, normals = randomness(algorithm, 1, 40)
-    theta = algorithm.initial_parameter()
-    policies, multipliers, last = algorithm.advance(theta, 0.0, words, normals)
-    assert policies.shape == (40, states, actions)
-    assert multipliers.shape == (40,)
-    np.testing.assert_allclose(policies[0], 1 / actions, rtol=1e-15)
-    np.testing.assert_allclose(policies.sum(2), 1, rtol=1e-12)
-    assert (policies >= 0).all()
-    assert multipliers[0] == 0
-    everything = np.append(multipliers, last)
-    assert ((everything >= 0) & (everything <= 0.5)).all()
-    assert np.isfinite(theta).all()
-
-
-@every_variant
-def test_randomness_decides_everything_and_is_left_alone(name, form):
-    process = random_process(2)
-    algorithm = prepare(name, process, parameterization=form)
-    words, normals = randomness(algorithm, 2, 5)
-    kept = words.copy(), normals.copy()
-    results = []
-    for fresh in (algorithm, algorithm, prepare(name, process, parameterization=form)):
-        theta = fresh.initial_parameter()
-        results.append((*fresh.advance(theta, 0.25, words, normals), theta))
-    for result in results[1:]:
-        for ours, theirs in zip(results[0], result, strict=True):
-            assert np.array_equal(ours, theirs)
-    assert (words == kept[0]).all()
-    assert (normals == kept[1]).all()
-
-
-@every_variant
-def test_iterations_may_be_done_in_pieces(name, form):
-    algorithm = prepare(name, random_process(3), parameterization=form, pairs=2)
-    words, normals = randomness(algorithm, 3, 9)
-    whole = algorithm.initial_parameter()
-    policies, multipliers, last = algorithm.advance(whole, 0.0, words, normals)
-    theta, multiplier, first = algorithm.initial_parameter(), 0.0, 0
-    for count in (1, 0, 5, 3):
-        piece = slice(first, first + count)
-        some, some_multipliers, multiplier = algorithm.advance(
-            theta, multiplier, words[piece], normals[piece]
-        )
-        assert (some == policies[piece]).all()
-        assert (some_multipliers == multipliers[piece]).all()
-        first += count
-    assert (theta == whole).all()
-    assert multiplier == last
-
-
-@every_variant
-def test_policy_of_a_parameter(name, form):
-    process = random_process(4)
-    algorithm = prepare(name, process, parameterization=form)
-    theta = random_policies(4, process)
-    kept = theta.copy()
-    expected = softmax(theta) if form == "softmax" else theta
-    result = algorithm.policy(theta)
-    np.testing.assert_allclose(result, expected, rtol=1e-14)
-    result[:] = 7
-    assert (theta == kept).all()
-
-
-@every_variant
-def test_start_from_a_given_policy(name, form):
-    process = random_process(5)
-    algorithm = prepare(name, process, parameterization=form)
-    policy = random_policies(5, process)
-    theta = algorithm.initial_parameter(policy.tolist())
-    np.testing.assert_allclose(algorithm.policy(theta), policy, rtol=1e-14)
-    words, normals = randomness(algorithm, 5, 2)
-    kept = policy.copy()
-    theta = algorithm.initial_parameter(policy)
-    policies, _, _ = algorithm.advance(theta, 0.0, words, normals)
-    np.testing.assert_allclose(policies[0], policy, rtol=1e-14)
-    assert (policy == kept).all()  # the caller's array is not the parameter
-
-
-@every_variant
-@pytest.mark.parametrize(
-    "policy",
-    [
-        [[0.5, 0.5]] * 2,
-        [[0.5, 0.6]] * 3,
-        [[1.5, -0.5]] * 3,
-        [[[0.5, 0.5]] * 3] * 2,
-        "uniform",
-        [[0.5, 0.5], [1.0]],
-        {},
-        0.5,
-        [[np.nan, 1.0]] * 3,
-    ],
-)
-def test_bad_start_is_named(name, form, policy):
-    algorithm = prepare(name, random_process(6), parameterization=form)
-    with pytest.raises(ValueError, match=r"^initial_policy: "):
-        algorithm.initial_parameter(policy)
-
-
-@every_variant
-def test_start_at_a_vertex(name, form):
-    algorithm = prepare(name, random_process(7), parameterization=form)
-    vertex = [[1.0, 0.0]] * 3
-    if form == "softmax":
-        with pytest.raises(ValueError, match=r"^initial_policy: .* zero"):
-            algorithm.initial_parameter(vertex)
-    else:
-        assert (algorithm.initial_parameter(vertex) == vertex).all()
-
-
-@every_algorithm
+@pytest.mark.parametrize("name", FORMS)
 def test_default_steps_are_the_theorems(name):
     process = random_process(8, 3, 2, 0.8, threshold=1.2)
     optimum = solve(process)
@@ -206,30 +50,9 @@ def test_default_steps_are_the_theorems(name):
     assert algorithm.multiplier_bound == pytest.approx(2 / (0.2 * optimum.slack), rel=1e-12)
 
 
-@every_algorithm
-def test_given_steps_are_used_even_if_zero(name):
-    zero = {"primal_step": 0.0, "dual_step": 0.0, "multiplier_bound": 0.0}
-    algorithm = prepare(name, random_process(9), **zero)
-    for attribute in zero:
-        assert getattr(algorithm, attribute) == 0
-    words, normals = randomness(algorithm, 9, 3)
-    theta = algorithm.initial_parameter()
-    before = algorithm.policy(theta)
-    policies, multipliers, last = algorithm.advance(theta, 0.0, words, normals)
-    np.testing.assert_allclose(policies, np.broadcast_to(before, policies.shape), rtol=1e-15)
-    assert (*multipliers, last) == (0,) * 4
-
-
-@every_algorithm
-def test_parameterization_that_it_cannot_run_with_is_refused(name):
-    for form in {"softmax", "direct"} - set(parameterizations(name)):
-        with pytest.raises(ValueError, match=f"^parameterization: {name} runs with "):
-            prepare(name, random_process(10), parameterization=form)
-
-
 @pytest.mark.parametrize("unknown", ["ppo", None, 3, ["npgpd_hf"]])
-def test_unknown_algorithm_is_refused(unknown):
-    with pytest.raises(ValueError, match=r"^algorithm: one of npg_pd, npgpd_hf, pg_pd, zpgpd_hf"):
+def test_unknown_algorithm_is_refused_with_those_there_are(unknown):
+    with pytest.raises(ValueError, match=f"^algorithm: one of {', '.join(ALGORITHMS)} expected"):
         get_algorithm(unknown)
 
 
@@ -270,7 +93,7 @@ def options_of(name):
         "evaluators": [1, 16, None],
         "pairs": [1, 3],
         "horizon": [0, 5],
-        "parameterization": list(parameterizations(name)),
+        "parameterization": list(FORMS[name]),
         "directions": ["sphere", "tangent"] if name == "zpgpd_hf" else ["sphere"],
         "link": ["logistic"],
     }
@@ -281,7 +104,7 @@ def options_of(name):
     return listed + [{**other, "link": link} for link in LINKS if link != "logistic"]
 
 
-PSEUDO_CODE = [(name, options) for name in ALGORITHMS for options in options_of(name)]
+PSEUDO_CODE = [(name, options) for name in FORMS for options in options_of(name)]
 
 
 def label(value):
@@ -314,7 +137,7 @@ def test_iterations_are_those_of_the_pseudo_code(name, options):
     assert not np.allclose(theta, algorithm.initial_parameter(), atol=1e-3)
 
 
-@pytest.mark.parametrize(("name", "form"), [v for v in VARIANTS if v[0] in ASKING])
+@pytest.mark.parametrize(("name", "form"), [(n, form) for n in ASKING for form in FORMS[n]])
 @pytest.mark.parametrize(("states", "actions"), [(1, 4), (5, 3), (10, 4)])
 def test_other_sizes_follow_the_pseudo_code_too(name, form, states, actions):
     process = random_process(14, states, actions, 0.5)
@@ -327,7 +150,7 @@ def test_other_sizes_follow_the_pseudo_code_too(name, form, states, actions):
     assert multiplier == pytest.approx(expected[1], rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize(("threshold", "end"), [(0.01, 0.0), (0.8, 0.65)])
 def test_multiplier_is_projected_at_both_ends(name, threshold, end):
     """A huge dual step ends at zero if the constraint is met, at the bound if it is not."""
@@ -543,6 +366,61 @@ def test_mean_over_tangent_directions_is_the_gradient():
         gradient = process.state_occupancy(theta)[:, None] * process.action_values(theta, signal)
         gradient -= gradient.mean(1, keepdims=True)
         np.testing.assert_allclose(smoothed[which], gradient, atol=0.05 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("directions", ["sphere", "tangent"])
+def test_mean_step_is_that_of_pg_pd(directions):
+    """One step from inside the simplex: 4000 directions, a thousand rounds and M = infinity.
+
+    The mean over directions is off by terms of order mu^2 (those of order mu are odd in the
+    direction), that over trajectories of H + 1 = 21 steps by 2^-21 of the value: both far below the
+    standard errors, which are small enough to tell the factors 4 and 2 from other whole numbers.
+    """
+    process = random_process(33, 2, 2, 0.5)
+    options = {"primal_step": 1e-4, "dual_step": 1e-3}
+    zeroth = {"evaluators": None, "pairs": 1000, "horizon": 20, "perturbation": 0.1}
+    algorithm = prepare("zpgpd_hf", process, directions=directions, **zeroth, **options)
+    limit = prepare("pg_pd", process, **options)
+    start, multiplier = np.array([[0.4, 0.6], [0.55, 0.45]]), 0.6
+    moves = []
+    for seed in range(20):
+        words, normals = randomness(algorithm, 33_000 + seed, 200)
+        for row in zip(words[:, None], normals[:, None], strict=True):
+            theta = start.copy()
+            _, _, after = algorithm.advance(theta, multiplier, *row)
+            moves.append([*((theta - start) / 1e-4).ravel(), (after - multiplier) / 1e-3])
+    theta = start.copy()
+    _, _, after = limit.advance(theta, multiplier, *randomness(limit, 33, 1))
+    expected = np.array([*((theta - start) / 1e-4).ravel(), (after - multiplier) / 1e-3])
+    assert_mean(moves, expected)
+    assert Z * np.std(moves, axis=0).max() / np.sqrt(len(moves)) < np.abs(expected).max() / 8
+
+
+@pytest.mark.parametrize("directions", ["sphere", "tangent"])
+def test_mean_path_is_that_of_pg_pd(directions):
+    """With one state, values are linear in the policy, and both updates in policy and multiplier.
+
+    So where nothing is projected the mean path is that of PG-PD, whatever mu and the step sizes
+    are, up to the tail after H + 1 = 21 steps, which is 2^-21 of the value.
+    """
+    process = random_process(34, 1, 3, 0.5, threshold=1.0)
+    options = {"primal_step": 0.008, "dual_step": 0.05, "multiplier_bound": 5.0}
+    zeroth = {"evaluators": None, "pairs": 2000, "horizon": 20, "perturbation": 0.05}
+    algorithm = prepare("zpgpd_hf", process, directions=directions, **zeroth, **options)
+    limit = prepare("pg_pd", process, **options)
+
+    def path(method, seed):
+        theta = method.initial_parameter()
+        policies, multipliers, _ = method.advance(theta, 1.0, *randomness(method, seed, 10))
+        return np.column_stack([policies[:, 0], multipliers])
+
+    paths = np.array([path(algorithm, 34_000 + seed) for seed in range(400)])
+    expected = path(limit, 34)
+    assert (paths[..., :3] > 0.05).all()  # so perturbed policies are inside the simplex, too
+    assert ((paths[..., 3] > 0) & (paths[..., 3] < 5)).all()
+    assert_mean(paths[:, 1:], expected[1:])
+    allowed = Z * np.std(paths[:, -1], axis=0).max() / np.sqrt(len(paths))
+    assert allowed < np.abs(expected[-1] - expected[0]).max() / 8
 
 
 @pytest.mark.parametrize(("directions", "dimension"), [("sphere", 6), ("tangent", 4)])

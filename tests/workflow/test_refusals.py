@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import configuration, grid, schedules, sweeps
+from pgpd_hf import configuration, grid, readings, schedules, sweeps
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -74,6 +74,8 @@ BAD = [
     ("calibration.grid.npgpd_hf.dual_step", [], "calibration.grid.npgpd_hf.dual_step"),
     ("calibration.grid.npgpd_hf.dual_step", [float("nan")], "calibration.grid.npgpd_hf.dual_step"),
     ("calibration.grid", {}, "calibration.grid"),
+    ("rates.iterations", {}, "rates.iterations"),
+    ("rates.iterations.sarsa", [100, 200], "rates.iterations.sarsa"),
     ("rates.iterations.npgpd_hf", [100], "rates.iterations.npgpd_hf"),
     ("rates.iterations.npgpd_hf", [200, 100], "rates.iterations.npgpd_hf"),
 ]
@@ -247,6 +249,46 @@ def test_one_line_names_the_key(key, value, named):
     assert named in message
     shown = value.encode("unicode_escape").decode() if isinstance(value, str) else repr(value)
     assert key.split(".")[-1] in message or shown in message
+
+
+def with_steps(*calibrated):
+    """The default configuration; algorithms that are not named have numbers as step sizes."""
+    config = copy.deepcopy(CONFIG)
+    for name, options in config["algorithms"].items():
+        if name not in calibrated:
+            options.update(primal_step=0.1, dual_step=0.1)
+    return config
+
+
+def test_only_calibrated_steps_need_candidates_and_only_of_calibrations_that_run():
+    config = with_steps("npgpd_hf")
+    instances = config["claims"]["instances"]
+    del config["calibration"]["grid"]["zpgpd_hf"], instances["calibration"]["grid"]["zpgpd_hf"]
+    configuration.check(config, SCHEMA)
+    readings.check(config, {}, SCHEMA)
+    del instances["calibration"]["grid"]["npgpd_hf"]
+    named = r"^claims\.instances\.calibration\.grid: no entry for the algorithm 'npgpd_hf'"
+    with pytest.raises(ValueError, match=named):
+        readings.check(config, {}, SCHEMA)
+    for group in instances["groups"].values():
+        group["numbers"] = []
+    readings.check(config, {}, SCHEMA)
+    readings.check(with_steps(), {}, SCHEMA)
+
+
+def test_reading_that_calibrates_needs_candidates():
+    config = with_steps()
+    del config["calibration"]["grid"]["npgpd_hf"]
+    steps = {"primal_step": "calibrated", "dual_step": "calibrated"}
+    reading = {"config": {"algorithms": {"npgpd_hf": steps}}}
+    with pytest.raises(ValueError, match=r"'tuned': calibration\.grid: no entry .* 'npgpd_hf'"):
+        readings.check(config, {"tuned": reading}, SCHEMA)
+
+
+@pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
+def test_algorithm_without_values_of_t_has_no_rates(name):
+    config = changed("rates.iterations", {name: [10, 20]})
+    configuration.check(config, SCHEMA)
 
 
 @pytest.mark.parametrize("name", sorted(CONFIG))

@@ -83,11 +83,13 @@ def traces(case):
 
 
 def rate_traces():
-    """Files of all runs of the sweep over T."""
+    """Files of all runs of the sweep over T, of those algorithms for which it has values of T."""
     return [
         f"{RESULTS}/rates/{algorithm}/{step_rule}_steps/M{people}/seeds{block}.parquet"
         for algorithm in config["algorithms"]
+        if algorithm in config["rates"]["iterations"]
         for step_rule in ("study", "theorem")
+        if step_rule == "study" or get_algorithm(algorithm).has_theorem()
         for people in map(configuration.name_crowd, config["rates"]["evaluators"])
         for block in resources.rate_blocks(config, algorithm)
     ]

@@ -1,7 +1,15 @@
 """What an algorithm is, to the rest of the package.
 
-A file in this folder that defines a subclass of :class:`Algorithm` with a name adds an algorithm:
-the registry finds it, and so do :func:`pgpd_hf.run`, the workflow and the contract test.
+A file in this folder that defines a subclass of :class:`Algorithm` adds an algorithm: the registry
+finds it, and so do :func:`pgpd_hf.run`, the workflow and the contract test
+(tests/unit/test_contract.py). The class has the file's name as its `name`, and a method `advance`;
+everything else has a default:
+
+* `label` is the name, `parameterizations` is softmax alone;
+* `words_per_iteration` and `normals_per_iteration` are zero: no randomness;
+* `effort` is none: no trajectories and no questions;
+* `theorem_steps` refuses: without a theorem, step sizes have to be given;
+* `estimate` refuses: it is for methods that ask people, so that their errors can be measured.
 """
 
 from abc import ABC, abstractmethod
@@ -86,8 +94,7 @@ class Setting:
 class Algorithm(ABC):
     r"""A primal-dual method, ready to iterate on one process under one setting.
 
-    Subclasses set the class attributes, and implement :meth:`advance` and, if they ask people,
-    :meth:`effort`.
+    Subclasses have a `name` and implement :meth:`advance`; the rest has defaults.
 
     Parameters
     ----------
@@ -101,11 +108,11 @@ class Algorithm(ABC):
     Attributes
     ----------
     name, label : str
-        For files and configurations, and for people.
+        For files and configurations, and for people; the label is the name by default.
     parameterizations : tuple of str
-        Those that it can run with, the paper's first.
+        Those that it can run with, the paper's first; softmax by default.
     options : tuple of str
-        Those of :data:`OPTIONS` that it knows.
+        Those of :data:`OPTIONS` that it knows; none by default.
     words_per_iteration, normals_per_iteration : int
         64-bit words and standard normal numbers that one iteration consumes.
     questions_per_iteration, steps_per_iteration : int
@@ -116,10 +123,15 @@ class Algorithm(ABC):
 
     name: str
     label: str
-    parameterizations: tuple[str, ...]
+    parameterizations: tuple[str, ...] = ("softmax",)
     options: tuple[str, ...] = ()
     words_per_iteration: int = 0
     normals_per_iteration: int = 0
+
+    def __init_subclass__(cls):
+        super().__init_subclass__()
+        if "label" not in vars(cls):  # an inherited one would be that of another algorithm
+            cls.label = getattr(cls, "name", cls.__name__)
 
     def __init__(self, cmdp: CMDP, optimum: Optimum, setting: Setting):
         self.cmdp = cmdp
@@ -143,9 +155,7 @@ class Algorithm(ABC):
                 f"parameterization: {self.name} runs with "
                 f"{' or '.join(self.parameterizations)}, got {self.parameterization!r}"
             )
-        primal, dual = self.theorem_steps(cmdp, optimum, setting.iterations)
-        self.primal_step = primal if setting.primal_step is None else setting.primal_step
-        self.dual_step = dual if setting.dual_step is None else setting.dual_step
+        self.primal_step, self.dual_step = self.steps(cmdp, optimum, setting)
         self.multiplier_bound = setting.multiplier_bound
         if self.multiplier_bound is None:
             self.multiplier_bound = 2 / ((1 - cmdp.discount) * optimum.slack)
@@ -206,7 +216,6 @@ class Algorithm(ABC):
         return 0, 0
 
     @staticmethod
-    @abstractmethod
     def theorem_steps(cmdp, optimum, iterations):
         r"""Step sizes of the algorithm's theorem.
 
@@ -223,7 +232,51 @@ class Algorithm(ABC):
         -------
         primal_step, dual_step : float
             :math:`\eta_1` and :math:`\eta_2`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such theorem.
         """
+        raise ValueError(
+            "primal_step, dual_step: numbers expected, since this algorithm has no theorem"
+        )
+
+    @classmethod
+    def has_theorem(cls):
+        """Whether the algorithm has a theorem that gives step sizes.
+
+        Returns
+        -------
+        bool
+        """
+        return cls.theorem_steps is not Algorithm.theorem_steps
+
+    @classmethod
+    def steps(cls, cmdp, optimum, setting):
+        r"""Step sizes of a run: those of the setting, and the theorem's where it leaves them open.
+
+        Parameters
+        ----------
+        cmdp : CMDP
+            The process.
+        optimum : Optimum
+            Its optimum.
+        setting : Setting
+            The run.
+
+        Returns
+        -------
+        primal_step, dual_step : float
+            :math:`\eta_1` and :math:`\eta_2`.
+        """
+        given = setting.primal_step, setting.dual_step
+        if None not in given:
+            return given
+        theorem = cls.theorem_steps(cmdp, optimum, setting.iterations)
+        return tuple(
+            other if step is None else step for step, other in zip(given, theorem, strict=True)
+        )
 
     @abstractmethod
     def advance(self, theta, multiplier, words, normals):
