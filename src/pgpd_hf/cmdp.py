@@ -282,7 +282,10 @@ class CMDP:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
         except Exception as error:  # of a damaged archive, readers raise almost anything
-            raise ValueError(f"{path}: not a NumPy archive (.npz) of plain arrays") from error
+            expected = "a NumPy archive (.npz) of plain arrays"
+            reason = getattr(error, "strerror", None)  # such as that there is no such file
+            reason = f"{reason}; {expected} expected" if reason else f"not {expected}"
+            raise ValueError(f"{path}: {reason}") from error
         unknown, missing = set(arrays) - set(names), set(names[:-1]) - set(arrays)
         if unknown or missing:
             wrong = sorted(unknown) or sorted(missing)

@@ -51,6 +51,27 @@ _Validator = validators.extend(
 )
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML as it is defined: PyYAML takes the last of several equal keys."""
+
+    def construct_mapping(self, node, deep=False):
+        lines = {}
+        for entry, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            line = entry.start_mark.line + 1
+            name = (entry.tag, entry.value) if isinstance(entry, yaml.ScalarNode) else line
+            if name in lines:
+                raise _EqualKeys(
+                    f"lines {lines[name]} and {line}: the key {shown(entry.value)} stands twice, "
+                    "where it may stand once"
+                )
+            lines[name] = line
+        return super().construct_mapping(node, deep)
+
+
+class _EqualKeys(ValueError):
+    pass
+
+
 def read(path):
     """Read what a study changes, from a file that holds nothing but data.
 
@@ -98,11 +119,17 @@ def read_yaml(path):
         If it cannot be read; one line that names it.
     """
     try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        return yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
+    except _EqualKeys as error:
+        raise ValueError(f"{path}: {error}") from None
     except (ValueError, yaml.YAMLError) as error:
-        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+        marked = getattr(error, "problem_mark", None)
+        text = (
+            f"line {marked.line + 1}: {error.problem}" if marked else " ".join(str(error).split())
+        )
+        raise ValueError(f"{path}: not YAML: {text}") from None
 
 
 def check(config, schema):

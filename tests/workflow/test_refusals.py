@@ -2,6 +2,7 @@
 
 import copy
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,12 @@ BAD = [
     ("environment.threshold", float("inf"), "environment.threshold"),
     ("environment.scale", "log", "environment.scale"),
     ("environment.states", 0, "environment.states"),
-    ("environment.file", "missing.npz", "environment.file"),
+    (
+        "environment.file",
+        "missing.npz",
+        "environment.file: missing.npz: No such file or directory; a NumPy archive (.npz) of plain "
+        "arrays expected",
+    ),
     ("environment.file", "$(reboot).npz", "environment.file"),
     ("environment.file", "/etc/mine.npz", "environment.file"),
     ("environment.file", "../mine.npz", "environment.file"),
@@ -347,10 +353,24 @@ def test_template_is_refused(fresh):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b'study: !!python/object/apply:os.mkdir ["pwned"]', "not YAML: could not determine a"),
+        (
+            b'study: !!python/object/apply:os.mkdir ["pwned"]',
+            "not YAML: line 1: could not determine a",
+        ),
         (b"__use_yte__: true\nstudy: ?__import__('os').mkdir('pwned')", "a template (__use_yte__)"),
-        (b"study: [a", "not YAML: "),
-        (b"study: x\n\tseeds: 3", "not YAML: "),
+        (b"study: [a", "not YAML: line 1: expected ',' or ']', but got"),
+        (
+            b"study: x\nmore:\n\tseeds: 3",
+            "not YAML: line 3: found character '\\t' that cannot start any token",
+        ),
+        (
+            b"seeds: 3\nstudy: x\nseeds: 5",
+            "lines 1 and 3: the key 'seeds' stands twice, where it may stand once",
+        ),
+        (
+            b"environment:\n  states: 5\n  'states': 6",
+            "lines 2 and 3: the key 'states' stands twice",
+        ),
         (b"- a\n- b", "keys and values expected, got ['a', 'b']"),
         (b"", "keys and values expected, got None"),
         (b"\x00\x01\xff", "not YAML: "),
@@ -365,6 +385,40 @@ def test_file_is_read_without_executing_anything(tmp_path, monkeypatch, content,
     assert str(refusal.value).startswith(f"mine.yaml: {message}")
     assert "\n" not in str(refusal.value)
     assert [entry.name for entry in Path().iterdir()] == ["mine.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("study: x\nmore:\n\tseeds: 3\n", "not YAML: line 3: found character '\\t' that"),
+        ("study: [a\n", "not YAML: line 2: expected ',' or ']', but got"),
+        ("seeds: 3\nseeds: 5\n", "lines 1 and 2: the key 'seeds' stands twice"),
+    ],
+)
+@pytest.mark.parametrize("name", ["config", "claims"])
+def test_file_of_the_project_that_cannot_be_read_is_named(fresh, name, text, line):
+    (fresh.folder / f"config/{name}.yaml").write_text(text)
+    code, output = fresh.call(["snakemake", "--dry-run"])
+    assert code == 1
+    assert output.splitlines()[-1].startswith(f"config: config/{name}.yaml: {line}")
+    assert "Traceback" not in output
+
+
+def test_equal_keys_of_a_study_are_refused_by_make_and_by_snakemake(fresh):
+    path = fresh.folder / "config/mine.yaml"
+    path.write_text("study: mine\nseeds: 3\nseeds: 5\n")
+    line = "config/mine.yaml: lines 2 and 3: the key 'seeds' stands twice, where it may stand once"
+    check = [sys.executable, ROOT / "tools/check_config.py", "config/mine.yaml"]
+    for code, output in (fresh.call(check), fresh.snakemake("-n", configfile="config/mine.yaml")):
+        assert code == 1
+        assert output.splitlines()[-1].startswith("config: ")
+        assert output.splitlines()[-1].endswith(line)
+
+
+def test_keys_of_equal_names_in_different_tables_are_read(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("a: &a {x: 1, y: 2}\nb: {x: 3}\nc: [{x: 1}, {x: 2}]\nd: {<<: *a, x: 4}\n")
+    assert configuration.read(path)["d"] == {"x": 4, "y": 2}
 
 
 def test_file_that_holds_data_is_read(tmp_path):
