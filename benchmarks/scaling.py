@@ -72,7 +72,9 @@ def measure(algorithm, sizes):
     length = sizes.pop("iterations", None)
     cmdp = random_cmdp(states=states, actions=actions)
     # The time does not depend on the optimum, which takes hours by linear program for |S| = 1000.
-    optimum = Optimum(uniform_policy(states, actions), 0.0, 0.0, 0.0, 1.0, "none")
+    policy = uniform_policy(states, actions)
+    values = (float(value) for value in cmdp.evaluate(policy))
+    optimum = Optimum(policy, *values, 0.0, 1.0, "none", cmdp.threshold)
     steps = get_algorithm(algorithm).known(
         {"primal_step": 0.001, "dual_step": 0.001, "perturbation": 1.0}
     )

@@ -4,7 +4,7 @@ Asked about two trajectories whose returns differ by :math:`\Delta`, each evalua
 votes for the first with probability :math:`\sigma(\Delta)`. The number of votes in favour is
 Binomial(M, :math:`\sigma(\Delta)`), and is drawn as such from one random word by inversion. The
 algorithms read :math:`\sigma^{-1}(\mathrm{clip}[k/M])` from the k votes in favour (lines 8-12,
-15-16 and 19-20 of Algorithm 1; 8-12, 14 and 15 of Algorithm 2), which is a table of M + 1 numbers.
+15-17 and 19-20 of Algorithm 1; 8-12, 14 and 15 of Algorithm 2), which is a table of M + 1 numbers.
 The absolute question compares :math:`R_g^H(\tau)` with :math:`b` in the same way.
 """
 

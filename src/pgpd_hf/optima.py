@@ -38,6 +38,8 @@ class Optimum:
         Slater slack :math:`\xi = \max_\pi V_g^\pi(\rho) - b` (Assumption 2).
     method : str
         How it was found.
+    threshold : float
+        :math:`b` of the process.
     """
 
     policy: np.ndarray
@@ -46,6 +48,7 @@ class Optimum:
     multiplier: float
     slack: float
     method: str
+    threshold: float
 
 
 def solve(cmdp, method="linear_program"):
@@ -67,14 +70,66 @@ def solve(cmdp, method="linear_program"):
     ValueError
         If no policy exceeds the threshold (Slater's condition fails), or there is no such method.
     """
-    if not isinstance(cmdp, CMDP):
-        raise ValueError(f"cmdp: a CMDP expected, got {shown(cmdp)}")
+    require_process(cmdp)
     require_one_of("method", method, METHODS)
     safest, slack = find_safest(cmdp)
     found = _linear_program(cmdp) if method == "linear_program" else _dual(cmdp, safest)
     policy, multiplier = found
     reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
-    return Optimum(policy, reward_value, utility_value, multiplier, slack, method)
+    return Optimum(policy, reward_value, utility_value, multiplier, slack, method, cmdp.threshold)
+
+
+def require_process(cmdp):
+    """Refuse what is no process.
+
+    Parameters
+    ----------
+    cmdp : object
+        What was given.
+
+    Raises
+    ------
+    ValueError
+        If `cmdp` is no :class:`~pgpd_hf.cmdp.CMDP`.
+    """
+    if not isinstance(cmdp, CMDP):
+        raise ValueError(f"cmdp: a CMDP expected, got {shown(cmdp)}")
+
+
+def require_optimum(cmdp, optimum):
+    """Refuse what is no optimum of a process, or that of another one.
+
+    That the policy is the best one is not looked into: it has the values here that are said, and
+    the threshold is the process's.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    optimum : object
+        What was given.
+
+    Raises
+    ------
+    ValueError
+        If `optimum` is no :class:`Optimum`, or belongs to another process.
+    """
+    if not isinstance(optimum, Optimum):
+        raise ValueError(f"optimum: an Optimum expected, got {shown(optimum)}")
+    shape = (cmdp.states, cmdp.actions)
+    policy = cmdp.check_policy(optimum.policy, "optimum.policy")
+    if policy.shape != shape:
+        raise ValueError(f"optimum.policy: shape {shape} expected, got {policy.shape}")
+    claimed = optimum.reward_value, optimum.utility_value
+    values = tuple(float(value) for value in cmdp.evaluate(policy))
+    if not np.allclose(claimed, values, rtol=0, atol=1e-9 * cmdp.value_bound):
+        raise ValueError(
+            f"optimum: of another process; its policy has the values {values} here, not {claimed}"
+        )
+    if optimum.threshold != cmdp.threshold:
+        raise ValueError(
+            f"optimum: of another process, with threshold {optimum.threshold}, not {cmdp.threshold}"
+        )
 
 
 def find_safest(cmdp):
@@ -119,12 +174,19 @@ def solve_unconstrained(cmdp):
     -------
     Optimum
         With multiplier zero and the slack of the constrained problem (negative if infeasible).
+
+    Raises
+    ------
+    ValueError
+        If `cmdp` is no process.
     """
+    require_process(cmdp)
     policy = maximize(cmdp, cmdp.reward)
     reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
     safest = cmdp.evaluate(maximize(cmdp, cmdp.utility))[1]
     slack = float(safest) - cmdp.threshold
-    return Optimum(policy, reward_value, utility_value, 0.0, slack, "value_iteration")
+    method = "value_iteration"
+    return Optimum(policy, reward_value, utility_value, 0.0, slack, method, cmdp.threshold)
 
 
 def maximize(cmdp, signal, tolerance=1e-13):

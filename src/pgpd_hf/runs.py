@@ -101,7 +101,7 @@ def run(
     purpose : str
         Names a family of random streams; runs for different purposes share no numbers.
     optimum : Optimum, optional
-        Of the process, if it is at hand; by default it is found by linear program.
+        Of this process, if it is at hand; by default it is found by linear program.
 
     Returns
     -------
@@ -131,9 +131,15 @@ def run(
     seeds = _seeds(seeds)
     grid = checkpoint_grid(iterations) if checkpoints is None else _grid(checkpoints, iterations)
     require_integer("threads", threads, 1, 1024)
-    optimum = optima.solve(cmdp) if optimum is None else optimum
+    if not isinstance(purpose, str):
+        raise ValueError(f"purpose: text expected, got {shown(purpose)}")
     kind = get_algorithm(algorithm)
     kind.refuse_idle([name for name in OPTIONS if getattr(setting, name) != getattr(Setting, name)])
+    optima.require_process(cmdp)
+    if optimum is None:
+        optimum = optima.solve(cmdp)
+    else:
+        optima.require_optimum(cmdp, optimum)
     process = kind(cmdp, optimum, setting)
     process.initial_parameter(initial_policy)  # refuse a bad start before the first seed
 
@@ -296,15 +302,21 @@ def _trace(process, optimum, seed, initial_policy, grid, purpose):
 
 def _seeds(seeds):
     seeds = _integers("seeds", seeds)
-    if len(set(seeds)) < len(seeds):
-        raise ValueError("seeds: each may appear once")
+    known = set()
+    for place, seed in enumerate(seeds):
+        if seed in known:
+            raise ValueError(f"seeds[{place}]: each may appear once, and {seed} does before")
+        known.add(seed)
     return sorted(seeds)
 
 
 def _grid(checkpoints, iterations):
     grid = _integers("checkpoints", checkpoints)
     if max(grid) > iterations:
-        raise ValueError(f"checkpoints: {max(grid)} is beyond the last iteration, {iterations}")
+        place = next(k for k, checkpoint in enumerate(grid) if checkpoint > iterations)
+        raise ValueError(
+            f"checkpoints[{place}]: {grid[place]} is beyond the last iteration, {iterations}"
+        )
     return np.unique(np.array(grid, dtype=np.int64))
 
 
@@ -317,6 +329,6 @@ def _integers(name, values):
     if not 1 <= len(values) <= _MOST_ENTRIES:
         wrong = "at most a million expected" if values else "at least one expected"
         raise ValueError(f"{name}: {wrong}")
-    for value in values:
-        require_integer(name, value, 0)
+    for place, value in enumerate(values):
+        require_integer(f"{name}[{place}]", value, 0)
     return [int(value) for value in values]

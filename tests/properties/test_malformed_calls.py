@@ -1,5 +1,6 @@
 """Malformed calls, drawn at random: each is refused in one line that names the argument."""
 
+import dataclasses
 import math
 import os
 import pickle
@@ -13,6 +14,7 @@ import pgpd_hf
 
 DRAWN = 300
 PROCESS = pgpd_hf.random_cmdp(3, 2, 1)
+OPTIMUM = pgpd_hf.solve(PROCESS)
 ARRAYS = {name: getattr(PROCESS, name) for name in PROCESS.__dataclass_fields__}
 
 NO_NUMBER = ["", "three", "x\ny", None, [], {}, [[1]], object(), np.ones(2), math.nan, True]
@@ -24,6 +26,8 @@ NO_ARRAY += [np.ones(0), np.ones((1, 1, 1, 1)), np.full((3, 2), "a"), np.array([
 NO_SIGNAL = [*NO_ARRAY, np.ones((2, 3)), np.full((3, 2), np.nan), np.full((3, 2), -1.0)]
 NO_SIGNAL += [np.full((3, 2), 1e300), np.ones(3)]
 NO_POLICY = [*NO_SIGNAL, np.ones((3, 2)), np.array([[1.5, -0.5]] * 3)]
+NO_MIXTURE = [*NO_ARRAY, "reward", 2.0, np.ones(3), np.ones(2), np.ones((2, 3)), np.ones((3, 1))]
+NO_MIXTURE += [np.ones((4, 3, 2)), np.full((3, 2), np.nan), [[1, 2], [3, math.inf], [5, 6]]]
 NEGATIVE = [-1, -0.5, -1e-300]
 
 CMDP = {
@@ -72,6 +76,20 @@ RUN = {
 for _name in ("primal_step", "dual_step", "multiplier_bound", "perturbation"):
     RUN[_name] = [value for value in NO_NUMBER if value is not None] + NEGATIVE
 RUN["primal_step"].append(1e300)
+# Optima of other processes: each differs from this one in a single respect.
+RUN["optimum"] = [
+    *(3, 0, "three", {}, object(), PROCESS, OPTIMUM.policy),
+    *(pgpd_hf.solve(pgpd_hf.random_cmdp(3, 2, instance)) for instance in (3, 4)),
+    *(pgpd_hf.solve(pgpd_hf.random_cmdp(*size, 1, threshold=0.4)) for size in ((4, 2), (3, 3))),
+    pgpd_hf.solve(dataclasses.replace(PROCESS, threshold=PROCESS.threshold - 0.01)),
+    pgpd_hf.solve(dataclasses.replace(PROCESS, reward=PROCESS.reward[::-1])),
+    dataclasses.replace(OPTIMUM, threshold=PROCESS.threshold + 0.01),
+    dataclasses.replace(OPTIMUM, reward_value=OPTIMUM.reward_value + 1e-6),
+    dataclasses.replace(OPTIMUM, utility_value=math.nan),
+    *(dataclasses.replace(OPTIMUM, policy=policy) for policy in NO_POLICY),
+    dataclasses.replace(OPTIMUM, policy=np.full((1, 3, 2), 0.5)),
+]
+RUN["purpose"] = [None, 3, object(), b"run", ["run"], math.nan]
 FUNCTIONS = {
     "CMDP": (lambda **given: pgpd_hf.CMDP(**{**ARRAYS, **given}), CMDP),
     "random_cmdp": (pgpd_hf.random_cmdp, RANDOM),
@@ -90,6 +108,16 @@ FUNCTIONS = {
         RUN,
     ),
     "evaluate": (PROCESS.evaluate, {"policy": NO_POLICY}),
+    **{
+        name: (
+            lambda name=name, **given: getattr(PROCESS, name)(
+                **{"policy": np.full((3, 2), 0.5), "signal": PROCESS.reward, **given}
+            ),
+            {"policy": NO_POLICY, "signal": NO_MIXTURE},
+        )
+        for name in ("state_values", "action_values", "advantages")
+    },
+    "solve_unconstrained": (pgpd_hf.solve_unconstrained, {"cmdp": RUN["cmdp"]}),
     "solve": (
         lambda **given: pgpd_hf.solve(**{"cmdp": PROCESS, **given}),
         {"cmdp": RUN["cmdp"], "method": NO_NAME},
@@ -122,6 +150,54 @@ def test_one_line_names_the_argument(number):
     assert key in message.split(":")[0]
     assert "\n" not in message
     assert len(message) < 400
+
+
+@pytest.mark.parametrize("value", RUN["optimum"])
+def test_optimum_of_another_process_is_refused(value):
+    with pytest.raises(ValueError, match=r"^optimum(\.policy)?: "):
+        FUNCTIONS["run"][0](optimum=value)
+
+
+@pytest.mark.parametrize("solver", [pgpd_hf.solve, pgpd_hf.solve_unconstrained])
+def test_optimum_of_the_process_is_taken(solver):
+    trace = FUNCTIONS["run"][0](optimum=solver(PROCESS))
+    gap = solver(PROCESS).reward_value - trace["reward_value"]
+    assert (trace["optimality_gap"] == gap).all()
+
+
+@pytest.mark.parametrize("name", ["state_values", "action_values", "advantages"])
+@pytest.mark.parametrize("value", NO_MIXTURE)
+def test_signal_that_is_none_is_refused(name, value):
+    with pytest.raises(ValueError, match=r"^signal: "):
+        FUNCTIONS[name][0](signal=value)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "start"),
+    [
+        ("seeds", [0, 1, -1], "seeds[2]: an integer of at least 0 expected, got -1"),
+        ("seeds", [4, "1"], "seeds[1]: "),
+        ("seeds", [4, 2, 7, 2], "seeds[3]: each may appear once, and 2 does before"),
+        ("checkpoints", [0, 2.5], "checkpoints[1]: "),
+        ("checkpoints", [5, 0, 6, 7], "checkpoints[2]: 6 is beyond the last iteration, 5"),
+        (
+            "initial_policy",
+            [[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]],
+            "initial_policy: the probability at (2, 1) is zero",
+        ),
+    ],
+)
+def test_place_of_what_is_wrong_is_named(argument, value, start):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        FUNCTIONS["run"][0](algorithm="npgpd_hf", **{argument: value})
+    assert str(refusal.value).startswith(start)
+
+
+@pytest.mark.parametrize("name", ["state_values", "action_values", "advantages"])
+def test_place_in_a_signal_is_named(name):
+    signal = np.array([[0.0, 1.0], [2.0, 3.0], [np.nan, 5.0]])
+    with pytest.raises(ValueError, match=r"^signal: nan at \(2, 0\) is not a finite number$"):
+        FUNCTIONS[name][0](signal=signal)
 
 
 class Trap:

@@ -186,7 +186,7 @@ def test_missing_slack_is_outside(constants, slack):
         replace(constants, slack=slack)
     cmdp = random_cmdp(states=3, actions=2, threshold=0.1)
     policy = np.full((3, 2), 0.5)
-    optimum = Optimum(policy, 0.5, 0.5, 0.0, slack, "linear_program")
+    optimum = Optimum(policy, 0.5, 0.5, 0.0, slack, "linear_program", 0.1)
     with pytest.raises(OutsideAssumptions, match="slack"):
         make_constants(cmdp, optimum, Setting(evaluators=4, iterations=10))
 

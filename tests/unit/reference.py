@@ -141,7 +141,7 @@ def votes(people, chance, word):
 
 
 def answer(link, bound, people, difference, word):
-    """Lines 8-12 and 19 of Algorithm 1: votes, clipped frequency, inverse link."""
+    """Lines 8-12, 15-17 and 19-20 of Algorithm 1: votes, clipped frequency, inverse link."""
     if people is None:
         return difference
     sigma = DISTRIBUTIONS[link]

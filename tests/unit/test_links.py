@@ -70,7 +70,7 @@ def test_clipped_inverse_ends_at_the_bound(link, bound):
 
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_clipping_the_inverse_is_clipping_the_frequency(link, bound):
-    """Lines 12 and 16 of Algorithm 1 clip the frequency."""
+    """Lines 12 and 17 of Algorithm 1 clip the frequency."""
     p = np.linspace(0, 1, 1001)
     low, high = sigma(link, np.array([-bound, bound]))
     expected = link.inverse(np.minimum(np.maximum(p, low), high))

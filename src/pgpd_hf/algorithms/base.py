@@ -358,7 +358,10 @@ class Algorithm(ABC):
         if not softmax:
             return initial_policy
         if not (initial_policy > 0).all():
-            raise ValueError("initial_policy: softmax policies have no probability that is zero")
+            index = tuple(int(i) for i in np.argwhere(initial_policy == 0)[0])
+            raise ValueError(
+                f"initial_policy: the probability at {index} is zero, which no softmax policy's is"
+            )
         return np.log(initial_policy)
 
     def policy(self, theta):
