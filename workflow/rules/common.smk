@@ -1,10 +1,8 @@
 # Loading and validating the configuration; names of files; nothing else.
 
-import ast
 import json
 import os
 import sys
-from functools import cache
 from pathlib import Path
 
 from pgpd_hf.algorithms import get_algorithm
@@ -73,34 +71,11 @@ def take_folder():
         sys.exit(f"error: {error}")
 
 
-@cache
-def imported(path):
-    """Files of the package that one of them imports itself."""
-    found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if not isinstance(node, ast.ImportFrom) or not node.module.startswith("pgpd_hf"):
-            continue
-        base = PACKAGE.joinpath(*node.module.split(".")[1:])
-        names = [base / name.name for name in node.names]
-        candidates = [base, *names, base / "__init__", *[name / "__init__" for name in names]]
-        found += [
-            file
-            for file in (candidate.with_suffix(".py") for candidate in candidates)
-            if file.exists() and file != PACKAGE / "__init__.py"
-        ]
-    return found
-
-
-@cache
 def sources(*modules):
-    """Files of the package that the given modules import, directly or not."""
-    found, waiting = set(), [PACKAGE / f"{module}.py" for module in modules]
-    while waiting:
-        path = waiting.pop()
-        if path not in found:
-            found.add(path)
-            waiting += imported(path)
-    return sorted(str(path) for path in found)
+    """Files of the package that the given modules consist of."""
+    from pgpd_hf import dependencies
+
+    return [str(PACKAGE / path) for path in dependencies.sources(*modules)]
 
 
 def project_files():
