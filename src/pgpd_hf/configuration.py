@@ -9,6 +9,7 @@ import hashlib
 import json
 import math
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from pgpd_hf.optima import find_safest, solve
 from pgpd_hf.storage import read_json
 
 BOUNDED = ("npgpd_hf", "zpgpd_hf")  # whose theorems the bounds are about
+_MOST_TRANSITIONS = 10**6  # the linear program of a process takes up to a minute
 _optima, _built = {}, set()  # what checks have found possible so far
 
 
@@ -358,7 +360,12 @@ def environment(config):
     options = dict(config["environment"])
     file = options.pop("file")
     with located("environment" if file is None else "environment.file"):
-        return random_cmdp(**options) if file is None else CMDP.load(file)
+        if file is None:
+            _require_size(options["states"], options["actions"])
+            return random_cmdp(**options)
+        cmdp = CMDP.load(file)
+        _require_size(cmdp.states, cmdp.actions)
+        return cmdp
 
 
 def instance(config, number):
@@ -546,12 +553,21 @@ def _optimum(cmdp):
     return _optima[key]
 
 
+@lru_cache(maxsize=2)
 def _digest(cmdp):
     """What tells processes apart, wherever they come from."""
     digest = hashlib.sha256()
     for name in cmdp.__dataclass_fields__:
         digest.update(np.asarray(getattr(cmdp, name)).tobytes())
     return digest.digest()
+
+
+def _require_size(states, actions):
+    if states**2 * actions > _MOST_TRANSITIONS:
+        raise ValueError(
+            f"states, actions: at most {_MOST_TRANSITIONS} transition probabilities expected, "
+            f"got {states} x {actions} x {states}"
+        )
 
 
 def _check_order(key, numbers):

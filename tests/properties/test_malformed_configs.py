@@ -8,17 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import claims, configuration, readings, schedules, sweeps
+from pgpd_hf import studies
 
 ROOT = Path(__file__).parents[2]
 DRAWN = 400
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
 CONFIG["claims"]["readings"] = ["positive-violation", "tangent"]  # more would only take longer
-SCHEMAS = {
-    name: yaml.safe_load((ROOT / f"workflow/schemas/{name}.schema.yaml").read_text())
-    for name in ("config", "claims", "reading")
-}
 
+TABLES = ("environment", "bounds", "schedules", "calibration", "rates", "sweeps", "grid")
 # What no key of its kind may hold, by the type of the default. Of the texts, those that a shell or
 # a path would act on.
 TEXTS = ["", "three", "; touch x", "$(touch x)", "`touch x`", "../..", "/etc/passwd", "a b", "x\n"]
@@ -44,15 +41,8 @@ ALLOWED = {
 
 
 def check(config):
-    """What the Snakefile does before the first job."""
-    configuration.check(config, SCHEMAS["config"])
-    sweeps.check(config)
-    schedules.check(config)
-    loaded = {
-        name: readings.load_reading(ROOT / "config/readings", name, SCHEMAS["reading"])
-        for name in config["claims"]["readings"]
-    }
-    readings.check(config, loaded, SCHEMAS["config"])
+    """What the Snakefile does before the first job, with config.yaml changed."""
+    return studies.admit(config, ROOT, {}, CONFIG)
 
 
 def places(node, at=()):
@@ -114,13 +104,14 @@ def mutants(number):
     fixed = [
         place
         for place in at
-        if place[0] in ("environment", "bounds", "schedules", "calibration", "rates", "sweeps")
+        if place[0] in TABLES
         and len(place) <= 2
         and not {"settings", "grid", "algorithms", "phases", "iterations"} & {*place[:-1]}
     ]
-    required = [place for place in fixed if place[0] != "sweeps" or len(place) == 2]
-    open_at = [("environment",), ("bounds",), ("schedules",), ("calibration",), ("rates",)]
-    open_at += [("sweeps",), ("sweeps", "length"), ("algorithms", "npgpd_hf"), ("claims",)]
+    optional = [("sweeps", "states"), ("sweeps", "actions")]
+    required = [place for place in fixed if place not in optional]
+    open_at = [(name,) for name in (*TABLES, "claims")]
+    open_at += [("sweeps", "length"), ("algorithms", "npgpd_hf")]
     ordered = [("evaluators",), ("rates", "evaluators"), ("rates", "iterations", "npgpd_hf")]
     ordered += [("rates", "iterations", "zpgpd_hf")]
     ordered += [
@@ -128,6 +119,7 @@ def mutants(number):
         for name in CONFIG["sweeps"]
         for algorithm in CONFIG["sweeps"][name]["algorithms"]
     ]
+    ordered += [("grid", "algorithms", name, "evaluators") for name in CONFIG["grid"]["algorithms"]]
     kinds = [(replaced, at)] * 6 + [(without, required), (unknown, open_at), (disordered, ordered)]
     for k in range(number):
         change, candidates = kinds[k % len(kinds)]
@@ -139,8 +131,7 @@ MUTANTS = list(mutants(DRAWN))
 
 
 def test_unchanged_configuration_passes():
-    check(CONFIG)
-    assert claims.load_claims(ROOT / "config/claims.yaml", SCHEMAS["claims"])
+    assert check(CONFIG) == (CONFIG, [])
 
 
 @pytest.mark.parametrize("number", range(DRAWN))

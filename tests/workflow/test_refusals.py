@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import configuration, grid, readings, schedules, sweeps
+from pgpd_hf import configuration, grid, random_cmdp, readings, schedules, sweeps
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -47,6 +47,7 @@ BAD = [
     ("environment.threshold", float("inf"), "environment.threshold"),
     ("environment.scale", "log", "environment.scale"),
     ("environment.states", 0, "environment.states"),
+    ("environment.states", 501, "environment.states"),
     (
         "environment.file",
         "missing.npz",
@@ -302,6 +303,18 @@ def test_missing_key_is_named(name):
     config = {key: value for key, value in CONFIG.items() if key != name}
     with pytest.raises(ValueError, match=f"'{name}' is missing"):
         configuration.check(config, SCHEMA)
+
+
+def test_process_that_would_take_many_minutes_to_solve_is_refused(tmp_path, monkeypatch):
+    message = r"states, actions: at most 1000000 transition probabilities expected, got 500 x 5 x"
+    config = changed("environment.actions", 5, changed("environment.states", 500))
+    with pytest.raises(ValueError, match=f"^environment: {message} 500$"):
+        configuration.check(config, SCHEMA)
+    assert configuration.environment(changed("environment.states", 500)).states == 500
+    monkeypatch.chdir(tmp_path)
+    random_cmdp(500, 5, 1).save("mine.npz")
+    with pytest.raises(ValueError, match=f"^environment.file: {message} 500$"):
+        configuration.check(changed("environment.file", "mine.npz"), SCHEMA)
 
 
 def test_threshold_that_no_policy_meets_says_what_is_possible():
