@@ -66,23 +66,20 @@ def wall_time(benchmarks):
 
     Parameters
     ----------
-    benchmarks : path-like
-        Folder of Snakemake's benchmark files, in which each rule has a folder or a file.
+    benchmarks : dict
+        Snakemake's benchmark files by rule, one for each job; files that are missing do not count.
 
     Returns
     -------
     dict
-        By rule: `jobs`, `seconds` and `longest`.
+        By rule: `jobs`, `seconds` (their sum) and `longest`.
     """
-    folder = Path(benchmarks)
     totals = {}
-    for file in sorted(folder.rglob("*.tsv")):
-        rule = file.relative_to(folder).parts[0].removesuffix(".tsv")
-        entry = totals.setdefault(rule, {"jobs": 0, "seconds": 0.0, "longest": 0.0})
-        seconds = _seconds(file)
-        entry["jobs"] += 1
-        entry["seconds"] = round(entry["seconds"] + seconds, 3)
-        entry["longest"] = max(entry["longest"], seconds)
+    for rule, files in sorted(benchmarks.items()):
+        seconds = [_seconds(file) for file in _present(files)]
+        if seconds:
+            total = round(sum(seconds), 3)
+            totals[rule] = {"jobs": len(seconds), "seconds": total, "longest": max(seconds)}
     return totals
 
 
@@ -91,15 +88,23 @@ def period(benchmarks):
 
     Parameters
     ----------
-    benchmarks : path-like
+    benchmarks : dict
         As for :func:`wall_time`; a benchmark file is written when its job ends.
 
     Returns
     -------
     dict
         `started` and `finished`, in ISO 8601, UTC, to the second.
+
+    Raises
+    ------
+    ValueError
+        If there is no benchmark file at all.
     """
-    ends = {file: file.stat().st_mtime for file in Path(benchmarks).rglob("*.tsv")}
+    files = [file for group in benchmarks.values() for file in _present(group)]
+    if not files:
+        raise ValueError("no benchmark file of any job, so that it is unknown when they ran")
+    ends = {file: file.stat().st_mtime for file in files}
     times = {
         "started": min(end - _seconds(file) for file, end in ends.items()),
         "finished": max(ends.values()),
@@ -108,6 +113,10 @@ def period(benchmarks):
         name: datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds")
         for name, time in times.items()
     }
+
+
+def _present(files):
+    return [file for file in map(Path, files) if file.exists()]
 
 
 def _seconds(file):

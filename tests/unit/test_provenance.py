@@ -18,13 +18,15 @@ def repository(tmp_path):
 
 @pytest.fixture
 def benchmarks(tmp_path):
-    """Benchmarks of two jobs of one rule and one of another, which ended at known times."""
-    for name, seconds, end in (("a/x", 2.5, 1000), ("a/y", 1.5, 1003), ("b", 4.0, 1001)):
+    """Two jobs of one rule and one of another, which ended at known times, and leftovers."""
+    jobs = [("x/1", 2.5, 1000), ("x/2", 1.5, 1003), ("x/3", 4.0, 1001)]
+    for name, seconds, end in [*jobs, ("x/old", 100.0, 10), ("y", 100.0, 5000)]:
         file = tmp_path / f"{name}.tsv"
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"s\th:m:s\n{seconds}\t0:00:01\n")
         os.utime(file, (end, end))
-    return tmp_path
+    files = {"a": ["x/1", "x/2", "x/gone"], "b": ["x/3"], "c": ["none"]}
+    return {rule: [str(tmp_path / f"{name}.tsv") for name in files[rule]] for rule in files}
 
 
 def test_commit_is_that_of_the_folder(repository):
@@ -49,6 +51,12 @@ def test_wall_time_is_summed_by_rule(benchmarks):
         "a": {"jobs": 2, "seconds": 4.0, "longest": 2.5},
         "b": {"jobs": 1, "seconds": 4.0, "longest": 4.0},
     }
+
+
+def test_no_benchmark_at_all_is_refused(tmp_path):
+    assert provenance.wall_time({"a": [tmp_path / "none.tsv"]}) == {}
+    with pytest.raises(ValueError, match=r"^no benchmark file"):
+        provenance.period({"a": [tmp_path / "none.tsv"]})
 
 
 def test_period_reaches_from_the_first_start_to_the_last_end(benchmarks):

@@ -127,8 +127,27 @@ def test_provenance_names_versions_configuration_and_times(finished):
     assert provenance["config"]["environment"]["states"] == 10
     assert {"python", "numpy", "numba", "snakemake"} <= set(provenance["versions"])
     assert set(provenance["threads"].values()) == {"1"}
-    assert provenance["wall_time"]["runs"]["jobs"] == 6
+    jobs = {rule: entry["jobs"] for rule, entry in provenance["wall_time"].items()}
+    assert jobs == {
+        **{"environment": 1, "calibrate": 2, "simulate": 6, "run_rates": 4, "bound": 3},
+        **{"aggregate": 1, "figures": 1, "rates": 1, "bounds": 1, "verdicts": 1, "summary": 1},
+    }
+    assert all(entry["seconds"] > 0 for entry in provenance["wall_time"].values())
     assert json.loads(json.dumps(provenance)) == provenance
+
+
+def test_benchmarks_of_an_earlier_plan_are_not_counted(finished):
+    project, _ = finished
+    first = storage.read_json(project.results("provenance.json"))
+    old = project.results("benchmarks", "runs", "npgpd_hf", "M16", "seeds0000-0001.tsv")
+    old.write_text("s\th:m:s\n1000.0\t0:16:40\n")
+    try:
+        code, output = project.snakemake("--cores", "2", "--forcerun", "provenance", "provenance")
+        assert code == 0, output
+        assert storage.read_json(project.results("provenance.json")) == first
+        assert project.planned("all", "theory", "grid") == {}
+    finally:
+        old.unlink()
 
 
 def test_bounds_have_a_row_for_every_item_at_every_setting(finished):

@@ -101,6 +101,20 @@ def drawings(**options):
     return files
 
 
+def benchmarks_of(rule):
+    """Benchmark files of all jobs that the results of a rule come from, by rule, as JSON.
+
+    Files that an earlier plan has left, such as those of other blocks, are not among them.
+    """
+    dag = workflow.dag
+    last = [job for job in dag.jobs if job.rule.name == rule]
+    found = {}
+    for job in dag.bfs(dag.dependencies, *last):
+        if job.benchmark:
+            found.setdefault(job.rule.name, set()).add(str(job.benchmark))
+    return json.dumps({name: sorted(files) for name, files in sorted(found.items())})
+
+
 def made(*rules):
     """Outputs of those of the rules that have been run before."""
     return [file for rule in rules if all(map(os.path.exists, rule.output)) for file in rule.output]

@@ -70,7 +70,7 @@ rule crate:
     localrule: True
     params:
         study=STUDY,
-        benchmarks=f"{RESULTS}/benchmarks",
+        benchmarks=lambda wildcards: benchmarks_of("crate"),
     message:
         "Workflow, configuration and results as an RO-Crate"
     shell:

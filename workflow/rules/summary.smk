@@ -57,7 +57,7 @@ rule provenance:
     localrule: True
     params:
         config=json.dumps(config),
-        benchmarks=f"{RESULTS}/benchmarks",
+        benchmarks=lambda wildcards: benchmarks_of("provenance"),
     message:
         "Versions, machine, commit, configuration and wall time"
     shell:

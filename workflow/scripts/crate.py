@@ -1,6 +1,7 @@
 """Pack a study: workflow, configuration, results, and what came of what."""
 
 import argparse
+import json
 
 from pgpd_hf import crate, provenance, storage
 
@@ -12,7 +13,7 @@ def main():
     parser.add_argument("--sources", nargs="+", required=True, help="files of the project")
     parser.add_argument("--configuration", required=True, help="the resolved one, YAML file")
     parser.add_argument("--provenance", required=True, help="JSON file")
-    parser.add_argument("--benchmarks", required=True, help="folder of Snakemake's benchmark files")
+    parser.add_argument("--benchmarks", required=True, help="Snakemake's files by rule, as JSON")
     parser.add_argument("--results", nargs="+", required=True, help="files that the workflow made")
     parser.add_argument("--output", required=True, help="zip file to write")
     arguments = parser.parse_args()
@@ -24,7 +25,7 @@ def main():
         configuration=arguments.configuration,
         results=arguments.results,
         provenance=storage.read_json(arguments.provenance),
-        period=provenance.period(arguments.benchmarks),
+        period=provenance.period(json.loads(arguments.benchmarks)),
     )
 
 

@@ -37,21 +37,22 @@ def tables(content):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--config", required=True, help="the resolved configuration, as JSON")
-    parser.add_argument("--benchmarks", required=True, help="folder of Snakemake's benchmark files")
+    parser.add_argument("--benchmarks", required=True, help="Snakemake's files by rule, as JSON")
     parser.add_argument("--resolved", required=True, help="YAML file to write")
     parser.add_argument("--page", required=True, help="HTML file to write")
     parser.add_argument("--output", required=True, help="JSON file to write")
     arguments = parser.parse_args()
 
     config = json.loads(arguments.config)
+    benchmarks = json.loads(arguments.benchmarks)
     content = {
         "versions": provenance.versions(),
         "platform": provenance.machine(),
         "threads": {name: os.environ.get(name) for name in THREADS},
         "git": provenance.commit("."),
         "config": config,
-        "time": provenance.period(arguments.benchmarks),
-        "wall_time": provenance.wall_time(arguments.benchmarks),
+        "time": provenance.period(benchmarks),
+        "wall_time": provenance.wall_time(benchmarks),
     }
     with storage.recording(arguments.resolved) as partial:
         partial.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
