@@ -17,9 +17,11 @@ FORMATS = ["pdf", "svg", "png"]
 ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory
 METRICS = ["optimality_gap", "constraint_violation"]
 
-# Linear algebra on one thread: jobs share the cores, and bits do not depend on their number.
+# Linear algebra on one thread: jobs share the cores, and bits do not depend on their number. Logs
+# in UTF-8: other encodings lack signs that names of cases have.
 shell.prefix(
-    "export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 " "PYTHONHASHSEED=0 TZ=UTC; "
+    "export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 "
+    "PYTHONHASHSEED=0 PYTHONUTF8=1 TZ=UTC; "
 )
 
 
