@@ -5,7 +5,7 @@ import sys
 
 from snakemake.utils import min_version
 
-from pgpd_hf import configuration
+from pgpd_hf.studies import configuration
 
 min_version("9.27")
 

@@ -17,10 +17,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import plotting, random_cmdp, run
+from pgpd_hf import random_cmdp, run
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.optima import Optimum
-from pgpd_hf.policies import uniform_policy
+from pgpd_hf.core.optima import Optimum
+from pgpd_hf.core.policies import uniform_policy
+from pgpd_hf.figures import style
 from pgpd_hf.runs import iterates
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -159,8 +160,8 @@ def draw(table):
     -------
     matplotlib.figure.Figure
     """
-    plotting.use_style()
-    figure, panels = plt.subplots(2, 4, figsize=(plotting.TWO_COLUMNS, 3.9))
+    style.use_style()
+    figure, panels = plt.subplots(2, 4, figsize=(style.TWO_COLUMNS, 3.9))
     for axes, axis in zip(panels.flat, AXES, strict=False):
         for index, algorithm in enumerate(ALGORITHMS):
             part = table[(table["axis"] == axis) & (table["algorithm"] == algorithm)]
@@ -210,7 +211,7 @@ def main():
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     table = measure_all()
     table.to_csv(DOCS / "scaling.csv", index=False, float_format="%.4g")
-    plotting.save(draw(table), DOCS, "scaling", formats=["png"])
+    style.save(draw(table), DOCS, "scaling", formats=["png"])
 
 
 if __name__ == "__main__":

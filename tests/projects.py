@@ -1,6 +1,7 @@
 """Copies of the project, in which the workflow really runs."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,15 @@ ROOT = Path(__file__).parents[1]
 PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
 PARTS += ("CITATION.cff", "LICENSE", "Makefile", "README.md")
 PARTS += ("environment.yml", "pyproject.toml", "requirements.lock")
+
+
+def rules(*names):
+    """Names of rules as a set, each of which the workflow has: a check of absence needs that."""
+    files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+    pattern = re.compile(r"^(?:use rule \w+ as|rule) (\w+)", re.MULTILINE)
+    known = {name for file in files for name in pattern.findall(file.read_text(encoding="utf-8"))}
+    assert known >= set(names), set(names) - known
+    return set(names)
 
 
 def copy_project(folder):

@@ -2,7 +2,7 @@
 
 import sys
 
-from pgpd_hf import configuration
+from pgpd_hf.studies import configuration
 
 for path in sys.argv[1:]:
     try:

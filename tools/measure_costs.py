@@ -12,8 +12,9 @@ import time
 import numpy as np
 from scipy.optimize import nnls
 
-from pgpd_hf import ALGORITHMS, resources, run, sweeps
-from pgpd_hf.cmdp import random_cmdp
+from pgpd_hf import ALGORITHMS, resources, run
+from pgpd_hf.analyses import sweeps
+from pgpd_hf.core.cmdp import random_cmdp
 
 OPTIONS = {"discount": 0.9, "concentration": 5, "scale": "normalized"}
 SIZES = [(5, 3), (10, 4), (20, 6), (40, 4), (80, 4)]

@@ -6,9 +6,9 @@ limits, and runs of them.
 """
 
 from pgpd_hf.algorithms import ALGORITHMS
-from pgpd_hf.cmdp import CMDP, random_cmdp
-from pgpd_hf.links import LINKS
-from pgpd_hf.optima import Optimum, solve, solve_unconstrained
+from pgpd_hf.core.cmdp import CMDP, random_cmdp
+from pgpd_hf.core.links import LINKS
+from pgpd_hf.core.optima import Optimum, solve, solve_unconstrained
 from pgpd_hf.runs import checkpoint_grid, run
 
 __all__ = [

@@ -17,8 +17,9 @@ requests beside measured use.
 
 import math
 
-from pgpd_hf import configuration, grid, sweeps
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.analyses import grid, sweeps
+from pgpd_hf.studies import configuration
 
 # Seconds of one core.
 ITERATION = 8e-7
@@ -231,7 +232,7 @@ def sensitivity_blocks(study, algorithm, axis):
     algorithm : str
         A key of its `algorithms`.
     axis : str
-        One of :data:`pgpd_hf.sensitivity.AXES`.
+        One of :data:`pgpd_hf.analyses.sensitivity.AXES`.
 
     Returns
     -------

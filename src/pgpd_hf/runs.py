@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import optima, streams
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.algorithms.base import LARGEST, OPTIONS
-from pgpd_hf.arguments import require_integer, shown
+from pgpd_hf.core import optima, streams
+from pgpd_hf.core.arguments import require_integer, shown
 
 COLUMNS = (
     "algorithm",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from pgpd_hf.storage import read_table
+from pgpd_hf.support.storage import read_table
 
 LEVEL = 0.95
 VALUES = (

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import configuration, readings
 from pgpd_hf.claims import CRITERIA, load_claims
-from pgpd_hf.optima import solve
+from pgpd_hf.core.optima import solve
+from pgpd_hf.studies import configuration, readings
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import studies
+from pgpd_hf.studies import study
 
 ROOT = Path(__file__).parents[2]
 DRAWN = 400
@@ -42,7 +42,7 @@ ALLOWED = {
 
 def check(config):
     """What the Snakefile does before the first job, with config.yaml changed."""
-    return studies.admit(config, ROOT, {}, CONFIG)
+    return study.admit(config, ROOT, {}, CONFIG)
 
 
 def places(node, at=()):

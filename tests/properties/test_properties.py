@@ -8,10 +8,10 @@ from hypothesis.extra.numpy import arrays
 
 from pgpd_hf import ALGORITHMS, CMDP, LINKS, checkpoint_grid, random_cmdp, run, solve
 from pgpd_hf.algorithms.base import DIRECTIONS
-from pgpd_hf.evaluators import ask, count_votes, make_crowd
-from pgpd_hf.links import probability
-from pgpd_hf.policies import PARAMETERIZATIONS, project_rows, softmax
-from pgpd_hf.sampling import action_thresholds, alias_table, draw
+from pgpd_hf.core.evaluators import ask, count_votes, make_crowd
+from pgpd_hf.core.links import probability
+from pgpd_hf.core.policies import PARAMETERIZATIONS, project_rows, softmax
+from pgpd_hf.core.sampling import action_thresholds, alias_table, draw
 
 ONE = 2**32
 real = st.floats(-1e3, 1e3, allow_nan=False)

@@ -15,7 +15,8 @@ import yaml
 from projects import ROOT
 from slurm_project import COSTS, HERE, PROFILE, Project, submitted
 
-from pgpd_hf import readings, resources
+from pgpd_hf import resources
+from pgpd_hf.studies import readings
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from scipy import special
 
-from pgpd_hf import CMDP, LINKS, optima, random_cmdp, run, runs, solve, streams
+from pgpd_hf import CMDP, LINKS, random_cmdp, run, runs, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.policies import uniform_policy
+from pgpd_hf.core import optima, streams
+from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.theory import bounds, check_all, convergence, corrected, exact, make_constants
 from pgpd_hf.theory.problems import Problem

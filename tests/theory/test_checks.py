@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import CMDP, optima, random_cmdp, run, solve
+from pgpd_hf import CMDP, random_cmdp, run, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.core import optima
 from pgpd_hf.theory import (
     bounds,
     check_all,

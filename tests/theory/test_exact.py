@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pgpd_hf import CMDP, LINKS, random_cmdp
-from pgpd_hf.evaluators import ask, make_crowd
+from pgpd_hf.core.evaluators import ask, make_crowd
 from pgpd_hf.theory import exact
 
 

@@ -14,11 +14,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf import configuration, effects, optima, summaries, sweeps
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.links import get_link
+from pgpd_hf.analyses import summaries, sweeps
+from pgpd_hf.core import optima
+from pgpd_hf.core.links import get_link
 from pgpd_hf.statistics import difference_interval
-from pgpd_hf.theory import certificates, records
+from pgpd_hf.studies import configuration
+from pgpd_hf.theory import bounds, certificates, constants, predictions, records
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -35,9 +37,10 @@ def table(name):
 
 @cache
 def text(name):
-    """The prose of the audit or a notebook, without markup and line breaks."""
-    if name == "audit":
-        found = (ROOT / "docs/audit.md").read_text()
+    """The prose of the README, the audit or a notebook, without markup and line breaks."""
+    pages = {"audit": "docs/audit.md", "README": "README.md"}
+    if name in pages:
+        found = (ROOT / pages[name]).read_text()
     else:
         cells = json.loads((ROOT / f"notebooks/{name}.ipynb").read_text())["cells"]
         prose = [c["source"] for c in cells if c["cell_type"] == "markdown"]
@@ -107,6 +110,46 @@ def rerun(sweep, algorithm, curve, value):
     ]
     seeds = [0] if algorithm in sweeps.LIMITS else range(options["seeds"])
     return sweeps.run_case(CMDP, algorithm, case, seeds, sweep)
+
+
+def test_readme_says_what_the_verdicts_are():
+    says("README", "No reading reproduces every statement that the experiment makes.")
+    verdicts = table("verdicts")
+    seeds = verdicts[(verdicts["unit"] == "seed") & verdicts["source"].str.contains("experiment")]
+    reproduced = seeds["verdict"].eq("reproduced").groupby(seeds["reading"])
+    assert reproduced.size().nunique() == 1  # every reading has a verdict on every statement
+    assert reproduced.ngroups > 20
+    assert not reproduced.all().any()
+
+    says("README", "Ten trajectories per question (N = 10) contradict none.")
+    ten = verdicts[verdicts["reading"] == "N = 10"]
+    assert len(ten) > 20
+    assert not ten["verdict"].eq("contradicted").any()
+
+    says("README", "Three times as many seeds as the default settle that NPGPD-HF's gap levels off")
+    by = verdicts.set_index(["reading", "claim"])
+    plateau = [by.loc[(reading, "npgpd-gap-plateaus")] for reading in ("default", "60 seeds")]
+    assert [row["verdict"] for row in plateau] == ["inconclusive", "reproduced"]
+    assert plateau[1]["units"] == 3 * plateau[0]["units"]
+    says("README", "the differences of its violation between the M stay at the edge of the margin")
+    for claim in ("npgpd-violation-overlaps", "npgpd-feasibility-insensitive"):
+        row = by.loc[("60 seeds", claim)]
+        assert row["verdict"] == "inconclusive"
+        assert abs(row["estimate"] - 0.02) < 0.002
+
+
+def test_readme_says_what_was_not_reproduced():
+    says("README", "ZPGPD-HF's violation has not reached zero after 50,000 iterations")
+    curves = table("curves").query("algorithm == 'zpgpd_hf' and iteration == 50000")
+    assert len(curves) == 3
+    assert (curves["constraint_violation_low"] > 0).all()
+    says("README", "with N = 10 it comes within 0.02")
+    row = table("verdicts").query("reading == 'N = 10' and claim == 'zpgpd-converges'").iloc[0]
+    assert row["verdict"] == "reproduced"
+    assert "violation(256), last quarter < 0.02" in row["criterion"]
+    says("README", "Theorem 2's primal step is 6·10⁻⁷")
+    at = constants.make_constants(CMDP, OPTIMUM, Setting(evaluators=64, iterations=1000))
+    assert f"{bounds.zeroth_order_steps(at)[0]:.0e}" == "6e-07"
 
 
 def test_every_finding_of_the_audit_names_its_test():
@@ -285,7 +328,9 @@ def test_cost_of_the_corollary(rule):
 @cache
 def moments():
     crowds = [4, 8, 16, 32, 64, 128, 256, 512, 1024]
-    found = effects.feedback_moments(CMDP, OPTIMUM.policy, CONFIG["horizon"], "logistic", crowds)
+    found = predictions.feedback_moments(
+        CMDP, OPTIMUM.policy, CONFIG["horizon"], "logistic", crowds
+    )
     return found.set_index("evaluators")
 
 
@@ -348,9 +393,9 @@ def test_truncation_cancels_in_comparisons_only():
     lengths = CONFIG["sweeps"]["horizon"]["algorithms"]["npgpd_hf"]["horizon"]
     shares = []
     for length in lengths:
-        policy, feasible = effects.truncated_optimum(CMDP, length)
+        policy, feasible = predictions.truncated_optimum(CMDP, length)
         assert feasible == (length > 15)
-        primal, dual = effects.truncation_biases(CMDP, policy, length)
+        primal, dual = predictions.truncation_biases(CMDP, policy, length)
         assert primal < 1e-10
         shares.append(-dual / (CMDP.discount**length * CMDP.value_bound))
     assert min(lengths) == 10
@@ -367,7 +412,7 @@ def test_truncation_cancels_in_comparisons_only():
 def test_short_trajectories_cost_reward():
     for length in CONFIG["sweeps"]["horizon"]["algorithms"]["npgpd_hf"]["horizon"]:
         found = rerun("horizon", "npgpd_hf", "", length)
-        policy, _ = effects.truncated_optimum(CMDP, length)
+        policy, _ = predictions.truncated_optimum(CMDP, length)
         predicted = CMDP.threshold - CMDP.evaluate(policy)[1]
         assert found["late_violation"].mean() == pytest.approx(predicted, abs=0.01)
     short = rerun("horizon", "npgpd_hf", "", 20)[["late_violation", "late_gap"]].mean()

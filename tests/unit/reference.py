@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from pgpd_hf import CMDP
-from pgpd_hf.sampling import alias_table
+from pgpd_hf.core.sampling import alias_table
 
 DISTRIBUTIONS = {"logistic": stats.logistic, "probit": stats.norm, "cauchy": stats.cauchy}
 ONE = 2**32

@@ -23,7 +23,7 @@ from reference import (
 from pgpd_hf import ALGORITHMS, CMDP, LINKS, solve, solve_unconstrained
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
-from pgpd_hf.links import get_link
+from pgpd_hf.core.links import get_link
 
 FORMS = {name: ALGORITHMS[name].parameterizations for name in (*ASKING, *EXACT)}
 

@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import calibration, random_cmdp, run
+from pgpd_hf import random_cmdp, run
+from pgpd_hf.studies import calibration
 
 SETTING = {"evaluators": 16, "iterations": 50, "horizon": 10, "pairs": 1}
 GRID = {"primal_step": [0.01, 1.0], "dual_step": [0.1, 0.5]}

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import cases, configuration
-from pgpd_hf.readings import DEFAULT
+from pgpd_hf.studies import configuration, variants
+from pgpd_hf.studies.readings import DEFAULT
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -16,8 +16,8 @@ CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
 def owner(algorithm, **overlays):
     """The reading to which the runs of each reading belong."""
     loaded = {name: {"config": overlay} for name, overlay in overlays.items()}
-    listed = cases.list_cases(CONFIG, loaded)
-    found = cases.owners(listed, cases.simulation_key, algorithm)
+    listed = variants.list_cases(CONFIG, loaded)
+    found = variants.owners(listed, variants.simulation_key, algorithm)
     return {name: found[f"readings/{name}/"] for name in overlays}
 
 
@@ -64,12 +64,12 @@ def test_fixed_steps_do_not_depend_on_the_calibration():
 def test_environments_are_shared_where_they_are_the_same():
     overlays = {"same": {"horizon": 79}, "other": {"environment": {"scale": "unit"}}}
     loaded = {name: {"config": overlay} for name, overlay in overlays.items()}
-    found = cases.owners(cases.list_cases(CONFIG, loaded), cases.environment_key)
+    found = variants.owners(variants.list_cases(CONFIG, loaded), variants.environment_key)
     assert found == {"": "", "readings/same/": "", "readings/other/": "readings/other/"}
 
 
 def test_groups_of_instances_have_their_own_seeds_and_sizes():
-    groups = cases.list_groups(CONFIG)
+    groups = variants.list_groups(CONFIG)
     assert groups["binding"]["seeds"] == CONFIG["claims"]["instances"]["seeds"]
     assert groups["binding"]["environment"] == CONFIG["environment"]
     assert groups["small"]["environment"]["states"] == 5
@@ -85,7 +85,7 @@ def with_groups(**numbers):
 
 def test_groups_without_instances_and_those_for_comparison_are_not_judged():
     config = with_groups(binding=[1], slack=[], small=[2], large=[3], odd=[4])
-    assert cases.judged_groups(config) == ["binding", "odd"]
+    assert variants.judged_groups(config) == ["binding", "odd"]
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_groups_without_instances_and_those_for_comparison_are_not_judged():
 )
 def test_first_group_is_judged_with_those_of_other_sizes(group, small, expected):
     config = with_groups(binding=[1], slack=[2], small=small, large=[3])
-    assert cases.judged_together(config, group) == expected
+    assert variants.judged_together(config, group) == expected
 
 
 def test_every_judged_case_has_a_title():
     config = with_groups(binding=[1], small=[2], slack=[3])
     config["claims"]["instances"]["groups"]["slack"]["title"] = "slack constraint"
-    assert cases.titles(config, {"ten": {"title": "N = 10"}}) == {
+    assert variants.titles(config, {"ten": {"title": "N = 10"}}) == {
         "": "default",
         "readings/ten/": "N = 10",
         "instances/binding/": "binding",
@@ -114,8 +114,8 @@ def test_every_judged_case_has_a_title():
 
 def test_reading_says_how_verdicts_look_at_its_runs():
     mine = {**DEFAULT, "curve": "average", "title": "mine", "config": {}}
-    assert cases.look({"mine": mine}, "readings/mine/") == {**DEFAULT, "curve": "average"}
-    assert cases.look({"mine": mine}, "") == DEFAULT
+    assert variants.look({"mine": mine}, "readings/mine/") == {**DEFAULT, "curve": "average"}
+    assert variants.look({"mine": mine}, "") == DEFAULT
 
 
 @pytest.mark.parametrize("evaluators", [1, 64, None])

@@ -9,7 +9,8 @@ from chance import Z, assert_distributed, assert_mean
 from reference import induced, random_policies, random_process, state_values
 from scipy import stats
 
-from pgpd_hf import CMDP, cmdp, random_cmdp
+from pgpd_hf import CMDP, random_cmdp
+from pgpd_hf.core import cmdp
 
 SIZES = [(1, 1), (1, 4), (2, 2), (5, 3), (10, 4), (32, 2), (33, 2), (40, 3)]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from pgpd_hf import plotting
+from pgpd_hf.figures import style
 
 FOLDER = Path(__file__).parents[2] / "figures"
 STEMS = sorted({path.stem for path in FOLDER.iterdir()})
@@ -14,12 +14,12 @@ STEMS = sorted({path.stem for path in FOLDER.iterdir()})
 
 def width(stem):
     """Declared width in inches: panels have one column, the others two."""
-    return plotting.TWO_COLUMNS if stem in ("figure1", "claims") else plotting.ONE_COLUMN
+    return style.TWO_COLUMNS if stem in ("figure1", "claims") else style.ONE_COLUMN
 
 
 def test_every_figure_has_every_format():
     found = {path.name for path in FOLDER.iterdir()}
-    assert found == {f"{stem}.{ending}" for stem in STEMS for ending in plotting.FORMATS}
+    assert found == {f"{stem}.{ending}" for stem in STEMS for ending in style.FORMATS}
     assert len(STEMS) == 6
 
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pgpd_hf import _compilation
+from pgpd_hf.core import compilation
 
 MOUNTS = """\
 /dev/sda1 / ext4 rw 0 0
@@ -30,36 +30,36 @@ tmpfs /tmp tmpfs rw 0 0
 def test_network_file_systems_are_told_from_local_ones(tmp_path, folder, remote):
     mounts = tmp_path / "mounts"
     mounts.write_text(MOUNTS)
-    assert _compilation._is_remote(folder, mounts) is remote
+    assert compilation._is_remote(folder, mounts) is remote
 
 
 def test_where_mounts_are_unknown_every_folder_is_local(tmp_path):
-    assert not _compilation._is_remote("/data", tmp_path / "missing")
+    assert not compilation._is_remote("/data", tmp_path / "missing")
 
 
 @pytest.fixture
 def temporary(tmp_path, monkeypatch):
     """Folders of a user whose temporary folder is empty."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(_compilation.tempfile, "gettempdir", lambda: str(tmp_path / "node"))
+    monkeypatch.setattr(compilation.tempfile, "gettempdir", lambda: str(tmp_path / "node"))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     return tmp_path / "node" / f"pgpd_hf-{os.getuid()}"
 
 
 def test_user_cache_is_passed_over_on_a_network(tmp_path, monkeypatch, temporary):
-    assert _compilation._cache_folder().startswith(str(tmp_path / "home"))
+    assert compilation._cache_folder().startswith(str(tmp_path / "home"))
     monkeypatch.setattr(
-        _compilation, "_is_remote", lambda path: str(path).startswith(str(tmp_path / "home"))
+        compilation, "_is_remote", lambda path: str(path).startswith(str(tmp_path / "home"))
     )
-    assert _compilation._cache_folder().startswith(str(temporary))
+    assert compilation._cache_folder().startswith(str(temporary))
     assert temporary.stat().st_mode & 0o777 == 0o700
 
 
 def test_folder_of_another_user_is_not_believed(monkeypatch, temporary):
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
-    monkeypatch.setattr(_compilation, "_is_remote", lambda path: path.parent != temporary.parent)
-    assert _compilation._cache_folder().startswith(str(temporary))
+    monkeypatch.setattr(compilation, "_is_remote", lambda path: path.parent != temporary.parent)
+    assert compilation._cache_folder().startswith(str(temporary))
     someone = os.getuid() + 1
-    monkeypatch.setattr(_compilation.os, "getuid", lambda: someone)
+    monkeypatch.setattr(compilation.os, "getuid", lambda: someone)
     temporary.with_name(f"pgpd_hf-{someone}").mkdir()
-    assert _compilation._cache_folder() is None
+    assert compilation._cache_folder() is None

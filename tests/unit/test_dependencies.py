@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import pgpd_hf
-from pgpd_hf import dependencies
+from pgpd_hf.support import dependencies
 
 PACKAGE = Path(pgpd_hf.__file__).parent
 MODULES = [

@@ -3,8 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pgpd_hf import CMDP, effects, optima, random_cmdp
-from pgpd_hf.links import get_link
+from pgpd_hf import CMDP, random_cmdp
+from pgpd_hf.core import optima
+from pgpd_hf.core.links import get_link
+from pgpd_hf.theory import predictions
 
 
 @pytest.fixture(scope="module")
@@ -18,14 +20,14 @@ def constant():
 @pytest.mark.parametrize("horizon", [0, 3, 20])
 def test_constant_signal_truncates_only_the_dual(constant, horizon):
     policy = np.full((3, 2), 0.5)
-    primal, dual = effects.truncation_biases(constant, policy, horizon)
+    primal, dual = predictions.truncation_biases(constant, policy, horizon)
     assert primal == pytest.approx(0, abs=1e-14)
     assert dual == pytest.approx(-(0.9 ** (horizon + 1)), abs=1e-14)
 
 
 def test_truncation_acts_through_the_dual():
     cmdp = random_cmdp()
-    primal, dual = effects.truncation_biases(cmdp, optima.solve(cmdp).policy, 20)
+    primal, dual = predictions.truncation_biases(cmdp, optima.solve(cmdp).policy, 20)
     assert dual < -0.05
     assert primal < 1e-10
 
@@ -33,7 +35,7 @@ def test_truncation_acts_through_the_dual():
 def test_truncated_optimum_meets_the_constraint_that_the_dual_sees():
     cmdp = random_cmdp()
     exact = optima.solve(cmdp)
-    policy, feasible = effects.truncated_optimum(cmdp, 30)
+    policy, feasible = predictions.truncated_optimum(cmdp, 30)
     assert feasible
     reward, utility = cmdp.evaluate(policy)
     assert utility > cmdp.threshold + 0.01
@@ -41,20 +43,20 @@ def test_truncated_optimum_meets_the_constraint_that_the_dual_sees():
     # It is the optimum for its own utility, and there the truncated value is b.
     tightened = optima.solve(replace(cmdp, threshold=float(utility)))
     assert reward == pytest.approx(tightened.reward_value, abs=1e-8)
-    dual = effects.truncation_biases(cmdp, policy, 30)[1]
+    dual = predictions.truncation_biases(cmdp, policy, 30)[1]
     assert utility + dual == pytest.approx(cmdp.threshold, abs=1e-8)
 
 
 def test_too_short_trajectories_leave_only_the_safest_policy():
     cmdp = random_cmdp()
-    policy, feasible = effects.truncated_optimum(cmdp, 5)
+    policy, feasible = predictions.truncated_optimum(cmdp, 5)
     assert not feasible
     assert cmdp.evaluate(policy)[1] == pytest.approx(cmdp.threshold + optima.solve(cmdp).slack)
 
 
 def test_long_trajectories_change_nothing():
     cmdp = random_cmdp()
-    policy, _ = effects.truncated_optimum(cmdp, 400)
+    policy, _ = predictions.truncated_optimum(cmdp, 400)
     optimum = optima.solve(cmdp)
     assert cmdp.evaluate(policy) == pytest.approx((optimum.reward_value, 0.55), abs=1e-8)
 
@@ -62,7 +64,7 @@ def test_long_trajectories_change_nothing():
 def test_feedback_moments_of_one_evaluator_who_is_always_clipped(constant):
     """All differences are zero: one vote gives the end of the interval, up or down."""
     policy = np.full((3, 2), 0.5)
-    table = effects.feedback_moments(constant, policy, 80, "logistic", [1, None], count=3)
+    table = predictions.feedback_moments(constant, policy, 80, "logistic", [1, None], count=3)
     bound = constant.return_bound(80)
     assert table["primal_square"][0] == pytest.approx(bound**2)
     assert table["primal_bias"][0] == pytest.approx(0, abs=1e-12)
@@ -73,7 +75,7 @@ def test_feedback_moments_of_one_evaluator_who_is_always_clipped(constant):
 def test_feedback_noise_falls_like_one_over_M_and_bias_stays_far_below_the_promise():
     cmdp = random_cmdp()
     policy = np.full((10, 4), 0.25)
-    table = effects.feedback_moments(cmdp, policy, 80, "logistic", [64, 256, 1024], count=5)
+    table = predictions.feedback_moments(cmdp, policy, 80, "logistic", [64, 256, 1024], count=5)
     slope = np.polyfit(np.log(table["evaluators"]), np.log(table["primal_square"]), 1)[0]
     assert slope == pytest.approx(-1, abs=0.03)
     assert (table["primal_bias"] < table["promised"] / 100).all()
@@ -82,5 +84,5 @@ def test_feedback_noise_falls_like_one_over_M_and_bias_stays_far_below_the_promi
 def test_feedback_scale_is_the_lemmas():
     link = get_link("logistic")
     expected = 4 * np.cosh(0.5) ** 2 * np.sqrt(2 * np.log(16) / 16) + 2 / 256
-    assert effects.feedback_scale(16, link, 1.0) == pytest.approx(expected)
-    assert effects.feedback_scale(None, link, 1.0) == 0
+    assert predictions.feedback_scale(16, link, 1.0) == pytest.approx(expected)
+    assert predictions.feedback_scale(None, link, 1.0) == 0

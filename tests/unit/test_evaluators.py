@@ -8,8 +8,8 @@ import pytest
 from reference import DISTRIBUTIONS, answer, random_words, votes
 from scipy import special, stats
 
-from pgpd_hf.evaluators import ask, count_votes, make_crowd
-from pgpd_hf.links import LINKS
+from pgpd_hf.core.evaluators import ask, count_votes, make_crowd
+from pgpd_hf.core.links import LINKS
 
 SIZES = [1, 2, 3, 16, 64, 257, 10_000]
 CHANCES = [1e-300, 1e-12, 1e-3, 0.1, 1 / 3, 0.5, 0.77, 0.999, 1 - 1e-12, 1 - 2**-53]

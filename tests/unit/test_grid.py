@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import grid, run, statistics, sweeps
+from pgpd_hf import run, statistics
+from pgpd_hf.analyses import grid, sweeps
 
 CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
 OPTIONS = {key: value for key, value in CONFIG["environment"].items() if key != "file"}

@@ -2,7 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import calibration, configuration, instances, random_cmdp, run
+from pgpd_hf import random_cmdp, run
+from pgpd_hf.analyses import instances
+from pgpd_hf.studies import calibration, configuration
 
 SETTING = {"iterations": 40, "pairs": 1}
 STUDY = {

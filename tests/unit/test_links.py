@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from reference import DISTRIBUTIONS
 
-from pgpd_hf.links import LINKS, get_link, probability
+from pgpd_hf.core.links import LINKS, get_link, probability
 
 BOUNDS = [0.5, 1.0, 5.0]
 pytestmark = pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)

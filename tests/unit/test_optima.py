@@ -8,7 +8,7 @@ from reference import deterministic_policies, random_policies, random_process
 from scipy.optimize import linprog
 
 from pgpd_hf import CMDP, random_cmdp, solve, solve_unconstrained
-from pgpd_hf.optima import METHODS, maximize
+from pgpd_hf.core.optima import METHODS, maximize
 
 # How far the threshold lies between the utility of the unconstrained optimum and the largest one.
 TIGHTNESS = {"loose": -0.2, "binding": 0.3, "tight": 0.95}

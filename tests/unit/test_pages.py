@@ -1,6 +1,6 @@
 import pandas as pd
 
-from pgpd_hf import pages
+from pgpd_hf.support import pages
 
 
 def test_page_shows_tables_with_what_would_be_markup(tmp_path):

@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import plotting, random_cmdp, run, statistics
+from pgpd_hf import random_cmdp, run, statistics
+from pgpd_hf.figures import panels, style
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +17,8 @@ def aggregate():
 
 
 def test_panel_shows_the_numbers_of_the_aggregate(aggregate):
-    plotting.use_style()
-    axes = plotting.panel(aggregate, "zpgpd_hf", "optimality_gap").axes[0]
+    style.use_style()
+    axes = panels.panel(aggregate, "zpgpd_hf", "optimality_gap").axes[0]
     solid = [line for line in axes.lines if line.get_label().startswith("$M")]
     assert [line.get_label() for line in solid] == ["$M = 4$", "$M = 16$", r"$M = \infty$"]
     curve = aggregate.query("algorithm == 'zpgpd_hf' and evaluators == 16")
@@ -26,33 +27,33 @@ def test_panel_shows_the_numbers_of_the_aggregate(aggregate):
 
 
 def test_figure_has_a_row_per_algorithm_and_a_column_per_metric(aggregate):
-    plotting.use_style()
-    figure = plotting.figure1(aggregate)
+    style.use_style()
+    figure = panels.figure1(aggregate)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["(a) NPGPD-HF", "(b) NPGPD-HF", "(c) ZPGPD-HF", "(d) ZPGPD-HF"]
 
 
 def test_colors_differ_in_lightness():
     """Relative luminance (sRGB weights) falls by a visible step from each to the next."""
-    colors = np.array(plotting.crowd_colors(3))[:, :3]
+    colors = np.array(style.crowd_colors(3))[:, :3]
     luminance = colors @ [0.2126, 0.7152, 0.0722]
     assert (np.diff(luminance) < -0.1).all()
 
 
-@pytest.mark.parametrize("ending", plotting.FORMATS)
+@pytest.mark.parametrize("ending", style.FORMATS)
 def test_same_content_gives_the_same_bytes(aggregate, tmp_path, ending):
-    plotting.use_style()
+    style.use_style()
     for name in ("one", "two"):
-        figure = plotting.panel(aggregate, "npgpd_hf", "constraint_violation")
-        plotting.save(figure, tmp_path, name, [ending])
-        plotting.plt.close(figure)
+        figure = panels.panel(aggregate, "npgpd_hf", "constraint_violation")
+        style.save(figure, tmp_path, name, [ending])
+        style.plt.close(figure)
     one, two = (tmp_path.joinpath(f"{name}.{ending}").read_bytes() for name in ("one", "two"))
     assert one == two
     assert len(one) > 2000
 
 
 def test_words_say_where_the_curves_begin_and_end(aggregate):
-    text = plotting.describe_panel(aggregate, "npgpd_hf", "optimality_gap")
+    text = panels.describe_panel(aggregate, "npgpd_hf", "optimality_gap")
     curve = aggregate.query("algorithm == 'npgpd_hf' and evaluators == 16")["optimality_gap"]
     assert text.startswith("Optimality gap of NPGPD-HF against iterations")
     assert f"from {curve.iloc[0]:.3f} to" in text
@@ -65,10 +66,10 @@ def test_shown_figure_has_its_words_and_is_closed(monkeypatch):
     monkeypatch.setattr(
         "IPython.display.display", lambda *what, **options: shown.append((what, options))
     )
-    figure = plotting.plt.figure()
-    plotting.show(figure, "A dot.")
+    figure = style.plt.figure()
+    style.show(figure, "A dot.")
     assert shown == [((figure,), {"metadata": {"image/png": {"alt": "A dot."}}})]
-    assert not plotting.plt.fignum_exists(figure.number)
+    assert not style.plt.fignum_exists(figure.number)
 
 
 @pytest.mark.parametrize(
@@ -80,16 +81,16 @@ def test_shown_figure_has_its_words_and_is_closed(monkeypatch):
     ],
 )
 def test_logarithmic_axis_has_plain_numbers(limits, expected):
-    axes = plotting.plt.figure().gca()
+    axes = style.plt.figure().gca()
     axes.set(yscale="log", ylim=limits)
-    plotting.plain_decades(axes)
+    style.plain_decades(axes)
     ticks = [tick for tick in axes.get_yticks() if limits[0] <= tick <= limits[1]]
     assert ticks == pytest.approx(expected)
 
 
 def test_legend_has_each_label_once():
-    figure, panels = plotting.plt.subplots(1, 2)
+    figure, panels = style.plt.subplots(1, 2)
     for axes in panels:
         axes.plot([0, 1], label="curve")
-    plotting.share_legend(figure, 2)
+    style.share_legend(figure, 2)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["curve"]

@@ -6,7 +6,7 @@ from reference import project
 from scipy import special
 from scipy.optimize import minimize
 
-from pgpd_hf.policies import project_rows, softmax, uniform_policy
+from pgpd_hf.core.policies import project_rows, softmax, uniform_policy
 
 
 def thetas(seed, scale, rows=50, columns=4):

@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from pgpd_hf import provenance
+from pgpd_hf.support import provenance
 
 
 @pytest.fixture

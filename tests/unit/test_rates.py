@@ -1,7 +1,9 @@
 import pandas as pd
 import pytest
 
-from pgpd_hf import configuration, random_cmdp, rates, run
+from pgpd_hf import random_cmdp, run
+from pgpd_hf.analyses import rates
+from pgpd_hf.studies import configuration
 
 
 @pytest.fixture(scope="module")

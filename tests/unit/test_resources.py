@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import ALGORITHMS, cases, configuration, resources, sensitivity
+from pgpd_hf import ALGORITHMS, resources
+from pgpd_hf.analyses import sensitivity
+from pgpd_hf.studies import configuration, variants
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -117,7 +119,7 @@ def test_no_instance_of_a_group_is_left_out_or_run_twice():
     study = changed(job_minutes=0.5)
     listed = [7, 3, 12345, 20, 9, 4]
     study["claims"]["instances"]["groups"]["binding"]["numbers"] = listed
-    study = cases.list_groups(study)["binding"]
+    study = variants.list_groups(study)["binding"]
     blocks = resources.instance_blocks(study, "binding", "zpgpd_hf")
     assert blocks[0].startswith("0003-")
     assert 1 < len(blocks) < len(listed)
@@ -139,7 +141,7 @@ def split_work(study):
     for algorithm in study["algorithms"]:
         blocks = resources.rate_blocks(study, algorithm)
         yield study, "run_rates", {"algorithm": algorithm}, blocks
-        for group, part in cases.list_groups(study).items():
+        for group, part in variants.list_groups(study).items():
             blocks = resources.instance_blocks(part, group, algorithm)
             yield part, "instance_runs", {"algorithm": algorithm, "group": group}, blocks
         for axis in sensitivity.AXES:

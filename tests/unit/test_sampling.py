@@ -15,8 +15,9 @@ from reference import (
     truncated_moments,
 )
 
-from pgpd_hf import CMDP, sampling
-from pgpd_hf.sampling import FREE, action_thresholds, alias_table, make_tables, sample_returns
+from pgpd_hf import CMDP
+from pgpd_hf.core import sampling
+from pgpd_hf.core.sampling import FREE, action_thresholds, alias_table, make_tables, sample_returns
 
 ONE = 2**32
 

@@ -2,8 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import optima, random_cmdp, run, schedules, summaries
+from pgpd_hf import random_cmdp, run
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.analyses import schedules, summaries
+from pgpd_hf.core import optima
 from pgpd_hf.runs import iterates
 
 SETTING = {

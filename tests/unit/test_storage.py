@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from pgpd_hf import storage
+from pgpd_hf.support import storage
 
 TABLE = pd.DataFrame({"a": [1, 2, 3], "b": [0.1, 0.2, 0.3]})
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from chance import assert_mean, assert_uncorrelated
 
-from pgpd_hf.streams import bit_generator, draw_words, word_state
+from pgpd_hf.core.streams import bit_generator, draw_words, word_state
 
 AXES = {"purpose": "run", "algorithm": "npgpd_hf", "evaluators": 64, "seed": 3}
 

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import summaries, sweeps
+from pgpd_hf.analyses import summaries, sweeps
 
 
 def runs(values, gap):

@@ -4,14 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import plotting, sweep_figures
+from pgpd_hf.figures import style
+from pgpd_hf.figures import sweeps as sweep_figures
 
 
 @pytest.fixture(autouse=True)
 def close():
-    plotting.use_style()
+    style.use_style()
     yield
-    plotting.plt.close("all")
+    style.plt.close("all")
 
 
 def means(algorithm, curves, values, metrics, axis="iterations", sweep="s"):
@@ -54,7 +55,7 @@ def test_means_that_are_not_positive_are_left_out_of_a_logarithmic_axis_only():
     table.loc[1, "mean"] = -0.05
     axes = sweep_figures.sweep_figure(table, "gap").axes[0]
     assert lines(axes)["c"][:, 0] == pytest.approx([1, 4])
-    axes = plotting.plt.figure().gca()
+    axes = style.plt.figure().gca()
     sweep_figures.draw_sweep(axes, table, "gap", scale="linear")
     assert lines(axes)["c"][:, 1] == pytest.approx([0.1, -0.05, 0.1 / 3])
 

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import optima, random_cmdp, run, summaries, sweeps
+from pgpd_hf import random_cmdp, run
+from pgpd_hf.analyses import summaries, sweeps
+from pgpd_hf.core import optima
 
 SETTING = {
     "evaluators": None,

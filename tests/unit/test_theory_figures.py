@@ -2,15 +2,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import plotting, theory_figures
+from pgpd_hf.figures import style
+from pgpd_hf.figures import theory as theory_figures
 from pgpd_hf.theory.certificates import PARTS
 
 
 @pytest.fixture(autouse=True)
 def close():
-    plotting.use_style()
+    style.use_style()
     yield
-    plotting.plt.close("all")
+    style.plt.close("all")
 
 
 def test_rates_have_a_curve_per_crowd_and_rule_without_what_has_no_logarithm():

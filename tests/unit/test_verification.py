@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgpd_hf
-from pgpd_hf import plotting, statistics, storage, verification
+from pgpd_hf import statistics, verification
+from pgpd_hf.figures import panels, style
+from pgpd_hf.support import storage
 from pgpd_hf.verification import Study, contents, platforms
 from pgpd_hf.verification.contents import Content
 
@@ -64,7 +66,7 @@ CODE = {
     "config/claims.yaml": "level: 0.05\n",
     "config/readings/unit.yaml": "threshold: 5.5\n",
     "notebooks/figure1.ipynb": '{"nbformat": 4}\n',
-    "src/pgpd_hf/links.py": "CLIP = 0.01\n",
+    "src/pgpd_hf/core/links.py": "CLIP = 0.01\n",
     "src/pgpd_hf/theory/bounds.py": "CONSTANT = 48\n",
     "workflow/rules/simulate.smk": "threads: 2\n",
     "workflow/scripts/simulate.py": "LAST = 10\n",
@@ -116,11 +118,11 @@ def complete(tmp_path_factory):
     (study.results / "summary.txt").write_text("V_r* = 0.5\nlambda* = 0.125\n")
     for name, lines in LONG.items():
         (study.results / name).write_text("\n".join([*lines, ""]), encoding="utf-8")
-    plotting.use_style()
-    figure, axes = plotting.plt.subplots(figsize=(1, 1))
+    style.use_style()
+    figure, axes = style.plt.subplots(figsize=(1, 1))
     axes.plot([0, 1])
-    plotting.save(figure, study.figures, "figure1")
-    plotting.plt.close(figure)
+    style.save(figure, study.figures, "figure1")
+    style.plt.close(figure)
     verification.write_reference(study, study, root / "reference")
     return study
 
@@ -521,16 +523,16 @@ def test_first_difference_names_row_and_column():
 def test_elsewhere_pictures_agree_by_their_pixels(tmp_path):
     table = pd.read_csv(REFERENCE / "curves.csv").query("algorithm == 'npgpd_hf'")
     folders = {name: tmp_path / name for name in ("committed", "compressed", "raised")}
-    plotting.use_style()
+    style.use_style()
     for name in ("committed", "raised"):
         curve = [column for column in table if "optimality_gap" in column]
         table.loc[table["evaluators"] == 16, curve] += 0.002 * (name == "raised")
-        panel = plotting.panel(table, "npgpd_hf", "optimality_gap")
-        plotting.save(panel, folders[name], "panel", ["png"])
-        plotting.plt.close(panel)
+        panel = panels.panel(table, "npgpd_hf", "optimality_gap")
+        style.save(panel, folders[name], "panel", ["png"])
+        style.plt.close(panel)
     folders["compressed"].mkdir()
-    pixels = plotting.plt.imread(folders["committed"] / "panel.png")
-    plotting.plt.imsave(folders["compressed"] / "panel.png", pixels)
+    pixels = style.plt.imread(folders["committed"] / "panel.png")
+    style.plt.imsave(folders["compressed"] / "panel.png", pixels)
     answers = {
         name: verification.check_figures(folders[name], folders["committed"], exact=False)[0]
         for name in ("compressed", "raised")

@@ -4,7 +4,7 @@ import time
 
 import psutil
 
-from pgpd_hf import exclusive_run
+from pgpd_hf.support import exclusive_run
 
 
 def wait_for(condition, seconds=60):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf import readings
+from pgpd_hf.studies import readings
 
 KINDS = {".csv", ".json", ".npz", ".parquet", ".pdf", ".png", ".svg", ".txt"}
 SPLIT = {".parquet": pd.read_parquet, ".csv": pd.read_csv}  # into blocks; how to read them

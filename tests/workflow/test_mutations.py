@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from pgpd_hf import claims, statistics
-from pgpd_hf.cmdp import CMDP
+from pgpd_hf.core.cmdp import CMDP
 
 ROOT = Path(__file__).parents[2]
 STATEMENTS = claims.load_claims(

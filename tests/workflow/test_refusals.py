@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import configuration, grid, random_cmdp, readings, schedules, sweeps
+from pgpd_hf import random_cmdp
+from pgpd_hf.analyses import grid, schedules, sweeps
+from pgpd_hf.studies import configuration, readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())

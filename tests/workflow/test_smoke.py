@@ -7,8 +7,11 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from projects import rules
 
-from pgpd_hf import runs, storage, sweeps
+from pgpd_hf import runs
+from pgpd_hf.analyses import sweeps
+from pgpd_hf.support import storage
 
 FIGURES = [
     f"{stem}.{ending}"
@@ -221,7 +224,7 @@ def test_grid_has_a_row_per_setting_and_all_its_runs(finished):
 
 def test_another_look_at_sweeps_runs_none(finished):
     project, _ = finished
-    source = project.folder / "src/pgpd_hf/summaries.py"
+    source = project.folder / "src/pgpd_hf/analyses/summaries.py"
     before = source.read_text()
     try:
         source.write_text(before + "\n# another line\n")
@@ -229,7 +232,7 @@ def test_another_look_at_sweeps_runs_none(finished):
     finally:
         source.write_text(before)
     assert planned >= {"slopes", "effects", "schedules"}
-    assert not planned & {"run_sweep", "run_schedules", "simulate", "calibrate"}
+    assert not planned & rules("run_sweep", "run_schedules", "simulate", "calibrate")
 
 
 def test_second_run_does_nothing(finished):
@@ -241,7 +244,7 @@ def test_second_run_does_nothing(finished):
 
 def test_touching_the_plots_redraws_without_simulating(finished):
     project, _ = finished
-    source = project.folder / "src/pgpd_hf/plotting.py"
+    source = project.folder / "src/pgpd_hf/figures/panels.py"
     before = source.read_text()
     try:
         source.write_text(before + "\n# another line\n")
@@ -249,7 +252,7 @@ def test_touching_the_plots_redraws_without_simulating(finished):
     finally:
         source.write_text(before)
     assert "figures" in planned
-    assert not planned & {"environment", "calibrate", "simulate", "run_rates", "aggregate"}
+    assert not planned & rules("environment", "calibrate", "simulate", "run_rates", "aggregate")
 
 
 def test_more_seeds_run_only_what_is_new(finished):
@@ -257,7 +260,7 @@ def test_more_seeds_run_only_what_is_new(finished):
     planned = project.planned("--config", "seeds=7")
     # Blocks of three: seeds 0-2 are there; 3-5 and 6 are not; for 2 algorithms and 3 M.
     assert planned["simulate"] == 2 * 6
-    assert not set(planned) & {"environment", "calibrate", "run_rates"}
+    assert not set(planned) & rules("environment", "calibrate", "run_rates")
 
 
 def test_editing_one_algorithm_leaves_the_other_alone(finished):

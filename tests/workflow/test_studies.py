@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import configuration, random_cmdp, readings, studies, sweeps
+from pgpd_hf import random_cmdp
+from pgpd_hf.analyses import sweeps
+from pgpd_hf.studies import configuration, readings, study
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -28,12 +30,12 @@ def changed(changes):
 
 def settled(own):
     """What is run of a study, and what is said."""
-    return studies.settle(changed(own), ROOT, own, CONFIG)
+    return study.settle(changed(own), ROOT, own, CONFIG)
 
 
 def admitted(own):
     """The same, checked."""
-    return studies.admit(changed(own), ROOT, own, CONFIG)
+    return study.admit(changed(own), ROOT, own, CONFIG)
 
 
 def test_study_of_random_environments_is_left_alone():
@@ -46,7 +48,7 @@ def test_study_of_random_environments_is_left_alone():
 def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
     own = {"environment": {"file": archive}}
     study = changed(own)
-    config, lines = studies.admit(study, ROOT, own, CONFIG)
+    config, lines = study.admit(study, ROOT, own, CONFIG)
     assert study == changed(own)
     assert list(config["bounds"]["settings"]) == ["paper"]
     assert set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"]) == SCALED
@@ -115,7 +117,7 @@ def test_file_of_a_setting_or_a_reading_stands_alone(archive):
     mine = {**readings.DEFAULT, "title": "mine", "about": "", "config": {"environment": both}}
     message = r"scale: nothing of the process in mine\.npz can be changed"
     with pytest.raises(ValueError, match=f"^reading 'mine': {message}$"):
-        readings.check(CONFIG, {"mine": mine}, studies.load_schema(ROOT, "config"))
+        readings.check(CONFIG, {"mine": mine}, study.load_schema(ROOT, "config"))
     with pytest.raises(ValueError, match=r"^bounds\.settings\.unit-scale\.environment: \w+: not"):
         admitted({"bounds": {"settings": {"unit-scale": {"environment": {"file": archive}}}}})
 
@@ -126,7 +128,7 @@ def test_group_of_instances_cannot_be_one_process(key):
     study = changed({"claims": {"instances": {"groups": {"small": {"environment": {key: value}}}}}})
     message = rf"^claims\.instances\.groups\.small\.environment\.{key}: the instances are those of"
     with pytest.raises(ValueError, match=message):
-        readings.check(study, {}, studies.load_schema(ROOT, "config"))
+        readings.check(study, {}, study.load_schema(ROOT, "config"))
 
 
 def test_sweeps_over_sizes_are_those_that_a_file_leaves_out():

@@ -75,7 +75,7 @@ def test_untouched_project_is_verified(verified):
 def test_altered_constant_reference_and_result_are_named(verified):
     # A constant of the code, which matters where there are more than 100 iterations; a number of
     # the reference, together with its digest; a result.
-    verified.alter("src/pgpd_hf/calibration.py", "_CHECKPOINTS = 100", "_CHECKPOINTS = 101")
+    verified.alter("src/pgpd_hf/studies/calibration.py", "_CHECKPOINTS = 100", "_CHECKPOINTS = 101")
     traces = verified.reference / "traces.csv"
     header, *rows = traces.read_text().splitlines()
     cells = rows[-1].split(",")
@@ -102,7 +102,7 @@ def test_altered_constant_reference_and_result_are_named(verified):
         TRACE,
         "optimum.json, linear program",
     }
-    assert "    src/pgpd_hf/calibration.py: differs from its digest" in output
+    assert "    src/pgpd_hf/studies/calibration.py: differs from its digest" in output
     assert f"    results/smoke/{TRACE}: iteration 600: multiplier: " in output
     assert "linear program: entry binding: value: expected True, found 1" in output
     assert "5 of " in output

@@ -1,15 +1,16 @@
 # Cases: the study itself (""), its readings, and groups of random instances. Names of their files.
 
-from pgpd_hf import cases, configuration, resources, studies
+from pgpd_hf import resources
+from pgpd_hf.studies import configuration, study, variants
 
-READINGS = studies.load_readings(config, FOLDER)
-CASES = cases.list_cases(config, READINGS)
-GROUPS = cases.list_groups(config)
+READINGS = study.load_readings(config, FOLDER)
+CASES = variants.list_cases(config, READINGS)
+GROUPS = variants.list_groups(config)
 INSTANCES = config["claims"]["instances"]["groups"]
 # Results that two cases share belong to the first of them.
-ENVIRONMENT_OWNERS = cases.owners(CASES, cases.environment_key)
+ENVIRONMENT_OWNERS = variants.owners(CASES, variants.environment_key)
 RUN_OWNERS = {
-    algorithm: cases.owners(CASES, cases.simulation_key, algorithm)
+    algorithm: variants.owners(CASES, variants.simulation_key, algorithm)
     for algorithm in config["algorithms"]
 }
 

@@ -1,7 +1,7 @@
 rule verdicts:
     input:
         script="workflow/scripts/judge.py",
-        sources=sources("claims/__init__", "cmdp", "statistics", "storage"),
+        sources=sources("claims/__init__", "core/cmdp", "statistics", "support/storage"),
         claims=CLAIMS,
         schema="workflow/schemas/claims.schema.yaml",
         environment=lambda wildcards: environment_of(wildcards.case),
@@ -32,7 +32,7 @@ rule verdicts:
 rule instance_verdicts:
     input:
         script="workflow/scripts/judge_instances.py",
-        sources=sources("claims/__init__", "statistics", "storage"),
+        sources=sources("claims/__init__", "statistics", "support/storage"),
         claims=CLAIMS,
         schema="workflow/schemas/claims.schema.yaml",
         optima=lambda wildcards: [
@@ -63,7 +63,7 @@ rule sensitivity:
     input:
         script="workflow/scripts/sensitivity.py",
         sources=lambda wildcards: sources(
-            "claims/__init__", "sensitivity", "sweeps", f"algorithms/{wildcards.algorithm}"
+            "claims/__init__", "analyses/sensitivity", "analyses/sweeps", f"algorithms/{wildcards.algorithm}"
         ),
         claims=CLAIMS,
         schema="workflow/schemas/claims.schema.yaml",
@@ -96,7 +96,7 @@ rule sensitivity:
 rule verdict_table:
     input:
         script="workflow/scripts/tabulate.py",
-        sources=sources("claims/report", "storage"),
+        sources=sources("claims/report", "support/storage"),
         tables=expand(f"{RESULTS}/{{case}}claims.csv", case=cases.titles(config, READINGS)),
     output:
         table=report(
@@ -125,7 +125,7 @@ use rule figures as claims_notebook with:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
         notebook="notebooks/claims.ipynb",
-        sources=sources("claims/__init__", "claims/report", "claims/figures", "storage"),
+        sources=sources("claims/__init__", "claims/report", "figures/verdicts", "support/storage"),
         table=rules.verdict_table.output.table,
         optimum=f"{RESULTS}/optimum.json",
         claims=CLAIMS,

@@ -13,7 +13,7 @@ def requests():
 
 def consult_slurm():
     """Stop with one line if jobs of an earlier run are in the queue, or these would be refused."""
-    from pgpd_hf import slurm
+    from pgpd_hf.support import slurm
 
     try:
         slurm.refuse_orphans(os.getcwd())

@@ -27,10 +27,10 @@ shell.prefix(
 
 def settle_config():
     """Stop with one line if the configuration cannot be run; leave out what cannot be meant."""
-    from pgpd_hf import studies
+    from pgpd_hf.studies import study
 
     # Jobs on other nodes read the configuration anew, but it has been checked.
-    prepare = studies.admit if workflow.is_main_process else studies.settle
+    prepare = study.admit if workflow.is_main_process else study.settle
     try:
         if workflow.is_main_process:
             for file in workflow.overwrite_configfiles:
@@ -46,7 +46,7 @@ def settle_config():
 
 def check_folders():
     """Stop if results cannot be written, or with a line per result that is not as written."""
-    from pgpd_hf.storage import alteration, find_damaged, require_room
+    from pgpd_hf.support.storage import alteration, find_damaged, require_room
 
     try:
         for folder in (".snakemake", RESULTS, FIGURES):
@@ -60,8 +60,8 @@ def check_folders():
 
 def take_folder():
     """Make sure that no other run works here, and that nothing of a killed one is left."""
-    from pgpd_hf.exclusive_run import FolderInUse, claim, end_orphans
-    from pgpd_hf.storage import remove_partial
+    from pgpd_hf.support.exclusive_run import FolderInUse, claim, end_orphans
+    from pgpd_hf.support.storage import remove_partial
 
     try:
         claim()
@@ -75,7 +75,7 @@ def take_folder():
 
 def sources(*modules):
     """Files of the package that the given modules consist of."""
-    from pgpd_hf import dependencies
+    from pgpd_hf.support import dependencies
 
     return [str(PACKAGE / path) for path in dependencies.sources(*modules)]
 

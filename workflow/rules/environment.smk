@@ -1,7 +1,7 @@
 rule environment:
     input:
         script="workflow/scripts/environment.py",
-        sources=sources("configuration", "optima", "storage"),
+        sources=sources("studies/configuration", "core/optima", "support/storage"),
         file=lambda wildcards: CASES[wildcards.case]["environment"]["file"] or [],
     output:
         environment=f"{RESULTS}/{{case}}environment.npz",

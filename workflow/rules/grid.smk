@@ -5,7 +5,7 @@ rule run_grid:
     input:
         script="workflow/scripts/run_grid.py",
         sources=lambda wildcards: sources(
-            "configuration", "grid", "storage", f"algorithms/{wildcards.algorithm}"
+            "studies/configuration", "analyses/grid", "support/storage", f"algorithms/{wildcards.algorithm}"
         ),
         environment=f"{RESULTS}/environment.npz",
         steps=lambda wildcards: calibration_of(wildcards.algorithm),
@@ -38,7 +38,7 @@ rule run_grid:
 rule grid:
     input:
         script="workflow/scripts/summarize_grid.py",
-        sources=sources("grid", "storage"),
+        sources=sources("analyses/grid", "support/storage"),
         runs=grid_files(),
     output:
         f"{RESULTS}/grid.csv",

@@ -1,7 +1,7 @@
 rule instance_optima:
     input:
         script="workflow/scripts/instance_optima.py",
-        sources=sources("configuration", "optima", "storage"),
+        sources=sources("studies/configuration", "core/optima", "support/storage"),
     output:
         f"{RESULTS}/instances/{{group}}/optima.csv",
     log:
@@ -24,7 +24,7 @@ rule instance_runs:
     input:
         script="workflow/scripts/instances.py",
         sources=lambda wildcards: sources(
-            "instances", "storage", f"algorithms/{wildcards.algorithm}"
+            "analyses/instances", "support/storage", f"algorithms/{wildcards.algorithm}"
         ),
     output:
         scores=f"{RESULTS}/instances/{{group}}/calibration/{{algorithm}}/"

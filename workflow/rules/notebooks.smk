@@ -8,7 +8,7 @@ rule figures:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
         notebook="notebooks/figure1.ipynb",
-        sources=sources("plotting", "storage"),
+        sources=sources("figures/panels", "support/storage"),
         aggregate=f"{RESULTS}/aggregate.parquet",
         optimum=f"{RESULTS}/optimum.json",
     output:
@@ -46,7 +46,7 @@ use rule figures as rates with:
         template="workflow/templates/page/index.html.j2",
         notebook="notebooks/rates.ipynb",
         sources=sources(
-            "theory_figures", "rates", "configuration", "theory/bounds", "theory/constants"
+            "figures/theory", "analyses/rates", "studies/configuration", "theory/bounds", "theory/constants"
         ),
         traces=rate_traces(),
         environment=f"{RESULTS}/environment.npz",

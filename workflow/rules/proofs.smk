@@ -4,7 +4,7 @@
 rule bound:
     input:
         script="workflow/scripts/bounds.py",
-        sources=sources("configuration", "storage", "theory/checks"),
+        sources=sources("studies/configuration", "support/storage", "theory/checks"),
         file=lambda wildcards: configuration.bound_environment(config, wildcards.setting)["file"]
         or [],
     output:
@@ -31,7 +31,7 @@ use rule figures as bounds with:
         template="workflow/templates/page/index.html.j2",
         notebook="notebooks/bounds.ipynb",
         tables=expand(f"{RESULTS}/bounds/{{setting}}.csv", setting=config["bounds"]["settings"]),
-        sources=sources("theory_figures", "storage"),
+        sources=sources("figures/theory", "support/storage"),
     output:
         table=report(
             f"{RESULTS}/bounds.csv",
@@ -63,8 +63,8 @@ rule certify:
     input:
         script="workflow/scripts/certificates.py",
         sources=lambda wildcards: sources(
-            "configuration",
-            "storage",
+            "studies/configuration",
+            "support/storage",
             "theory/certificates",
             f"algorithms/{wildcards.algorithm}",
         ),
@@ -101,7 +101,7 @@ use rule figures as certificates with:
             algorithm=config["certificates"]["iterations"],
         ),
         environment=f"{RESULTS}/environment.npz",
-        sources=sources("theory_figures", "storage", "theory/certificates"),
+        sources=sources("figures/theory", "support/storage", "theory/certificates"),
     output:
         table=report(
             f"{RESULTS}/certificates.csv",

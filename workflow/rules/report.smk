@@ -4,7 +4,7 @@
 rule verdict_page:
     input:
         script="workflow/scripts/verdict_page.py",
-        sources=sources("pages", "storage"),
+        sources=sources("support/pages", "support/storage"),
         verdicts=f"{RESULTS}/claims.csv",
     output:
         report(

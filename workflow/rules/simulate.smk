@@ -2,7 +2,7 @@ rule calibrate:
     input:
         script="workflow/scripts/calibrate.py",
         sources=lambda wildcards: sources(
-            "calibration", "configuration", "storage", f"algorithms/{wildcards.algorithm}"
+            "studies/calibration", "studies/configuration", "support/storage", f"algorithms/{wildcards.algorithm}"
         ),
         environment=lambda wildcards: environment_of(wildcards.case),
     output:
@@ -31,7 +31,7 @@ rule simulate:
     input:
         script="workflow/scripts/simulate.py",
         sources=lambda wildcards: sources(
-            "configuration", "runs", "storage", f"algorithms/{wildcards.algorithm}"
+            "studies/configuration", "runs", "support/storage", f"algorithms/{wildcards.algorithm}"
         ),
         environment=lambda wildcards: environment_of(wildcards.case),
         steps=steps_of,
@@ -61,7 +61,7 @@ rule run_rates:
     input:
         script="workflow/scripts/run_rates.py",
         sources=lambda wildcards: sources(
-            "configuration", "runs", "storage", f"algorithms/{wildcards.algorithm}"
+            "studies/configuration", "runs", "support/storage", f"algorithms/{wildcards.algorithm}"
         ),
         environment=f"{RESULTS}/environment.npz",
         steps=steps_of,
@@ -94,7 +94,7 @@ rule run_rates:
 rule aggregate:
     input:
         script="workflow/scripts/aggregate.py",
-        sources=sources("statistics", "storage"),
+        sources=sources("statistics", "support/storage"),
         traces=traces(""),
     output:
         f"{RESULTS}/aggregate.parquet",

@@ -1,7 +1,7 @@
 rule summary:
     input:
         script="workflow/scripts/summarize.py",
-        sources=sources("plotting", "statistics", "storage"),
+        sources=sources("figures/panels", "statistics", "support/storage"),
         aggregate=f"{RESULTS}/aggregate.parquet",
         optimum=f"{RESULTS}/optimum.json",
     output:
@@ -25,7 +25,7 @@ rule summary:
 rule provenance:
     input:
         script="workflow/scripts/provenance.py",
-        sources=sources("pages", "provenance", "storage"),
+        sources=sources("support/pages", "support/provenance", "support/storage"),
         results=[
             rules.figures.output,
             rules.rates.output,

@@ -1,6 +1,7 @@
 # Files of sweeps and schedules, and what their jobs depend on; nothing else.
 
-from pgpd_hf import resources, sweeps
+from pgpd_hf import resources
+from pgpd_hf.analyses import sweeps
 
 
 def calibration_of(algorithm):

@@ -6,7 +6,7 @@ rule run_sweep:
     input:
         script="workflow/scripts/run_sweep.py",
         sources=lambda wildcards: sources(
-            "configuration", "sweeps", "storage", f"algorithms/{wildcards.algorithm}"
+            "studies/configuration", "analyses/sweeps", "support/storage", f"algorithms/{wildcards.algorithm}"
         ),
         environment=f"{RESULTS}/environment.npz",
         steps=lambda wildcards: calibration_of(wildcards.algorithm),
@@ -36,7 +36,7 @@ rule run_schedules:
     input:
         script="workflow/scripts/run_schedules.py",
         sources=lambda wildcards: sources(
-            "configuration", "schedules", "storage", f"algorithms/{wildcards.algorithm}"
+            "studies/configuration", "analyses/schedules", "support/storage", f"algorithms/{wildcards.algorithm}"
         ),
         environment=f"{RESULTS}/environment.npz",
         steps=lambda wildcards: calibration_of(wildcards.algorithm),
@@ -66,7 +66,7 @@ use rule figures as slopes with:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
         notebook="notebooks/slopes.ipynb",
-        sources=sources("sweep_figures", "summaries"),
+        sources=sources("figures/sweeps", "analyses/summaries"),
         runs=sweep_files("length", "corollary"),
         environment=f"{RESULTS}/environment.npz",
     output:
@@ -106,7 +106,7 @@ use rule slopes as effects with:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
         notebook="notebooks/effects.ipynb",
-        sources=sources("effects", "sweep_figures", "summaries"),
+        sources=sources("theory/predictions", "figures/sweeps", "analyses/summaries"),
         runs=sweep_files("people", "horizon", "pairs", "states", "actions"),
         environment=f"{RESULTS}/environment.npz",
     output:
@@ -138,7 +138,7 @@ use rule slopes as schedules with:
         script="workflow/scripts/notebook.py",
         template="workflow/templates/page/index.html.j2",
         notebook="notebooks/schedules.ipynb",
-        sources=sources("sweep_figures", "summaries"),
+        sources=sources("figures/sweeps", "analyses/summaries"),
         runs=schedule_files(),
         environment=f"{RESULTS}/environment.npz",
     output:

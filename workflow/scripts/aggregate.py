@@ -2,7 +2,8 @@
 
 import argparse
 
-from pgpd_hf import statistics, storage
+from pgpd_hf import statistics
+from pgpd_hf.support import storage
 
 
 @storage.one_line_errors()

@@ -3,7 +3,9 @@
 import argparse
 import json
 
-from pgpd_hf import configuration, storage, theory
+from pgpd_hf import theory
+from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 
 @storage.one_line_errors()

@@ -3,7 +3,9 @@
 import argparse
 import json
 
-from pgpd_hf import calibration, cmdp, storage
+from pgpd_hf.core import cmdp
+from pgpd_hf.studies import calibration
+from pgpd_hf.support import storage
 
 
 @storage.one_line_errors()

@@ -5,8 +5,11 @@ import json
 
 import pandas as pd
 
-from pgpd_hf import cmdp, configuration, storage, theory
+from pgpd_hf import theory
 from pgpd_hf.algorithms import Setting
+from pgpd_hf.core import cmdp
+from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 
 @storage.one_line_errors()

@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from pgpd_hf import crate, provenance, storage
+from pgpd_hf.support import crate, provenance, storage
 
 
 @storage.one_line_errors()

@@ -3,7 +3,9 @@
 import argparse
 import json
 
-from pgpd_hf import configuration, optima, storage
+from pgpd_hf.core import optima
+from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 
 def describe(optimum):

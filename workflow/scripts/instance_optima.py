@@ -6,7 +6,9 @@ import sys
 
 import pandas as pd
 
-from pgpd_hf import configuration, optima, storage
+from pgpd_hf.core import optima
+from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 
 def describe(study, number):

@@ -5,7 +5,8 @@ import json
 
 import pandas as pd
 
-from pgpd_hf import instances, storage
+from pgpd_hf.analyses import instances
+from pgpd_hf.support import storage
 
 
 @storage.one_line_errors()

@@ -3,8 +3,10 @@
 import argparse
 import json
 
-from pgpd_hf import claims, configuration, statistics, storage
-from pgpd_hf.cmdp import CMDP
+from pgpd_hf import claims, statistics
+from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 
 @storage.one_line_errors()

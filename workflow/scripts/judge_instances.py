@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from pgpd_hf import claims, configuration, statistics, storage
+from pgpd_hf import claims, statistics
+from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 
 def read_members(group, optima, traces):

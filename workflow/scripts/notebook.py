@@ -12,7 +12,7 @@ from pathlib import Path
 import papermill
 from nbconvert import HTMLExporter
 
-from pgpd_hf import storage
+from pgpd_hf.support import storage
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 

@@ -7,7 +7,7 @@ import os
 import pandas as pd
 import yaml
 
-from pgpd_hf import pages, provenance, storage
+from pgpd_hf.support import pages, provenance, storage
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 

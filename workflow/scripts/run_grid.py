@@ -3,7 +3,10 @@
 import argparse
 import json
 
-from pgpd_hf import cmdp, configuration, grid, storage, sweeps
+from pgpd_hf.analyses import grid, sweeps
+from pgpd_hf.core import cmdp
+from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 
 @storage.one_line_errors()

@@ -5,7 +5,10 @@ import json
 
 import pandas as pd
 
-from pgpd_hf import cmdp, configuration, runs, storage
+from pgpd_hf import runs
+from pgpd_hf.core import cmdp
+from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 
 @storage.one_line_errors()

@@ -3,8 +3,11 @@
 import argparse
 import json
 
-from pgpd_hf import claims, configuration, sensitivity, storage, sweeps
-from pgpd_hf.cmdp import CMDP
+from pgpd_hf import claims
+from pgpd_hf.analyses import sensitivity, sweeps
+from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 
 @storage.one_line_errors()

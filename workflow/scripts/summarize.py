@@ -4,8 +4,10 @@ import argparse
 
 import pandas as pd
 
-from pgpd_hf import plotting, statistics, storage
+from pgpd_hf import statistics
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.figures import panels
+from pgpd_hf.support import storage
 
 
 def describe(study, aggregate, optimum, figures):
@@ -20,7 +22,7 @@ def describe(study, aggregate, optimum, figures):
         people = "inf" if pd.isna(row["evaluators"]) else row["evaluators"]
         cells = [
             f"{row[metric]:+.4f} [{row[f'{metric}_low']:+.4f}, {row[f'{metric}_high']:+.4f}]"
-            for metric in plotting.METRIC_LABELS
+            for metric in panels.METRIC_LABELS
         ]
         yield f"{get_algorithm(row['algorithm']).label:<16}{people:>6}   {'  '.join(cells)}"
     yield ""

@@ -4,7 +4,8 @@ import argparse
 
 import pandas as pd
 
-from pgpd_hf import grid, storage
+from pgpd_hf.analyses import grid
+from pgpd_hf.support import storage
 
 
 @storage.one_line_errors()

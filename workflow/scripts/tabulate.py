@@ -5,8 +5,8 @@ import json
 
 import pandas as pd
 
-from pgpd_hf import storage
 from pgpd_hf.claims import report
+from pgpd_hf.support import storage
 
 
 @storage.one_line_errors()

@@ -2,7 +2,7 @@
 
 import argparse
 
-from pgpd_hf import pages, storage
+from pgpd_hf.support import pages, storage
 
 
 @storage.one_line_errors()

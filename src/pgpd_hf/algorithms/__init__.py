@@ -5,7 +5,7 @@ import inspect
 import pkgutil
 
 from pgpd_hf.algorithms.base import Algorithm, Setting
-from pgpd_hf.arguments import require_one_of
+from pgpd_hf.core.arguments import require_one_of
 
 
 def _descendants(kind):

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgpd_hf import links, policies
-from pgpd_hf.arguments import require_integer, require_number, require_one_of, shown
-from pgpd_hf.cmdp import CMDP
-from pgpd_hf.optima import Optimum
+from pgpd_hf.core import links, policies
+from pgpd_hf.core.arguments import require_integer, require_number, require_one_of, shown
+from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.optima import Optimum
 
 DIRECTIONS = ("sphere", "tangent")
 # Beyond these, the tables of one run would fill the memory of any machine, or the run a lifetime.

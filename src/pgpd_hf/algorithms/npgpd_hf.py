@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgpd_hf._compilation import njit
 from pgpd_hf.algorithms.base import Algorithm
-from pgpd_hf.evaluators import Crowd, ask, make_crowd
-from pgpd_hf.links import get_link
-from pgpd_hf.policies import softmax
-from pgpd_hf.sampling import (
+from pgpd_hf.core.compilation import njit
+from pgpd_hf.core.evaluators import Crowd, ask, make_crowd
+from pgpd_hf.core.links import get_link
+from pgpd_hf.core.policies import softmax
+from pgpd_hf.core.sampling import (
     FREE,
     Tables,
     action_thresholds,

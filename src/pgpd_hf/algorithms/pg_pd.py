@@ -9,7 +9,7 @@ import numpy as np
 
 from pgpd_hf.algorithms.base import Algorithm
 from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
-from pgpd_hf.policies import project_rows
+from pgpd_hf.core.policies import project_rows
 
 
 class PGPD(Algorithm):

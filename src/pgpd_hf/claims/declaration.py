@@ -4,11 +4,11 @@ import inspect
 import math
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.arguments import located, require_one_of
+from pgpd_hf.analyses.rates import PROMISED
 from pgpd_hf.claims.criteria import CRITERIA
 from pgpd_hf.claims.evidence import COLUMNS, RATE_COLUMNS, STATISTICS
-from pgpd_hf.configuration import conform, read_yaml
-from pgpd_hf.rates import PROMISED
+from pgpd_hf.core.arguments import located, require_one_of
+from pgpd_hf.studies.configuration import conform, read_yaml
 
 _RATE_TESTS = ("falls_at_rate", "slower_rate")
 

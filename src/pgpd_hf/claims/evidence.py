@@ -163,7 +163,7 @@ class Evidence:
     violation : {"signed", "positive"}
         Whether negative violations count as zero.
     rates : pandas.DataFrame, optional
-        Made by :func:`pgpd_hf.rates.slopes`; `crowd` is text.
+        Made by :func:`pgpd_hf.analyses.rates.slopes`; `crowd` is text.
     """
 
     def __init__(self, members, unit="seed", curve="iterate", violation="signed", rates=None):

@@ -375,12 +375,9 @@ def corrected_theorem_1_gap(constants, primal_step, dual_step, oscillation, bias
     c = constants
     if biases is None:
         biases = c.advantage_bias, c.excess_bias
-    advantage, excess = biases
-    stretch = 1 / (1 - c.discount)
     total = _natural_optimisation(c, primal_step, dual_step, c.return_bound, allow_zero=True)
-    total += 2 * (1 + c.multiplier_bound) * stretch * advantage
-    total += primal_step * stretch**3 / 8 * oscillation
-    return total + c.multiplier_bound * excess + dual_step * c.return_bound**2 / 2
+    total += primal_step / (8 * (1 - c.discount) ** 3) * oscillation
+    return total + _from_biases(c, biases) + dual_step * c.return_bound**2 / 2
 
 
 def semi_a_priori_gap(constants, primal_step, dual_step, oscillation, square, biases):
@@ -410,11 +407,10 @@ def semi_a_priori_gap(constants, primal_step, dual_step, oscillation, square, bi
     float
         In units of value.
     """
-    c, (advantage, excess) = constants, biases
-    stretch = 1 / (1 - c.discount)
+    c = constants
     total = math.log(c.actions) / (require_step("primal_step", primal_step) * c.iterations)
-    total += primal_step * stretch**2 / 8 * oscillation + dual_step / 2 * square
-    return total + 2 * (1 + c.multiplier_bound) * stretch * advantage + c.multiplier_bound * excess
+    total += primal_step / (8 * (1 - c.discount) ** 2) * oscillation + dual_step / 2 * square
+    return total + _from_biases(c, biases)
 
 
 def predicted_violation(multiplier, dual_step, iterations):
@@ -467,6 +463,12 @@ def require_step(name, step):
     if not 0 < step < math.inf:
         raise OutsideAssumptions(f"{name}: a positive step size expected, got {step}")
     return step
+
+
+def _from_biases(c, biases):
+    """What largest biases of advantages and of the excess add to NPGPD-HF's average gap."""
+    advantage, excess = biases
+    return 2 * (1 + c.multiplier_bound) / (1 - c.discount) * advantage + c.multiplier_bound * excess
 
 
 def _natural_optimisation(c, primal_step, dual_step, excess, allow_zero=False):

@@ -37,9 +37,9 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from pgpd_hf import optima, streams
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.cmdp import random_cmdp
+from pgpd_hf.core import optima, streams
+from pgpd_hf.core.cmdp import random_cmdp
 from pgpd_hf.theory import bounds, exact
 from pgpd_hf.theory.constants import OutsideAssumptions
 from pgpd_hf.theory.records import record

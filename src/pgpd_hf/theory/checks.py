@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 import pandas as pd
 
-from pgpd_hf import optima
+from pgpd_hf.core import optima
 from pgpd_hf.theory import convergence, lemmas, smoothing
 from pgpd_hf.theory.bounds import STATEMENTS
 from pgpd_hf.theory.constants import OutsideAssumptions, make_constants

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
-from pgpd_hf.links import get_link
+from pgpd_hf.core.links import get_link
 from pgpd_hf.theory.exact import visitation
 
 

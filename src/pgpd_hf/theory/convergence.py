@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import special
 
-from pgpd_hf import streams
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.policies import uniform_policy
+from pgpd_hf.core import streams
+from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.theory import bounds
 from pgpd_hf.theory.constants import OutsideAssumptions
 from pgpd_hf.theory.problems import Result, mean_error

@@ -8,9 +8,9 @@ The one-step inequality here replaces Lemma:nonmonotone (line 1878), and
 import numpy as np
 from scipy import special
 
-from pgpd_hf import optima
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.links import get_link
+from pgpd_hf.core import optima
+from pgpd_hf.core.links import get_link
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.theory import bounds, exact
 from pgpd_hf.theory.certificates import advantage_levels

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from pgpd_hf.links import probability
-from pgpd_hf.policies import project_rows
+from pgpd_hf.core.links import probability
+from pgpd_hf.core.policies import project_rows
 
 
 def finite_horizon_values(cmdp, policy, signal, horizon):

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from pgpd_hf import optima
+from pgpd_hf.core import optima
 from pgpd_hf.theory import exact
 from pgpd_hf.theory.constants import OutsideAssumptions
 from pgpd_hf.theory.problems import ROUNDING, Result

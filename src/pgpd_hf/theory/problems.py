@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import runs, streams
+from pgpd_hf import runs
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.links import get_link
-from pgpd_hf.policies import uniform_policy
+from pgpd_hf.core import streams
+from pgpd_hf.core.links import get_link
+from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.theory import exact
 from pgpd_hf.theory.constants import Constants, OutsideAssumptions

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import helmert
 
-from pgpd_hf.policies import uniform_policy
+from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.theory import exact
 from pgpd_hf.theory.constants import OutsideAssumptions
 from pgpd_hf.theory.problems import Result, mean_error
@@ -122,8 +122,6 @@ def _smoothing_at(problem, sphere, signal):
     bend, bend_noise = _mean_norm(gradients - steepest)
     squares, squares_error = _mean((dimension / radius * ahead) ** 2)
     steepness = 2 * dimension * (steepest**2).sum()
-    # What the ranges of values and advantages allow.
-    length = constants.value_bound * math.sqrt(cmdp.actions) / (1 - cmdp.discount)
     note = {"method": "Monte Carlo", "reason": sphere.note}
     return [
         # The two means differ by chance only: three standard errors.
@@ -141,7 +139,7 @@ def _smoothing_at(problem, sphere, signal):
             bend,
             radius * smoothness * dimension / 2,
             error=2 * bend_noise,
-            trivial=2 * length,
+            trivial=2 * _longest_gradient(constants),
             **note,
         ),
         Result(
@@ -182,7 +180,6 @@ def _gradient_bias_at(problem, sphere, signal, bias):
     steepest = _tangent(exact.gradient(cmdp, sphere.centre, signal))
     off, noise = _mean_norm(scale * odd[..., None, None] * sphere.directions - steepest)
     answered = scale / math.sqrt(sphere.dimension)  # what an answer of one adds at most
-    length = constants.value_bound * math.sqrt(cmdp.actions) / (1 - cmdp.discount)
     return Result(
         "8",
         off + answered * bias,
@@ -190,8 +187,13 @@ def _gradient_bias_at(problem, sphere, signal, bias):
         "Monte Carlo",
         2 * noise,
         sphere.note,
-        trivial=length + answered * constants.return_bound,
+        trivial=_longest_gradient(constants) + answered * constants.return_bound,
     )
+
+
+def _longest_gradient(constants):
+    """Largest norm of a tangent gradient that the ranges of advantages allow."""
+    return constants.value_bound * math.sqrt(constants.actions) / (1 - constants.discount)
 
 
 def _tangent(gradients):

@@ -10,7 +10,8 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import plotting, storage
+from pgpd_hf.figures import panels, style
+from pgpd_hf.support import storage
 from pgpd_hf.verification import contents, platforms
 from pgpd_hf.verification.items import DIGEST, ITEMS
 
@@ -102,7 +103,7 @@ def list_digests(home, folder):
     """
     paths = {path for pattern in CODE for path in home.root.glob(pattern)}
     paths = {path for path in paths if "__pycache__" not in path.parts}
-    paths |= {path for path in home.figures.glob("*") if path.suffix[1:] in plotting.FORMATS}
+    paths |= {path for path in home.figures.glob("*") if path.suffix[1:] in style.FORMATS}
     paths |= {*folder.glob("*.csv"), folder / PLATFORM}
     names = sorted(path.relative_to(home.root).as_posix() for path in paths)
     return "".join(f"{_digest(home.root / name)}  {name}\n" for name in names)
@@ -132,7 +133,7 @@ def check_digests(root, folder):
         if path.parent == folder:
             group = "reference"
         else:
-            group = "figures" if path.suffix[1:] in plotting.FORMATS else "code"
+            group = "figures" if path.suffix[1:] in style.FORMATS else "code"
         if not path.is_file():
             groups[group].append(f"{name}: missing")
         elif _digest(path) != expected:
@@ -194,7 +195,7 @@ def check_figures(found, expected, exact=True):
     list of Check
         One per figure.
     """
-    names = sorted({path.stem for path in found.glob("*") if path.suffix[1:] in plotting.FORMATS})
+    names = sorted({path.stem for path in found.glob("*") if path.suffix[1:] in style.FORMATS})
     return [_check_figure(name, found, expected, exact) for name in names]
 
 
@@ -219,15 +220,15 @@ def check_drawings(folder, figures, exact=True):
         table = _curves(contents.read_csv(folder / "curves.csv"))
     except (OSError, KeyError, ValueError) as error:
         return [_failure("curves.csv of the reference", error)]
-    plotting.plt.switch_backend("agg")  # no windows
-    plotting.use_style()
+    style.plt.switch_backend("agg")  # no windows
+    style.use_style()
     with tempfile.TemporaryDirectory() as scratch:
-        plotting.save(plotting.figure1(table), scratch, "figure1")
+        style.save(panels.figure1(table), scratch, "figure1")
         for algorithm in table["algorithm"].unique():
-            for metric in plotting.METRIC_LABELS:
-                panel = plotting.panel(table, algorithm, metric)
-                plotting.save(panel, scratch, f"{algorithm}_{metric}")
-        plotting.plt.close("all")
+            for metric in panels.METRIC_LABELS:
+                panel = panels.panel(table, algorithm, metric)
+                style.save(panel, scratch, f"{algorithm}_{metric}")
+        style.plt.close("all")
         return check_figures(Path(scratch), figures, exact)
 
 
@@ -296,7 +297,7 @@ def _curves(content):
 
 def _check_figure(name, found, expected, exact):
     # Not every figure is saved in every format, but in the same ones on both sides.
-    files = [f"{name}.{ending}" for ending in plotting.FORMATS]
+    files = [f"{name}.{ending}" for ending in style.FORMATS]
     files = [file for file in files if (found / file).exists() or (expected / file).exists()]
     other = [file for file in files if not _same_bytes(found / file, expected / file)]
     if other and not exact:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from pgpd_hf.storage import replacing
+from pgpd_hf.support.storage import replacing
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ of an algorithm depend on share these runs: they are made once, by the first of 
 
 import json
 
-from pgpd_hf.readings import DEFAULT, overlay
+from pgpd_hf.studies.readings import DEFAULT, overlay
 
 COMPARED = ("small", "large")  # groups of instances for statements about the size of the process
 
@@ -135,7 +135,7 @@ def look(readings, case):
     Returns
     -------
     dict
-        The keys of :data:`pgpd_hf.readings.DEFAULT`.
+        The keys of :data:`pgpd_hf.studies.readings.DEFAULT`.
     """
     reading = readings.get(case.removeprefix("readings/").rstrip("/"), DEFAULT)
     return {key: reading[key] for key in DEFAULT}

@@ -6,7 +6,7 @@ Direct: :math:`\pi_\theta(a|s) = \theta_{s,a}` with every row :math:`\theta_s` i
 
 import numpy as np
 
-from pgpd_hf._compilation import njit
+from pgpd_hf.core.compilation import njit
 
 PARAMETERIZATIONS = ("softmax", "direct")
 

@@ -23,11 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import configuration, optima
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.arguments import located, require_integer
-from pgpd_hf.cmdp import random_cmdp
+from pgpd_hf.core import optima
+from pgpd_hf.core.arguments import located, require_integer
+from pgpd_hf.core.cmdp import random_cmdp
 from pgpd_hf.runs import run
+from pgpd_hf.studies import configuration
 
 AXES = ("iterations", "evaluators", "pairs", "horizon", "states", "actions")
 SIZES = ("states", "actions")
@@ -433,7 +434,7 @@ def check(config):
     Parameters
     ----------
     config : dict
-        A configuration that :func:`pgpd_hf.configuration.check` has passed.
+        A configuration that :func:`pgpd_hf.studies.configuration.check` has passed.
 
     Raises
     ------

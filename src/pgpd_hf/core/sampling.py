@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgpd_hf._compilation import njit
+from pgpd_hf.core.compilation import njit
 
 _HALF = np.uint64(32)
 _LOWER = np.uint64(2**32 - 1)

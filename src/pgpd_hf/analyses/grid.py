@@ -3,14 +3,15 @@
 Where a sweep follows one axis on one process, a grid asks how results spread over processes: each
 of its cases is run on each instance, for each seed. Instances have the size and the distribution
 of the study's environment, and a threshold that binds in the same manner for all of them
-(:func:`pgpd_hf.sweeps.draw_process`).
+(:func:`pgpd_hf.analyses.sweeps.draw_process`).
 """
 
 import pandas as pd
 
-from pgpd_hf import statistics, sweeps
+from pgpd_hf import statistics
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.arguments import located
+from pgpd_hf.analyses import sweeps
+from pgpd_hf.core.arguments import located
 
 AXIS = "evaluators"  # along which cases of a curve lie
 CELL = ("algorithm", "states", "actions", "iterations", "pairs", "horizon", "evaluators")
@@ -26,7 +27,7 @@ def run_block(options, algorithm, cases, instances, seeds):
         Keyword arguments of :func:`pgpd_hf.random_cmdp`.
     algorithm : str
         A key of :data:`pgpd_hf.ALGORITHMS`.
-    cases : list of pgpd_hf.sweeps.Case
+    cases : list of pgpd_hf.analyses.sweeps.Case
         What to run.
     instances, seeds : iterable of int
         Which draws of the process, and which runs on each of them. No two share random numbers.
@@ -86,7 +87,7 @@ def check(config):
     Parameters
     ----------
     config : dict
-        A configuration that :func:`pgpd_hf.configuration.check` has passed.
+        A configuration that :func:`pgpd_hf.studies.configuration.check` has passed.
 
     Raises
     ------

@@ -11,7 +11,7 @@ import json
 import numpy as np
 from numpy.random import SFC64, SeedSequence
 
-from pgpd_hf._compilation import njit
+from pgpd_hf.core.compilation import njit
 
 
 def bit_generator(**axes):

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog
 
-from pgpd_hf.arguments import require_one_of, shown
-from pgpd_hf.cmdp import CMDP
+from pgpd_hf.core.arguments import require_one_of, shown
+from pgpd_hf.core.cmdp import CMDP
 
 METHODS = ("linear_program", "value_iteration")
 
@@ -90,7 +90,7 @@ def require_process(cmdp):
     Raises
     ------
     ValueError
-        If `cmdp` is no :class:`~pgpd_hf.cmdp.CMDP`.
+        If `cmdp` is no :class:`~pgpd_hf.core.cmdp.CMDP`.
     """
     if not isinstance(cmdp, CMDP):
         raise ValueError(f"cmdp: a CMDP expected, got {shown(cmdp)}")

@@ -5,7 +5,7 @@ import numpy as np
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.claims.verdicts import VERDICTS
-from pgpd_hf.plotting import TWO_COLUMNS, plt
+from pgpd_hf.figures.style import TWO_COLUMNS, plt
 
 # Dark, middle and white: told apart in grey and for any colour vision.
 COLORS = {"reproduced": "#1b5e7d", "contradicted": "#f2a541", "inconclusive": "#ffffff"}
@@ -162,7 +162,7 @@ def step_map(tables):
     Parameters
     ----------
     tables : dict
-        By algorithm, rows of :func:`pgpd_hf.sensitivity.explore` for the axis "steps".
+        By algorithm, rows of :func:`pgpd_hf.analyses.sensitivity.explore` for the axis "steps".
 
     Returns
     -------

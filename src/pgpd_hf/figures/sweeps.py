@@ -1,11 +1,11 @@
-"""Figures of sweeps and schedules, in the style of :mod:`pgpd_hf.plotting`."""
+"""Figures of sweeps and schedules, in the style of :mod:`pgpd_hf.figures.panels`."""
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pgpd_hf import plotting
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.figures import style
 
 QUANTITY_LABELS = {
     "gap": r"gap  $V_r^\star - V_r$",
@@ -31,7 +31,7 @@ def slopes_figure(means, algorithm, limit, power):
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.summaries.means`, of one sweep over T.
+        Made by :func:`pgpd_hf.analyses.summaries.means`, of one sweep over T.
     algorithm, limit : str
         The algorithm, and the exact method that is its limit.
     power : float
@@ -68,7 +68,7 @@ def slopes_figure(means, algorithm, limit, power):
         )
         _set_ticks(axes, {*chosen["value"], *exact["value"]})
         axes.set_title(get_algorithm(algorithm).label)
-    plotting.share_legend(figure, 4)
+    style.share_legend(figure, 4)
     return figure
 
 
@@ -78,7 +78,7 @@ def costs_figure(lines):
     Parameters
     ----------
     lines : dict
-        Rows of :func:`pgpd_hf.summaries.means` of one curve and metric, by label.
+        Rows of :func:`pgpd_hf.analyses.summaries.means` of one curve and metric, by label.
 
     Returns
     -------
@@ -87,20 +87,20 @@ def costs_figure(lines):
     figure, panels = _panels(1, 3, 2.8)
     costs = {"value": "iterations $T$", "queries": "human queries", "steps": "environment steps"}
     for axes, (cost, title) in zip(panels[0], costs.items(), strict=True):
-        colors = plotting.crowd_colors(len(lines))
+        colors = style.crowd_colors(len(lines))
         for index, ((label, line), color) in enumerate(zip(lines.items(), colors, strict=True)):
             low, high = line["low"].clip(lower=_LEAST), line["high"]
             axes.fill_between(line[cost], low, high, color=color, alpha=0.15, linewidth=0)
-            marker = plotting.MARKERS[index % len(plotting.MARKERS)]
+            marker = style.MARKERS[index % len(style.MARKERS)]
             axes.plot(
                 line[cost], line["mean"], color=color, marker=marker, markersize=3, label=label
             )
         axes.set(xscale="log", yscale="log", xlabel=title)
         heights = np.concatenate([line["mean"] for line in lines.values()])
         axes.set_ylim(0.5 * heights[heights > 0].min(), 2 * heights.max())
-        plotting.plain_decades(axes)
+        style.plain_decades(axes)
     panels[0, 0].set_ylabel(QUANTITY_LABELS["priced_gap"])
-    plotting.share_legend(figure, 2)
+    style.share_legend(figure, 2)
     return figure
 
 
@@ -110,7 +110,7 @@ def excess_figure(means, scales):
     Parameters
     ----------
     means : pandas.DataFrame
-        Means of :func:`pgpd_hf.summaries.excess`.
+        Means of :func:`pgpd_hf.analyses.summaries.excess`.
     scales : dict
         Functions of M, by label; each is drawn through the middle point of the first curve.
 
@@ -126,19 +126,19 @@ def excess_figure(means, scales):
         last = chosen[chosen["curve"] == chosen["curve"].iloc[-1]]
         x, y = last["value"].to_numpy(), last["mean"].to_numpy()
         middle = len(x) // 2
-        for (label, scale), style in zip(scales.items(), _GUIDES, strict=False):
+        for (label, scale), dashes in zip(scales.items(), _GUIDES, strict=False):
             heights = scale(x)
             axes.plot(
                 x,
                 y[middle] * heights / heights[middle],
                 color="0.35",
-                linestyle=style,
+                linestyle=dashes,
                 linewidth=1,
                 label=label,
             )
         axes.set_ylabel(r"excess of gap $+\ \lambda^\star$ violation")
         axes.set_title(get_algorithm(algorithm).label)
-    plotting.share_legend(figure, 5)
+    style.share_legend(figure, 5)
     return figure
 
 
@@ -148,7 +148,7 @@ def horizon_figure(means, predicted):
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.summaries.means`, of one sweep over H.
+        Made by :func:`pgpd_hf.analyses.summaries.means`, of one sweep over H.
     predicted : pandas.DataFrame
         By `horizon`: `misread`, `late_violation` and `late_gap`.
 
@@ -171,7 +171,7 @@ def horizon_figure(means, predicted):
                 label="predicted",
             )
             axes.set_title(get_algorithm(algorithm).label)
-    plotting.share_legend(figure, 4)
+    style.share_legend(figure, 4)
     return figure
 
 
@@ -181,7 +181,7 @@ def sweep_figure(means, metric="priced_gap"):
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.summaries.means`.
+        Made by :func:`pgpd_hf.analyses.summaries.means`.
     metric : str
         A value of its column `metric`.
 
@@ -194,7 +194,7 @@ def sweep_figure(means, metric="priced_gap"):
     for axes, algorithm in zip(panels[0], algorithms, strict=True):
         draw_sweep(axes, means[means["algorithm"] == algorithm], metric)
         axes.set_title(get_algorithm(algorithm).label)
-    plotting.share_legend(figure, 4)
+    style.share_legend(figure, 4)
     return figure
 
 
@@ -204,7 +204,8 @@ def sizes_figure(means):
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.summaries.means`, of sweeps over sizes, in shares of the start.
+        Made by :func:`pgpd_hf.analyses.summaries.means`, of sweeps over
+        sizes, in shares of the start.
 
     Returns
     -------
@@ -217,7 +218,7 @@ def sizes_figure(means):
         labels = [get_algorithm(algorithm).label for algorithm in chosen["algorithm"]]
         draw_sweep(axes, chosen.assign(curve=labels), "priced_gap")
         axes.set_ylabel("share of the start that is left")
-    plotting.share_legend(figure, 4)
+    style.share_legend(figure, 4)
     return figure
 
 
@@ -240,7 +241,7 @@ def schedules_figure(curves, schedules):
     costs = {"queries": "human queries", "steps": "environment steps"}
     for row, algorithm in zip(panels, algorithms, strict=True):
         for axes, (cost, label) in zip(row, costs.items(), strict=True):
-            for name, color in zip(schedules, plotting.crowd_colors(len(schedules)), strict=True):
+            for name, color in zip(schedules, style.crowd_colors(len(schedules)), strict=True):
                 line = curves[curves["algorithm"].eq(algorithm) & curves["schedule"].eq(name)]
                 axes.fill_between(
                     line[cost], line["low"], line["high"], color=color, alpha=0.15, linewidth=0
@@ -252,7 +253,7 @@ def schedules_figure(curves, schedules):
             axes.set_xlabel(label)
             axes.set_title(get_algorithm(algorithm).label)
         row[0].set_ylabel(QUANTITY_LABELS["priced_gap"])
-    plotting.share_legend(figure, 4)
+    style.share_legend(figure, 4)
     return figure
 
 
@@ -262,7 +263,7 @@ def differences_figure(compared, reference):
     Parameters
     ----------
     compared : pandas.DataFrame
-        Made by :func:`pgpd_hf.summaries.compare`.
+        Made by :func:`pgpd_hf.analyses.summaries.compare`.
     reference : str
         The schedule that the others are compared to.
 
@@ -276,7 +277,7 @@ def differences_figure(compared, reference):
     for axes, algorithm in zip(panels[0], algorithms, strict=True):
         chosen = compared[compared["algorithm"].eq(algorithm) & compared["schedule"].ne(reference)]
         for (metric, label), color, shift in zip(
-            parts.items(), plotting.crowd_colors(2), (0.14, -0.14), strict=True
+            parts.items(), style.crowd_colors(2), (0.14, -0.14), strict=True
         ):
             rows = chosen[chosen["metric"] == metric]
             centre = rows["difference"]
@@ -294,7 +295,7 @@ def differences_figure(compared, reference):
         axes.set_yticks(-np.arange(len(rows)), rows["schedule"])
         axes.set_xlabel(f"priced gap minus that of {reference}")
         axes.set_title(get_algorithm(algorithm).label)
-    plotting.share_legend(figure, 4)
+    style.share_legend(figure, 4)
     return figure
 
 
@@ -308,7 +309,7 @@ def draw_sweep(axes, means, metric, *, scale="log"):
     axes : matplotlib.axes.Axes
         Where to draw; its horizontal axis becomes logarithmic.
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.sweeps.means`, of one sweep.
+        Made by :func:`pgpd_hf.analyses.sweeps.means`, of one sweep.
     metric : str
         A value of its column `metric`.
     scale : {"log", "linear"}
@@ -317,9 +318,9 @@ def draw_sweep(axes, means, metric, *, scale="log"):
     chosen = means[means["metric"] == metric]
     curves = list(chosen["curve"].drop_duplicates())
     if len(curves) == 1:
-        colors = dict.fromkeys(curves, plotting.ALONE)
+        colors = dict.fromkeys(curves, style.ALONE)
     else:
-        colors = dict(zip(curves, plotting.crowd_colors(len(curves)), strict=True))
+        colors = dict(zip(curves, style.crowd_colors(len(curves)), strict=True))
     for index, curve in enumerate(curves):
         line = chosen[chosen["curve"] == curve]
         place = _places(line["value"])
@@ -333,7 +334,7 @@ def draw_sweep(axes, means, metric, *, scale="log"):
             place[shown],
             line["mean"][shown],
             color=colors[curve],
-            marker=plotting.MARKERS[index % len(plotting.MARKERS)],
+            marker=style.MARKERS[index % len(style.MARKERS)],
             markersize=3.4,
             label=curve or None,
         )
@@ -345,14 +346,14 @@ def draw_sweep(axes, means, metric, *, scale="log"):
         axes.axhline(0, color="0.3", linewidth=0.8)
     elif len(positive):
         axes.set_ylim(0.4 * positive.min(), 2.5 * positive.max())
-        plotting.plain_decades(axes)
+        style.plain_decades(axes)
     axes.set_xlabel(AXIS_LABELS[chosen["axis"].iloc[0]])
     axes.set_ylabel(QUANTITY_LABELS[metric.removeprefix("late_")])
 
 
 def _panels(rows, columns, height):
     """Empty panels, two columns of a page wide; the height is that of a row, in inches."""
-    size = (plotting.TWO_COLUMNS, height * rows)
+    size = (style.TWO_COLUMNS, height * rows)
     return plt.subplots(rows, columns, figsize=size, squeeze=False)
 
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from pgpd_hf._compilation import njit
-from pgpd_hf.arguments import require_integer
-from pgpd_hf.links import probability
+from pgpd_hf.core.arguments import require_integer
+from pgpd_hf.core.compilation import njit
+from pgpd_hf.core.links import probability
 
 _ALL = 0  # evaluators = infinity: the difference itself is known
 _MOST = 10**7  # evaluators whose votes have a table: 160 MB

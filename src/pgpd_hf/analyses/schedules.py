@@ -11,10 +11,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import configuration, optima
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.arguments import located
+from pgpd_hf.core import optima
+from pgpd_hf.core.arguments import located
 from pgpd_hf.runs import COLUMNS, checkpoint_grid, iterates
+from pgpd_hf.studies import configuration
 
 _COSTS = {"queries": "evaluators", "steps": "horizon"}
 
@@ -63,7 +64,7 @@ def check(config):
     Parameters
     ----------
     config : dict
-        A configuration that :func:`pgpd_hf.configuration.check` has passed.
+        A configuration that :func:`pgpd_hf.studies.configuration.check` has passed.
 
     Raises
     ------

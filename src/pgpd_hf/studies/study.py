@@ -13,7 +13,9 @@ another environment, or say under an old name something new. So it is taken away
 import copy
 from pathlib import Path
 
-from pgpd_hf import claims, configuration, grid, readings, schedules, sweeps
+from pgpd_hf import claims
+from pgpd_hf.analyses import grid, schedules, sweeps
+from pgpd_hf.studies import configuration, readings
 
 
 def admit(config, folder, own, defaults):

@@ -27,7 +27,7 @@ _REMOTE = (
 def _cache_folder():
     """First local, writable one of $NUMBA_CACHE_DIR, the user's cache and temporary folders."""
     digest = hashlib.sha256()
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     for source in sorted(package.rglob("*.py")):
         content = source.read_bytes()
         if b"@njit" in content:

@@ -3,8 +3,8 @@
 import copy
 from pathlib import Path
 
-from pgpd_hf import configuration
-from pgpd_hf.arguments import located, require_one_of
+from pgpd_hf.core.arguments import located, require_one_of
+from pgpd_hf.studies import configuration
 
 DEFAULT = {"curve": "iterate", "optimum": "constrained", "violation": "signed"}
 

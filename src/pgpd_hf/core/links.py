@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from pgpd_hf._compilation import njit
-from pgpd_hf.arguments import require_one_of
+from pgpd_hf.core.arguments import require_one_of
+from pgpd_hf.core.compilation import njit
 
 _LOGISTIC, _PROBIT, _CAUCHY = range(3)
 

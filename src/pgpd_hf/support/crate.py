@@ -11,7 +11,7 @@ from pathlib import Path
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from pgpd_hf.storage import recording
+from pgpd_hf.support.storage import recording
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
@@ -51,7 +51,7 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
     provenance : dict
         With `versions` and `git`, as in `provenance.json`.
     period : dict
-        `started` and `finished`, made by :func:`pgpd_hf.provenance.period`.
+        `started` and `finished`, made by :func:`pgpd_hf.support.provenance.period`.
     """
     crate = ROCrate(version="1.1")
     _describe(crate, study, period)

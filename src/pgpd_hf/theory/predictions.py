@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import optima, streams
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.links import get_link
+from pgpd_hf.core import optima, streams
+from pgpd_hf.core.links import get_link
 from pgpd_hf.theory import exact
 
 _ALMOST_NEVER = 1e-12  # probability of an action that a policy does not take

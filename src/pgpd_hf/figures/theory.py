@@ -1,4 +1,4 @@
-"""Figures of rates, bounds and certificates, in the style of :mod:`pgpd_hf.plotting`."""
+"""Figures of rates, bounds and certificates, in the style of :mod:`pgpd_hf.figures.panels`."""
 
 import re
 
@@ -7,8 +7,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import plotting
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.figures import style
 
 _RULE_STYLES = {"study": "-", "theorem": ":"}
 # Okabe and Ito's, which differ for any colour vision; light grey for what is no error.
@@ -47,7 +47,7 @@ def rates_figure(means, promised):
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.rates.mean_averages`.
+        Made by :func:`pgpd_hf.analyses.rates.mean_averages`.
     promised : dict
         Exponent by algorithm; drawn as a dashed line whose height means nothing.
 
@@ -58,11 +58,11 @@ def rates_figure(means, promised):
     algorithms = list(means["algorithm"].drop_duplicates())
     metrics = list(means["metric"].drop_duplicates())
     crowds = list(means["crowd"].drop_duplicates())
-    colors = dict(zip(crowds, plotting.crowd_colors(len(crowds)), strict=True))
+    colors = dict(zip(crowds, style.crowd_colors(len(crowds)), strict=True))
     figure, grid = plt.subplots(
         len(algorithms),
         len(metrics),
-        figsize=(plotting.TWO_COLUMNS, 2.5 * len(algorithms)),
+        figsize=(style.TWO_COLUMNS, 2.5 * len(algorithms)),
         squeeze=False,
     )
     for row, algorithm in zip(grid, algorithms, strict=True):
@@ -76,10 +76,10 @@ def rates_figure(means, promised):
                     yerr=[positive["mean"] - positive["low"], positive["high"] - positive["mean"]],
                     color=colors[crowd],
                     linestyle=_RULE_STYLES[rule],
-                    marker=plotting.MARKERS[crowds.index(crowd) % len(plotting.MARKERS)],
+                    marker=style.MARKERS[crowds.index(crowd) % len(style.MARKERS)],
                     markersize=3.2,
                     elinewidth=0.8,
-                    label=f"{plotting.crowd_label(crowd)}, steps of the {rule}",
+                    label=f"{style.crowd_label(crowd)}, steps of the {rule}",
                 )
             axes.set_xscale("log")
             axes.set_xticks(chosen["iterations"].unique(), minor=False)
@@ -100,8 +100,8 @@ def rates_figure(means, promised):
                 axes.plot(
                     ends, slope, color="0.4", linestyle="--", linewidth=1, label="promised slope"
                 )
-            plotting.plain_decades(axes)
-    plotting.share_legend(figure, 3)
+            style.plain_decades(axes)
+    style.share_legend(figure, 3)
     return figure
 
 
@@ -123,8 +123,8 @@ def bounds_figure(table):
     names = table.drop_duplicates(["item", "part"])
     heights = {key: -k for k, key in enumerate(zip(names["item"], names["part"], strict=True))}
     settings = list(table["setting"].drop_duplicates())
-    figure, axes = plt.subplots(figsize=(plotting.TWO_COLUMNS, 0.19 * len(names) + 0.9))
-    for index, color in enumerate(plotting.crowd_colors(len(settings))):
+    figure, axes = plt.subplots(figsize=(style.TWO_COLUMNS, 0.19 * len(names) + 0.9))
+    for index, color in enumerate(style.crowd_colors(len(settings))):
         rows = table[table["setting"].eq(settings[index]) & table["ratio"].gt(0)]
         y = np.array([heights[key] for key in zip(rows["item"], rows["part"], strict=True)])
         for hollow in (False, True):
@@ -133,7 +133,7 @@ def bounds_figure(table):
                 rows["ratio"][chosen],
                 y[chosen] + 0.25 * (1 - index),
                 s=14,
-                marker=plotting.MARKERS[index % len(plotting.MARKERS)],
+                marker=style.MARKERS[index % len(style.MARKERS)],
                 facecolor="none" if hollow else color,
                 edgecolor=color,
                 linewidth=0.9,
@@ -165,9 +165,7 @@ def certificate_figure(table, parts):
     matplotlib.figure.Figure
     """
     algorithms = list(table["algorithm"].drop_duplicates())
-    figure, grid = plt.subplots(
-        1, len(algorithms), figsize=(plotting.TWO_COLUMNS, 2.8), squeeze=False
-    )
+    figure, grid = plt.subplots(1, len(algorithms), figsize=(style.TWO_COLUMNS, 2.8), squeeze=False)
     for axes, algorithm in zip(grid[0], algorithms, strict=True):
         rows = table[table["algorithm"] == algorithm]
         means = rows.groupby("evaluators", dropna=False)[[*parts, "measured"]].mean()
@@ -195,11 +193,11 @@ def certificate_figure(table, parts):
             label="measured",
         )
         axes.axhline(0, color="0.3", linewidth=0.8)
-        labels = [plotting.crowd_label(pd.NA if pd.isna(M) else int(M)) for M in means.index]
+        labels = [style.crowd_label(pd.NA if pd.isna(M) else int(M)) for M in means.index]
         axes.set_xticks(range(len(means)), labels)
         axes.set_title(get_algorithm(algorithm).label)
     grid[0, 0].set_ylabel("average optimality gap")
-    plotting.share_legend(figure, 4)
+    style.share_legend(figure, 4)
     return figure
 
 

@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pandas as pd
 
+from pgpd_hf.analyses.sweeps import LIMITS, METRICS, QUANTITIES
 from pgpd_hf.statistics import (
     difference_interval,
     loglog_slope,
     mean_interval,
     power_with_floor,
 )
-from pgpd_hf.sweeps import LIMITS, METRICS, QUANTITIES
 
 FASTER = ("at least as fast", "slower")  # a slope beside a promised exponent
 LOWER = ("lower", "higher")  # a difference beside zero
@@ -28,7 +28,7 @@ def means(table, metrics=METRICS):
     Parameters
     ----------
     table : pandas.DataFrame
-        Made by :func:`pgpd_hf.sweeps.run_case`, of any sweeps.
+        Made by :func:`pgpd_hf.analyses.sweeps.run_case`, of any sweeps.
     metrics : sequence of str
         Columns to reduce.
 
@@ -57,7 +57,7 @@ def excess(table, reference, keys, metrics=METRICS):
     Parameters
     ----------
     table : pandas.DataFrame
-        Made by :func:`pgpd_hf.sweeps.run_case`.
+        Made by :func:`pgpd_hf.analyses.sweeps.run_case`.
     reference : pandas.DataFrame
         Rows of the same kind, one per algorithm, seed and `keys`.
     keys : list of str
@@ -85,7 +85,7 @@ def slopes(table, metrics=METRICS, floor=False):
     Parameters
     ----------
     table : pandas.DataFrame
-        Made by :func:`pgpd_hf.sweeps.run_case`.
+        Made by :func:`pgpd_hf.analyses.sweeps.run_case`.
     metrics : sequence of str
         Columns to fit.
     floor : bool
@@ -152,7 +152,7 @@ def scale_slopes(table, scale):
     Parameters
     ----------
     table : pandas.DataFrame
-        Made by :func:`pgpd_hf.sweeps.run_case`.
+        Made by :func:`pgpd_hf.analyses.sweeps.run_case`.
     scale : callable
         Positive function of an array of positions, such as M.
 
@@ -251,7 +251,7 @@ def outcomes(traces, multiplier, share=0.1):
     Parameters
     ----------
     traces : pandas.DataFrame
-        Made by :func:`pgpd_hf.schedules.run_schedule`, with a column `schedule`.
+        Made by :func:`pgpd_hf.analyses.schedules.run_schedule`, with a column `schedule`.
     multiplier : float
         :math:`\lambda^\star`, the price of violation in the priced gap.
     share : float
@@ -287,7 +287,7 @@ def spent(traces, metric="priced_gap"):
     Parameters
     ----------
     traces : pandas.DataFrame
-        Made by :func:`pgpd_hf.schedules.run_schedule`, with a column `schedule`.
+        Made by :func:`pgpd_hf.analyses.schedules.run_schedule`, with a column `schedule`.
     metric : str
         Column to reduce.
 

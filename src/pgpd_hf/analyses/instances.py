@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from pgpd_hf import calibration, configuration
 from pgpd_hf.runs import run
+from pgpd_hf.studies import calibration, configuration
 
 
 def run_instance(study, algorithm, number, threads=1):
@@ -23,7 +23,7 @@ def run_instance(study, algorithm, number, threads=1):
     Returns
     -------
     scores : pandas.DataFrame
-        As of :func:`pgpd_hf.calibration.score_grid`; empty where step sizes are given.
+        As of :func:`pgpd_hf.studies.calibration.score_grid`; empty where step sizes are given.
     traces : pandas.DataFrame
         Rows of :func:`pgpd_hf.run` for every M and seed of the study.
     """

@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import configuration
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.optima import solve
+from pgpd_hf.core.optima import solve
 from pgpd_hf.runs import values_at
+from pgpd_hf.studies import configuration
 
 _CHECKPOINTS = 100
 

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from pgpd_hf.storage import recording
+from pgpd_hf.support.storage import recording
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #222; margin: 2em; }

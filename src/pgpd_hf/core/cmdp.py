@@ -14,9 +14,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from pgpd_hf import streams
-from pgpd_hf._compilation import njit
-from pgpd_hf.arguments import located, require_integer, require_number, require_one_of
+from pgpd_hf.core import streams
+from pgpd_hf.core.arguments import located, require_integer, require_number, require_one_of
+from pgpd_hf.core.compilation import njit
 
 SCALES = ("normalized", "unit")
 _MOST_ENTRIES = 2**27  # of the transition array of a random process: a gibibyte

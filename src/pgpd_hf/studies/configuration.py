@@ -18,13 +18,13 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.arguments import located, shown
-from pgpd_hf.cmdp import CMDP, random_cmdp
-from pgpd_hf.links import get_link
-from pgpd_hf.optima import find_safest, solve
-from pgpd_hf.storage import read_json
+from pgpd_hf.core.arguments import located, shown
+from pgpd_hf.core.cmdp import CMDP, random_cmdp
+from pgpd_hf.core.links import get_link
+from pgpd_hf.core.optima import find_safest, solve
+from pgpd_hf.support.storage import read_json
 
-BOUNDED = ("npgpd_hf", "zpgpd_hf")  # whose theorems the bounds are about
+_BOUNDED = ("npgpd_hf", "zpgpd_hf")  # whose theorems the bounds are about
 _MOST_TRANSITIONS = 10**6  # the linear program of a process takes up to a minute
 _optima, _built = {}, set()  # what checks have found possible so far
 
@@ -195,7 +195,7 @@ def check_bounds(config, schema):
         check_environment(key, config, options["environment"], schema)
         cmdp, setting = bound_problem(config, name)
         with located(f"bounds.settings.{name}"):
-            for algorithm in BOUNDED:
+            for algorithm in _BOUNDED:
                 _build(algorithm, cmdp, setting)
 
 

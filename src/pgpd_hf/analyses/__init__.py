@@ -1,0 +1,1 @@
+"""What is run and tabled beside Figure 1."""

@@ -1,0 +1,1 @@
+"""The model: CMDPs, policies, links, sampling, evaluators and random streams."""

@@ -1,0 +1,1 @@
+"""Studies: configurations, readings and calibration."""

@@ -1,0 +1,1 @@
+"""Files, processes, clusters: what keeps promises about runs, and knows no science."""
