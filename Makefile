@@ -5,6 +5,7 @@ CORES ?= all
 CONFIG ?=
 KILLS ?= 20
 COMMANDS ?= figures test
+UV ?= uv
 LOCK_FLAGS ?=
 
 # Packages that the shell (say, an environment module) puts first would shadow the locked ones.
@@ -25,14 +26,14 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims report crate smoke verify reference bench scaling test \
+.PHONY: help figures claims theory grid report crate smoke verify reference bench scaling test \
     test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke,'
-	@echo '  CONFIG=config/mine.yaml makes figures, claims or crate of another study, KILLS=3 is for test-faults,'
+	@echo '  CONFIG=config/mine.yaml makes figures, claims, theory, grid or crate of another study, KILLS=3 is for test-faults,'
 	@echo '  COMMANDS=figures for test-clone: what to run there.'
 
 figures: .venv/installed  ## run the default study: results/paper and the committed figures
@@ -40,6 +41,12 @@ figures: .venv/installed  ## run the default study: results/paper and the commit
 
 claims: .venv/installed  ## judge the paper's statements under every reading (a quarter of an hour)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
+
+theory: .venv/installed  ## measure what the theorems promise: certificates, slopes, effects, schedules (5 to 8 minutes)
+	$(IN_VENV) $(CHECK_CONFIG) snakemake theory --cores $(CORES) $(USE_CONFIG)
+
+grid: .venv/installed  ## run every combination of settings on random instances
+	$(IN_VENV) $(CHECK_CONFIG) snakemake grid --cores $(CORES) $(USE_CONFIG)
 
 report: .venv/installed  ## put all results so far into one HTML file: results/paper/report.html
 	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html \
@@ -96,7 +103,8 @@ docs: .venv/installed  ## write config/README.md from the schema's descriptions
 	$(IN_VENV) python tools/document_config.py
 
 lock:  ## resolve pyproject.toml anew (needs uv): LOCK_FLAGS=--upgrade for newer versions
-	$(PYTHON) tools/lock.py $(LOCK_FLAGS)
+	$(UV) pip compile pyproject.toml --quiet $(LOCK_FLAGS)
+	$(PYTHON) tools/conda_environment.py
 
 clean:  ## remove results, keep the environment and the committed figures
 	rm -rf results .snakemake

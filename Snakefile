@@ -5,12 +5,12 @@ import sys
 
 from snakemake.utils import min_version
 
-from pgpd_hf.studies import configuration
+from pgpd_hf.support import validation
 
 min_version("9.27")
 
 try:
-    DEFAULTS = configuration.read("config/config.yaml")
+    DEFAULTS = validation.read("config/config.yaml")
 except ValueError as error:
     sys.exit(f"config: {error}")
 
@@ -24,32 +24,20 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/common.smk"
 
 
-settle_config()
-if workflow.is_main_process:
-    check_folders()
-
-
-include: "workflow/rules/cases.smk"
-
-
 wildcard_constraints:
-    case="|readings/[a-z0-9-]+/",
-    group="[a-z]+",
+    reading="|readings/[a-z0-9-]+/",
+    folder="|readings/[a-z0-9-]+/|instances/[a-z]+/",
+    analysis="|".join(ANALYSES),
+    part=r"\w+(/\w+)*",
     algorithm=r"\w+",
     first=r"\d+",
     last=r"\d+",
 
 
-include: "workflow/rules/environment.smk"
-include: "workflow/rules/simulate.smk"
-include: "workflow/rules/notebooks.smk"
-include: "workflow/rules/instances.smk"
-include: "workflow/rules/claims.smk"
-include: "workflow/rules/proofs.smk"
-include: "workflow/rules/sweeps.smk"
+include: "workflow/rules/figure1.smk"
+include: "workflow/rules/analyses.smk"
 include: "workflow/rules/theory.smk"
-include: "workflow/rules/grid.smk"
-include: "workflow/rules/summary.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/cluster.smk"
 
@@ -62,11 +50,7 @@ rule all:
         traces(""),
         optimum_of(""),
         calibrations(),
-        rules.figures.output,
-        rules.rates.output,
-        f"{RESULTS}/claims.csv",
-        rules.bounds.output,
-        rules.summary.output,
+        MAIN,
         rules.provenance.output,
     message:
         "Everything is there"
@@ -78,7 +62,7 @@ rule sample:
         environment_of(""),
         optimum_of(""),
         calibrations(),
-        expand(rules.bound.output, setting=config["bounds"]["settings"]),
+        BOUND_TABLES,
         traces(""),
     message:
         "What can be checked without the whole study is there"
@@ -87,10 +71,8 @@ rule sample:
 rule theory:
     input:
         rules.bounds.output,
-        rules.certificates.output,
-        rules.slopes.output,
-        rules.effects.output,
-        rules.schedules.output,
+        rules.certificates.output if CERTIFICATE_TABLES else [],
+        [analysis_outputs(name) for name in in_target("theory")],
     message:
         "Bounds, certificates, slopes, effects and schedules are there"
 

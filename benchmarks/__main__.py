@@ -50,7 +50,7 @@ def main():
 
 
 def paper_task(algorithm, pairs):
-    """Make the task of the paper's size, with 64 people and the paper study's environment."""
+    """Make the task of the paper's size, with 64 evaluators and the paper study's environment."""
     cmdp = random_cmdp()
     primal_step, dual_step = STEPS[algorithm]
     return Task(
@@ -62,7 +62,7 @@ def paper_task(algorithm, pairs):
         discount=cmdp.discount,
         threshold=cmdp.threshold,
         scale=cmdp.scale,
-        people=64,
+        evaluators=64,
         pairs=pairs,
         horizon=80,
         primal_step=primal_step,

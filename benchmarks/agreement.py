@@ -13,7 +13,7 @@ ITERATIONS = 4
 
 
 def small_tasks():
-    """Make tasks on which a deviation shows: few states, few people, long steps.
+    """Make tasks on which a deviation shows: few states, few evaluators, long steps.
 
     Yields
     ------
@@ -21,7 +21,7 @@ def small_tasks():
         Each algorithm with one and with three trajectories per question.
     """
     rng = np.random.default_rng(1)
-    process = {
+    cmdp = {
         "transition": rng.dirichlet(np.full(3, 0.5), size=(3, 2)),
         "reward": rng.random((3, 2)),
         "utility": rng.random((3, 2)),
@@ -33,14 +33,14 @@ def small_tasks():
     for algorithm, pairs in itertools.product(("npgpd_hf", "zpgpd_hf"), (1, 3)):
         yield Task(
             algorithm=algorithm,
-            people=5,
+            evaluators=5,
             pairs=pairs,
             horizon=4,
             primal_step=0.3 if algorithm == "npgpd_hf" else 0.1,
             dual_step=0.3,
             multiplier_bound=2.0,
             perturbation=0.5,
-            **process,
+            **cmdp,
         )
 
 

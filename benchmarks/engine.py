@@ -30,7 +30,7 @@ def trace(task, seeds, iterations, cores):
     return pgpd_hf.run(
         cmdp,
         task.algorithm,
-        evaluators=task.people,
+        evaluators=task.evaluators,
         seeds=seeds,
         iterations=iterations,
         pairs=task.pairs,

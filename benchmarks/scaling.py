@@ -44,7 +44,7 @@ LABELS = {
     "actions": r"actions $|A|$",
     "horizon": r"horizon $H$",
     "pairs": r"pairs $N$",
-    "evaluators": r"people $M$",
+    "evaluators": r"evaluators $M$",
     "seeds": "seeds",
     "iterations": r"iterations $T$",
 }
@@ -96,9 +96,9 @@ def measure(algorithm, sizes):
     def simulation(iterations):
         begin = time.process_time()
         setting = Setting(iterations=iterations, **sizes, **steps)
-        process = get_algorithm(algorithm)(cmdp, optimum, setting)
+        ready = get_algorithm(algorithm)(cmdp, optimum, setting)
         for seed in range(seeds):
-            for _ in iterates(process, seed):
+            for _ in iterates(ready, seed):
                 pass
         return time.process_time() - begin
 

@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Task(NamedTuple):
-    """A process, an algorithm and its settings; everything that a peer needs to know.
+    """A CMDP, an algorithm and its setting: everything that a peer needs to know.
 
     Attributes
     ----------
@@ -20,7 +20,7 @@ class Task(NamedTuple):
         Distribution of the first state.
     discount, threshold, scale : float
         gamma, b, and the largest possible reward.
-    people, pairs, horizon : int
+    evaluators, pairs, horizon : int
         M, N and H.
     primal_step, dual_step, multiplier_bound, perturbation : float
         eta_1, eta_2, the upper end of Lambda, and mu.
@@ -34,7 +34,7 @@ class Task(NamedTuple):
     discount: float
     threshold: float
     scale: float
-    people: int
+    evaluators: int
     pairs: int
     horizon: int
     primal_step: float

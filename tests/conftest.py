@@ -13,7 +13,7 @@ settings.load_profile("pgpd_hf")
 SHARING = {
     f"tests/workflow/{path.name}"
     for path in Path(__file__).parent.glob("workflow/test_*.py")
-    if re.search(r"\bfinished\b", path.read_text(encoding="utf-8"))
+    if re.search(r"\bfinished", path.read_text(encoding="utf-8"))
 }
 
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pgpd_hf import analyses
+
 ROOT = Path(__file__).parents[1]
 PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
 PARTS += ("CITATION.cff", "LICENSE", "Makefile", "README.md")
@@ -18,6 +20,7 @@ def rules(*names):
     files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
     pattern = re.compile(r"^(?:use rule \w+ as|rule) (\w+)", re.MULTILINE)
     known = {name for file in files for name in pattern.findall(file.read_text(encoding="utf-8"))}
+    known |= {name for name, analysis in analyses.find().items() if analysis.TABLES}
     assert known >= set(names), set(names) - known
     return set(names)
 

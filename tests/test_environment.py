@@ -29,7 +29,6 @@ LOCKED = {
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 REQUIRED = [
-    *PROJECT["build-system"]["requires"],
     *PROJECT["project"]["dependencies"],
     *(item for group in PROJECT["dependency-groups"].values() for item in group),
 ]
@@ -72,6 +71,10 @@ def test_requirement_is_locked_within_its_range(text):
     assert version(pin) in requirement.specifier
 
 
+def test_build_backend_is_among_what_is_locked():
+    assert PROJECT["dependency-groups"]["build"] == PROJECT["build-system"]["requires"]
+
+
 def test_conda_environment_pins_what_the_lock_pins():
     (pip,) = (item["pip"] for item in ENVIRONMENT if isinstance(item, dict))
     assert pip[0] == "-e ."
@@ -86,7 +89,7 @@ def test_conda_python_is_supported():
 
 def test_conda_environment_was_written_from_this_lock():
     """The file carries the lock's digest, so an edit by hand of either one shows."""
-    render = runpy.run_path(str(ROOT / "tools" / "lock.py"))["render_environment"]
+    render = runpy.run_path(str(ROOT / "tools" / "conda_environment.py"))["render"]
     assert (ROOT / "environment.yml").read_text() == render(LOCK), "run `make lock`"
 
 

@@ -2,10 +2,10 @@
 
 import sys
 
-from pgpd_hf.studies import configuration
+from pgpd_hf.support import validation
 
 for path in sys.argv[1:]:
     try:
-        configuration.read(path)
+        validation.read(path)
     except ValueError as error:
         sys.exit(f"config: {error}")

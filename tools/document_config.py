@@ -12,6 +12,7 @@ SCHEMAS = ROOT / "workflow/schemas"
 READINGS = ROOT / "config/readings"
 CONFIG = ROOT / "config/config.yaml"
 PAGE = ROOT / "config/README.md"
+END = "...\n"  # of a YAML document that is a single value
 INTRODUCTION = """\
 # Configuration
 
@@ -81,59 +82,51 @@ largest possible value. The criteria:
 
 def resolve(entry, definitions):
     """An entry with what it refers to; its own keys win."""
-    reference = entry.get("$ref")
-    return {**definitions[reference.split("/")[-1]], **entry} if reference else entry
+    return {**definitions.get(entry.get("$ref", "").split("/")[-1], {}), **entry}
 
 
 def rows(schema, defaults, definitions, prefix=""):
     """Table rows of all keys of an object, in order, nested ones after their parent."""
     for name, entry in schema.get("properties", {}).items():
         entry = resolve(entry, definitions)
-        key = f"{prefix}{name}"
-        default = defaults.get(name) if isinstance(defaults, dict) else None
-        nested = "properties" in entry or isinstance(entry.get("additionalProperties"), dict)
-        missing = not isinstance(defaults, dict) or name not in defaults
-        shown = (
-            ""
-            if nested or missing
-            else f"`{yaml.safe_dump(default, default_flow_style=True, width=10**6)}`"
-        )
-        shown = shown.replace("\n...\n", "").replace("\n", "")
-        yield f"| `{key}` | {shown} | {entry['description'].strip()} |"
-        yield from rows(entry, default, definitions, f"{key}.")
-        if isinstance(entry.get("additionalProperties"), dict):
-            inner = resolve(entry["additionalProperties"], definitions)
-            yield from rows(inner, None, definitions, f"{key}.NAME.")
+        others = entry.get("additionalProperties")
+        shown = ""
+        if name in defaults and "properties" not in entry and not isinstance(others, dict):
+            text = yaml.safe_dump(defaults[name], default_flow_style=True, width=10**6)
+            shown = f"`{text.removesuffix(END).strip()}`"
+        yield f"| `{prefix}{name}` | {shown} | {entry['description'].strip()} |"
+        yield from rows(entry, defaults.get(name) or {}, definitions, f"{prefix}{name}.")
+        if isinstance(others, dict):
+            inner = resolve(others, definitions)
+            yield from rows(inner, {}, definitions, f"{prefix}{name}.NAME.")
 
 
-def load(name):
-    """A schema by name."""
-    return yaml.safe_load((SCHEMAS / f"{name}.schema.yaml").read_text())
+def load(path):
+    """Content of a YAML file."""
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def keys(name):
     """Table rows of a schema without defaults."""
-    return [row.replace("|  |", "|", 1) for row in rows(load(name), None, {})]
+    schema = load(SCHEMAS / f"{name}.schema.yaml")
+    return [row.replace("|  |", "|", 1) for row in rows(schema, {}, {})]
 
 
 def page():
     """The page's text."""
-    schema = load("config")
-    lines = [INTRODUCTION.rstrip("\n")]
-    lines += rows(schema, yaml.safe_load(CONFIG.read_text()), schema["$defs"])
-    lines.append(READINGS_INTRODUCTION.rstrip("\n"))
+    schema = load(SCHEMAS / "config.schema.yaml")
+    lines = [INTRODUCTION, *rows(schema, load(CONFIG), schema["$defs"]), READINGS_INTRODUCTION]
     for path in sorted(READINGS.glob("*.yaml"), key=lambda path: path.stem):
-        about = yaml.safe_load(path.read_text())["about"].strip().replace("|", "\\|")
+        about = load(path)["about"].strip().replace("|", "\\|")
         lines.append(f"| `{path.stem}` | {about} |")
-    lines += [READING_KEYS.rstrip("\n"), *keys("reading")]
-    lines += [CLAIMS_INTRODUCTION.rstrip("\n"), *keys("claims")]
-    lines.append(CRITERIA_INTRODUCTION.rstrip("\n"))
+    lines += [READING_KEYS, *keys("reading"), CLAIMS_INTRODUCTION, *keys("claims")]
+    lines.append(CRITERIA_INTRODUCTION)
     for name, function in CRITERIA.items():
         demand = function.__doc__.split("\n")[0].replace("|", "\\|")
         arguments = ", ".join(f"`{key}`" for key in inspect.signature(function).parameters)
         lines.append(f"| `{name}` | {demand} | {arguments} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(line.rstrip("\n") for line in lines) + "\n"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
+    PAGE.write_text(page(), encoding="utf-8")

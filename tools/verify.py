@@ -6,7 +6,6 @@ verdicts and theory to either.
 """
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
@@ -17,127 +16,109 @@ from pathlib import Path
 
 import yaml
 
-from pgpd_hf import verification
-from pgpd_hf.verification import Study, platforms
+from pgpd_hf.support import storage
+from pgpd_hf.verification import checks, platforms
+from pgpd_hf.verification.tables import TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
-# Targets of the workflow.
-SAMPLE = ("sample",)
+REFERENCE = ROOT / "reference"
+FOLDERS = ("config", "notebooks", "profiles", "src", "workflow")
+SAMPLE = ("sample",)  # targets of the workflow
 DEFAULT = (*SAMPLE, "all")
 FULL = (*DEFAULT, "claims", "theory")
-RUNS = {
-    SAMPLE: "a part of the study",
-    DEFAULT: "the study",
-    FULL: "the study, its verdicts under all readings and its theory",
-}
+MAKE = {"all": "make figures", "claims": "make claims", "theory": "make theory"}
+SHOWN = 5  # differences of a table
 
 
-def copy_project(folder):
-    """Copy what the workflow consists of."""
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")
-    for part in PARTS:
-        if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, folder / part, ignore=ignored)
-        else:
-            shutil.copy(ROOT / part, folder / part)
-
-
-def run_workflow(folder, cores, config, targets):
-    """Run the workflow of a copy with the package of this copy; say whether it succeeded."""
-    command = ["snakemake", *targets, "--cores", cores, "--configfile", config]
+def run_workflow(folder, options, targets):
+    """Run the workflow in a copy of the project, with the package of the copy."""
+    shutil.copy(ROOT / "Snakefile", folder)
+    for name in FOLDERS:
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    command = ["snakemake", *targets, "--cores", options.cores, "--configfile", options.configfile]
     if targets == SAMPLE:
         command += ["--config", "seeds=1"]
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
-    return subprocess.run(command, cwd=folder, env=environment, check=False).returncode == 0
+    return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
 
 
-def made_by(targets):
-    """List what the reference holds of these targets' results."""
-    return [item for item in verification.ITEMS if item.target in targets]
+def compare(folder, results, figures, targets, exact):
+    """Compare what was run in a folder, and the project's own results, with the reference.
 
-
-def write(study, home, reference, targets):
-    """Write the reference, and the figures of the same run."""
-    shutil.copytree(study.figures, home.figures, dirs_exist_ok=True)
-    verification.write_reference(study, home, reference, made_by(targets))
-    print(f"{reference.relative_to(ROOT)}/ and {home.figures.relative_to(ROOT)}/ are written.")
-
-
-def recorded_platform(reference):
-    """Read which platform the reference is from; nothing if the file is no longer what it was."""
-    try:
-        return json.loads((reference / verification.PLATFORM).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-
-
-def compare(study, home, reference, targets, complete):
-    """Compare, print the table, and say how many do not agree."""
-    recorded = recorded_platform(reference)
-    others = platforms.differences(recorded, platforms.describe())
-    exact = not others
-    committed = home.results.relative_to(ROOT).as_posix()
-    again = verification.check_study(reference, study, exact, made_by(targets))
-    if not complete:
-        again.append(verification.Check("workflow", "success", "failure", False, ""))
-    sections = [
-        ("Files", verification.check_digests(ROOT, reference)),
-        ("Run again", again),
-        ("Drawn again", verification.check_drawings(reference, home.figures, exact)),
-        (f"In {committed}", verification.check_study(reference, home, exact, partial=True)),
-    ]
+    Returns, by heading and by what was compared, lines that differ, or why nothing was compared.
+    """
+    again = [table for table in TABLES if table.target in targets]
+    run = checks.check_tables(REFERENCE, folder / results, again, exact)
+    there = checks.check_tables(REFERENCE, ROOT / results, TABLES, exact, partial=True)
+    drawn = {"the reference": checks.check_drawings(REFERENCE, ROOT / figures, exact)}
     if targets == FULL:
-        drawn = verification.check_figures(study.figures, home.figures, exact)
-        sections.insert(2, ("Figures of this run", drawn))
-    checks = [check for _, section in sections for check in section]
-    wrong = sum(not check.agrees for check in checks)
-    print("", verification.format_table(sections), "", sep="\n")
-    if others:
-        limit = f"{verification.TOLERANCE:g}"
-        print(f"This is not the reference's platform, so numbers may differ by {limit}:")
-        print("\n".join(f"  {line}" for line in others))
-    else:
-        print("This is the reference's platform, so all bits have to agree.")
-    print(f"{wrong} of {len(checks)} do not agree." if wrong else f"All {len(checks)} agree.")
-    return wrong
+        drawn["the study"] = checks.check_figures(folder / figures, ROOT / figures, exact)
+    skipped = {
+        table.name: f"run `{MAKE[table.target]}` or `make verify FULL=1`"
+        for table in TABLES
+        if table.name not in {*run, *there}
+    }
+    return {
+        "Run again": run,
+        "Figures of": drawn,
+        f"In {results}": there,
+        f"Neither run again nor in {results}": skipped,
+    }
 
 
+def show(sections):
+    """Print what was compared; return whether all agrees."""
+    answers = []
+    for heading, section in sections.items():
+        print("", heading, sep="\n")
+        for what, lines in section.items():
+            if isinstance(lines, str):
+                answers, lines = [*answers, f"not compared: {lines}"], []
+            else:
+                answers.append("NO" if lines else "yes")
+            print(f"  {what:<20} {answers[-1]}", *lines[:SHOWN], sep="\n    ")
+            if len(lines) > SHOWN:
+                print(f"    and {len(lines) - SHOWN} more")
+    print(f"\n{answers.count('yes')} agree, {answers.count('NO')} do not.")
+    return "NO" not in answers
+
+
+@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="with verdicts and theory")
     parser.add_argument("--write", action="store_true", help="write the reference")
     parser.add_argument("--cores", default="all", help="for the workflow")
     parser.add_argument("--configfile", default="config/config.yaml", help="the study")
-    parser.add_argument("--reference", default="reference", help="folder in the project")
-    arguments = parser.parse_args()
+    options = parser.parse_args()
 
+    if not (options.write or REFERENCE.exists()):
+        sys.exit("reference: no reference there; `make reference` writes it")
     started = time.monotonic()
-    targets = FULL if arguments.full else DEFAULT if arguments.write else SAMPLE
-    config, reference = ROOT / arguments.configfile, (ROOT / arguments.reference).resolve()
-    if not config.is_file():
-        sys.exit(f"{arguments.configfile}: no such file")
-    if ROOT.resolve() not in reference.parents:
-        sys.exit(f"{arguments.reference}: a folder inside the project expected")
-    if not (arguments.write or (reference / verification.DIGESTS).exists()):
-        sys.exit(f"{arguments.reference}: no reference there; `make reference` writes it")
-    name = yaml.safe_load(config.read_text(encoding="utf-8")).get("study", "paper")
-
+    targets = FULL if options.full else DEFAULT if options.write else SAMPLE
+    config = yaml.safe_load((ROOT / options.configfile).read_text(encoding="utf-8"))
+    results = Path("results", config.get("study", "paper"))
+    figures = Path("figures") if results.name == "paper" else results / "figures"
+    others = [] if options.write else platforms.differences(REFERENCE / checks.PLATFORM)
+    if others:
+        print(f"Another platform: numbers may differ by {checks.TOLERANCE}", *others, sep="\n  ")
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
-    copy_project(folder)
-    print(f"Running {RUNS[targets]} from scratch, in {folder}", flush=True)
-    complete = run_workflow(folder, arguments.cores, arguments.configfile, targets)
-    study, home = Study(folder, name), Study(ROOT, name)
-    if arguments.write:
-        if not complete:
-            sys.exit(f"The study failed, nothing is written; see {folder}")
-        write(study, home, reference, targets)
-        wrong = 0
-    else:
-        wrong = compare(study, home, reference, targets, complete)
+    print(f"Running {', '.join(targets)} from scratch, in {folder}", flush=True)
+    failed = run_workflow(folder, options, targets)
+    files = {"code": checks.check_code(ROOT)}
+    if not options.write:
+        files["reference, figures"] = checks.check_digests(ROOT, REFERENCE)
+    if failed:
+        show({"Files": files})
+        sys.exit(f"the study failed; what was run is in {folder}")
+    if options.write:
+        shutil.copytree(folder / figures, ROOT / figures, dirs_exist_ok=True)
+        again = [table for table in TABLES if table.target in targets]
+        checks.write_reference(ROOT, REFERENCE, folder / results, ROOT / figures, again)
+    elif not show({"Files": files, **compare(folder, results, figures, targets, not others)}):
+        sys.exit(f"what was run is in {folder}")
     print(f"{time.monotonic() - started:.0f} seconds")
-    if wrong:
-        sys.exit(f"What was run is in {folder}")
     shutil.rmtree(folder)
 
 

@@ -12,7 +12,7 @@ typedef struct {
     const double *utility;    /* (S, A) */
     const double *initial;    /* (S,) */
     int natural;              /* NPGPD-HF, else ZPGPD-HF */
-    int states, actions, people, pairs, horizon;
+    int states, actions, evaluators, pairs, horizon;
     double discount, threshold, bound;
     double primal_step, dual_step, multiplier_bound, perturbation;
 } Task;
@@ -162,8 +162,8 @@ static void sample(const Task *task, Random *r, const double *cumulative_policy,
 static double ask(const Task *task, Random *r, double difference) {
     double chance = 1 / (1 + exp(-difference)), lowest = 1 / (1 + exp(task->bound));
     int votes = 0;
-    for (int m = 0; m < task->people; m++) votes += uniform(r) < chance;
-    double frequency = fmin(fmax((double)votes / task->people, lowest), 1 - lowest);
+    for (int m = 0; m < task->evaluators; m++) votes += uniform(r) < chance;
+    double frequency = fmin(fmax((double)votes / task->evaluators, lowest), 1 - lowest);
     return log(frequency / (1 - frequency));
 }
 

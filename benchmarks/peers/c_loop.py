@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 _POINTERS = ("transition", "reward", "utility", "initial")
-_INTEGERS = ("natural", "states", "actions", "people", "pairs", "horizon")
+_INTEGERS = ("natural", "states", "actions", "evaluators", "pairs", "horizon")
 _DOUBLES = ("discount", "threshold", "bound")
 _STEPS = ("primal_step", "dual_step", "multiplier_bound", "perturbation")
 
@@ -38,7 +38,7 @@ def run(task, seeds, iterations, cores):
         bound=task.return_bound,
         **{
             name: getattr(task, name)
-            for name in ("people", "pairs", "horizon", "discount", "threshold", *_STEPS)
+            for name in ("evaluators", "pairs", "horizon", "discount", "threshold", *_STEPS)
         },
     )
     traces = np.empty((len(seeds), iterations + 1, 3))

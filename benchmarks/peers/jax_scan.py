@@ -26,7 +26,7 @@ def run(task, seeds, iterations, cores):
 @partial(jax.jit, static_argnames=("rest", "iterations"))
 def simulate(keys, transition, reward, utility, initial, *, rest, iterations):
     """Run one seed per key."""
-    algorithm, discount, threshold, scale, people, pairs, horizon, *steps = rest
+    algorithm, discount, threshold, scale, evaluators, pairs, horizon, *steps = rest
     primal_step, dual_step, multiplier_bound, perturbation = steps
     states, actions = reward.shape
     natural = algorithm == "npgpd_hf"
@@ -42,8 +42,8 @@ def simulate(keys, transition, reward, utility, initial, *, rest, iterations):
 
     def ask(key, difference):
         chance = jax.nn.sigmoid(difference)
-        votes = (jax.random.uniform(key, (people, *chance.shape)) < chance).sum(0)
-        frequency = jnp.clip(votes / people, jax.nn.sigmoid(-bound), jax.nn.sigmoid(bound))
+        votes = (jax.random.uniform(key, (evaluators, *chance.shape)) < chance).sum(0)
+        frequency = jnp.clip(votes / evaluators, jax.nn.sigmoid(-bound), jax.nn.sigmoid(bound))
         return jnp.log(frequency / (1 - frequency))
 
     def sample(key, followed, which, start, first_action):

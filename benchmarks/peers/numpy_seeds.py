@@ -94,10 +94,10 @@ def sample(task, rng, followed, which, start, first_action):
 
 
 def ask(task, rng, difference):
-    """M people vote; the inverse link of the clipped frequency is what they say."""
-    votes = rng.binomial(task.people, 1 / (1 + np.exp(-difference)))
+    """Estimate a difference from M votes: the inverse link of the clipped frequency."""
+    votes = rng.binomial(task.evaluators, 1 / (1 + np.exp(-difference)))
     lowest = 1 / (1 + np.exp(task.return_bound))
-    frequency = np.clip(votes / task.people, lowest, 1 - lowest)
+    frequency = np.clip(votes / task.evaluators, lowest, 1 - lowest)
     return np.log(frequency / (1 - frequency))
 
 

@@ -89,11 +89,11 @@ def sample(task, rng, policy, state, action=None):
 
 
 def ask(task, rng, difference):
-    """M people vote; the inverse link of the clipped frequency is what they say."""
-    votes = rng.binomial(task.people, 1 / (1 + math.exp(-difference)))
+    """Estimate a difference from M votes: the inverse link of the clipped frequency."""
+    votes = rng.binomial(task.evaluators, 1 / (1 + math.exp(-difference)))
     bound = task.return_bound
     lowest, highest = 1 / (1 + math.exp(bound)), 1 / (1 + math.exp(-bound))
-    frequency = min(max(votes / task.people, lowest), highest)
+    frequency = min(max(votes / task.evaluators, lowest), highest)
     return math.log(frequency / (1 - frequency))
 
 

@@ -1,52 +1,48 @@
-r"""Runs: from a process, an algorithm and seeds to a trace.
+r"""Runs: from a CMDP, an algorithm and seeds to a trace.
 
-The trace has one row per seed and checkpoint. Values are exact: every iterate's policy is
-evaluated by the linear solve, so the running averages that the theorems bound include all iterates
-and not only those at checkpoints.
+The trace has one row per seed and checkpoint. Values are exact: the policy of every iterate is
+evaluated by a linear solve, so that the running averages, which the theorems bound, are over all
+iterates and not only over those at checkpoints.
 """
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.algorithms.base import LARGEST, OPTIONS
+from pgpd_hf.algorithms.base import LARGEST, OPTIONS, require_explicit_state
 from pgpd_hf.core import optima, streams
-from pgpd_hf.core.arguments import require_integer, shown
+from pgpd_hf.core.arguments import located, require_integer, require_one_of, shown
 
-COLUMNS = (
-    "algorithm",
-    "evaluators",
-    "seed",
-    "iteration",
-    "reward_value",
-    "utility_value",
-    "multiplier",
-    "optimality_gap",
-    "constraint_violation",
-    "mean_optimality_gap",
-    "mean_constraint_violation",
-    "queries",
-    "steps",
+COLUMNS = tuple(
+    (
+        "algorithm evaluators seed iteration reward_value utility_value multiplier optimality_gap "
+        "constraint_violation mean_optimality_gap mean_constraint_violation queries steps"
+    ).split()
 )
 METRICS = ("optimality_gap", "constraint_violation")
 _CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
 _CHUNK_ENTRIES = 2**15  # of policies that are evaluated at once: 256 KiB
 _CHUNK_ITERATIONS = 512
-_MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
+_CHECKED_ITERATIONS = 3  # of an algorithm, before each run
+_MOST_ENTRIES = 10**6  # of a list of seeds, checkpoints or phases
+_PHASE = ("iterations", "evaluators", "pairs", "horizon")  # that phases may differ in
+_NOT_GIVEN = object()  # evaluators=None is a number of evaluators: infinitely many
 
 
 def run(
     cmdp,
     algorithm,
     *,
-    evaluators,
     seeds,
-    iterations,
+    iterations=None,
+    evaluators=_NOT_GIVEN,
     pairs=1,
     horizon=80,
+    phases=None,
     primal_step=None,
     dual_step=None,
     multiplier_bound=None,
@@ -65,19 +61,25 @@ def run(
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The CMDP.
     algorithm : str
         A key of :data:`pgpd_hf.ALGORITHMS`: "npgpd_hf", "zpgpd_hf", "npg_pd" or "pg_pd".
-    evaluators : int or None
-        M, people per question; None for infinitely many, who know the difference itself.
     seeds : iterable of int
         Each gives one run, whose numbers do not depend on the other seeds.
-    iterations : int
-        T.
+    iterations : int, optional
+        T; may be left out if there are phases.
+    evaluators : int or None
+        M, evaluators per question; None for infinitely many, whose answers are the difference of
+        returns itself. May be left out for algorithms that ask nobody.
     pairs : int
-        N, rounds of trajectories per iteration.
+        N, rounds of trajectories and questions per iteration.
     horizon : int
         H; a trajectory has H + 1 steps.
+    phases : list of dict, optional
+        For runs whose M, N or H change on the way: each phase has its own `iterations`, and those
+        of `evaluators`, `pairs` and `horizon` that differ from the arguments. A phase takes over
+        the state of the one before it. Step sizes are the same in all phases; those left to the
+        theorem are for the total number of iterations.
     primal_step, dual_step : float, optional
         :math:`\eta_1, \eta_2 \ge 0`; by default those of the algorithm's theorem.
     multiplier_bound : float, optional
@@ -85,94 +87,124 @@ def run(
     link : str
         A key of :data:`pgpd_hf.LINKS`.
     perturbation : float, optional
-        :math:`\mu > 0` of zeroth-order methods; by default that of Theorem 2. Other methods have
-        none, nor directions.
+        :math:`\mu > 0` of zeroth-order methods; by default Theorem 2's. Other methods have neither
+        perturbation nor directions.
     directions : {"sphere", "tangent"}
         Of the perturbation.
     parameterization : {"softmax", "direct"}, optional
-        By default the paper's for this algorithm.
+        By default the one that the paper uses for this algorithm.
     initial_policy : array_like, float, shape (S, A), optional
         By default uniform.
     checkpoints : iterable of int, optional
         Numbers of completed updates, in [0, T], at which a row is written; by default
         :func:`checkpoint_grid`.
     threads : int
-        Seeds run side by side; no number depends on it.
+        Number of seeds that run at the same time; results do not depend on it.
     purpose : str
-        Names a family of random streams; runs for different purposes share no numbers.
+        Name of a family of random streams; runs with different purposes share no random numbers.
     optimum : Optimum, optional
-        Of this process, if it is at hand; by default it is found by linear program.
+        Of this CMDP, if known; by default it is found by a linear program.
 
     Returns
     -------
     pandas.DataFrame
         Columns :data:`COLUMNS`, sorted by seed and iteration. `evaluators` is <NA> for infinitely
-        many. `constraint_violation` is :math:`b - V_g` and `optimality_gap` is
-        :math:`V_r^\star - V_r`, both signed; `mean_*` average over iterates 0..iteration.
+        many, and with phases the number that the next iteration asks. `constraint_violation` is
+        :math:`b - V_g` and `optimality_gap` is :math:`V_r^\star - V_r`, both signed; `mean_*` are
+        averages over iterates 0..iteration. `queries` and `steps` are cumulative.
 
     Raises
     ------
     ValueError
-        If an argument is out of range; the message names it.
+        If an argument is out of range, or the algorithm keeps state outside of its
+        :class:`~pgpd_hf.algorithms.State`; the message names it.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.random_cmdp()
+    >>> exact = pgpd_hf.run(cmdp, "npg_pd", seeds=[0], iterations=60)
+    >>> exact["optimality_gap"].iloc[[0, -1]].round(3).tolist()
+    [0.248, -0.04]
+    >>> phases = [{"iterations": 5, "evaluators": 16}, {"iterations": 5, "evaluators": 64}]
+    >>> trace = pgpd_hf.run(cmdp, "npgpd_hf", seeds=[0, 1], phases=phases, checkpoints=[0, 5, 10])
+    >>> print(trace[["seed", "iteration", "evaluators", "queries"]].to_string(index=False))
+     seed  iteration  evaluators  queries
+        0          0          16        0
+        0          5          64     6480
+        0         10          64    32400
+        1          0          16        0
+        1          5          64     6480
+        1         10          64    32400
     """
-    setting = Setting(
-        evaluators=evaluators,
-        iterations=iterations,
-        pairs=pairs,
-        horizon=horizon,
-        primal_step=primal_step,
-        dual_step=dual_step,
-        multiplier_bound=multiplier_bound,
-        link=link,
-        perturbation=perturbation,
-        directions=directions,
-        parameterization=parameterization,
-    )
+    kind = get_algorithm(algorithm)
+    optima.require_cmdp(cmdp)
+    if evaluators is _NOT_GIVEN and kind.effort(cmdp.states, cmdp.actions, 1)[1] == 0:
+        evaluators = None
+    options = {
+        "evaluators": evaluators,
+        "pairs": pairs,
+        "horizon": horizon,
+        "primal_step": primal_step,
+        "dual_step": dual_step,
+        "multiplier_bound": multiplier_bound,
+        "link": link,
+        "perturbation": perturbation,
+        "directions": directions,
+        "parameterization": parameterization,
+    }
+    settings = _settings(options, iterations, phases)
+    total = sum(setting.iterations for setting in settings)
     seeds = _seeds(seeds)
-    grid = checkpoint_grid(iterations) if checkpoints is None else _grid(checkpoints, iterations)
+    grid = checkpoint_grid(total) if checkpoints is None else _grid(checkpoints, total)
     require_integer("threads", threads, 1, 1024)
     if not isinstance(purpose, str):
-        raise ValueError(f"purpose: text expected, got {shown(purpose)}")
-    kind = get_algorithm(algorithm)
-    kind.refuse_idle([name for name in OPTIONS if getattr(setting, name) != getattr(Setting, name)])
-    optima.require_process(cmdp)
+        raise ValueError(f"purpose: a string expected, got {shown(purpose)}")
+    kind.refuse_idle([name for name in OPTIONS if options[name] != getattr(Setting, name)])
     if optimum is None:
         optimum = optima.solve(cmdp)
     else:
         optima.require_optimum(cmdp, optimum)
-    process = kind(cmdp, optimum, setting)
-    process.initial_parameter(initial_policy)  # refuse a bad start before the first seed
+    if len(settings) > 1:
+        steps = kind.steps(cmdp, optimum, replace(settings[0], iterations=total))
+        steps = dict(zip(("primal_step", "dual_step"), steps, strict=True))
+        settings = [replace(setting, **steps) for setting in settings]
+    algorithms = [kind(cmdp, optimum, setting) for setting in settings]
+    _check(algorithms[0], initial_policy)
 
     def trace(seed):
-        return _trace(process, optimum, seed, initial_policy, grid, purpose)
+        return _trace(algorithms, optimum, seed, initial_policy, grid, purpose)
 
     with ThreadPoolExecutor(threads) as pool:
-        traces = list(pool.map(trace, seeds))
-    columns = {name: np.concatenate([trace[name] for trace in traces]) for name in traces[0]}
-    people = pd.array([evaluators] * len(columns["seed"]), dtype="Int64")
-    columns.update(algorithm=process.name, evaluators=people)
-    return pd.DataFrame(columns, columns=list(COLUMNS))
+        return pd.concat(pool.map(trace, seeds), ignore_index=True)
 
 
 def checkpoint_grid(iterations, points=100):
-    """Iterations at which a run is recorded, dense at the start and even on the plateau.
+    """Iterations at which a run is recorded: a logarithmic grid and an even one, together.
 
     Parameters
     ----------
     iterations : int
         T >= 1.
     points : int
-        Number of points of the logarithmic and of the even grid.
+        Number of points of each of the two grids.
 
     Returns
     -------
     ndarray, int64
-        Increasing, from 0 to T; T - 1 is among them, where the running average is the theorems'.
+        Increasing, from 0 to T. It contains T - 1, since the running average at T - 1 is the one
+        that the theorems bound.
 
     Raises
     ------
     ValueError
         If an argument is no positive integer.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> pgpd_hf.checkpoint_grid(1000, points=4).tolist()
+    [0, 1, 10, 100, 250, 500, 750, 999, 1000]
     """
     require_integer("iterations", iterations, 1, LARGEST["iterations"])
     require_integer("points", points, 1)
@@ -182,64 +214,71 @@ def checkpoint_grid(iterations, points=100):
     return np.unique(np.rint(np.concatenate([even, logarithmic, ends])).astype(np.int64))
 
 
-def iterates(process, seed, initial_policy=None, purpose="run", theta=None, multiplier=0.0):
+def iterates(algorithm, seed, *, purpose="run", initial_policy=None, state=None):
     """Yield all iterates of one run, in chunks.
 
     Parameters
     ----------
-    process : Algorithm
+    algorithm : Algorithm
         Ready to iterate.
     seed : int
         Names the run's streams.
-    initial_policy : array_like, optional
-        Where to start.
     purpose : str
         Names the family of streams.
-    theta : ndarray, float64, shape (S, A), optional
-        Go on from this parameter; updated in place.
-    multiplier : float
-        Go on from this multiplier.
+    initial_policy : array_like, float, shape (S, A), optional
+        Where to start; by default the uniform policy.
+    state : State, optional
+        Continue from this state instead, for as many iterations as a whole run has.
 
     Yields
     ------
     policies : ndarray, float64, shape (iterates, S, A)
-        Consecutive policies; T + 1 in all, the last one after the last update.
+        Consecutive policies; T + 1 in all, the last of which is a chunk of its own.
     multipliers : ndarray, float64, shape (iterates,)
         Their multipliers.
+    state : State
+        After the iterations of the chunk; with the last policy, the state that it is the policy of.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> from pgpd_hf.algorithms import Setting, get_algorithm
+    >>> from pgpd_hf.runs import iterates
+    >>> cmdp, setting = pgpd_hf.random_cmdp(), Setting(evaluators=16, iterations=700)
+    >>> algorithm = get_algorithm("zpgpd_hf")(cmdp, pgpd_hf.solve(cmdp), setting)
+    >>> [(len(policies), state.iteration) for policies, _, state in iterates(algorithm, seed=0)]
+    [(700, 700), (1, 700)]
     """
-    axes = {"purpose": purpose, "algorithm": process.name, "seed": seed}
-    axes["evaluators"] = process.setting.evaluators
-    state = streams.word_state(kind="words", **axes)
+    axes = {"purpose": purpose, "algorithm": algorithm.name, "seed": seed}
+    axes["evaluators"] = algorithm.setting.evaluators
+    bits = streams.word_state(kind="words", **axes)
     normal = np.random.Generator(streams.bit_generator(kind="normals", **axes))
-    if theta is None:
-        theta = process.initial_parameter(initial_policy)
-    width, dimension = process.words_per_iteration, process.normals_per_iteration
-    rows = min(_CHUNK_ITERATIONS, max(1, _CHUNK_WORDS // max(1, width)))
-    chunk = min(_CHUNK_ITERATIONS, max(1, _CHUNK_ENTRIES // theta.size))
+    if state is None:
+        state = algorithm.initial_state(initial_policy)
+    width, dimension = algorithm.words_per_iteration, algorithm.normals_per_iteration
+    rows = _rows(algorithm)
+    chunk = min(_CHUNK_ITERATIONS, max(1, _CHUNK_ENTRIES // state.theta.size))
     chunk = -(-chunk // rows) * rows
     words, normals = np.empty((rows, width), np.uint64), np.empty((rows, dimension))
-    done, length = 0, process.setting.iterations
-    while done < length:
-        policies, multipliers = [], []
-        for begin in range(done, min(done + chunk, length), rows):
-            count = min(rows, length - begin)
-            streams.draw_words(state, words[:count])
+    length = algorithm.setting.iterations
+    for begin in range(0, length, chunk):
+        parts = []
+        for first in range(begin, min(begin + chunk, length), rows):
+            count = min(rows, length - first)
+            streams.draw_words(bits, words[:count])
             normal.standard_normal(out=normals[:count])
-            advanced = process.advance(theta, multiplier, words[:count], normals[:count])
-            policies.append(advanced[0])
-            multipliers.append(advanced[1])
-            multiplier = advanced[2]
-        done += chunk
-        yield np.concatenate(policies), np.concatenate(multipliers)
-    yield process.policy(theta)[None], np.array([multiplier])
+            *part, state = algorithm.advance(state, words[:count], normals[:count])
+            parts.append(part)
+        yield *map(np.concatenate, zip(*parts, strict=True)), state
+    yield algorithm.policy(state.theta)[None], np.array([state.multiplier]), state
 
 
-def values_at(process, seed, checkpoints, purpose="run"):
+def values_at(algorithm, seed, checkpoints, purpose="run"):
     """Exact values of some iterates of one run, without its running averages.
 
     Parameters
     ----------
-    process : Algorithm
+    algorithm : Algorithm
         Ready to iterate.
     seed : int
         Names the run's streams.
@@ -253,64 +292,143 @@ def values_at(process, seed, checkpoints, purpose="run"):
     ndarray, float64, shape (2, checkpoints)
         Reward and utility values, the same bits as in :func:`run`.
     """
+    _check(algorithm, None)
     chosen, first = [], 0
-    for policies, _ in iterates(process, seed, purpose=purpose):
+    for policies, _, _ in iterates(algorithm, seed, purpose=purpose):
         at = checkpoints[(checkpoints >= first) & (checkpoints < first + len(policies))] - first
         chosen.append(policies[at])
         first += len(policies)
-    return np.stack(process.cmdp.evaluate(np.concatenate(chosen)))
+    return np.stack(algorithm.cmdp.evaluate(np.concatenate(chosen)))
 
 
-def _trace(process, optimum, seed, initial_policy, grid, purpose):
-    """Columns of one seed, all but those that are the same for every seed."""
+def _settings(options, iterations, phases):
+    """Settings of all phases of a run."""
+    if phases is None:
+        return [_setting(iterations=iterations, **options)]
+    if not isinstance(phases, list | tuple) or not 1 <= len(phases) <= _MOST_ENTRIES:
+        raise ValueError(f"phases: a list of dicts expected, got {shown(phases)}")
+    settings = []
+    for k, phase in enumerate(phases):
+        if not isinstance(phase, dict):
+            raise ValueError(f"phases[{k}]: a dict expected, got {shown(phase)}")
+        with located(f"phases[{k}]"):
+            for name in phase:
+                require_one_of("name", name, _PHASE)
+            settings.append(_setting(**{"iterations": None, **options, **phase}))
+    total = sum(setting.iterations for setting in settings)
+    require_integer("iterations", total, 1, LARGEST["iterations"])
+    if iterations is not None:
+        require_integer("iterations", iterations, 1)
+        if iterations != total:
+            raise ValueError(
+                f"iterations: {total}, the sum over the phases, or None expected, got {iterations}"
+            )
+    return settings
+
+
+def _setting(evaluators, **options):
+    """One setting, whose evaluators have to be given."""
+    if evaluators is _NOT_GIVEN:
+        raise ValueError(
+            "evaluators: a number expected, since this algorithm asks people; None stands for "
+            "infinitely many"
+        )
+    return Setting(evaluators, **options)
+
+
+def _rows(algorithm):
+    """Number of iterations whose randomness is drawn at once."""
+    return min(_CHUNK_ITERATIONS, max(1, _CHUNK_WORDS // max(1, algorithm.words_per_iteration)))
+
+
+def _check(algorithm, initial_policy):
+    """Refuse a bad initial policy, and an algorithm that keeps state in itself."""
+    random = np.random.default_rng(0)  # any numbers will do, and no run shall share them
+    rows = min(_CHECKED_ITERATIONS, _rows(algorithm))
+    shape = rows, algorithm.words_per_iteration
+    words = random.integers(2**64, size=shape, dtype=np.uint64)
+    normals = random.standard_normal((rows, algorithm.normals_per_iteration))
+    require_explicit_state(algorithm, words, normals, initial_policy)
+
+
+def _trace(algorithms, optimum, seed, initial_policy, grid, purpose):
+    """Rows of one seed's run through all phases."""
     total = np.zeros(2)
     rows = []
-    first = 0
-    for policies, multipliers in iterates(process, seed, initial_policy, purpose):
-        try:
-            values = np.stack(process.cmdp.evaluate(policies))  # (2, iterates)
-        except ValueError as error:
-            raise ValueError(
-                f"primal_step: {process.primal_step} is so large that rounding destroys the "
-                f"policy ({error})"
-            ) from None
-        # Sequential sums with a carry: the same bits whatever the chunk.
-        sums = np.cumsum(np.concatenate([total[:, None], values], axis=1), axis=1)[:, 1:]
-        total = sums[:, -1]
-        chosen = grid[(grid >= first) & (grid < first + len(policies))]
-        at = chosen - first
-        rows.append((values[:, at], multipliers[at], sums[:, at] / (chosen + 1)))
-        first += len(policies)
-    values = np.concatenate([row[0] for row in rows], axis=1)
-    means = np.concatenate([row[2] for row in rows], axis=1)
-    people = process.setting.evaluators
-    queries = 0 if people is None else people * process.questions_per_iteration
-    return {
-        "seed": np.full(len(grid), seed),
+    first, state = 0, None  # number of the next iterate, and the state after the last phase
+    end = sum(algorithm.setting.iterations for algorithm in algorithms)
+    for k, algorithm in enumerate(algorithms):
+        stream = purpose if len(algorithms) == 1 else f"{purpose}, phase {k}"
+        chunks = iterates(
+            algorithm, seed, purpose=stream, initial_policy=initial_policy, state=state
+        )
+        for policies, multipliers, state in chunks:
+            if first == state.iteration < end:
+                break  # the last policy of this phase is the first one of the next
+            try:
+                values = np.stack(algorithm.cmdp.evaluate(policies))  # (2, iterates)
+            except ValueError as error:
+                raise ValueError(
+                    f"primal_step: {algorithm.primal_step} is so large that rounding destroys the "
+                    f"policy ({error})"
+                ) from None
+            # Sequential sums with a carry: the same bits whatever the chunk.
+            sums = np.cumsum(np.concatenate([total[:, None], values], axis=1), axis=1)[:, 1:]
+            total = sums[:, -1]
+            chosen = grid[(grid >= first) & (grid < first + len(policies))]
+            at = chosen - first
+            rows.append((values[:, at], multipliers[at], sums[:, at] / (chosen + 1)))
+            first += len(policies)
+    values, multipliers, means = (np.concatenate(part, axis=-1) for part in zip(*rows, strict=True))
+    threshold = algorithms[0].cmdp.threshold
+    trace = {
+        "algorithm": algorithms[0].name,
+        "seed": seed,
         "iteration": grid,
         "reward_value": values[0],
         "utility_value": values[1],
-        "multiplier": np.concatenate([row[1] for row in rows]),
+        "multiplier": multipliers,
         "optimality_gap": optimum.reward_value - values[0],
-        "constraint_violation": process.cmdp.threshold - values[1],
+        "constraint_violation": threshold - values[1],
         "mean_optimality_gap": optimum.reward_value - means[0],
-        "mean_constraint_violation": process.cmdp.threshold - means[1],
-        "queries": grid * queries,
-        "steps": grid * process.steps_per_iteration,
+        "mean_constraint_violation": threshold - means[1],
+        **_costs(algorithms, grid),
+    }
+    return pd.DataFrame(trace, columns=list(COLUMNS))
+
+
+def _costs(algorithms, grid):
+    """Columns `evaluators`, `queries` and `steps`, which are the same for all seeds."""
+    queries, steps, begin, begins = np.zeros_like(grid), np.zeros_like(grid), 0, []
+    for algorithm in algorithms:
+        setting = algorithm.setting
+        done = np.clip(grid - begin, 0, setting.iterations)  # iterations of this phase
+        queries += done * (setting.evaluators or 0) * algorithm.questions_per_iteration
+        steps += done * algorithm.steps_per_iteration
+        begins.append(begin)
+        begin += setting.iterations
+    phases = np.searchsorted(begins, grid, side="right") - 1
+    evaluators = [algorithms[k].setting.evaluators for k in phases]
+    return {
+        "evaluators": pd.array(evaluators, dtype="Int64"),
+        "queries": queries,
+        "steps": steps,
     }
 
 
 def _seeds(seeds):
+    """Distinct seeds in increasing order."""
     seeds = _integers("seeds", seeds)
     known = set()
     for place, seed in enumerate(seeds):
         if seed in known:
-            raise ValueError(f"seeds[{place}]: each may appear once, and {seed} does before")
+            raise ValueError(f"seeds[{place}]: {seed} is given twice")
         known.add(seed)
     return sorted(seeds)
 
 
 def _grid(checkpoints, iterations):
+    """Checkpoints up to the last iteration in increasing order, without repetition."""
     grid = _integers("checkpoints", checkpoints)
     if max(grid) > iterations:
         place = next(k for k, checkpoint in enumerate(grid) if checkpoint > iterations)
@@ -321,14 +439,14 @@ def _grid(checkpoints, iterations):
 
 
 def _integers(name, values):
-    """Non-negative integers, at least one, as a list."""
+    """A list of at least one non-negative integer."""
     try:
         values = list(itertools.islice(values, _MOST_ENTRIES + 1))
     except TypeError:
-        raise ValueError(f"{name}: several integers expected, got {shown(values)}") from None
+        raise ValueError(f"{name}: a list of integers expected, got {shown(values)}") from None
     if not 1 <= len(values) <= _MOST_ENTRIES:
-        wrong = "at most a million expected" if values else "at least one expected"
-        raise ValueError(f"{name}: {wrong}")
+        wrong = "at most a million" if values else "at least one"
+        raise ValueError(f"{name}: {wrong} expected")
     for place, value in enumerate(values):
         require_integer(f"{name}[{place}]", value, 0)
     return [int(value) for value in values]

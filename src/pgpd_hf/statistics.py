@@ -1,4 +1,4 @@
-"""Statistics over seeds, the unit of replication."""
+"""Statistics over seeds, which are the unit of replication."""
 
 import warnings
 
@@ -9,16 +9,11 @@ from scipy import stats
 from pgpd_hf.support.storage import read_table
 
 LEVEL = 0.95
-VALUES = (
-    "reward_value",
-    "utility_value",
-    "multiplier",
-    "optimality_gap",
-    "constraint_violation",
-    "mean_optimality_gap",
-    "mean_constraint_violation",
-    "queries",
-    "steps",
+VALUES = tuple(
+    (
+        "reward_value utility_value multiplier optimality_gap constraint_violation "
+        "mean_optimality_gap mean_constraint_violation queries steps"
+    ).split()
 )
 
 
@@ -37,7 +32,13 @@ def mean_interval(samples, level=LEVEL, axis=0):
     Returns
     -------
     mean, low, high : ndarray, float64
-        Without `axis`; the interval is NaN where there is one sample only.
+        Without `axis`. The interval is NaN if there is one sample only.
+
+    Examples
+    --------
+    >>> mean, low, high = mean_interval([1.0, 2.0, 3.0])
+    >>> round(float(low), 3), float(mean), round(float(high), 3)
+    (-0.484, 2.0, 4.484)
     """
     samples = np.asarray(samples, dtype=np.float64)
     count = samples.shape[axis]
@@ -48,8 +49,36 @@ def mean_interval(samples, level=LEVEL, axis=0):
     return mean, mean - half, mean + half
 
 
+def error_of_sum(samples):
+    r"""Standard error of a sum of means of independent samples (Welch, Satterthwaite).
+
+    Parameters
+    ----------
+    samples : sequence of array_like, float
+        Independent samples of at least two numbers each, whose variances may differ.
+
+    Returns
+    -------
+    error : float
+        :math:`\sqrt{\sum_i s_i^2/n_i}`.
+    freedom : float
+        Degrees of freedom of its t distribution; infinite if the error is zero.
+
+    Examples
+    --------
+    >>> error_of_sum([[0.0, 2.0], [1.0, 1.0, 1.0]])
+    (1.0, 1.0)
+    """
+    counts = np.array([len(sample) for sample in samples])
+    variances = np.array([np.var(sample, ddof=1) for sample in samples]) / counts
+    total = variances.sum()
+    if total == 0:
+        return 0.0, np.inf
+    return float(np.sqrt(total)), float(total**2 / (variances**2 / (counts - 1)).sum())
+
+
 def difference_interval(first, second, level=LEVEL):
-    """Difference of means and Welch's interval.
+    """Difference of two means, and Welch's t interval.
 
     Parameters
     ----------
@@ -61,19 +90,20 @@ def difference_interval(first, second, level=LEVEL):
     Returns
     -------
     difference, low, high : float
-        Mean of the first minus mean of the second; the interval is NaN where there is one sample
-        only.
+        Mean of the first minus mean of the second. The interval is NaN if one of the samples has
+        one number only.
+
+    Examples
+    --------
+    >>> difference, low, high = difference_interval([1.0, 2.0, 3.0], [0.0, 1.0, 2.0])
+    >>> round(difference, 3), round(low, 3), round(high, 3)
+    (1.0, -1.267, 3.267)
     """
-    first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    difference = float(first.mean() - second.mean())
+    difference = float(np.mean(first) - np.mean(second))
     if min(len(first), len(second)) < 2:
         return difference, np.nan, np.nan
-    parts = [samples.var(ddof=1) / len(samples) for samples in (first, second)]
-    variance = sum(parts)
-    if variance == 0:
-        return difference, difference, difference
-    freedom = variance**2 / (parts[0] ** 2 / (len(first) - 1) + parts[1] ** 2 / (len(second) - 1))
-    half = float(stats.t.ppf((1 + level) / 2, freedom) * np.sqrt(variance))
+    error, freedom = error_of_sum([first, second])
+    half = float(stats.t.ppf((1 + level) / 2, freedom) * error)
     return difference, difference - half, difference + half
 
 
@@ -83,16 +113,16 @@ def aggregate(traces, level=LEVEL):
     Parameters
     ----------
     traces : pandas.DataFrame
-        Rows of :func:`pgpd_hf.run`, of any algorithms and M.
+        Rows of :func:`pgpd_hf.run`, for any algorithms and M.
     level : float
         Coverage of the intervals.
 
     Returns
     -------
     pandas.DataFrame
-        A row per algorithm, evaluators and iteration, in this order: the number of `seeds`, and
-        for each value the mean (under its own name) and the ends of the interval (`_low` and
-        `_high`).
+        A row per algorithm, evaluators and iteration, sorted in this order: the number of `seeds`,
+        and for each of :data:`VALUES` the mean (under the same name) and the ends of its interval
+        (with `_low` and `_high`).
     """
     keys = ["algorithm", "evaluators", "iteration"]
     groups = traces.groupby(keys, dropna=False, sort=True)
@@ -120,14 +150,21 @@ def loglog_slope(positions, samples, level=LEVEL, resamples=2000, seed=0):
     level : float
         Coverage of the interval.
     resamples : int
-        Bootstrap resamples; seeds are drawn anew at each position.
+        Number of bootstrap resamples; the seeds are resampled at each position separately.
     seed : int
-        Of the bootstrap.
+        Seed of the bootstrap.
 
     Returns
     -------
     slope, low, high : float
         NaN where a mean is not positive, so that it has no logarithm.
+
+    Examples
+    --------
+    >>> samples = [[1.0, 1.0], [0.5, 0.5], [0.25, 0.25]]
+    >>> slope, low, high = loglog_slope([100, 400, 1600], samples, resamples=100)
+    >>> round(slope, 3)
+    -0.5
     """
     logs = np.log(np.asarray(positions, dtype=np.float64))
     centred = logs - logs.mean()
@@ -141,7 +178,7 @@ def loglog_slope(positions, samples, level=LEVEL, resamples=2000, seed=0):
     if not np.isfinite(estimate) or min(len(group) for group in samples) < 2:
         return estimate, np.nan, np.nan
     with warnings.catch_warnings():
-        # A resample whose mean is not positive has no slope, and the interval then no ends.
+        # A resample whose mean is not positive has no slope; the interval is NaN then.
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
         result = stats.bootstrap(
             samples,
@@ -156,7 +193,7 @@ def loglog_slope(positions, samples, level=LEVEL, resamples=2000, seed=0):
 
 
 def read_traces(paths):
-    """Read traces and put them in order.
+    """Read the traces of several files as one table.
 
     Parameters
     ----------
@@ -171,7 +208,7 @@ def read_traces(paths):
     Raises
     ------
     DamagedFile
-        If a file is not a whole Parquet file, or not as it was written; the message names it.
+        If a file is incomplete or was changed after it was written; the message names it.
     """
     traces = pd.concat([read_table(path) for path in sorted(paths)], ignore_index=True)
     return traces.sort_values(["algorithm", "evaluators", "seed", "iteration"], ignore_index=True)
@@ -180,8 +217,8 @@ def read_traces(paths):
 def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
     r"""Fit mean = a + c x^p with a, c >= 0 and p < 0, with bootstrap intervals over seeds.
 
-    A floor bends the log-log line; fitted beside the power, it cannot pass for a slower rate.
-    Least squares of relative errors, on a grid of p.
+    A floor bends the line on log-log axes, so that a plain slope would look like a slower rate. The
+    fit minimizes the squares of relative errors; p is taken from a grid.
 
     Parameters
     ----------
@@ -192,15 +229,15 @@ def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
     level : float
         Coverage of the intervals.
     resamples : int
-        Bootstrap resamples; seeds are drawn anew at each position.
+        Number of bootstrap resamples; the seeds are resampled at each position separately.
     seed : int
-        Of the bootstrap.
+        Seed of the bootstrap.
 
     Returns
     -------
     floor, power : tuple of float
-        Estimate, low and high of a, and of p. NaN where a mean is not positive or there are too
-        few positions.
+        Estimate and ends of the interval of a, and of p. NaN if a mean is not positive or there
+        are fewer than four positions.
     """
     groups = [np.asarray(group, dtype=np.float64) for group in samples]
     x = np.asarray(positions, dtype=np.float64)
@@ -228,7 +265,7 @@ def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
 
 
 def _fit_power_with_floor(x, means):
-    """Floors and powers of many curves at once, means of shape (curves, n)."""
+    """Floors and powers of many curves at once; `means` has shape (curves, n)."""
     powers = np.linspace(-2, -0.02, 991)  # (p,)
     basis = (x / x[0]) ** powers[:, None]  # (p, n)
     weight = means**-2.0  # (curves, n)

@@ -30,7 +30,13 @@ def test_peer_agrees_with_the_engine(ours, peer, seeds, name):
 
 @pytest.mark.parametrize(
     "change",
-    [{"horizon": 2}, {"people": 20}, {"primal_step": 0.9}, {"dual_step": 0.1}, {"threshold": 1.5}],
+    [
+        {"horizon": 2},
+        {"evaluators": 20},
+        {"primal_step": 0.9},
+        {"dual_step": 0.1},
+        {"threshold": 1.5},
+    ],
     ids=lambda change: next(iter(change)),
 )
 @pytest.mark.parametrize("name", TASKS)

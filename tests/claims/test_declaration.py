@@ -1,12 +1,15 @@
 """Statements and readings that cannot be judged are refused in one line."""
 
 import copy
+import re
 from pathlib import Path
 
 import pytest
+import worlds
 import yaml
 
-from pgpd_hf.claims import CRITERIA, load_claims
+from pgpd_hf.claims import CRITERIA, criteria, declaration, judge, load_claims
+from pgpd_hf.claims import arguments as check
 from pgpd_hf.core.optima import solve
 from pgpd_hf.studies import configuration, readings
 
@@ -40,7 +43,9 @@ BAD = [
     (EQUAL, "colour", "red", "unknown key 'colour'; equivalent takes"),
     (RATE, "column", "optimality_gap", "one of gap, violation expected"),
     (RATE, "algorithm", "pg_pd", "no theorem promises a rate"),
-    (RATE, "evaluators", "many", "a number of evaluators or inf expected"),
+    (RATE, "evaluators", "many", "a number of evaluators, or null for infinitely many, expected"),
+    (RATE, "evaluators", "256", "a number of evaluators, or null for infinitely many, expected"),
+    (RATE, "evaluators", True, "a number of evaluators, or null for infinitely many, expected"),
     (RATE, "steps", "mine", "one of study, theorem expected"),
     (RATE, "rate", "fast", "a number expected"),
     ("npgpd-gap-plateaus", "statistics", ["whole"], "two statistics expected"),
@@ -83,6 +88,52 @@ def test_every_criterion_but_undecided_needs_a_margin(tmp_path):
         del content["claims"][name]["criterion"]["margin"]
         with pytest.raises(ValueError, match="needs the key 'margin'"):
             load_claims(write(tmp_path, content), schema("claims"))
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """The criteria; those that a test adds are forgotten after it."""
+    monkeypatch.setattr(criteria, "CRITERIA", dict(CRITERIA))
+    monkeypatch.setattr(declaration, "CRITERIA", criteria.CRITERIA)
+    return criteria.CRITERIA
+
+
+def test_new_criterion_is_one_function_and_a_new_statement_one_entry(tmp_path, registry):
+    @criteria.criterion
+    def ends_below(*, algorithm, column, evaluators: check.evaluators(2), limit: check.amount):
+        """The curve ends below the limit."""
+        for m in evaluators:
+            end = criteria._value(algorithm, m, column, "last_quarter")
+            yield criteria.Part(f"end({m})", end, below=limit)
+
+    options = {"test": "ends_below", "algorithm": "npgpd_hf", "column": "optimality_gap"}
+    options |= {"evaluators": [64, 256], "limit": 0.1}
+    entry = {"source": "line 1", "quote": "q", "statement": "s", "criterion": options}
+    content = {"level": 0.025, "claims": {"mine": entry}}
+    claims = load_claims(write(tmp_path, content), schema("claims"))
+    row = judge(claims, worlds.seed_evidence(worlds.paper())).iloc[0]
+    assert row["verdict"] == "reproduced"
+    assert row["criterion"] == "end(64) < 0.1; end(256) < 0.1"
+
+    for change, message in (
+        ({"limit": -1}, "claims.mine.criterion.limit: a number of at least 0 expected"),
+        ({"evaluators": [64]}, "claims.mine.criterion.evaluators: at least 2 different numbers"),
+        ({"column": "gap"}, "claims.mine.criterion.column: one of optimality_gap"),
+        ({"margin": 0}, "unknown key 'margin'; ends_below takes algorithm, column"),
+    ):
+        entry["criterion"] = options | change
+        with pytest.raises(ValueError, match=re.escape(message)):
+            load_claims(write(tmp_path, content), schema("claims"))
+
+
+def test_criterion_whose_argument_has_no_check_is_refused(registry):
+    with pytest.raises(TypeError, match="criterion mine: 'colour' needs a check as annotation"):
+
+        @criteria.criterion
+        def mine(*, algorithm, colour):
+            """Never registered."""
+
+    assert "mine" not in registry
 
 
 @pytest.mark.parametrize(
@@ -159,14 +210,14 @@ def test_bad_reading_is_refused_in_one_line(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("overlay", "message"),
     [
-        ({"horizn": 79}, "reading 'mine': configuration: unknown key 'horizn'"),
+        ({"horizn": 79}, "reading 'mine': a reading cannot change 'horizn'"),
         ({"link": "cosine"}, "reading 'mine': link: one of"),
         ({"study": "other"}, "reading 'mine': a reading cannot change 'study'"),
         ({"environment": {"threshold": 0.95}}, "reading 'mine': environment: threshold"),
     ],
 )
 def test_reading_that_cannot_be_run_is_refused(overlay, message):
-    mine = {**readings.DEFAULT, "title": "mine", "about": "", "config": overlay}
+    mine = {**readings.LOOK, "title": "mine", "about": "", "config": overlay}
     with pytest.raises(ValueError, match=message):
         readings.check(CONFIG, {"mine": mine}, schema("config"))
 

@@ -1,5 +1,6 @@
 """Every statement's criterion can come out each way."""
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import stats
 
 import pgpd_hf
 from pgpd_hf.claims import Evidence, Member, Undecidable, judge, load_claims
-from pgpd_hf.claims.evidence import Estimate, Term
+from pgpd_hf.claims.evidence import Contrast, Estimate, Slope, Term
 from pgpd_hf.claims.verdicts import COLUMNS, holm, test_part
 
 ROOT = Path(__file__).parents[2]
@@ -25,9 +26,9 @@ N, Z = "npgpd_hf", "zpgpd_hf"
 PAPER = worlds.paper()
 
 
-def tilt(algorithm, column, people, *values):
+def tilt(algorithm, column, m, *values):
     """The paper's world with one curve replaced."""
-    return {**PAPER, (algorithm, people, column): list(values)}
+    return {**PAPER, (algorithm, m, column): list(values)}
 
 
 # For each statement, a world in which it is false.
@@ -119,11 +120,11 @@ def test_what_nothing_decides_is_inconclusive_and_says_why(truth, name):
 
 
 def test_sizes_are_decided_by_instances():
-    larger = worlds.shifted(PAPER, 0.06, *((Z, people, "gap") for people in worlds.CROWDS))
+    larger = worlds.shifted(PAPER, 0.06, *((Z, m, "gap") for m in worlds.EVALUATORS))
     found = verdicts(worlds.instance_evidence(PAPER, larger))
     assert list(found[list(SIZES)]) == ["reproduced", "reproduced"]
-    other = worlds.shifted(PAPER, 0.06, *((N, people, "gap") for people in worlds.CROWDS))
-    other = worlds.shifted(other, -0.06, *((Z, people, "gap") for people in worlds.CROWDS))
+    other = worlds.shifted(PAPER, 0.06, *((N, m, "gap") for m in worlds.EVALUATORS))
+    other = worlds.shifted(other, -0.06, *((Z, m, "gap") for m in worlds.EVALUATORS))
     found = verdicts(worlds.instance_evidence(PAPER, other))
     assert list(found[list(SIZES)]) == ["contradicted", "contradicted"]
     found = verdicts(worlds.instance_evidence(PAPER, larger, noise=5.0))
@@ -158,10 +159,10 @@ def test_real_runs_without_updates_contradict():
     cmdp = pgpd_hf.random_cmdp()
     traces = [
         pgpd_hf.run(
-            cmdp, name, evaluators=people, seeds=range(3), iterations=20, primal_step=0, dual_step=0
+            cmdp, name, evaluators=m, seeds=range(3), iterations=20, primal_step=0, dual_step=0
         )
         for name in (N, Z)
-        for people in worlds.CROWDS
+        for m in worlds.EVALUATORS
     ]
     found = verdicts(Evidence([Member(pd.concat(traces), cmdp.value_bound, worlds.PAIRS)]))
     assert found["npgpd-gap-falls-fast"] == "contradicted"
@@ -177,7 +178,7 @@ def test_shuffled_labels_reproduce_nothing_about_m(number):
     shuffled = []
     for _, group in traces.groupby("algorithm"):
         keys = runs[group.index].unique()
-        labels = [(people, seed) for people in worlds.CROWDS for seed in range(20)]
+        labels = [(m, seed) for m in worlds.EVALUATORS for seed in range(20)]
         order = random.permutation(len(keys))
         new = {key: labels[k] for key, k in zip(keys, order, strict=True)}
         group = group.assign(
@@ -211,17 +212,39 @@ def test_units_do_not_matter():
 def test_readings_that_only_look_differently():
     traces = worlds.make_traces(PAPER, noise=0)
     member = Member(traces, 1.0, worlds.PAIRS, shift=0.1)
-    term = Term(1, N, 256, "optimality_gap", "last_quarter")
+    term = Term(N, 256, "optimality_gap", "last_quarter")
     assert Evidence([member]).samples(term)[1] == pytest.approx(0.104)
-    whole = Term(1, N, 256, "optimality_gap", "whole")
+    whole = Term(N, 256, "optimality_gap", "whole")
     plain = Member(traces, 1.0, worlds.PAIRS)
     average = Evidence([plain], curve="average").samples(whole)[1]
     assert (average > Evidence([plain]).samples(whole)[1]).all()
     safe = worlds.shifted(PAPER, -0.3, (N, 256, "violation"))
     member = Member(worlds.make_traces(safe, noise=0), 1.0, worlds.PAIRS)
-    term = Term(1, N, 256, "constraint_violation", "last_quarter")
+    term = Term(N, 256, "constraint_violation", "last_quarter")
     assert Evidence([member], violation="positive").samples(term)[1] == pytest.approx(0)
     assert Evidence([member]).samples(term)[1] == pytest.approx(-0.3)
+
+
+def test_contrasts_are_added_weight_by_weight():
+    few, many = Contrast(few=1.0), Contrast(many=1.0)
+    assert few - 0.25 * (few - many) == {"few": 0.75, "many": 0.25}
+    assert few - many - few == {"few": 0.0, "many": -1.0}
+    assert few == {"few": 1.0}
+
+
+def test_slopes_of_infinitely_many_evaluators_are_found_by_none():
+    rates = worlds.make_rates()
+    rates.loc[rates["evaluators"].isna(), ["slope", "low", "high"]] = [-0.1, -0.2, 0.0]
+    by_file = pd.read_csv(io.StringIO(rates.to_csv(index=False)))
+    for table in (rates, by_file):
+        evidence = Evidence([Member(worlds.make_traces(PAPER), 1.0, worlds.PAIRS)], rates=table)
+        slopes = [
+            evidence.estimate(Contrast({Slope(N, "study", m, "gap"): 1.0})).value
+            for m in (256, None)
+        ]
+        assert slopes == pytest.approx([-0.6, -0.1])
+    with pytest.raises(Undecidable, match="no runs of npgpd_hf with M = 64"):
+        evidence.estimate(Contrast({Slope(N, "study", 64, "gap"): 1.0}))
 
 
 def test_single_runs_are_counted(truth):
@@ -235,7 +258,7 @@ def test_missing_runs_are_undecidable():
     traces = worlds.make_traces(PAPER)
     evidence = Evidence([Member(traces[traces["evaluators"] != 64], 1.0, worlds.PAIRS)])
     with pytest.raises(Undecidable, match="npgpd_hf was not run with M = 64"):
-        evidence.samples(Term(1, N, 64, "optimality_gap", "whole"))
+        evidence.samples(Term(N, 64, "optimality_gap", "whole"))
     assert verdicts(evidence)["npgpd-gap-64-256-identical"] == "inconclusive"
 
 
@@ -247,12 +270,9 @@ def test_one_seed_has_no_interval():
 def test_contrast_is_welchs_test():
     traces = worlds.make_traces(PAPER, noise=0.02)
     evidence = Evidence([Member(traces, 1.0, worlds.PAIRS)])
-    terms = [
-        Term(1, N, 16, "optimality_gap", "last_quarter"),
-        Term(-1, N, 64, "optimality_gap", "last_quarter"),
-    ]
+    terms = [Term(N, m, "optimality_gap", "last_quarter") for m in (16, 64)]
     first, second = (evidence.samples(term)[1] for term in terms)
-    estimate = evidence.estimate(terms)
+    estimate = evidence.estimate(Contrast(zip(terms, (1.0, -1.0), strict=True)))
     welch = stats.ttest_ind(first, second, equal_var=False, alternative="greater")
     inside, outside = test_part(estimate, 0, np.inf)
     assert inside == pytest.approx(welch.pvalue)
@@ -264,13 +284,11 @@ def test_contrast_is_welchs_test():
 def test_numbers_of_one_run_are_subtracted_seed_by_seed():
     traces = worlds.make_traces(PAPER, noise=0.02)
     evidence = Evidence([Member(traces, 1.0, worlds.PAIRS)])
-    terms = [
-        Term(1, N, 16, "optimality_gap", "third_quarter"),
-        Term(-1, N, 16, "optimality_gap", "last_quarter"),
-    ]
+    terms = [Term(N, 16, "optimality_gap", when) for when in ("third_quarter", "last_quarter")]
     first, second = (evidence.samples(term)[1] for term in terms)
     paired = stats.ttest_rel(first, second, alternative="greater")
-    inside, _ = test_part(evidence.estimate(terms), 0, np.inf)
+    estimate = evidence.estimate(Contrast(zip(terms, (1.0, -1.0), strict=True)))
+    inside, _ = test_part(estimate, 0, np.inf)
     assert inside == pytest.approx(paired.pvalue, abs=1e-9)
 
 

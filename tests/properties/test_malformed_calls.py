@@ -13,9 +13,9 @@ import pytest
 import pgpd_hf
 
 DRAWN = 300
-PROCESS = pgpd_hf.random_cmdp(3, 2, 1)
-OPTIMUM = pgpd_hf.solve(PROCESS)
-ARRAYS = {name: getattr(PROCESS, name) for name in PROCESS.__dataclass_fields__}
+EXAMPLE = pgpd_hf.random_cmdp(3, 2, 1)
+OPTIMUM = pgpd_hf.solve(EXAMPLE)
+ARRAYS = {name: getattr(EXAMPLE, name) for name in EXAMPLE.__dataclass_fields__}
 
 NO_NUMBER = ["", "three", "x\ny", None, [], {}, [[1]], object(), np.ones(2), math.nan, True]
 NO_NUMBER += [1j, math.inf, -math.inf, 10**400]
@@ -34,10 +34,10 @@ CMDP = {
     "transition": [
         *NO_ARRAY,
         np.zeros((3, 2, 3)),
-        2 * PROCESS.transition,
-        -PROCESS.transition,
-        PROCESS.transition + np.array([0.5, -0.5, 0]),
-        PROCESS.transition[:2],
+        2 * EXAMPLE.transition,
+        -EXAMPLE.transition,
+        EXAMPLE.transition + np.array([0.5, -0.5, 0]),
+        EXAMPLE.transition[:2],
         np.zeros((0, 0, 0)),
         np.zeros((3, 0, 3)),
     ],
@@ -76,19 +76,22 @@ RUN = {
 for _name in ("primal_step", "dual_step", "multiplier_bound", "perturbation"):
     RUN[_name] = [value for value in NO_NUMBER if value is not None] + NEGATIVE
 RUN["primal_step"].append(1e300)
-# Optima of other processes: each differs from this one in a single respect.
+# Optima of other CMDPs: each differs from this one in a single respect.
 RUN["optimum"] = [
-    *(3, 0, "three", {}, object(), PROCESS, OPTIMUM.policy),
+    *(3, 0, "three", {}, object(), EXAMPLE, OPTIMUM.policy),
     *(pgpd_hf.solve(pgpd_hf.random_cmdp(3, 2, instance)) for instance in (3, 4)),
     *(pgpd_hf.solve(pgpd_hf.random_cmdp(*size, 1, threshold=0.4)) for size in ((4, 2), (3, 3))),
-    pgpd_hf.solve(dataclasses.replace(PROCESS, threshold=PROCESS.threshold - 0.01)),
-    pgpd_hf.solve(dataclasses.replace(PROCESS, reward=PROCESS.reward[::-1])),
-    dataclasses.replace(OPTIMUM, threshold=PROCESS.threshold + 0.01),
+    pgpd_hf.solve(dataclasses.replace(EXAMPLE, threshold=EXAMPLE.threshold - 0.01)),
+    pgpd_hf.solve(dataclasses.replace(EXAMPLE, reward=EXAMPLE.reward[::-1])),
+    dataclasses.replace(OPTIMUM, threshold=EXAMPLE.threshold + 0.01),
     dataclasses.replace(OPTIMUM, reward_value=OPTIMUM.reward_value + 1e-6),
     dataclasses.replace(OPTIMUM, utility_value=math.nan),
     *(dataclasses.replace(OPTIMUM, policy=policy) for policy in NO_POLICY),
     dataclasses.replace(OPTIMUM, policy=np.full((1, 3, 2), 0.5)),
 ]
+NO_PHASES = [value for value in NO_NUMBER if value is not None] + [3, [], [3], [None], [{}]]
+NO_PHASES += [{"iterations": 5}, [{"iterations": 0}], [{"iterations": 5, "link": "probit"}], "run"]
+RUN["phases"] = [*NO_PHASES, [{"iterations": 5, "evaluators": 0}], [{"iterations": 10**30}]]
 RUN["purpose"] = [None, 3, object(), b"run", ["run"], math.nan]
 FUNCTIONS = {
     "CMDP": (lambda **given: pgpd_hf.CMDP(**{**ARRAYS, **given}), CMDP),
@@ -96,7 +99,7 @@ FUNCTIONS = {
     "run": (
         lambda **given: pgpd_hf.run(
             **{
-                "cmdp": PROCESS,
+                "cmdp": EXAMPLE,
                 "algorithm": "zpgpd_hf",
                 "evaluators": 4,
                 "seeds": [0],
@@ -107,11 +110,11 @@ FUNCTIONS = {
         ),
         RUN,
     ),
-    "evaluate": (PROCESS.evaluate, {"policy": NO_POLICY}),
+    "evaluate": (EXAMPLE.evaluate, {"policy": NO_POLICY}),
     **{
         name: (
-            lambda name=name, **given: getattr(PROCESS, name)(
-                **{"policy": np.full((3, 2), 0.5), "signal": PROCESS.reward, **given}
+            lambda name=name, **given: getattr(EXAMPLE, name)(
+                **{"policy": np.full((3, 2), 0.5), "signal": EXAMPLE.reward, **given}
             ),
             {"policy": NO_POLICY, "signal": NO_MIXTURE},
         )
@@ -119,7 +122,7 @@ FUNCTIONS = {
     },
     "solve_unconstrained": (pgpd_hf.solve_unconstrained, {"cmdp": RUN["cmdp"]}),
     "solve": (
-        lambda **given: pgpd_hf.solve(**{"cmdp": PROCESS, **given}),
+        lambda **given: pgpd_hf.solve(**{"cmdp": EXAMPLE, **given}),
         {"cmdp": RUN["cmdp"], "method": NO_NAME},
     ),
     "checkpoint_grid": (
@@ -153,15 +156,15 @@ def test_one_line_names_the_argument(number):
 
 
 @pytest.mark.parametrize("value", RUN["optimum"])
-def test_optimum_of_another_process_is_refused(value):
+def test_optimum_of_another_cmdp_is_refused(value):
     with pytest.raises(ValueError, match=r"^optimum(\.policy)?: "):
         FUNCTIONS["run"][0](optimum=value)
 
 
 @pytest.mark.parametrize("solver", [pgpd_hf.solve, pgpd_hf.solve_unconstrained])
-def test_optimum_of_the_process_is_taken(solver):
-    trace = FUNCTIONS["run"][0](optimum=solver(PROCESS))
-    gap = solver(PROCESS).reward_value - trace["reward_value"]
+def test_optimum_of_the_cmdp_is_taken(solver):
+    trace = FUNCTIONS["run"][0](optimum=solver(EXAMPLE))
+    gap = solver(EXAMPLE).reward_value - trace["reward_value"]
     assert (trace["optimality_gap"] == gap).all()
 
 
@@ -177,7 +180,7 @@ def test_signal_that_is_none_is_refused(name, value):
     [
         ("seeds", [0, 1, -1], "seeds[2]: an integer of at least 0 expected, got -1"),
         ("seeds", [4, "1"], "seeds[1]: "),
-        ("seeds", [4, 2, 7, 2], "seeds[3]: each may appear once, and 2 does before"),
+        ("seeds", [4, 2, 7, 2], "seeds[3]: 2 is given twice"),
         ("checkpoints", [0, 2.5], "checkpoints[1]: "),
         ("checkpoints", [5, 0, 6, 7], "checkpoints[2]: 6 is beyond the last iteration, 5"),
         (
@@ -233,8 +236,8 @@ def test_file_that_would_execute_something_is_refused(tmp_path, kind):
 @pytest.mark.parametrize("number", range(200))
 def test_damaged_archive_is_named(tmp_path, number):
     path = tmp_path / "environment.npz"
-    process = pgpd_hf.random_cmdp(3, 2, 1, scale="unit")  # the default, which the file may omit
-    process.save(path)
+    cmdp = pgpd_hf.random_cmdp(3, 2, 1, scale="unit")  # the default, which the file may omit
+    cmdp.save(path)
     whole = path.read_bytes()
     chance = random.Random(f"archive {number}")
     if number % 2:
@@ -251,4 +254,4 @@ def test_damaged_archive_is_named(tmp_path, number):
         assert "\n" not in message
     else:  # what was hit bears no number, such as the date of an entry
         for name in ARRAYS:
-            np.testing.assert_array_equal(getattr(loaded, name), getattr(process, name))
+            np.testing.assert_array_equal(getattr(loaded, name), getattr(cmdp, name))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf.studies import study
+from pgpd_hf import study
 
 ROOT = Path(__file__).parents[2]
 DRAWN = 400
@@ -106,9 +106,10 @@ def mutants(number):
         for place in at
         if place[0] in TABLES
         and len(place) <= 2
-        and not {"settings", "grid", "algorithms", "phases", "iterations"} & {*place[:-1]}
+        and not {"settings", "candidates", "algorithms", "phases", "iterations"} & {*place[:-1]}
     ]
     optional = [("sweeps", "states"), ("sweeps", "actions")]
+    optional += [("environment", key) for key in CONFIG["environment"]]  # arguments with defaults
     required = [place for place in fixed if place not in optional]
     open_at = [(name,) for name in (*TABLES, "claims")]
     open_at += [("sweeps", "length"), ("algorithms", "npgpd_hf")]

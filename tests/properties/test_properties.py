@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from pgpd_hf import ALGORITHMS, CMDP, LINKS, checkpoint_grid, random_cmdp, run, solve
 from pgpd_hf.algorithms.base import DIRECTIONS
-from pgpd_hf.core.evaluators import ask, count_votes, make_crowd
+from pgpd_hf.core.evaluators import ask, count_votes, make_evaluators
 from pgpd_hf.core.links import probability
 from pgpd_hf.core.policies import PARAMETERIZATIONS, project_rows, softmax
 from pgpd_hf.core.sampling import action_thresholds, alias_table, draw
@@ -31,7 +31,7 @@ def distributions(draw_from, *shape, sparse=True):
 
 
 @st.composite
-def processes(draw_from):
+def cmdps(draw_from):
     states, actions = draw_from(st.integers(1, 4)), draw_from(st.integers(1, 3))
     signal = arrays(float, (states, actions), elements=st.floats(0, 1))
     return CMDP(
@@ -94,49 +94,49 @@ def test_larger_parameters_have_larger_probabilities(theta):
             assert (np.diff(weights[np.argsort(row)]) >= 0).all()
 
 
-# Processes.
+# CMDPs.
 
 
-@given(processes(), st.data())
-def test_values_are_bounded_and_linear_in_the_occupancy(process, data):
-    shape = (2, process.states, process.actions)
+@given(cmdps(), st.data())
+def test_values_are_bounded_and_linear_in_the_occupancy(cmdp, data):
+    shape = (2, cmdp.states, cmdp.actions)
     policies = data.draw(distributions(*shape))
     weight = data.draw(st.floats(0, 1))
-    values = np.stack(process.evaluate(policies))
+    values = np.stack(cmdp.evaluate(policies))
     assert (values >= -1e-12).all()
-    assert (values <= process.value_bound * (1 + 1e-9)).all()
-    occupancy = process.state_occupancy(policies)[..., None] * policies
+    assert (values <= cmdp.value_bound * (1 + 1e-9)).all()
+    occupancy = cmdp.state_occupancy(policies)[..., None] * policies
     mixture = weight * occupancy[0] + (1 - weight) * occupancy[1]
     visits = mixture.sum(1, keepdims=True)
-    policy = np.where(visits > 1e-200, mixture / np.maximum(visits, 1e-200), 1 / process.actions)
+    policy = np.where(visits > 1e-200, mixture / np.maximum(visits, 1e-200), 1 / cmdp.actions)
     expected = values @ [weight, 1 - weight]
-    tolerance = 1e-9 * process.value_bound
-    np.testing.assert_allclose(process.evaluate(policy), expected, atol=tolerance)
+    tolerance = 1e-9 * cmdp.value_bound
+    np.testing.assert_allclose(cmdp.evaluate(policy), expected, atol=tolerance)
 
 
-@given(processes(), st.data())
-def test_no_policy_exceeds_the_dual_bound(process, data):
+@given(cmdps(), st.data())
+def test_no_policy_exceeds_the_dual_bound(cmdp, data):
     """Weak duality: V_r + lambda* (V_g - b) <= V_r*, for every policy."""
     try:
-        optimum = solve(process)
+        optimum = solve(cmdp)
     except ValueError as error:
         assume("threshold" not in str(error))
         raise
     assume(optimum.slack > 1e-3)
-    policy = data.draw(distributions(process.states, process.actions))
-    v_r, v_g = process.evaluate(policy)
-    tolerance = 1e-7 * process.value_bound * (1 + optimum.multiplier)
-    assert optimum.utility_value >= process.threshold - tolerance
+    policy = data.draw(distributions(cmdp.states, cmdp.actions))
+    v_r, v_g = cmdp.evaluate(policy)
+    tolerance = 1e-7 * cmdp.value_bound * (1 + optimum.multiplier)
+    assert optimum.utility_value >= cmdp.threshold - tolerance
     bound = optimum.reward_value + tolerance
-    assert v_r + optimum.multiplier * (v_g - process.threshold) <= bound
-    dual = solve(process, "value_iteration")
+    assert v_r + optimum.multiplier * (v_g - cmdp.threshold) <= bound
+    dual = solve(cmdp, "value_iteration")
     assert dual.reward_value == pytest.approx(optimum.reward_value, abs=tolerance)
 
 
-@given(processes(), st.integers(0, 100))
-def test_returns_are_bounded_by_the_geometric_sum(process, horizon):
-    total = sum(process.discount**t for t in range(horizon + 1))
-    assert process.return_bound(horizon) == pytest.approx(total, rel=1e-11)
+@given(cmdps(), st.integers(0, 100))
+def test_returns_are_bounded_by_the_geometric_sum(cmdp, horizon):
+    total = sum(cmdp.discount**t for t in range(horizon + 1))
+    assert cmdp.return_bound(horizon) == pytest.approx(total, rel=1e-11)
 
 
 # Words.
@@ -188,18 +188,18 @@ def test_links_are_ordered_and_symmetric(name, x, y):
     words,
 )
 def test_answers_are_within_the_clip_range(name, people, bound, difference, word):
-    crowd = make_crowd(people, LINKS[name], bound)
-    estimate = ask(crowd, difference, word)
+    evaluators = make_evaluators(people, LINKS[name], bound)
+    estimate = ask(evaluators, difference, word)
     if people is None:
         assert estimate == difference
     else:
         assert abs(estimate) <= bound
-        assert estimate in crowd.estimate
+        assert estimate in evaluators.estimate
 
 
 @given(st.integers(1, 300), st.floats(0, 1), words)
 def test_votes_are_as_many_as_people_at_most(people, chance, word):
-    assert 0 <= count_votes(make_crowd(people, LINKS["logistic"], 1.0), chance, word) <= people
+    assert 0 <= count_votes(make_evaluators(people, LINKS["logistic"], 1.0), chance, word) <= people
 
 
 # Runs.
@@ -228,7 +228,7 @@ GOOD = {
     "seeds": [0],
     "checkpoints": [0],
 }
-PROCESS = random_cmdp(2, 2, threshold=0.1)
+TINY = random_cmdp(2, 2, threshold=0.1)
 no_count = st.one_of(
     st.integers(max_value=-1), st.floats(), st.text(), st.booleans(), st.binary(), st.just([1])
 )
@@ -264,7 +264,7 @@ BAD = {
 def test_bad_argument_of_a_run_is_named(name, data):
     value = data.draw(BAD[name])
     with pytest.raises(ValueError, match=rf"^{name}(\[\d+\])?: "):
-        run(PROCESS, "zpgpd_hf", **{**GOOD, name: value})
+        run(TINY, "zpgpd_hf", **{**GOOD, name: value})
 
 
 @given(
@@ -278,7 +278,7 @@ def test_bad_argument_of_a_run_is_named(name, data):
 )
 def test_any_run_is_sound(name, seeds, iterations, evaluators, pairs, horizon, bound):
     trace = run(
-        PROCESS,
+        TINY,
         name,
         seeds=seeds,
         iterations=iterations,
@@ -291,6 +291,6 @@ def test_any_run_is_sound(name, seeds, iterations, evaluators, pairs, horizon, b
     )
     assert trace["seed"].unique().tolist() == sorted(seeds)
     assert trace["multiplier"].between(0, bound).all()
-    assert trace["reward_value"].between(0, PROCESS.value_bound).all()
-    assert trace["utility_value"].between(0, PROCESS.value_bound).all()
+    assert trace["reward_value"].between(0, TINY.value_bound).all()
+    assert trace["utility_value"].between(0, TINY.value_bound).all()
     assert (trace.groupby("seed")["iteration"].max() == iterations).all()

@@ -32,8 +32,8 @@ def computing(folder):
     for path in Path("/proc").glob("[0-9]*"):
         try:
             command = (path / "cmdline").read_bytes()
-            script = command.startswith(b"python\0workflow/scripts/simulate.py")
-            if script and (path / "cwd").readlink() == folder:
+            script = command.split(b"\0")[1:2]  # a copy that Snakemake makes of it
+            if script and script[0].endswith(b".run.py") and (path / "cwd").readlink() == folder:
                 found.append(int(path.name))
         except OSError:  # it has just ended
             continue

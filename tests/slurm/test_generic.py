@@ -54,7 +54,7 @@ def test_cancelled_job_is_run_again(undisturbed, accidents):
     assert workflow.process.returncode == 0, workflow.text()
     assert (project.folder / TARGET).read_bytes() == undisturbed
     assert states == ["CANCELLED", "COMPLETED"]
-    noticed = workflow.first("Error in rule simulate") - moment
+    noticed = workflow.first("Error in rule run") - moment
     FAULTS.append(("generic: running job cancelled", noticed, "second job, right bytes"))
 
 

@@ -1,4 +1,4 @@
-"""The first runs of config/sweep.yaml through Slurm: what they took, and what the whole will take.
+"""The first runs of config/grid.yaml through Slurm: what they took, and what the whole will take.
 
 They are run in short jobs, and again in one job per algorithm, which is what the profile makes of
 so few. Both together tell the cost of a run from that of a job.
@@ -16,16 +16,18 @@ from projects import ROOT
 from slurm_project import COSTS, HERE, PROFILE, Project, submitted
 
 from pgpd_hf import resources
+from pgpd_hf.analyses import grid
 from pgpd_hf.studies import readings
+from pgpd_hf.study import fill_jobs
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-FIRST = ("config/sweep.yaml", HERE / "first.yaml")
+FIRST = ("config/grid.yaml", HERE / "first.yaml")
 RUNS = 432
 SHORT = ("--config", "job_minutes=0.25")
-STEPS = [f"results/sweep/calibration/{name}.json" for name in ("npgpd_hf", "zpgpd_hf")]
-TABLE = "results/sweep/grid.csv"
-BLOCK = "results/sweep/grid/zpgpd_hf/instances0001-0001/seeds0002-0002.parquet"
+STEPS = [f"results/grid/calibration/{name}.json" for name in ("npgpd_hf", "zpgpd_hf")]
+TABLE = "results/grid/grid.csv"
+BLOCK = "results/grid/grid/zpgpd_hf/0001-0001.parquet"
 STATES = "results/states/runs/zpgpd_hf/M64/seeds0000-0002.parquet"
 RUN_COLUMNS = ["algorithm", "instance", "pairs", "horizon", "evaluators", "seed"]
 PER_RUN = ("core seconds", "bytes of tables")  # all else depends on the number of jobs alone
@@ -39,7 +41,7 @@ class Part:
         code, output = project.snakemake(TABLE, *PROFILE, "--jobs", "2", *options)
         assert code == 0, output
         self.table = (project.folder / TABLE).read_bytes()
-        jobs = [(number, name) for number, rule, name in submitted(output) if rule == "run_grid"]
+        jobs = [(number, name) for number, rule, name in submitted(output) if rule == "run_block"]
         self.usage = {name: cluster.usage(number) for number, name in jobs}
         self.left = inventory(project)
         self.left.subtract(before)
@@ -63,13 +65,13 @@ def inventory(project):
 
 
 def extrapolate(short, long, instances):
-    """What the sweep takes on so many instances, in jobs of the profile's size."""
+    """What the grid takes on so many instances, in jobs of the profile's size."""
     study = readings.overlay(
         yaml.safe_load((ROOT / "config/config.yaml").read_text()),
-        yaml.safe_load((ROOT / "config/sweep.yaml").read_text()),
+        yaml.safe_load((ROOT / "config/grid.yaml").read_text()),
     )
     study["grid"]["instances"] = instances
-    jobs = sum(len(resources.grid_blocks(study, name)) for name in study["grid"]["algorithms"])
+    jobs = sum(len(fill_jobs(study, items)) for items in grid.plan(study).values())
     whole = {"runs": instances * study["grid"]["seeds"] * 54, "jobs": jobs}
     for name in long.left:
         slope = (short.left[name] - long.left[name]) / (len(short.usage) - len(long.usage))
@@ -80,7 +82,7 @@ def extrapolate(short, long, instances):
 
 
 def plan(project, *options):
-    """Plan the grid: seconds, megabytes, and number of jobs that simulate."""
+    """Plan the grid: seconds, megabytes, and number of jobs that run something."""
     start, peak = time.monotonic(), 0
     workflow = project.start("grid", *PROFILE, "--dry-run", "--quiet", "rules", *options)
     while workflow.process.poll() is None:
@@ -89,14 +91,14 @@ def plan(project, *options):
         time.sleep(0.1)
     took = time.monotonic() - start
     assert workflow.wait() == 0, workflow.text()
-    jobs = re.search(r"^run_grid +(\d+)$", workflow.text(), re.MULTILINE)[1]
+    jobs = re.search(r"^run_block +(\d+)$", workflow.text(), re.MULTILINE)[1]
     return took, peak / 1024, int(jobs)
 
 
 @pytest.fixture(scope="module")
 def project(cluster, tmp_path_factory):
     """The study with its step sizes, but no runs yet."""
-    place = Project(tmp_path_factory.mktemp("sweep"), "sweep", FIRST)
+    place = Project(tmp_path_factory.mktemp("grid"), "grid", FIRST)
     code, output = place.snakemake(*STEPS, *PROFILE)
     assert code == 0, output
     return place
@@ -110,7 +112,7 @@ def short(cluster, project):
 
 @pytest.fixture(scope="module")
 def states(cluster, short, tmp_path_factory):
-    """A job on a large process, which runs beside the longer jobs of the grid."""
+    """A job on a large environment, which runs beside the longer jobs of the grid."""
     place = Project(tmp_path_factory.mktemp("states"), "states", (HERE / "states.yaml",))
     workflow = place.start(STATES, *PROFILE)
     yield place, workflow
@@ -123,16 +125,16 @@ def long(cluster, project, short, states):
     return Part(cluster, project)
 
 
-def test_first_runs_of_the_sweep_were_jobs_of_slurm(cluster, project, short):
+def test_first_runs_of_the_grid_were_jobs_of_slurm(cluster, project, short):
     files = project.results("grid").rglob("*.parquet")
     runs = pd.concat(map(pd.read_parquet, files))[RUN_COLUMNS]
     assert len(runs.drop_duplicates()) == RUNS
-    assert len(short.usage) >= 10
+    assert len(short.usage) == 4  # one for each algorithm and instance
     assert {state for _, state in cluster.jobs(project.folder)} == {"COMPLETED"}
 
 
 def test_block_has_the_bytes_of_a_local_run(project, short, tmp_path):
-    local = Project(tmp_path, "sweep", FIRST)
+    local = Project(tmp_path, "grid", FIRST)
     code, output = local.snakemake(BLOCK, "--cores", "2", *SHORT)
     assert code == 0, output
     assert (local.folder / BLOCK).read_bytes() == (project.folder / BLOCK).read_bytes()
@@ -147,7 +149,7 @@ def test_requests_grow_with_the_work_and_suffice(cluster, long, states):
     _, workflow = states
     assert workflow.wait() == 0, workflow.text()
     ((number, rule, name),) = submitted(workflow.text())
-    rows = {f"run_grid {name}": used for name, used in long.usage.items()}
+    rows = {f"run_block {name}": used for name, used in long.usage.items()}
     rows[f"{rule} {name}"] = cluster.usage(number)
     COSTS.append("| job | minutes asked | took | MB asked | used |")
     for name, used in rows.items():
@@ -166,7 +168,7 @@ def test_costs_are_told_and_extrapolated(short, long):
     columns = [{"runs": RUNS, "jobs": len(part.usage), **part.left} for part in (short, long)] + [
         extrapolate(short, long, instances) for instances in (25, 2500)
     ]
-    COSTS.append("| | short jobs | longer jobs | the sweep | 2,500 instances |")
+    COSTS.append("| | short jobs | longer jobs | the grid | 2,500 instances |")
     for name in columns[0]:
         assert all(column[name] > 0 for column in columns), name
         COSTS.append(f"| {name} | " + " | ".join(f"{c[name]:,.0f}" for c in columns) + " |")
@@ -174,8 +176,8 @@ def test_costs_are_told_and_extrapolated(short, long):
 
 
 @pytest.mark.parametrize("minutes", [10, 1])
-def test_whole_sweep_is_planned_within_a_minute_and_a_gigabyte(tmp_path, minutes):
-    project = Project(tmp_path, "sweep", FIRST[:1])
+def test_whole_grid_is_planned_within_a_minute_and_a_gigabyte(tmp_path, minutes):
+    project = Project(tmp_path, "grid", FIRST[:1])
     seconds, megabytes, jobs = plan(project, "--config", f"job_minutes={minutes}")
     COSTS.append(f"planned: {jobs} jobs of {minutes} min in {seconds:.0f} s, {megabytes:.0f} MB")
     assert seconds < 60

@@ -52,13 +52,13 @@ def accidents(cluster, tmp_path_factory):
         return workflow, time.monotonic()
 
     def exceed(project):
-        limit = "simulate:mem_mb=450 * attempt * attempt"
+        limit = "run:mem_mb=450 * attempt * attempt"
         workflow = project.start(TARGET, *PROFILE, "--set-resources", limit, config=LONG)
         wait_until(lambda: cluster.jobs(project.folder), 120, "a job")
         return workflow, time.monotonic()
 
     def exceed_always(project):
-        limit = ("--set-resources", "simulate:mem_mb=450", "--retries", "0")
+        limit = ("--set-resources", "run:mem_mb=450", "--retries", "0")
         workflow = project.start(TARGET, *PROFILE, *limit, config=LONG)
         wait_until(lambda: cluster.jobs(project.folder), 120, "a job")
         return workflow, time.monotonic()
@@ -97,9 +97,9 @@ def test_job_that_never_fits_names_its_log(cluster, accidents):
     text = workflow.text()
     assert workflow.process.returncode == 1
     assert [state for _, state in cluster.jobs(project.folder)] == ["FAILED"]
-    assert "Error in rule simulate" in text
+    assert "Error in rule run" in text
     assert "results/cut/logs/runs/zpgpd_hf/M16/seeds0000-0001.log" in text
-    (log,) = project.folder.glob(".snakemake/slurm_logs/rule_simulate/*/*.log")
+    (log,) = project.folder.glob(".snakemake/slurm_logs/rule_run/*/*.log")
     assert str(log) in text
     assert "exceeded memory limit" in log.read_text()
     assert not (project.folder / TARGET).exists()
@@ -125,7 +125,7 @@ def test_controller_that_restarts_changes_nothing(cluster, undisturbed, fresh):
 
 def test_killed_workflow_never_runs_beside_its_own_jobs(cluster, fresh):
     # Five of eight processors each, so that the second job waits for the first.
-    options = ("--set-resources", "simulate:cpus_per_task=5")
+    options = ("--set-resources", "run:cpus_per_task=5")
     targets = (TARGET, OTHER, *PROFILE)
     workflow = fresh.start(*targets, *options, config=LONGER)
     wait_until(lambda: computing(fresh.folder), 120, "a job that computes")
@@ -140,7 +140,7 @@ def test_killed_workflow_never_runs_beside_its_own_jobs(cluster, fresh):
     last = again.lines[-1][1]
     assert last.startswith("slurm: jobs of an earlier run in this folder are still in the queue: ")
     (first, _), (second, _) = cluster.jobs(fresh.folder)
-    assert f"{first} (simulate, running), {second} (simulate, pending)" in last
+    assert f"{first} (run, running), {second} (run, pending)" in last
     record("workflow killed (SIGKILL), started again", again, moment, "earlier run", "refused")
 
     # Wait for the first one, which counts, and cancel the other one as told.

@@ -14,6 +14,7 @@ from scipy import special
 
 from pgpd_hf import CMDP, LINKS, random_cmdp, run, runs, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.statistics import mean_interval
@@ -68,15 +69,15 @@ def one_zeroth_order_step(cmdp, pairs, perturbation, count=2000):
         directions="tangent",
         perturbation=perturbation,
     )
-    process = get_algorithm("zpgpd_hf")(cmdp, solve(cmdp), setting)
+    algorithm = get_algorithm("zpgpd_hf")(cmdp, solve(cmdp), setting)
     theta = uniform_policy(cmdp.states, cmdp.actions)
     bits = streams.bit_generator(test="f1")
     normals = np.random.Generator(bits).standard_normal((count, theta.size))
     estimates = np.stack(
-        [process.estimate(theta, bits.random_raw(process.words_per_iteration), row)[0][0]
+        [algorithm.estimate(theta, bits.random_raw(algorithm.words_per_iteration), row)[0][0]
          for row in normals]
     )  # fmt: skip
-    step = process.primal_step  # 1 / L_theta
+    step = algorithm.primal_step  # 1 / L_theta
     after = exact.projected(theta + step * estimates)
     moves = after - theta
     left = cmdp.evaluate(after)[0] - cmdp.evaluate(theta)[0]
@@ -197,14 +198,14 @@ def test_theorem_2_s_gap_falls_with_the_fourth_root_of_people(small):
     """Line 563 says (log M/M)^(1/2), the violation's line 571 says (log M/M)^(1/4)."""
     optimum = solve(small)
 
-    def people_s_part(evaluators):
+    def votes_part(evaluators):
         setting = Setting(evaluators=evaluators, iterations=10, horizon=2000)
         constants = replace(make_constants(small, optimum, setting), iterations=10**60)
         return bounds.theorem_2_gap(constants)
 
     few, many = 10**8, 10**12
     rate = math.log(math.log(many) / many) - math.log(math.log(few) / few)
-    slope = math.log(people_s_part(many) / people_s_part(few)) / rate
+    slope = math.log(votes_part(many) / votes_part(few)) / rate
     assert slope == pytest.approx(1 / 4, abs=0.01)
 
 
@@ -224,8 +225,7 @@ def test_theorem_2_s_steps_move_nothing():
     """Step sizes 1e-6 and 1e7/sqrt(T): even the exact gradient gets nowhere in 2000 iterations."""
     cmdp = random_cmdp(instance=1)
     optimum = solve(cmdp)
-    constants = make_constants(cmdp, optimum, Setting(evaluators=64, iterations=2000))
-    primal, dual = bounds.zeroth_order_steps(constants)
+    primal, dual = get_algorithm("zpgpd_hf").theorem_steps(cmdp, optimum, 2000)
     assert primal < 2e-6
     assert dual * math.sqrt(2000) > 1e6
     trace = run(
@@ -271,7 +271,8 @@ def test_slack_of_lemma_1878_covers_its_failure_for_all_but_very_many_people(ind
     """The slack is people's largest possible bias, and falls as sqrt(log M / M) only."""
     constants = problem_of(indifferent, KNOWN).constants
     slacks = [
-        bounds.one_step(replace(constants, evaluators=people)) for people in (256, 10**8, 10**12)
+        bounds.one_step(replace(constants, evaluators=evaluators))
+        for evaluators in (256, 10**8, 10**12)
     ]
     assert slacks[0] > 10
     assert slacks[1] > 0.05 > 0.01 > slacks[2]
@@ -287,11 +288,11 @@ def test_lemma_1878_fails_on_many_paths_even_where_actions_matter(small):
 def test_conditional_mean_is_not_the_mean_under_the_next_policy(small):
     """Steps (d) and (f), lines 1919 and 1930: the next policy is made from the same estimate."""
     problem = problem_of(small, KNOWN)
-    process = get_algorithm("npgpd_hf")(small, problem.optimum, KNOWN)
+    algorithm = get_algorithm("npgpd_hf")(small, problem.optimum, KNOWN)
     uniform = uniform_policy(4, 2)
-    estimates = convergence.sample_advantages(process, uniform, 4000)[:, 0]
+    estimates = convergence.sample_advantages(algorithm, uniform, 4000)[:, 0]
     errors = estimates - small.advantages(uniform, small.reward)
-    after = special.softmax(process.primal_step / (1 - small.discount) * estimates, axis=-1)
+    after = special.softmax(algorithm.primal_step / (1 - small.discount) * estimates, axis=-1)
     width = 5 * errors.std(0) / math.sqrt(len(errors))
     assert (np.abs(errors.mean(0)) < width).all()  # unbiased, as Lemma:bias advantage says
     _, low, _ = mean_interval((after * errors).sum(-1).mean(-1))
@@ -302,11 +303,11 @@ def test_conditional_mean_is_not_the_mean_under_the_next_policy(small):
 def test_step_h_needs_a_logarithm_that_may_be_negative(small):
     """Line 1937 replaces d^(t+1) by (1 - gamma) mu, which takes log Z + c >= 0 on every path."""
     problem = problem_of(small, KNOWN)
-    process = get_algorithm("npgpd_hf")(small, problem.optimum, KNOWN)
+    algorithm = get_algorithm("npgpd_hf")(small, problem.optimum, KNOWN)
     uniform = uniform_policy(4, 2)
-    step = process.primal_step / (1 - small.discount)
-    estimates = step * convergence.sample_advantages(process, uniform, 1000)[:, 0]
-    shift = process.primal_step * bounds.one_step(problem.constants)
+    step = algorithm.primal_step / (1 - small.discount)
+    estimates = step * convergence.sample_advantages(algorithm, uniform, 1000)[:, 0]
+    shift = algorithm.primal_step * bounds.one_step(problem.constants)
     logarithm = special.logsumexp(estimates, axis=-1, b=uniform)
     assert (logarithm + shift < 0).mean() > 0.1
     centred = estimates - estimates.mean(-1, keepdims=True)  # the policy is uniform
@@ -351,7 +352,7 @@ def test_dropped_4_eps_c_is_needed_where_only_the_dual_step_errs():
     optimum = solve(cmdp)
     setting = Setting(evaluators=None, iterations=iterations, horizon=200)
     constants = make_constants(cmdp, optimum, setting)
-    primal, dual = bounds.natural_steps(constants)
+    primal, dual = theorem_1_steps(cmdp.actions, cmdp.discount, iterations)
     logit, multiplier, total = 0.0, 0.0, 0.0
     for _ in range(iterations):
         utility = (1 - special.expit(logit)) / (1 - cmdp.discount)
@@ -384,8 +385,8 @@ def test_average_of_positive_parts_is_not_bounded():
     cmdp = bandit(1.0)
     setting = Setting(evaluators=None, iterations=10000, horizon=200)
     optimum = solve(cmdp)
-    process = get_algorithm("npg_pd")(cmdp, optimum, setting)
-    policies = np.concatenate([chunk[0] for chunk in runs.iterates(process, 0)])[:-1]
+    algorithm = get_algorithm("npg_pd")(cmdp, optimum, setting)
+    policies = np.concatenate([chunk[0] for chunk in runs.iterates(algorithm, 0)])[:-1]
     shortfall = cmdp.threshold - cmdp.evaluate(policies)[1]
     bound = bounds.theorem_1_violation(make_constants(cmdp, optimum, setting), complete=True)
     assert max(shortfall.mean(), 0) < bound
@@ -437,7 +438,7 @@ def test_theorems_are_vacuous_at_the_experiment_s_size(evaluators):
     setting = Setting(evaluators=evaluators, iterations=10**6)
     at = make_constants(cmdp, optimum, setting)
     biases = corrected.bias_bounds(cmdp, setting)
-    steps = bounds.natural_steps(at)
+    steps = theorem_1_steps(cmdp.actions, cmdp.discount, 10**6)
     limits = (
         bounds.theorem_1_gap(at),
         bounds.theorem_1_violation(at),
@@ -462,13 +463,13 @@ def test_human_feedback_lemmas_hold_and_are_loose(scale):
     optimum = solve(cmdp)
     largest = cmdp.return_bound(80)
     differences = np.linspace(-largest, largest, 401)
-    for people in [*range(2, 41), 64, 256]:
-        c = make_constants(cmdp, optimum, Setting(evaluators=people, iterations=10))
-        error = exact.feedback_error(differences, people, LINKS["logistic"], largest)
+    for evaluators in [*range(2, 41), 64, 256]:
+        c = make_constants(cmdp, optimum, Setting(evaluators=evaluators, iterations=10))
+        error = exact.feedback_error(differences, evaluators, LINKS["logistic"], largest)
         assert error.absolute.max() <= c.feedback
         assert error.square.max() <= c.feedback_square
-        assert error.absolute.max() <= c.lipschitz / (2 * math.sqrt(people))
-        assert error.square.max() <= c.lipschitz**2 / (4 * people)
+        assert error.absolute.max() <= c.lipschitz / (2 * math.sqrt(evaluators))
+        assert error.square.max() <= c.lipschitz**2 / (4 * evaluators)
 
 
 @pytest.mark.parametrize("instance", [1, 3, 5])

@@ -8,14 +8,17 @@ import pytest
 
 from pgpd_hf import LINKS, Optimum, random_cmdp, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
+from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps
 from pgpd_hf.theory import OutsideAssumptions, bounds, make_constants
 from pgpd_hf.theory.constants import Constants
 
 # The paper's scale: rewards in [0, 1]. All numbers differ, so that no two can be mixed up.
-S, A, GAMMA, H, M, N, T, XI, LIPSCHITZ, MU, X = 3, 2, 0.8, 6, 50, 7, 900, 0.4, 13.0, 0.3, 1.9
+S, A, GAMMA, H, M, N, T, XI, MU, X = 3, 2, 0.8, 6, 50, 7, 900, 0.4, 0.3, 1.9
 SIGMA = 2 / ((1 - GAMMA) * XI)
 G = (1 - GAMMA ** (H + 1)) / (1 - GAMMA)
 EPS_V = GAMMA**H / (1 - GAMMA)
+LIPSCHITZ = 4 * math.cosh(G / 2) ** 2  # of the logistic link's inverse
 BETA = LIPSCHITZ * math.sqrt(2 * math.log(M) / M) + 2 * G / M**2
 EPS_C = EPS_V + BETA
 EPS_A = BETA + 2 * EPS_V
@@ -47,7 +50,7 @@ def constants():
         pairs=N,
         horizon=H,
         iterations=T,
-        lipschitz=LIPSCHITZ,
+        link=LINKS["logistic"],
         multiplier_bound=SIGMA,
         perturbation=MU,
     )
@@ -72,7 +75,8 @@ def test_constants_of_the_lemmas(constants):
 
 def test_bounds_of_zpgpd_hf(constants):
     eta_2 = (1 - GAMMA) ** 2 * D_THETA * L_THETA / (2 * math.sqrt(T))
-    assert bounds.zeroth_order_steps(constants) == pytest.approx((1 / L_THETA, eta_2))
+    steps = theorem_2_steps(S, A, GAMMA, XI, X, T)
+    assert steps == pytest.approx((1 / L_THETA, eta_2))
     lagrangian = 2 * D_THETA * L_THETA / T**0.25 + (1 + SIGMA) * math.sqrt(D_THETA) * EPS_RG
     assert bounds.zeroth_order_lagrangian(constants) == pytest.approx(lagrangian)
     gap = lagrangian + SIGMA * EPS_C + eta_2 * SIGMA_2 / 2
@@ -85,7 +89,7 @@ def test_bounds_of_zpgpd_hf(constants):
 
 def test_bounds_of_npgpd_hf(constants):
     eta_1, eta_2 = 2 * math.log(A), (1 - GAMMA) / math.sqrt(T)
-    assert bounds.natural_steps(constants) == pytest.approx((eta_1, eta_2))
+    assert theorem_1_steps(A, GAMMA, T) == pytest.approx((eta_1, eta_2))
     assert bounds.dual_regret(constants, 0.3) == pytest.approx(SIGMA * EPS_C + 0.3 * SIGMA_2 / 2)
     assert bounds.one_step(constants) == pytest.approx((1 + SIGMA) / (1 - GAMMA) * EPS_A)
     optimisation = (
@@ -138,16 +142,28 @@ def test_infinitely_many_people_leave_no_feedback_error(constants):
 
 @pytest.mark.parametrize("iterations", [3, 100, 10**5, 10**9])
 def test_corollary_constant_covers_the_schedule(constants, iterations):
-    value = 1 / (1 - GAMMA)
-    link = LINKS["logistic"]
-    limit = bounds.corollary_constant(replace(constants, lipschitz=link.inverse_lipschitz(value)))
-    horizon = math.ceil(math.log(iterations) / (2 * math.log(1 / GAMMA)))
-    people = math.ceil(iterations * math.log(iterations))
-    at = replace(constants, iterations=iterations, horizon=horizon, evaluators=people)
-    at = replace(at, lipschitz=link.inverse_lipschitz(at.return_bound))
+    limit = bounds.corollary_constant(constants)
+    evaluators, horizon = bounds.corollary_schedule(iterations, GAMMA)
+    at = replace(constants, iterations=iterations, horizon=horizon, evaluators=evaluators)
     scaled = math.sqrt(iterations) * bounds.theorem_1_gap(at)
     assert scaled <= limit
     assert scaled > limit / 100
+
+
+@pytest.mark.parametrize("iterations", [2, 3, 1000, 10**6])
+def test_corollary_schedule_is_the_smallest_that_is_long_enough(iterations):
+    evaluators, horizon = bounds.corollary_schedule(iterations, GAMMA)
+    assert evaluators - 1 < iterations * math.log(iterations) <= evaluators
+    assert GAMMA**horizon <= 1 / math.sqrt(iterations) < GAMMA ** (horizon - 1)
+
+
+@pytest.mark.parametrize(
+    ("iterations", "discount", "named"),
+    [(1, 0.9, "iterations"), (2.5, 0.9, "iterations"), (9, 0.0, "discount"), (9, 1.0, "discount")],
+)
+def test_corollary_schedule_is_refused_outside_its_range(iterations, discount, named):
+    with pytest.raises(ValueError, match=named):
+        bounds.corollary_schedule(iterations, discount)
 
 
 def test_constants_are_taken_from_the_process_and_the_run_engine():
@@ -155,12 +171,11 @@ def test_constants_are_taken_from_the_process_and_the_run_engine():
     optimum = solve(cmdp)
     setting = Setting(evaluators=16, iterations=400, pairs=3, horizon=30)
     c = make_constants(cmdp, optimum, setting)
-    process = get_algorithm("zpgpd_hf")(cmdp, optimum, setting)
-    assert c.multiplier_bound == process.multiplier_bound
-    assert c.perturbation == process.survey.perturbation
-    assert bounds.zeroth_order_steps(c) == pytest.approx((process.primal_step, process.dual_step))
-    natural = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
-    assert bounds.natural_steps(c) == pytest.approx((natural.primal_step, natural.dual_step))
+    algorithm = get_algorithm("zpgpd_hf")(cmdp, optimum, setting)
+    assert c.multiplier_bound == algorithm.multiplier_bound
+    assert c.perturbation == algorithm.perturbation.radius
+    assert 1 / c.curvature == pytest.approx(algorithm.primal_step)
+    assert bounds._theorem_2_dual_step(c) == pytest.approx(algorithm.dual_step)
     assert c.return_bound == pytest.approx(cmdp.return_bound(30))
     occupancy = (1 - cmdp.discount) * cmdp.state_occupancy(optimum.policy)
     assert c.mismatch == pytest.approx(np.max(occupancy / cmdp.initial))

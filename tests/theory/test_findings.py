@@ -2,9 +2,9 @@
 
 A sentence is spelt out with the numbers of the tables and looked for in the document, so that it
 cannot outlive them. What is not in the tables is run again, with the study's settings and seeds.
+Notebooks have no such sentences: they are the pages of every study and compute what they say.
 """
 
-import json
 import re
 from functools import cache
 from pathlib import Path
@@ -14,13 +14,13 @@ import pandas as pd
 import pytest
 import yaml
 
+from pgpd_hf import summaries, sweeps
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.analyses import summaries, sweeps
+from pgpd_hf.cases import run_cases, with_steps
 from pgpd_hf.core import optima
-from pgpd_hf.core.links import get_link
 from pgpd_hf.statistics import difference_interval
 from pgpd_hf.studies import configuration
-from pgpd_hf.theory import bounds, certificates, constants, predictions, records
+from pgpd_hf.theory import certificates, predictions, records
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -37,19 +37,13 @@ def table(name):
 
 @cache
 def text(name):
-    """The prose of the README, the audit or a notebook, without markup and line breaks."""
-    pages = {"audit": "docs/audit.md", "README": "README.md"}
-    if name in pages:
-        found = (ROOT / pages[name]).read_text()
-    else:
-        cells = json.loads((ROOT / f"notebooks/{name}.ipynb").read_text())["cells"]
-        prose = [c["source"] for c in cells if c["cell_type"] == "markdown"]
-        found = "\n".join("".join(lines) for lines in prose)
+    """The prose of the README or the audit, without markup and line breaks."""
+    found = (ROOT / {"audit": "docs/audit.md", "README": "README.md"}[name]).read_text()
     return " ".join(re.sub(r"</?su[bp]>|\*\*|`", "", found).split())
 
 
 def says(name, *sentences):
-    """Require that a document has these words."""
+    """Require that a document contains these sentences."""
     for sentence in sentences:
         assert sentence in text(name)
 
@@ -89,27 +83,28 @@ def verdict(row, promised):
 
 
 @cache
+def steps(algorithm):
+    """Step sizes that the calibration of the study chose."""
+    chosen = table("steps").query("algorithm == @algorithm").set_index("entry")["value"]
+    return chosen["primal_step"], chosen["dual_step"]
+
+
 def setting(algorithm):
-    """Settings of the study, with the step sizes that its calibration chose."""
-    steps = table("steps").query("algorithm == @algorithm").set_index("step")["value"]
-    chosen = steps["primal_step"], steps["dual_step"]
-    return configuration.run_setting(CONFIG, algorithm, None, chosen)
+    """Settings of the study, with these step sizes."""
+    return with_steps(configuration.run_setting(CONFIG, algorithm, None), steps(algorithm))
 
 
 @cache
 def rerun(sweep, algorithm, curve, value):
     """Runs of one case of a sweep of the study."""
-    options = CONFIG["sweeps"][sweep]
-    kind = sweeps.studied(algorithm)
-    usual = sweeps.with_numbers(CMDP, kind, setting(kind))
-    grid = options["algorithms"][algorithm]
-    (case,) = [
+    cases = [
         case
-        for case in sweeps.make_cases(options["varies"], grid, usual, CMDP.discount)
-        if (case.curve, case.value) == (curve, value)
+        for _, listed in sweeps.plan(CONFIG, [sweep])[algorithm]
+        for case in listed
+        if (case.labels["curve"], case.labels["value"]) == (curve, value)
     ]
-    seeds = [0] if algorithm in sweeps.LIMITS else range(options["seeds"])
-    return sweeps.run_case(CMDP, algorithm, case, seeds, sweep)
+    calibrated = {None: steps(sweeps.studied(algorithm))}
+    return sweeps.averages(run_cases(cases, CMDP, calibrated))
 
 
 def test_readme_says_what_the_verdicts_are():
@@ -148,8 +143,8 @@ def test_readme_says_what_was_not_reproduced():
     assert row["verdict"] == "reproduced"
     assert "violation(256), last quarter < 0.02" in row["criterion"]
     says("README", "Theorem 2's primal step is 6·10⁻⁷")
-    at = constants.make_constants(CMDP, OPTIMUM, Setting(evaluators=64, iterations=1000))
-    assert f"{bounds.zeroth_order_steps(at)[0]:.0e}" == "6e-07"
+    primal_step, _ = get_algorithm("zpgpd_hf").theorem_steps(CMDP, OPTIMUM, 50000)
+    assert f"{primal_step:.0e}" == "6e-07"
 
 
 def test_every_finding_of_the_audit_names_its_test():
@@ -170,11 +165,11 @@ def test_violation_is_what_is_owed_and_what_is_misread(evaluators):
     options = setting("npgpd_hf") | {"evaluators": evaluators, "iterations": 300}
     found = records.record(get_algorithm("npgpd_hf")(CMDP, OPTIMUM, Setting(**options)), OPTIMUM, 0)
     multipliers = found.multipliers
-    moved = multipliers[:-1] - found.process.dual_step * found.answered_excess
+    moved = multipliers[:-1] - found.algorithm.dual_step * found.answered_excess
     assert np.abs(multipliers[1:] - moved).max() < 1e-12  # nothing was projected
     utility = CMDP.evaluate(found.policies[:-1])[1]
     violation = (CMDP.threshold - utility).mean()
-    owed = multipliers[-1] / (found.process.dual_step * 300)
+    owed = multipliers[-1] / (found.algorithm.dual_step * 300)
     misread = (found.answered_excess - (utility - CMDP.threshold)).mean()
     assert violation == pytest.approx(owed + misread, abs=1e-12)
 
@@ -198,15 +193,8 @@ def test_multiplier_swings_in_the_exact_limit():
         f"λ⁽ᵀ⁾/λ* is {first} at T = 1 000 and {last} at T = 32 000",
         f"the slopes between consecutive T are {', '.join(most)} and {fifth}.",
     )
-    start, top = swings["theorem"][0], swings["theorem"].max()
     assert lengths[swings["theorem"].argmax()] == 16000
-    says(
-        "slopes",
-        f"swings from {first} at T = 1 000 to {last} at T = 32 000",
-        f"the violation's slopes between consecutive T from {number(local.min())} to "
-        f"{number(local.max())}; with the theorem's smaller η₂ it rises from {number(start)} to "
-        f"{number(top)} at T = 16 000.",
-    )
+    assert swings["theorem"][0] < 1 < swings["theorem"].max()
 
 
 def test_violation_of_npgpd_hf_is_slower_with_the_theorem_s_steps():
@@ -214,13 +202,8 @@ def test_violation_of_npgpd_hf_is_slower_with_the_theorem_s_steps():
         assert verdict(slope("length", "npgpd_hf", curve, "violation"), -1 / 2) == SLOWER
     limit = slope("length", "npg_pd", "theorem steps", "violation")["slope"]
     assert limit > -1 / 2
-    people = slope("length", "npgpd_hf", "M = ∞, theorem steps", "violation")
-    says("audit", f"at M = ∞ like {estimate(people)}")
-    says(
-        "slopes",
-        "The violation falls more slowly with the theorem's steps, for M = 64, for M = ∞ and in "
-        f"the exact limit ({number(limit)})",
-    )
+    sampled = slope("length", "npgpd_hf", "M = ∞, theorem steps", "violation")
+    says("audit", f"at M = ∞ like {estimate(sampled)}")
 
 
 def test_priced_gap_of_npgpd_hf():
@@ -228,28 +211,19 @@ def test_priced_gap_of_npgpd_hf():
     theorem = slope("length", "npgpd_hf", "M = ∞, theorem steps")
     assert verdict(few, -1 / 2) == verdict(all_, -1 / 2) == FASTER
     assert verdict(theorem, -1 / 2) == "open"
-    says(
-        "slopes",
-        f"{estimate(few)} for M = 64 and {estimate(all_)} for M = ∞. With the theorem's steps and "
-        f"M = ∞ the verdict is open: {estimate(theorem)}.",
-    )
     lengths = CONFIG["sweeps"]["length"]["algorithms"]["npg_pd"]["iterations"]
     for rule in ("study", "theorem"):
         assert slope("length", "npgpd_hf", f"M = 64, {rule} steps")["floor_low"] == 0
         runs = pd.concat([rerun("length", "npg_pd", f"{rule} steps", T) for T in lengths])
         local = np.diff(np.log(runs["priced_gap"])) / np.diff(np.log(lengths))
         assert np.ptp(local) < 0.25
-    lipschitz = get_link("logistic").inverse_lipschitz(CMDP.return_bound(80))
-    allowed = lipschitz * np.sqrt(np.log(64) / 64)
     says("audit", "The priced gap, gap + λ*·violation, has no such swing.")
-    says("slopes", f"one of the order of L√(log M/M) = {number(allowed, 1)}.")
 
 
 def test_gap_of_npgpd_hf_has_no_slope():
     rows = table("slopes").query("sweep == 'length' and metric == 'gap'")
     rows = rows[rows["algorithm"].isin(["npgpd_hf", "npg_pd"])]
     assert (len(rows), rows["slope"].isna().sum()) == (6, 5)
-    says("slopes", "The gap has no slope in five of six curves")
 
 
 def test_zpgpd_hf_has_a_floor_unless_its_step_falls():
@@ -264,27 +238,19 @@ def test_zpgpd_hf_has_a_floor_unless_its_step_falls():
     assert falling["floor_low"] == 0
     floor = estimate(constant, "floor", 3)
     says("audit", f"it stops at a floor, {floor}; with η₁ ∝ 1/√T that cannot be told from zero")
-    known = slope("length", "zpgpd_hf", "M = ∞, study steps")
     limit, violation = (
         slope("length", "pg_pd", "study steps", metric)["slope"]
         for metric in ("priced_gap", "violation")
     )
     assert limit < -1 / 4 < violation
-    says(
-        "slopes",
-        f"the priced gap like {estimate(known)} with constant η₁",
-        f"the priced gap does so, too ({number(limit)}); the violation, at the limit's smaller T, "
-        f"does not ({number(violation)})",
-        f"stops at a floor: {floor}. Its plain slope, {estimate(constant)}",
-        f"the fitted power is {estimate(constant, 'power')}.",
-        f"cannot be told from zero: {estimate(falling, 'floor', 3)}.",
-    )
 
 
-def test_theorem_2_s_radius_without_people():
-    process = get_algorithm("zpgpd_hf")(CMDP, OPTIMUM, Setting(evaluators=None, iterations=10))
-    radius = process.survey.perturbation
-    says("slopes", f"Theorem 2's formula gives {number(radius)} for M = ∞")
+def test_theorem_2_s_radius_is_tiny_for_infinitely_many_evaluators():
+    algorithm = get_algorithm("zpgpd_hf")(CMDP, OPTIMUM, Setting(evaluators=None, iterations=10))
+    horizon = algorithm.setting.horizon
+    expected = np.sqrt(2 * CMDP.discount**horizon / (1 - CMDP.discount))
+    assert algorithm.perturbation.radius == pytest.approx(expected)
+    assert expected < 0.1
 
 
 def test_corollary():
@@ -293,9 +259,6 @@ def test_corollary():
     assert verdict(rows["theorem"], -1 / 2) == SLOWER
     assert verdict(rows["study"], -1 / 2) == FASTER
     says("audit", f"more slowly up to T = 16 000: {estimate(rows['theorem'])}")
-    says(
-        "slopes", f"{estimate(rows['theorem'])}, with the study's faster, {estimate(rows['study'])}"
-    )
 
 
 @pytest.mark.parametrize("rule", ["theorem", "study"])
@@ -309,17 +272,10 @@ def test_cost_of_the_corollary(rule):
     cheap, _, less = cost("length", few, 16000)
     assert cheap < queries / 6
     assert less < gap
-    says(
-        "slopes", "T = 16 000 costs less than a sixth of the queries that the corollary's T = 1 000"
-    )
     _, steps, gap = cost("corollary", many, 4000)
     _, same, more = cost("length", few, 2000)
     assert steps == pytest.approx(same, rel=0.02)
     assert gap < more / 3
-    says(
-        "slopes",
-        "T = 4 000 costs as many as T = 2 000 with 64 people, and leaves less than a third",
-    )
 
 
 # Effects of M, H, N, |S| and |A|
@@ -327,9 +283,9 @@ def test_cost_of_the_corollary(rule):
 
 @cache
 def moments():
-    crowds = [4, 8, 16, 32, 64, 128, 256, 512, 1024]
+    numbers = [4, 8, 16, 32, 64, 128, 256, 512, 1024]
     found = predictions.feedback_moments(
-        CMDP, OPTIMUM.policy, CONFIG["horizon"], "logistic", crowds
+        CMDP, OPTIMUM.policy, CONFIG["horizon"], "logistic", numbers
     )
     return found.set_index("evaluators")
 
@@ -338,7 +294,6 @@ def test_bias_of_people_is_far_below_the_paper_s():
     share = moments()["promised"] / moments()["primal_bias"]
     assert round(share.min(), -1) == 260
     assert round(share.max(), -2) == 9100
-    says("effects", "a comparison's bias is 260 to 9 100 times smaller than β")
     one = moments().loc[64]
     says(
         "audit",
@@ -350,25 +305,25 @@ def test_bias_of_people_is_far_below_the_paper_s():
     large = moments().loc[16:]
     assert (large["primal_square"] * large.index / 4).to_numpy() == pytest.approx(1, rel=0.05)
     assert large["dual_bias"].abs().max() < 2e-4
-    says("effects", "its variance is 4/M within 5 % for M ≥ 16", "is below 2·10⁻⁴ for M ≥ 16")
 
 
 def test_theorem_2_s_radius_is_worse_without_people_than_with_four():
-    few, infinite = (rerun("people", "zpgpd_hf", "μ = theorem", m)["priced_gap"] for m in (4, None))
+    few, infinite = (
+        rerun("people", "zpgpd_hf", "μ = theorem", m)["priced_gap"] for m in (4, np.inf)
+    )
     assert difference_interval(infinite, few)[1] > 0
-    says("effects", "Theorem 2's μ is worse at M = ∞ than at M = 4")
 
 
 def test_people_are_noise():
     quantity = "excess over M = ∞, 16 ≤ M ≤ 256"
     natural, zeroth = (effect("people", name, quantity) for name in ("npgpd_hf", "zpgpd_hf"))
 
-    def fitted(values, crowds):
-        return np.polyfit(np.log(crowds), np.log(values), 1)[0]
+    def fitted(values, numbers):
+        return np.polyfit(np.log(numbers), np.log(values), 1)[0]
 
-    crowds = np.array([16, 32, 64, 128, 256])
-    variance = fitted(moments().loc[crowds, "primal_square"], crowds)
-    scale = fitted(np.sqrt(np.log(crowds) / crowds), crowds)
+    numbers = np.array([16, 32, 64, 128, 256])
+    variance = fitted(moments().loc[numbers, "primal_square"], numbers)
+    scale = fitted(np.sqrt(np.log(numbers) / numbers), numbers)
     fewer = np.array([16, 64, 256])  # of ZPGPD-HF
     root = fitted((np.log(fewer) / fewer) ** 0.25, fewer)
     assert natural["slope_low"] < variance < natural["slope_high"]
@@ -381,30 +336,18 @@ def test_people_are_noise():
         f"{number(variance)}; for ZPGPD-HF it is {estimate(zeroth)}, between that and −1/2.",
         f"√(log M/M) and its root have {number(scale)} and {number(root)}",
     )
-    says(
-        "effects",
-        f"has the slope {estimate(natural)}, which contains that of the exact variance, "
-        f"{number(variance)}. ZPGPD-HF's has {estimate(zeroth)}: faster than 1/√M, slower than the "
-        "variance.",
-    )
 
 
 def test_truncation_cancels_in_comparisons_only():
     lengths = CONFIG["sweeps"]["horizon"]["algorithms"]["npgpd_hf"]["horizon"]
-    shares = []
     for length in lengths:
         policy, feasible = predictions.truncated_optimum(CMDP, length)
         assert feasible == (length > 15)
         primal, dual = predictions.truncation_biases(CMDP, policy, length)
         assert primal < 1e-10
-        shares.append(-dual / (CMDP.discount**length * CMDP.value_bound))
+        share = -dual / (CMDP.discount**length * CMDP.value_bound)
+        assert 0.4 < share < 0.7
     assert min(lengths) == 10
-    says(
-        "effects",
-        "below 10⁻¹⁰ for every H ≥ 10; that of ĥc is "
-        f"{number(min(shares))} to {number(max(shares))} of the paper's bound. "
-        "No policy seems safe for H ≤ 15.",
-    )
     says("audit", "It cancels in comparisons, to 10⁻¹⁰")
 
 
@@ -416,15 +359,9 @@ def test_short_trajectories_cost_reward():
         predicted = CMDP.threshold - CMDP.evaluate(policy)[1]
         assert found["late_violation"].mean() == pytest.approx(predicted, abs=0.01)
     short = rerun("horizon", "npgpd_hf", "", 20)[["late_violation", "late_gap"]].mean()
-    other = rerun("horizon", "zpgpd_hf", "", 20)[["late_violation", "owed"]].mean()
+    assert short["late_violation"] < 0 < short["late_gap"]
+    assert rerun("horizon", "zpgpd_hf", "", 20)["owed"].mean() > 0.1  # the multiplier moves on
     says("audit", "within 0.01 of what a linear program predicts")
-    says(
-        "effects",
-        "NPGPD-HF's violation is within 0.01 of the prediction for every H: at H = 20 it is "
-        f"{number(short['late_violation'])}, at a gap of {number(short['late_gap'])}.",
-        f"at H = 20 it owes {number(other['owed'])}, and the violation is "
-        f"{number(other['late_violation'])}.",
-    )
 
 
 def test_pairs_matter_with_people_only():
@@ -433,15 +370,12 @@ def test_pairs_matter_with_people_only():
     assert max(row["slope_high"] for row in known) < 0
     first, second = (number(row["slope"]) for row in known)
     says("audit", f"N hardly matters: slopes of {first} and {second}")
-    says("effects", "the slope at M = ∞ is between −0.06 and 0")
     over = [
         effect("pairs", name, "excess over M = ∞", curve)
         for name in ("npgpd_hf", "zpgpd_hf")
         for curve in ("M = 16", "M = 64")
     ]
     assert max(row["slope_high"] for row in over) < 0
-    ends = [number(end(row["slope"] for row in over)) for end in (max, min)]
-    says("effects", f"falls with N, by slopes from {ends[0]} to {ends[1]}")
 
 
 @pytest.mark.slow
@@ -455,13 +389,12 @@ def test_pairs_matter_with_people_only():
 def test_pairs_times_people_count(algorithm, cases):
     for one, other in cases:
         samples = [
-            rerun("pairs", algorithm, f"M = {people}", pairs)["priced_gap"]
-            for people, pairs in (one, other)
+            rerun("pairs", algorithm, f"M = {evaluators}", pairs)["priced_gap"]
+            for evaluators, pairs in (one, other)
         ]
         _, low, high = difference_interval(*samples)
         assert low < 0 < high
     says("audit", "cases of equal N·M cannot be told apart")
-    says("effects", "no two with equal N·M, and so equal human queries per iteration, can be told")
 
 
 def test_sizes_of_the_process():
@@ -472,12 +405,6 @@ def test_sizes_of_the_process():
     )
     assert all(row["slope_low"] < 0 and row["slope"] < 0 for row in natural)
     assert all(row["slope_high"] < 1 for row in zeroth)
-    says(
-        "effects",
-        f"its slope in |S| is {estimate(natural[0])}, in |A| {estimate(natural[1])}. ZPGPD-HF's "
-        f"grows more slowly than promised: {estimate(zeroth[0])} in |S|, {estimate(zeroth[1])} in "
-        "|A|.",
-    )
 
 
 # Schedules
@@ -496,7 +423,6 @@ def test_schedules_of_npgpd_hf():
     assert schedule_verdicts("npgpd_hf", "priced_gap") == worse | {"shrinking": "lower"}
     assert schedule_verdicts("npgpd_hf", "late_priced_gap") == worse | {"shrinking": "open"}
     says("audit", "makes NPGPD-HF worse, on average and at the end")
-    says("schedules", "at the end the two cannot be told apart")
 
 
 def test_schedules_of_zpgpd_hf():
@@ -512,9 +438,6 @@ def test_schedules_of_zpgpd_hf():
     means = rows.set_index("schedule")["mean"]
     assert means["shrinking"] > 2 * means["constant"]
     says("audit", "For ZPGPD-HF it helps at the end of the run if M grows, and not on average")
-    says(
-        "schedules", "horizon grows cannot be told from it, and shrinking is more than twice as bad"
-    )
 
 
 # Certificates
@@ -528,14 +451,7 @@ def ratios(case):
 
 def test_certificates_hold():
     assert table("certificates")["holds"].all()
-    ours, random = (ratios(c).groupby("algorithm")["ratio"].median() for c in ("study", "random"))
-    assert ours.round(2).eq(1).all()
-    says(
-        "certificates",
-        "In the default study all certificates hold. The gap's median ratio is 1.00 for either "
-        f"algorithm with the study's steps, and {number(random['npgpd_hf'])} and "
-        f"{number(random['zpgpd_hf'])} in the random runs",
-    )
+    assert ratios("study").groupby("algorithm")["ratio"].median().round(2).eq(1).all()
 
 
 def test_certificates_of_the_study_are_tight():
@@ -558,10 +474,6 @@ def test_loose_certificates_lose_what_a_projection_cuts_off():
         f"of {natural[1]} of NPGPD-HF, where the largest is {natural[2]}, and for {zeroth[0]} of "
         f"{zeroth[1]} of ZPGPD-HF, where it is {zeroth[2]}.",
     )
-    says(
-        "certificates",
-        f"of {len(rows)} ratios, {len(loose)} exceed 3, and the largest is {zeroth[2]}",
-    )
 
     def recorded(row):
         problem = certificates._random_problem(int(row.draw), row.algorithm)
@@ -571,8 +483,8 @@ def test_loose_certificates_lose_what_a_projection_cuts_off():
     at_the_end = 0
     for row in loose[loose["algorithm"] == "npgpd_hf"].itertuples():
         found = recorded(row)
-        held = (found.multipliers >= found.process.multiplier_bound * (1 - 1e-9)).mean()
-        slack = found.optimum.utility_value - found.process.cmdp.threshold
+        held = (found.multipliers >= found.algorithm.multiplier_bound * (1 - 1e-9)).mean()
+        slack = found.optimum.utility_value - found.algorithm.cmdp.threshold
         assert (held > 0.4 and row.horizon == 5) != (held == 0 and slack > 0.01)
         at_the_end += held > 0
     assert at_the_end == 3
@@ -592,10 +504,5 @@ def test_parts_of_the_study_s_certificates():
     assert largest["zpgpd_hf"].eq("optimisation").all()
     feedback = means.loc["npgpd_hf", "feedback"]
     assert list(feedback.index) == [16, 64, 256]
-    few, some, many = map(number, feedback)
-    (own,) = set(map(number, means.loc["zpgpd_hf", "optimisation"]))
-    says(
-        "certificates",
-        f"falls with M: {few}, {some} and {many} for M = 16, 64 and 256",
-        f"is optimisation, {own} for every M",
-    )
+    assert feedback.is_monotonic_decreasing
+    assert np.ptp(means.loc["zpgpd_hf", "optimisation"]) < 0.005

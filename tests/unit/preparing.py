@@ -11,9 +11,9 @@ ASKING = ("npgpd_hf", "zpgpd_hf")  # the paper's algorithms, and their limits
 EXACT = ("npg_pd", "pg_pd")
 
 
-def prepare(name, process, **options):
+def prepare(name, cmdp, **options):
     settings = {"evaluators": 16, "iterations": 10, "pairs": 1, "horizon": 5, **STEPS, **options}
-    return ALGORITHMS[name](process, solve(process), Setting(**settings))
+    return ALGORITHMS[name](cmdp, solve(cmdp), Setting(**settings))
 
 
 def randomness(algorithm, seed, iterations):

@@ -19,11 +19,11 @@ DISTRIBUTIONS = {"logistic": stats.logistic, "probit": stats.norm, "cauchy": sta
 ONE = 2**32
 
 
-# Processes and policies.
+# CMDPs and policies.
 
 
 def random_process(seed, states=3, actions=2, discount=0.5, threshold=0.5, scale=1.0):
-    """Draw a process whose parts are all unequal: rows far from uniform, no uniform start."""
+    """Draw a CMDP whose parts are all unequal: rows far from uniform, no uniform start."""
     random = np.random.default_rng([seed, states, actions])
     return CMDP(
         transition=random.dirichlet(np.full(states, 0.7), (states, actions)),
@@ -127,25 +127,25 @@ def trajectory(cmdp, policy, state, action, words):
     return returns
 
 
-def votes(people, chance, word):
+def votes(evaluators, chance, word):
     """Binomial number of votes by inversion, most probable outcome first, then by distance."""
     spent = (int(word) >> 11) / 2**53
-    mode = math.floor((people + 1) * chance)
-    outwards = sorted(range(people + 1), key=lambda k: (abs(k - mode), k < mode))
+    mode = math.floor((evaluators + 1) * chance)
+    outwards = sorted(range(evaluators + 1), key=lambda k: (abs(k - mode), k < mode))
     total = 0.0
     for count in outwards:
-        total += stats.binom.pmf(count, people, chance)
+        total += stats.binom.pmf(count, evaluators, chance)
         if spent < total:
             return count
     return mode
 
 
-def answer(link, bound, people, difference, word):
+def answer(link, bound, evaluators, difference, word):
     """Lines 8-12, 15-17 and 19-20 of Algorithm 1: votes, clipped frequency, inverse link."""
-    if people is None:
+    if evaluators is None:
         return difference
     sigma = DISTRIBUTIONS[link]
-    frequency = votes(people, sigma.cdf(difference), word) / people
+    frequency = votes(evaluators, sigma.cdf(difference), word) / evaluators
     clipped = min(max(frequency, sigma.cdf(-bound)), sigma.cdf(bound))
     return sigma.ppf(clipped)
 

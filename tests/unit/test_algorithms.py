@@ -21,8 +21,9 @@ from reference import (
 )
 
 from pgpd_hf import ALGORITHMS, CMDP, LINKS, solve, solve_unconstrained
-from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
+from pgpd_hf.algorithms import Setting, State, get_algorithm
+from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
+from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps, theorem_perturbation
 from pgpd_hf.core.links import get_link
 
 FORMS = {name: ALGORITHMS[name].parameterizations for name in (*ASKING, *EXACT)}
@@ -36,18 +37,34 @@ def test_parameterizations_are_the_papers_first():
 
 @pytest.mark.parametrize("name", FORMS)
 def test_default_steps_are_the_theorems(name):
-    process = random_process(8, 3, 2, 0.8, threshold=1.2)
-    optimum = solve(process)
-    algorithm = ALGORITHMS[name](process, optimum, Setting(None, 400, perturbation=0.1))
+    cmdp = random_process(8, 3, 2, 0.8, threshold=1.2)
+    optimum = solve(cmdp)
+    algorithm = ALGORITHMS[name](cmdp, optimum, Setting(None, 400, perturbation=0.1))
     if name in NATURAL:  # Theorem 1
         expected = 2 * np.log(2), 0.2 / 20
     else:  # Theorem 2
         slope = 0.2**4 / (2 * 2 * (1 + 2 / optimum.slack))
-        visits = 0.2 * process.state_occupancy(optimum.policy)
-        mismatch = max(visits / process.initial)
+        visits = 0.2 * cmdp.state_occupancy(optimum.policy)
+        mismatch = max(visits / cmdp.initial)
         expected = slope, 8 * 2 * 3 * (1 + 2 / optimum.slack) / 0.2**4 / 20 * mismatch**2
     assert (algorithm.primal_step, algorithm.dual_step) == pytest.approx(expected, rel=1e-12)
+    if name in NATURAL:
+        given = theorem_1_steps(2, 0.8, 400)
+    else:
+        given = theorem_2_steps(3, 2, 0.8, optimum.slack, mismatch, 400)
+    assert given == pytest.approx(expected, rel=1e-12)
     assert algorithm.multiplier_bound == pytest.approx(2 / (0.2 * optimum.slack), rel=1e-12)
+
+
+def test_rates_are_those_of_the_theorems_and_limits_are_named():
+    assert {name: ALGORITHMS[name].rate for name in FORMS} == {
+        "npgpd_hf": -1 / 2,
+        "zpgpd_hf": -1 / 4,
+        "npg_pd": None,
+        "pg_pd": None,
+    }
+    limits = {name: ALGORITHMS[name].limit_of for name in FORMS}
+    assert limits == dict(zip((*ASKING, *EXACT), (None, None, *ASKING), strict=True))
 
 
 @pytest.mark.parametrize("unknown", ["ppo", None, 3, ["npgpd_hf"]])
@@ -61,9 +78,9 @@ def test_unknown_algorithm_is_refused_with_those_there_are(unknown):
 @pytest.mark.parametrize("horizon", [0, 80])
 def test_prices_of_an_iteration(states, actions, pairs, horizon):
     """Steps and questions, counted line by line."""
-    process = random_process(11, states, actions)
+    cmdp = random_process(11, states, actions)
     options = {"pairs": pairs, "horizon": horizon}
-    natural, zeroth = (prepare(name, process, **options) for name in ASKING)
+    natural, zeroth = (prepare(name, cmdp, **options) for name in ASKING)
     trajectories = states + states * actions + 1  # lines 4, 6 and 13 of Algorithm 1
     questions = states * actions + states * actions + 1  # lines 8, 10 and 15
     assert natural.steps_per_iteration == pairs * trajectories * (horizon + 1)
@@ -71,7 +88,7 @@ def test_prices_of_an_iteration(states, actions, pairs, horizon):
     assert zeroth.steps_per_iteration == pairs * 2 * (horizon + 1)
     assert zeroth.questions_per_iteration == pairs * 3
     for name in EXACT:
-        exact = prepare(name, process, **options)
+        exact = prepare(name, cmdp, **options)
         assert (exact.steps_per_iteration, exact.questions_per_iteration) == (0, 0)
 
 
@@ -114,57 +131,56 @@ def label(value):
 @pytest.mark.parametrize(("name", "options"), PSEUDO_CODE, ids=label)
 def test_iterations_are_those_of_the_pseudo_code(name, options):
     """Three iterations, each of them from the same parameter as the slow version's."""
-    process = random_process(13, 3, 2, 0.5, threshold=0.7)
-    algorithm = prepare(name, process, **options)
+    cmdp = random_process(13, 3, 2, 0.5, threshold=0.7)
+    algorithm = prepare(name, cmdp, **options)
     words, normals = randomness(algorithm, 13, 3)
-    theta, multiplier = algorithm.initial_parameter(), 0.3
+    state = algorithm.initial_state()._replace(multiplier=0.3)
     for t in range(3):
+        theta, multiplier, _ = state
         expected = iterate(
-            name, process, algorithm.setting, 1.5, theta, multiplier, words[t], normals[t]
+            name, cmdp, algorithm.setting, 1.5, theta, multiplier, words[t], normals[t]
         )
         if name in ASKING:
             estimates, excess = algorithm.estimate(theta, words[t], normals[t])
             directions, distance = ESTIMATES[name](
-                process, algorithm.setting, theta, words[t], normals[t]
+                cmdp, algorithm.setting, theta, words[t], normals[t]
             )
             np.testing.assert_allclose(estimates, directions, rtol=1e-12, atol=1e-12)
             assert excess == pytest.approx(distance, rel=1e-12, abs=1e-12)
-        _, _, multiplier = algorithm.advance(
-            theta, multiplier, words[t : t + 1], normals[t : t + 1]
-        )
-        np.testing.assert_allclose(theta, expected[0], rtol=1e-12, atol=1e-12)
-        assert multiplier == pytest.approx(expected[1], rel=1e-12, abs=1e-12)
-    assert not np.allclose(theta, algorithm.initial_parameter(), atol=1e-3)
+        *_, state = algorithm.advance(state, words[t : t + 1], normals[t : t + 1])
+        np.testing.assert_allclose(state.theta, expected[0], rtol=1e-12, atol=1e-12)
+        assert state.multiplier == pytest.approx(expected[1], rel=1e-12, abs=1e-12)
+    assert not np.allclose(state.theta, algorithm.initial_parameter(), atol=1e-3)
 
 
 @pytest.mark.parametrize(("name", "form"), [(n, form) for n in ASKING for form in FORMS[n]])
 @pytest.mark.parametrize(("states", "actions"), [(1, 4), (5, 3), (10, 4)])
 def test_other_sizes_follow_the_pseudo_code_too(name, form, states, actions):
-    process = random_process(14, states, actions, 0.5)
-    algorithm = prepare(name, process, parameterization=form, pairs=2)
+    cmdp = random_process(14, states, actions, 0.5)
+    algorithm = prepare(name, cmdp, parameterization=form, pairs=2)
     words, normals = randomness(algorithm, 14, 1)
-    theta = algorithm.initial_parameter(random_policies(14, process))
-    expected = iterate(name, process, algorithm.setting, 1.5, theta, 0.4, words[0], normals[0])
-    _, _, multiplier = algorithm.advance(theta, 0.4, words, normals)
-    np.testing.assert_allclose(theta, expected[0], rtol=1e-12, atol=1e-12)
-    assert multiplier == pytest.approx(expected[1], rel=1e-12, abs=1e-12)
+    state = State(algorithm.initial_parameter(random_policies(14, cmdp)), 0.4, 0)
+    expected = iterate(name, cmdp, algorithm.setting, 1.5, state.theta, 0.4, words[0], normals[0])
+    *_, state = algorithm.advance(state, words, normals)
+    np.testing.assert_allclose(state.theta, expected[0], rtol=1e-12, atol=1e-12)
+    assert state.multiplier == pytest.approx(expected[1], rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize(("threshold", "end"), [(0.01, 0.0), (0.8, 0.65)])
 def test_multiplier_is_projected_at_both_ends(name, threshold, end):
     """A huge dual step ends at zero if the constraint is met, at the bound if it is not."""
-    process = random_process(15, 3, 2, 0.5, threshold=threshold)
+    cmdp = random_process(15, 3, 2, 0.5, threshold=threshold)
     utility = np.full((3, 2), 0.3)  # V_g is 0.6 whatever the policy, but for one rare pair
     utility[2, 1] = 1.0
-    process = dataclasses.replace(process, utility=utility, initial=[0.5, 0.5, 0.0])
+    cmdp = dataclasses.replace(cmdp, utility=utility, initial=[0.5, 0.5, 0.0])
     algorithm = prepare(
-        name, process, evaluators=None, dual_step=1e6, multiplier_bound=0.65, horizon=40
+        name, cmdp, evaluators=None, dual_step=1e6, multiplier_bound=0.65, horizon=40
     )
     words, normals = randomness(algorithm, 15, 1)
     vertex = np.array([[0.5, 0.5]] * 2 + [[1 - 1e-12, 1e-12]])
-    theta = algorithm.initial_parameter(vertex)
-    assert algorithm.advance(theta, 0.3, words, normals)[2] == end
+    state = State(algorithm.initial_parameter(vertex), 0.3, 0)
+    assert algorithm.advance(state, words, normals)[2].multiplier == end
 
 
 # Limits of NPGPD-HF.
@@ -173,32 +189,32 @@ def test_multiplier_is_projected_at_both_ends(name, threshold, end):
 @pytest.mark.parametrize("policy_seed", [None, 3])
 def test_many_rounds_without_votes_give_the_truncated_advantages(policy_seed):
     """Their mean is Q^H(s, a) - V^H(s), both with H + 1 steps; here H is short, and that exact."""
-    process = random_process(16, 3, 2, 0.8, threshold=0.5)
+    cmdp = random_process(16, 3, 2, 0.8, threshold=0.5)
     horizon, batches = 4, 200
-    algorithm = prepare("npgpd_hf", process, evaluators=None, pairs=100, horizon=horizon)
-    start = None if policy_seed is None else random_policies(policy_seed, process)
+    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, pairs=100, horizon=horizon)
+    start = None if policy_seed is None else random_policies(policy_seed, cmdp)
     theta = algorithm.initial_parameter(start)
     policy = algorithm.policy(theta)
-    mean, _ = truncated_moments(process, policy, horizon)  # (S, A, 2)
+    mean, _ = truncated_moments(cmdp, policy, horizon)  # (S, A, 2)
     values = np.einsum("sa,sai->si", policy, mean)
     expected = np.moveaxis(mean - values[:, None], -1, 0)
     words, normals = randomness(algorithm, 16, batches)
     found = [algorithm.estimate(theta, words[k], normals[k]) for k in range(batches)]
     assert_mean([estimates for estimates, _ in found], expected)
-    assert_mean([excess for _, excess in found], process.initial @ values[:, 1] - 0.5)
+    assert_mean([excess for _, excess in found], cmdp.initial @ values[:, 1] - 0.5)
 
 
 def test_long_trajectories_give_the_advantages():
     """With gamma^61 < 1e-13 the truncated advantages are the exact ones."""
-    process = random_process(17, 2, 2, 0.6)
-    algorithm = prepare("npgpd_hf", process, evaluators=None, pairs=100, horizon=60)
-    theta = algorithm.initial_parameter(random_policies(17, process))
+    cmdp = random_process(17, 2, 2, 0.6)
+    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, pairs=100, horizon=60)
+    theta = algorithm.initial_parameter(random_policies(17, cmdp))
     policy = algorithm.policy(theta)
-    expected = [process.advantages(policy, signal) for signal in (process.reward, process.utility)]
+    expected = [cmdp.advantages(policy, signal) for signal in (cmdp.reward, cmdp.utility)]
     words, normals = randomness(algorithm, 17, 150)
     found = [algorithm.estimate(theta, words[k], normals[k]) for k in range(150)]
     assert_mean([estimates for estimates, _ in found], expected)
-    assert_mean([excess for _, excess in found], process.evaluate(policy)[1] - process.threshold)
+    assert_mean([excess for _, excess in found], cmdp.evaluate(policy)[1] - cmdp.threshold)
 
 
 def test_all_actions_of_a_state_are_compared_with_one_trajectory():
@@ -206,7 +222,7 @@ def test_all_actions_of_a_state_are_compared_with_one_trajectory():
 
     Q is deterministic then: the estimates of two actions differ by Q(s, a) - Q(s, a').
     """
-    process = CMDP(
+    cmdp = CMDP(
         transition=[[[0, 1], [0, 1], [0, 1]], [[0, 1]] * 3],
         reward=[[0.1, 0.9, 0.5], [0.2, 0.2, 0.2]],
         utility=[[0.8, 0.3, 0.0], [0.7, 0.7, 0.7]],
@@ -214,7 +230,7 @@ def test_all_actions_of_a_state_are_compared_with_one_trajectory():
         discount=0.5,
         threshold=0.5,
     )
-    algorithm = prepare("npgpd_hf", process, evaluators=None, pairs=1, horizon=3)
+    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, pairs=1, horizon=3)
     words, normals = randomness(algorithm, 18, 50)
     theta = algorithm.initial_parameter()
     shared = set()
@@ -230,7 +246,7 @@ def test_all_actions_of_a_state_are_compared_with_one_trajectory():
 
 def test_excess_comes_from_rho_and_a_trajectory_of_its_own():
     """Only states that rho can draw matter to h_c, and tau(s) does not enter it."""
-    process = CMDP(
+    cmdp = CMDP(
         transition=[[[1, 0]] * 2, [[0, 1]] * 2],
         reward=[[0, 1], [0, 1]],
         utility=[[1.0, 0.5], [0.0, 0.0]],
@@ -238,7 +254,7 @@ def test_excess_comes_from_rho_and_a_trajectory_of_its_own():
         discount=0.5,
         threshold=0.25,
     )
-    algorithm = prepare("npgpd_hf", process, evaluators=None, pairs=1, horizon=0)
+    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, pairs=1, horizon=0)
     words, normals = randomness(algorithm, 19, 400)
     theta = algorithm.initial_parameter()
     found = [algorithm.estimate(theta, words[k], normals[k]) for k in range(400)]
@@ -251,8 +267,8 @@ def test_excess_comes_from_rho_and_a_trajectory_of_its_own():
 @pytest.mark.parametrize("name", ASKING)
 def test_votes_of_all_questions_are_independent(name):
     """Same trajectories, other votes: the noise of r, g and c is uncorrelated."""
-    process = random_process(20, 2, 2, 0.5)
-    algorithm = prepare(name, process, evaluators=3, horizon=2)
+    cmdp = random_process(20, 2, 2, 0.5)
+    algorithm = prepare(name, cmdp, evaluators=3, horizon=2)
     moves = algorithm.steps_per_iteration + algorithm.setting.pairs
     words, normals = randomness(algorithm, 20, 4000)
     words[:, :moves] = words[0, :moves]
@@ -266,24 +282,24 @@ def test_votes_of_all_questions_are_independent(name):
     assert_uncorrelated(rows)
 
 
-@pytest.mark.parametrize("people", [1, 16])
-def test_mean_of_votes_given_the_trajectories(people):
+@pytest.mark.parametrize("evaluators", [1, 16])
+def test_mean_of_votes_given_the_trajectories(evaluators):
     """Given the trajectories, estimates average to the binomial sum of each link's table."""
-    process = random_process(21, 2, 2, 0.5)
-    known = prepare("npgpd_hf", process, evaluators=None, horizon=2)
-    asked = prepare("npgpd_hf", process, evaluators=people, horizon=2)
+    cmdp = random_process(21, 2, 2, 0.5)
+    known = prepare("npgpd_hf", cmdp, evaluators=None, horizon=2)
+    asked = prepare("npgpd_hf", cmdp, evaluators=evaluators, horizon=2)
     moves = known.steps_per_iteration + 1
     words, normals = randomness(asked, 21, 4000)
     words[:, :moves] = words[0, :moves]
     theta = known.initial_parameter()
     (differences, distance) = known.estimate(theta, words[0], normals[0])
-    crowd = asked.survey.crowd
-    votes = np.arange(people + 1)
+    table = asked.simulator.evaluators
+    votes = np.arange(evaluators + 1)
 
     def expected(difference):
         chance = 1 / (1 + np.exp(-difference))
-        log_mass = votes * np.log(chance) + (people - votes) * np.log(1 - chance)
-        return np.exp(crowd.log_choose + log_mass) @ crowd.estimate
+        log_mass = votes * np.log(chance) + (evaluators - votes) * np.log(1 - chance)
+        return np.exp(table.log_choose + log_mass) @ table.estimate
 
     found = [asked.estimate(theta, words[k], normals[k]) for k in range(4000)]
     assert_mean([e for e, _ in found], np.vectorize(expected)(differences))
@@ -293,9 +309,9 @@ def test_mean_of_votes_given_the_trajectories(people):
 # Limits of ZPGPD-HF.
 
 
-def truncated_values(process, policy, horizon):
-    mean, _ = truncated_moments(process, policy, horizon)
-    return process.initial @ np.einsum("sa,sai->si", policy, mean)
+def truncated_values(cmdp, policy, horizon):
+    mean, _ = truncated_moments(cmdp, policy, horizon)
+    return cmdp.initial @ np.einsum("sa,sai->si", policy, mean)
 
 
 @pytest.mark.parametrize("form", ["direct", "softmax"])
@@ -303,18 +319,18 @@ def truncated_values(process, policy, horizon):
 @pytest.mark.parametrize("seed", range(3))
 def test_slope_along_a_direction(form, directions, seed):
     """For one direction the mean is d / mu times the difference of both truncated values."""
-    process = random_process(22, 3, 2, 0.8)
+    cmdp = random_process(22, 3, 2, 0.8)
     horizon, mu, batches = 4, 0.4, 100
     algorithm = prepare(
         "zpgpd_hf",
-        process,
+        cmdp,
         evaluators=None,
         pairs=300,
         horizon=horizon,
         parameterization=form,
         directions=directions,
     )
-    theta = algorithm.initial_parameter(random_policies(seed, process))
+    theta = algorithm.initial_parameter(random_policies(seed, cmdp))
     words, normals = randomness(algorithm, seed, batches)
     direction = normals[0].reshape(3, 2)
     if directions == "tangent":
@@ -322,12 +338,12 @@ def test_slope_along_a_direction(form, directions, seed):
     direction = direction / np.linalg.norm(direction)
     dimension = {"sphere": 6, "tangent": 3}[directions]
     to_policy = softmax if form == "softmax" else project
-    base = truncated_values(process, to_policy(theta), horizon)
-    other = truncated_values(process, to_policy(theta + mu * direction), horizon)
+    base = truncated_values(cmdp, to_policy(theta), horizon)
+    other = truncated_values(cmdp, to_policy(theta + mu * direction), horizon)
     found = [algorithm.estimate(theta, words[k], normals[0]) for k in range(batches)]
     slopes = [np.einsum("isa,sa->i", estimates, direction) for estimates, _ in found]
     assert_mean(slopes, dimension / mu * (other - base))
-    assert_mean([excess for _, excess in found], base[1] - process.threshold)
+    assert_mean([excess for _, excess in found], base[1] - cmdp.threshold)
     # The estimate has the direction, and nothing beside it.
     estimates = found[0][0]
     rest = estimates - slopes[0][:, None, None] * direction
@@ -340,11 +356,11 @@ def test_mean_over_tangent_directions_is_the_gradient():
     With two states and two actions that plane is two-dimensional; the mean over its unit circle is
     a trapezoidal sum, exact for smooth functions. For a small radius it is the gradient itself.
     """
-    process = random_process(23, 2, 2, 0.6)
+    cmdp = random_process(23, 2, 2, 0.6)
     horizon, mu, batches = 40, 0.2, 4000
     algorithm = prepare(
         "zpgpd_hf",
-        process,
+        cmdp,
         evaluators=None,
         pairs=10,
         horizon=horizon,
@@ -355,15 +371,15 @@ def test_mean_over_tangent_directions_is_the_gradient():
     circle = []
     for angle in np.arange(64) * 2 * np.pi / 64:
         v = np.outer([np.cos(angle), np.sin(angle)], [1, -1]) / np.sqrt(2)
-        rise = truncated_values(process, theta + mu * v, horizon)
+        rise = truncated_values(cmdp, theta + mu * v, horizon)
         circle.append(2 / mu * rise[:, None, None] * v)
     smoothed = np.mean(circle, axis=0)
     words, normals = randomness(algorithm, 23, batches)
     found = [algorithm.estimate(theta, words[k], normals[k])[0] for k in range(batches)]
     assert_mean(found, smoothed)
     # And that is the policy gradient theorem's gradient up to a term of second order.
-    for which, signal in enumerate((process.reward, process.utility)):
-        gradient = process.state_occupancy(theta)[:, None] * process.action_values(theta, signal)
+    for which, signal in enumerate((cmdp.reward, cmdp.utility)):
+        gradient = cmdp.state_occupancy(theta)[:, None] * cmdp.action_values(theta, signal)
         gradient -= gradient.mean(1, keepdims=True)
         np.testing.assert_allclose(smoothed[which], gradient, atol=0.05 * np.abs(gradient).max())
 
@@ -376,22 +392,23 @@ def test_mean_step_is_that_of_pg_pd(directions):
     direction), that over trajectories of H + 1 = 21 steps by 2^-21 of the value: both far below the
     standard errors, which are small enough to tell the factors 4 and 2 from other whole numbers.
     """
-    process = random_process(33, 2, 2, 0.5)
+    cmdp = random_process(33, 2, 2, 0.5)
     options = {"primal_step": 1e-4, "dual_step": 1e-3}
     zeroth = {"evaluators": None, "pairs": 1000, "horizon": 20, "perturbation": 0.1}
-    algorithm = prepare("zpgpd_hf", process, directions=directions, **zeroth, **options)
-    limit = prepare("pg_pd", process, **options)
-    start, multiplier = np.array([[0.4, 0.6], [0.55, 0.45]]), 0.6
+    algorithm = prepare("zpgpd_hf", cmdp, directions=directions, **zeroth, **options)
+    limit = prepare("pg_pd", cmdp, **options)
+    state = State(np.array([[0.4, 0.6], [0.55, 0.45]]), 0.6, 0)
+
+    def move(after):
+        theta = (after.theta - state.theta) / 1e-4
+        return [*theta.ravel(), (after.multiplier - state.multiplier) / 1e-3]
+
     moves = []
     for seed in range(20):
         words, normals = randomness(algorithm, 33_000 + seed, 200)
         for row in zip(words[:, None], normals[:, None], strict=True):
-            theta = start.copy()
-            _, _, after = algorithm.advance(theta, multiplier, *row)
-            moves.append([*((theta - start) / 1e-4).ravel(), (after - multiplier) / 1e-3])
-    theta = start.copy()
-    _, _, after = limit.advance(theta, multiplier, *randomness(limit, 33, 1))
-    expected = np.array([*((theta - start) / 1e-4).ravel(), (after - multiplier) / 1e-3])
+            moves.append(move(algorithm.advance(state, *row)[2]))
+    expected = np.array(move(limit.advance(state, *randomness(limit, 33, 1))[2]))
     assert_mean(moves, expected)
     assert Z * np.std(moves, axis=0).max() / np.sqrt(len(moves)) < np.abs(expected).max() / 8
 
@@ -403,15 +420,15 @@ def test_mean_path_is_that_of_pg_pd(directions):
     So where nothing is projected the mean path is that of PG-PD, whatever mu and the step sizes
     are, up to the tail after H + 1 = 21 steps, which is 2^-21 of the value.
     """
-    process = random_process(34, 1, 3, 0.5, threshold=1.0)
+    cmdp = random_process(34, 1, 3, 0.5, threshold=1.0)
     options = {"primal_step": 0.008, "dual_step": 0.05, "multiplier_bound": 5.0}
     zeroth = {"evaluators": None, "pairs": 2000, "horizon": 20, "perturbation": 0.05}
-    algorithm = prepare("zpgpd_hf", process, directions=directions, **zeroth, **options)
-    limit = prepare("pg_pd", process, **options)
+    algorithm = prepare("zpgpd_hf", cmdp, directions=directions, **zeroth, **options)
+    limit = prepare("pg_pd", cmdp, **options)
 
     def path(method, seed):
-        theta = method.initial_parameter()
-        policies, multipliers, _ = method.advance(theta, 1.0, *randomness(method, seed, 10))
+        state = method.initial_state()._replace(multiplier=1.0)
+        policies, multipliers, _ = method.advance(state, *randomness(method, seed, 10))
         return np.column_stack([policies[:, 0], multipliers])
 
     paths = np.array([path(algorithm, 34_000 + seed) for seed in range(400)])
@@ -429,8 +446,8 @@ def test_directions_are_uniform(directions, dimension):
 
     One person's answer is B or -B, so the estimate is v times +- d B / mu and never zero.
     """
-    process = random_process(24, 2, 3, 0.5)
-    algorithm = prepare("zpgpd_hf", process, evaluators=1, horizon=0, directions=directions)
+    cmdp = random_process(24, 2, 3, 0.5)
+    algorithm = prepare("zpgpd_hf", cmdp, evaluators=1, horizon=0, directions=directions)
     words, normals = randomness(algorithm, 24, 20_000)
     theta = algorithm.initial_parameter()
     found = np.array(
@@ -449,9 +466,9 @@ def test_directions_are_uniform(directions, dimension):
     ("evaluators", "link"), [(None, "logistic"), (1, "logistic"), (16, "logistic"), (64, "probit")]
 )
 def test_default_perturbation_is_that_of_theorem_2(evaluators, link):
-    process = random_process(25, 3, 2, 0.8)
+    cmdp = random_process(25, 3, 2, 0.8)
     setting = Setting(evaluators, 10, horizon=6, link=link)
-    algorithm = ALGORITHMS["zpgpd_hf"](process, solve(process), setting)
+    algorithm = ALGORITHMS["zpgpd_hf"](cmdp, solve(cmdp), setting)
     bound = sum(0.8**t for t in range(7))
     candidates = [2 * 0.8**6 / 0.2]
     if evaluators is not None:
@@ -461,7 +478,7 @@ def test_default_perturbation_is_that_of_theorem_2(evaluators, link):
         noise = np.sqrt(2 * np.log(evaluators) / evaluators) / density
         candidates.append(noise + 2 * bound / evaluators**2)
     expected = np.sqrt(max(candidates))
-    assert algorithm.survey.perturbation == pytest.approx(expected, rel=1e-12)
+    assert algorithm.perturbation.radius == pytest.approx(expected, rel=1e-12)
     given = theorem_perturbation(0.8, 6, evaluators, get_link(link), bound)
     assert given == pytest.approx(expected, rel=1e-12)
 
@@ -475,10 +492,10 @@ def test_default_perturbation_is_that_of_theorem_2(evaluators, link):
     ],
 )
 def test_default_perturbation_that_is_no_number_is_refused(discount, options):
-    process = random_process(26, 3, 2, discount, threshold=0.1)
+    cmdp = random_process(26, 3, 2, discount, threshold=0.1)
     with pytest.raises(ValueError, match=r"^perturbation: "):
-        prepare("zpgpd_hf", process, perturbation=None, **options)
-    prepare("zpgpd_hf", process, perturbation=0.1, **options)
+        prepare("zpgpd_hf", cmdp, perturbation=None, **options)
+    prepare("zpgpd_hf", cmdp, perturbation=0.1, **options)
 
 
 def test_tangent_directions_need_two_actions():
@@ -491,20 +508,20 @@ def test_tangent_directions_need_two_actions():
 
 def test_npg_pd_multiplies_the_policy_by_exponential_weights():
     """The closed form of Lemma 3.1, iterated on policies instead of parameters."""
-    process = random_process(28, 4, 3, 0.8, threshold=2.0)
-    algorithm = prepare("npg_pd", process, multiplier_bound=2.0)
+    cmdp = random_process(28, 4, 3, 0.8, threshold=2.0)
+    algorithm = prepare("npg_pd", cmdp, multiplier_bound=2.0)
     policies, multipliers, _ = algorithm.advance(
-        algorithm.initial_parameter(), 0.0, *randomness(algorithm, 28, 50)
+        algorithm.initial_state(), *randomness(algorithm, 28, 50)
     )
     policy, multiplier = np.full((4, 3), 1 / 3), 0.0
     for t in range(50):
         np.testing.assert_allclose(policies[t], policy, rtol=1e-9, atol=1e-14)
         assert multipliers[t] == pytest.approx(multiplier, rel=1e-10, abs=1e-14)
-        signal = process.reward + multiplier * process.utility
-        values = state_values(process, policy, signal)
-        advantage = signal + 0.8 * process.transition @ values - values[:, None]
+        signal = cmdp.reward + multiplier * cmdp.utility
+        values = state_values(cmdp, policy, signal)
+        advantage = signal + 0.8 * cmdp.transition @ values - values[:, None]
         weights = policy * np.exp(0.3 / 0.2 * advantage)
-        v_g = process.initial @ state_values(process, policy, process.utility)
+        v_g = cmdp.initial @ state_values(cmdp, policy, cmdp.utility)
         multiplier = min(max(multiplier - 0.2 * (v_g - 2.0), 0), 2.0)
         policy = weights / weights.sum(1, keepdims=True)
 
@@ -514,17 +531,17 @@ def test_npg_pd_takes_the_natural_gradient():
 
     They agree up to a shift per state, which does not change a softmax policy.
     """
-    process = random_process(29, 2, 3, 0.7)
-    algorithm = prepare("npg_pd", process)
-    theta = algorithm.initial_parameter(random_policies(29, process))
+    cmdp = random_process(29, 2, 3, 0.7)
+    algorithm = prepare("npg_pd", cmdp)
+    theta = algorithm.initial_parameter(random_policies(29, cmdp))
     policy, multiplier, eps = algorithm.policy(theta), 0.6, 1e-5
     gradient = np.zeros((2, 3))
     for index in np.ndindex(2, 3):
         bump = np.zeros((2, 3))
         bump[index] = eps
-        up, down = (np.array(process.evaluate(softmax(theta + h))) for h in (bump, -bump))
+        up, down = (np.array(cmdp.evaluate(softmax(theta + h))) for h in (bump, -bump))
         gradient[index] = (up - down) @ [1, multiplier] / (2 * eps)
-    visits = (1 - 0.7) * process.state_occupancy(policy)
+    visits = (1 - 0.7) * cmdp.state_occupancy(policy)
     fisher = np.zeros((6, 6))
     for s, a in np.ndindex(2, 3):
         score = np.zeros((2, 3))
@@ -532,27 +549,25 @@ def test_npg_pd_takes_the_natural_gradient():
         score[s, a] += 1
         fisher += visits[s] * policy[s, a] * np.outer(score, score)
     expected = 0.3 * (np.linalg.pinv(fisher, rcond=1e-10) @ gradient.ravel()).reshape(2, 3)
-    before = theta.copy()
-    algorithm.advance(theta, multiplier, *randomness(algorithm, 29, 1))
-    moved = theta - before
+    *_, after = algorithm.advance(State(theta, multiplier, 0), *randomness(algorithm, 29, 1))
+    moved = after.theta - theta
     centred = [step - step.mean(1, keepdims=True) for step in (moved, expected)]
     np.testing.assert_allclose(*centred, atol=1e-7)
 
 
 def test_pg_pd_takes_the_gradient():
     """Inside the simplex a small step is the gradient less its mean: compare with differences."""
-    process = random_process(30, 3, 3, 0.8)
+    cmdp = random_process(30, 3, 3, 0.8)
     step, multiplier, eps = 1e-4, 0.6, 1e-5
-    algorithm = prepare("pg_pd", process, primal_step=step)
-    theta = 0.8 * random_policies(30, process) + 0.2 / 3
-    before = theta.copy()
-    algorithm.advance(theta, multiplier, *randomness(algorithm, 30, 1))
-    moved = (theta - before) / step
+    algorithm = prepare("pg_pd", cmdp, primal_step=step)
+    theta = 0.8 * random_policies(30, cmdp) + 0.2 / 3
+    *_, after = algorithm.advance(State(theta, multiplier, 0), *randomness(algorithm, 30, 1))
+    moved = (after.theta - theta) / step
     for s, a in np.ndindex(3, 3):
         bump = np.zeros((3, 3))
         bump[s] = -eps / 3
         bump[s, a] += eps
-        up, down = (np.array(process.evaluate(before + h)) for h in (bump, -bump))
+        up, down = (np.array(cmdp.evaluate(theta + h)) for h in (bump, -bump))
         slope = (up - down) @ [1, multiplier] / (2 * eps)
         assert moved[s, a] == pytest.approx(slope, abs=1e-6)
 
@@ -561,40 +576,40 @@ def test_pg_pd_takes_the_gradient():
 @pytest.mark.parametrize("threshold", ["loose", "binding"])
 def test_exact_limits_find_the_optimum(name, threshold):
     """The averages over iterates converge: values to the LP's, multipliers to a dual optimum."""
-    process = random_process(31, 3, 3, 0.5, threshold=0.0)
-    largest, free = solve_unconstrained(process).slack, solve_unconstrained(process).utility_value
+    cmdp = random_process(31, 3, 3, 0.5, threshold=0.0)
+    largest, free = solve_unconstrained(cmdp).slack, solve_unconstrained(cmdp).utility_value
     weight = 0.4 if threshold == "binding" else -0.4
-    process = dataclasses.replace(process, threshold=free + weight * (largest - free))
-    optimum = solve(process)
+    cmdp = dataclasses.replace(cmdp, threshold=free + weight * (largest - free))
+    optimum = solve(cmdp)
     steps = {"primal_step": 0.2, "dual_step": 0.02, "multiplier_bound": 2.0}
-    algorithm = prepare(name, process, **steps)
+    algorithm = prepare(name, cmdp, **steps)
     policies, multipliers, _ = algorithm.advance(
-        algorithm.initial_parameter(), 0.0, *randomness(algorithm, 31, 6000)
+        algorithm.initial_state(), *randomness(algorithm, 31, 6000)
     )
-    v_r, v_g = process.evaluate(policies)
-    bound = 0.01 * process.value_bound
+    v_r, v_g = cmdp.evaluate(policies)
+    bound = 0.01 * cmdp.value_bound
     assert v_r.mean() == pytest.approx(optimum.reward_value, abs=bound)
-    assert v_g.mean() >= process.threshold - bound
-    all_r, all_g = process.evaluate(deterministic_policies(process))
-    dual = (all_r + multipliers.mean() * (all_g - process.threshold)).max()
+    assert v_g.mean() >= cmdp.threshold - bound
+    all_r, all_g = cmdp.evaluate(deterministic_policies(cmdp))
+    dual = (all_r + multipliers.mean() * (all_g - cmdp.threshold)).max()
     assert optimum.reward_value - 1e-9 <= dual <= optimum.reward_value + bound
     if threshold == "binding":
         assert optimum.multiplier > 0.05
-        assert v_g.mean() == pytest.approx(process.threshold, abs=bound)
+        assert v_g.mean() == pytest.approx(cmdp.threshold, abs=bound)
     else:
         assert v_r[-1] == pytest.approx(optimum.reward_value, abs=1e-6)
 
 
 def test_many_rounds_follow_the_exact_limit():
     """With 4000 rounds a path of five iterations stays near the one without noise."""
-    process = random_process(32, 2, 2, 0.5)
+    cmdp = random_process(32, 2, 2, 0.5)
     options = {"evaluators": None, "pairs": 4000, "horizon": 45}
-    algorithm, limit = prepare("npgpd_hf", process, **options), prepare("npg_pd", process)
+    algorithm, limit = prepare("npgpd_hf", cmdp, **options), prepare("npg_pd", cmdp)
     policies, multipliers, _ = algorithm.advance(
-        algorithm.initial_parameter(), 0.0, *randomness(algorithm, 32, 5)
+        algorithm.initial_state(), *randomness(algorithm, 32, 5)
     )
     expected, expected_multipliers, _ = limit.advance(
-        limit.initial_parameter(), 0.0, *randomness(limit, 32, 5)
+        limit.initial_state(), *randomness(limit, 32, 5)
     )
     np.testing.assert_allclose(policies, expected, atol=0.05)
     np.testing.assert_allclose(multipliers, expected_multipliers, atol=0.05)

@@ -1,131 +1,304 @@
-"""What a study consists of: which cases share results, and which groups are judged together."""
+"""Cases: what they run, under which streams and labels, and how they fill jobs."""
 
-import copy
-from pathlib import Path
+import json
+from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
-import yaml
 
-from pgpd_hf.studies import configuration, variants
-from pgpd_hf.studies.readings import DEFAULT
+from pgpd_hf import cases, environments, random_cmdp, run, solve
+from pgpd_hf.cases import CALIBRATED, DESCRIPTION, Case, blocks, run_cases, with_steps
 
-ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-
-
-def owner(algorithm, **overlays):
-    """The reading to which the runs of each reading belong."""
-    loaded = {name: {"config": overlay} for name, overlay in overlays.items()}
-    listed = variants.list_cases(CONFIG, loaded)
-    found = variants.owners(listed, variants.simulation_key, algorithm)
-    return {name: found[f"readings/{name}/"] for name in overlays}
-
-
-def test_runs_of_readings_that_only_look_differently_are_shared():
-    for algorithm in ("npgpd_hf", "zpgpd_hf"):
-        assert owner(algorithm, looks={}) == {"looks": ""}
+SETTING = {
+    "evaluators": 16,
+    "iterations": 20,
+    "pairs": 1,
+    "horizon": 6,
+    "link": "logistic",
+    "primal_step": 0.3,
+    "dual_step": 0.2,
+}
+OTHER = {"name": "random", "states": 4, "actions": 3, "discount": 0.8, "threshold": 0.5}
 
 
-def test_runs_are_shared_per_algorithm():
-    overlay = {"algorithms": {"zpgpd_hf": {"directions": "tangent"}}}
-    assert owner("npgpd_hf", tangent=overlay) == {"tangent": ""}
-    assert owner("zpgpd_hf", tangent=overlay) == {"tangent": "readings/tangent/"}
+@pytest.fixture(scope="module")
+def cmdp():
+    return random_cmdp(5, 3, threshold=0.5)
 
 
-def test_readings_share_runs_with_each_other():
-    ten = {"algorithms": {"npgpd_hf": {"pairs": 10}, "zpgpd_hf": {"pairs": 10}}}
-    both = copy.deepcopy(ten)
-    both["algorithms"]["zpgpd_hf"]["directions"] = "tangent"
-    assert owner("npgpd_hf", ten=ten, both=both)["both"] == "readings/ten/"
-    assert owner("zpgpd_hf", ten=ten, both=both)["both"] == "readings/both/"
+def assert_equal(ours, theirs):
+    pd.testing.assert_frame_equal(ours, theirs.reset_index(drop=True), check_exact=True)
+
+
+def test_case_without_labels_is_a_run(cmdp):
+    assert_equal(
+        run_cases([Case("npgpd_hf", SETTING, (0, 2))], cmdp, {}),
+        run(cmdp, "npgpd_hf", seeds=[0, 2], **SETTING),
+    )
+
+
+def test_purpose_and_checkpoints_are_handed_on(cmdp):
+    case = Case("zpgpd_hf", SETTING, (1,), "mine", checkpoints=(0, 3, 20))
+    expected = run(cmdp, "zpgpd_hf", seeds=[1], purpose="mine", checkpoints=(0, 3, 20), **SETTING)
+    assert_equal(run_cases([case], cmdp, {}), expected)
+
+
+def test_environment_of_a_case_takes_the_place_of_the_studys(cmdp):
+    own, study = Case("npgpd_hf", SETTING, (0,), environment=OTHER), Case("npgpd_hf", SETTING, (0,))
+    expected = [
+        run(place, "npgpd_hf", seeds=[0], **SETTING)
+        for place in (environments.make(OTHER), cmdp, environments.make(OTHER))
+    ]
+    found = run_cases([own, study, replace(own, seeds=(1,))], cmdp, {})
+    # The third differs from the first in its seed only, and is run with it.
+    first = run(environments.make(OTHER), "npgpd_hf", seeds=[0, 1], **SETTING)
+    assert_equal(found, pd.concat([first, expected[1]]))
+
+
+def test_each_environment_is_solved_once_for_neighbours(cmdp, monkeypatch):
+    solved = []
+    monkeypatch.setattr(cases, "solve", lambda cmdp: solved.append(cmdp) or solve(cmdp))
+    longer = SETTING | {"iterations": 21}
+    run_cases(
+        [
+            Case("npgpd_hf", SETTING, (0,), environment=OTHER),
+            Case("npgpd_hf", longer, (0,), environment=dict(reversed(OTHER.items()))),
+            Case("npgpd_hf", SETTING, (0,)),
+        ],
+        cmdp,
+        {},
+    )
+    assert [found.states for found in solved] == [4, 5]
+
+
+@pytest.mark.parametrize("instance", [None, 3])
+def test_calibrated_steps_are_those_of_the_instance(cmdp, instance):
+    open_setting = SETTING | {"primal_step": CALIBRATED, "dual_step": CALIBRATED}
+    calibrated = {None: (0.1, 0.2), 3: (0.4, 0.3), 4: (1.0, 1.0)}
+    primal, dual = calibrated[instance]
+    case = Case("npgpd_hf", open_setting, (0,), instance=instance)
+    assert case.is_calibrated
+    assert not Case("npgpd_hf", SETTING, (0,)).is_calibrated
+    expected = SETTING | {"primal_step": primal, "dual_step": dual}
+    assert_equal(run_cases([case], cmdp, calibrated), run(cmdp, "npgpd_hf", seeds=[0], **expected))
+    assert open_setting["primal_step"] == CALIBRATED  # as it was
+
+
+def test_factors_multiply_steps_whichever_way_they_are_given(cmdp):
+    calibrated = SETTING | {"primal_step": CALIBRATED, "dual_step": CALIBRATED}
+    halves = SETTING | {"primal_step": 0.15, "dual_step": 0.05}
+    expected = run(cmdp, "npgpd_hf", seeds=[0], **halves)
+    for setting in (SETTING, calibrated):
+        case = Case("npgpd_hf", setting, (0,), factors=(0.5, 0.25))
+        assert_equal(run_cases([case], cmdp, {None: (0.3, 0.2)}), expected)
+
+
+def test_factor_of_a_theorems_step_multiplies_its_number(cmdp):
+    theorem = SETTING | {"primal_step": None, "dual_step": None}
+    case = Case("npgpd_hf", theorem, (0,), factors=(1.0, 3.0), labels={})
+    once = run_cases([replace(case, factors=(1.0, 1.0))], cmdp, {})
+    found = run_cases([case], cmdp, {})
+    assert found["dual_step"].unique() == pytest.approx(3 * once["dual_step"].unique())
+    assert found["primal_step"].unique() == once["primal_step"].unique()
+    assert (found["multiplier"].iloc[1:] != once["multiplier"].iloc[1:]).any()
+
+
+def test_steps_that_nothing_multiplies_are_left_to_the_theorem():
+    theorem = {"primal_step": None, "dual_step": None}
+    assert with_steps(theorem, None) == theorem
+    found = with_steps(theorem, None, (1.0, 2.0), lambda setting: (0.7, 0.1))
+    assert found == {"primal_step": None, "dual_step": 0.2}
+    both = {"primal_step": CALIBRATED, "dual_step": CALIBRATED}
+    assert with_steps(both, (0.5, 0.25), (2.0, 1.0)) == {"primal_step": 1.0, "dual_step": 0.25}
+
+
+def test_stream_keys_name_the_streams_after_the_setting_that_is_run(cmdp):
+    """The whole text: another would be other random numbers, and so other published results."""
+    open_setting = SETTING | {"primal_step": CALIBRATED, "dual_step": CALIBRATED}
+    keys = {"step_rule": "study", "states": 5}
+    case = Case("npgpd_hf", open_setting, (0,), "sweep people", stream_keys=keys, factors=(1, 0.5))
+    purpose = (
+        'sweep people: {"dual_step": 0.1, "evaluators": 16, "horizon": 6, "iterations": 20, '
+        '"link": "logistic", "pairs": 1, "primal_step": 0.3, "states": 5, "step_rule": "study"}'
+    )
+    expected = run(cmdp, "npgpd_hf", seeds=[0], purpose=purpose, **SETTING | {"dual_step": 0.1})
+    assert_equal(run_cases([case], cmdp, {None: (0.3, 0.2)}), expected)
+
+
+def test_stream_of_an_exact_limit_is_named_after_all_options_of_its_algorithm(monkeypatch, cmdp):
+    seen = {}
+
+    def spy(cmdp, algorithm, **options):
+        seen.update(options)
+        return run(cmdp, algorithm, **options)
+
+    monkeypatch.setattr(cases, "run", spy)
+    setting = SETTING | {"evaluators": None, "perturbation": 0.5, "directions": "tangent"}
+    run_cases([Case("pg_pd", setting, (0,), "p", stream_keys={"step_rule": "study"})], cmdp, {})
+    assert seen["purpose"] == "p: " + json.dumps({"step_rule": "study", **setting}, sort_keys=True)
+    assert not {"perturbation", "directions"} & set(seen)
 
 
 @pytest.mark.parametrize(
-    "overlay",
-    [
-        {"horizon": 79},
-        {"link": "probit"},
-        {"environment": {"scale": "unit"}},
-        {"calibration": {"seeds": 2}},
-        {"calibration": {"grid": {"npgpd_hf": {"primal_step": [1]}}}},
-        {"algorithms": {"npgpd_hf": {"iterations": 10}}},
-    ],
+    ("algorithm", "changes", "perturbation"),
+    [("npgpd_hf", {}, np.nan), ("zpgpd_hf", {"perturbation": 0.4}, 0.4)],
 )
-def test_runs_that_differ_are_not_shared(overlay):
-    assert owner("npgpd_hf", mine=overlay) == {"mine": "readings/mine/"}
+def test_labelled_trace_says_what_was_run(cmdp, algorithm, changes, perturbation):
+    setting = SETTING | changes
+    case = Case(algorithm, setting, (0, 1), labels={"curve": "mine", "value": 3.0, "second": None})
+    found = run_cases([case], cmdp, {})
+    plain = run(cmdp, algorithm, seeds=[0, 1], **setting)
+    assert list(found) == [*plain, "curve", "value", "second", *DESCRIPTION]
+    assert_equal(found[list(plain)], plain)
+    row = found.iloc[-1]
+    assert row[["curve", "value"]].tolist() == ["mine", 3.0]
+    assert np.isnan(row["second"])
+    for name in ("iterations", "pairs", "horizon", "primal_step", "dual_step"):
+        assert row[name] == setting[name]
+    np.testing.assert_equal(row["perturbation"], perturbation)
+    assert tuple(row[["states", "actions"]]) == (5, 3)
+    assert row["value_bound"] == cmdp.value_bound
+    assert row["optimal_multiplier"] == solve(cmdp).multiplier
 
 
-def test_fixed_steps_do_not_depend_on_the_calibration():
-    steps = {"algorithms": {"npgpd_hf": {"primal_step": "theorem", "dual_step": "theorem"}}}
-    other = {**steps, "calibration": {"seeds": 9}}
-    assert owner("npgpd_hf", one=steps, two=other)["two"] == "readings/one/"
+def test_label_takes_the_place_of_the_description(cmdp):
+    found = run_cases([Case("npg_pd", SETTING, (0,), labels={"horizon": 7})], cmdp, {})
+    assert (found["horizon"] == 7).all()
+    assert list(found).count("horizon") == 1
 
 
-def test_environments_are_shared_where_they_are_the_same():
-    overlays = {"same": {"horizon": 79}, "other": {"environment": {"scale": "unit"}}}
-    loaded = {name: {"config": overlay} for name, overlay in overlays.items()}
-    found = variants.owners(variants.list_cases(CONFIG, loaded), variants.environment_key)
-    assert found == {"": "", "readings/same/": "", "readings/other/": "readings/other/"}
+def test_theorems_steps_stand_in_the_trace_as_numbers(cmdp):
+    setting = SETTING | {"primal_step": None, "dual_step": None}
+    found = run_cases([Case("npgpd_hf", setting, (0,), labels={})], cmdp, {})
+    assert found["primal_step"].unique() == pytest.approx([2 * np.log(3)])
+    assert found["dual_step"].unique() == pytest.approx([0.1 / np.sqrt(20)])
 
 
-def test_groups_of_instances_have_their_own_seeds_and_sizes():
-    groups = variants.list_groups(CONFIG)
-    assert groups["binding"]["seeds"] == CONFIG["claims"]["instances"]["seeds"]
-    assert groups["binding"]["environment"] == CONFIG["environment"]
-    assert groups["small"]["environment"]["states"] == 5
+def test_cases_that_differ_in_their_seeds_only_are_run_together_in_order(cmdp, monkeypatch):
+    asked = []
 
+    def spy(cmdp, algorithm, seeds, **options):
+        asked.append((options["iterations"], seeds))
+        return run(cmdp, algorithm, seeds=seeds, **options)
 
-def with_groups(**numbers):
-    """The default configuration with other groups of instances."""
-    config = copy.deepcopy(CONFIG)
-    groups = {name: {"numbers": chosen} for name, chosen in numbers.items()}
-    config["claims"]["instances"]["groups"] = groups
-    return config
-
-
-def test_groups_without_instances_and_those_for_comparison_are_not_judged():
-    config = with_groups(binding=[1], slack=[], small=[2], large=[3], odd=[4])
-    assert variants.judged_groups(config) == ["binding", "odd"]
+    monkeypatch.setattr(cases, "run", spy)
+    longer = SETTING | {"iterations": 21}
+    listed = [
+        Case("npgpd_hf", setting, (seed,), labels={"n": setting["iterations"]})
+        for seed in (0, 1, 2)
+        for setting in (SETTING, longer)
+    ]
+    together = run_cases(listed, cmdp, {})
+    assert asked == [(20, (0, 1, 2)), (21, (0, 1, 2))]
+    alone = pd.concat([run_cases([case], cmdp, {}) for case in listed])
+    order = ["n", "seed", "iteration"]
+    assert_equal(together.sort_values(order, ignore_index=True), alone.sort_values(order))
 
 
 @pytest.mark.parametrize(
-    ("group", "small", "expected"),
+    "change",
     [
-        ("binding", [2], ["binding", "small", "large"]),
-        ("binding", [], ["binding", "large"]),
-        ("slack", [2], ["slack"]),
+        {"algorithm": "zpgpd_hf"},
+        {"setting": SETTING | {"horizon": 7}},
+        {"purpose": "other"},
+        {"environment": OTHER},
+        {"factors": (1.0, 2.0)},
+        {"stream_keys": {}},
+        {"checkpoints": (0, 20)},
+        {"labels": {"n": 1}},
     ],
+    ids=lambda change: next(iter(change)),
 )
-def test_first_group_is_judged_with_those_of_other_sizes(group, small, expected):
-    config = with_groups(binding=[1], slack=[2], small=small, large=[3])
-    assert variants.judged_together(config, group) == expected
+def test_cases_that_differ_in_anything_else_are_run_apart(cmdp, change, monkeypatch):
+    asked = []
+
+    def spy(cmdp, algorithm, seeds, **options):
+        asked.append(seeds)
+        return run(cmdp, algorithm, seeds=seeds, **options)
+
+    monkeypatch.setattr(cases, "run", spy)
+    case = Case("npgpd_hf", SETTING, (0,))
+    run_cases([case, replace(case, seeds=(1,), **change)], cmdp, {})
+    assert asked == [(0,), (1,)]
 
 
-def test_every_judged_case_has_a_title():
-    config = with_groups(binding=[1], small=[2], slack=[3])
-    config["claims"]["instances"]["groups"]["slack"]["title"] = "slack constraint"
-    assert variants.titles(config, {"ten": {"title": "N = 10"}}) == {
-        "": "default",
-        "readings/ten/": "N = 10",
-        "instances/binding/": "binding",
-        "instances/slack/": "slack constraint",
-    }
+def test_size_of_a_case_is_its_own_or_the_studys():
+    case = Case("npgpd_hf", SETTING, (0,))
+    assert case.size((10, 4)) == (10, 4)
+    assert replace(case, environment={"states": 7}).size((10, 4)) == (7, 4)
+    assert replace(case, environment=OTHER).size((10, 4)) == (4, 3)
 
 
-def test_reading_says_how_verdicts_look_at_its_runs():
-    mine = {**DEFAULT, "curve": "average", "title": "mine", "config": {}}
-    assert variants.look({"mine": mine}, "readings/mine/") == {**DEFAULT, "curve": "average"}
-    assert variants.look({"mine": mine}, "") == DEFAULT
+# Blocks: a case stands for its seconds.
 
 
-@pytest.mark.parametrize("evaluators", [1, 64, None])
-def test_name_of_a_crowd_is_read_back(evaluators):
-    name = configuration.name_crowd(evaluators)
-    assert configuration.parse_crowd(name) == evaluators
+def pack(lengths, minutes, most=None, start=0):
+    """Blocks of items that take given numbers of seconds."""
+    items = [(start + k, [(start + k, length)]) for k, length in enumerate(lengths)]
+    return blocks(items, lambda cases: sum(length for _, length in cases), minutes, most)
 
 
-def test_relevant_part_of_a_configuration_is_that_of_one_algorithm():
-    part = yaml.safe_load(configuration.relevant(CONFIG, "npgpd_hf", "rates"))
-    assert sorted(part) == ["algorithms", "horizon", "link", "rates"]
-    assert part["algorithms"] == {"npgpd_hf": CONFIG["algorithms"]["npgpd_hf"]}
-    assert part["rates"] == CONFIG["rates"]
+def numbers(packed):
+    return [number for cases in packed.values() for number, _ in cases]
+
+
+def test_blocks_hold_every_item_once_in_order_and_are_named_after_their_ends():
+    packed = pack([20, 20, 20, 30, 30, 10], 1)
+    assert list(packed) == ["0000-0002", "0003-0004", "0005-0005"]
+    assert numbers(packed) == list(range(6))
+    assert packed["0003-0004"] == [(3, 30), (4, 30)]
+
+
+@pytest.mark.parametrize("minutes", [0.1, 0.5, 1, 7])
+def test_blocks_are_as_full_as_they_can_be(minutes):
+    lengths = np.random.default_rng(1).uniform(0.5, 5, size=300)
+    packed = list(pack(lengths, minutes).values())
+    times = [sum(length for _, length in cases) for cases in packed]
+    assert len(packed) > 1
+    assert max(times) <= 60 * minutes
+    for time, following in zip(times, packed[1:], strict=False):
+        assert time + following[0][1] > 60 * minutes
+
+
+def test_item_that_is_longer_than_a_job_is_a_job_of_its_own():
+    assert list(pack([10, 100, 10, 10], 1)) == ["0000-0000", "0001-0001", "0002-0003"]
+
+
+@pytest.mark.parametrize("most", [1, 3, None])
+def test_more_items_leave_full_blocks_as_they_are(most):
+    lengths = list(np.random.default_rng(2).uniform(1, 25, size=60))
+    before = pack(lengths[:40], 1, most)
+    after = pack(lengths, 1, most)
+    # The last block may take more items; all others are full.
+    assert list(before.items())[:-1] == list(after.items())[: len(before) - 1]
+    assert numbers(after) == list(range(60))
+
+
+def test_no_block_has_more_items_than_allowed():
+    assert list(pack([1] * 7, 1, 3)) == ["0000-0002", "0003-0005", "0006-0006"]
+    assert list(pack([1] * 7, 1000)) == ["0000-0006"]
+    assert list(pack([100] * 2, 1, 3)) == ["0000-0000", "0001-0001"]
+
+
+def test_blocks_of_items_with_numbers_of_their_own():
+    items = [(number, [number]) for number in (3, 7, 12345)]
+    packed = blocks(items, lambda cases: 25, 1)
+    assert packed == {"0003-0007": [3, 7], "12345-12345": [12345]}
+
+
+def test_nothing_fills_no_job():
+    assert blocks([], len, 1) == {}
+
+
+def test_blocks_change_no_number(cmdp):
+    """A seed's rows are the same whatever else is in its job."""
+    items = [(seed, [Case("npgpd_hf", SETTING, (seed,))]) for seed in range(5)]
+    together = blocks(items, lambda cases: 1, 10)
+    apart = blocks(items, lambda cases: 1, 10, most=2)
+    assert [len(packed) for packed in (together, apart)] == [1, 3]
+    ours, theirs = (
+        pd.concat([run_cases(block, cmdp, {}) for block in packed.values()])
+        for packed in (together, apart)
+    )
+    assert_equal(ours, theirs)

@@ -1,16 +1,14 @@
-"""Processes: exact values against closed forms and other formulations, and refusals."""
+"""CMDPs: exact values against closed forms and other formulations, and refusals."""
 
 import dataclasses
 import zipfile
 
 import numpy as np
 import pytest
-from chance import Z, assert_distributed, assert_mean
 from reference import induced, random_policies, random_process, state_values
-from scipy import stats
 
-from pgpd_hf import CMDP, random_cmdp
-from pgpd_hf.core import cmdp
+from pgpd_hf import CMDP
+from pgpd_hf.core import cmdp as module
 
 SIZES = [(1, 1), (1, 4), (2, 2), (5, 3), (10, 4), (32, 2), (33, 2), (40, 3)]
 
@@ -18,7 +16,7 @@ SIZES = [(1, 1), (1, 4), (2, 2), (5, 3), (10, 4), (32, 2), (33, 2), (40, 3)]
 @pytest.fixture(params=["ours", "lapack"])
 def solver(request, monkeypatch):
     """Both ways of elimination, whatever the size."""
-    monkeypatch.setattr(cmdp, "_LAPACK_FROM", {"ours": 10**9, "lapack": 0}[request.param])
+    monkeypatch.setattr(module, "_LAPACK_FROM", {"ours": 10**9, "lapack": 0}[request.param])
 
 
 # Closed forms.
@@ -64,10 +62,10 @@ def test_cycle_of_two_states_alternates():
 @pytest.mark.parametrize("horizon", [0, 1, 5, 80])
 @pytest.mark.parametrize("scale", [1.0, 0.1])
 def test_return_bound_sums_the_discounts(horizon, scale):
-    process = random_process(1, discount=0.9, scale=scale)
+    cmdp = random_process(1, discount=0.9, scale=scale)
     total = scale * sum(0.9**t for t in range(horizon + 1))
-    assert process.return_bound(horizon) == pytest.approx(total, rel=1e-13)
-    assert process.return_bound(horizon) < process.value_bound == pytest.approx(10 * scale)
+    assert cmdp.return_bound(horizon) == pytest.approx(total, rel=1e-13)
+    assert cmdp.return_bound(horizon) < cmdp.value_bound == pytest.approx(10 * scale)
 
 
 # Other formulations.
@@ -76,30 +74,30 @@ def test_return_bound_sums_the_discounts(horizon, scale):
 @pytest.mark.parametrize(("states", "actions"), SIZES)
 @pytest.mark.parametrize("discount", [0.0, 0.6, 0.99])
 def test_evaluate_is_the_linear_solve_of_section_5(states, actions, discount):
-    process = random_process(2, states, actions, discount)
-    policies = random_policies(3, process, 20)
+    cmdp = random_process(2, states, actions, discount)
+    policies = random_policies(3, cmdp, 20)
     expected = [
-        [process.initial @ state_values(process, policy, signal) for policy in policies]
-        for signal in (process.reward, process.utility)
+        [cmdp.initial @ state_values(cmdp, policy, signal) for policy in policies]
+        for signal in (cmdp.reward, cmdp.utility)
     ]
-    np.testing.assert_allclose(process.evaluate(policies), expected, rtol=1e-12)
+    np.testing.assert_allclose(cmdp.evaluate(policies), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("states", "actions"), SIZES)
 def test_our_elimination_agrees_with_lapack(states, actions, monkeypatch):
-    process = random_process(4, states, actions, 0.95)
-    policies = random_policies(5, process, 37)
-    monkeypatch.setattr(cmdp, "_LAPACK_FROM", 10**9)
-    ours = process.evaluate(policies)
-    monkeypatch.setattr(cmdp, "_LAPACK_FROM", 0)
-    np.testing.assert_allclose(ours, process.evaluate(policies), rtol=1e-12)
+    cmdp = random_process(4, states, actions, 0.95)
+    policies = random_policies(5, cmdp, 37)
+    monkeypatch.setattr(module, "_LAPACK_FROM", 10**9)
+    ours = cmdp.evaluate(policies)
+    monkeypatch.setattr(module, "_LAPACK_FROM", 0)
+    np.testing.assert_allclose(ours, cmdp.evaluate(policies), rtol=1e-12)
 
 
 def test_elimination_is_chosen_by_the_number_of_states(monkeypatch):
     def refuse(*arguments):
         raise AssertionError
 
-    monkeypatch.setattr(cmdp, "_values", refuse)
+    monkeypatch.setattr(module, "_values", refuse)
     large = random_process(6, 33, 2)
     large.evaluate(random_policies(6, large))
     small = random_process(6, 32, 2)
@@ -109,81 +107,81 @@ def test_elimination_is_chosen_by_the_number_of_states(monkeypatch):
 
 @pytest.mark.parametrize("entries", [1, 3 * 40**2, 2**30])
 def test_lapack_is_given_a_bounded_number_of_matrices(entries, monkeypatch):
-    process = random_process(6, 40, 2)
-    policies = random_policies(6, process, 7)
-    expected = process.evaluate(policies)
+    cmdp = random_process(6, 40, 2)
+    policies = random_policies(6, cmdp, 7)
+    expected = cmdp.evaluate(policies)
     given, solve = [], np.linalg.solve
 
     def note(matrices, right):
         given.append(len(matrices))
         return solve(matrices, right)
 
-    monkeypatch.setattr(cmdp, "_MATRIX_ENTRIES", entries)
-    monkeypatch.setattr(cmdp.np.linalg, "solve", note)
-    assert np.array_equal(process.evaluate(policies), expected)
+    monkeypatch.setattr(module, "_MATRIX_ENTRIES", entries)
+    monkeypatch.setattr(module.np.linalg, "solve", note)
+    assert np.array_equal(cmdp.evaluate(policies), expected)
     assert given == {1: [1] * 7, 3 * 40**2: [3, 3, 1], 2**30: [7]}[entries]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_values_are_those_of_a_long_simulation_of_the_distribution(seed):
     """Sum of gamma^t times the expected reward of step t, no linear algebra."""
-    process = random_process(seed, 4, 3, 0.8)
-    policy = random_policies(seed, process)
-    state, v_r, v_g = process.initial, 0.0, 0.0
+    cmdp = random_process(seed, 4, 3, 0.8)
+    policy = random_policies(seed, cmdp)
+    state, v_r, v_g = cmdp.initial, 0.0, 0.0
     for t in range(200):
         step = 0.8**t * state[:, None] * policy
-        v_r, v_g = v_r + (step * process.reward).sum(), v_g + (step * process.utility).sum()
-        state = state @ induced(process, policy)
-    assert process.evaluate(policy) == pytest.approx((v_r, v_g), rel=1e-12)
+        v_r, v_g = v_r + (step * cmdp.reward).sum(), v_g + (step * cmdp.utility).sum()
+        state = state @ induced(cmdp, policy)
+    assert cmdp.evaluate(policy) == pytest.approx((v_r, v_g), rel=1e-12)
 
 
 @pytest.mark.parametrize(("states", "actions"), SIZES)
 def test_state_and_action_values_satisfy_bellman(states, actions):
-    process = random_process(7, states, actions, 0.9)
-    policy = random_policies(7, process)
-    signal = process.reward + 0.7 * process.utility
-    v, q = process.state_values(policy, signal), process.action_values(policy, signal)
-    np.testing.assert_allclose(v, state_values(process, policy, signal), rtol=1e-12)
+    cmdp = random_process(7, states, actions, 0.9)
+    policy = random_policies(7, cmdp)
+    signal = cmdp.reward + 0.7 * cmdp.utility
+    v, q = cmdp.state_values(policy, signal), cmdp.action_values(policy, signal)
+    np.testing.assert_allclose(v, state_values(cmdp, policy, signal), rtol=1e-12)
     np.testing.assert_allclose((policy * q).sum(1), v, rtol=1e-12)
     for s in range(states):
         for a in range(actions):
-            expected = signal[s, a] + 0.9 * process.transition[s, a] @ v
+            expected = signal[s, a] + 0.9 * cmdp.transition[s, a] @ v
             assert q[s, a] == pytest.approx(expected, rel=1e-12)
-    v_r, v_g = process.evaluate(policy)
-    assert process.initial @ v == pytest.approx(v_r + 0.7 * v_g, rel=1e-12)
+    v_r, v_g = cmdp.evaluate(policy)
+    assert cmdp.initial @ v == pytest.approx(v_r + 0.7 * v_g, rel=1e-12)
 
 
 @pytest.mark.parametrize(("states", "actions"), SIZES)
 @pytest.mark.parametrize("discount", [0.0, 0.9])
 def test_occupancy_satisfies_the_flow_equations(states, actions, discount):
-    process = random_process(8, states, actions, discount)
-    policy = random_policies(8, process)
-    q = process.state_occupancy(policy)
+    cmdp = random_process(8, states, actions, discount)
+    policy = random_policies(8, cmdp)
+    q = cmdp.state_occupancy(policy)
     assert (q >= 0).all()
     assert q.sum() == pytest.approx(1 / (1 - discount), rel=1e-12)
-    inflow = process.initial + discount * q @ induced(process, policy)
+    inflow = cmdp.initial + discount * q @ induced(cmdp, policy)
     np.testing.assert_allclose(q, inflow, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("states", "actions"), SIZES)
 def test_advantages_average_to_zero_under_their_policy(states, actions):
-    process = random_process(9, states, actions, 0.9)
-    policies = random_policies(9, process, 3)
-    advantages = process.advantages(policies, process.utility)
+    cmdp = random_process(9, states, actions, 0.9)
+    policies = random_policies(9, cmdp, 3)
+    advantages = cmdp.advantages(policies, cmdp.utility)
     np.testing.assert_allclose((policies * advantages).sum(-1), 0, atol=1e-13 / (1 - 0.9))
 
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("name", ["reward", "utility"])
 def test_performance_difference_lemma(seed, name):
-    process = random_process(seed, 5, 3, 0.9)
-    old, new = random_policies(seed, process, 2)
-    signal = getattr(process, name)
+    cmdp = random_process(seed, 5, 3, 0.9)
+    old, new = random_policies(seed, cmdp, 2)
+    signal = getattr(cmdp, name)
     which = ("reward", "utility").index(name)
-    difference = process.evaluate(new)[which] - process.evaluate(old)[which]
-    visits = process.state_occupancy(new)[:, None] * new
-    expected = (visits * process.advantages(old, signal)).sum()
-    assert difference == pytest.approx(expected, abs=1e-13 * process.value_bound)
+    difference = cmdp.evaluate(new)[which] - cmdp.evaluate(old)[which]
+    visits = cmdp.state_occupancy(new)[:, None] * new
+    expected = (visits * cmdp.advantages(old, signal)).sum()
+    assert difference == pytest.approx(expected, abs=1e-13 * cmdp.value_bound)
 
 
 # Batches.
@@ -192,33 +190,33 @@ def test_performance_difference_lemma(seed, name):
 @pytest.mark.usefixtures("solver")
 @pytest.mark.parametrize("batch", [(), (1,), (15,), (16,), (17,), (2, 3), (0,), (2, 0), (33,)])
 def test_batch_shape_is_kept_and_no_policy_notices_the_others(batch):
-    process = random_process(10, 5, 3, 0.9)
-    policies = random_policies(11, process, *batch)
-    values = process.evaluate(policies)
+    cmdp = random_process(10, 5, 3, 0.9)
+    policies = random_policies(11, cmdp, *batch)
+    values = cmdp.evaluate(policies)
     assert [np.shape(value) for value in values] == [batch, batch]
-    assert process.state_occupancy(policies).shape == (*batch, 5)
-    assert process.state_values(policies, process.reward).shape == (*batch, 5)
-    assert process.action_values(policies, process.reward).shape == (*batch, 5, 3)
+    assert cmdp.state_occupancy(policies).shape == (*batch, 5)
+    assert cmdp.state_values(policies, cmdp.reward).shape == (*batch, 5)
+    assert cmdp.action_values(policies, cmdp.reward).shape == (*batch, 5, 3)
     for index in np.ndindex(batch):
-        alone = process.evaluate(policies[index])
+        alone = cmdp.evaluate(policies[index])
         assert [value[index] for value in values] == list(alone)  # bit for bit
 
 
-def test_no_policy_notices_the_others_in_a_large_process():
-    process = random_process(12, 40, 3, 0.9)
-    policies = random_policies(12, process, 21)
-    values = np.stack(process.evaluate(policies))
+def test_no_policy_notices_the_others_in_a_large_cmdp():
+    cmdp = random_process(12, 40, 3, 0.9)
+    policies = random_policies(12, cmdp, 21)
+    values = np.stack(cmdp.evaluate(policies))
     for k, policy in enumerate(policies):
-        assert (values[:, k] == process.evaluate(policy)).all()
-        assert (values[:, k:] == process.evaluate(policies[k:])).all()
+        assert (values[:, k] == cmdp.evaluate(policy)).all()
+        assert (values[:, k:] == cmdp.evaluate(policies[k:])).all()
 
 
 @pytest.mark.usefixtures("solver")
 def test_values_of_extreme_policies_stay_in_bounds():
-    process = random_process(13, 4, 3, 0.99)
-    process = dataclasses.replace(process, reward=np.ones((4, 3)), utility=np.zeros((4, 3)))
-    v_r, v_g = process.evaluate(np.eye(3)[[0, 1, 2, 0]])
-    assert v_r == pytest.approx(process.value_bound, rel=1e-12)
+    cmdp = random_process(13, 4, 3, 0.99)
+    cmdp = dataclasses.replace(cmdp, reward=np.ones((4, 3)), utility=np.zeros((4, 3)))
+    v_r, v_g = cmdp.evaluate(np.eye(3)[[0, 1, 2, 0]])
+    assert v_r == pytest.approx(cmdp.value_bound, rel=1e-12)
     assert v_g == 0
 
 
@@ -325,16 +323,16 @@ def test_bad_policy_is_named(policy, reason, method):
         getattr(CMDP(**GOOD), method)(policy)
 
 
-def test_process_keeps_copies_that_nobody_can_change():
+def test_cmdp_keeps_copies_that_nobody_can_change():
     parts = {name: np.array(value) for name, value in GOOD.items()}
-    process = CMDP(**parts)
+    cmdp = CMDP(**parts)
     for name in ("transition", "reward", "utility", "initial"):
         parts[name][:] = 7
-        assert (getattr(process, name) == GOOD[name]).all()
+        assert (getattr(cmdp, name) == GOOD[name]).all()
         with pytest.raises(ValueError, match="read-only"):
-            getattr(process, name)[0] = 7
+            getattr(cmdp, name)[0] = 7
     with pytest.raises(dataclasses.FrozenInstanceError):
-        process.discount = 0.5
+        cmdp.discount = 0.5
 
 
 def test_rounding_of_probabilities_is_forgiven():
@@ -344,21 +342,21 @@ def test_rounding_of_probabilities_is_forgiven():
 
 
 def test_lists_and_integers_will_do():
-    process = CMDP([[[1], [1]]], [[0, 1]], [[1, 0]], [1], 0, 0)
-    assert process.evaluate([[0, 1]]) == (1.0, 0.0)
-    assert (process.states, process.actions) == (1, 2)
+    cmdp = CMDP([[[1], [1]]], [[0, 1]], [[1, 0]], [1], 0, 0)
+    assert cmdp.evaluate([[0, 1]]) == (1.0, 0.0)
+    assert (cmdp.states, cmdp.actions) == (1, 2)
 
 
 # Files.
 
 
-def test_saved_process_comes_back_unchanged(tmp_path):
-    process = random_process(14, 4, 3, 0.7, 0.31, scale=0.3)
-    path = tmp_path / "process.npz"
-    process.save(path)
+def test_saved_cmdp_comes_back_unchanged(tmp_path):
+    cmdp = random_process(14, 4, 3, 0.7, 0.31, scale=0.3)
+    path = tmp_path / "cmdp.npz"
+    cmdp.save(path)
     again = CMDP.load(path)
     for field in dataclasses.fields(CMDP):
-        ours, theirs = getattr(process, field.name), getattr(again, field.name)
+        ours, theirs = getattr(cmdp, field.name), getattr(again, field.name)
         assert np.array_equal(ours, theirs), field.name
         assert type(ours) is type(theirs)
 
@@ -451,77 +449,9 @@ def test_file_that_is_no_archive_of_arrays_is_refused(tmp_path, write):
         CMDP.load(tmp_path / "p.npz")
 
 
-# Random instances (Section 5).
-
-
-def test_transition_rows_are_dirichlet():
-    """One coordinate of Dirichlet(5, ..., 5) in ten dimensions is Beta(5, 45)."""
-    process = random_cmdp(10, 400)
-    rows = process.transition.reshape(-1, 10)  # 4000 independent rows
-    law = stats.beta(5, 45)
-    for coordinate in range(10):
-        assert_distributed(rows[:, coordinate], law.cdf)
-    assert_mean(rows, 0.1, law.std())
-    # Covariance of two coordinates: -a_i a_j / (a^2 (a + 1)).
-    assert_mean((rows[:, 0] - 0.1) * (rows[:, 1] - 0.1), -25 / (50**2 * 51))
-
-
-def test_concentration_is_that_of_the_dirichlet():
-    rows = random_cmdp(3, 2000, concentration=0.5).transition.reshape(-1, 3)
-    assert_distributed(rows[:, 2], stats.beta(0.5, 1.0).cdf)
-
-
-@pytest.mark.parametrize(("scale", "largest"), [("unit", 1.0), ("normalized", 0.2)])
-def test_signals_are_uniform_and_independent(scale, largest):
-    process = random_cmdp(10, 400, discount=0.8, scale=scale)
-    reward, utility = process.reward.ravel(), process.utility.ravel()
-    assert process.scale == pytest.approx(largest)
-    for signal in (reward, utility):
-        assert_distributed(signal, stats.uniform(0, largest).cdf)
-    correlation = np.corrcoef(reward, utility)[0, 1]
-    assert abs(np.arctanh(correlation)) * np.sqrt(len(reward) - 3) < Z
-
-
-def test_defaults_are_those_of_the_experiment():
-    process = random_cmdp()
-    assert process.transition.shape == (10, 4, 10)
-    assert (process.initial == 0.1).all()
-    assert (process.discount, process.threshold) == (0.9, 0.55)
-    assert process.value_bound == pytest.approx(1)
-
-
-def test_scales_differ_by_the_factor_only():
-    normalized, unit = random_cmdp(), random_cmdp(scale="unit")
-    assert (normalized.transition == unit.transition).all()
-    np.testing.assert_allclose(normalized.reward, 0.1 * unit.reward, rtol=1e-14)
-    np.testing.assert_allclose(normalized.utility, 0.1 * unit.utility, rtol=1e-14)
-    assert unit.value_bound == pytest.approx(10)
-
-
-def test_instance_is_a_name_and_not_a_place_in_a_sequence():
-    fifth = random_cmdp(instance=5)
-    np.random.default_rng(0).random(100)
-    others = [random_cmdp(instance=k) for k in (3, 4, 6)]
-    again = random_cmdp(instance=np.int64(5), threshold=0.1)
-    assert (fifth.transition == again.transition).all()
-    assert (fifth.reward == again.reward).all()
-    assert (fifth.utility == again.utility).all()
-    for other in others:
-        assert not np.isclose(other.reward, fifth.reward).any()
-        assert not np.isclose(other.transition, fifth.transition).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *[(name, value) for name in ("states", "actions") for value in (0, -1, 2.0, "2", True)],
-        *[("instance", value) for value in (-1, 1.5, None, False)],
-        *[("concentration", value) for value in (0, -1, np.nan, "five", None)],
-        *[("scale", value) for value in ("paper", None, 1.0, [1])],
-        *[("discount", value) for value in (1, -0.1, np.nan, "0.9.")],
-        *[("threshold", value) for value in (np.nan, np.inf, "b")],
-    ],
-)
-def test_bad_argument_of_a_random_instance_is_named(name, value):
-    with pytest.raises(ValueError, match=f"^{name}: "):
-        random_cmdp(**{name: value})
+def test_cmdp_is_shown_on_one_line():
+    cmdp = CMDP(**GOOD)
+    assert str(cmdp) == "<CMDP: |S| = 2, |A| = 3, discount 0.9, threshold 0.1, values in [0, 10]>"
+    large = random_process(1, 50, 20, 0.9)
+    assert len(repr(large)) < 100
+    assert "\n" not in repr(large)

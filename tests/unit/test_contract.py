@@ -1,12 +1,19 @@
 """The contract of an algorithm, for every one that the registry finds."""
 
+import math
+import re
+import textwrap
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from preparing import prepare, randomness
 from reference import random_policies, random_process, softmax
 
 from pgpd_hf import ALGORITHMS, resources, solve
-from pgpd_hf.algorithms import Algorithm, Setting, get_algorithm
+from pgpd_hf.algorithms import Algorithm, Setting, base, get_algorithm
+from pgpd_hf.algorithms.base import require_explicit_state
+from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
 
 VARIANTS = [(name, form) for name, kind in ALGORITHMS.items() for form in kind.parameterizations]
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
@@ -25,6 +32,14 @@ def test_registry_holds_it_under_its_name(name):
     assert set(kind.parameterizations) <= {"softmax", "direct"}
 
 
+def test_registry_is_a_mapping_in_alphabetical_order():
+    assert list(ALGORITHMS) == sorted(ALGORITHMS)
+    assert len(ALGORITHMS) == len(list(ALGORITHMS)) >= 4
+    assert "base" not in ALGORITHMS
+    with pytest.raises(KeyError):
+        ALGORITHMS["base"]
+
+
 @every_algorithm
 @pytest.mark.parametrize("pairs", [1, 3])
 def test_price_is_that_of_its_effort(name, pairs):
@@ -38,17 +53,17 @@ def test_price_is_that_of_its_effort(name, pairs):
 
 @every_algorithm
 def test_steps_that_are_not_given_are_the_theorems_or_refused(name):
-    process, kind = random_process(2, 3, 2, 0.8, threshold=1.2), ALGORITHMS[name]
-    optimum = solve(process)
+    cmdp, kind = random_process(2, 3, 2, 0.8, threshold=1.2), ALGORITHMS[name]
+    optimum = solve(cmdp)
     setting = Setting(None, 400, perturbation=0.1)
     if kind.has_theorem():
-        algorithm = kind(process, optimum, setting)
-        expected = kind.theorem_steps(process, optimum, 400)
+        algorithm = kind(cmdp, optimum, setting)
+        expected = kind.theorem_steps(cmdp, optimum, 400)
         assert (algorithm.primal_step, algorithm.dual_step) == expected
         assert min(expected) > 0
     else:
         with pytest.raises(ValueError, match=r"^primal_step, dual_step: numbers expected"):
-            kind(process, optimum, setting)
+            kind(cmdp, optimum, setting)
 
 
 @every_algorithm
@@ -72,64 +87,86 @@ def test_estimates_are_refused_or_have_a_shape(name):
 def test_iterates_are_policies_and_multipliers_stay_in_bounds(
     name, form, states, actions, evaluators
 ):
-    process = random_process(1, states, actions, 0.8, threshold=0.3)
+    cmdp = random_process(1, states, actions, 0.8, threshold=0.3)
     steps = {"primal_step": 3.0, "dual_step": 2.0, "multiplier_bound": 0.5}
-    algorithm = prepare(name, process, parameterization=form, evaluators=evaluators, **steps)
+    algorithm = prepare(name, cmdp, parameterization=form, evaluators=evaluators, **steps)
     words, normals = randomness(algorithm, 1, 40)
-    theta = algorithm.initial_parameter()
-    policies, multipliers, last = algorithm.advance(theta, 0.0, words, normals)
+    policies, multipliers, last = algorithm.advance(algorithm.initial_state(), words, normals)
     assert policies.shape == (40, states, actions)
     assert multipliers.shape == (40,)
     np.testing.assert_allclose(policies[0], 1 / actions, rtol=1e-15)
     np.testing.assert_allclose(policies.sum(2), 1, rtol=1e-12)
     assert (policies >= 0).all()
     assert multipliers[0] == 0
-    everything = np.append(multipliers, last)
+    everything = np.append(multipliers, last.multiplier)
     assert ((everything >= 0) & (everything <= 0.5)).all()
-    assert np.isfinite(theta).all()
+    assert np.isfinite(last.theta).all()
+
+
+def assert_same_bits(ours, theirs, when):
+    """Compare two results of `advance`, or states."""
+    for one, other in zip(ours, theirs, strict=True):
+        if isinstance(one, tuple):
+            assert_same_bits(one, other, when)
+        else:
+            assert np.array_equal(one, other), (
+                f"advance gave other numbers for the same state and randomness {when}: what goes "
+                "from iteration to iteration belongs in the state, not in self"
+            )
 
 
 @every_variant
-def test_randomness_decides_everything_and_is_left_alone(name, form):
-    process = random_process(2)
-    algorithm = prepare(name, process, parameterization=form)
+def test_state_begins_at_the_first_parameter(name, form):
+    algorithm = prepare(name, random_process(1), parameterization=form)
+    policy = random_policies(1, random_process(1))
+    for start in (None, policy):
+        state = algorithm.initial_state(start)
+        assert (state.theta == algorithm.initial_parameter(start)).all()
+        assert (state.multiplier, state.iteration) == (0, 0)
+
+
+@every_variant
+def test_state_and_randomness_decide_everything_and_are_left_alone(name, form):
+    cmdp = random_process(2)
+    algorithm = prepare(name, cmdp, parameterization=form)
     words, normals = randomness(algorithm, 2, 5)
-    kept = words.copy(), normals.copy()
-    results = []
-    for fresh in (algorithm, algorithm, prepare(name, process, parameterization=form)):
-        theta = fresh.initial_parameter()
-        results.append((*fresh.advance(theta, 0.25, words, normals), theta))
-    for result in results[1:]:
-        for ours, theirs in zip(results[0], result, strict=True):
-            assert np.array_equal(ours, theirs)
-    assert (words == kept[0]).all()
-    assert (normals == kept[1]).all()
+    start = algorithm.initial_state()._replace(multiplier=0.25)
+    kept = [np.array(part) for part in (words, normals, *start)]
+    whole = algorithm.advance(start, words, normals)
+    assert_same_bits(whole, algorithm.advance(start, words, normals), "when repeated")
+    fresh = prepare(name, cmdp, parameterization=form)
+    assert_same_bits(whole, fresh.advance(start, words, normals), "on a fresh instance")
+    for part, before in zip((words, normals, *start), kept, strict=True):
+        assert np.array_equal(part, before), "advance modified its arguments"
 
 
 @every_variant
 def test_iterations_may_be_done_in_pieces(name, form):
     algorithm = prepare(name, random_process(3), parameterization=form, pairs=2)
     words, normals = randomness(algorithm, 3, 9)
-    whole = algorithm.initial_parameter()
-    policies, multipliers, last = algorithm.advance(whole, 0.0, words, normals)
-    theta, multiplier, first = algorithm.initial_parameter(), 0.0, 0
-    for count in (1, 0, 5, 3):
-        piece = slice(first, first + count)
-        some, some_multipliers, multiplier = algorithm.advance(
-            theta, multiplier, words[piece], normals[piece]
-        )
-        assert (some == policies[piece]).all()
-        assert (some_multipliers == multipliers[piece]).all()
-        first += count
-    assert (theta == whole).all()
-    assert multiplier == last
+    whole = algorithm.advance(algorithm.initial_state(), words, normals)
+    state, parts = algorithm.initial_state(), []
+    for piece in np.split(np.arange(9), [1, 1, 6]):  # 1, 0, 5 and 3 iterations
+        before = state.iteration
+        *part, state = algorithm.advance(state, words[piece], normals[piece])
+        assert state.iteration == before + len(piece)
+        parts.append(part)
+    pieces = (*map(np.concatenate, zip(*parts, strict=True)), state)
+    assert_same_bits(whole, pieces, "in pieces")
+
+
+@every_variant
+def test_state_is_explicit(name, form):
+    """As every run checks, with fewer iterations."""
+    algorithm = prepare(name, random_process(4), parameterization=form)
+    require_explicit_state(algorithm, *randomness(algorithm, 4, 9))
 
 
 @every_variant
 def test_policy_of_a_parameter(name, form):
-    process = random_process(4)
-    algorithm = prepare(name, process, parameterization=form)
-    theta = random_policies(4, process)
+    cmdp = random_process(4)
+    algorithm = prepare(name, cmdp, parameterization=form)
+    theta = random_policies(4, cmdp)
     kept = theta.copy()
     expected = softmax(theta) if form == "softmax" else theta
     result = algorithm.policy(theta)
@@ -140,15 +177,14 @@ def test_policy_of_a_parameter(name, form):
 
 @every_variant
 def test_start_from_a_given_policy(name, form):
-    process = random_process(5)
-    algorithm = prepare(name, process, parameterization=form)
-    policy = random_policies(5, process)
+    cmdp = random_process(5)
+    algorithm = prepare(name, cmdp, parameterization=form)
+    policy = random_policies(5, cmdp)
     theta = algorithm.initial_parameter(policy.tolist())
     np.testing.assert_allclose(algorithm.policy(theta), policy, rtol=1e-14)
     words, normals = randomness(algorithm, 5, 2)
     kept = policy.copy()
-    theta = algorithm.initial_parameter(policy)
-    policies, _, _ = algorithm.advance(theta, 0.0, words, normals)
+    policies, _, _ = algorithm.advance(algorithm.initial_state(policy), words, normals)
     np.testing.assert_allclose(policies[0], policy, rtol=1e-14)
     assert (policy == kept).all()  # the caller's array is not the parameter
 
@@ -192,11 +228,11 @@ def test_given_steps_are_used_even_if_zero(name):
     for attribute in zero:
         assert getattr(algorithm, attribute) == 0
     words, normals = randomness(algorithm, 9, 3)
-    theta = algorithm.initial_parameter()
-    before = algorithm.policy(theta)
-    policies, multipliers, last = algorithm.advance(theta, 0.0, words, normals)
+    state = algorithm.initial_state()
+    before = algorithm.policy(state.theta)
+    policies, multipliers, last = algorithm.advance(state, words, normals)
     np.testing.assert_allclose(policies, np.broadcast_to(before, policies.shape), rtol=1e-15)
-    assert (*multipliers, last) == (0,) * 4
+    assert (*multipliers, last.multiplier) == (0,) * 4
 
 
 @every_algorithm
@@ -204,3 +240,184 @@ def test_parameterization_that_it_cannot_run_with_is_refused(name):
     for form in {"softmax", "direct"} - set(ALGORITHMS[name].parameterizations):
         with pytest.raises(ValueError, match=f"^parameterization: {name} runs with "):
             prepare(name, random_process(10), parameterization=form)
+
+
+# The contract itself: what it allows, and what it finds.
+
+
+class Toy(Algorithm):
+    """The policy gradient with exact values, with a step that subclasses choose."""
+
+    name = "toy"
+
+    def update(self, state, policy, words, normals):
+        signal = self.cmdp.reward + state.multiplier * self.cmdp.utility
+        theta = state.theta + self.step(state) * self.cmdp.advantages(policy, signal)
+        excess = self.cmdp.evaluate(policy)[1] - self.cmdp.threshold
+        return state._replace(theta=theta, multiplier=self.dual_update(state.multiplier, excess))
+
+    def step(self, state):
+        return self.primal_step / math.sqrt(state.iteration + 1)
+
+
+class MeanState(NamedTuple):
+    theta: np.ndarray
+    multiplier: float
+    iteration: int
+    mean: np.ndarray
+
+
+class Mean(Toy):
+    """It follows the mean of all advantages so far."""
+
+    name = "mean"
+
+    def initial_state(self, initial_policy=None):
+        start = super().initial_state(initial_policy)
+        return MeanState(*start, mean=np.zeros_like(start.theta))
+
+    def update(self, state, policy, words, normals):
+        advantages = self.cmdp.advantages(policy, self.cmdp.reward)
+        mean = state.mean + (advantages - state.mean) / (state.iteration + 1)
+        return state._replace(theta=state.theta + self.primal_step * mean, mean=mean)
+
+
+class Counter(Toy):
+    """A decaying step, with the iterations counted in self."""
+
+    count = 0
+
+    def step(self, state):
+        self.count += 1
+        return self.primal_step / math.sqrt(self.count)
+
+
+class PerCall(Toy):
+    """A decaying step, with the iterations counted from each call on."""
+
+    def advance(self, state, words, normals):
+        self.count = 0
+        return super().advance(state, words, normals)
+
+    step = Counter.step
+
+
+class InPlace(Toy):
+    def update(self, state, policy, words, normals):
+        state.theta[:] += self.primal_step * self.cmdp.advantages(policy, self.cmdp.reward)
+        return state
+
+
+class Momentum(Toy):
+    """The step before is kept in self."""
+
+    before = 0.0
+
+    def update(self, state, policy, words, normals):
+        self.before = 0.9 * self.before + self.cmdp.advantages(policy, self.cmdp.reward)
+        return state._replace(theta=state.theta + self.primal_step * self.before)
+
+
+class View(Mean):
+    """The state holds a view of the random words, which the caller overwrites."""
+
+    def update(self, state, policy, words, normals):
+        moved = state.theta + (state.mean * 2.0**-64 if state.iteration else 0.0)
+        return state._replace(theta=moved, mean=words)
+
+    words_per_iteration = 2
+
+
+class Uncounted(Toy):
+    def advance(self, state, words, normals):
+        policies, multipliers, after = super().advance(state, words, normals)
+        return policies, multipliers, after._replace(iteration=0)
+
+
+def ready(kind, **options):
+    cmdp = random_process(11, 3, 2)
+    setting = {"primal_step": 0.3, "dual_step": 0.2, **options}
+    return kind(cmdp, solve(cmdp), Setting(None, 10, **setting))
+
+
+@pytest.mark.parametrize("kind", [Toy, Mean])
+def test_decaying_steps_and_memory_are_possible(kind):
+    algorithm = ready(kind)
+    words, normals = randomness(algorithm, 11, 7)
+    require_explicit_state(algorithm, words, normals)
+    policies, multipliers, last = algorithm.advance(algorithm.initial_state(), words, normals)
+    assert (policies.shape, multipliers.shape, last.iteration) == ((7, 3, 2), (7,), 7)
+    theta = np.zeros((3, 2))
+    steps = []
+    for t in range(7):
+        np.testing.assert_allclose(policies[t], softmax(theta), rtol=1e-12)
+        signal = algorithm.cmdp.reward + (multipliers[t] if kind is Toy else 0) * (
+            algorithm.cmdp.utility
+        )
+        steps.append(algorithm.cmdp.advantages(softmax(theta), signal))
+        mean = np.mean(steps, axis=0) if kind is Mean else steps[-1] / math.sqrt(t + 1)
+        theta = theta + 0.3 * mean
+    np.testing.assert_allclose(last.theta, theta, rtol=1e-12)
+
+
+def test_examples_of_the_documentation_are_complete():
+    blocks = re.findall(r"::\n\n((?:    .*\n|\n)+)", base.__doc__)
+    for block, name in zip(blocks, ("Decaying", "Averaged"), strict=True):
+        scope = {}
+        exec(textwrap.dedent(block), scope)
+        assert scope[name].name == name.lower()
+        algorithm = ready(scope[name])
+        words, normals = randomness(algorithm, 16, 5)
+        require_explicit_state(algorithm, words, normals)
+        policies, _, _ = algorithm.advance(algorithm.initial_state(), words, normals)
+        rewards, _ = algorithm.cmdp.evaluate(policies)
+        assert (np.diff(rewards) > 0).all()
+
+
+@pytest.mark.parametrize("kind", [Counter, PerCall, InPlace, Momentum, View])
+def test_state_elsewhere_is_refused_in_one_line(kind):
+    algorithm = ready(kind)
+    with pytest.raises(ValueError, match=r"^algorithm: advance of (toy|mean) gave other") as error:
+        require_explicit_state(algorithm, *randomness(algorithm, 12, 3))
+    assert "\n" not in str(error.value)
+    assert "belongs in the state, not in self" in str(error.value)
+    pieces = kind in (PerCall, View)
+    assert ("one iteration at a time" in str(error.value)) == pieces
+
+
+def test_iterations_that_are_not_counted_are_refused():
+    algorithm = ready(Uncounted)
+    with pytest.raises(ValueError, match=r"iteration 0 after 3 iterations from 0$"):
+        require_explicit_state(algorithm, *randomness(algorithm, 13, 3))
+
+
+def test_update_of_a_variant_takes_the_place_of_its_parents_kernel():
+    class Variant(NPGPDHF):
+        name = "variant"
+
+        def update(self, state, policy, words, normals):
+            (reward, _), _ = self.estimate(state.theta, words, normals)
+            return state._replace(theta=state.theta + reward)
+
+    algorithm = ready(Variant, horizon=3)
+    words, normals = randomness(algorithm, 14, 2)
+    *_, last = algorithm.advance(algorithm.initial_state(), words, normals)
+    first, _ = algorithm.estimate(np.zeros((3, 2)), words[0], normals[0])
+    second, _ = algorithm.estimate(first[0], words[1], normals[1])
+    assert (last.theta == first[0] + second[0]).all()
+
+
+def test_label_rate_and_limit_are_not_inherited():
+    class Variant(NPGPDHF):
+        name = "variant"
+
+    assert (Variant.label, Variant.rate, Variant.limit_of) == ("variant", None, None)
+
+
+def test_algorithm_without_an_update_cannot_iterate():
+    class Nothing(Algorithm):
+        name = "nothing"
+
+    algorithm = ready(Nothing)
+    with pytest.raises(NotImplementedError):
+        algorithm.advance(algorithm.initial_state(), *randomness(algorithm, 15, 1))

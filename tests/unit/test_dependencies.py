@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pgpd_hf.support import dependencies
 
 PACKAGE = Path(pgpd_hf.__file__).parent
 MODULES = [
-    path.relative_to(PACKAGE).with_suffix("").as_posix()
+    path.relative_to(PACKAGE).as_posix()
     for path in sorted(PACKAGE.rglob("*.py"))
     if path.name != "__init__.py"
 ]
@@ -23,34 +24,49 @@ for name, module in sorted(sys.modules.items()):
 """
 
 
-@pytest.mark.parametrize("module", ["storage", "plotting", "theory/checks", "instances"])
+@pytest.mark.parametrize(
+    "module", ["support/storage", "figures/panels", "theory/table", "analyses/instances"]
+)
 def test_sources_are_among_what_python_loads(module):
     """Python loads what the package's and its folders' __init__ import besides."""
     name = "pgpd_hf." + module.replace("/", ".")
     command = [sys.executable, "-c", LOADED, name]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     loaded = {Path(line).relative_to(PACKAGE) for line in output.splitlines()}
-    found = dependencies.sources(module)
+    found = dependencies.sources(f"{module}.py")
     assert Path(f"{module}.py") in found
     assert set(found) <= loaded
 
 
 def test_sources_follow_imports_and_leave_out_what_is_not_used():
-    found = {path.as_posix() for path in dependencies.sources("plotting")}
-    assert {"plotting.py", "storage.py", "algorithms/__init__.py", "algorithms/base.py"} <= found
-    assert not found & {"runs.py", "sweeps.py", "theory/checks.py", "calibration.py"}
-    assert [path.as_posix() for path in dependencies.sources("links")] == sorted(
-        path.as_posix() for path in dependencies.sources("links", "links")
-    )
+    found = {path.as_posix() for path in dependencies.sources("figures/panels.py")}
+    assert {"figures/panels.py", "figures/__init__.py", "support/storage.py"} <= found
+    assert {"algorithms/__init__.py", "algorithms/base.py"} <= found
+    assert not found & {"cases.py", "sweeps.py", "theory/table.py", "study.py"}
+    assert "claims/verdicts.py" in map(Path.as_posix, dependencies.sources("claims/report.py"))
+    once, twice = (dependencies.sources(*["core/links.py"] * times) for times in (1, 2))
+    assert once == twice
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_every_module_has_sources_without_the_package_s_list_of_names(module):
+def test_sources_of_every_module_leave_out_the_list_of_names_of_the_package(module):
     found = dependencies.sources(module)
     assert list(found) == sorted(set(found))
     assert Path("__init__.py") not in found
 
 
-def test_module_that_does_not_exist_is_named():
-    with pytest.raises(ValueError, match=r"ploting\.py: no such file of the package"):
-        dependencies.sources("ploting")
+def test_scripts_and_notebooks_are_read_and_do_not_count_themselves(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("from pgpd_hf.support import pages\n")
+    found = dependencies.sources(str(script))
+    assert found == dependencies.sources("support/pages.py")
+    cell = {"cell_type": "code", "source": ["from pgpd_hf.core import links\n", "links.LINKS"]}
+    text = {"cell_type": "markdown", "source": ["from pgpd_hf import runs"]}
+    notebook = tmp_path / "notebook.ipynb"
+    notebook.write_text(json.dumps({"cells": [cell, text]}))
+    assert dependencies.sources(str(notebook)) == dependencies.sources("core/links.py")
+
+
+def test_file_that_does_not_exist_is_named():
+    with pytest.raises(FileNotFoundError, match=r"figures/panel\.py"):
+        dependencies.sources("figures/panel.py")

@@ -5,6 +5,7 @@ import pytest
 
 from pgpd_hf import CMDP, random_cmdp
 from pgpd_hf.core import optima
+from pgpd_hf.core.evaluators import feedback_bias_bound
 from pgpd_hf.core.links import get_link
 from pgpd_hf.theory import predictions
 
@@ -69,6 +70,7 @@ def test_feedback_moments_of_one_evaluator_who_is_always_clipped(constant):
     assert table["primal_square"][0] == pytest.approx(bound**2)
     assert table["primal_bias"][0] == pytest.approx(0, abs=1e-12)
     assert table["sampling_square"][0] == pytest.approx(0, abs=1e-24)
+    assert list(table["evaluators"].isna()) == [False, True]
     assert (table.loc[1, ["primal_bias", "primal_square", "dual_bias", "promised"]] == 0).all()
 
 
@@ -81,8 +83,8 @@ def test_feedback_noise_falls_like_one_over_M_and_bias_stays_far_below_the_promi
     assert (table["primal_bias"] < table["promised"] / 100).all()
 
 
-def test_feedback_scale_is_the_lemmas():
+def test_feedback_bias_bound_is_the_lemmas():
     link = get_link("logistic")
     expected = 4 * np.cosh(0.5) ** 2 * np.sqrt(2 * np.log(16) / 16) + 2 / 256
-    assert predictions.feedback_scale(16, link, 1.0) == pytest.approx(expected)
-    assert predictions.feedback_scale(None, link, 1.0) == 0
+    assert feedback_bias_bound(16, link, 1.0) == pytest.approx(expected)
+    assert feedback_bias_bound(None, link, 1.0) == 0

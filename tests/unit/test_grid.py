@@ -3,75 +3,112 @@
 import copy
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf import run, statistics
-from pgpd_hf.analyses import grid, sweeps
+from pgpd_hf import random_cmdp, run, statistics, sweeps
+from pgpd_hf.analyses import grid
+from pgpd_hf.cases import run_cases
+from pgpd_hf.studies.readings import overlay
 
 CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
-OPTIONS = {key: value for key, value in CONFIG["environment"].items() if key != "file"}
-OPTIONS |= {"states": 4, "actions": 3}
-SETTING = {
-    "evaluators": None,
-    "iterations": 40,
-    "pairs": 1,
-    "horizon": 10,
-    "link": "logistic",
-    "primal_step": 0.3,
-    "dual_step": 0.2,
-}
-CASES = sweeps.make_cases(
-    grid.AXIS, {"evaluators": [4, None], "pairs": [1, 2], "horizon": [5, 10]}, SETTING, 0.9
+SETTING = {"iterations": 40, "primal_step": 0.3, "dual_step": 0.2}
+SMALL = overlay(
+    CONFIG,
+    {
+        "environment": {"states": 4, "actions": 3},
+        "algorithms": {"npgpd_hf": SETTING},
+        "grid": {"instances": 3, "seeds": 2},
+    },
 )
+SMALL["grid"]["algorithms"] = {
+    "npgpd_hf": {"evaluators": [4, None], "pairs": [1, 2], "horizon": [5, 10]}
+}
 
 
 @pytest.fixture(scope="module")
-def table():
-    return grid.run_block(OPTIONS, "npgpd_hf", CASES, range(3), range(2))
+def runs():
+    (items,) = grid.plan(SMALL).values()
+    return run_cases([case for _, cases in items for case in cases], None, {})
 
 
-def test_a_row_per_instance_case_and_seed(table):
-    keys = ["instance", "pairs", "horizon", "evaluators", "seed"]
+def test_plan_has_every_case_on_every_instance_and_an_item_per_instance():
+    plan = grid.plan(SMALL)
+    assert list(plan) == ["npgpd_hf"]
+    assert [number for number, _ in plan["npgpd_hf"]] == [0, 1, 2]
+    for instance, cases in plan["npgpd_hf"]:
+        assert len(cases) == 8
+        for case in cases:
+            assert case.seeds == (0, 1)
+            assert case.labels["instance"] == case.environment["instance"] == instance
+            assert case.environment["threshold"] == "midway"
+            assert case.instance is None  # step sizes are those of the study
+
+
+def test_steps_are_calibrated_on_the_environment_of_the_study():
+    case = grid.plan(CONFIG)["npgpd_hf"][1][1][0]
+    assert case.is_calibrated
+    assert case.instance is None
+
+
+def test_a_row_per_instance_case_and_seed(runs):
+    table = sweeps.averages(runs)
     assert len(table) == 3 * 8 * 2
-    assert not table.duplicated(keys).any()
+    assert not table.duplicated(["instance", "pairs", "horizon", "evaluators", "seed"]).any()
     assert not table["late_gap"].duplicated().any()
 
 
-def test_blocks_of_instances_and_seeds_change_nothing(table):
-    part = grid.run_block(OPTIONS, "npgpd_hf", CASES, [2], [1])
-    same = table[(table["instance"] == 2) & (table["seed"] == 1)].reset_index(drop=True)
+def test_blocks_of_instances_change_nothing(runs):
+    (_, cases) = grid.plan(SMALL)["npgpd_hf"][2]
+    part = run_cases(cases, None, {})
+    same = runs[runs["instance"] == 2].reset_index(drop=True)
     assert part.equals(same)
 
 
-def test_runs_are_those_of_the_instance(table):
-    process = sweeps.draw_process(OPTIONS, {}, 1)
-    case = CASES[0]
-    trace = run(
-        process,
+def test_runs_are_those_of_the_instance_under_the_name_of_case_and_instance(runs):
+    cmdp = random_cmdp(4, 3, 1, threshold="midway")
+    expected = run(
+        cmdp,
         "npgpd_hf",
         seeds=[1],
         checkpoints=[39],
-        purpose=f"sweep grid, instance 1: {case.name}",
-        **case.setting,
+        purpose=(
+            'sweep grid, instance 1: {"dual_step": 0.2, "evaluators": 4, "horizon": 5, '
+            '"iterations": 40, "link": "logistic", "pairs": 1, "primal_step": 0.3, '
+            '"step_rule": "study"}'
+        ),
+        evaluators=4,
+        pairs=1,
+        horizon=5,
+        **SETTING,
     )
-    row = table.query(
+    row = sweeps.averages(runs).query(
         "instance == 1 and seed == 1 and pairs == 1 and horizon == 5 and evaluators == 4"
     )
-    assert row["gap"].item() == trace["mean_optimality_gap"].item()
+    assert row["gap"].item() == expected["mean_optimality_gap"].item()
 
 
-def test_summary_averages_seeds_before_instances(table):
-    summary = grid.summarize(table.sample(frac=1, random_state=0))
-    assert len(summary) == len(CASES)
+def test_table_averages_seeds_before_instances(runs):
+    parts = [runs[runs["instance"] == instance] for instance in (2, 0, 1)]
+    summary = grid.tabulate(pd.concat(parts, ignore_index=True))["grid"]
+    assert len(summary) == 8
+    assert list(summary)[:9] == [*grid.CELL, "instances", "runs"]
     assert (summary[["instances", "runs"]] == [3, 6]).all(axis=None)
-    row = summary[summary["evaluators"].isna() & (summary["pairs"] == 2)].iloc[0]
-    runs = table[
-        table["evaluators"].isna() & (table["pairs"] == 2) & (table["horizon"] == row["horizon"])
-    ]
-    means = runs.groupby("instance")["gap"].mean().to_numpy()
-    expected = statistics.mean_interval(means)
-    assert tuple(row[["gap", "gap_low", "gap_high"]]) == pytest.approx(expected)
+    table = sweeps.averages(runs)
+    for _, row in summary.iterrows():
+        infinite = pd.isna(row["evaluators"])
+        same = table["evaluators"].isna() if infinite else table["evaluators"].eq(4).fillna(False)
+        same = same & (table["pairs"] == row["pairs"]) & (table["horizon"] == row["horizon"])
+        for metric in grid.METRICS:
+            means = table[same].groupby("instance")[metric].mean().to_numpy()
+            expected = statistics.mean_interval(means)
+            found = tuple(row[[metric, f"{metric}_low", f"{metric}_high"]])
+            assert found == pytest.approx(expected)
+
+
+def test_default_grid_passes():
+    grid.check(CONFIG, {})
 
 
 @pytest.mark.parametrize(
@@ -82,8 +119,8 @@ def test_summary_averages_seeds_before_instances(table):
             "grid.algorithms.npgpd_hf: evaluators: the sweep varies it",
         ),
         (
-            {"npg_pd": {"evaluators": [4, 8]}},
-            "grid.algorithms.npg_pd: the study has no algorithm 'npg_pd'",
+            {"sarsa": {"evaluators": [4, 8]}},
+            "grid.algorithms.sarsa: algorithm: one of",
         ),
         (
             {"npgpd_hf": {"evaluators": [4, 8], "perturbation": 1}},
@@ -95,5 +132,13 @@ def test_grid_that_cannot_be_run_is_refused(algorithms, message):
     config = copy.deepcopy(CONFIG)
     config["grid"]["algorithms"] = algorithms
     with pytest.raises(ValueError, match=r".") as refusal:
-        grid.check(config)
+        grid.check(config, {})
     assert str(refusal.value).startswith(message)
+
+
+def test_grid_of_an_algorithm_that_the_study_has_not_is_refused():
+    config = copy.deepcopy(CONFIG)
+    del config["algorithms"]["npgpd_hf"]
+    message = r"^grid\.algorithms\.npgpd_hf: the study has no algorithm 'npgpd_hf'$"
+    with pytest.raises(ValueError, match=message):
+        grid.check(config, {})

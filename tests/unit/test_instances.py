@@ -1,86 +1,159 @@
-import numpy as np
-import pandas as pd
+"""Random instances: which are run, with which steps and streams, and how they are judged."""
+
+import copy
+from pathlib import Path
+
 import pytest
+import yaml
 
-from pgpd_hf import random_cmdp, run
+from pgpd_hf import environments, random_cmdp, run
 from pgpd_hf.analyses import instances
-from pgpd_hf.studies import calibration, configuration
+from pgpd_hf.cases import run_cases
 
-SETTING = {"iterations": 40, "pairs": 1}
-STUDY = {
-    "environment": {"file": None, "states": 4, "actions": 3, "discount": 0.8,
-                    "concentration": 5, "threshold": 0.5, "scale": "normalized", "instance": 1},
-    "evaluators": [8, None],
-    "seeds": 2,
-    "horizon": 10,
-    "link": "logistic",
-    "algorithms": {
-        "npgpd_hf": SETTING | {"primal_step": "calibrated", "dual_step": "calibrated"}
-    },
-    "calibration": {
-        "evaluators": 8,
-        "seeds": 2,
-        "grid": {"npgpd_hf": {"primal_step": [0.1, 1.0], "dual_step": [0.1, 0.3]}},
-    },
-}  # fmt: skip
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
 
 
-@pytest.fixture(scope="module")
-def found():
-    return instances.run_instance(STUDY, "npgpd_hf", 3)
+def with_groups(**groups):
+    """The default study with other groups: options, or numbers alone."""
+    config = copy.deepcopy(CONFIG)
+    config["claims"]["instances"]["groups"] = {
+        name: options if isinstance(options, dict) else {"numbers": options}
+        for name, options in groups.items()
+    }
+    return config
 
 
-def test_instance_is_run_with_the_steps_that_were_calibrated_on_it(found):
-    scores, traces = found
-    chosen = scores[scores["chosen"]].iloc[0]
-    expected = pd.concat(
-        run(
-            random_cmdp(states=4, actions=3, discount=0.8, threshold=0.5, instance=3),
-            "npgpd_hf",
-            evaluators=people,
-            seeds=range(2),
-            horizon=10,
-            primal_step=chosen["primal_step"],
-            dual_step=chosen["dual_step"],
-            purpose="instance 3",
-            **SETTING,
-        )
-        for people in (8, None)
+def test_groups_have_their_own_seeds_calibration_and_sizes():
+    groups = instances.groups(CONFIG)
+    options = CONFIG["claims"]["instances"]
+    for group in groups.values():
+        assert group["seeds"] == options["seeds"]
+        assert group["calibration"]["seeds"] == options["calibration"]["seeds"]
+    assert groups["binding"]["environment"] == CONFIG["environment"]
+    assert groups["small"]["environment"] == CONFIG["environment"] | {"states": 5, "actions": 3}
+
+
+def test_plan_has_a_part_per_group_and_algorithm_and_an_item_per_instance_in_order():
+    plan = instances.plan(with_groups(binding=[7, 3, 12345], slack=[], odd=[1]))
+    assert list(plan) == ["binding/npgpd_hf", "binding/zpgpd_hf", "odd/npgpd_hf", "odd/zpgpd_hf"]
+    assert [number for number, _ in plan["binding/zpgpd_hf"]] == [3, 7, 12345]
+    for number, cases in plan["binding/zpgpd_hf"]:
+        assert [case.setting["evaluators"] for case in cases] == CONFIG["evaluators"]
+        for case in cases:
+            assert case.algorithm == "zpgpd_hf"
+            assert case.seeds == (0, 1, 2, 3)
+            assert case.environment == CONFIG["environment"] | {"instance": number}
+            assert case.instance == number  # whose step sizes are calibrated on it
+            assert case.is_calibrated
+            assert case.purpose == f"instance {number}"
+            assert case.labels == {"group": "binding", "instance": number}
+
+
+def test_instance_is_run_with_its_steps_and_its_streams():
+    config = with_groups(small={"numbers": [4, 6], "environment": {"states": 4, "actions": 3}})
+    config["algorithms"]["npgpd_hf"]["iterations"] = 40
+    config["evaluators"] = [None]
+    (_, (case,)) = instances.plan(config)["small/npgpd_hf"][1]
+    found = run_cases([case], None, {4: (1.0, 1.0), 6: (0.3, 0.1)})
+    expected = run(
+        random_cmdp(4, 3, 6, threshold=0.55),
+        "npgpd_hf",
+        seeds=range(4),
+        evaluators=None,
+        iterations=40,
+        primal_step=0.3,
+        dual_step=0.1,
+        purpose="instance 6",
     )
-    pd.testing.assert_frame_equal(traces, expected.reset_index(drop=True))
+    assert found[list(expected)].equals(expected)
+    assert (found["instance"] == 6).all()
 
 
-def test_no_two_instances_share_random_numbers(found, monkeypatch):
-    """The same process under another number gives other runs and other scores."""
-    process = configuration.instance(STUDY, 3)
-    monkeypatch.setattr(configuration, "instance", lambda study, number: process)
-    scores, traces = instances.run_instance(STUDY, "npgpd_hf", 4)
-    last = traces.groupby(["evaluators", "seed"], dropna=False).tail(1)
-    before = found[1].groupby(["evaluators", "seed"], dropna=False).tail(1)
-    assert (last["multiplier"].to_numpy() != before["multiplier"].to_numpy()).all()
-    assert (scores["score"] != found[0]["score"]).all()
-    again = instances.run_instance(STUDY, "npgpd_hf", 3)
-    pd.testing.assert_frame_equal(again[1], found[1])
+def test_steps_of_a_part_are_chosen_by_its_groups_calibration():
+    found = instances.calibrated(CONFIG, "small/npgpd_hf")
+    assert found == instances.groups(CONFIG)["small"]
+    assert found["calibration"]["candidates"] != CONFIG["calibration"]["candidates"]
 
 
-def test_calibration_of_an_instance_uses_no_random_number_of_its_runs(monkeypatch):
-    purposes = []
-
-    def choose(cmdp, algorithm, study, threads, purpose):
-        purposes.append(purpose)
-        return calibration.score_grid(
-            cmdp, algorithm, {"evaluators": 8, "horizon": 10, **SETTING},
-            STUDY["calibration"]["grid"][algorithm], 1, threads, purpose
-        ), (0.1, 0.1)  # fmt: skip
-
-    monkeypatch.setattr(calibration, "choose", choose)
-    instances.run_instance(STUDY, "npgpd_hf", 3)
-    assert purposes == ["calibration, instance 3"]
+def test_groups_without_instances_and_those_for_comparison_are_not_judged():
+    config = with_groups(binding=[1], slack=[], small=[2], large=[3], odd=[4])
+    assert instances.judged(config) == {"binding": "binding", "odd": "odd"}
+    config["claims"]["instances"]["groups"]["odd"]["title"] = "an odd one"
+    assert instances.judged(config)["odd"] == "an odd one"
 
 
-def test_given_steps_are_not_calibrated():
-    options = SETTING | {"primal_step": 0.5, "dual_step": 0.2}
-    study = {**STUDY, "algorithms": {"npgpd_hf": options}}
-    scores, traces = instances.run_instance(study, "npgpd_hf", 3)
-    assert scores.empty
-    assert np.isfinite(traces["optimality_gap"]).all()
+@pytest.mark.parametrize(
+    ("group", "small", "expected"),
+    [
+        ("binding", [2], ["binding", "small", "large"]),
+        ("binding", [], ["binding", "large"]),
+        ("slack", [2], ["slack"]),
+    ],
+)
+def test_first_group_is_judged_with_those_of_other_sizes(group, small, expected):
+    config = with_groups(binding=[1], slack=[2], small=small, large=[3])
+    assert instances.judged_with(config, f"instances/{group}/") == expected
+
+
+@pytest.mark.parametrize("folder", ["", "readings/instances/"])
+def test_no_other_verdicts_are_about_instances(folder):
+    assert instances.judged_with(CONFIG, folder) == []
+
+
+# What is refused before any job.
+
+
+def test_default_groups_pass():
+    instances.check(CONFIG, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("number", "claimed", "message"),
+    [
+        (2, True, "the constraint of instance 2 does not bind"),
+        (1, False, "the constraint of instance 1 binds"),
+    ],
+)
+def test_wrong_claim_that_the_constraint_binds_is_refused(number, claimed, message):
+    config = with_groups(mine={"numbers": [3 if claimed else 11, number], "binding": claimed})
+    with pytest.raises(ValueError, match=rf"^claims\.instances\.groups\.mine\.binding: {message}$"):
+        instances.check(config, SCHEMA)
+    del config["claims"]["instances"]["groups"]["mine"]["binding"]
+    instances.check(config, SCHEMA)  # nothing is claimed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"environment": {"file": "a.npz"}}, "environment.file: the instances are those of"),
+        ({"environment": {"instance": 3}}, "environment.instance: the instances are those of"),
+        ({"environment": {"threshold": 0.9}}, "environment: threshold: 0.9 leaves no slack"),
+        ({"environment": {"states": 0}}, "environment.states: integer at least 1"),
+        ({"environment": {"colour": 1}}, "environment: environment: colour: not an option"),
+    ],
+)
+def test_group_that_cannot_be_drawn_is_refused(options, message):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        instances.check(with_groups(mine={"numbers": [1], **options}), SCHEMA)
+    assert str(refusal.value).startswith(f"claims.instances.groups.mine.{message}")
+
+
+def test_groups_need_a_random_environment(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    environments.make({"states": 4, "actions": 3}).save("mine.npz")
+    config = with_groups(mine=[1])
+    config["environment"] = {"file": "mine.npz"}
+    with pytest.raises(ValueError, match=r"instance: nothing of the CMDP in mine\.npz can be"):
+        instances.check(config, SCHEMA)
+
+
+def test_calibrated_steps_need_candidates_where_there_are_instances():
+    config = with_groups(mine=[1])
+    del config["claims"]["instances"]["calibration"]["candidates"]["zpgpd_hf"]
+    message = r"^claims\.instances\.calibration\.candidates: no entry for the algorithm 'zpgpd_hf'"
+    with pytest.raises(ValueError, match=message):
+        instances.check(config, SCHEMA)
+    config["claims"]["instances"]["groups"]["mine"]["numbers"] = []
+    instances.check(config, SCHEMA)

@@ -14,42 +14,42 @@ from pgpd_hf.core.optima import METHODS, maximize
 TIGHTNESS = {"loose": -0.2, "binding": 0.3, "tight": 0.95}
 
 
-def with_threshold(process, fraction):
+def with_threshold(cmdp, fraction):
     """Put the threshold between the unconstrained optimum's utility and the largest utility."""
-    free = solve_unconstrained(process)
-    largest = free.slack + process.threshold
+    free = solve_unconstrained(cmdp)
+    largest = free.slack + cmdp.threshold
     threshold = free.utility_value + fraction * (largest - free.utility_value)
-    return dataclasses.replace(process, threshold=threshold)
+    return dataclasses.replace(cmdp, threshold=threshold)
 
 
 def instances(count, tightness, scale="normalized"):
     for instance in range(count):
-        process = random_cmdp(6, 3, instance, threshold=0.0, scale=scale)
-        yield with_threshold(process, TIGHTNESS[tightness])
+        cmdp = random_cmdp(6, 3, instance, threshold=0.0, scale=scale)
+        yield with_threshold(cmdp, TIGHTNESS[tightness])
 
 
 @pytest.mark.parametrize("instance", range(20))
 @pytest.mark.parametrize("scale", ["normalized", "unit"])
 @pytest.mark.parametrize("tightness", TIGHTNESS)
 def test_linear_program_and_value_iteration_agree(instance, scale, tightness):
-    process = random_cmdp(6, 3, instance, threshold=0.0, scale=scale)
-    process = with_threshold(process, TIGHTNESS[tightness])
-    program, dual = (solve(process, method) for method in METHODS)
+    cmdp = random_cmdp(6, 3, instance, threshold=0.0, scale=scale)
+    cmdp = with_threshold(cmdp, TIGHTNESS[tightness])
+    program, dual = (solve(cmdp, method) for method in METHODS)
     assert (program.method, dual.method) == METHODS
     for name in ("reward_value", "utility_value"):
         ours, theirs = getattr(program, name), getattr(dual, name)
-        assert ours == pytest.approx(theirs, abs=1e-8 * process.value_bound)
+        assert ours == pytest.approx(theirs, abs=1e-8 * cmdp.value_bound)
     assert program.multiplier == pytest.approx(dual.multiplier, abs=1e-8)
     assert program.slack == dual.slack
     # A binding threshold is met exactly and costs something; a loose one is free.
     for optimum in (program, dual):
-        excess = optimum.utility_value - process.threshold
+        excess = optimum.utility_value - cmdp.threshold
         if tightness == "loose":
             assert optimum.multiplier == 0
             assert excess > 0
         else:
             assert optimum.multiplier > 0
-            assert excess == pytest.approx(0, abs=1e-9 * process.value_bound)
+            assert excess == pytest.approx(0, abs=1e-9 * cmdp.value_bound)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -63,11 +63,11 @@ def test_the_experiment_has_a_binding_threshold_and_slack(method):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("tightness", TIGHTNESS)
 def test_values_are_those_of_the_policy(method, tightness):
-    for process in instances(5, tightness):
-        optimum = solve(process, method)
+    for cmdp in instances(5, tightness):
+        optimum = solve(cmdp, method)
         np.testing.assert_allclose(optimum.policy.sum(1), 1, atol=1e-12)
         assert (optimum.policy >= 0).all()
-        assert process.evaluate(optimum.policy) == (optimum.reward_value, optimum.utility_value)
+        assert cmdp.evaluate(optimum.policy) == (optimum.reward_value, optimum.utility_value)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -79,16 +79,16 @@ def test_optimum_by_enumeration(method, tightness, seed):
     So the constrained optimum is the largest reward over mixtures of two deterministic policies
     that meet the threshold, and the dual optimum is the smallest of the upper envelope's values.
     """
-    process = random_process(seed, 3, 3, discount=0.8, threshold=0.0)
-    process = with_threshold(process, TIGHTNESS[tightness])
-    v_r, v_g = process.evaluate(deterministic_policies(process))
-    excess = v_g - process.threshold
+    cmdp = random_process(seed, 3, 3, discount=0.8, threshold=0.0)
+    cmdp = with_threshold(cmdp, TIGHTNESS[tightness])
+    v_r, v_g = cmdp.evaluate(deterministic_policies(cmdp))
+    excess = v_g - cmdp.threshold
     best = v_r[excess >= 0].max()
     below, above = np.flatnonzero(excess < 0), np.flatnonzero(excess >= 0)
     weight = excess[above, None] / (excess[above, None] - excess[below])
     mixtures = weight * v_r[below] + (1 - weight) * v_r[above, None]
     best = max(best, mixtures.max(initial=0.0))
-    optimum = solve(process, method)
+    optimum = solve(cmdp, method)
     assert optimum.reward_value == pytest.approx(best, abs=1e-9)
     assert optimum.slack == pytest.approx(excess.max(), abs=1e-12)
     # Strong duality: the Lagrangian's maximum at the multiplier is the same number, and smallest.
@@ -100,58 +100,58 @@ def test_optimum_by_enumeration(method, tightness, seed):
 
 @pytest.mark.parametrize("tightness", TIGHTNESS)
 def test_complementary_slackness_and_the_bound_of_lemma_2_1(tightness):
-    for process in instances(10, tightness):
-        optimum = solve(process)
-        excess = optimum.utility_value - process.threshold
+    for cmdp in instances(10, tightness):
+        optimum = solve(cmdp)
+        excess = optimum.utility_value - cmdp.threshold
         assert abs(optimum.multiplier * excess) < 1e-9
-        safest = maximize(process, process.utility)
-        v_r, v_g = process.evaluate(safest)
-        assert v_g - process.threshold == optimum.slack
+        safest = maximize(cmdp, cmdp.utility)
+        v_r, v_g = cmdp.evaluate(safest)
+        assert v_g - cmdp.threshold == optimum.slack
         assert 0 <= optimum.multiplier <= (optimum.reward_value - v_r) / optimum.slack + 1e-9
-        assert optimum.multiplier <= 2 / ((1 - process.discount) * optimum.slack)
+        assert optimum.multiplier <= 2 / ((1 - cmdp.discount) * optimum.slack)
 
 
 @pytest.mark.parametrize("tightness", TIGHTNESS)
 def test_no_feasible_policy_is_better(tightness):
-    for process in instances(5, tightness):
-        optimum = solve(process)
-        v_r, v_g = process.evaluate(random_policies(0, process, 2000))
-        assert (v_r[v_g >= process.threshold] <= optimum.reward_value + 1e-9).all()
+    for cmdp in instances(5, tightness):
+        optimum = solve(cmdp)
+        v_r, v_g = cmdp.evaluate(random_policies(0, cmdp, 2000))
+        assert (v_r[v_g >= cmdp.threshold] <= optimum.reward_value + 1e-9).all()
         # Whether feasible or not, none exceeds the Lagrangian's maximum.
-        lagrangian = v_r + optimum.multiplier * (v_g - process.threshold)
+        lagrangian = v_r + optimum.multiplier * (v_g - cmdp.threshold)
         assert (lagrangian <= optimum.reward_value + 1e-9).all()
 
 
 @pytest.mark.parametrize("tightness", TIGHTNESS)
 def test_constraint_can_only_cost(tightness):
-    for process in instances(10, tightness):
-        constrained, free = solve(process), solve_unconstrained(process)
+    for cmdp in instances(10, tightness):
+        constrained, free = solve(cmdp), solve_unconstrained(cmdp)
         assert free.reward_value >= constrained.reward_value - 1e-9
         costs = free.reward_value > constrained.reward_value + 1e-6
         assert costs == (tightness != "loose")
         assert free.multiplier == 0
         assert free.slack == constrained.slack
-        assert process.evaluate(free.policy) == (free.reward_value, free.utility_value)
+        assert cmdp.evaluate(free.policy) == (free.reward_value, free.utility_value)
 
 
 @pytest.mark.parametrize("name", ["reward", "utility"])
 @pytest.mark.parametrize("discount", [0.0, 0.5, 0.9, 0.99])
 def test_maximize_solves_the_linear_program_over_values(name, discount):
     """min <rho, v> subject to v >= signal + gamma P v: the other linear program."""
-    process = random_process(1, 6, 3, discount)
-    signal = getattr(process, name)
-    rows = np.repeat(np.eye(6), 3, axis=0) - discount * process.transition.reshape(-1, 6)
-    program = linprog(process.initial, A_ub=-rows, b_ub=-signal.ravel(), bounds=(None, None))
+    cmdp = random_process(1, 6, 3, discount)
+    signal = getattr(cmdp, name)
+    rows = np.repeat(np.eye(6), 3, axis=0) - discount * cmdp.transition.reshape(-1, 6)
+    program = linprog(cmdp.initial, A_ub=-rows, b_ub=-signal.ravel(), bounds=(None, None))
     which = ("reward", "utility").index(name)
-    policy = maximize(process, signal)
+    policy = maximize(cmdp, signal)
     assert set(policy.ravel()) == {0.0, 1.0}
-    assert process.evaluate(policy)[which] == pytest.approx(program.fun, rel=1e-9)
+    assert cmdp.evaluate(policy)[which] == pytest.approx(program.fun, rel=1e-9)
 
 
 def test_value_iteration_does_not_stop_early():
     """Waiting a step for more is better by 1e-8, which shows after 1300 steps only."""
     income = (0.5 + 1e-8) / 0.99
-    process = CMDP(
+    cmdp = CMDP(
         transition=[[[1, 0], [0, 1]], [[0, 1], [0, 1]]],
         reward=[[0.5, 0.0], [income, income]],
         utility=np.zeros((2, 2)),
@@ -159,14 +159,14 @@ def test_value_iteration_does_not_stop_early():
         discount=0.99,
         threshold=-1,
     )
-    assert maximize(process, process.reward)[0].tolist() == [0, 1]
+    assert maximize(cmdp, cmdp.reward)[0].tolist() == [0, 1]
 
 
 def test_value_iteration_improves_on_every_deterministic_policy():
-    process = random_process(2, 4, 3, 0.95)
-    for signal, which in ((process.reward, 0), (process.utility, 1)):
-        values = process.evaluate(deterministic_policies(process))[which]
-        assert process.evaluate(maximize(process, signal))[which] >= values.max() - 1e-12
+    cmdp = random_process(2, 4, 3, 0.95)
+    for signal, which in ((cmdp.reward, 0), (cmdp.utility, 1)):
+        values = cmdp.evaluate(deterministic_policies(cmdp))[which]
+        assert cmdp.evaluate(maximize(cmdp, signal))[which] >= values.max() - 1e-12
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -206,7 +206,7 @@ def test_several_unconstrained_optima_and_only_some_of_them_safe(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_states_that_are_never_visited_have_a_policy(method):
     """State 1 cannot be reached from the start."""
-    process = CMDP(
+    cmdp = CMDP(
         transition=[[[1, 0], [1, 0]], [[0, 1], [0, 1]]],
         reward=[[0, 1], [0.5, 0.5]],
         utility=[[1, 0], [0.5, 0.5]],
@@ -214,7 +214,7 @@ def test_states_that_are_never_visited_have_a_policy(method):
         discount=0.5,
         threshold=1.0,
     )
-    optimum = solve(process, method)
+    optimum = solve(cmdp, method)
     np.testing.assert_allclose(optimum.policy, 0.5, atol=1e-9)
     assert optimum.reward_value == pytest.approx(1.0)
 
@@ -222,21 +222,21 @@ def test_states_that_are_never_visited_have_a_policy(method):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("excess", [0.0, 1e-6, 10.0])
 def test_threshold_without_slack_is_refused(method, excess):
-    process = random_process(3, 4, 2)
-    largest = process.evaluate(deterministic_policies(process))[1].max()
-    process = dataclasses.replace(process, threshold=largest + excess)
+    cmdp = random_process(3, 4, 2)
+    largest = cmdp.evaluate(deterministic_policies(cmdp))[1].max()
+    cmdp = dataclasses.replace(cmdp, threshold=largest + excess)
     with pytest.raises(ValueError, match=f"^threshold: .*largest utility value .* {largest:.6g}"):
-        solve(process, method)
-    assert solve_unconstrained(process).slack == pytest.approx(-excess, abs=1e-9)
+        solve(cmdp, method)
+    assert solve_unconstrained(cmdp).slack == pytest.approx(-excess, abs=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_threshold_just_below_the_largest_utility_is_solved(method):
-    process = random_process(3, 4, 2)
-    values = process.evaluate(deterministic_policies(process))
+    cmdp = random_process(3, 4, 2)
+    values = cmdp.evaluate(deterministic_policies(cmdp))
     best = values[1].argmax()
-    process = dataclasses.replace(process, threshold=values[1][best] - 1e-7)
-    optimum = solve(process, method)
+    cmdp = dataclasses.replace(cmdp, threshold=values[1][best] - 1e-7)
+    optimum = solve(cmdp, method)
     assert optimum.slack == pytest.approx(1e-7, abs=1e-12)
     assert optimum.reward_value == pytest.approx(values[0][best], abs=1e-4)
 
@@ -245,3 +245,10 @@ def test_threshold_just_below_the_largest_utility_is_solved(method):
 def test_unknown_method_is_refused(method):
     with pytest.raises(ValueError, match=r"^method: one of linear_program, value_iteration"):
         solve(random_process(4), method)
+
+
+def test_optimum_is_shown_on_one_line():
+    bandit = CMDP([[[1.0]] * 2], [[0.0, 1.0]], [[1.0, 0.0]], [1.0], 0.5, 1.5)
+    assert str(solve(bandit)) == (
+        "<Optimum: V_r = 0.5, V_g = 1.5, multiplier 1, threshold 1.5, slack 0.5>"
+    )

@@ -9,9 +9,16 @@ from pgpd_hf.figures import panels, style
 @pytest.fixture(scope="module")
 def aggregate():
     traces = [
-        run(random_cmdp(), algorithm, evaluators=people, seeds=range(3), iterations=20, horizon=5)
+        run(
+            random_cmdp(),
+            algorithm,
+            evaluators=evaluators,
+            seeds=range(3),
+            iterations=20,
+            horizon=5,
+        )
         for algorithm in ("npgpd_hf", "zpgpd_hf")
-        for people in (4, 16, None)
+        for evaluators in (4, 16, None)
     ]
     return statistics.aggregate(pd.concat(traces))
 
@@ -35,7 +42,7 @@ def test_figure_has_a_row_per_algorithm_and_a_column_per_metric(aggregate):
 
 def test_colors_differ_in_lightness():
     """Relative luminance (sRGB weights) falls by a visible step from each to the next."""
-    colors = np.array(style.crowd_colors(3))[:, :3]
+    colors = np.array(style.colors(3))[:, :3]
     luminance = colors @ [0.2126, 0.7152, 0.0722]
     assert (np.diff(luminance) < -0.1).all()
 

@@ -1,48 +1,134 @@
-import pandas as pd
+"""Rates: what is run for each T, and the averages and slopes that are read off it."""
+
+import copy
+import math
+from pathlib import Path
+
+import numpy as np
 import pytest
+import yaml
 
 from pgpd_hf import random_cmdp, run
 from pgpd_hf.analyses import rates
-from pgpd_hf.studies import configuration
+from pgpd_hf.cases import run_cases
+from pgpd_hf.studies.readings import overlay
+
+CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
+SMALL = overlay(
+    CONFIG,
+    {
+        "algorithms": {"npgpd_hf": {"iterations": 40, "primal_step": 0.3, "dual_step": 0.2}},
+        "rates": {"seeds": 3, "evaluators": [16, None]},
+    },
+)
+SMALL["rates"]["iterations"] = {"npgpd_hf": [20, 40]}
 
 
 @pytest.fixture(scope="module")
-def averages():
-    tables = []
-    for iterations in (20, 40):
-        for people in (16, None):
-            trace = run(
-                random_cmdp(), "npgpd_hf", evaluators=people, seeds=range(3), iterations=iterations
-            )
-            trace["iterations"] = iterations
-            trace["step_rule"] = "theorem"
-            tables.append(trace)
-    return rates.final_averages(pd.concat(tables, ignore_index=True))
+def table():
+    ((_, items),) = rates.plan(SMALL).items()
+    cases = [case for _, cases in items for case in cases]
+    return rates.averages(run_cases(cases, random_cmdp(), {}))
 
 
-def test_average_is_over_the_first_T_iterates(averages):
+def test_plan_has_every_evaluator_rule_and_length_for_each_seed():
+    plan = rates.plan(CONFIG)
+    assert list(plan) == ["npgpd_hf", "zpgpd_hf"]
+    assert [seed for seed, _ in plan["npgpd_hf"]] == list(range(10))
+    seed, cases = plan["npgpd_hf"][4]
+    lengths = CONFIG["rates"]["iterations"]["npgpd_hf"]
+    assert [
+        (case.setting["evaluators"], case.labels["step_rule"], case.setting["iterations"])
+        for case in cases
+    ] == [
+        (evaluators, rule, length)
+        for evaluators in (256, None)
+        for rule in ("study", "theorem")
+        for length in lengths
+    ]
+    assert {case.seeds for case in cases} == {(seed,)}
+    assert {case.labels["value"] for case in cases} == {*map(float, lengths)}
+
+
+def test_algorithm_without_a_theorem_has_the_steps_of_the_study_only(monkeypatch):
+    monkeypatch.setattr(rates.get_algorithm("npgpd_hf"), "has_theorem", lambda: False)
+    cases = rates.plan(SMALL)["npgpd_hf"][0][1]
+    assert {case.labels["step_rule"] for case in cases} == {"study"}
+
+
+@pytest.mark.parametrize("rule", ["study", "theorem"])
+def test_average_is_over_the_first_t_iterates(table, rule):
+    steps = {"primal_step": 0.3, "dual_step": 0.2 * math.sqrt(2)} if rule == "study" else {}
     every = run(
-        random_cmdp(), "npgpd_hf", evaluators=16, seeds=[1], iterations=20, checkpoints=range(21)
+        random_cmdp(),
+        "npgpd_hf",
+        evaluators=16,
+        seeds=[1],
+        iterations=20,
+        checkpoints=range(21),
+        purpose=f"rates with the steps of the {rule}, T = 20",
+        **steps,
     )
-    expected = every["optimality_gap"].iloc[:20].mean()
-    chosen = averages.query("crowd == '16' and iterations == 20 and seed == 1")
-    assert chosen["gap"].item() == pytest.approx(expected, abs=1e-14)
+    chosen = table.query(
+        f"evaluators == 16 and value == 20 and seed == 1 and step_rule == '{rule}'"
+    )
+    for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
+        expected = every[column].iloc[:20].mean()
+        if name == "violation":
+            expected = max(expected, 0)
+        assert chosen[name].item() == pytest.approx(expected, abs=1e-14)
 
 
-def test_violation_is_the_positive_part_of_the_average(averages):
-    assert (averages["violation"] >= 0).all()
+def test_violation_is_the_positive_part_of_the_average():
+    config = overlay(SMALL, {"rates": {"evaluators": [None]}})
+    cases = [case for _, cases in rates.plan(config)["npgpd_hf"] for case in cases]
+    found = rates.averages(run_cases(cases, random_cmdp(threshold=0.2), {}))
+    assert (found["violation"] == 0).all()  # every policy on the way is safe
+    assert (found["gap"] != 0).all()
 
 
-def test_tables_have_a_row_per_case(averages):
-    assert len(rates.mean_averages(averages)) == 2 * 2 * 2
-    slopes = rates.slopes(averages)
-    assert list(slopes["crowd"]) == ["16", "16", "inf", "inf"]
+def test_table_has_a_row_per_run_in_order(table):
+    assert len(table) == 2 * 2 * 2 * 3
+    keys = ["evaluators", "step_rule", "value", "seed"]
+    assert table[keys].equals(table[keys].sort_values(keys, ignore_index=True))
+
+
+def test_slopes_have_a_row_per_curve_and_metric_beside_the_promise(table):
+    slopes = rates.slopes(table)
+    assert list(slopes["metric"]) == ["gap", "violation"] * 4
+    assert slopes["evaluators"].fillna(0).tolist() == [16] * 4 + [0] * 4
     assert set(slopes["promised"]) == {-0.5}
+    chosen = table.query("evaluators == 16 and step_rule == 'study'").groupby("value")["gap"].mean()
+    assert slopes.loc[0, "slope"] == pytest.approx(np.log2(chosen[40] / chosen[20]))
+    assert slopes.loc[0, "low"] <= slopes.loc[0, "slope"] <= slopes.loc[0, "high"]
 
 
-def test_dual_step_of_a_sweep_falls_with_the_root_of_T():
-    setting = {"iterations": 100, "primal_step": 0.3, "dual_step": 0.2}
-    longer = configuration.sweep_setting(setting, 400, "study")
-    assert (longer["primal_step"], longer["dual_step"]) == (0.3, pytest.approx(0.1))
-    theorem = configuration.sweep_setting(setting, 400, "theorem")
-    assert (theorem["primal_step"], theorem["dual_step"]) == (None, None)
+def test_algorithm_whose_theorem_promises_nothing_has_no_exponent(table):
+    slopes = rates.slopes(table.assign(algorithm="npg_pd"))
+    assert slopes["promised"].isna().all()
+    assert set(rates.slopes(table.assign(algorithm="zpgpd_hf"))["promised"]) == {-0.25}
+
+
+def test_setting_of_another_length():
+    setting, factors = rates.setting(SMALL, "npgpd_hf", 160, 16, "study")
+    assert (setting["iterations"], setting["evaluators"]) == (160, 16)
+    assert (setting["primal_step"], setting["dual_step"]) == (0.3, 0.2)
+    assert factors == (1.0, 0.5)
+    setting, factors = rates.setting(SMALL, "npgpd_hf", 160, None, "theorem")
+    assert (setting["primal_step"], setting["dual_step"], factors) == (None, None, (1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("evaluators", [None, 16], "rates.evaluators: increasing order expected"),
+        ("iterations", {"npgpd_hf": [40, 20]}, "rates.iterations.npgpd_hf: increasing order"),
+        ("iterations", {"sarsa": [20, 40]}, "rates.iterations.sarsa: the study has no such"),
+    ],
+)
+def test_rates_that_cannot_be_run_are_refused(key, value, message):
+    config = copy.deepcopy(CONFIG)
+    rates.check(config, {})
+    config["rates"][key] = value
+    with pytest.raises(ValueError, match=f"^{message}"):
+        rates.check(config, {})

@@ -1,6 +1,8 @@
 """Runs: no number depends on the block, the chunk, the thread or the order."""
 
 import dataclasses
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 
 
 @pytest.fixture(scope="module")
-def process():
+def cmdp():
     return random_process(1, 3, 2, 0.8, threshold=0.9)
 
 
@@ -30,28 +32,28 @@ def assert_same(ours, theirs):
 
 
 @pytest.fixture(scope="module")
-def demanding(process):
+def demanding(cmdp):
     """The threshold is beyond what the uniform policy reaches, half way to the largest utility."""
-    uniform = process.evaluate(np.full((3, 2), 0.5))[1]
-    largest = process.threshold + solve(process).slack
-    return dataclasses.replace(process, threshold=(uniform + largest) / 2)
+    uniform = cmdp.evaluate(np.full((3, 2), 0.5))[1]
+    largest = cmdp.threshold + solve(cmdp).slack
+    return dataclasses.replace(cmdp, threshold=(uniform + largest) / 2)
 
 
-def replay(process, name, seed=1, initial_policy=None, **options):
+def replay(cmdp, name, seed=1, initial_policy=None, **options):
     """All iterates of a run, with their values: (policies, multipliers, v_r, v_g)."""
     options = {key: value for key, value in {**OPTIONS, **options}.items() if key != "seeds"}
-    algorithm = ALGORITHMS[name](process, solve(process), Setting(**options))
-    chunks = list(runs.iterates(algorithm, seed, initial_policy))
-    policies, multipliers = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
-    return policies, multipliers, *process.evaluate(policies)
+    algorithm = ALGORITHMS[name](cmdp, solve(cmdp), Setting(**options))
+    chunks = list(runs.iterates(algorithm, seed, initial_policy=initial_policy))
+    policies, multipliers = (np.concatenate([chunk[k] for chunk in chunks]) for k in (0, 1))
+    return policies, multipliers, *cmdp.evaluate(policies)
 
 
 # The trace.
 
 
 @every_algorithm
-def test_columns_and_their_types(process, name):
-    trace = run(process, name, **OPTIONS)
+def test_columns_and_their_types(cmdp, name):
+    trace = run(cmdp, name, **OPTIONS)
     assert tuple(trace.columns) == runs.COLUMNS
     for column in ("seed", "iteration", "queries", "steps"):
         assert trace[column].dtype == np.int64, column
@@ -65,13 +67,13 @@ def test_columns_and_their_types(process, name):
 
 
 @every_algorithm
-def test_rows_are_the_iterates_and_their_exact_values(process, name):
-    trace = run(process, name, **{**OPTIONS, "seeds": [4, 2], "checkpoints": range(8)})
-    optimum = solve(process)
+def test_rows_are_the_iterates_and_their_exact_values(cmdp, name):
+    trace = run(cmdp, name, **{**OPTIONS, "seeds": [4, 2], "checkpoints": range(8)})
+    optimum = solve(cmdp)
     assert trace["seed"].tolist() == [2] * 8 + [4] * 8
     for seed in (2, 4):
         rows = block(trace, seed)
-        policies, multipliers, v_r, v_g = replay(process, name, seed)
+        policies, multipliers, v_r, v_g = replay(cmdp, name, seed)
         assert policies.shape == (8, 3, 2)
         assert (rows["iteration"] == np.arange(8)).all()
         assert (rows["reward_value"] == v_r).all()
@@ -89,33 +91,33 @@ def test_rows_are_the_iterates_and_their_exact_values(process, name):
 
 @every_algorithm
 @pytest.mark.parametrize("checkpoints", [[0], [700], [3, 699], [0, 1, 511, 512, 513, 700]])
-def test_running_means_include_iterates_between_checkpoints(process, name, checkpoints):
+def test_running_means_include_iterates_between_checkpoints(cmdp, name, checkpoints):
     options = {**OPTIONS, "iterations": 700}
-    trace = run(process, name, **options, checkpoints=checkpoints)
-    _, _, v_r, v_g = replay(process, name, iterations=700)
+    trace = run(cmdp, name, **options, checkpoints=checkpoints)
+    _, _, v_r, v_g = replay(cmdp, name, iterations=700)
     assert len(v_r) == 701
     assert trace["iteration"].tolist() == checkpoints
     reward = np.array([v_r[: k + 1].mean() for k in checkpoints])
     utility = np.array([v_g[: k + 1].mean() for k in checkpoints])
-    expected = solve(process).reward_value - reward
+    expected = solve(cmdp).reward_value - reward
     np.testing.assert_allclose(trace["mean_optimality_gap"], expected, atol=1e-12)
     np.testing.assert_allclose(trace["mean_constraint_violation"], 0.9 - utility, atol=1e-12)
     np.testing.assert_allclose(trace["reward_value"], v_r[checkpoints], atol=1e-15)
 
 
 @every_algorithm
-def test_first_iterate_is_uniform_with_multiplier_zero(process, name):
-    first = run(process, name, **OPTIONS, checkpoints=[0]).iloc[0]
-    v_r, v_g = process.evaluate(np.full((3, 2), 0.5))
+def test_first_iterate_is_uniform_with_multiplier_zero(cmdp, name):
+    first = run(cmdp, name, **OPTIONS, checkpoints=[0]).iloc[0]
+    v_r, v_g = cmdp.evaluate(np.full((3, 2), 0.5))
     assert (first["reward_value"], first["utility_value"]) == (v_r, v_g)
     assert (first["multiplier"], first["queries"], first["steps"]) == (0, 0, 0)
 
 
 @every_algorithm
-def test_initial_policy_is_where_it_starts(process, name):
-    policy = random_policies(2, process)
-    trace = run(process, name, **OPTIONS, initial_policy=policy)
-    v_r, v_g = process.evaluate(policy)
+def test_initial_policy_is_where_it_starts(cmdp, name):
+    policy = random_policies(2, cmdp)
+    trace = run(cmdp, name, **OPTIONS, initial_policy=policy)
+    v_r, v_g = cmdp.evaluate(policy)
     assert trace["reward_value"][0] == pytest.approx(v_r, rel=1e-13)
     assert trace["utility_value"][0] == pytest.approx(v_g, rel=1e-13)
 
@@ -133,12 +135,11 @@ def test_multiplier_keeps_to_its_bound(demanding, name):
 @every_algorithm
 @pytest.mark.parametrize("evaluators", [1, 16, None])
 @pytest.mark.parametrize("pairs", [1, 3])
-def test_queries_and_steps_accumulate(process, name, evaluators, pairs):
+def test_queries_and_steps_accumulate(cmdp, name, evaluators, pairs):
     options = {**OPTIONS, "evaluators": evaluators, "pairs": pairs}
-    trace = run(process, name, **options, checkpoints=range(8))
+    trace = run(cmdp, name, **options, checkpoints=range(8))
     trajectories, questions = ALGORITHMS[name].effort(3, 2, pairs)
-    people = evaluators or 0
-    assert trace["queries"].tolist() == [t * questions * people for t in range(8)]
+    assert trace["queries"].tolist() == [t * questions * (evaluators or 0) for t in range(8)]
     assert trace["steps"].tolist() == [t * trajectories * 4 for t in range(8)]
     if evaluators is None:
         assert trace["evaluators"].isna().all()
@@ -150,21 +151,21 @@ def test_queries_and_steps_accumulate(process, name, evaluators, pairs):
 
 
 @every_algorithm
-def test_longer_run_begins_with_the_shorter_one(process, name):
-    short = run(process, name, **OPTIONS, checkpoints=range(8))
-    longer = run(process, name, **{**OPTIONS, "iterations": 30}, checkpoints=range(8))
+def test_longer_run_begins_with_the_shorter_one(cmdp, name):
+    short = run(cmdp, name, **OPTIONS, checkpoints=range(8))
+    longer = run(cmdp, name, **{**OPTIONS, "iterations": 30}, checkpoints=range(8))
     assert_same(short, longer)
 
 
 @every_algorithm
 @pytest.mark.parametrize("threads", [1, 2])
-def test_seeds_do_not_notice_each_other(process, name, threads):
+def test_seeds_do_not_notice_each_other(cmdp, name, threads):
     options = {**OPTIONS, "iterations": 40, "threads": threads}
-    together = run(process, name, **{**options, "seeds": [0, 3, 7, 12]})
-    assert_same(together, run(process, name, **{**options, "seeds": iter([12, 0, 7, 3])}))
+    together = run(cmdp, name, **{**options, "seeds": [0, 3, 7, 12]})
+    assert_same(together, run(cmdp, name, **{**options, "seeds": iter([12, 0, 7, 3])}))
     for seed in (7, 0):
-        assert_same(block(together, seed), run(process, name, **{**options, "seeds": [seed]}))
-    some = run(process, name, **{**options, "seeds": np.array([3, 12])})
+        assert_same(block(together, seed), run(cmdp, name, **{**options, "seeds": [seed]}))
+    some = run(cmdp, name, **{**options, "seeds": np.array([3, 12])})
     for seed in (3, 12):
         assert_same(block(together, seed), block(some, seed))
 
@@ -172,10 +173,10 @@ def test_seeds_do_not_notice_each_other(process, name, threads):
 @every_algorithm
 @pytest.mark.parametrize("states", [3, 40])
 def test_chunks_do_not_matter(name, states, monkeypatch):
-    """In a process of 40 states LAPACK evaluates the policies."""
-    process = random_process(3, states, 2, 0.5)
+    """In a CMDP of 40 states LAPACK evaluates the policies."""
+    cmdp = random_process(3, states, 2, 0.5)
     options = {**OPTIONS, "iterations": 23, "horizon": 1}
-    whole = run(process, name, **options)
+    whole = run(cmdp, name, **options)
     few, many = 1, 10**6
     for words, iterations, entries in (
         (1, 512, 1),
@@ -188,35 +189,35 @@ def test_chunks_do_not_matter(name, states, monkeypatch):
         monkeypatch.setattr(runs, "_CHUNK_WORDS", words)
         monkeypatch.setattr(runs, "_CHUNK_ITERATIONS", iterations)
         monkeypatch.setattr(runs, "_CHUNK_ENTRIES", entries)
-        assert_same(whole, run(process, name, **options))
+        assert_same(whole, run(cmdp, name, **options))
 
 
 @every_algorithm
-def test_optimum_at_hand_is_not_looked_for_again(process, name, monkeypatch):
-    expected, optimum = run(process, name, **OPTIONS), solve(process)
+def test_optimum_at_hand_is_not_looked_for_again(cmdp, name, monkeypatch):
+    expected, optimum = run(cmdp, name, **OPTIONS), solve(cmdp)
     monkeypatch.delattr(runs.optima, "solve")
-    assert_same(run(process, name, **OPTIONS, optimum=optimum), expected)
+    assert_same(run(cmdp, name, **OPTIONS, optimum=optimum), expected)
 
 
 @every_algorithm
-def test_checkpoints_choose_rows_and_change_nothing(process, name):
-    every = run(process, name, **OPTIONS, checkpoints=range(8))
-    some = run(process, name, **OPTIONS, checkpoints=np.array([6, 0, 3, 3]))
+def test_checkpoints_choose_rows_and_change_nothing(cmdp, name):
+    every = run(cmdp, name, **OPTIONS, checkpoints=range(8))
+    some = run(cmdp, name, **OPTIONS, checkpoints=np.array([6, 0, 3, 3]))
     assert_same(some, every.iloc[[0, 3, 6]].reset_index(drop=True))
 
 
 @pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
-def test_seed_purpose_and_people_name_the_stream(process, name):
+def test_seed_purpose_and_evaluators_name_the_stream(cmdp, name):
     """None of them leaves the numbers as they were."""
-    base = run(process, name, **OPTIONS)["reward_value"][1:]
+    base = run(cmdp, name, **OPTIONS)["reward_value"][1:]
     for change in ({"seeds": [2]}, {"purpose": "calibration"}, {"evaluators": 17}):
-        other = run(process, name, **{**OPTIONS, **change})["reward_value"][1:]
+        other = run(cmdp, name, **{**OPTIONS, **change})["reward_value"][1:]
         assert (base != other).all(), change
-    assert_same(run(process, name, **OPTIONS), run(process, name, **OPTIONS, purpose="run"))
+    assert_same(run(cmdp, name, **OPTIONS), run(cmdp, name, **OPTIONS, purpose="run"))
 
 
-def test_streams_of_a_run(process, monkeypatch):
-    """Words and normals, algorithms, people, seeds and purposes: all have streams of their own."""
+def test_streams_of_a_run(cmdp, monkeypatch):
+    """Words and normals, algorithms, evaluators, seeds and purposes have streams of their own."""
     opened = []
     start = runs.streams.bit_generator
 
@@ -229,13 +230,13 @@ def test_streams_of_a_run(process, monkeypatch):
         for evaluators in (1, 16, None):
             for purpose in ("run", "calibration"):
                 options = {**OPTIONS, "evaluators": evaluators, "seeds": range(3)}
-                run(process, name, **options, purpose=purpose)
+                run(cmdp, name, **options, purpose=purpose)
     assert len(opened) == len(set(opened)) == 2 * 3 * 2 * 3 * 2
 
 
-def test_purpose_does_not_reach_exact_algorithms(process):
-    first = run(process, "npg_pd", **OPTIONS)
-    other = run(process, "npg_pd", **{**OPTIONS, "seeds": [2]}, purpose="other")
+def test_purpose_does_not_reach_exact_algorithms(cmdp):
+    first = run(cmdp, "npg_pd", **OPTIONS)
+    other = run(cmdp, "npg_pd", **{**OPTIONS, "seeds": [2]}, purpose="other")
     assert_same(first.drop(columns="seed"), other.drop(columns="seed"))
 
 
@@ -252,7 +253,7 @@ def test_default_steps_reach_the_run(demanding):
 
 
 @pytest.mark.parametrize("iterations", [1, 2, 3, 10, 100, 101, 12_345, 10**6])
-def test_default_checkpoints(process, iterations):
+def test_default_checkpoints(cmdp, iterations):
     grid = checkpoint_grid(iterations)
     assert grid.dtype == np.int64
     assert (np.diff(grid) > 0).all()
@@ -262,7 +263,7 @@ def test_default_checkpoints(process, iterations):
     if iterations <= 100:
         assert len(grid) == iterations + 1
     if iterations <= 10:
-        trace = run(process, "npg_pd", **{**OPTIONS, "iterations": iterations})
+        trace = run(cmdp, "npg_pd", **{**OPTIONS, "iterations": iterations})
         assert trace["iteration"].tolist() == grid.tolist()
 
 
@@ -306,15 +307,15 @@ BAD = [
 @pytest.mark.parametrize(
     ("name", "value"), [(name, value) for name, values in BAD for value in values]
 )
-def test_bad_argument_is_named(process, name, value):
+def test_bad_argument_is_named(cmdp, name, value):
     with pytest.raises(ValueError, match=rf"^{name}(\[\d+\])?: "):
-        run(process, "npgpd_hf", **{**OPTIONS, name: value})
+        run(cmdp, "npgpd_hf", **{**OPTIONS, name: value})
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", None, 1, "NPGPD_HF"])
-def test_bad_algorithm_is_named(process, algorithm):
+def test_bad_algorithm_is_named(cmdp, algorithm):
     with pytest.raises(ValueError, match=r"^algorithm: one of "):
-        run(process, algorithm, **OPTIONS)
+        run(cmdp, algorithm, **OPTIONS)
 
 
 def test_infeasible_threshold_is_named():
@@ -324,21 +325,169 @@ def test_infeasible_threshold_is_named():
 
 @pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
 def test_iteration_that_would_fill_the_memory_is_refused_where_it_is_built(name):
-    process = random_cmdp(10, 4, 1)
+    cmdp = random_cmdp(10, 4, 1)
     limit = r"pairs, horizon: one iteration draws \d+ random words; at most 16777216 are possible"
     setting = Setting(evaluators=4, iterations=1, pairs=10000, horizon=1000, perturbation=1.0)
     with pytest.raises(ValueError, match=limit):
-        get_algorithm(name)(process, solve(process), setting)
+        get_algorithm(name)(cmdp, solve(cmdp), setting)
     with pytest.raises(ValueError, match=limit):
-        run(process, name, evaluators=4, seeds=[0], iterations=1, pairs=10000, horizon=1000)
+        run(cmdp, name, evaluators=4, seeds=[0], iterations=1, pairs=10000, horizon=1000)
 
 
 @pytest.mark.parametrize("name", ["npgpd_hf", "npg_pd", "pg_pd"])
 @pytest.mark.parametrize(("option", "value"), [("perturbation", 1.0), ("directions", "tangent")])
-def test_option_without_effect_is_refused(process, name, option, value):
-    message = f"^{option}: no option of {name}; of perturbation, directions it knows none$"
+def test_option_without_effect_is_refused(cmdp, name, option, value):
+    message = f"^{option}: no option of {name} \\(its options: none\\)$"
     with pytest.raises(ValueError, match=message):
-        run(process, name, **OPTIONS, **{option: value})
-    run(process, "zpgpd_hf", **OPTIONS, **{option: value})
+        run(cmdp, name, **OPTIONS, **{option: value})
+    run(cmdp, "zpgpd_hf", **OPTIONS, **{option: value})
     assert get_algorithm(name).known({option: value, "pairs": 2}) == {"pairs": 2}
     assert get_algorithm("zpgpd_hf").known({option: value}) == {option: value}
+
+
+# Evaluators, and phases.
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_algorithms_that_ask_nobody_need_no_evaluators(cmdp, name):
+    options = {key: value for key, value in OPTIONS.items() if key != "evaluators"}
+    assert_same(run(cmdp, name, **options), run(cmdp, name, **options, evaluators=None))
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_algorithms_that_ask_need_a_number_of_evaluators(cmdp, name):
+    options = {key: value for key, value in OPTIONS.items() if key != "evaluators"}
+    message = r"^evaluators: a number expected, .* None stands for infinitely many$"
+    with pytest.raises(ValueError, match=message):
+        run(cmdp, name, **options)
+    phases = [{"iterations": 3, "evaluators": 4}, {"iterations": 4}]
+    with pytest.raises(ValueError, match=r"^phases\[1\]: evaluators: a number expected"):
+        run(cmdp, name, **{**options, "iterations": None}, phases=phases)
+
+
+def in_phases(cmdp, name, *phases, **options):
+    options = {**OPTIONS, "iterations": None, **options}
+    return run(cmdp, name, phases=list(phases), **options)
+
+
+@every_algorithm
+def test_one_phase_is_a_run(cmdp, name):
+    steps = {"primal_step": 0.1, "dual_step": None} if ALGORITHMS[name].has_theorem() else {}
+    options = {**OPTIONS, "iterations": 30, **steps}
+    whole = run(cmdp, name, **{**options, "evaluators": 8, "horizon": 4})
+    phase = {"iterations": 30, "evaluators": 8, "horizon": 4}
+    assert_same(in_phases(cmdp, name, phase, **steps), whole)
+    assert_same(in_phases(cmdp, name, phase, **{**steps, "iterations": 30}), whole)
+
+
+@every_algorithm
+def test_phases_take_over_the_state(cmdp, name):
+    """Each begins where the one before it ends, with streams and evaluators of its own."""
+    phases = [{"iterations": 5, "evaluators": 4}, {"iterations": 3, "pairs": 2}, {"iterations": 4}]
+    trace = in_phases(cmdp, name, *phases, purpose="x", checkpoints=range(13))
+    state, policies, multipliers = None, [], []
+    for k, phase in enumerate(phases):
+        options = {key: value for key, value in OPTIONS.items() if key != "seeds"}
+        algorithm = ALGORITHMS[name](cmdp, solve(cmdp), Setting(**{**options, **phase}))
+        *chunks, (last, multiplier, state) = runs.iterates(
+            algorithm, 1, purpose=f"x, phase {k}", state=state
+        )
+        policies += [chunk[0] for chunk in chunks]
+        multipliers += [chunk[1] for chunk in chunks]
+    assert state.iteration == 12
+    v_r, v_g = cmdp.evaluate(np.concatenate([*policies, last]))
+    assert (trace["reward_value"] == v_r).all()
+    assert (trace["multiplier"] == np.concatenate([*multipliers, multiplier])).all()
+    means = np.cumsum(v_g) / np.arange(1, 14)
+    np.testing.assert_allclose(trace["mean_constraint_violation"], 0.9 - means, atol=1e-14)
+
+
+def test_exact_phases_are_one_exact_run(demanding):
+    """Without randomness, handing over the state changes nothing but the evaluators' column."""
+    for steps in (STEPS, {"primal_step": None, "dual_step": None}):  # the theorem's: for all T
+        phases = [{"iterations": k, "evaluators": m} for k, m in ((5, 8), (600, None), (20, 16))]
+        trace = in_phases(demanding, "npg_pd", *phases, **steps)
+        whole = run(demanding, "npg_pd", **{**OPTIONS, **steps, "iterations": 625})
+        assert_same(trace.drop(columns="evaluators"), whole.drop(columns="evaluators"))
+        assert trace["multiplier"].max() > 0
+
+
+def test_costs_add_up_over_phases(cmdp):
+    phases = [{"iterations": 4, "evaluators": 2}, {"iterations": 3, "evaluators": 8, "horizon": 5}]
+    phases.append({"iterations": 2, "evaluators": None, "pairs": 3})
+    trace = in_phases(cmdp, "npgpd_hf", *phases, seeds=[0, 1], checkpoints=range(10))
+    per_round, questions = 3 + 6 + 1, 2 * 6 + 1
+    steps, queries = [0], [0]
+    for pairs, horizon, evaluators in [(1, 3, 2)] * 4 + [(1, 5, 8)] * 3 + [(3, 3, 0)] * 2:
+        steps.append(steps[-1] + pairs * per_round * (horizon + 1))
+        queries.append(queries[-1] + pairs * questions * evaluators)
+    for seed in (0, 1):
+        rows = block(trace, seed)
+        assert rows["steps"].tolist() == steps
+        assert rows["queries"].tolist() == queries
+        assert rows["evaluators"].fillna(0).tolist() == [2] * 4 + [8] * 3 + [0] * 3
+
+
+def test_phases_draw_different_numbers(demanding):
+    """Two phases that are alike do not repeat each other."""
+    phases = [{"iterations": 15}, {"iterations": 15}]
+    steps = {"primal_step": 0.0, "dual_step": 0.001, "multiplier_bound": 10.0}
+    trace = in_phases(demanding, "npgpd_hf", *phases, **steps, checkpoints=[0, 15, 30])
+    first, second = trace["multiplier"].diff()[1:]
+    assert abs(first - second) > 1e-9
+    assert first != 0 != second
+
+
+@pytest.mark.parametrize(
+    ("phases", "message"),
+    [
+        ([], "phases: a list of dicts expected, got []"),
+        (3, "phases: a list of dicts expected, got 3"),
+        ({"iterations": 3}, "phases: a list of dicts expected, got {'iterations': 3}"),
+        ([{"iterations": 3}, 4], "phases[1]: a dict expected, got 4"),
+        ([{}], "phases[0]: iterations: an integer of at least 1 expected, got None"),
+        ([{"iterations": 3, "link": "probit"}], "phases[0]: name: one of iterations, evaluators, "),
+        ([{"iterations": 3}, {"iterations": 3, "pairs": 0}], "phases[1]: pairs: an integer"),
+        (
+            [{"iterations": 10**9}, {"iterations": 1}],
+            "iterations: an integer of at most 1000000000",
+        ),
+    ],
+)
+def test_bad_phases_are_named(cmdp, phases, message):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        run(cmdp, "npgpd_hf", **{**OPTIONS, "iterations": None, "phases": phases})
+    assert str(refusal.value).startswith(message)
+
+
+def test_iterations_beside_phases_are_their_sum(cmdp):
+    with pytest.raises(ValueError, match=r"^iterations: 6, the sum over the phases, or None"):
+        in_phases(cmdp, "npgpd_hf", {"iterations": 3}, {"iterations": 3}, iterations=7)
+
+
+# State that an algorithm keeps in itself.
+
+
+def test_run_refuses_state_in_self(cmdp, monkeypatch):
+    class Counter(ALGORITHMS["npg_pd"]):
+        name = "counter"
+        count = 0
+
+        def update(self, state, policy, words, normals):
+            self.count += 1
+            return super().update(state, policy, words, normals)._replace(theta=policy * self.count)
+
+    monkeypatch.setattr(runs, "get_algorithm", lambda name: Counter)
+    message = r"^algorithm: advance of counter gave other numbers .* not in self"
+    with pytest.raises(ValueError, match=message):
+        run(cmdp, "counter", seeds=[0], iterations=5, evaluators=None, **STEPS)
+
+
+def test_registry_imports_only_what_is_used():
+    program = (
+        "import sys, pgpd_hf; pgpd_hf.algorithms.get_algorithm('npg_pd'); "
+        "print(*sorted(m for m in sys.modules if m.startswith('pgpd_hf.algorithms.')))"
+    )
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    names = [f"pgpd_hf.algorithms.{name}" for name in ("base", "npg_pd", "npgpd_hf")]
+    assert output.stdout.split() == names

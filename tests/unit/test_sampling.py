@@ -17,7 +17,15 @@ from reference import (
 
 from pgpd_hf import CMDP
 from pgpd_hf.core import sampling
-from pgpd_hf.core.sampling import FREE, action_thresholds, alias_table, make_tables, sample_returns
+from pgpd_hf.core.sampling import (
+    FREE,
+    Trajectories,
+    action_thresholds,
+    alias_table,
+    make_tables,
+    sample_returns,
+)
+from pgpd_hf.core.simulator import count_words, split_words
 
 ONE = 2**32
 
@@ -51,24 +59,22 @@ def thresholds_of(*policies):
     return thresholds
 
 
-def returns_of(process, policies, words, start, first_action=None, followed=None):
+def returns_of(cmdp, policies, words, start, first_action=None, followed=None):
     """Sample with fresh arrays; scalars stand for all trajectories."""
     count = words.shape[1]
 
     def full(value, dtype):
         return np.array(np.broadcast_to(value, count), dtype=dtype)
 
-    returns = np.full((count, 2), np.nan)
-    sample_returns(
-        make_tables(process),
-        thresholds_of(*policies),
-        full(0 if followed is None else followed, np.uint64),
-        full(start, np.uint64),
-        full(FREE if first_action is None else first_action, np.int64),
-        words,
-        returns,
+    trajectories = Trajectories(
+        thresholds=thresholds_of(*policies),
+        policy=full(0 if followed is None else followed, np.uint64),
+        start=full(start, np.uint64),
+        first_action=full(FREE if first_action is None else first_action, np.int64),
+        returns=np.full((count, 2), np.nan),
     )
-    return returns
+    sample_returns(make_tables(cmdp), trajectories, words)
+    return trajectories.returns
 
 
 # Alias tables: the distribution itself, in exact arithmetic.
@@ -83,7 +89,7 @@ def test_alias_table_holds_the_distribution(law):
         implied[alias] += Fraction(ONE - stay, ONE * len(law))
     assert sum(implied) == 1
     for probability, entry in zip(law, implied, strict=True):
-        # 1e-9 is what a process may lack or exceed; here one law does on purpose.
+        # 1e-9 is what a CMDP may lack or exceed; here one law does on purpose.
         total = Fraction(float(np.sum(law)))
         assert abs(entry - Fraction(probability)) <= Fraction(2, ONE) + abs(total - 1)
         assert (entry == 0) == (probability == 0) or probability < 1e-9
@@ -130,12 +136,12 @@ def test_draw_reads_the_column_it_is_told():
 
 
 @pytest.mark.parametrize("law", ["tenths", "skewed", "dirichlet_7_0.05", "powers"])
-def test_unit_only_renames_outcomes(law):
-    plain, renamed = alias_table(LAWS[law])[:, None], alias_table(LAWS[law], 6)[:, None]
+def test_unit_multiplies_outcomes(law):
+    plain, scaled = alias_table(LAWS[law])[:, None], alias_table(LAWS[law], 6)[:, None]
     column, one, six = (np.uint64(k) for k in (0, 1, 6))
     for word in random_words(3, 200):
         outcome = sampling.draw(plain, column, word, one)
-        assert sampling.draw(renamed, column, word, six) == 6 * outcome
+        assert sampling.draw(scaled, column, word, six) == 6 * outcome
 
 
 # Actions.
@@ -156,12 +162,12 @@ def test_action_changes_exactly_at_its_threshold():
     """One state; the reward of the only step names the action."""
     policy = np.array([[0.1, 0.0, 0.25, 0.65]])
     names = np.array([[0.0, 0.25, 0.5, 1.0]])
-    process = CMDP([[[1.0]] * 4], names, names, [1.0], 0.9, 0)
+    cmdp = CMDP([[[1.0]] * 4], names, names, [1.0], 0.9, 0)
     cuts = [int(c) for c in thresholds_of(policy)[0, 0]]
     chances = [0, cuts[0] - 1, cuts[0], cuts[2] - 1, cuts[2], ONE - 1]
     for low in (0, ONE - 1):
         words = np.array([[(chance << 32) + low for chance in chances]], np.uint64)
-        returns = returns_of(process, [policy], words, 0)
+        returns = returns_of(cmdp, [policy], words, 0)
         # Action 1 has probability zero: the words go from action 0 straight to action 2.
         assert returns[:, 0].tolist() == [0.0, 0.0, 0.5, 0.5, 1.0, 1.0]
 
@@ -172,8 +178,8 @@ def test_action_changes_exactly_at_its_threshold():
 @pytest.mark.parametrize("horizon", [0, 1, 7, 80])
 @pytest.mark.parametrize("discount", [0.0, 0.5, 0.9])
 def test_trajectory_has_one_step_more_than_the_horizon(horizon, discount):
-    process = random_process(1, 4, 3, discount)
-    ones = CMDP(process.transition, np.ones((4, 3)), np.zeros((4, 3)), process.initial, discount, 0)
+    cmdp = random_process(1, 4, 3, discount)
+    ones = CMDP(cmdp.transition, np.ones((4, 3)), np.zeros((4, 3)), cmdp.initial, discount, 0)
     returns = returns_of(ones, [random_policies(1, ones)], random_words(1, horizon + 1, 50), 2)
     geometric = sum(discount**t for t in range(horizon + 1))
     np.testing.assert_allclose(returns[:, 0], geometric, rtol=1e-14)
@@ -195,7 +201,7 @@ def clock():
     )
 
 
-def test_deterministic_process_by_hand(clock):
+def test_deterministic_cmdp_by_hand(clock):
     always = np.array([[1.0, 0.0]] * 3)
     for start, rewards in enumerate([(0.1, 0.2, 0.4, 0.1), (0.2, 0.4, 0.1, 0.2)]):
         returns = returns_of(clock, [always], random_words(2, 4, 5), start)
@@ -225,23 +231,23 @@ def test_each_trajectory_follows_its_own_policy(clock):
 
 @pytest.mark.parametrize(("states", "actions"), [(1, 1), (1, 3), (4, 1), (3, 2), (10, 4)])
 def test_trajectories_are_those_of_the_slow_version(states, actions):
-    process = random_process(5, states, actions, 0.8)
-    policies = random_policies(5, process, 2)
+    cmdp = random_process(5, states, actions, 0.8)
+    policies = random_policies(5, cmdp, 2)
     random = np.random.default_rng(5)
     words = random_words(5, 6, 60)
     start, followed = random.integers(states, size=60), random.integers(2, size=60)
     first = random.integers(FREE, actions, size=60)
-    returns = returns_of(process, list(policies), words, start, first, followed)
+    returns = returns_of(cmdp, list(policies), words, start, first, followed)
     for k in range(60):
         action = None if first[k] == FREE else first[k]
-        expected = trajectory(process, policies[followed[k]], start[k], action, words[:, k])
+        expected = trajectory(cmdp, policies[followed[k]], start[k], action, words[:, k])
         np.testing.assert_allclose(returns[k], expected, rtol=1e-14)
 
 
 def test_kernel_is_a_function_of_its_inputs():
     """Nothing is changed but the array said to be, and no trajectory notices the others."""
-    process = random_process(6, 5, 3, 0.8)
-    tables, thresholds = make_tables(process), thresholds_of(*random_policies(6, process, 2))
+    cmdp = random_process(6, 5, 3, 0.8)
+    tables, thresholds = make_tables(cmdp), thresholds_of(*random_policies(6, cmdp, 2))
     words, count = random_words(6, 9, 40), 40
     followed = (np.arange(count) % 2).astype(np.uint64)
     start = (np.arange(count) % 5).astype(np.uint64)
@@ -251,15 +257,10 @@ def test_kernel_is_a_function_of_its_inputs():
     results = []
     for chosen in (np.arange(count), np.arange(count), np.arange(count)[::-3]):
         returns = np.full((len(chosen), 2), np.nan)
-        sample_returns(
-            tables,
-            thresholds,
-            followed[chosen],
-            start[chosen],
-            first[chosen],
-            words[:, chosen].copy(),
-            returns,
+        trajectories = Trajectories(
+            thresholds, followed[chosen], start[chosen], first[chosen], returns
         )
+        sample_returns(tables, trajectories, words[:, chosen].copy())
         results.append(returns)
     assert (results[0] == results[1]).all()
     assert (results[0][::-3] == results[2]).all()
@@ -267,21 +268,30 @@ def test_kernel_is_a_function_of_its_inputs():
         assert (array == kept).all()
 
 
-def test_tables_hold_the_process():
-    process = random_process(7, 3, 2, 0.8)
-    tables = make_tables(process)
+def test_tables_hold_the_cmdp():
+    cmdp = random_process(7, 3, 2, 0.8)
+    tables = make_tables(cmdp)
     assert tables.discount == 0.8
     assert tables.successors.shape == (3, 6)
     for s in range(3):
         for a in range(2):
             row = 2 * s + a
-            assert tables.signals[row].tolist() == [process.reward[s, a], process.utility[s, a]]
+            assert tables.signals[row].tolist() == [cmdp.reward[s, a], cmdp.utility[s, a]]
             for word in random_words(8, 30):
                 outcome = sampling.draw(tables.successors, np.uint64(row), word, np.uint64(2))
-                assert outcome == 2 * draw(process.transition[s, a], word)
+                assert outcome == 2 * draw(cmdp.transition[s, a], word)
     for word in random_words(9, 100):
         outcome = sampling.draw(tables.starts, np.uint64(0), word, np.uint64(1))
-        assert outcome == draw(process.initial, word)
+        assert outcome == draw(cmdp.initial, word)
+
+
+def test_words_of_an_iteration_are_split_by_what_they_decide():
+    rounds, horizon, trajectories, questions = 2, 3, 5, 7
+    count = count_words(rounds, horizon, trajectories, questions)
+    words = np.arange(count, dtype=np.uint64)
+    moves, first_states, votes = split_words(words, rounds, horizon, trajectories)
+    assert (moves.shape, first_states.shape, votes.shape) == ((4, 5), (2,), (7,))
+    assert np.concatenate([moves.ravel(), first_states, votes]).tolist() == list(range(count))
 
 
 # Returns, statistically: exact first and second moments by recursion.
@@ -296,12 +306,12 @@ def test_moments_of_returns(states, actions, horizon, begin):
 
     Trajectories follow the second of two policies, the first one being another.
     """
-    process = random_process(10, states, actions, 0.8)
-    other, policy = random_policies(10, process, 2)
+    cmdp = random_process(10, states, actions, 0.8)
+    other, policy = random_policies(10, cmdp, 2)
     count = 40_000
     words = random_words(horizon, horizon + 1, count)
     state, action = states - 1, actions - 1
-    mean, second = truncated_moments(process, policy, horizon)  # (S, A, 2), (S, A, 2, 2)
+    mean, second = truncated_moments(cmdp, policy, horizon)  # (S, A, 2), (S, A, 2, 2)
     if begin == "pair":
         start, first = state, action
         mean, second = mean[state, action], second[state, action]
@@ -312,13 +322,13 @@ def test_moments_of_returns(states, actions, horizon, begin):
         if begin == "state":
             start, mean, second = state, mean[state], second[state]
         else:
-            tables = make_tables(process)
+            tables = make_tables(cmdp)
             firsts = random_words(horizon + 100, count)
             column, unit = np.uint64(0), np.uint64(1)
             start = [sampling.draw(tables.starts, column, word, unit) for word in firsts]
-            mean = process.initial @ mean
-            second = np.einsum("s,sij->ij", process.initial, second)
-    returns = returns_of(process, [other, policy], words, start, first, followed=1)
+            mean = cmdp.initial @ mean
+            second = np.einsum("s,sij->ij", cmdp.initial, second)
+    returns = returns_of(cmdp, [other, policy], words, start, first, followed=1)
     deviation = np.sqrt(np.maximum(np.diag(second) - mean**2, 0))
     assert_mean(returns, mean, deviation)
     products = np.stack([returns[:, i] * returns[:, j] for i, j in ((0, 0), (1, 1), (0, 1))], 1)

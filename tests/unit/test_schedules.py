@@ -1,73 +1,48 @@
+"""Schedules: phases of M and H, their costs, and their runs."""
+
+import copy
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from pgpd_hf import random_cmdp, run
-from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.analyses import schedules, summaries
-from pgpd_hf.core import optima
-from pgpd_hf.runs import iterates
+from pgpd_hf.analyses import schedules
+from pgpd_hf.cases import run_cases
 
-SETTING = {
-    "iterations": 30,
-    "pairs": 1,
-    "link": "logistic",
-    "primal_step": 0.3,
-    "dual_step": 0.2,
-}
+CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
+STEPS = {"primal_step": 0.3, "dual_step": 0.2}
+
+
+def small():
+    """The default study with short schedules, and numbers as step sizes."""
+    config = copy.deepcopy(CONFIG)
+    config["schedules"]["seeds"] = 2
+    for name, options in config["schedules"]["algorithms"].items():
+        options["iterations"] = 30
+        config["algorithms"][name] |= STEPS
+    return config
 
 
 @pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
-@pytest.mark.parametrize("steps", [(0.3, 0.2), (None, None)])
+@pytest.mark.parametrize("steps", [STEPS, {"primal_step": None, "dual_step": None}], ids=str)
 def test_one_phase_is_a_run(algorithm, steps):
-    setting = {**SETTING, "primal_step": steps[0], "dual_step": steps[1]}
-    stages = schedules.phases(setting, [16], [10])
-    trace = schedules.run_schedule(random_cmdp(), algorithm, stages, [0, 1], "test")
-    same = run(random_cmdp(), algorithm, seeds=[0, 1], purpose="test", **stages[0])
+    (phase,) = schedules.phases(30, [16], [10])
+    options = {"seeds": [0, 1], "purpose": "test", **steps}
+    trace = run(random_cmdp(), algorithm, phases=[phase], **options)
+    same = run(random_cmdp(), algorithm, **phase, **options)
     pd.testing.assert_frame_equal(trace, same, rtol=0, atol=1e-13)
 
 
-def test_exact_phases_are_one_exact_run():
-    """Without randomness, handing over the parameter and multiplier changes nothing."""
-    stages = schedules.phases(SETTING, [8, 16, 32], [10])
-    trace = schedules.run_schedule(random_cmdp(), "npg_pd", stages, [0], "test")
-    whole = run(random_cmdp(), "npg_pd", evaluators=None, seeds=[0], horizon=10, **SETTING)
-    for column in ("reward_value", "utility_value", "multiplier", "mean_optimality_gap"):
-        np.testing.assert_allclose(trace[column], whole[column], rtol=0, atol=1e-13)
-
-
-def test_theorem_steps_are_those_of_the_whole():
-    setting = {**SETTING, "primal_step": None, "dual_step": None}
-    stages = schedules.phases(setting, [8, 16], [10])
-    trace = schedules.run_schedule(random_cmdp(), "npg_pd", stages, [0], "test")
-    whole = run(random_cmdp(), "npg_pd", evaluators=None, seeds=[0], horizon=10, **setting)
-    np.testing.assert_allclose(trace["multiplier"], whole["multiplier"], rtol=0, atol=1e-13)
-
-
 def test_phases_divide_the_iterations_and_hold_single_values():
-    stages = schedules.phases({**SETTING, "iterations": 10}, [4, 8, 16], [20])
+    stages = schedules.phases(10, [4, 8, 16], [20])
     assert [stage["iterations"] for stage in stages] == [4, 3, 3]
     assert [stage["evaluators"] for stage in stages] == [4, 8, 16]
     assert [stage["horizon"] for stage in stages] == [20] * 3
-
-
-def test_costs_add_up_over_phases():
-    stages = schedules.phases(SETTING, [4, 8], [5, 11])
-    trace = schedules.run_schedule(random_cmdp(), "npgpd_hf", stages, [0], "test")
-    last = trace.iloc[-1]
-    assert last["queries"] == 81 * 15 * (4 + 8)
-    assert last["steps"] == 51 * 15 * (6 + 12)
-    at = trace[trace["iteration"] == 15].iloc[0]
-    assert (at["queries"], at["evaluators"]) == (81 * 15 * 4, 8)
-
-
-def test_phases_draw_different_numbers():
-    """Two phases that are alike do not repeat each other."""
-    setting = {**SETTING, "primal_step": 0.0, "dual_step": 0.01}
-    stages = schedules.phases(setting, [16, 16], [10])
-    trace = schedules.run_schedule(random_cmdp(), "npgpd_hf", stages, [0], "test")
-    steps = trace.set_index("iteration")["multiplier"]
-    assert steps[15] - steps[0] != pytest.approx(steps[30] - steps[15], abs=1e-9)
+    stages = schedules.phases(9, [7], [20, 30])
+    assert [tuple(stage.values()) for stage in stages] == [(7, 20, 5), (7, 30, 4)]
 
 
 @pytest.mark.parametrize(
@@ -79,8 +54,8 @@ def test_phases_draw_different_numbers():
     ],
 )
 def test_bad_phases_are_refused(evaluators, horizon, iterations, named):
-    with pytest.raises(ValueError, match=named):
-        schedules.phases({**SETTING, "iterations": iterations}, evaluators, horizon)
+    with pytest.raises(ValueError, match=f"^{named}"):
+        schedules.phases(iterations, evaluators, horizon)
 
 
 def test_unequal_costs_are_refused():
@@ -92,52 +67,78 @@ def test_unequal_costs_are_refused():
         schedules.check_costs({"even": even, "long": {"evaluators": [64], "horizon": [60]}})
 
 
-def test_going_on_from_a_state_is_going_on():
-    cmdp = random_cmdp()
-    process = get_algorithm("npg_pd")(cmdp, optima.solve(cmdp), Setting(None, 10, dual_step=0.1))
-    theta = process.initial_parameter()
-    first = np.concatenate([chunk[0] for chunk in iterates(process, 0, theta=theta)])
-    assert (process.policy(theta) == first[-1]).all()
+def test_plan_has_every_schedule_for_every_seed():
+    config = small()
+    plan = schedules.plan(config)
+    assert list(plan) == ["npgpd_hf", "zpgpd_hf"]
+    for algorithm, items in plan.items():
+        assert [seed for seed, _ in items] == [0, 1]
+        for seed, listed in items:
+            assert [case.labels["schedule"] for case in listed] == [*config["schedules"]["phases"]]
+            assert {(case.algorithm, case.seeds) for case in listed} == {(algorithm, (seed,))}
+    first = plan["npgpd_hf"][0][1][1]
+    assert first.purpose == "schedule growing"
+    assert [phase["evaluators"] for phase in first.setting["phases"]] == [16, 32, 64, 144]
+    assert plan["zpgpd_hf"][0][1][0].setting["perturbation"] == 1
 
 
-@pytest.fixture(scope="module")
-def results():
-    tables = []
-    for name, people in (("few", [4]), ("many", [4000])):
-        stages = schedules.phases({**SETTING, "iterations": 200}, people, [30])
-        trace = schedules.run_schedule(random_cmdp(), "npgpd_hf", stages, range(4), name)
-        trace["schedule"] = name
-        tables.append(trace)
-    return pd.concat(tables, ignore_index=True)
+def test_cases_run_through_their_phases_and_add_up_their_costs():
+    case = schedules.plan(small())["npgpd_hf"][1][1][1]
+    trace = run_cases([case], random_cmdp(), {})
+    assert (trace["schedule"] == "growing").all()
+    assert set(trace["seed"]) == {1}
+    last = trace.iloc[-1]
+    lengths = np.array([8, 8, 7, 7])
+    assert last["iteration"] == 30
+    assert last["queries"] == 81 * lengths @ [16, 32, 64, 144]
+    assert last["steps"] == 51 * lengths @ [21, 41, 61, 81]
+    at = trace[trace["iteration"] == 8].iloc[0]
+    assert (at["queries"], at["evaluators"]) == (81 * 8 * 16, 32)
 
 
-def test_outcomes_average_all_and_the_last_iterates(results):
-    table = summaries.outcomes(results, multiplier=2.0)
-    assert len(table) == 8
-    stages = schedules.phases({**SETTING, "iterations": 200}, [4], [30])
-    every = run(
+def test_case_is_run_under_the_name_of_its_schedule():
+    case = schedules.plan(small())["zpgpd_hf"][0][1][2]
+    expected = run(
         random_cmdp(),
-        "npgpd_hf",
-        seeds=[1],
-        purpose="few",
-        checkpoints=range(201),
-        **stages[0],
+        "zpgpd_hf",
+        seeds=[0],
+        purpose="schedule shrinking",
+        phases=schedules.phases(30, [144, 64, 32, 16], [80, 60, 40, 20]),
+        perturbation=1,
+        **STEPS,
     )
-    row = table.query("schedule == 'few' and seed == 1").iloc[0]
-    assert row["gap"] == pytest.approx(every["optimality_gap"][:200].mean(), abs=1e-13)
-    # The first nine tenths end with iterate 180.
-    late = every["constraint_violation"][181:200].mean()
-    assert row["late_violation"] == pytest.approx(late, abs=1e-12)
-    assert row["priced_gap"] == pytest.approx(row["gap"] + 2 * row["violation"])
+    assert run_cases([case], random_cmdp(), {})[list(expected)].equals(expected)
 
 
-def test_comparison_is_with_the_reference(results):
-    table = summaries.outcomes(results, multiplier=0.5)
-    compared = summaries.compare(table, "many").set_index(["schedule", "metric"])
-    assert compared.loc[("many", "gap"), "difference"] == 0
-    few = compared.loc[("few", "priced_gap")]
-    assert few["difference"] == pytest.approx(
-        few["mean"] - compared.loc[("many", "priced_gap"), "mean"]
-    )
-    assert few["difference_low"] < few["difference"] < few["difference_high"]
-    assert few["difference_low"] > 0  # four people are worse than four thousand
+def test_default_schedules_pass():
+    schedules.check(CONFIG, {})
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "phases", "message"),
+    [
+        ({"sarsa": {"iterations": 9}}, {}, "algorithms.sarsa: the study has no algorithm 'sarsa'"),
+        (
+            {"npgpd_hf": {"iterations": 100, "perturbation": 1}},
+            {},
+            "algorithms.npgpd_hf: perturbation: no option of npgpd_hf",
+        ),
+        (
+            {"npgpd_hf": {"iterations": 3}},
+            {},
+            "phases.growing: iterations: at least one for each of 4 phases",
+        ),
+        (
+            {},
+            {"growing": {"evaluators": [64], "horizon": [1, 2]}},
+            "phases.growing.horizon: costs 2.5 steps where constant costs 51",
+        ),
+    ],
+)
+def test_schedule_that_cannot_be_run_is_refused(algorithms, phases, message):
+    config = copy.deepcopy(CONFIG)
+    config["schedules"]["algorithms"] |= algorithms
+    config["schedules"]["phases"] |= phases
+    with pytest.raises(ValueError, match=r".") as refusal:
+        schedules.check(config, {})
+    assert str(refusal.value).startswith(f"schedules.{message}")

@@ -34,14 +34,6 @@ def queue(lines):
     return f"cat <<'END'\n{lines}END"
 
 
-def test_jobs_of_a_workflow_in_this_folder_are_found(answers):
-    answers("squeue", queue(QUEUE))
-    assert slurm.find_jobs("/data/study") == [
-        ("12", "RUNNING", "run_sweep", "run-a"),
-        ("13", "PENDING", "aggregate", "run-a"),
-    ]
-
-
 def test_orphans_are_named_with_the_command_that_cancels_them(answers):
     answers("squeue", queue(QUEUE))
     with pytest.raises(slurm.Refusal) as refusal:
@@ -51,7 +43,7 @@ def test_orphans_are_named_with_the_command_that_cancels_them(answers):
         "12 (run_sweep, running), 13 (aggregate, pending); wait until they have ended, or cancel "
         "them with `scancel --name=run-a`, and start again"
     )
-    slurm.refuse_orphans("/data/third")
+    slurm.refuse_orphans("/data/third")  # no jobs there
 
 
 def test_many_orphans_are_counted(answers):
@@ -71,6 +63,15 @@ def test_largest_request_of_each_rule_is_tried(answers):
     ]
 
 
+def test_what_jobs_ask_for_is_a_line_for_each_rule():
+    small, large = {**REQUEST, "slurm_partition": None}, {**REQUEST, "slurm_account": "mine"}
+    jobs = {"bound": [small], "simulate": [large, {**large, "runtime": 90, "mem_mb": 4000}]}
+    assert slurm.describe(jobs) == [
+        "bound: 1 job (5 min, 1000 MB, partition not given, account not given)",
+        "simulate: 2 jobs (90 min, 4000 MB, partition main, account mine)",
+    ]
+
+
 def test_refusal_quotes_the_scheduler_and_names_the_rules(answers):
     words = "Requested time limit is invalid (missing or exceeds some limit)"
     answers("sbatch", f"echo 'allocation failure: {words}' >&2; exit 1")
@@ -78,8 +79,8 @@ def test_refusal_quotes_the_scheduler_and_names_the_rules(answers):
     with pytest.raises(slurm.Refusal) as refusal:
         slurm.refuse_requests(jobs)
     assert str(refusal.value) == (
-        "sbatch refuses jobs of simulate, sweep (90 min, 1000 MB, partition main, "
-        f"account not given): {words}"
+        "sbatch refuses jobs of simulate (90 min, 1000 MB, partition main, account not given), "
+        f"sweep (5 min, 1000 MB, partition main, account x): {words}"
     )
 
 

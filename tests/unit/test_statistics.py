@@ -40,7 +40,7 @@ def trace(algorithm, evaluators, seed, values):
     return table
 
 
-def test_aggregate_keeps_infinite_crowds_and_does_not_depend_on_order():
+def test_aggregate_keeps_infinitely_many_evaluators_and_does_not_depend_on_order():
     traces = [
         trace("a", 16, 0, [1.0, 2.0]),
         trace("a", 16, 1, [3.0, 6.0]),

@@ -1,6 +1,9 @@
 import errno
 import hashlib
 import json
+import os
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -41,7 +44,7 @@ def test_truncated_json_is_named(tmp_path):
     path = tmp_path / "steps.json"
     path.write_text(json.dumps({"primal_step": 1})[:-3])
     with pytest.raises(
-        ValueError, match=r"steps\.json: not a JSON file .* delete it and run again"
+        ValueError, match=r"steps\.json: not a whole JSON file; delete it and run again"
     ):
         storage.read_json(path)
 
@@ -121,3 +124,50 @@ def test_errors_of_files_are_one_line_and_others_keep_their_traceback(error):
     assert end.value.code == f"error: {error}"
     with pytest.raises(KeyError), storage.one_line_errors():
         raise KeyError("a mistake of ours")
+
+
+JOB = """
+import os, subprocess, sys
+from pgpd_hf.support import storage
+
+class Log(list):
+    def get(self, name, default):
+        return self[1] if name == "messages" and len(self) > 1 else default
+
+class Snakemake:
+    log = Log(sys.argv[2:])
+
+with storage.job(Snakemake):
+    print("μ printed")
+    subprocess.run(["sh", "-c", "echo child; echo complaint >&2"], check=True)
+    exec(sys.argv[1])
+"""
+# What a job does at last, its exit code, and the end of what it prints.
+ENDS = {
+    "pass": (0, "complaint"),
+    "raise OSError('a.csv: cannot be written')": (1, "error: a.csv: cannot be written"),
+    "raise storage.DamagedFile('a.csv: altered')": (1, "error: a.csv: altered"),
+    "raise KeyError('a mistake')": (1, "KeyError: 'a mistake'"),
+}
+
+
+@pytest.mark.parametrize(
+    ("last", "logs"),
+    [*((last, ["job.log"]) for last in ENDS), ("pass", ["notebook.ipynb", "messages.log"])],
+)
+def test_job_writes_everything_to_its_log_and_file_errors_in_one_line(tmp_path, last, logs):
+    (tmp_path / logs[-1]).write_text("what an earlier try has left, longer than the new log\n" * 99)
+    job = subprocess.run(
+        [sys.executable, "-c", JOB, last, *logs],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        capture_output=True,
+        text=True,
+    )
+    code, end = ENDS[last]
+    assert (job.returncode, job.stdout, job.stderr) == (code, "", "")
+    log = (tmp_path / logs[-1]).read_text(encoding="utf-8")
+    assert log.startswith("μ printed\nchild\ncomplaint\n")
+    assert log.endswith(f"{end}\n")
+    assert ("Traceback" in log) == ("KeyError" in end)
+    assert [path.name for path in tmp_path.iterdir()] == [logs[-1]]

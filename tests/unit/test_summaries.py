@@ -1,8 +1,14 @@
+"""Summaries over seeds, against hand-made runs and whole traces."""
+
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf.analyses import summaries, sweeps
+from pgpd_hf import random_cmdp, run, summaries, sweeps
+from pgpd_hf.analyses.schedules import phases
+from pgpd_hf.cases import Case, run_cases
 
 
 def runs(values, gap):
@@ -140,4 +146,106 @@ def test_differences_have_a_verdict_but_for_the_reference():
 
 
 def test_summaries_know_all_metrics_of_sweeps():
-    assert set(summaries.OUTCOMES) < set(sweeps.METRICS) <= set(sweeps.COLUMNS)
+    assert set(summaries.OUTCOMES) < set(sweeps.METRICS)
+
+
+def test_slope_of_an_exact_power_and_infinity_is_no_position():
+    table = runs([1, 4, 16, 64], lambda x: 8 / x**0.5)
+    table.loc[len(table)] = table.iloc[0].to_dict() | {"value": math.inf, "gap": 0.5}
+    found = summaries.slopes(table, ["gap"], floor=True)
+    assert found["slope"].to_numpy() == pytest.approx([-0.5, -0.5])
+    assert found["power"].to_numpy() == pytest.approx([-0.5, -0.5], abs=0.01)
+    assert found["floor"].to_numpy() == pytest.approx([0, 0], abs=0.05)
+
+
+def test_slopes_may_be_told_apart_by_other_columns():
+    table = runs([1, 4], lambda x: x**-0.5).assign(evaluators=pd.array([16, None] * 6, "Int64"))
+    found = summaries.slopes(table, ["gap"], keys=["algorithm", "evaluators"])
+    assert found["evaluators"].fillna(0).tolist() == [16, 0]
+    assert list(found) == [
+        "algorithm", "evaluators", "metric", "slope", "slope_low", "slope_high"
+    ]  # fmt: skip
+
+
+def test_means_are_taken_over_seeds_at_infinitely_many_evaluators_too():
+    table = runs([10, math.inf], lambda x: 1.0)
+    found = summaries.means(table.assign(queries=0, steps=0), ["gap"])
+    assert found["value"].tolist() == [10, math.inf] * 2
+    assert found["seeds"].tolist() == [3] * 4
+
+
+# Schedules.
+
+SETTING = {
+    "iterations": 200,
+    "pairs": 1,
+    "link": "logistic",
+    "primal_step": 0.3,
+    "dual_step": 0.2,
+    "evaluators": None,
+    "horizon": 80,
+}
+
+
+@pytest.fixture(scope="module")
+def traces():
+    cases = [
+        Case(
+            "npgpd_hf",
+            SETTING | {"phases": phases(200, [evaluators], [30])},
+            tuple(range(4)),
+            name,
+            labels={"schedule": name},
+        )
+        for name, evaluators in (("few", 4), ("many", 4000))
+    ]
+    return run_cases(cases, random_cmdp(), {})
+
+
+def test_outcomes_average_all_and_the_last_iterates(traces):
+    table = summaries.outcomes(traces.assign(optimal_multiplier=2.0))
+    assert len(table) == 8
+    every = run(
+        random_cmdp(),
+        "npgpd_hf",
+        seeds=[1],
+        purpose="few",
+        checkpoints=range(201),
+        **SETTING | {"evaluators": 4, "horizon": 30},
+    )
+    row = table.query("schedule == 'few' and seed == 1").iloc[0]
+    for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
+        assert row[name] == pytest.approx(every[column][:200].mean(), abs=1e-13)
+        # The first nine tenths end with iterate 180.
+        assert row[f"late_{name}"] == pytest.approx(every[column][181:200].mean(), abs=1e-12)
+    for late in ("", "late_"):
+        priced = row[f"{late}gap"] + 2 * row[f"{late}violation"]
+        assert row[f"{late}priced_gap"] == pytest.approx(priced)
+    assert row["queries"] == 81 * 200 * 4
+    assert row["steps"] == 51 * 200 * 31
+
+
+def test_share_says_which_iterates_are_late(traces):
+    row = summaries.outcomes(traces, share=0.5).query("schedule == 'few' and seed == 1").iloc[0]
+    half = run(
+        random_cmdp(),
+        "npgpd_hf",
+        seeds=[1],
+        purpose="few",
+        checkpoints=range(201),
+        **SETTING | {"evaluators": 4, "horizon": 30},
+    )
+    assert row["late_gap"] == pytest.approx(half["optimality_gap"][101:200].mean(), abs=1e-12)
+
+
+def test_comparison_is_with_the_reference(traces):
+    table = summaries.outcomes(traces.assign(optimal_multiplier=0.5))
+    compared = summaries.compare(table, "many").set_index(["schedule", "metric"])
+    assert compared.loc[("many", "gap"), "difference"] == 0
+    few = compared.loc[("few", "priced_gap")]
+    assert few["difference"] == pytest.approx(
+        few["mean"] - compared.loc[("many", "priced_gap"), "mean"]
+    )
+    assert few["difference_low"] < few["difference"] < few["difference_high"]
+    assert few["difference_low"] > 0  # four people are worse than four thousand
+    assert np.isnan(compared.loc[("many", "gap"), "difference_low"])

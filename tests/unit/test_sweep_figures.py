@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pgpd_hf.figures import schedules as schedule_figures
 from pgpd_hf.figures import style
 from pgpd_hf.figures import sweeps as sweep_figures
 
@@ -129,7 +130,7 @@ def test_schedules_and_their_differences():
             "high": 1.1,
         }
     )
-    figure = sweep_figures.schedules_figure(curves, ["constant", "growing"])
+    figure = schedule_figures.schedules_figure(curves, ["constant", "growing"])
     assert lines(figure.axes[0])["growing"][-1] == pytest.approx([60, 0.6])
     assert lines(figure.axes[1])["growing"][-1] == pytest.approx([9, 0.6])
     compared = pd.DataFrame(
@@ -142,7 +143,7 @@ def test_schedules_and_their_differences():
             "difference_high": [np.nan, np.nan, 0.15, 0.25],
         }
     )
-    axes = sweep_figures.differences_figure(compared, "constant").axes[0]
+    axes = schedule_figures.differences_figure(compared, "constant").axes[0]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["growing"]
     points = {line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 1}
     assert points == {0.1, 0.2}

@@ -1,31 +1,50 @@
+"""Sweeps: how they are spelt out, what their runs draw, and what is read off them."""
+
+import copy
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
-from pgpd_hf import random_cmdp, run
-from pgpd_hf.analyses import summaries, sweeps
+from pgpd_hf import environments, random_cmdp, run, sweeps
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.cases import run_cases
 from pgpd_hf.core import optima
 
+CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
+CONFIG["horizon"] = 20
+CONFIG["environment"] |= {"states": 6, "actions": 3, "threshold": 0.5}
+CONFIG["algorithms"]["npgpd_hf"] |= {"iterations": 100, "primal_step": 0.3, "dual_step": 0.2}
+CONFIG["algorithms"]["zpgpd_hf"] |= {"iterations": 100, "directions": "tangent"}
 SETTING = {
     "evaluators": None,
-    "iterations": 100,
-    "pairs": 1,
     "horizon": 20,
     "link": "logistic",
+    "iterations": 100,
+    "pairs": 1,
     "primal_step": 0.3,
     "dual_step": 0.2,
 }
+ENVIRONMENT = {key: value for key, value in CONFIG["environment"].items() if key != "file"}
 
 
-def cases(axis="iterations", discount=0.9, **grid):
-    return sweeps.make_cases(axis, grid, SETTING, discount)
+def cases(axis="iterations", algorithm="npgpd_hf", **grid):
+    return sweeps.make_cases(CONFIG, algorithm, axis, grid, "sweep test")
+
+
+def run_seeds(made, seeds=range(3)):
+    cmdp = environments.make(ENVIRONMENT)
+    listed = [sweeps.for_seed(case, seed, ENVIRONMENT) for case in made for seed in seeds]
+    return sweeps.averages(run_cases(listed, cmdp, {}))
 
 
 def test_grid_is_spelt_out_curve_by_curve():
     made = cases(iterations=[10, 20], evaluators=[4, None], steps=["theorem", "study"])
-    assert [(case.curve, case.value) for case in made] == [
+    assert [(case.labels["curve"], case.labels["value"]) for case in made] == [
         (curve, value)
         for curve in (
             "M = 4, theorem steps",
@@ -36,34 +55,65 @@ def test_grid_is_spelt_out_curve_by_curve():
         for value in (10, 20)
     ]
     assert [case.setting["evaluators"] for case in made] == [4] * 4 + [None] * 4
-    assert len({case.name for case in made}) == len(made)
+    assert {case.labels["axis"] for case in made} == {"iterations"}
+    assert [case.labels["step_rule"] for case in made[:4]] == ["theorem"] * 2 + ["study"] * 2
+
+
+def test_infinitely_many_evaluators_stand_at_infinity():
+    made = cases("evaluators", evaluators=[4, None])
+    assert [case.labels["value"] for case in made] == [4.0, math.inf]
 
 
 def test_what_the_grid_leaves_out_is_as_in_the_study():
     (first, _) = cases("pairs", pairs=[1, 2])
     assert first.setting == SETTING
-    assert (first.curve, first.size, first.step_rule) == ("", {}, "study")
+    assert first.factors == (1.0, 1.0)
+    assert first.labels == {"step_rule": "study", "curve": "", "axis": "pairs", "value": 1.0}
+    assert sweeps.size_of(first) == {}
+    assert (first.seeds, first.environment, first.instance) == ((), None, None)
+
+
+def test_exact_limit_has_the_settings_of_its_algorithm():
+    limit, own = (cases("pairs", name, pairs=[1, 2])[0] for name in ("pg_pd", "zpgpd_hf"))
+    assert limit.setting == own.setting
+    assert limit.setting["directions"] == "tangent"
+    assert sweeps.studied("pg_pd") == sweeps.studied("zpgpd_hf") == "zpgpd_hf"
+    assert sweeps.studied("npg_pd") == "npgpd_hf"
+
+
+def test_perturbation_of_the_theorem_is_left_to_it():
+    made = cases(algorithm="zpgpd_hf", iterations=[10, 20], perturbation=["theorem", 0.5])
+    assert [case.setting["perturbation"] for case in made] == [None, None, 0.5, 0.5]
 
 
 @pytest.mark.parametrize(
-    ("rule", "primal", "dual"),
-    [("study", 0.3, 0.1), ("falling", 0.15, 0.1), ("theorem", None, None)],
+    ("rule", "steps", "factors"),
+    [
+        ("study", (0.3, 0.2), (1.0, 0.5)),
+        ("falling", (0.3, 0.2), (0.5, 0.5)),
+        ("theorem", (None, None), (1.0, 1.0)),
+    ],
 )
-def test_step_rules(rule, primal, dual):
-    case = cases(iterations=[100, 400], steps=rule)[1]
-    assert case.setting["primal_step"] == primal
-    assert case.setting["dual_step"] == dual
+def test_step_rules(rule, steps, factors):
+    first, last = cases(iterations=[100, 400], steps=rule)
+    assert (last.setting["primal_step"], last.setting["dual_step"]) == steps
+    assert last.factors == factors
+    assert first.factors == (1.0, 1.0)
 
 
-def test_theorem_steps_can_be_scaled_once_they_are_numbers():
-    cmdp = random_cmdp()
-    open_setting = {**SETTING, "primal_step": None, "dual_step": None}
-    with pytest.raises(ValueError, match="steps: 'falling' scales"):
-        sweeps.scaled_steps(open_setting, 400, "falling")
-    numbers = sweeps.with_numbers(cmdp, "npgpd_hf", open_setting)
-    assert numbers["primal_step"] == pytest.approx(2 * math.log(4))
-    assert numbers["dual_step"] == pytest.approx(0.1 / 10)
-    assert sweeps.with_numbers(cmdp, "npgpd_hf", SETTING) == SETTING
+def test_dual_step_that_is_left_to_the_theorem_falls_by_itself():
+    theorem = SETTING | {"primal_step": None, "dual_step": None, "iterations": 400}
+    assert sweeps.scaled_steps(theorem, 100, "study") == (theorem, (1.0, 1.0))
+    assert sweeps.scaled_steps(theorem, 100, "falling") == (theorem, (0.5, 1.0))
+
+
+def test_dual_step_falls_with_the_root_of_t_in_the_runs():
+    found = run_seeds(cases(iterations=[25, 100, 400], steps=["study", "falling"]), [0])
+    study, falling = (found[found["step_rule"] == rule] for rule in ("study", "falling"))
+    assert study["dual_step"].to_numpy() == pytest.approx([0.4, 0.2, 0.1])
+    assert study["primal_step"].to_numpy() == pytest.approx([0.3] * 3)
+    assert falling["dual_step"].to_numpy() == pytest.approx([0.4, 0.2, 0.1])
+    assert falling["primal_step"].to_numpy() == pytest.approx([0.6, 0.3, 0.15])
 
 
 def test_corollary_schedule():
@@ -72,75 +122,182 @@ def test_corollary_schedule():
     assert made[1].setting["evaluators"] == 6908
     assert made[1].setting["horizon"] == 33
     assert 0.9**33 <= 1 / math.sqrt(1000) < 0.9**32
+    only = cases(iterations=[500, 1000], evaluators="corollary")[1]
+    assert (only.setting["evaluators"], only.setting["horizon"]) == (6908, 20)
 
 
 @pytest.mark.parametrize(
-    ("axis", "grid", "named"),
+    ("axis", "grid", "message"),
     [
-        ("colour", {}, "varies: one of"),
-        ("iterations", {"colour": 1}, "colour: not a key"),
         ("iterations", {"evaluators": [1, 2]}, "iterations: the sweep varies it"),
+        ("iterations", {"iterations": 10}, "iterations: the sweep varies it"),
+        ("iterations", {"iterations": [10]}, "iterations: the sweep varies it"),
         ("iterations", {"iterations": [20, 10]}, "iterations: increasing order"),
         ("evaluators", {"evaluators": [None, 4]}, "evaluators: increasing order"),
-        ("iterations", {"iterations": [10, 20], "steps": "none"}, "steps: one of"),
+        ("iterations", {"iterations": [1, 10]}, "iterations: at least 2 expected in a sweep"),
     ],
 )
-def test_bad_grid_is_refused_in_one_line(axis, grid, named):
-    with pytest.raises(ValueError, match=named):
-        sweeps.make_cases(axis, grid, SETTING, 0.9)
+def test_bad_grid_is_refused_in_one_line(axis, grid, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        cases(axis, **grid)
+
+
+# What runs draw, and on which environment.
+
+
+def old_name(setting, step_rule, **size):
+    """Names that the first published results were drawn under."""
+    return json.dumps({"step_rule": step_rule, **setting, **size}, sort_keys=True)
+
+
+@pytest.mark.parametrize(
+    ("step_rule", "steps"),
+    [
+        ("study", {"primal_step": 0.3, "dual_step": 0.4}),
+        ("theorem", {"primal_step": None, "dual_step": None}),
+    ],
+)
+def test_streams_are_named_after_sweep_rule_and_setting(step_rule, steps):
+    case = cases(iterations=[25, 50], evaluators=16, steps=step_rule)[0]
+    setting = SETTING | {"iterations": 25, "evaluators": 16} | steps
+    cmdp = environments.make(ENVIRONMENT)
+    expected = run(
+        cmdp,
+        "npgpd_hf",
+        seeds=[2],
+        checkpoints=[0, 11, 24, 25],
+        purpose=f"sweep test: {old_name(setting, step_rule)}",
+        **setting,
+    )
+    found = run_cases([sweeps.for_seed(case, 2, ENVIRONMENT)], cmdp, {})
+    assert found[list(expected)].equals(expected)
+
+
+def test_sizes_are_runs_on_an_instance_of_the_seed_that_binds_midway():
+    case = cases("states", states=[3, 5], actions=2)[1]
+    found = run_cases([sweeps.for_seed(case, 7, ENVIRONMENT)], None, {})
+    cmdp = random_cmdp(5, 2, 7, threshold="midway")
+    expected = run(
+        cmdp,
+        "npgpd_hf",
+        seeds=[7],
+        checkpoints=[0, 49, 99, 100],
+        purpose=f"sweep test: {old_name(SETTING, 'study', states=5, actions=2)}",
+        **SETTING,
+    )
+    assert found[list(expected)].equals(expected)
+    assert (found[["states", "actions"]] == [5, 2]).all(axis=None)
+
+
+def test_other_axes_stay_on_the_environment_of_the_study():
+    case = sweeps.for_seed(cases("pairs", pairs=[1, 2])[0], 7, ENVIRONMENT)
+    assert (case.seeds, case.environment) == ((7,), None)
+    moved = sweeps.on_instance(case, 3, ENVIRONMENT)
+    assert moved.environment == ENVIRONMENT | {"instance": 3, "threshold": "midway"}
+
+
+@pytest.mark.parametrize("size", [{"states": 4, "actions": 2}, {"states": 7}, {"actions": 5}])
+@pytest.mark.parametrize("instance", range(3))
+def test_constraint_of_an_instance_binds_midway(size, instance):
+    axis = next(iter(size))
+    grid = {key: [value, value + 1] if key == axis else value for key, value in size.items()}
+    case = sweeps.on_instance(cases(axis, **grid)[0], instance, ENVIRONMENT)
+    cmdp = environments.make(case.environment)
+    assert (cmdp.states, cmdp.actions) == (size.get("states", 6), size.get("actions", 3))
+    optimum, free = optima.solve(cmdp), optima.solve_unconstrained(cmdp)
+    assert optimum.multiplier > 0
+    assert optimum.slack == pytest.approx(cmdp.threshold - free.utility_value)
+
+
+# Averages.
 
 
 @pytest.fixture(scope="module")
 def table():
-    cmdp = random_cmdp()
-    made = cases(iterations=[11, 20], evaluators=[16, None])
-    tables = [sweeps.run_case(cmdp, "npgpd_hf", case, range(3), "test") for case in made]
-    return pd.concat(tables, ignore_index=True)
+    return run_seeds(cases(iterations=[11, 20], evaluators=[16, None]))
 
 
-def test_averages_are_over_all_and_over_the_later_half_of_the_iterates(table):
-    case = cases(iterations=[11, 20], evaluators=[16, None])[0]
+@pytest.mark.parametrize(("length", "half"), [(11, 5), (20, 10)])
+def test_averages_are_over_all_and_over_the_later_half_of_the_iterates(table, length, half):
+    cmdp = environments.make(ENVIRONMENT)
+    row = table.query(f"seed == 1 and value == {length} and curve == 'M = 16'").iloc[0]
+    dual = 0.2 * math.sqrt(100 / length)
+    setting = SETTING | {"iterations": length, "evaluators": 16, "dual_step": dual}
     every = run(
-        random_cmdp(),
+        cmdp,
         "npgpd_hf",
         seeds=[1],
-        checkpoints=range(12),
-        purpose=f"sweep test: {case.name}",
-        **case.setting,
+        checkpoints=range(length + 1),
+        purpose=f"sweep test: {old_name(setting, 'study')}",
+        **setting,
     )
-    row = table.query("seed == 1 and value == 11 and curve == 'M = 16'").iloc[0]
-    for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
-        assert row[name] == pytest.approx(every[column].iloc[:11].mean(), abs=1e-14)
-        assert row[f"late_{name}"] == pytest.approx(every[column].iloc[5:11].mean(), abs=1e-14)
-    assert row["multiplier"] == every["multiplier"].iloc[11]
-    assert (row["queries"], row["steps"]) == (every["queries"].iloc[11], every["steps"].iloc[11])
+    price = optima.solve(cmdp).multiplier
+    gap, violation = every["optimality_gap"], every["constraint_violation"]
+    for late, first in (("", 0), ("late_", half)):
+        means = gap.iloc[first:length].mean(), violation.iloc[first:length].mean()
+        assert row[f"{late}gap"] == pytest.approx(means[0], abs=1e-14)
+        assert row[f"{late}violation"] == pytest.approx(means[1], abs=1e-14)
+        priced = means[0] + price * means[1]
+        assert row[f"{late}priced_gap"] == pytest.approx(priced, abs=1e-13)
+    assert row["start_priced_gap"] == pytest.approx(gap[0] + price * violation[0], abs=1e-14)
+    for name in ("multiplier", "queries", "steps"):
+        assert row[name] == every[name].iloc[length]
+    assert row["owed"] == pytest.approx(row["multiplier"] / (dual * length))
+    assert row["misread"] == pytest.approx(row["violation"] - row["owed"])
+
+
+def test_a_row_per_run_with_its_labels_and_description(table):
+    assert len(table) == 2 * 2 * 3
+    assert not table.duplicated(["curve", "value", "seed"]).any()
+    described = ("algorithm", "axis", "step_rule", "iterations", "pairs", "horizon", "states")
+    assert {*described, *sweeps.METRICS, "perturbation", "optimal_multiplier"} <= set(table)
+    assert table["iteration"].tolist() == table["iterations"].tolist()
+
+
+def test_averages_do_not_depend_on_the_order_of_runs():
+    """Runs of two algorithms come in files of their own, each with several lengths."""
+    cmdp = environments.make(ENVIRONMENT)
+    parts = [
+        run_cases([sweeps.for_seed(case, 0, ENVIRONMENT)], cmdp, {})
+        for case in cases(iterations=[10, 12, 16], evaluators=[4, None])
+    ]
+    together = sweeps.averages(pd.concat(parts, ignore_index=True))
+    backwards = sweeps.averages(pd.concat(parts[::-1], ignore_index=True))
+    keys = ["curve", "value"]
+    pd.testing.assert_frame_equal(
+        together.sort_values(keys, ignore_index=True),
+        backwards.sort_values(keys, ignore_index=True),
+    )
+
+
+def test_sweeps_come_in_the_order_of_the_names():
+    cmdp = environments.make(ENVIRONMENT)
+    listed = []
+    for name in ("b", "a", "c"):
+        for case in cases(iterations=[10, 20]):
+            case.labels["sweep"] = name
+            listed.append(sweeps.for_seed(case, 0, ENVIRONMENT))
+    found = sweeps.averages(run_cases(listed, cmdp, {}), ("a", "b", "c"))
+    assert found["sweep"].tolist() == ["a", "a", "b", "b", "c", "c"]
+    assert found["value"].tolist() == [10, 20] * 3
 
 
 def test_violation_is_what_is_owed_and_what_was_misread():
     """Exact values misread nothing, so the multiplier keeps the whole account."""
-    made = cases(iterations=[50, 200], steps=["theorem", "study"])
-    for case in made:
-        row = sweeps.run_case(random_cmdp(), "npg_pd", case, [0], "test").iloc[0]
-        assert row["owed"] == pytest.approx(row["multiplier"] / row["dual_step"] / row["value"])
-        assert row["violation"] > 0.02
-        assert row["misread"] == pytest.approx(0, abs=1e-12)
+    found = run_seeds(
+        cases(algorithm="npg_pd", iterations=[50, 200], steps=["theorem", "study"]), [0]
+    )
+    owed = found["multiplier"] / found["dual_step"] / found["value"]
+    assert found["owed"].to_numpy() == pytest.approx(owed.to_numpy())
+    assert (found["violation"] > 0.005).all()
+    assert found["misread"].to_numpy() == pytest.approx(np.zeros(4), abs=1e-12)
 
 
 def test_short_trajectories_are_misread_by_their_tail():
     (case, _) = cases("horizon", horizon=[10, 20], pairs=50)
-    row = sweeps.run_case(random_cmdp(), "npgpd_hf", case, [0], "test").iloc[0]
-    tail = 0.9**11 * (0.55 - row["violation"])  # the utility that is left after 11 steps
+    row = run_seeds([case], [0]).iloc[0]
+    tail = 0.9**11 * (0.5 - row["violation"])  # the utility that is left after 11 steps
     assert row["misread"] == pytest.approx(-tail, rel=0.1)
-
-
-def test_excess_is_over_the_run_of_the_same_seed(table):
-    rest = summaries.excess(
-        table[table["curve"] == "M = 16"], table[table["curve"] == "M = ∞"], ["value"], ["gap"]
-    )
-    row = rest.query("seed == 2 and value == 20")["gap"].item()
-    both = table.query("seed == 2 and value == 20").set_index("curve")["gap"]
-    assert row == pytest.approx(both["M = 16"] - both["M = ∞"])
-    assert len(rest) == 6
 
 
 def test_priced_gap_is_negative_for_no_policy():
@@ -153,63 +310,87 @@ def test_priced_gap_is_negative_for_no_policy():
     policies = share * policies + (1 - share) * optima.solve_unconstrained(cmdp).policy
     v_r, v_g = cmdp.evaluate(policies)
     assert (v_r > optimum.reward_value).any()
-    gap = sweeps.priced(optimum.reward_value - v_r, cmdp.threshold - v_g, optimum)
+    gap = optimum.reward_value - v_r + optimum.multiplier * (cmdp.threshold - v_g)
     assert gap.min() > 0
-    at_optimum = sweeps.priced(
-        optimum.reward_value - cmdp.evaluate(optimum.policy)[0],
-        cmdp.threshold - cmdp.evaluate(optimum.policy)[1],
-        optimum,
-    )
-    assert at_optimum == pytest.approx(0, abs=1e-12)
 
 
 def test_blocks_of_seeds_change_nothing(table):
-    case = cases(iterations=[11, 20], evaluators=[16, None])[3]
-    alone = sweeps.run_case(random_cmdp(), "npgpd_hf", case, [2], "test")
+    alone = run_seeds(cases(iterations=[11, 20], evaluators=[16, None])[3:], [2])
     within = table.query("seed == 2 and value == 20 and curve == 'M = ∞'")
     pd.testing.assert_frame_equal(alone, within.reset_index(drop=True))
 
 
-def test_means_and_slopes_have_a_row_per_case_and_per_curve(table):
-    means = summaries.means(table, ["gap", "late_gap"])
-    assert len(means) == 4 * 2
-    assert set(means["seeds"]) == {3}
-    one = means.query("curve == 'M = 16' and value == 20 and metric == 'gap'").iloc[0]
-    chosen = table.query("curve == 'M = 16' and value == 20")
-    assert one["mean"] == pytest.approx(chosen["gap"].mean())
-    assert one["queries"] == 16 * 81 * 20
-    slopes = summaries.slopes(table, ["gap", "late_gap"])
-    assert list(slopes["curve"]) == ["M = 16", "M = 16", "M = ∞", "M = ∞"]
+# Plans and checks.
 
 
-def test_slope_of_an_exact_power_and_infinity_is_no_position():
-    rows = [
-        {"sweep": "s", "algorithm": "a", "curve": "", "value": value, "seed": seed, "gap": gap}
-        for value, gap in ((1, 8.0), (4, 4.0), (16, 2.0), (64, 1.0), (math.inf, 0.5))
-        for seed in range(2)
-    ]
-    slopes = summaries.slopes(pd.DataFrame(rows), ["gap"], floor=True).iloc[0]
-    assert slopes["slope"] == pytest.approx(-0.5)
-    assert slopes["power"] == pytest.approx(-0.5, abs=0.01)
-    assert slopes["floor"] == pytest.approx(0, abs=0.05)
+def test_plan_has_all_cases_of_all_sweeps_for_each_seed():
+    plan = sweeps.plan(CONFIG, ("corollary", "length"))
+    length = CONFIG["sweeps"]["length"]
+    assert list(plan) == ["npgpd_hf", "zpgpd_hf", "npg_pd", "pg_pd"]
+    assert [seed for seed, _ in plan["npgpd_hf"]] == list(range(length["seeds"]))
+    _, listed = plan["npgpd_hf"][3]
+    assert {case.seeds for case in listed} == {(3,)}
+    assert [case.labels["sweep"] for case in listed] == ["corollary"] * 10 + ["length"] * 24
+    assert {case.purpose for case in listed} == {"sweep corollary", "sweep length"}
 
 
-@pytest.mark.parametrize("size", [{"states": 4, "actions": 2}, {"states": 7}, {"actions": 6}])
-@pytest.mark.parametrize("instance", range(3))
-def test_drawn_process_binds_midway(size, instance):
-    options = {"states": 5, "actions": 3, "threshold": 9.0, "discount": 0.8}
-    cmdp = sweeps.draw_process(options, size, instance)
-    assert (cmdp.states, cmdp.actions) == (size.get("states", 5), size.get("actions", 3))
-    optimum = optima.solve(cmdp)
-    free = optima.solve_unconstrained(cmdp)
-    assert optimum.multiplier > 0
-    assert optimum.slack == pytest.approx(cmdp.threshold - free.utility_value)
+def test_exact_methods_run_once():
+    plan = sweeps.plan(CONFIG, ("length",))
+    for name in ("npg_pd", "pg_pd"):
+        assert [seed for seed, _ in plan[name]] == [0]
 
 
-def test_exact_limit_takes_the_settings_but_not_the_options_of_its_algorithm():
-    case = sweeps.make_cases("iterations", {"iterations": [10, 20]}, SETTING, 0.9)[0]
-    tangent = {**SETTING, "perturbation": 0.5, "directions": "tangent"}
-    other = sweeps.make_cases("iterations", {"iterations": [10, 20]}, tangent, 0.9)[0]
-    columns = ["gap", "violation", "priced_gap", "multiplier"]
-    ours, theirs = (sweeps.run_case(random_cmdp(), "pg_pd", c, [0], "test") for c in (case, other))
-    assert ours[columns].equals(theirs[columns])
+def test_sweeps_that_a_study_has_not_are_passed_over():
+    config = copy.deepcopy(CONFIG)
+    del config["sweeps"]["states"]
+    assert sweeps.plan(config, ("states",)) == {}
+    sweeps.check(config, ("states", "pairs"))
+
+
+def test_plan_takes_sizes_from_the_seed():
+    plan = sweeps.plan(CONFIG, ("states",))
+    for seed, listed in plan["npgpd_hf"]:
+        assert {case.environment["instance"] for case in listed} == {seed}
+        assert [case.environment["states"] for case in listed] == [5, 10, 20, 40]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"npgpd_hf": {"pairs": [2, 1]}}, "npgpd_hf: pairs: increasing order expected"),
+        ({"npgpd_hf": {"horizon": [2, 1]}}, "npgpd_hf: pairs: the sweep varies it"),
+        ({"sarsa": {"pairs": [1, 2]}}, "sarsa: algorithm: one of"),
+        ({"npgpd_hf": {"pairs": [1, 2], "perturbation": 1}}, "npgpd_hf: perturbation: no option"),
+        ({"npgpd_hf": {"pairs": [1, 2], "iterations": 1}}, "npgpd_hf: iterations: at least 2"),
+    ],
+)
+def test_sweep_that_cannot_be_run_is_refused_unless_it_belongs_to_others(changes, message):
+    config = copy.deepcopy(CONFIG)
+    config["sweeps"]["pairs"]["algorithms"] = changes
+    with pytest.raises(ValueError, match=rf"^sweeps\.pairs\.algorithms\.{message}"):
+        sweeps.check(config, ("length", "pairs"))
+    sweeps.check(config, ("length",))
+
+
+def test_limit_of_an_algorithm_that_the_study_has_not_is_refused():
+    config = copy.deepcopy(CONFIG)
+    del config["algorithms"]["zpgpd_hf"]
+    message = "^mine.algorithms.pg_pd: the study has no algorithm 'zpgpd_hf'$"
+    with pytest.raises(ValueError, match=message):
+        sweeps.check_grids(config, "mine", {"pg_pd": {"iterations": [10, 20]}}, "iterations")
+
+
+def test_theorems_steps_need_a_theorem(monkeypatch):
+    grids = {"npg_pd": {"iterations": [10, 20], "steps": ["study", "theorem"]}}
+    sweeps.check_grids(CONFIG, "mine", grids, "iterations")
+    monkeypatch.setattr(get_algorithm("npg_pd"), "has_theorem", lambda: False)
+    with pytest.raises(ValueError, match=r"npg_pd: steps: 'theorem' is not possible without a"):
+        sweeps.check_grids(CONFIG, "mine", grids, "iterations")
+
+
+def test_sizes_of_an_environment_from_a_file_cannot_be_varied():
+    config = copy.deepcopy(CONFIG)
+    config["environment"] = {"file": "mine.npz"}
+    grids = {"npgpd_hf": {"states": [4, 5]}}
+    with pytest.raises(ValueError, match=r"npgpd_hf: states: nothing of the CMDP in mine\.npz"):
+        sweeps.check_grids(config, "mine", grids, "states")

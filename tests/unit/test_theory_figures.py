@@ -3,7 +3,9 @@ import pandas as pd
 import pytest
 
 from pgpd_hf.figures import style
-from pgpd_hf.figures import theory as theory_figures
+from pgpd_hf.figures.bounds import bounds_figure
+from pgpd_hf.figures.certificates import certificate_figure
+from pgpd_hf.figures.rates import rates_figure
 from pgpd_hf.theory.certificates import PARTS
 
 
@@ -14,12 +16,12 @@ def close():
     style.plt.close("all")
 
 
-def test_rates_have_a_curve_per_crowd_and_rule_without_what_has_no_logarithm():
+def test_rates_have_a_curve_per_m_and_rule_without_what_has_no_logarithm():
     means = pd.DataFrame(
         {
             "algorithm": "npgpd_hf",
             "step_rule": np.repeat(["study", "theorem"], 2),
-            "crowd": ["64", "64", "inf", "inf"],
+            "evaluators": pd.array([64, 64, None, None], dtype="Int64"),
             "iterations": [10, 1000, 10, 1000],
             "metric": "gap",
             "mean": [0.4, 0.1, 0.2, -0.1],
@@ -27,7 +29,7 @@ def test_rates_have_a_curve_per_crowd_and_rule_without_what_has_no_logarithm():
             "high": [0.5, 0.2, 0.3, 0.0],
         }
     )
-    axes = theory_figures.rates_figure(means, {"npgpd_hf": -0.5}).axes[0]
+    axes = rates_figure(means).axes[0]
     curves = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     assert set(curves) == {
         "$M = 64$, steps of the study",
@@ -40,20 +42,27 @@ def test_rates_have_a_curve_per_crowd_and_rule_without_what_has_no_logarithm():
     assert last / first == pytest.approx(0.1)
 
 
+def test_rates_without_a_theorem_have_no_promised_slope():
+    table = {"algorithm": "npg_pd", "metric": "gap", "step_rule": "study", "evaluators": 1}
+    table |= {"iterations": [10, 100], "mean": 0.2, "low": 0.1, "high": 0.3}
+    labels = rates_figure(pd.DataFrame(table)).axes[0].get_legend_handles_labels()[1]
+    assert labels == ["$M = 1$, steps of the study"]
+
+
 def test_averages_of_which_none_is_positive_are_said_so():
     means = pd.DataFrame(
         {
             "algorithm": "npgpd_hf",
             "metric": ["gap", "gap", "violation", "violation"],
             "step_rule": "study",
-            "crowd": 64,
+            "evaluators": 64,
             "iterations": [10, 100] * 2,
             "mean": [0.4, 0.1, -0.2, -0.3],
             "low": [0.3, 0.0, -0.3, -0.4],
             "high": [0.5, 0.2, 0.1, -0.2],
         }
     )
-    figure = theory_figures.rates_figure(means, {"npgpd_hf": -0.5})
+    figure = rates_figure(means)
     figure.canvas.draw()
     gap, violation = figure.axes
     assert [text.get_text() for text in gap.texts] == []
@@ -73,7 +82,7 @@ def test_bounds_are_hollow_where_vacuous_and_set_as_mathematics():
             "reason": [None, "vacuous: above 1", None],
         }
     )
-    axes = theory_figures.bounds_figure(table).axes[0]
+    axes = bounds_figure(table).axes[0]
     labels = [tick.get_text() for tick in axes.get_yticklabels()]
     assert labels == ["E h_c² ≤ σ_2²  (723)   1a", "|∇V^μ - ∇V| ≤ μ L' d/2  (1060)   5c"]
     solid, hollow, *others = axes.collections
@@ -89,7 +98,7 @@ def test_certificates_stack_up_to_their_sum():
     table["optimisation"] = [0.1, 0.3]
     table["feedback"] = [0.2, 0.4]
     table["remaining"] = [-0.1, -0.3]
-    axes = theory_figures.certificate_figure(table, PARTS).axes[0]
+    axes = certificate_figure(table, PARTS).axes[0]
     bars = dict(zip(PARTS, axes.patches, strict=True))
     assert bars["optimisation"].get_y() == 0
     assert bars["feedback"].get_y() == pytest.approx(0.2)

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,7 +12,12 @@ import yaml
 from pgpd_hf.studies import readings
 
 KINDS = {".csv", ".json", ".npz", ".parquet", ".pdf", ".png", ".svg", ".txt"}
-SPLIT = {".parquet": pd.read_parquet, ".csv": pd.read_csv}  # into blocks; how to read them
+BLOCK = re.compile(r"(seeds)?\d+-\d+")  # name of a file that holds a block
+READ = {
+    ".parquet": pd.read_parquet,
+    ".csv": pd.read_csv,
+    ".json": lambda path: pd.read_json(path, orient="index", precise_float=True).reset_index(),
+}
 BLOCKS = {"block": 1, "job_minutes": 1e-5}
 
 
@@ -22,17 +28,14 @@ def outcome(project):
         name = path.relative_to(project.results()).as_posix()
         if path.suffix not in KINDS or name.startswith(("logs/", "benchmarks/", "provenance")):
             continue
-        if path.name.startswith(("seeds", "instances", "settings")):
-            table = SPLIT[path.suffix](path)
-            place = re.sub(r"(/instances[0-9-]+)?/[^/]+$", "", name)
-            blocks.setdefault(place, []).append(table)
+        if BLOCK.fullmatch(path.stem):
+            place = f"{Path(name).parent}/*{path.suffix}"
+            blocks.setdefault(place, []).append(READ[path.suffix](path))
         else:
             found[name] = path.read_bytes()
     for name, tables in blocks.items():
         table = pd.concat(tables, ignore_index=True)
-        keys = ("instance", "seed", "evaluators", "curve", "value", "schedule")
-        keys = [key for key in keys if key in table]
-        found[name] = table.sort_values(keys, kind="stable").to_csv(index=False)
+        found[name] = table.sort_values(list(table.columns)).to_csv(index=False)
     return found
 
 

@@ -29,9 +29,18 @@ def test_notebook_is_committed_without_outputs(path):
 def test_notebook_draws_in_the_common_style_and_in_words(path):
     cells = json.loads(path.read_text())["cells"]
     code = "".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    assert "plotting.use_style()" in code
-    assert "plotting.show(" in code
+    assert "style.use_style()" in code
+    assert "style.show(" in code
     assert "plt." not in code
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda path: path.stem)
+def test_notebook_says_nothing_about_one_study(path):
+    """Notebooks are the pages of every study, so measured numbers come from its tables."""
+    cells = json.loads(path.read_text())["cells"]
+    prose = "".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    assert "default study" not in prose
+    assert not re.search(r"−?\d\.\d+ \[−?\d", prose)  # an estimate with its interval
 
 
 def test_pictures_of_the_readme_have_words():
@@ -39,3 +48,13 @@ def test_pictures_of_the_readme_have_words():
     pictures = dict(re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", readme))
     assert set(pictures.values()) == {"figures/figure1.png", "figures/claims.png"}
     assert all(len(words) > 80 for words in pictures)
+
+
+def test_places_that_the_architecture_names_exist():
+    text = (ROOT / "docs/architecture.md").read_text()
+    places = {name for name in re.findall(r"`([\w./]+)`", text) if "/" in name or "." in name}
+    assert len(places) > 20
+    roots = [ROOT, ROOT / "src/pgpd_hf", ROOT / "src/pgpd_hf/algorithms"]
+    missing = {name for name in places if not any((root / name).exists() for root in roots)}
+    assert missing == set()
+    assert "```mermaid" in text

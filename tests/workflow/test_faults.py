@@ -75,7 +75,7 @@ def test_damaged_results_are_named_and_made_again(calibrated):
         ("aggregate.parquet", "aggregate"),
         ("optimum.json", "environment"),
         ("calibration/zpgpd_hf.csv", "calibrate"),
-        ("runs/npgpd_hf/M16/seeds0000-0002.parquet", "simulate"),
+        ("runs/npgpd_hf/M16/seeds0000-0002.parquet", "run"),
     ],
 )
 def test_result_that_was_deleted_is_made_again_by_the_same_command(finished, name, rule):
@@ -180,8 +180,9 @@ def test_cache_that_cannot_be_written_costs_only_time(tmp_path, what):
     file.write_text("no folder")
     blocked = {name: str(file) for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME")}
     code = (
-        "from pgpd_hf import _compilation, random_cmdp\n"
-        "print(_compilation.CACHE_FOLDER, random_cmdp(2, 2, 1).evaluate([[0.5, 0.5]] * 2)[0])"
+        "from pgpd_hf import random_cmdp\n"
+        "from pgpd_hf.core import compilation\n"
+        "print(compilation.CACHE_FOLDER, random_cmdp(2, 2, 1).evaluate([[0.5, 0.5]] * 2)[0])"
     )
     if what == "nothing":  # no folder can be made anywhere
         refusal = "def refuse(*_, **__):\n    raise PermissionError\n"

@@ -17,7 +17,7 @@ from processes import contents, jobs_in
 from projects import Project
 
 KILLS = int(os.environ.get("KILLS", "4"))
-COMMAND = ("figures", "summary", "--cores", "2")
+COMMAND = ("figure", "summary", "--cores", "2")
 STUDY = """
 study: small
 evaluators: [16]
@@ -29,7 +29,7 @@ algorithms:
   zpgpd_hf: {iterations: 600, primal_step: 0.01, dual_step: 0.01}
 calibration:
   seeds: 1
-  grid:
+  candidates:
     npgpd_hf: {primal_step: [0.1, 1], dual_step: [0.1]}
 claims:
   readings: []

@@ -2,15 +2,16 @@
 
 import sys
 
+import pandas as pd
 import pytest
 import yaml
 from projects import ROOT
 
-# As little as there can be: a name, and `advance`.
+# As little as there can be: a name, and `update`.
 PLAIN = '''
-"""The policy gradient with exact values, by the softmax parameterization."""
+"""The policy gradient with exact values and a decaying step, softmax parameterization."""
 
-import numpy as np
+import math
 
 from pgpd_hf.algorithms.base import Algorithm
 
@@ -18,18 +19,44 @@ from pgpd_hf.algorithms.base import Algorithm
 class Plain(Algorithm):
     name = "toy_plain"
 
-    def advance(self, theta, multiplier, words, normals):
-        cmdp, policies, multipliers = self.cmdp, [], []
-        for _ in words:
-            policy = self.policy(theta)
-            policies.append(policy)
-            multipliers.append(multiplier)
-            advantages = cmdp.advantages(policy, cmdp.reward + multiplier * cmdp.utility)
-            theta += self.primal_step * cmdp.state_occupancy(policy)[:, None] * policy * advantages
-            excess = cmdp.evaluate(policy)[1] - cmdp.threshold
-            multiplier = min(max(multiplier - self.dual_step * excess, 0.0), self.multiplier_bound)
-        return np.reshape(policies, (-1, *theta.shape)), np.array(multipliers), multiplier
+    def update(self, state, policy, words, normals):
+        cmdp, step = self.cmdp, self.primal_step / math.sqrt(state.iteration + 1)
+        advantages = cmdp.advantages(policy, cmdp.reward + state.multiplier * cmdp.utility)
+        gradient = cmdp.state_occupancy(policy)[:, None] * policy * advantages
+        multiplier = self.dual_update(state.multiplier, cmdp.evaluate(policy)[1] - cmdp.threshold)
+        return state._replace(theta=state.theta + step * gradient, multiplier=multiplier)
 '''
+# With memory: it asks evaluators, and follows the mean of all estimates so far.
+MEMORY = """
+from typing import NamedTuple
+
+import numpy as np
+
+from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
+
+
+class MeanState(NamedTuple):
+    theta: np.ndarray
+    multiplier: float
+    iteration: int
+    mean: np.ndarray
+
+
+class Memory(NPGPDHF):
+    name = "toy_memory"
+
+    def initial_state(self, initial_policy=None):
+        start = super().initial_state(initial_policy)
+        return MeanState(*start, mean=np.zeros_like(start.theta))
+
+    def update(self, state, policy, words, normals):
+        estimates, excess = self.estimate(state.theta, words, normals)
+        gradient = estimates[0] + state.multiplier * estimates[1]
+        mean = state.mean + (gradient - state.mean) / (state.iteration + 1)
+        theta = state.theta + self.primal_step * mean
+        multiplier = self.dual_update(state.multiplier, excess)
+        return state._replace(theta=theta, multiplier=multiplier, mean=mean)
+"""
 # A variant of another algorithm, with steps of its own.
 HALF = """
 from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
@@ -46,10 +73,11 @@ class Half(NPGPDHF):
 ENTRIES = {
     "toy_plain": {"iterations": 60, "pairs": 1, "primal_step": 0.3, "dual_step": 0.2},
     "toy_half": {"iterations": 40, "pairs": 2, "primal_step": "theorem", "dual_step": "theorem"},
+    "toy_memory": {"iterations": 30, "pairs": 1, "primal_step": 0.3, "dual_step": 0.2},
 }
 RUN = """
 import pgpd_hf
-for name in ("toy_plain", "toy_half"):
+for name in ("toy_plain", "toy_half", "toy_memory"):
     options = {"evaluators": 16, "seeds": [0, 1], "iterations": 50, "pairs": 1, "horizon": 20}
     steps = {} if name == "toy_half" else {"primal_step": 3.0, "dual_step": 0.1}
     trace = pgpd_hf.run(pgpd_hf.random_cmdp(), name, **options, **steps)
@@ -72,8 +100,8 @@ def add(project, **files):
 
 @pytest.fixture
 def extended(fresh):
-    """A project with two new algorithms, and two studies that have both."""
-    add(fresh, toy_plain=PLAIN, toy_half=HALF)
+    """A project with three new algorithms, and two studies that have them all."""
+    add(fresh, toy_plain=PLAIN, toy_half=HALF, toy_memory=MEMORY)
     for study, base in (("large", {}), ("tiny", {"seeds": 2, "horizon": 20})):
         content = {"study": study, **base, "algorithms": ENTRIES}
         (fresh.folder / f"config/{study}.yaml").write_text(yaml.safe_dump(content))
@@ -86,6 +114,7 @@ def test_run_knows_it(extended):
     assert output.splitlines() == [
         "toy_plain toy_plain True 0",
         f"toy_half toy_half True {50 * 16 * 81}",
+        f"toy_memory toy_memory True {50 * 16 * 81}",
         "primal_step, dual_step: numbers expected, since this algorithm has no theorem",
     ]
 
@@ -95,13 +124,15 @@ def test_every_target_is_planned_with_it(extended):
     code, output = extended.snakemake("--dry-run", *targets, configfile="config/large.yaml")
     assert code == 0, output
     for name in ENTRIES:
-        for people in (16, 64, 256):
-            assert f"{name}, M = {people}, seeds 0000 to " in output
-        assert f"{name} on binding instances 0001 to " in output
-        assert f"{name}: steps around the study's" in output
+        for evaluators in (16, 64, 256):
+            assert f"{name}, M = {evaluators}, seeds 0000 to " in output
+        assert f"instances: binding/{name}, 0001 to " in output
+        assert f"sensitivity: steps/{name}, 0000 to " in output
         assert f"{name}: step sizes, on calibration seeds" not in output
-        assert f"{name}, M = 256, sweep over T" not in output
-    assert "npgpd_hf, M = 256, sweep over T" in output
+        assert f"slopes: {name}, " not in output
+        assert f"rates: {name}, " not in output
+    assert "slopes: npgpd_hf, 0000 to " in output
+    assert "rates: npgpd_hf, 0000 to " in output
 
 
 def test_jobs_run_it(extended):
@@ -112,18 +143,17 @@ def test_jobs_run_it(extended):
 
 
 def test_rates_are_those_of_its_theorem_only_if_it_has_one(extended):
-    study = {"study": "tiny", "algorithms": ENTRIES}
-    study["rates"] = {"iterations": {name: [10, 20] for name in ENTRIES}}
+    lengths = {name: [10, 20] for name in ENTRIES}
+    study = {"study": "tiny", "seeds": 1, "algorithms": ENTRIES}
+    study["rates"] = {"iterations": lengths, "seeds": 1, "evaluators": [4]}
     (extended.folder / "config/tiny.yaml").write_text(yaml.safe_dump(study))
-    code, output = extended.snakemake("--dry-run", "rates", configfile="config/tiny.yaml")
+    runs = [f"results/tiny/rates/{name}/0000-0000.parquet" for name in ENTRIES]
+    code, output = extended.snakemake("--cores", "2", *runs, configfile="config/tiny.yaml")
     assert code == 0, output
-    planned = {
-        (name, rule)
-        for name in ENTRIES
-        for rule in ("study", "theorem")
-        if f"{name}, M = 256, sweep over T, {rule} steps" in output
-    }
-    assert planned == {("toy_plain", "study"), ("toy_half", "study"), ("toy_half", "theorem")}
+    made = pd.concat(pd.read_parquet(extended.folder / run) for run in runs)
+    with_theorem = {(name, "theorem") for name in ("toy_half", "toy_memory")}
+    found = set(zip(made["algorithm"], made["step_rule"], strict=True))
+    assert found == {(name, "study") for name in ENTRIES} | with_theorem
 
 
 def test_contract_holds_without_an_edit(extended):
@@ -135,18 +165,40 @@ def test_contract_holds_without_an_edit(extended):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (PLAIN.replace("toy_plain", "toy"), "class Plain: name = 'toy_plain' expected, a name"),
-        (PLAIN.replace("name = ", "title = "), "class Plain: name = 'toy_plain' expected, a name"),
-        (HALF.replace("name = ", "title = "), "class Half: name = 'toy_plain' expected, a name"),
-        (PLAIN.replace("advance", "iterate"), "class Plain: a method 'advance' expected"),
+        (PLAIN.replace("toy_plain", "toy"), "class Plain: name = 'toy_plain' expected, as the "),
+        (PLAIN.replace("name = ", "title = "), "class Plain: name = 'toy_plain' expected, as the "),
+        (HALF.replace("name = ", "title = "), "class Half: name = 'toy_plain' expected, as the "),
+        (PLAIN.replace("update", "iterate"), "class Plain: a method 'update' expected"),
         (PLAIN + PLAIN.replace("Plain", "Again"), "class Again: one algorithm per file expected"),
+        ("import math", "a subclass of Algorithm expected"),
     ],
 )
 def test_incomplete_file_is_named_in_one_line(fresh, text, message):
+    """Where it is used; other algorithms do not notice."""
     add(fresh, toy_plain=text)
-    code, output = fresh.call([sys.executable, "-c", "import pgpd_hf"])
+    use = "import pgpd_hf; print(pgpd_hf.ALGORITHMS[{!r}].label)".format
+    code, output = fresh.call([sys.executable, "-c", use("toy_plain")])
     assert code == 1
     assert output.splitlines()[-1].startswith(f"TypeError: algorithms/toy_plain.py: {message}")
+    assert fresh.call([sys.executable, "-c", use("npg_pd")]) == (0, "NPG-PD (exact)\n")
+
+
+def test_job_refuses_state_in_self(extended):
+    """Before it believes any number, in one line."""
+    counter = PLAIN.replace("state.iteration + 1", "self.count").replace(
+        "        cmdp, step",
+        "        self.count = getattr(self, 'count', 0) + 1\n        cmdp, step",
+    )
+    add(extended, toy_plain=counter)
+    run = "results/tiny/runs/toy_plain/M64/seeds0000-0001.parquet"
+    code, output = extended.snakemake("--cores", "2", run, configfile="config/tiny.yaml")
+    assert code != 0
+    assert "algorithm: advance of toy_plain gave other numbers for the same state" in output
+    assert not (extended.folder / run).exists()
+    command = [sys.executable, "-m", "pytest", "-q", "-k", "toy_plain", "-p", "no:cacheprovider"]
+    code, output = extended.call([*command, "tests/unit/test_contract.py"], cwd=ROOT)
+    assert code == 1
+    assert "belongs in the state, not in self" in output
 
 
 @pytest.mark.parametrize(
@@ -158,7 +210,7 @@ def test_incomplete_file_is_named_in_one_line(fresh, text, message):
         ),
         (
             {"primal_step": "calibrated", "dual_step": "calibrated"},
-            "config: calibration.grid: no entry for the algorithm 'toy_plain'",
+            "config: calibration.candidates: no entry for the algorithm 'toy_plain'",
         ),
     ],
 )

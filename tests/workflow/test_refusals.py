@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import random_cmdp
-from pgpd_hf.analyses import grid, schedules, sweeps
+from pgpd_hf import analyses, random_cmdp, sweeps
+from pgpd_hf.analyses import instances, schedules
 from pgpd_hf.studies import configuration, readings
+from pgpd_hf.support import validation
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -80,9 +81,13 @@ BAD = [
     ("algorithms.zpgpd_hf.perturbation", 0, "algorithms.zpgpd_hf.perturbation"),
     ("algorithms.zpgpd_hf.directions", "north", "algorithms.zpgpd_hf.directions"),
     ("algorithms.sarsa", CONFIG["algorithms"]["npgpd_hf"], "algorithms.sarsa"),
-    ("calibration.grid.npgpd_hf.dual_step", [], "calibration.grid.npgpd_hf.dual_step"),
-    ("calibration.grid.npgpd_hf.dual_step", [float("nan")], "calibration.grid.npgpd_hf.dual_step"),
-    ("calibration.grid", {}, "calibration.grid"),
+    ("calibration.candidates.npgpd_hf.dual_step", [], "calibration.candidates.npgpd_hf.dual_step"),
+    (
+        "calibration.candidates.npgpd_hf.dual_step",
+        [float("nan")],
+        "calibration.candidates.npgpd_hf.dual_step",
+    ),
+    ("calibration.candidates", {}, "calibration.candidates"),
     ("rates.iterations", {}, "rates.iterations"),
     ("rates.iterations.sarsa", [100, 200], "rates.iterations.sarsa"),
     ("rates.iterations.npgpd_hf", [100], "rates.iterations.npgpd_hf"),
@@ -99,6 +104,13 @@ def changed(key, value, config=CONFIG):
         place = place[parent]
     place[last] = value
     return config
+
+
+def check(config):
+    """Check a configuration, with the entries of all analyses."""
+    configuration.check(config, SCHEMA)
+    for analysis in analyses.find().values():
+        analysis.check(config, SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -120,14 +132,14 @@ def changed(key, value, config=CONFIG):
         ),
     ],
 )
-def test_every_number_of_people_is_tried(changes, end):
+def test_every_number_of_evaluators_is_tried(changes, end):
     config = CONFIG
     for key, value in changes.items():
         config = changed(key, value, config)
     with pytest.raises(ValueError, match=r".") as refusal:
         configuration.check(config, SCHEMA)
     assert str(refusal.value) == (
-        "algorithms.zpgpd_hf: perturbation: that of Theorem 2 is 0.0 here; a positive number has "
+        "algorithms.zpgpd_hf: perturbation: Theorem 2's is 0.0 here; a positive number has "
         f"to be given {end}"
     )
 
@@ -152,10 +164,8 @@ def test_bounds_that_cannot_be_checked_are_refused(key, value, message):
 
 
 def test_default_configuration_passes():
-    configuration.check(CONFIG, SCHEMA)
-    sweeps.check(CONFIG)
-    schedules.check(CONFIG)
-    grid.check(CONFIG)
+    configuration.check_bounds(CONFIG, SCHEMA)
+    check(CONFIG)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +224,7 @@ def test_schema_of_sweeps_and_schedules(key, value, named):
 )
 def test_sweep_that_cannot_be_run_is_refused(key, value, message):
     with pytest.raises(ValueError, match=r".") as refusal:
-        sweeps.check(changed(key, value))
+        sweeps.check(changed(key, value), tuple(CONFIG["sweeps"]))
     assert str(refusal.value).startswith(message)
 
 
@@ -245,14 +255,14 @@ def test_sweep_that_cannot_be_run_is_refused(key, value, message):
 )
 def test_schedule_that_cannot_be_run_is_refused(key, value, message):
     with pytest.raises(ValueError, match=r".") as refusal:
-        schedules.check(changed(key, value))
+        schedules.check(changed(key, value), SCHEMA)
     assert str(refusal.value).startswith(message)
 
 
 @pytest.mark.parametrize(("key", "value", "named"), BAD)
 def test_one_line_names_the_key(key, value, named):
     with pytest.raises(ValueError, match=r".") as refusal:
-        configuration.check(changed(key, value), SCHEMA)
+        check(changed(key, value))
     message = str(refusal.value)
     assert "\n" not in message
     assert named in message
@@ -271,33 +281,37 @@ def with_steps(*calibrated):
 
 def test_only_calibrated_steps_need_candidates_and_only_of_calibrations_that_run():
     config = with_steps("npgpd_hf")
-    instances = config["claims"]["instances"]
-    del config["calibration"]["grid"]["zpgpd_hf"], instances["calibration"]["grid"]["zpgpd_hf"]
+    options = config["claims"]["instances"]
+    del (
+        config["calibration"]["candidates"]["zpgpd_hf"],
+        options["calibration"]["candidates"]["zpgpd_hf"],
+    )
     configuration.check(config, SCHEMA)
-    readings.check(config, {}, SCHEMA)
-    del instances["calibration"]["grid"]["npgpd_hf"]
-    named = r"^claims\.instances\.calibration\.grid: no entry for the algorithm 'npgpd_hf'"
+    instances.check(config, SCHEMA)
+    del options["calibration"]["candidates"]["npgpd_hf"]
+    named = r"^claims\.instances\.calibration\.candidates: no entry for the algorithm 'npgpd_hf'"
     with pytest.raises(ValueError, match=named):
-        readings.check(config, {}, SCHEMA)
-    for group in instances["groups"].values():
+        instances.check(config, SCHEMA)
+    for group in options["groups"].values():
         group["numbers"] = []
-    readings.check(config, {}, SCHEMA)
-    readings.check(with_steps(), {}, SCHEMA)
+    instances.check(config, SCHEMA)
+    instances.check(with_steps(), SCHEMA)
 
 
 def test_reading_that_calibrates_needs_candidates():
     config = with_steps()
-    del config["calibration"]["grid"]["npgpd_hf"]
+    del config["calibration"]["candidates"]["npgpd_hf"]
     steps = {"primal_step": "calibrated", "dual_step": "calibrated"}
     reading = {"config": {"algorithms": {"npgpd_hf": steps}}}
-    with pytest.raises(ValueError, match=r"'tuned': calibration\.grid: no entry .* 'npgpd_hf'"):
+    with pytest.raises(
+        ValueError, match=r"'tuned': calibration\.candidates: no entry .* 'npgpd_hf'"
+    ):
         readings.check(config, {"tuned": reading}, SCHEMA)
 
 
 @pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
 def test_algorithm_without_values_of_t_has_no_rates(name):
-    config = changed("rates.iterations", {name: [10, 20]})
-    configuration.check(config, SCHEMA)
+    check(changed("rates.iterations", {name: [10, 20]}))
 
 
 @pytest.mark.parametrize("name", sorted(CONFIG))
@@ -307,7 +321,7 @@ def test_missing_key_is_named(name):
         configuration.check(config, SCHEMA)
 
 
-def test_process_that_would_take_many_minutes_to_solve_is_refused(tmp_path, monkeypatch):
+def test_environment_that_would_take_many_minutes_to_solve_is_refused(tmp_path, monkeypatch):
     message = r"states, actions: at most 1000000 transition probabilities expected, got 500 x 5 x"
     config = changed("environment.actions", 5, changed("environment.states", 500))
     with pytest.raises(ValueError, match=f"^environment: {message} 500$"):
@@ -396,7 +410,7 @@ def test_file_is_read_without_executing_anything(tmp_path, monkeypatch, content,
     path = Path("mine.yaml")
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r".") as refusal:
-        configuration.read(path)
+        validation.read(path)
     assert str(refusal.value).startswith(f"mine.yaml: {message}")
     assert "\n" not in str(refusal.value)
     assert [entry.name for entry in Path().iterdir()] == ["mine.yaml"]
@@ -433,15 +447,15 @@ def test_equal_keys_of_a_study_are_refused_by_make_and_by_snakemake(fresh):
 def test_keys_of_equal_names_in_different_tables_are_read(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("a: &a {x: 1, y: 2}\nb: {x: 3}\nc: [{x: 1}, {x: 2}]\nd: {<<: *a, x: 4}\n")
-    assert configuration.read(path)["d"] == {"x": 4, "y": 2}
+    assert validation.read(path)["d"] == {"x": 4, "y": 2}
 
 
 def test_file_that_holds_data_is_read(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("study: mine\nseeds: 3\n")
-    assert configuration.read(path) == {"study": "mine", "seeds": 3}
+    assert validation.read(path) == {"study": "mine", "seeds": 3}
     with pytest.raises(ValueError, match=r"none\.yaml: No such file"):
-        configuration.read(tmp_path / "none.yaml")
+        validation.read(tmp_path / "none.yaml")
 
 
 @pytest.mark.parametrize(
@@ -453,3 +467,11 @@ def test_every_value_in_a_command_is_quoted(path):
     assert len(commands) == path.read_text().count("shell:\n")
     assert [value for value in values if not value.endswith(":q") and value != "threads"] == []
     assert not any(re.search(r"'\{|\{[^{}]+\}'", command) for command in commands)
+
+
+def test_files_are_handed_to_scripts_and_not_through_a_command():
+    """A command is one argument of the shell, which thousands of names do not fit into."""
+    rules = Path(ROOT / "workflow/rules").glob("*.smk")
+    text = "\n".join(path.read_text() for path in [ROOT / "Snakefile", *rules])
+    assert text.count("    script:\n") > 15
+    assert re.findall(r"(?m)^ +shell:\n +(.*)", text) == ['"tee {log:q} <{input.text:q}"']

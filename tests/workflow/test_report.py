@@ -43,7 +43,9 @@ def test_results_are_sorted_into_folders_by_names_for_people(report):
     }
     assert set(labels) == {"Figure 1", "Provenance", "Theory", "Verdicts"}
     assert "NPGPD-HF: optimality gap" in labels["Figure 1"]
-    assert {"Rates in T", "Bounds", "Certificates", "Slopes in T"} <= labels["Theory"]
+    assert {"Bounds", "Certificates", "Rates in T (table)"} <= labels["Theory"]
+    # Titles of analyses are the first lines of their files.
+    assert {"Slopes in T, with floors removed or fitted"} <= labels["Theory"]
     assert "The study itself" in labels["Verdicts"]
     assert not re.search(r"\w/\w|\.(svg|html|csv|json)", str(labels))
 
@@ -54,9 +56,8 @@ def test_captions_state_the_values_in_force(report):
         for path, result in embedded(report, "results").items()
     }
     assert all(captions.values())
-    assert (
-        "M = 16, 64, 256 people per question. Mean over 3 seeds" in captions["figures/figure1.svg"]
-    )
+    expected = "M = 16, 64, 256 evaluators per question. Mean over 3 seeds"
+    assert expected in captions["figures/figure1.svg"]
     assert "M = ∞" in captions["rates.csv"]
     assert "NPGPD-HF: T = 20, 40, 80." in captions["rates.csv"]
     assert "Study smoke" in re.sub(r"<[^>]*>", "", embedded(report, "workflow_desc"))
@@ -89,5 +90,5 @@ def test_browser_shows_every_result_without_a_network(report, tmp_path):
 
 def test_what_has_not_been_made_is_left_out(fresh):
     planned = fresh.planned("reported")
-    assert {"figures", "rates", "bounds", "verdict_page", "provenance"} <= set(planned)
+    assert {"figure", "rates", "bounds", "verdict_page", "provenance"} <= set(planned)
     assert not {"certificates", "slopes", "claims_notebook"} & set(planned)

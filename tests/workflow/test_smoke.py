@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from projects import rules
 
-from pgpd_hf import runs
-from pgpd_hf.analyses import sweeps
+from pgpd_hf import runs, sweeps
+from pgpd_hf.analyses import slopes
 from pgpd_hf.support import storage
 
 FIGURES = [
@@ -132,8 +132,8 @@ def test_provenance_names_versions_configuration_and_times(finished):
     assert set(provenance["threads"].values()) == {"1"}
     jobs = {rule: entry["jobs"] for rule, entry in provenance["wall_time"].items()}
     assert jobs == {
-        **{"environment": 1, "calibrate": 2, "simulate": 6, "run_rates": 4, "bound": 3},
-        **{"aggregate": 1, "figures": 1, "rates": 1, "bounds": 1, "verdicts": 1, "summary": 1},
+        **{"environment": 1, "calibrate": 2, "run": 6, "run_block": 2, "bound": 3},
+        **{"aggregate": 1, "figure": 1, "rates": 1, "bounds": 1, "verdicts": 1, "summary": 1},
     }
     assert all(entry["seconds"] > 0 for entry in provenance["wall_time"].values())
     assert json.loads(json.dumps(provenance)) == provenance
@@ -181,11 +181,11 @@ def test_certificates_hold_along_every_run(finished):
         ("states", "npgpd_hf", 3, 2),
     ],
 )
-def test_sweep_has_a_row_per_case_and_seed(finished, sweep, algorithm, cases, seeds):
+def test_sweep_has_a_run_per_case_and_seed(finished, sweep, algorithm, cases, seeds):
+    analysis = "slopes" if sweep in slopes.SWEEPS else "effects"
     project, _ = finished
-    files = project.results("sweeps", sweep, algorithm).glob("*.parquet")
-    table = pd.concat(map(pd.read_parquet, files))
-    assert list(table.columns) == list(sweeps.COLUMNS)
+    table = sweeps.averages(read_runs(project, analysis, algorithm))
+    table = table[table["sweep"] == sweep]
     assert len(table.groupby(["curve", "value"])) == cases
     assert len(table) == cases * seeds
     assert table["priced_gap"].min() > -1e-9
@@ -196,9 +196,8 @@ def test_study_steps_of_sweeps_are_the_calibrated_ones(finished):
     project, _ = finished
     for algorithm, studied in (("npgpd_hf", "npgpd_hf"), ("npg_pd", "npgpd_hf")):
         steps = storage.read_json(project.results("calibration", f"{studied}.json"))
-        files = project.results("sweeps", "length", algorithm).glob("*.parquet")
-        table = pd.concat(map(pd.read_parquet, files))
-        study = table[table["step_rule"] == "study"]
+        table = read_runs(project, "slopes", algorithm)
+        study = table[(table["sweep"] == "length") & (table["step_rule"] == "study")]
         assert set(study["primal_step"]) == {steps["primal_step"]}
         scale = study["dual_step"] * (study["iterations"] / 60) ** 0.5
         assert scale.to_numpy() == pytest.approx(steps["dual_step"])
@@ -206,8 +205,7 @@ def test_study_steps_of_sweeps_are_the_calibrated_ones(finished):
 
 def test_schedules_cost_the_same(finished):
     project, _ = finished
-    files = project.results("schedules").rglob("*.parquet")
-    table = pd.concat(map(pd.read_parquet, files))
+    table = read_runs(project, "schedules")
     last = table[table["iteration"] == table.groupby("algorithm")["iteration"].transform("max")]
     assert last["schedule"].nunique() == 5
     assert (last.groupby("algorithm")[["queries", "steps"]].nunique() == 1).all(axis=None)
@@ -222,9 +220,14 @@ def test_grid_has_a_row_per_setting_and_all_its_runs(finished):
     assert table["late_priced_gap"].min() > -1e-9
 
 
+def read_runs(project, *parts):
+    """All runs of an analysis, or of one of its algorithms."""
+    return pd.concat(map(pd.read_parquet, project.results(*parts).rglob("*-*.parquet")))
+
+
 def test_another_look_at_sweeps_runs_none(finished):
     project, _ = finished
-    source = project.folder / "src/pgpd_hf/analyses/summaries.py"
+    source = project.folder / "src/pgpd_hf/summaries.py"
     before = source.read_text()
     try:
         source.write_text(before + "\n# another line\n")
@@ -232,7 +235,7 @@ def test_another_look_at_sweeps_runs_none(finished):
     finally:
         source.write_text(before)
     assert planned >= {"slopes", "effects", "schedules"}
-    assert not planned & rules("run_sweep", "run_schedules", "simulate", "calibrate")
+    assert not planned & rules("run_block", "run", "calibrate")
 
 
 def test_second_run_does_nothing(finished):
@@ -242,7 +245,7 @@ def test_second_run_does_nothing(finished):
     assert "Nothing to be done" in output
 
 
-def test_touching_the_plots_redraws_without_simulating(finished):
+def test_touching_the_plots_redraws_without_running(finished):
     project, _ = finished
     source = project.folder / "src/pgpd_hf/figures/panels.py"
     before = source.read_text()
@@ -251,16 +254,16 @@ def test_touching_the_plots_redraws_without_simulating(finished):
         planned = set(project.planned())
     finally:
         source.write_text(before)
-    assert "figures" in planned
-    assert not planned & rules("environment", "calibrate", "simulate", "run_rates", "aggregate")
+    assert "figure" in planned
+    assert not planned & rules("environment", "calibrate", "run", "run_block", "aggregate")
 
 
 def test_more_seeds_run_only_what_is_new(finished):
     project, _ = finished
     planned = project.planned("--config", "seeds=7")
     # Blocks of three: seeds 0-2 are there; 3-5 and 6 are not; for 2 algorithms and 3 M.
-    assert planned["simulate"] == 2 * 6
-    assert not set(planned) & rules("environment", "calibrate", "run_rates")
+    assert planned["run"] == 2 * 6
+    assert not set(planned) & rules("environment", "calibrate", "run_block")
 
 
 def test_editing_one_algorithm_leaves_the_other_alone(finished):
@@ -273,4 +276,4 @@ def test_editing_one_algorithm_leaves_the_other_alone(finished):
     finally:
         source.write_text(before)
     assert planned["calibrate"] == 1
-    assert planned["simulate"] == 3
+    assert planned["run"] == 3

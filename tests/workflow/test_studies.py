@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import random_cmdp
-from pgpd_hf.analyses import sweeps
-from pgpd_hf.studies import configuration, readings, study
+from pgpd_hf import random_cmdp, study, sweeps
+from pgpd_hf.analyses import instances
+from pgpd_hf.studies import configuration, readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -47,17 +47,17 @@ def test_study_of_random_environments_is_left_alone():
 
 def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
     own = {"environment": {"file": archive}}
-    study = changed(own)
-    config, lines = study.admit(study, ROOT, own, CONFIG)
-    assert study == changed(own)
+    before = changed(own)
+    config, lines = study.admit(before, ROOT, own, CONFIG)
+    assert before == changed(own)
     assert list(config["bounds"]["settings"]) == ["paper"]
     assert set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"]) == SCALED
     assert config["claims"]["instances"]["groups"] == {}
     assert config["grid"]["algorithms"] == {}
     assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"states", "actions"}
     assert lines == [
-        "left out, because mine.npz holds one process, and nothing to draw or to change others "
-        "from: bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
+        "left out, because the CMDP in mine.npz is one, and there is nothing to draw others from: "
+        "bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
         "unit-binding-ten-pairs, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
         "small, large; sweeps: states, actions; grid.algorithms: npgpd_hf, zpgpd_hf"
     ]
@@ -73,7 +73,7 @@ def test_configuration_of_a_finished_study_gives_the_same_study(archive):
     assert settled(config)[0] == config
 
 
-def test_setting_of_another_file_is_a_process_of_its_own(archive):
+def test_setting_of_another_file_is_a_cmdp_of_its_own(archive):
     random_cmdp(4, 2, 1).save("other.npz")
     options = {**CONFIG["bounds"]["settings"]["paper"], "environment": {"file": "other.npz"}}
     own = {"environment": {"file": archive}, "bounds": {"settings": {"other": options}}}
@@ -83,14 +83,14 @@ def test_setting_of_another_file_is_a_process_of_its_own(archive):
     assert configuration.bound_problem(config, "other")[0].states == 4
 
 
-def test_no_process_of_a_file_goes_by_another_name(archive):
+def test_no_cmdp_of_a_file_goes_by_another_name(archive):
     config = changed({"environment": {"file": archive}})
-    message = r": nothing of the process in mine\.npz can be changed"
+    message = r": nothing of the CMDP in mine\.npz can be changed"
     for name in ("unit-scale", "short-horizon"):
         with pytest.raises(ValueError, match=message):
             configuration.bound_problem(config, name)
     with pytest.raises(ValueError, match=f"^instance{message}"):
-        configuration.instance(config, 3)
+        configuration.vary(config, {"instance": 3})
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_no_process_of_a_file_goes_by_another_name(archive):
     [
         (
             {"sweeps": {"people": {"algorithms": {"npgpd_hf": {"states": 5}}}}},
-            "sweeps.people.algorithms.npgpd_hf: states: nothing of the process in mine.npz",
+            "sweeps.people.algorithms.npgpd_hf: states: nothing of the CMDP in mine.npz",
         ),
         (
             {"bounds": {"settings": {"paper": {"environment": {"scale": "unit"}}}}},
@@ -114,8 +114,8 @@ def test_what_cannot_be_left_out_is_refused(archive, changes, message):
 
 def test_file_of_a_setting_or_a_reading_stands_alone(archive):
     both = {"file": archive, "scale": "unit"}
-    mine = {**readings.DEFAULT, "title": "mine", "about": "", "config": {"environment": both}}
-    message = r"scale: nothing of the process in mine\.npz can be changed"
+    mine = {**readings.LOOK, "title": "mine", "about": "", "config": {"environment": both}}
+    message = r"scale: nothing of the CMDP in mine\.npz can be changed"
     with pytest.raises(ValueError, match=f"^reading 'mine': {message}$"):
         readings.check(CONFIG, {"mine": mine}, study.load_schema(ROOT, "config"))
     with pytest.raises(ValueError, match=r"^bounds\.settings\.unit-scale\.environment: \w+: not"):
@@ -123,12 +123,12 @@ def test_file_of_a_setting_or_a_reading_stands_alone(archive):
 
 
 @pytest.mark.parametrize("key", ["file", "instance"])
-def test_group_of_instances_cannot_be_one_process(key):
+def test_group_of_instances_cannot_be_one_cmdp(key):
     value = {"file": "mine.npz", "instance": 3}[key]
-    study = changed({"claims": {"instances": {"groups": {"small": {"environment": {key: value}}}}}})
+    own = {"claims": {"instances": {"groups": {"small": {"environment": {key: value}}}}}}
     message = rf"^claims\.instances\.groups\.small\.environment\.{key}: the instances are those of"
     with pytest.raises(ValueError, match=message):
-        readings.check(study, {}, study.load_schema(ROOT, "config"))
+        instances.check(changed(own), study.load_schema(ROOT, "config"))
 
 
 def test_sweeps_over_sizes_are_those_that_a_file_leaves_out():
@@ -207,6 +207,39 @@ def test_what_a_study_says_itself_is_refused_if_it_cannot_be_run(said, message):
     assert str(refusal.value).startswith(message)
 
 
+def test_algorithm_that_a_study_drops_leaves_nothing_behind():
+    config, lines = admitted({"algorithms": {"zpgpd_hf": None}})
+    assert lines == ["left out, because the study has no zpgpd_hf: all that is about it"]
+    # Readings that change nothing else, as opposed to those that change both algorithms.
+    left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
+    assert left == {"fixed-mu", "small-mu", "tangent", "softmax"}
+    loaded = study.load_readings(config, ROOT)
+    assert loaded["ten-pairs"]["config"]["algorithms"] == {"npgpd_hf": {"pairs": 10}}
+    assert set(loaded["unit"]["config"]["calibration"]["candidates"]) == {"npgpd_hf"}
+    for part in ("rates", "certificates"):
+        assert set(config[part]["iterations"]) == {"npgpd_hf"}
+    grids = [config[part]["algorithms"] for part in ("schedules", "grid")]
+    grids += [sweep["algorithms"] for sweep in config["sweeps"].values()]
+    assert set().union(*grids) == {"npgpd_hf", "npg_pd"}
+
+
+def test_reading_of_an_algorithm_that_does_not_exist_is_refused():
+    mine = {**readings.LOOK, "title": "mine", "config": {"algorithms": {"zpgpd": {"pairs": 2}}}}
+    mine = readings.restrict(mine, CONFIG["algorithms"])
+    with pytest.raises(ValueError, match=r"^reading 'mine': algorithms\.zpgpd: "):
+        readings.check(CONFIG, {"mine": mine}, study.load_schema(ROOT, "config"))
+
+
+@pytest.mark.parametrize("key", readings.LOOK)
+def test_reading_that_only_looks_otherwise_is_kept(key):
+    about = {"algorithms": {"zpgpd_hf": {"pairs": 2}}}
+    mine = readings.restrict({**readings.LOOK, "config": about}, ["npgpd_hf"])
+    assert mine["config"] == {}
+    assert readings.is_idle(mine)
+    assert not readings.is_idle({**mine, key: "otherwise"})
+    assert about == {"algorithms": {"zpgpd_hf": {"pairs": 2}}}
+
+
 def plan(project, *targets):
     """Files that config/mine.yaml stands for, and what is said about it."""
     code, output = project.snakemake(*targets, "--summary", configfile="config/mine.yaml")
@@ -224,11 +257,11 @@ def test_study_of_a_file_is_planned_as_the_readme_says(fresh):
     assert {path for path in made if "/bounds/" in path} == {"results/mine/bounds/paper.csv"}
     assert "results/mine/figures/figure1.pdf" in made
     assert len(notes) == 1
-    assert notes[0].startswith("config: left out, because my_environment.npz holds one process")
+    assert notes[0].startswith("config: left out, because the CMDP in my_environment.npz is one")
     made, _ = plan(fresh, "claims", "theory", "grid")
     assert "results/mine/verdicts.csv" in made
     assert not {path for path in made if "instances" in path or "/readings/unit" in path}
-    assert not {path for path in made if "/sweeps/states" in path or "/sweeps/actions" in path}
+    assert "results/mine/effects.csv" in made
     assert "results/mine/grid.csv" in made
 
 

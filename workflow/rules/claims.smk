@@ -1,103 +1,36 @@
+# {folder} is that of a reading, of a group of random instances ("instances/GROUP/"), or empty.
 rule verdicts:
     input:
-        script="workflow/scripts/judge.py",
-        sources=sources("claims/__init__", "core/cmdp", "statistics", "support/storage"),
+        # The statements are about the paper's algorithms, whatever the study has.
+        code=code("judge.py", *algorithm_files(*PAPER_ALGORITHMS)),
         claims=CLAIMS,
-        schema="workflow/schemas/claims.schema.yaml",
-        environment=lambda wildcards: environment_of(wildcards.case),
-        optimum=lambda wildcards: optimum_of(wildcards.case),
-        traces=lambda wildcards: traces(wildcards.case),
-        rates=lambda wildcards: [] if wildcards.case else f"{RESULTS}/rates.csv",
+        schema=CLAIMS_SCHEMA,
+        environment=unless_many(environment_of),
+        optimum=unless_many(optimum_of),
+        traces=lambda wildcards: judged_traces(wildcards.folder),
+        rates=lambda wildcards: [] if wildcards.folder else f"{RESULTS}/rates.csv",
     output:
-        f"{RESULTS}/{{case}}claims.csv",
+        f"{RESULTS}/{{folder}}claims.csv",
     log:
-        f"{RESULTS}/logs/verdicts/{{case}}claims.log",
+        f"{RESULTS}/logs/verdicts/{{folder}}claims.log",
     benchmark:
-        f"{RESULTS}/benchmarks/verdicts/{{case}}claims.tsv"
+        f"{RESULTS}/benchmarks/verdicts/{{folder}}claims.tsv"
     resources:
-        runtime=runtime("verdicts"),
-        mem_mb=memory("verdicts"),
+        runtime=runtime(resources.ANALYSIS),
+        mem_mb=memory(more=ROWS),
     params:
-        reading=lambda wildcards: json.dumps(cases.look(READINGS, wildcards.case)),
-        rates=lambda wildcards, input: ["--rates", input.rates] if input.rates else [],
+        look=lambda wildcards: readings.look(READINGS, wildcards.folder),
+        groups=lambda wildcards: instances.judged_with(config, wildcards.folder),
     message:
-        "{wildcards.case}verdicts"
-    shell:
-        "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
-        " --reading {params.reading:q} --environment {input.environment:q}"
-        " --optimum {input.optimum:q} --traces {input.traces:q} {params.rates:q}"
-        " --output {output:q} >{log:q} 2>&1"
-
-
-rule instance_verdicts:
-    input:
-        script="workflow/scripts/judge_instances.py",
-        sources=sources("claims/__init__", "statistics", "support/storage"),
-        claims=CLAIMS,
-        schema="workflow/schemas/claims.schema.yaml",
-        optima=lambda wildcards: [
-            f"{RESULTS}/instances/{group}/optima.csv"
-            for group in cases.judged_together(config, wildcards.group)
-        ],
-        traces=lambda wildcards: instance_traces(cases.judged_together(config, wildcards.group)),
-    output:
-        f"{RESULTS}/instances/{{group}}/claims.csv",
-    log:
-        f"{RESULTS}/logs/verdicts/instances/{{group}}/claims.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/verdicts/instances/{{group}}/claims.tsv"
-    resources:
-        runtime=runtime("instance_verdicts"),
-        mem_mb=memory("instance_verdicts"),
-    params:
-        groups=lambda wildcards: cases.judged_together(config, wildcards.group),
-    message:
-        "instances/{wildcards.group}/verdicts"
-    shell:
-        "python {input.script:q} --claims {input.claims:q} --schema {input.schema:q}"
-        " --groups {params.groups:q} --optima {input.optima:q} --traces {input.traces:q}"
-        " --output {output:q} >{log:q} 2>&1"
-
-
-rule sensitivity:
-    input:
-        script="workflow/scripts/sensitivity.py",
-        sources=lambda wildcards: sources(
-            "claims/__init__", "analyses/sensitivity", "analyses/sweeps", f"algorithms/{wildcards.algorithm}"
-        ),
-        claims=CLAIMS,
-        schema="workflow/schemas/claims.schema.yaml",
-        environment=f"{RESULTS}/environment.npz",
-        steps=steps_of,
-    output:
-        f"{RESULTS}/sensitivity/{{algorithm}}-{{axis}}/settings{{first}}-{{last}}.csv",
-    log:
-        f"{RESULTS}/logs/sensitivity/{{algorithm}}-{{axis}}/settings{{first}}-{{last}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/sensitivity/{{algorithm}}-{{axis}}/settings{{first}}-{{last}}.tsv"
-    resources:
-        runtime=runtime("sensitivity"),
-        mem_mb=memory("sensitivity"),
-    params:
-        study=lambda wildcards: configuration.relevant(config, wildcards.algorithm, "evaluators"),
-        options=json.dumps(config["claims"]["sensitivity"]),
-        steps=steps_option,
-    message:
-        "{wildcards.algorithm}: {wildcards.axis} around the study's, "
-        "settings {wildcards.first} to {wildcards.last}"
-    shell:
-        "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
-        " --algorithm {wildcards.algorithm:q} --axis {wildcards.axis:q} {params.steps:q}"
-        " --settings {wildcards.first:q} {wildcards.last:q}"
-        " --options {params.options:q} --claims {input.claims:q} --schema {input.schema:q}"
-        " --output {output:q} >{log:q} 2>&1"
+        "{wildcards.folder}verdicts"
+    script:
+        "../scripts/judge.py"
 
 
 rule verdict_table:
     input:
-        script="workflow/scripts/tabulate.py",
-        sources=sources("claims/report", "support/storage"),
-        tables=expand(f"{RESULTS}/{{case}}claims.csv", case=cases.titles(config, READINGS)),
+        code=code("verdict_table.py"),
+        tables=expand(f"{RESULTS}/{{folder}}claims.csv", folder=JUDGED),
     output:
         table=report(
             f"{RESULTS}/verdicts.csv",
@@ -112,33 +45,25 @@ rule verdict_table:
         f"{RESULTS}/benchmarks/verdict_table.tsv"
     localrule: True
     params:
-        titles=json.dumps(list(cases.titles(config, READINGS).values())),
+        titles=list(JUDGED.values()),
     message:
         "All verdicts in one table"
-    shell:
-        "python {input.script:q} {input.tables:q} --titles {params.titles:q}"
-        " --table {output.table:q} --text {output.text:q} >{log:q} 2>&1"
+    script:
+        "../scripts/verdict_table.py"
 
 
-use rule figures as claims_notebook with:
+use rule figure as claims_notebook with:
     input:
-        script="workflow/scripts/notebook.py",
-        template="workflow/templates/page/index.html.j2",
-        notebook="notebooks/claims.ipynb",
-        sources=sources("claims/__init__", "claims/report", "figures/verdicts", "support/storage"),
+        code=code("claims.ipynb", *algorithm_files(*PAPER_ALGORITHMS)),
+        runner=code("notebook.py"),
+        template=PAGE_TEMPLATE,
         table=rules.verdict_table.output.table,
         optimum=f"{RESULTS}/optimum.json",
         claims=CLAIMS,
-        sensitivity=sensitivities(),
+        schema=CLAIMS_SCHEMA,
+        sensitivity=analysis_runs("sensitivity"),
     output:
-        f"{FIGURES}/claims.pdf",
-        report(
-            f"{FIGURES}/claims.svg",
-            caption="../report/verdicts.rst",
-            category="Verdicts",
-            labels={"result": "All readings"},
-        ),
-        f"{FIGURES}/claims.png",
+        pictures("claims", "All readings", caption="../report/verdicts.rst", category="Verdicts"),
         notebook=f"{RESULTS}/notebooks/claims.ipynb",
         page=report(
             f"{RESULTS}/notebooks/claims.html",
@@ -152,15 +77,14 @@ use rule figures as claims_notebook with:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/claims.tsv"
     params:
-        parameters=lambda wildcards, input: json.dumps(
-            {
-                "results": RESULTS,
-                "figures": FIGURES,
-                "claims": input.claims,
-                "readings": {reading["title"]: reading["about"] for reading in READINGS.values()},
-                "sensitivity": input.sensitivity,
-            }
-        ),
+        parameters={
+            "results": RESULTS,
+            "figures": FIGURES,
+            "claims": CLAIMS,
+            "schema": CLAIMS_SCHEMA,
+            "readings": {reading["title"]: reading["about"] for reading in READINGS.values()},
+            "sensitivity": analysis_runs("sensitivity"),
+        },
     message:
         "The matrix of verdicts, and what it says"
 

@@ -1,22 +1,38 @@
-# What Slurm is asked before the first job is submitted; nothing else.
+# What jobs ask Slurm for, and what Slurm is asked before the first of them is submitted.
+
+import atexit
 
 
 def requests():
-    """What jobs that are to be submitted ask for, by rule."""
+    """What each job that has to run asks for, by rule; none for rules that are not submitted."""
     found = {}
-    for job in workflow.dag.needrun_jobs():
-        if not job.is_local:
-            asked = {"threads": job.threads, **job.resources}
-            found.setdefault(job.rule.name, []).append(asked)
-    return found
+    for job in workflow.dag.needrun_jobs(exclude_finished=False):
+        # Not `job.is_local`: in a dry run all jobs are.
+        if not (job.rule.norun or job.rule.name in workflow._localrules):
+            found.setdefault(job.rule.name, []).append({"threads": job.threads, **job.resources})
+    return dict(sorted(found.items()))
+
+
+def show_requests():
+    """Print what jobs ask for, a line for each rule."""
+    from pgpd_hf.support import slurm
+
+    for line in slurm.describe(requests()):
+        print(f"cluster: {line}", file=sys.stderr)
 
 
 def consult_slurm():
     """Stop with one line if jobs of an earlier run are in the queue, or these would be refused."""
     from pgpd_hf.support import slurm
 
+    show_requests()
     try:
         slurm.refuse_orphans(os.getcwd())
         slurm.refuse_requests(requests())
     except slurm.Refusal as refusal:
         sys.exit(f"slurm: {refusal}")
+
+
+# A dry run has no `onstart`. Only the profiles of clusters set `default-resources`.
+if workflow.is_main_process and workflow.resource_settings.default_resources:
+    atexit.register(lambda: show_requests() if workflow.dryrun and workflow.dag else None)

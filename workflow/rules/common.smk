@@ -1,24 +1,30 @@
-# Loading and validating the configuration; names of files; nothing else.
+# Loading and validating the configuration; names of files; what jobs ask for. No rules.
 
-import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
+from pgpd_hf import analyses, environments, resources, study, sweeps
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.analyses import instances
+from pgpd_hf.figures import FORMATS
+from pgpd_hf.runs import METRICS
+from pgpd_hf.studies import configuration, readings
+from pgpd_hf.support import dependencies, validation
 
-PACKAGE = Path("src/pgpd_hf")
 FOLDER = os.path.relpath(workflow.basedir)
 STUDY = config["study"] if isinstance(config.get("study"), str) else ""
 RESULTS = f"results/{STUDY}"
 FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
 CLAIMS = "config/claims.yaml"
-FORMATS = ["pdf", "svg", "png"]
+CLAIMS_SCHEMA = "workflow/schemas/claims.schema.yaml"
+PAPER_ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which theorems and statements are about
+PAGE_TEMPLATE = "workflow/templates/page/index.html.j2"
+NOTEBOOKS = [path.stem for path in Path("notebooks").glob("*.ipynb")]
 ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory
-METRICS = ["optimality_gap", "constraint_violation"]
 
-# Linear algebra on one thread: jobs share the cores, and bits do not depend on their number. Logs
-# in UTF-8: other encodings lack signs that names of cases have.
+# Linear algebra on one thread: jobs share the cores, and bits do not depend on their number.
 shell.prefix(
     "export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 "
     "PYTHONHASHSEED=0 PYTHONUTF8=1 TZ=UTC; "
@@ -27,14 +33,12 @@ shell.prefix(
 
 def settle_config():
     """Stop with one line if the configuration cannot be run; leave out what cannot be meant."""
-    from pgpd_hf.studies import study
-
     # Jobs on other nodes read the configuration anew, but it has been checked.
     prepare = study.admit if workflow.is_main_process else study.settle
     try:
         if workflow.is_main_process:
             for file in workflow.overwrite_configfiles:
-                configuration.read(file)
+                validation.read(file)
         own = workflow.config_settings.overwrite_config  # without config/config.yaml
         settled, lines = prepare(config, FOLDER, own, DEFAULTS)
     except ValueError as error:
@@ -73,38 +77,264 @@ def take_folder():
         sys.exit(f"error: {error}")
 
 
-def sources(*modules):
-    """Files of the package that the given modules consist of."""
-    from pgpd_hf.support import dependencies
+settle_config()
+if workflow.is_main_process:
+    check_folders()
 
-    return [str(PACKAGE / path) for path in dependencies.sources(*modules)]
+READINGS = study.load_readings(config, FOLDER)
+CONFIGS = readings.configurations(config, READINGS)  # by folder: "" is the study's own
+# Results that two readings share belong to the first of them.
+ENVIRONMENT_OWNERS = readings.owners(CONFIGS, readings.environment_key)
+RUN_OWNERS = {
+    algorithm: readings.owners(CONFIGS, readings.runs_key, algorithm)
+    for algorithm in config["algorithms"]
+}
+ANALYSES = analyses.find()
+PLANS = {
+    name: {part: study.fill_jobs(config, items) for part, items in analysis.plan(config).items()}
+    for name, analysis in ANALYSES.items()
+}
+JUDGED = study.judged(config, READINGS)  # titles of what has a table of verdicts, by folder
+ROWS = study.table_megabytes(config)
+
+
+def code(name, *modules):
+    """A script of the workflow, or a notebook, and the files of the package that it uses."""
+    own = f"{'notebooks' if name.endswith('.ipynb') else 'workflow/scripts'}/{name}"
+    return [own, *(f"src/pgpd_hf/{path}" for path in dependencies.sources(own, *modules))]
+
+
+def algorithm_file(name):
+    """File of the package with an algorithm."""
+    return f"algorithms/{name}.py"
+
+
+def algorithm_files(*others):
+    """Files of the package with the study's algorithms, and with others."""
+    return [algorithm_file(name) for name in {**config["algorithms"], **dict.fromkeys(others)}]
+
+
+def environment_module(folder=""):
+    """File of the package that makes the environment of the study, or of a reading."""
+    return f"environments/{environments.split(CONFIGS[folder]['environment'])[0]}.py"
+
+
+def name_evaluators(numbers):
+    """Values of M in the name of a file."""
+    return "+".join("inf" if number is None else str(number) for number in numbers)
+
+
+def crowds(folder):
+    """Values of M that one job runs, by their name: one in the study, all in readings."""
+    values = CONFIGS[folder]["evaluators"]
+    groups = [values] if folder else [[number] for number in values]
+    return {name_evaluators(group): group for group in groups}
+
+
+@cache
+def figure_jobs(folder, algorithm, evaluators):
+    """Cases of Figure 1 by block of seeds, for the values of M that one job runs."""
+    settings = CONFIGS[folder]
+    numbers = crowds(folder)[evaluators]
+    return study.fill_jobs(settings, study.work(settings, algorithm, numbers))
+
+
+def cases_of(wildcards):
+    """Cases of a job of Figure 1."""
+    jobs = figure_jobs(wildcards.reading, wildcards.algorithm, wildcards.evaluators)
+    return jobs[f"{wildcards.first}-{wildcards.last}"]
+
+
+def block_of(wildcards):
+    """Cases of a job of an analysis."""
+    return PLANS[wildcards.analysis][wildcards.part][f"{wildcards.first}-{wildcards.last}"]
+
+
+def modules_of(wildcards):
+    """Files of the package that the cases of a job of an analysis need by name."""
+    made = any(case.environment for case in block_of(wildcards))
+    return [algorithm_file(algorithm_of(wildcards))] + ["environments/random.py"] * made
+
+
+def algorithms_of(name):
+    """Algorithms that an analysis runs."""
+    return sorted({part.rpartition("/")[2] for part in PLANS[name]})
+
+
+def algorithm_of(wildcards):
+    """Algorithm of a part of an analysis."""
+    return wildcards.part.rpartition("/")[2]
+
+
+def calibrated_part(wildcards):
+    """Configuration whose calibration chooses the step sizes of a part, and its algorithm."""
+    analysis = ANALYSES[wildcards.analysis]
+    return analysis.calibrated(config, wildcards.part), algorithm_of(wildcards)
+
+
+def block_calibration_seconds(wildcards):
+    """Time of the calibrations that a job of an analysis needs."""
+    environments = {case.instance for case in block_of(wildcards)}
+    return len(environments) * study.calibration_seconds(*calibrated_part(wildcards))
+
+
+def largest_size(wildcards):
+    """Numbers of states and actions of the largest environment of a job of an analysis."""
+    own = configuration.size(config)
+    return max(
+        (case.size(own) for case in block_of(wildcards)), key=lambda size: size[0] ** 2 * size[1]
+    )
+
+
+def bound_file(wildcards):
+    """File of the environment of a setting of bounds, if it comes from one."""
+    changes = config["bounds"]["settings"][wildcards.setting]["environment"]
+    return configuration.vary(config, changes).get("file")
+
+
+def traces(folder):
+    """Files of all runs of the study, or of a reading."""
+    return [
+        f"{RESULTS}/{owner}runs/{algorithm}/M{evaluators}/seeds{block}.parquet"
+        for algorithm in config["algorithms"]
+        for owner in [RUN_OWNERS[algorithm][folder]]
+        for evaluators in crowds(owner)
+        for block in figure_jobs(owner, algorithm, evaluators)
+    ]
+
+
+def analysis_runs(name, parts=("",)):
+    """Files of all runs of an analysis, or of those of its parts whose names begin so."""
+    return [
+        f"{RESULTS}/{name}/{part}/{block}.parquet"
+        for part, blocks in PLANS[name].items()
+        if part.startswith(tuple(parts))
+        for block in blocks
+    ]
+
+
+def judged_traces(folder):
+    """Files of all runs that the verdicts of a folder look at."""
+    groups = instances.judged_with(config, folder)
+    return (
+        analysis_runs("instances", [f"{group}/" for group in groups]) if groups else traces(folder)
+    )
+
+
+def unless_many(file_of):
+    """File of the environment that verdicts are about, or of its optimum; none for instances."""
+    return lambda wildcards: (
+        [] if instances.judged_with(config, wildcards.folder) else file_of(wildcards.folder)
+    )
+
+
+def environment_of(folder):
+    """File with the environment of the study, or of a reading."""
+    return f"{RESULTS}/{ENVIRONMENT_OWNERS[folder]}environment.npz"
+
+
+def optimum_of(folder):
+    """File with the optimum of the study, or of a reading."""
+    return f"{RESULTS}/{ENVIRONMENT_OWNERS[folder]}optimum.json"
+
+
+def steps_of(cases, folder, block=None):
+    """Files with the calibrated step sizes of some cases, if they use any."""
+    calibrated = [case for case in cases if case.is_calibrated]
+    if any(case.instance is not None for case in calibrated):
+        return [block]
+    names = sorted({sweeps.studied(case.algorithm) for case in calibrated})
+    return [f"{RESULTS}/{folder}calibration/{name}.json" for name in names]
+
+
+def calibrations():
+    """Files of the study's own calibrations: all scores, and the chosen step sizes."""
+    return [
+        f"{RESULTS}/calibration/{algorithm}.{ending}"
+        for algorithm, options in config["algorithms"].items()
+        if options["primal_step"] == "calibrated"
+        for ending in ("csv", "json")
+    ]
+
+
+def in_target(target):
+    """Names of the analyses that belong to a target."""
+    return [name for name, analysis in ANALYSES.items() if target == analysis.TARGET]
+
+
+def tables(name, titles=None):
+    """Files of the tables that an analysis ends in, for the report, too."""
+    titles = ANALYSES[name].TABLES if titles is None else titles
+    return [_reported(f"{RESULTS}/{table}.csv", name, title) for table, title in titles.items()]
+
+
+def page(name, title=None):
+    """File of the page of an analysis, for the report, too."""
+    return _reported(f"{RESULTS}/notebooks/{name}.html", name, title or title_of(name))
+
+
+def analysis_outputs(name):
+    """Files of everything that an analysis ends in."""
+    pages = [f"{RESULTS}/notebooks/{name}.{ending}" for ending in ("ipynb", "html")]
+    return tables(name) + (pages if name in NOTEBOOKS else [])
+
+
+def title_of(name):
+    """Title of an analysis: the first line of its docstring."""
+    return ANALYSES[name].__doc__.splitlines()[0].rstrip(".")
+
+
+def _reported(file, name, title):
+    """Mark a file for the report; a caption is workflow/report/NAME.rst."""
+    caption = Path(f"workflow/report/{name}.rst")
+    options = {"caption": f"../report/{name}.rst"} if caption.exists() else {}
+    return report(file, category="Theory", labels={"result": title}, **options)
+
+
+def drawings(**options):
+    """Files of the figure: its panels and the whole."""
+    titles = {
+        f"{algorithm}_{metric}": f"{get_algorithm(algorithm).label}: {metric.replace('_', ' ')}"
+        for algorithm in config["algorithms"]
+        for metric in METRICS
+    } | {"figure1": "All panels"}
+    return [file for stem, title in titles.items() for file in pictures(stem, title, **options)]
+
+
+def pictures(stem, title, **options):
+    """Files of one picture, in every format; reports show the SVG."""
+    files = {ending: f"{FIGURES}/{stem}.{ending}" for ending in FORMATS}
+    return [*(files | {"svg": report(files["svg"], labels={"result": title}, **options)}).values()]
+
+
+def runtime(seconds):
+    """Minutes that jobs ask for, given the seconds of their work, or a function of the wildcards."""
+    return lambda wildcards, attempt: resources.minutes(
+        seconds(wildcards) if callable(seconds) else seconds, attempt
+    )
+
+
+def memory(size=None, more=0.0):
+    """Megabytes, given the size of the environment, or a function of the wildcards, and what else."""
+    size = size or configuration.size(config)
+    return lambda wildcards, attempt: resources.megabytes(
+        *(size(wildcards) if callable(size) else size),
+        more(wildcards) if callable(more) else more,
+        attempt,
+    )
 
 
 def project_files():
     """Files that the workflow consists of, and those with which it is set up and verified."""
     files = ["Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff"]
     files += ["pyproject.toml", "requirements.lock", "environment.yml"]
-    folders = ["config", "notebooks", "profiles", "reference", PACKAGE, "tools", "workflow"]
+    folders = ["config", "notebooks", "profiles", "reference", "src/pgpd_hf", "tools", "workflow"]
     found = [path for folder in folders for path in sorted(Path(folder).rglob("*"))]
     return files + [str(path) for path in found if path.is_file() and path.suffix != ".pyc"]
 
 
-def drawings(**options):
-    """Files of the figure: its panels and the whole, in every format; reports show the SVG."""
-    titles = {
-        f"{algorithm}_{metric}": f"{get_algorithm(algorithm).label}: {metric.replace('_', ' ')}"
-        for algorithm in config["algorithms"]
-        for metric in METRICS
-    } | {"figure1": "All panels"}
-    files = []
-    for stem, title in titles.items():
-        shown = report(f"{FIGURES}/{stem}.svg", labels={"result": title}, **options)
-        files += [f"{FIGURES}/{stem}.pdf", shown, f"{FIGURES}/{stem}.png"]
-    return files
-
-
 def benchmarks_of(rule):
-    """Benchmark files of all jobs that the results of a rule come from, by rule, as JSON.
+    """Benchmark files of all jobs that the results of a rule come from, by rule.
 
     Files that an earlier plan has left, such as those of other blocks, are not among them.
     """
@@ -114,9 +344,4 @@ def benchmarks_of(rule):
     for job in dag.bfs(dag.dependencies, *last):
         if job.benchmark:
             found.setdefault(job.rule.name, set()).add(str(job.benchmark))
-    return json.dumps({name: sorted(files) for name, files in sorted(found.items())})
-
-
-def made(*rules):
-    """Outputs of those of the rules that have been run before."""
-    return [file for rule in rules if all(map(os.path.exists, rule.output)) for file in rule.output]
+    return {name: sorted(files) for name, files in sorted(found.items())}

@@ -1,10 +1,54 @@
 # What a reader gets: the default study, and what else has been made.
 
+# What the default study ends in.
+MAIN = [
+    rules.figure.output,
+    rules.summary.output,
+    rules.bounds.output,
+    [tables(name) for name in in_target("all")],
+    [f"{RESULTS}/notebooks/{name}.html" for name in in_target("all")],
+    f"{RESULTS}/claims.csv",
+]
+
+
+rule provenance:
+    input:
+        code=code("provenance.py"),
+        results=MAIN,
+    output:
+        provenance=report(
+            f"{RESULTS}/provenance.json",
+            caption="../report/provenance.rst",
+            category="Provenance",
+            labels={"result": "Everything (data)"},
+        ),
+        config=report(
+            f"{RESULTS}/config.yaml",
+            caption="../report/provenance.rst",
+            category="Provenance",
+            labels={"result": "Configuration (data)"},
+        ),
+        page=report(
+            f"{RESULTS}/provenance.html",
+            caption="../report/provenance.rst",
+            category="Provenance",
+            labels={"result": "Versions, machine, commit and time"},
+        ),
+    log:
+        f"{RESULTS}/logs/provenance.log",
+    localrule: True
+    params:
+        config=config,
+        benchmarks=lambda wildcards: benchmarks_of("provenance"),
+    message:
+        "Versions, machine, commit, configuration and wall time"
+    script:
+        "../scripts/provenance.py"
+
 
 rule verdict_page:
     input:
-        script="workflow/scripts/verdict_page.py",
-        sources=sources("support/pages", "support/storage"),
+        code=code("verdict_page.py"),
         verdicts=f"{RESULTS}/claims.csv",
     output:
         report(
@@ -15,34 +59,32 @@ rule verdict_page:
         ),
     log:
         f"{RESULTS}/logs/verdict_page.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/verdict_page.tsv"
     localrule: True
     params:
         study=STUDY,
     message:
         "Verdicts as a page"
-    shell:
-        "python {input.script:q} --verdicts {input.verdicts:q} --study {params.study:q}"
-        " --output {output:q} >{log:q} 2>&1"
+    script:
+        "../scripts/verdict_page.py"
 
 
 rule reported:
     input:
-        rules.figures.output,
-        rules.rates.output,
-        rules.bounds.output,
-        rules.summary.output,
+        MAIN,
         rules.provenance.output,
         rules.verdict_page.output,
-        made(
-            rules.claims_notebook,
-            rules.verdict_table,
-            rules.certificates,
-            rules.slopes,
-            rules.effects,
-            rules.schedules,
-        ),
+        # What has been made before.
+        [
+            file
+            for files in (
+                rules.claims_notebook.output,
+                rules.verdict_table.output,
+                rules.certificates.output,
+                *map(analysis_outputs, in_target("theory")),
+            )
+            if all(map(os.path.exists, files))
+            for file in files
+        ],
     localrule: True
     message:
         "What a report shows is there"
@@ -50,16 +92,15 @@ rule reported:
 
 rule crate:
     input:
-        script="workflow/scripts/crate.py",
-        sources=project_files(),
+        code=code("crate.py"),
+        project=project_files(),
         configuration=f"{RESULTS}/config.yaml",
         provenance=f"{RESULTS}/provenance.json",
         results=[
             rules.reported.input,
-            f"{RESULTS}/claims.csv",
             rules.aggregate.output,
             traces(""),
-            [calibration_of(algorithm) for algorithm in config["algorithms"]],
+            calibrations(),
             environment_of(""),
             optimum_of(""),
         ],
@@ -73,8 +114,5 @@ rule crate:
         benchmarks=lambda wildcards: benchmarks_of("crate"),
     message:
         "Workflow, configuration and results as an RO-Crate"
-    shell:
-        "python {input.script:q} --study {params.study:q} --sources {input.sources:q}"
-        " --configuration {input.configuration:q} --provenance {input.provenance:q}"
-        " --benchmarks {params.benchmarks:q} --results {input.results:q}"
-        " --output {output:q} >{log:q} 2>&1"
+    script:
+        "../scripts/crate.py"

@@ -1,165 +1,106 @@
-# What the theorems promise, measured: sweeps and schedules, beyond the default study.
-# `snakemake theory` makes them.
+# What the paper's statements and proofs bound, computed: bounds.csv and certificates.csv.
+
+BOUND_TABLES = expand(f"{RESULTS}/bounds/{{setting}}.csv", setting=config["bounds"]["settings"])
+CERTIFICATES = {key: config["certificates"][key] for key in ("seeds", "iterations")}
+CERTIFICATE_TABLES = expand(
+    f"{RESULTS}/certificates/{{algorithm}}.csv", algorithm=CERTIFICATES["iterations"]
+)
 
 
-rule run_sweep:
+rule bound:
     input:
-        script="workflow/scripts/run_sweep.py",
-        sources=lambda wildcards: sources(
-            "studies/configuration", "analyses/sweeps", "support/storage", f"algorithms/{wildcards.algorithm}"
-        ),
-        environment=f"{RESULTS}/environment.npz",
-        steps=lambda wildcards: calibration_of(wildcards.algorithm),
+        # Every theorem is about one of these two; theory/table.py calls them by name.
+        code=code("bounds.py", environment_module(), *map(algorithm_file, ("npgpd_hf", "zpgpd_hf"))),
+        file=lambda wildcards: bound_file(wildcards) or [],
     output:
-        f"{RESULTS}/sweeps/{{sweep}}/{{algorithm}}/seeds{{first}}-{{last}}.parquet",
+        f"{RESULTS}/bounds/{{setting}}.csv",
     log:
-        f"{RESULTS}/logs/sweeps/{{sweep}}/{{algorithm}}/seeds{{first}}-{{last}}.log",
+        f"{RESULTS}/logs/bounds/{{setting}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/sweeps/{{sweep}}/{{algorithm}}/seeds{{first}}-{{last}}.tsv"
+        f"{RESULTS}/benchmarks/bounds/{{setting}}.tsv"
     resources:
-        runtime=runtime("run_sweep"),
-        mem_mb=memory("run_sweep"),
+        runtime=runtime(config["bounds"]["seeds"] * resources.BOUND_RUN),
+        mem_mb=memory(),
     params:
-        study=lambda wildcards: theory_part(sweep=config["sweeps"][wildcards.sweep]),
-        steps=steps_option,
+        study=lambda wildcards: {
+            "environment": config["environment"],
+            "link": config["link"],
+            "bounds": {
+                "seeds": config["bounds"]["seeds"],
+                "settings": {wildcards.setting: config["bounds"]["settings"][wildcards.setting]},
+            },
+        },
     message:
-        "sweep {wildcards.sweep}: {wildcards.algorithm}, "
-        "seeds {wildcards.first} to {wildcards.last}"
-    shell:
-        "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
-        " --sweep {wildcards.sweep:q} --algorithm {wildcards.algorithm:q}"
-        " --seeds {wildcards.first:q} {wildcards.last:q} {params.steps:q}"
-        " --output {output:q} >{log:q} 2>&1"
+        "Every lemma, theorem and corollary, setting {wildcards.setting}"
+    script:
+        "../scripts/bounds.py"
 
 
-rule run_schedules:
+use rule figure as bounds with:
     input:
-        script="workflow/scripts/run_schedules.py",
-        sources=lambda wildcards: sources(
-            "studies/configuration", "analyses/schedules", "support/storage", f"algorithms/{wildcards.algorithm}"
-        ),
-        environment=f"{RESULTS}/environment.npz",
-        steps=lambda wildcards: calibration_of(wildcards.algorithm),
+        code=code("bounds.ipynb"),
+        runner=code("notebook.py"),
+        template=PAGE_TEMPLATE,
+        tables=BOUND_TABLES,
     output:
-        f"{RESULTS}/schedules/{{algorithm}}/seeds{{first}}-{{last}}.parquet",
+        tables("bounds", {"bounds": "Bounds (table)"}),
+        notebook=f"{RESULTS}/notebooks/bounds.ipynb",
+        page=page("bounds", "Bounds"),
     log:
-        f"{RESULTS}/logs/schedules/{{algorithm}}/seeds{{first}}-{{last}}.log",
+        notebook=f"{RESULTS}/logs/notebooks/bounds.ipynb",
+        messages=f"{RESULTS}/logs/notebooks/bounds.log",
     benchmark:
-        f"{RESULTS}/benchmarks/schedules/{{algorithm}}/seeds{{first}}-{{last}}.tsv"
+        f"{RESULTS}/benchmarks/notebooks/bounds.tsv"
+    params:
+        parameters={"results": RESULTS, "tables": BOUND_TABLES},
+    message:
+        "The paper's bounds beside what they bound"
+
+
+rule certify:
+    input:
+        code=lambda wildcards: code("certificates.py", algorithm_file(wildcards.algorithm)),
+        environment=f"{RESULTS}/environment.npz",
+        steps=lambda wildcards: steps_of(study.certified_cases(config, wildcards.algorithm), ""),
+    output:
+        f"{RESULTS}/certificates/{{algorithm}}.csv",
+    log:
+        f"{RESULTS}/logs/certificates/{{algorithm}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/certificates/{{algorithm}}.tsv"
     resources:
-        runtime=runtime("run_schedules"),
-        mem_mb=memory("run_schedules"),
+        runtime=runtime(lambda wildcards: study.certificate_seconds(config, wildcards.algorithm)),
+        mem_mb=memory(
+            more=lambda wildcards: study.certificate_megabytes(config, wildcards.algorithm)
+        ),
     params:
-        study=theory_part(schedules=config["schedules"]),
-        steps=steps_option,
+        cases=lambda wildcards: [
+            vars(case) for case in study.certified_cases(config, wildcards.algorithm)
+        ],
+        draws=config["certificates"]["draws"],
     message:
-        "schedules: {wildcards.algorithm}, seeds {wildcards.first} to {wildcards.last}"
-    shell:
-        "python {input.script:q} --environment {input.environment:q} --study {params.study:q}"
-        " --algorithm {wildcards.algorithm:q}"
-        " --seeds {wildcards.first:q} {wildcards.last:q} {params.steps:q}"
-        " --output {output:q} >{log:q} 2>&1"
+        "Certificates along runs of {wildcards.algorithm}"
+    script:
+        "../scripts/certificates.py"
 
 
-use rule figures as slopes with:
+use rule figure as certificates with:
     input:
-        script="workflow/scripts/notebook.py",
-        template="workflow/templates/page/index.html.j2",
-        notebook="notebooks/slopes.ipynb",
-        sources=sources("figures/sweeps", "analyses/summaries"),
-        runs=sweep_files("length", "corollary"),
+        code=code("certificates.ipynb", *algorithm_files("npg_pd")),
+        runner=code("notebook.py"),
+        template=PAGE_TEMPLATE,
+        tables=CERTIFICATE_TABLES,
         environment=f"{RESULTS}/environment.npz",
     output:
-        means=f"{RESULTS}/slopes_means.csv",
-        table=report(
-            f"{RESULTS}/slopes.csv",
-            caption="../report/slopes.rst",
-            category="Theory",
-            labels={"result": "Slopes in T (table)"},
-        ),
-        notebook=f"{RESULTS}/notebooks/slopes.ipynb",
-        page=report(
-            f"{RESULTS}/notebooks/slopes.html",
-            caption="../report/slopes.rst",
-            category="Theory",
-            labels={"result": "Slopes in T"},
-        ),
+        tables("certificates", {"certificates": "Certificates (table)"}),
+        notebook=f"{RESULTS}/notebooks/certificates.ipynb",
+        page=page("certificates", "Certificates"),
     log:
-        notebook=f"{RESULTS}/logs/notebooks/slopes.ipynb",
-        messages=f"{RESULTS}/logs/notebooks/slopes.log",
+        notebook=f"{RESULTS}/logs/notebooks/certificates.ipynb",
+        messages=f"{RESULTS}/logs/notebooks/certificates.log",
     benchmark:
-        f"{RESULTS}/benchmarks/notebooks/slopes.tsv"
+        f"{RESULTS}/benchmarks/notebooks/certificates.tsv"
     params:
-        parameters=lambda wildcards, input, output: json.dumps(
-            {
-                "results": os.path.dirname(output.table),
-                "link": config["link"],
-                "runs": input.runs,
-            }
-        ),
+        parameters={"results": RESULTS, "tables": CERTIFICATE_TABLES, **CERTIFICATES},
     message:
-        "Slopes in T, with floors removed or fitted"
-
-
-use rule slopes as effects with:
-    input:
-        script="workflow/scripts/notebook.py",
-        template="workflow/templates/page/index.html.j2",
-        notebook="notebooks/effects.ipynb",
-        sources=sources("theory/predictions", "figures/sweeps", "analyses/summaries"),
-        runs=sweep_files("people", "horizon", "pairs", "states", "actions"),
-        environment=f"{RESULTS}/environment.npz",
-    output:
-        means=f"{RESULTS}/effects_means.csv",
-        table=report(
-            f"{RESULTS}/effects.csv",
-            caption="../report/effects.rst",
-            category="Theory",
-            labels={"result": "Effects of M, H, N, |S| and |A| (table)"},
-        ),
-        notebook=f"{RESULTS}/notebooks/effects.ipynb",
-        page=report(
-            f"{RESULTS}/notebooks/effects.html",
-            caption="../report/effects.rst",
-            category="Theory",
-            labels={"result": "Effects of M, H, N, |S| and |A|"},
-        ),
-    log:
-        notebook=f"{RESULTS}/logs/notebooks/effects.ipynb",
-        messages=f"{RESULTS}/logs/notebooks/effects.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/notebooks/effects.tsv"
-    message:
-        "Effects of M, H, N, |S| and |A|"
-
-
-use rule slopes as schedules with:
-    input:
-        script="workflow/scripts/notebook.py",
-        template="workflow/templates/page/index.html.j2",
-        notebook="notebooks/schedules.ipynb",
-        sources=sources("figures/sweeps", "analyses/summaries"),
-        runs=schedule_files(),
-        environment=f"{RESULTS}/environment.npz",
-    output:
-        means=f"{RESULTS}/schedules_means.csv",
-        table=report(
-            f"{RESULTS}/schedules.csv",
-            caption="../report/schedules.rst",
-            category="Theory",
-            labels={"result": "Schedules of M and H (table)"},
-        ),
-        notebook=f"{RESULTS}/notebooks/schedules.ipynb",
-        page=report(
-            f"{RESULTS}/notebooks/schedules.html",
-            caption="../report/schedules.rst",
-            category="Theory",
-            labels={"result": "Schedules of M and H"},
-        ),
-    log:
-        notebook=f"{RESULTS}/logs/notebooks/schedules.ipynb",
-        messages=f"{RESULTS}/logs/notebooks/schedules.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/notebooks/schedules.tsv"
-    message:
-        "Fewer people and shorter trajectories first, at equal cost"
+        "Where the error comes from"

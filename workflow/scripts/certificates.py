@@ -1,44 +1,26 @@
-"""Compute certificates along runs of one algorithm, on the study's process and on random ones."""
-
-import argparse
-import json
+"""Compute certificates along runs, on the study's environment and on random ones."""
 
 import pandas as pd
 
 from pgpd_hf import theory
 from pgpd_hf.algorithms import Setting
-from pgpd_hf.core import cmdp
-from pgpd_hf.studies import configuration
+from pgpd_hf.cases import Case, with_steps
+from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.studies.calibration import read_steps
 from pgpd_hf.support import storage
 
-
-@storage.one_line_errors()
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--environment", required=True, help="archive of the process")
-    parser.add_argument("--study", required=True, help="what of the config matters here, as JSON")
-    parser.add_argument("--algorithm", required=True)
-    parser.add_argument("--steps", help="JSON file with calibrated step sizes")
-    parser.add_argument("--output", required=True, help="CSV file to write")
-    arguments = parser.parse_args()
-
-    study = json.loads(arguments.study)
-    options = study["certificates"]
-    process = cmdp.CMDP.load(arguments.environment)
-    steps = configuration.read_steps(arguments.steps)
+with storage.job(snakemake):
+    cmdp = CMDP.load(snakemake.input.environment)
+    calibrated = None
+    for path in snakemake.input.steps:
+        calibrated = read_steps(path)[None]
     tables = []
-    for people in study["evaluators"]:
-        setting = configuration.run_setting(study, arguments.algorithm, people, steps)
-        setting["iterations"] = options["iterations"][arguments.algorithm]
-        seeds = range(options["seeds"])
-        tables.append(theory.certify(process, arguments.algorithm, Setting(**setting), seeds))
-        print(f"M = {people}: done", flush=True)
+    for case in (Case(**case) for case in snakemake.params.cases):
+        setting = Setting(**with_steps(case.setting, calibrated))
+        tables.append(theory.certify(cmdp, case.algorithm, setting, case.seeds))
+        print(f"M = {setting.evaluators}: done")
     ours = pd.concat(tables, ignore_index=True)
     ours.insert(0, "case", "study")
-    random = theory.random_certificates(options["draws"], [arguments.algorithm])
+    random = theory.random_certificates(snakemake.params.draws, [snakemake.wildcards.algorithm])
     random.insert(0, "case", "random")
-    storage.write_table(arguments.output, pd.concat([ours, random], ignore_index=True))
-
-
-if __name__ == "__main__":
-    main()
+    storage.write_table(snakemake.output[0], pd.concat([ours, random], ignore_index=True))

@@ -4,17 +4,12 @@ It is run into its log and copied from there when it has succeeded: of a failed 
 how far it came, and no output pretends to be a result.
 """
 
-import argparse
-import json
 import shutil
-from pathlib import Path
 
 import papermill
 from nbconvert import HTMLExporter
 
 from pgpd_hf.support import storage
-
-TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
 def execute(source, log, parameters):
@@ -27,24 +22,12 @@ def execute(source, log, parameters):
         raise OSError(error.evalue) from None
 
 
-@storage.one_line_errors()
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("source", help="notebook with a cell of parameters")
-    parser.add_argument("--parameters", required=True, help="their values, as JSON")
-    parser.add_argument("--log", required=True, help="notebook to write while it runs")
-    parser.add_argument("--notebook", required=True, help="notebook to write when it has succeeded")
-    parser.add_argument("--page", required=True, help="HTML file to write")
-    arguments = parser.parse_args()
-
-    execute(arguments.source, arguments.log, json.loads(arguments.parameters))
-    exporter = HTMLExporter(template_name="page", extra_template_basedirs=[str(TEMPLATES)])
-    page, _ = exporter.from_filename(arguments.log)
-    with storage.recording(arguments.page) as partial:
+with storage.job(snakemake):
+    executed = snakemake.log.notebook
+    execute(snakemake.input.code[0], executed, snakemake.params.parameters)
+    exporter = HTMLExporter(template_name="page", extra_template_basedirs=["workflow/templates"])
+    page, _ = exporter.from_filename(executed)
+    with storage.recording(snakemake.output.page) as partial:
         partial.write_text(page, encoding="utf-8")
-    with storage.recording(arguments.notebook) as partial:
-        shutil.copy(arguments.log, partial)
-
-
-if __name__ == "__main__":
-    main()
+    with storage.recording(snakemake.output.notebook) as partial:
+        shutil.copy(executed, partial)

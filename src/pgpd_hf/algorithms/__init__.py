@@ -1,44 +1,54 @@
-"""The algorithms, found by looking into this folder."""
+"""The algorithms, one per file of this folder; a file is imported when its algorithm is used."""
 
 import importlib
-import inspect
 import pkgutil
+from collections.abc import Mapping
 
-from pgpd_hf.algorithms.base import Algorithm, Setting
+from pgpd_hf.algorithms.base import Algorithm, Setting, State
 from pgpd_hf.core.arguments import require_one_of
 
-
-def _descendants(kind):
-    """All subclasses of a class, also those of subclasses."""
-    for child in kind.__subclasses__():
-        yield child
-        yield from _descendants(child)
+_NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "base")
 
 
-def _find():
-    """Algorithms by name, in alphabetical order."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
-    found = {}
-    for kind in dict.fromkeys(_descendants(Algorithm)):
-        file = kind.__module__.rpartition(".")[2]
-        place = f"algorithms/{file}.py: class {kind.__name__}"
-        # Jobs depend on the file of their algorithm, so it has to have the algorithm's name.
-        if vars(kind).get("name") != file:
-            raise TypeError(f"{place}: name = {file!r} expected, a name of its own as the file's")
-        if inspect.isabstract(kind):
-            raise TypeError(f"{place}: a method {min(kind.__abstractmethods__)!r} expected")
-        if file in found:
-            raise TypeError(f"{place}: one algorithm per file expected")
-        found[file] = kind
-    return dict(sorted(found.items()))
+class _Registry(Mapping):
+    """Algorithms by name, in alphabetical order; looking one up imports its file and checks it."""
+
+    def __iter__(self):
+        return iter(_NAMES)
+
+    def __len__(self):
+        return len(_NAMES)
+
+    def __getitem__(self, name):
+        if name not in _NAMES:
+            raise KeyError(name)
+        module = importlib.import_module(f"{__name__}.{name}")
+        found = [
+            value
+            for value in vars(module).values()
+            if isinstance(value, type)
+            and issubclass(value, Algorithm)
+            and value.__module__ == module.__name__  # not one that the file only imports
+        ]
+        if not found:
+            raise TypeError(f"algorithms/{name}.py: a subclass of Algorithm expected")
+        for kind in found:
+            place = f"algorithms/{name}.py: class {kind.__name__}"
+            # A job depends on its algorithm's file, which it finds by the algorithm's name.
+            if vars(kind).get("name") != name:
+                raise TypeError(f"{place}: name = {name!r} expected, as the file's")
+            if kind.update is Algorithm.update and kind.advance is Algorithm.advance:
+                raise TypeError(f"{place}: a method 'update' expected")
+            if kind is not found[0]:
+                raise TypeError(f"{place}: one algorithm per file expected")
+        return found[0]
 
 
-ALGORITHMS = _find()
+ALGORITHMS = _Registry()
 
 
 def get_algorithm(name):
-    """Look an algorithm up by name.
+    """Look an algorithm up by name and import its file, but no other algorithm's.
 
     Parameters
     ----------
@@ -53,10 +63,18 @@ def get_algorithm(name):
     Raises
     ------
     ValueError
-        If there is no such algorithm; the message lists those there are.
+        If there is no such algorithm; the message lists all names.
+    TypeError
+        If the file does not define the algorithm; the message says what it lacks.
+
+    Examples
+    --------
+    >>> from pgpd_hf.algorithms import get_algorithm
+    >>> get_algorithm("npg_pd").label
+    'NPG-PD (exact)'
     """
-    require_one_of("algorithm", name, ALGORITHMS)
+    require_one_of("algorithm", name, _NAMES)
     return ALGORITHMS[name]
 
 
-__all__ = ["ALGORITHMS", "Algorithm", "Setting", "get_algorithm"]
+__all__ = ["ALGORITHMS", "Algorithm", "Setting", "State", "get_algorithm"]

@@ -1,19 +1,72 @@
-"""What an algorithm is, to the rest of the package.
+r"""What an algorithm is to the rest of the package, and how to add one.
 
-A file in this folder that defines a subclass of :class:`Algorithm` adds an algorithm: the registry
-finds it, and so do :func:`pgpd_hf.run`, the workflow and the contract test
-(tests/unit/test_contract.py). The class has the file's name as its `name`, and a method `advance`;
-everything else has a default:
+A file in this folder that defines one subclass of :class:`Algorithm` adds an algorithm: the
+registry finds it, and so do :func:`pgpd_hf.run`, the workflow and the contract test. The class has
+the name of its file as `name`, and a method `update` that makes one iteration; everything else has
+a default:
 
-* `label` is the name, `parameterizations` is softmax alone;
-* `words_per_iteration` and `normals_per_iteration` are zero: no randomness;
+* `label` is the name, and `parameterizations` is softmax alone;
+* `words_per_iteration` and `normals_per_iteration` are zero: the algorithm is deterministic;
 * `effort` is none: no trajectories and no questions;
-* `theorem_steps` refuses: without a theorem, step sizes have to be given;
-* `estimate` refuses: it is for methods that ask people, so that their errors can be measured.
+* `theorem_steps` raises: without a theorem, step sizes have to be given;
+* `rate` and `limit_of` are None: no theorem promises a rate, and no algorithm has it as its limit;
+* `estimate` raises: it is for methods that ask evaluators, so that their errors can be measured.
+
+This file, `decaying.py`, is a complete algorithm with a decaying step size::
+
+    import math
+
+    from pgpd_hf.algorithms.base import Algorithm
+
+    class Decaying(Algorithm):
+        name = "decaying"
+
+        def update(self, state, policy, words, normals):
+            step = self.primal_step / math.sqrt(state.iteration + 1)
+            signal = self.cmdp.reward + state.multiplier * self.cmdp.utility
+            theta = state.theta + step * self.cmdp.advantages(policy, signal)
+            excess = self.cmdp.evaluate(policy)[1] - self.cmdp.threshold
+            multiplier = self.dual_update(state.multiplier, excess)
+            return state._replace(theta=theta, multiplier=multiplier)
+
+Everything that an iteration needs from earlier ones is part of the state: keep no state of your own
+in `self`, which serves all seeds. An algorithm with memory has a state with more fields. This one
+follows the mean of all gradients so far::
+
+    from typing import NamedTuple
+
+    import numpy as np
+
+    from pgpd_hf.algorithms.base import Algorithm
+
+    class MeanState(NamedTuple):
+        theta: np.ndarray  # (S, A)
+        multiplier: float
+        iteration: int
+        mean: np.ndarray  # (S, A)
+
+    class Averaged(Algorithm):
+        name = "averaged"
+
+        def initial_state(self, initial_policy=None):
+            start = super().initial_state(initial_policy)
+            return MeanState(*start, mean=np.zeros_like(start.theta))
+
+        def update(self, state, policy, words, normals):
+            signal = self.cmdp.reward + state.multiplier * self.cmdp.utility
+            gradient = self.cmdp.advantages(policy, signal)
+            mean = state.mean + (gradient - state.mean) / (state.iteration + 1)
+            theta = state.theta + self.primal_step * mean
+            excess = self.cmdp.evaluate(policy)[1] - self.cmdp.threshold
+            multiplier = self.dual_update(state.multiplier, excess)
+            return state._replace(theta=theta, multiplier=multiplier, mean=mean)
+
+Then run the contract test, which tests every algorithm in this folder:
+``pytest tests/unit/test_contract.py``.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,26 +74,27 @@ from pgpd_hf.core import links, policies
 from pgpd_hf.core.arguments import require_integer, require_number, require_one_of, shown
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import Optimum
+from pgpd_hf.core.simulator import count_words
 
 DIRECTIONS = ("sphere", "tangent")
-# Beyond these, the tables of one run would fill the memory of any machine, or the run a lifetime.
+# Beyond these, one run would exceed the memory of any machine, or take a lifetime.
 LARGEST = {"iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
-OPTIONS = ("perturbation", "directions")  # that only some algorithms know
+OPTIONS = ("perturbation", "directions")  # that only some algorithms have
 MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 
 
 @dataclass(frozen=True)
 class Setting:
-    r"""Everything that a run depends on, beside the process and the seed.
+    r"""Everything that a run depends on, except the CMDP and the seed.
 
     Attributes
     ----------
     evaluators : int or None
-        M, people per question; None for infinitely many.
+        M, evaluators per question; None for infinitely many.
     iterations : int
         T.
     pairs : int
-        N, rounds of trajectories per iteration.
+        N, rounds of trajectories and questions per iteration.
     horizon : int
         H: trajectories have H + 1 steps.
     primal_step, dual_step : float or None
@@ -48,13 +102,28 @@ class Setting:
     multiplier_bound : float or None
         Upper end of :math:`\Lambda`; None for the paper's :math:`2/((1-\gamma)\xi)`.
     link : str
-        The link function of all three questions.
+        Name of the link function of all three questions.
     perturbation : float or None
-        :math:`\mu` of zeroth-order methods; None for that of Theorem 2.
+        :math:`\mu`, the perturbation radius of zeroth-order methods; None for Theorem 2's.
     directions : {"sphere", "tangent"}
-        Perturb in all directions, as written, or only in those that keep rows summing to one.
+        Perturb in all directions, as in the paper, or only in those along which the rows of a
+        direct parameter keep summing to one.
     parameterization : str or None
-        "softmax" or "direct", where an algorithm leaves the choice; None for the paper's.
+        "softmax" or "direct", for algorithms that have both; None for the paper's.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range; the message names it.
+
+    Examples
+    --------
+    >>> from pgpd_hf.algorithms import Setting
+    >>> Setting(evaluators=64, iterations=1000).horizon
+    80
+    >>> Setting(evaluators=0, iterations=1000)
+    Traceback (most recent call last):
+    ValueError: evaluators: an integer of at least 1 expected, got 0
     """
 
     evaluators: int | None
@@ -91,32 +160,57 @@ class Setting:
             require_one_of("parameterization", self.parameterization, known)
 
 
-class Algorithm(ABC):
-    r"""A primal-dual method, ready to iterate on one process under one setting.
+class State(NamedTuple):
+    r"""What one iteration hands to the next; an algorithm with memory has further fields.
 
-    Subclasses have a `name` and implement :meth:`advance`; the rest has defaults.
+    Attributes
+    ----------
+    theta : ndarray, float64, shape (S, A)
+        :math:`\theta^{(t)}`.
+    multiplier : float
+        :math:`\lambda^{(t)}`.
+    iteration : int
+        t, counted from 0, the number of completed iterations.
+    """
+
+    theta: np.ndarray
+    multiplier: float
+    iteration: int
+
+
+class Algorithm:
+    r"""A primal-dual method, ready to iterate on one CMDP under one setting.
+
+    Subclasses have a `name` and a method :meth:`update`, or :meth:`advance` where a kernel makes
+    many iterations at once; the rest has defaults.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The CMDP.
     optimum : Optimum
         Its optimum; supplies the Slater slack :math:`\xi`.
     setting : Setting
-        The run.
+        The setting.
 
     Attributes
     ----------
     name, label : str
-        For files and configurations, and for people; the label is the name by default.
+        In files and configurations, and in figures; by default the label is the name.
     parameterizations : tuple of str
-        Those that it can run with, the paper's first; softmax by default.
+        The parameterizations that it can run with, the paper's first; softmax by default.
     options : tuple of str
-        Those of :data:`OPTIONS` that it knows; none by default.
+        Those of :data:`OPTIONS` that it has; none by default.
+    rate : float or None
+        Exponent of T in its theorem's bounds of the average gap and violation; not inherited.
+    limit_of : str or None
+        Name of the algorithm whose exact limit it is; not inherited.
     words_per_iteration, normals_per_iteration : int
-        64-bit words and standard normal numbers that one iteration consumes.
+        64-bit random words and standard normal numbers that one iteration consumes.
     questions_per_iteration, steps_per_iteration : int
-        Questions (each put to M people) and environment steps of one iteration.
+        Questions (each put to M evaluators) and environment steps of one iteration.
+    primal_step, dual_step : float
+        :math:`\eta_1` and :math:`\eta_2`.
     multiplier_bound : float
         Upper end of :math:`\Lambda`.
     """
@@ -125,13 +219,20 @@ class Algorithm(ABC):
     label: str
     parameterizations: tuple[str, ...] = ("softmax",)
     options: tuple[str, ...] = ()
+    rate: float | None = None
+    limit_of: str | None = None
     words_per_iteration: int = 0
     normals_per_iteration: int = 0
 
     def __init_subclass__(cls):
         super().__init_subclass__()
-        if "label" not in vars(cls):  # an inherited one would be that of another algorithm
-            cls.label = getattr(cls, "name", cls.__name__)
+        # What these say holds for one algorithm, and not for a variant of it.
+        own = {"label": getattr(cls, "name", cls.__name__), "rate": None, "limit_of": None}
+        for attribute, value in own.items():
+            if attribute not in vars(cls):
+                setattr(cls, attribute, value)
+        if "update" in vars(cls) and "advance" not in vars(cls):
+            cls.advance = Algorithm.advance  # a parent's kernel would not call it
 
     def __init__(self, cmdp: CMDP, optimum: Optimum, setting: Setting):
         self.cmdp = cmdp
@@ -140,9 +241,9 @@ class Algorithm(ABC):
             cmdp.states, cmdp.actions, setting.pairs
         )
         self.steps_per_iteration = trajectories * (setting.horizon + 1)
-        if trajectories:  # a word for each step, each round's first state and each vote
-            self.words_per_iteration = (
-                self.steps_per_iteration + setting.pairs + self.questions_per_iteration
+        if trajectories:
+            self.words_per_iteration = count_words(
+                setting.pairs, setting.horizon, trajectories, self.questions_per_iteration
             )
         if self.words_per_iteration > MOST_WORDS:
             raise ValueError(
@@ -172,18 +273,16 @@ class Algorithm(ABC):
         Raises
         ------
         ValueError
-            If the algorithm does not know one of :data:`OPTIONS`; the message names it.
+            If one of :data:`OPTIONS` is given that the algorithm lacks; the message names it.
         """
         for name in OPTIONS:
             if name in given and name not in cls.options:
                 known = ", ".join(cls.options) or "none"
-                raise ValueError(
-                    f"{name}: no option of {cls.name}; of {', '.join(OPTIONS)} it knows {known}"
-                )
+                raise ValueError(f"{name}: no option of {cls.name} (its options: {known})")
 
     @classmethod
     def known(cls, options):
-        """Leave out what another algorithm of the same settings knows, but this one does not.
+        """Leave out the options that only other algorithms have.
 
         Parameters
         ----------
@@ -199,19 +298,19 @@ class Algorithm(ABC):
 
     @staticmethod
     def effort(states, actions, pairs):
-        r"""What one iteration asks of the process and of people.
+        r"""Number of trajectories and of questions in one iteration.
 
         Parameters
         ----------
         states, actions : int
-            Size of the process.
+            Size of the CMDP.
         pairs : int
             N.
 
         Returns
         -------
         trajectories, questions : int
-            Numbers of both; none for a method that asks nobody.
+            Both are zero by default: exact methods sample nothing and ask nobody.
         """
         return 0, 0
 
@@ -222,7 +321,7 @@ class Algorithm(ABC):
         Parameters
         ----------
         cmdp : CMDP
-            The process.
+            The CMDP.
         optimum : Optimum
             Its optimum.
         iterations : int
@@ -236,7 +335,7 @@ class Algorithm(ABC):
         Raises
         ------
         ValueError
-            If there is no such theorem.
+            If the algorithm has no theorem.
         """
         raise ValueError(
             "primal_step, dual_step: numbers expected, since this algorithm has no theorem"
@@ -244,7 +343,7 @@ class Algorithm(ABC):
 
     @classmethod
     def has_theorem(cls):
-        """Whether the algorithm has a theorem that gives step sizes.
+        """Whether a theorem gives the algorithm's step sizes.
 
         Returns
         -------
@@ -254,16 +353,16 @@ class Algorithm(ABC):
 
     @classmethod
     def steps(cls, cmdp, optimum, setting):
-        r"""Step sizes of a run: those of the setting, and the theorem's where it leaves them open.
+        r"""Step sizes of a run: the setting's, or the theorem's where the setting has None.
 
         Parameters
         ----------
         cmdp : CMDP
-            The process.
+            The CMDP.
         optimum : Optimum
             Its optimum.
         setting : Setting
-            The run.
+            The setting.
 
         Returns
         -------
@@ -278,20 +377,69 @@ class Algorithm(ABC):
             other if step is None else step for step, other in zip(given, theorem, strict=True)
         )
 
-    @abstractmethod
-    def advance(self, theta, multiplier, words, normals):
-        r"""Do as many iterations as there are rows of randomness.
+    def initial_state(self, initial_policy=None):
+        r"""State before the first iteration: :math:`\theta^{(0)}` and :math:`\lambda^{(0)} = 0`.
 
         Parameters
         ----------
-        theta : ndarray, float64, shape (S, A)
-            :math:`\theta^{(t)}`; updated in place.
-        multiplier : float
-            :math:`\lambda^{(t)}`.
-        words : ndarray, uint64, shape (iterations, words_per_iteration)
+        initial_policy : array_like, float, shape (S, A), optional
+            Passed on to :meth:`initial_parameter`.
+
+        Returns
+        -------
+        State
+            Or a NamedTuple with at least the same fields.
+        """
+        return State(self.initial_parameter(initial_policy), 0.0, 0)
+
+    def update(self, state, policy, words, normals):
+        r"""Make one iteration.
+
+        Parameters
+        ----------
+        state : State
+            Before the iteration; its arrays must not be modified.
+        policy : ndarray, float64, shape (S, A)
+            The policy of :math:`\theta^{(t)}`.
+        words : ndarray, uint64, shape (words_per_iteration,)
             Random bits.
-        normals : ndarray, float64, shape (iterations, normals_per_iteration)
+        normals : ndarray, float64, shape (normals_per_iteration,)
             Standard normal numbers.
+
+        Returns
+        -------
+        State
+            After the iteration; :meth:`advance` counts `iteration`.
+        """
+        raise NotImplementedError
+
+    def dual_update(self, multiplier, excess):
+        r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 \hat h_c)`.
+
+        Parameters
+        ----------
+        multiplier : float
+            :math:`\lambda`.
+        excess : float
+            :math:`V_g - b`, or an estimate of it.
+
+        Returns
+        -------
+        float
+        """
+        return min(max(multiplier - self.dual_step * excess, 0.0), self.multiplier_bound)
+
+    def advance(self, state, words, normals):
+        r"""Make as many iterations as there are rows of randomness.
+
+        Parameters
+        ----------
+        state : State
+            Before the first of them; its arrays must not be modified.
+        words : ndarray, uint64, shape (iterations, words_per_iteration)
+            Random bits; the caller overwrites the array after the call.
+        normals : ndarray, float64, shape (iterations, normals_per_iteration)
+            Standard normal numbers; likewise.
 
         Returns
         -------
@@ -299,12 +447,20 @@ class Algorithm(ABC):
             The policy at the beginning of each iteration.
         multipliers : ndarray, float64, shape (iterations,)
             The multiplier at the beginning of each iteration.
-        multiplier : float
+        state : State
             After the last iteration.
         """
+        policies = np.empty((len(words), *state.theta.shape))
+        multipliers = np.empty(len(words))
+        for t in range(len(words)):
+            policy = self.policy(state.theta)
+            policies[t], multipliers[t] = policy, state.multiplier
+            following = self.update(state, policy, words[t], normals[t])
+            state = following._replace(iteration=state.iteration + 1)
+        return policies, multipliers, state
 
     def estimate(self, theta, words, normals):
-        r"""Estimate what one iteration estimates, without updating anything.
+        r"""Estimate the directions and the constraint as one iteration does, and update nothing.
 
         Parameters
         ----------
@@ -331,7 +487,7 @@ class Algorithm(ABC):
         raise TypeError(f"{self.name} asks nobody, so there is nothing to estimate")
 
     def initial_parameter(self, initial_policy=None):
-        r"""First parameter :math:`\theta^{(0)}`: zero for softmax, uniform for direct.
+        r"""First parameter :math:`\theta^{(0)}`, by default that of the uniform policy.
 
         Parameters
         ----------
@@ -345,8 +501,8 @@ class Algorithm(ABC):
         Raises
         ------
         ValueError
-            If `initial_policy` is no policy, or a softmax policy is asked to start at probability
-            zero.
+            If `initial_policy` is no policy, or if it has a probability of zero and the
+            parameterization is softmax.
         """
         shape = (self.cmdp.states, self.cmdp.actions)
         softmax = self.parameterization == "softmax"
@@ -360,7 +516,7 @@ class Algorithm(ABC):
         if not (initial_policy > 0).all():
             index = tuple(int(i) for i in np.argwhere(initial_policy == 0)[0])
             raise ValueError(
-                f"initial_policy: the probability at {index} is zero, which no softmax policy's is"
+                f"initial_policy: the probability at {index} is zero, which no softmax policy has"
             )
         return np.log(initial_policy)
 
@@ -380,3 +536,53 @@ class Algorithm(ABC):
         if self.parameterization == "softmax":
             policies.softmax(theta, policy)
         return policy
+
+
+def require_explicit_state(algorithm, words, normals, initial_policy=None):
+    """Refuse an algorithm whose iterations depend on more than its state and the randomness.
+
+    The same iterations are made twice in one piece, and once one by one; the bits have to agree.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        Ready to iterate.
+    words : ndarray, uint64, shape (iterations, words_per_iteration)
+        Random bits.
+    normals : ndarray, float64, shape (iterations, normals_per_iteration)
+        Standard normal numbers.
+    initial_policy : array_like, float, shape (S, A), optional
+        Where to start.
+
+    Raises
+    ------
+    ValueError
+        If they do not agree; the message says what has to be done.
+    """
+    start = algorithm.initial_state(initial_policy)
+    whole = algorithm.advance(start, words, normals)
+    if whole[2].iteration != start.iteration + len(words):
+        raise ValueError(
+            f"algorithm: advance of {algorithm.name} returned a state with iteration "
+            f"{whole[2].iteration} after {len(words)} iterations from {start.iteration}"
+        )
+    again = algorithm.advance(start, words, normals)
+    word, normal, state, parts = words[:1].copy(), normals[:1].copy(), start, []
+    for t in range(len(words)):
+        word[:], normal[:] = words[t], normals[t]
+        *part, state = algorithm.advance(state, word, normal)
+        parts.append(part)
+    pieces = (*map(np.concatenate, zip(*parts, strict=True)), state)
+    for result, how in ((again, "when repeated"), (pieces, "one iteration at a time")):
+        if not _same(whole, result):
+            raise ValueError(
+                f"algorithm: advance of {algorithm.name} gave other numbers for the same state and "
+                f"randomness {how}: what goes from iteration to iteration belongs in the state, "
+                f"not in self (tests/unit/test_contract.py tests this)"
+            )
+
+
+def _same(ours, theirs):
+    """Whether two results of `advance` have the same bits."""
+    pairs = zip((*ours[:2], *ours[2]), (*theirs[:2], *theirs[2]), strict=True)
+    return all(np.array_equal(one, other, equal_nan=True) for one, other in pairs)

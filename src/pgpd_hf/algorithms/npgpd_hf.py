@@ -1,28 +1,20 @@
 r"""NPGPD-HF: natural policy gradient primal-dual method from human feedback.
 
-Algorithm 1 of the paper, softmax parameterization. In each iteration people compare, for every
+Algorithm 1 of the paper, softmax parameterization. In each iteration evaluators compare, for every
 pair :math:`(s, a)`, a trajectory that starts with it to one that starts in s; the inverse link of
 their votes estimates the advantage. Line numbers in comments are those of Algorithm 1.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from pgpd_hf.algorithms.base import Algorithm
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import Crowd, ask, make_crowd
-from pgpd_hf.core.links import get_link
+from pgpd_hf.core.evaluators import ask
 from pgpd_hf.core.policies import softmax
-from pgpd_hf.core.sampling import (
-    FREE,
-    Tables,
-    action_thresholds,
-    draw,
-    make_tables,
-    sample_returns,
-)
+from pgpd_hf.core.sampling import FREE, Trajectories, action_thresholds, draw, sample_returns
+from pgpd_hf.core.simulator import make_simulator, split_words
 
 
 class NPGPDHF(Algorithm):
@@ -30,18 +22,11 @@ class NPGPDHF(Algorithm):
 
     name = "npgpd_hf"
     label = "NPGPD-HF"
-    parameterizations = ("softmax",)
+    rate = -1 / 2
 
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
-        bound = cmdp.return_bound(setting.horizon)
-        self.survey = Survey(
-            make_tables(cmdp),
-            make_crowd(setting.evaluators, get_link(setting.link), bound),
-            setting.pairs,
-            setting.horizon,
-            cmdp.threshold,
-        )
+        self.simulator = make_simulator(cmdp, setting)
 
     @staticmethod
     def effort(states, actions, pairs):  # noqa: D102
@@ -49,68 +34,69 @@ class NPGPDHF(Algorithm):
 
     @staticmethod
     def theorem_steps(cmdp, optimum, iterations):  # noqa: D102
-        return 2 * math.log(cmdp.actions), (1 - cmdp.discount) / math.sqrt(iterations)
+        return theorem_1_steps(cmdp.actions, cmdp.discount, iterations)
 
     def estimate(self, theta, words, normals):  # noqa: D102
         estimates = np.empty((2, *theta.shape))
-        excess = _estimate(
-            self.survey, self.policy(theta), words, estimates, _workspace(self.survey, *theta.shape)
-        )
+        trajectories = _trajectories(self.simulator.rounds, *theta.shape)
+        excess = _estimate(self.simulator, self.policy(theta), words, estimates, trajectories)
         return estimates, excess
 
-    def advance(self, theta, multiplier, words, normals):  # noqa: D102
-        step = self.primal_step / (1 - self.cmdp.discount)
-        return _advance(
-            self.survey, theta, multiplier, words, step, self.dual_step, self.multiplier_bound
+    def advance(self, state, words, normals):  # noqa: D102
+        theta = state.theta.copy()  # the kernel updates it in place
+        policies, multipliers, multiplier = _advance(
+            self.simulator,
+            theta,
+            state.multiplier,
+            words,
+            self.primal_step / (1 - self.cmdp.discount),
+            self.dual_step,
+            self.multiplier_bound,
         )
+        iteration = state.iteration + len(words)
+        state = state._replace(theta=theta, multiplier=multiplier, iteration=iteration)
+        return policies, multipliers, state
 
 
-class Survey(NamedTuple):
-    """Whom to ask, and about what.
+def theorem_1_steps(actions, discount, iterations):
+    r"""Step sizes of Theorem 1 (line 457).
 
-    Attributes
+    Parameters
     ----------
-    tables : Tables
-        Of the process.
-    crowd : Crowd
-        The evaluators.
-    rounds : int
-        N.
-    horizon : int
-        H.
-    threshold : float
-        b.
+    actions : int
+        :math:`|A|`.
+    discount : float
+        :math:`\gamma`.
+    iterations : int
+        T.
+
+    Returns
+    -------
+    primal_step, dual_step : float
+        :math:`\eta_1 = 2\log|A|` and :math:`\eta_2 = (1-\gamma)/\sqrt T`.
+
+    Examples
+    --------
+    >>> from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
+    >>> primal, dual = theorem_1_steps(actions=4, discount=0.5, iterations=100)
+    >>> round(primal, 4), dual
+    (2.7726, 0.05)
     """
-
-    tables: Tables
-    crowd: Crowd
-    rounds: int
-    horizon: int
-    threshold: float
-
-
-class Workspace(NamedTuple):
-    """Arrays that iterations reuse; K trajectories per iteration, N times (S + S A + 1)."""
-
-    thresholds: np.ndarray  # (1, S, A), uint64
-    followed: np.ndarray  # (K,), uint64
-    start: np.ndarray  # (K,), uint64
-    first_action: np.ndarray  # (K,), int64
-    returns: np.ndarray  # (K, 2), float64
+    return 2 * math.log(actions), (1 - discount) / math.sqrt(iterations)
 
 
 @njit
-def _advance(survey, theta, multiplier, words, step, dual_step, multiplier_bound):
+def _advance(simulator, theta, multiplier, words, step, dual_step, multiplier_bound):
     states, actions = theta.shape
     policies = np.empty((len(words), states, actions))
     multipliers = np.empty(len(words))
     advantage = np.empty((2, states, actions))
-    work = _workspace(survey, states, actions)
+    trajectories = _trajectories(simulator.rounds, states, actions)
     for t in range(len(words)):  # line 2
         softmax(theta, policies[t])
         multipliers[t] = multiplier
-        # Lines 3-20: people estimate both advantages and how far V_g exceeds b.
-        excess = _estimate(survey, policies[t], words[t], advantage, work)
+        # Lines 3-20: estimate both advantages from votes, and V_g - b.
+        excess = _estimate(simulator, policies[t], words[t], advantage, trajectories)
         # Lines 21-22: natural policy gradient step on the Lagrangian.
         for s in range(states):
             for a in range(actions):
@@ -121,66 +107,57 @@ def _advance(survey, theta, multiplier, words, step, dual_step, multiplier_bound
 
 
 @njit
-def _estimate(survey, policy, word, advantage, work):
-    """Lines 3-20: write the advantages' estimates, return that of V_g - b."""
+def _estimate(simulator, policy, words, advantage, trajectories):
+    """Lines 3-20: write the estimates of both advantages, and return that of V_g - b."""
     states, actions = policy.shape
-    rounds = survey.rounds
+    tables, evaluators, rounds, horizon, threshold = simulator
     per_round = states + states * actions + 1
-    steps = rounds * per_round * (survey.horizon + 1)
+    moves, first_states, votes = split_words(words, rounds, horizon, rounds * per_round)
 
     # Lines 4-7 and 13-14: trajectories from every s, from every (s, a), and from rho.
     for n in range(rounds):
-        first = draw(survey.tables.starts, np.uint64(0), word[steps + n], np.uint64(1))
-        work.start[(n + 1) * per_round - 1] = first
-    action_thresholds(policy, work.thresholds[0])
-    moves = word[:steps].reshape(survey.horizon + 1, rounds * per_round)
-    sample_returns(
-        survey.tables,
-        work.thresholds,
-        work.followed,
-        work.start,
-        work.first_action,
-        moves,
-        work.returns,
-    )
+        first = draw(tables.starts, np.uint64(0), first_states[n], np.uint64(1))
+        trajectories.start[(n + 1) * per_round - 1] = first
+    action_thresholds(policy, trajectories.thresholds[0])
+    sample_returns(tables, trajectories, moves)
 
     # Lines 8-12 and 15-20: votes, clipped frequencies, and the means of their inverse links.
     advantage[:] = 0.0
     excess = 0.0
-    vote = steps + rounds
+    vote = 0
     for n in range(rounds):
-        from_state = work.returns[n * per_round :]
+        from_state = trajectories.returns[n * per_round :]
         from_pair = from_state[states:]
         for s in range(states):
             for a in range(actions):
                 for signal in range(2):
                     difference = from_pair[s * actions + a, signal] - from_state[s, signal]
-                    advantage[signal, s, a] += ask(survey.crowd, difference, word[vote]) / rounds
+                    advantage[signal, s, a] += ask(evaluators, difference, votes[vote]) / rounds
                     vote += 1
-        difference = from_pair[states * actions, 1] - survey.threshold
-        excess += ask(survey.crowd, difference, word[vote]) / rounds
+        difference = from_pair[states * actions, 1] - threshold
+        excess += ask(evaluators, difference, votes[vote]) / rounds
         vote += 1
     return excess
 
 
 @njit
-def _workspace(survey, states, actions):
-    """Make the arrays; a round's trajectories start from every s, every (s, a), and rho."""
+def _trajectories(rounds, states, actions):
+    """Lay out the trajectories; those of a round start from every s, every (s, a), and rho."""
     per_round = states + states * actions + 1
-    trajectories = survey.rounds * per_round
-    start = np.zeros(trajectories, np.uint64)
-    first_action = np.full(trajectories, FREE)
-    for n in range(survey.rounds):
+    count = rounds * per_round
+    start = np.zeros(count, np.uint64)
+    first_action = np.full(count, FREE)
+    for n in range(rounds):
         for s in range(states):
             start[n * per_round + s] = s
             for a in range(actions):
                 k = n * per_round + states + s * actions + a
                 start[k] = s
                 first_action[k] = a
-    return Workspace(
+    return Trajectories(
         np.empty((1, states, actions), np.uint64),
-        np.zeros(trajectories, np.uint64),
+        np.zeros(count, np.uint64),
         start,
         first_action,
-        np.empty((trajectories, 2)),
+        np.empty((count, 2)),
     )

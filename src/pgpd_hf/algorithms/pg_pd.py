@@ -1,6 +1,7 @@
 r"""PG-PD: projected policy gradient primal-dual method with exact gradients (Ding et al. 2022).
 
-The limit of ZPGPD-HF for infinitely many people, rounds and steps and a vanishing perturbation:
+The limit of ZPGPD-HF as evaluators, rounds and steps become infinitely many and the perturbation
+vanishes:
 :math:`\theta^{(t+1)} = P_\Theta(\theta^{(t)} + \eta_1 \nabla_\theta V_L^{\theta,\lambda}(\rho))`
 with the policy gradient theorem's :math:`\partial V / \partial \pi(a|s) = q(s) Q(s, a)`.
 """
@@ -16,22 +17,18 @@ class PGPD(Algorithm):
     """Exact limit of Algorithm 2."""
 
     name = "pg_pd"
+    limit_of = "zpgpd_hf"
     label = "PG-PD (exact)"
+    limit_of = "zpgpd_hf"
     parameterizations = ("direct",)
+    limit_of = "zpgpd_hf"
     theorem_steps = staticmethod(ZPGPDHF.theorem_steps)
 
-    def advance(self, theta, multiplier, words, normals):  # noqa: D102
-        cmdp = self.cmdp
-        policies = np.empty((len(words), *theta.shape))
-        multipliers = np.empty(len(words))
-        for t in range(len(words)):
-            policies[t] = theta
-            policy = policies[t]  # a copy: theta changes below
-            multipliers[t] = multiplier
-            lagrangian = cmdp.reward + multiplier * cmdp.utility
-            action_values = cmdp.action_values(policy, lagrangian)
-            gradient = cmdp.state_occupancy(policy)[:, None] * action_values
-            project_rows(theta + self.primal_step * gradient, theta)
-            excess = cmdp.evaluate(policy)[1] - cmdp.threshold
-            multiplier = min(max(multiplier - self.dual_step * excess, 0.0), self.multiplier_bound)
-        return policies, multipliers, multiplier
+    def update(self, state, policy, words, normals):  # noqa: D102
+        cmdp, theta = self.cmdp, np.empty_like(state.theta)
+        lagrangian = cmdp.reward + state.multiplier * cmdp.utility
+        occupancy = cmdp.state_occupancy(policy)
+        gradient = occupancy[:, None] * cmdp.action_values(policy, lagrangian)
+        project_rows(state.theta + self.primal_step * gradient, theta)
+        excess = cmdp.evaluate(policy)[1] - cmdp.threshold
+        return state._replace(theta=theta, multiplier=self.dual_update(state.multiplier, excess))

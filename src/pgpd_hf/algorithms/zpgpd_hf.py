@@ -1,14 +1,15 @@
 r"""ZPGPD-HF: zeroth-order policy gradient primal-dual method from human feedback.
 
-Algorithm 2 of the paper, direct parameterization. In each iteration people compare trajectories of
-the policy and of a randomly perturbed one; the inverse link of their votes, along the direction of
-the perturbation, estimates the gradient. Line numbers in comments are those of Algorithm 2.
+Algorithm 2 of the paper, direct parameterization. In each iteration evaluators compare trajectories
+of the policy and of a randomly perturbed one; the inverse link of their votes, times the direction
+of the perturbation, estimates the gradient. Line numbers in comments are those of Algorithm 2.
 
-What the paper leaves open and the options decide: :math:`\theta + \mu v` is no policy in general
-(direct parameterization: each row is projected on the simplex before it is followed); the
-directions ("sphere": uniform on the unit sphere of :math:`\mathbb{R}^d`, as written; "tangent":
-of the subspace in which rows sum to zero, with that subspace's dimension in place of d); and the
-softmax parameterization, under which nothing needs to be projected.
+The paper leaves three things open. In the direct parameterization :math:`\theta + \mu v` is no
+policy in general: here, each of its rows is projected onto the simplex before it is followed. The
+option `directions` chooses where v comes from: "sphere" is the unit sphere of
+:math:`\mathbb{R}^d`, as written; "tangent" that of the subspace in which rows sum to zero, whose
+dimension then takes the place of d. And in the softmax parameterization, also available, nothing
+has to be projected.
 """
 
 import math
@@ -18,17 +19,30 @@ import numpy as np
 
 from pgpd_hf.algorithms.base import Algorithm
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import Crowd, ask, make_crowd
+from pgpd_hf.core.evaluators import ask, feedback_bias_bound
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.policies import project_rows, softmax
-from pgpd_hf.core.sampling import (
-    FREE,
-    Tables,
-    action_thresholds,
-    draw,
-    make_tables,
-    sample_returns,
-)
+from pgpd_hf.core.sampling import FREE, Trajectories, action_thresholds, draw, sample_returns
+from pgpd_hf.core.simulator import make_simulator, split_words
+
+
+class Perturbation(NamedTuple):
+    """How parameters are perturbed.
+
+    Attributes
+    ----------
+    radius : float
+        mu.
+    dimension : int
+        d, of the sphere that directions come from.
+    tangent, softmax : bool
+        Whether directions are tangent to the simplex, and the parameterization is softmax.
+    """
+
+    radius: float
+    dimension: int
+    tangent: bool
+    softmax: bool
 
 
 class ZPGPDHF(Algorithm):
@@ -38,35 +52,29 @@ class ZPGPDHF(Algorithm):
     label = "ZPGPD-HF"
     parameterizations = ("direct", "softmax")
     options = ("perturbation", "directions")
+    rate = -1 / 4
 
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
-        dimension = cmdp.states * cmdp.actions
-        self.normals_per_iteration = dimension
+        self.normals_per_iteration = dimension = cmdp.states * cmdp.actions
         tangent = setting.directions == "tangent"
-        if tangent and cmdp.actions == 1:
+        if tangent:
+            dimension -= cmdp.states
+        if dimension == 0:
             raise ValueError("directions: with one action there is no tangent direction")
-        link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
-        perturbation = setting.perturbation
-        if perturbation is None:
-            perturbation = theorem_perturbation(
+        radius = setting.perturbation
+        if radius is None:
+            link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
+            radius = theorem_perturbation(
                 cmdp.discount, setting.horizon, setting.evaluators, link, bound
             )
-            if not 0 < perturbation < math.inf:
+            if not 0 < radius < math.inf:
                 raise ValueError(
-                    f"perturbation: that of Theorem 2 is {perturbation} here; a positive number "
-                    "has to be given"
+                    f"perturbation: Theorem 2's is {radius} here; a positive number has to be given"
                 )
-        self.survey = Survey(
-            make_tables(cmdp),
-            make_crowd(setting.evaluators, link, bound),
-            setting.pairs,
-            setting.horizon,
-            cmdp.threshold,
-            dimension - cmdp.states if tangent else dimension,
-            float(perturbation),
-            tangent,
-            self.parameterization == "softmax",
+        self.simulator = make_simulator(cmdp, setting)
+        self.perturbation = Perturbation(
+            float(radius), dimension, tangent, self.parameterization == "softmax"
         )
 
     @staticmethod
@@ -75,36 +83,95 @@ class ZPGPDHF(Algorithm):
 
     @staticmethod
     def theorem_steps(cmdp, optimum, iterations):  # noqa: D102
-        states, actions, discount = cmdp.states, cmdp.actions, cmdp.discount
-        visitation = (1 - discount) * cmdp.state_occupancy(optimum.policy)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mismatch = np.nanmax(visitation / cmdp.initial)  # ||d*/rho||, infinite off rho
-        curvature = 2 * actions * (1 + 2 / optimum.slack) / (1 - discount) ** 4
-        return 1 / curvature, 4 * states * curvature * mismatch**2 / math.sqrt(iterations)
+        mismatch = visitation_mismatch(cmdp, optimum.policy)
+        return theorem_2_steps(
+            cmdp.states, cmdp.actions, cmdp.discount, optimum.slack, mismatch, iterations
+        )
 
     def estimate(self, theta, words, normals):  # noqa: D102
-        estimates = np.empty((2, *theta.shape))
         direction = np.array(normals).reshape(theta.shape)
-        _normalize(direction, self.survey.tangent)
-        slopes = _estimate(
-            self.survey, theta, self.policy(theta), direction, words, _workspace(self.survey, theta)
-        )
-        scale = self.survey.dimension / self.survey.perturbation
-        estimates[0] = scale * slopes[0] * direction
-        estimates[1] = scale * slopes[1] * direction
-        return estimates, slopes[2]
-
-    def advance(self, theta, multiplier, words, normals):  # noqa: D102
-        return _advance(
-            self.survey,
+        _normalize(direction, self.perturbation.tangent)
+        *slopes, excess = _estimate(
+            self.simulator,
+            self.perturbation,
             theta,
-            multiplier,
+            self.policy(theta),
+            direction,
+            words,
+            np.empty_like(theta),
+            _trajectories(self.simulator.rounds, *theta.shape),
+        )
+        scale = self.perturbation.dimension / self.perturbation.radius
+        return np.array([scale * slope * direction for slope in slopes]), excess
+
+    def advance(self, state, words, normals):  # noqa: D102
+        theta = state.theta.copy()  # the kernel updates it in place
+        policies, multipliers, multiplier = _advance(
+            self.simulator,
+            self.perturbation,
+            theta,
+            state.multiplier,
             words,
             normals,
             self.primal_step,
             self.dual_step,
             self.multiplier_bound,
         )
+        iteration = state.iteration + len(words)
+        state = state._replace(theta=theta, multiplier=multiplier, iteration=iteration)
+        return policies, multipliers, state
+
+
+def visitation_mismatch(cmdp, policy):
+    r"""Distribution mismatch coefficient :math:`\|d^\pi_\rho/\rho\|_\infty` (line 1383).
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        Supplies :math:`\rho` and the transitions.
+    policy : ndarray, float64, shape (S, A)
+        :math:`\pi(a|s)`.
+
+    Returns
+    -------
+    float
+        At least one; infinite if the policy visits a state in which :math:`\rho` is zero.
+    """
+    visitation = (1 - cmdp.discount) * cmdp.state_occupancy(policy)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nanmax(visitation / cmdp.initial)  # 0/0 in states that are never visited
+
+
+def theorem_2_steps(states, actions, discount, slack, mismatch, iterations):
+    r"""Step sizes of Theorem 2 (line 546).
+
+    Parameters
+    ----------
+    states, actions : int
+        :math:`|S|` and :math:`|A|`.
+    discount : float
+        :math:`\gamma`.
+    slack : float
+        :math:`\xi > 0`.
+    mismatch : float
+        :math:`\|d^\star/\rho\|_\infty`.
+    iterations : int
+        T.
+
+    Returns
+    -------
+    primal_step, dual_step : float
+        :math:`\eta_1 = 1/L_\theta` with :math:`L_\theta = 2|A|(1+2/\xi)/(1-\gamma)^4`, and
+        :math:`\eta_2 = 4|S| L_\theta \|d^\star/\rho\|_\infty^2/\sqrt T`.
+
+    Examples
+    --------
+    >>> from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps
+    >>> theorem_2_steps(states=2, actions=2, discount=0.5, slack=1, mismatch=1, iterations=100)
+    (0.005208333333333333, 153.6)
+    """
+    curvature = 2 * actions * (1 + 2 / slack) / (1 - discount) ** 4
+    return 1 / curvature, 4 * states * curvature * mismatch**2 / math.sqrt(iterations)
 
 
 def theorem_perturbation(discount, horizon, evaluators, link, bound):
@@ -119,95 +186,71 @@ def theorem_perturbation(discount, horizon, evaluators, link, bound):
     evaluators : int or None
         :math:`M`; None for infinitely many.
     link : Link
-        Supplies :math:`L`.
+        The link function.
     bound : float
         Largest return, the paper's :math:`G(H)`.
 
     Returns
     -------
     float
-        :math:`\mu` with :math:`\mu^2 = \max\{2\gamma^H/(1-\gamma),
-        L\sqrt{2 \log M / M} + 2 G(H) / M^2\}`.
+        :math:`\mu` with :math:`\mu^2 = \max\{2\gamma^H/(1-\gamma), \beta\}`, where :math:`\beta` is
+        :func:`~pgpd_hf.core.evaluators.feedback_bias_bound`.
+
+    Examples
+    --------
+    >>> from pgpd_hf import LINKS
+    >>> from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
+    >>> theorem_perturbation(0.5, horizon=4, evaluators=None, link=LINKS["logistic"], bound=1.9)
+    0.5
     """
     truncation = 2 * discount**horizon / (1 - discount)
-    feedback = 0.0
-    if evaluators is not None:
-        lipschitz = link.inverse_lipschitz(bound)
-        feedback = lipschitz * math.sqrt(2 * math.log(evaluators) / evaluators)
-        feedback += 2 * bound / evaluators**2
-    return math.sqrt(max(truncation, feedback))
-
-
-class Survey(NamedTuple):
-    """Whom to ask, and about what.
-
-    Attributes
-    ----------
-    tables : Tables
-        Of the process.
-    crowd : Crowd
-        The evaluators.
-    rounds : int
-        N.
-    horizon : int
-        H.
-    threshold : float
-        b.
-    dimension : int
-        d, of the sphere that directions come from.
-    perturbation : float
-        mu.
-    tangent, softmax : bool
-        Whether directions are tangent to the simplex, and policies are softmax.
-    """
-
-    tables: Tables
-    crowd: Crowd
-    rounds: int
-    horizon: int
-    threshold: float
-    dimension: int
-    perturbation: float
-    tangent: bool
-    softmax: bool
-
-
-class Workspace(NamedTuple):
-    """Arrays that iterations reuse; K = 2 N trajectories per iteration."""
-
-    perturbed: np.ndarray  # (S, A), float64
-    thresholds: np.ndarray  # (2, S, A), uint64
-    followed: np.ndarray  # (K,), uint64
-    start: np.ndarray  # (K,), uint64
-    first_action: np.ndarray  # (K,), int64
-    returns: np.ndarray  # (K, 2), float64
+    return math.sqrt(max(truncation, feedback_bias_bound(evaluators, link, bound)))
 
 
 @njit
-def _advance(survey, theta, multiplier, words, normals, primal_step, dual_step, multiplier_bound):
+def _advance(
+    simulator,
+    perturbation,
+    theta,
+    multiplier,
+    words,
+    normals,
+    primal_step,
+    dual_step,
+    multiplier_bound,
+):
     states, actions = theta.shape
     policies = np.empty((len(words), states, actions))
     multipliers = np.empty(len(words))
-    work = _workspace(survey, theta)
+    perturbed = np.empty((states, actions))
+    trajectories = _trajectories(simulator.rounds, states, actions)
+    scale = perturbation.dimension / perturbation.radius
     for t in range(len(words)):  # line 1
-        if survey.softmax:
+        if perturbation.softmax:
             softmax(theta, policies[t])
         else:
             policies[t] = theta
         multipliers[t] = multiplier
         # Line 2: a uniform direction.
         direction = normals[t].copy().reshape(states, actions)
-        _normalize(direction, survey.tangent)
-        # Lines 3-15: people estimate the slope of both values along it, and V_g - b.
+        _normalize(direction, perturbation.tangent)
+        # Lines 3-15: estimate the slopes of both values along it from votes, and V_g - b.
         reward_slope, utility_slope, excess = _estimate(
-            survey, theta, policies[t], direction, words[t], work
+            simulator,
+            perturbation,
+            theta,
+            policies[t],
+            direction,
+            words[t],
+            perturbed,
+            trajectories,
         )
         # Line 16: projected gradient step on the Lagrangian.
-        slope = survey.dimension / survey.perturbation * (reward_slope + multiplier * utility_slope)
+        slope = scale * (reward_slope + multiplier * utility_slope)
         for s in range(states):
             for a in range(actions):
                 theta[s, a] += primal_step * slope * direction[s, a]
-        if not survey.softmax:
+        if not perturbation.softmax:
             project_rows(theta, theta)
         # Line 17: projected dual step.
         multiplier = min(max(multiplier - dual_step * excess, 0.0), multiplier_bound)
@@ -215,70 +258,56 @@ def _advance(survey, theta, multiplier, words, normals, primal_step, dual_step, 
 
 
 @njit
-def _estimate(survey, theta, policy, direction, word, work):
-    """Lines 3-15: differences of both returns along a direction, and of V_g from b."""
-    rounds = survey.rounds
-    steps = 2 * rounds * (survey.horizon + 1)
+def _estimate(simulator, perturbation, theta, policy, direction, words, perturbed, trajectories):
+    """Lines 3-15: estimate the differences of both values along a direction, and V_g - b."""
+    tables, evaluators, rounds, horizon, threshold = simulator
+    moves, first_states, votes = split_words(words, rounds, horizon, 2 * rounds)
 
     # Line 3: the perturbed policy.
     for s in range(theta.shape[0]):
         for a in range(theta.shape[1]):
-            work.perturbed[s, a] = theta[s, a] + survey.perturbation * direction[s, a]
-    if survey.softmax:
-        softmax(work.perturbed, work.perturbed)
+            perturbed[s, a] = theta[s, a] + perturbation.radius * direction[s, a]
+    if perturbation.softmax:
+        softmax(perturbed, perturbed)
     else:
-        project_rows(work.perturbed, work.perturbed)
+        project_rows(perturbed, perturbed)
 
     # Lines 5-7: pairs of trajectories that share their first state.
     for n in range(rounds):
-        first = draw(survey.tables.starts, np.uint64(0), word[steps + n], np.uint64(1))
-        work.start[2 * n] = work.start[2 * n + 1] = first
-    action_thresholds(policy, work.thresholds[0])
-    action_thresholds(work.perturbed, work.thresholds[1])
-    moves = word[:steps].reshape(survey.horizon + 1, 2 * rounds)
-    sample_returns(
-        survey.tables,
-        work.thresholds,
-        work.followed,
-        work.start,
-        work.first_action,
-        moves,
-        work.returns,
-    )
+        first = draw(tables.starts, np.uint64(0), first_states[n], np.uint64(1))
+        trajectories.start[2 * n] = trajectories.start[2 * n + 1] = first
+    action_thresholds(policy, trajectories.thresholds[0])
+    action_thresholds(perturbed, trajectories.thresholds[1])
+    sample_returns(tables, trajectories, moves)
 
     # Lines 8-12, 14 and 15: votes, clipped frequencies, and the means of their inverse links.
-    crowd = survey.crowd
     reward_slope = 0.0
     utility_slope = 0.0
     excess = 0.0
-    vote = steps + rounds
     for n in range(rounds):
-        base, other = work.returns[2 * n], work.returns[2 * n + 1]
-        reward_slope += ask(crowd, other[0] - base[0], word[vote]) / rounds
-        utility_slope += ask(crowd, other[1] - base[1], word[vote + 1]) / rounds
-        excess += ask(crowd, base[1] - survey.threshold, word[vote + 2]) / rounds
-        vote += 3
+        base, other = trajectories.returns[2 * n], trajectories.returns[2 * n + 1]
+        reward_slope += ask(evaluators, other[0] - base[0], votes[3 * n]) / rounds
+        utility_slope += ask(evaluators, other[1] - base[1], votes[3 * n + 1]) / rounds
+        excess += ask(evaluators, base[1] - threshold, votes[3 * n + 2]) / rounds
     return reward_slope, utility_slope, excess
 
 
 @njit
-def _workspace(survey, theta):
-    """Make the arrays; trajectories follow the policy and the perturbed one in turn."""
-    states, actions = theta.shape
-    trajectories = 2 * survey.rounds
-    return Workspace(
-        np.empty((states, actions)),
+def _trajectories(rounds, states, actions):
+    """Lay out the trajectories; the policy and the perturbed one are followed in turn."""
+    count = 2 * rounds
+    return Trajectories(
         np.empty((2, states, actions), np.uint64),
-        np.arange(trajectories).astype(np.uint64) % np.uint64(2),
-        np.empty(trajectories, np.uint64),
-        np.full(trajectories, FREE),
-        np.empty((trajectories, 2)),
+        np.arange(count).astype(np.uint64) % np.uint64(2),
+        np.empty(count, np.uint64),
+        np.full(count, FREE),
+        np.empty((count, 2)),
     )
 
 
 @njit
 def _normalize(direction, tangent):
-    """Turn normal numbers into a uniform direction of the sphere, or of its tangent part."""
+    """Turn normal numbers into a uniform direction, in place: of the sphere or its tangent part."""
     squares = 0.0
     for s in range(direction.shape[0]):
         mean = direction[s].mean() if tangent else 0.0

@@ -1,46 +1,135 @@
 """Random instances as replicates: runs on other draws of P, r and g, with their own step sizes."""
 
-import pandas as pd
+from pgpd_hf.cases import Case
+from pgpd_hf.core.optima import solve_unconstrained
+from pgpd_hf.studies import configuration
+from pgpd_hf.studies.readings import overlay
 
-from pgpd_hf.runs import run
-from pgpd_hf.studies import calibration, configuration
+TARGET = "claims"
+TABLES = {}
+COMPARED = ("small", "large")  # groups for statements about the size of the environment
 
 
-def run_instance(study, algorithm, number, threads=1):
-    """Calibrate an algorithm on one instance, and run it there.
+def plan(config):  # noqa: D103
+    return {
+        f"{group}/{algorithm}": [
+            (number, _cases(group, study, algorithm, number))
+            for number in sorted(config["claims"]["instances"]["groups"][group]["numbers"])
+        ]
+        for group, study in groups(config).items()
+        for algorithm in config["algorithms"]
+    }
+
+
+def check(config, schema):  # noqa: D103
+    instances = config["claims"]["instances"]
+    if any(group["numbers"] for group in instances["groups"].values()):
+        configuration.require_candidates(
+            "claims.instances.calibration", instances["calibration"], config["algorithms"]
+        )
+    for group, options in instances["groups"].items():
+        key = f"claims.instances.groups.{group}"
+        for name in {"file", "instance"} & set(options.get("environment", {})):
+            raise ValueError(f"{key}.environment.{name}: the instances are those of {key}.numbers")
+        for number in options["numbers"]:
+            changes = {**options.get("environment", {}), "instance": number}
+            cmdp = configuration.check_environment(f"{key}.environment", config, changes, schema)
+            binds = solve_unconstrained(cmdp).utility_value < cmdp.threshold
+            if options.get("binding", binds) != binds:
+                verb = "binds" if binds else "does not bind"
+                raise ValueError(f"{key}.binding: the constraint of instance {number} {verb}")
+
+
+def groups(config):
+    """Configurations of a study's groups of random instances.
 
     Parameters
     ----------
-    study : dict
-        The configuration of the instance's group.
-    algorithm : str
-        A key of its `algorithms`.
-    number : int
-        Which draw of the environment. No two instances share random numbers: they are replicates.
-    threads : int
-        Calibration seeds run side by side.
+    config : dict
+        The study's.
 
     Returns
     -------
-    scores : pandas.DataFrame
-        As of :func:`pgpd_hf.studies.calibration.score_grid`; empty where step sizes are given.
-    traces : pandas.DataFrame
-        Rows of :func:`pgpd_hf.run` for every M and seed of the study.
+    dict
+        By group that has instances. The number of the instance is left to the runs.
     """
-    cmdp, purpose = configuration.instance(study, number), f"instance {number}"
-    scores, steps = pd.DataFrame(), None
-    if study["algorithms"][algorithm]["primal_step"] == "calibrated":
-        scores, steps = calibration.choose(
-            cmdp, algorithm, study, threads, f"calibration, {purpose}"
-        )
-    traces = [
-        run(
-            cmdp,
+    instances = config["claims"]["instances"]
+    common = {key: instances[key] for key in ("seeds", "calibration")}
+    return {
+        group: overlay(config, {**common, "environment": options.get("environment", {})})
+        for group, options in instances["groups"].items()
+        if options["numbers"]
+    }
+
+
+def judged(config):
+    """Groups of instances that have a table of verdicts of their own.
+
+    Parameters
+    ----------
+    config : dict
+        The study's.
+
+    Returns
+    -------
+    dict
+        Title of the table, by group; :data:`COMPARED` have none.
+    """
+    titles = config["claims"]["instances"]["groups"]
+    return {
+        name: titles[name].get("title", name) for name in groups(config) if name not in COMPARED
+    }
+
+
+def judged_with(config, folder):
+    """Groups whose runs the verdicts in a folder are about.
+
+    Parameters
+    ----------
+    config : dict
+        The study's.
+    folder : str
+        Of the verdicts: "instances/GROUP/", or another one, which is about no instances.
+
+    Returns
+    -------
+    list of str
+        The folder's group first; the first of all is judged with those of :data:`COMPARED`.
+    """
+    if not folder.startswith("instances/"):
+        return []
+    group = folder.split("/")[1]
+    others = COMPARED if group == next(iter(judged(config))) else ()
+    return [group, *(name for name in groups(config) if name in others)]
+
+
+def _cases(group, study, algorithm, number):
+    return [
+        Case(
             algorithm,
-            seeds=range(study["seeds"]),
-            purpose=purpose,
-            **configuration.run_setting(study, algorithm, people, steps),
+            configuration.run_setting(study, algorithm, evaluators),
+            tuple(range(study["seeds"])),
+            f"instance {number}",
+            configuration.vary(study, {"instance": number}),
+            instance=number,
+            labels={"group": group, "instance": number},
         )
-        for people in study["evaluators"]
+        for evaluators in study["evaluators"]
     ]
-    return scores, pd.concat(traces, ignore_index=True)
+
+
+def calibrated(config, part):
+    """Configuration whose `calibration` chooses the step sizes of a part.
+
+    Parameters
+    ----------
+    config : dict
+        The study's.
+    part : str
+        Of :func:`plan`.
+
+    Returns
+    -------
+    dict
+    """
+    return groups(config)[part.partition("/")[0]]

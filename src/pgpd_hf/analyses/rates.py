@@ -1,80 +1,133 @@
-r"""Rates in T, measured: averages over runs of different lengths, and their slopes.
+r"""Rates in T, beside the explicit bounds of both theorems.
 
 Both theorems bound averages over the first T iterates, :math:`\frac1T\sum_{t<T}(V_r^\star -
 V_r^{(t)})` and :math:`[b - \frac1T\sum_{t<T} V_g^{(t)}]_+`, for step sizes that depend on T; a rate
 is therefore measured with fresh runs for each T.
 """
 
+from dataclasses import replace
+
 import pandas as pd
 
-from pgpd_hf.statistics import loglog_slope, mean_interval
+from pgpd_hf import summaries, sweeps
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.cases import Case
+from pgpd_hf.studies import configuration
 
+TARGET = "all"
+TABLES = {"rates": "Rates in T (table)"}
 METRICS = ("gap", "violation")
-PROMISED = {"npgpd_hf": -1 / 2, "zpgpd_hf": -1 / 4}  # exponents of Theorems 1 and 2
-_RUNS = ["algorithm", "step_rule", "crowd"]
+RUNS = ["algorithm", "step_rule", "evaluators"]
 
 
-def final_averages(traces):
-    """Averages over the first T iterates of each run of a sweep.
+def plan(config):  # noqa: D103
+    options = config["rates"]
+    work = {}
+    for algorithm, lengths in options["iterations"].items():
+        rules = ["study", "theorem"] if get_algorithm(algorithm).has_theorem() else ["study"]
+        cases = [
+            _case(config, algorithm, iterations, evaluators, rule)
+            for evaluators in options["evaluators"]
+            for rule in rules
+            for iterations in lengths
+        ]
+        work[algorithm] = [
+            (seed, [replace(case, seeds=(seed,)) for case in cases])
+            for seed in range(options["seeds"])
+        ]
+    return work
+
+
+def check(config, schema):  # noqa: D103
+    options = config["rates"]
+    configuration.require_increasing("rates.evaluators", options["evaluators"])
+    for name, lengths in options["iterations"].items():
+        if name not in config["algorithms"]:
+            raise ValueError(f"rates.iterations.{name}: the study has no such algorithm")
+        configuration.require_increasing(f"rates.iterations.{name}", lengths)
+
+
+def parameters(config):  # noqa: D103
+    return {"study": {key: config[key] for key in ("algorithms", "horizon", "link")}}
+
+
+def setting(config, algorithm, iterations, evaluators, rule):
+    """Setting of the runs for one T.
 
     Parameters
     ----------
-    traces : pandas.DataFrame
-        Rows of runs, with the columns `iterations` (T) and `step_rule`.
+    config : dict
+        The study's configuration.
+    algorithm : str
+        A key of its `algorithms`.
+    iterations : int
+        T.
+    evaluators : int or None
+        M.
+    rule : {"study", "theorem"}
+        Of the step sizes, as for :func:`pgpd_hf.sweeps.scaled_steps`.
+
+    Returns
+    -------
+    setting : dict
+        Of a :class:`pgpd_hf.cases.Case`.
+    factors : tuple of float
+        Of the same.
+    """
+    usual = configuration.run_setting(config, algorithm, evaluators)
+    changed = usual | {"iterations": iterations}
+    return sweeps.scaled_steps(changed, usual["iterations"], rule)
+
+
+def averages(runs):
+    """Averages over the first T iterates of each run, as the theorems bound them.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
 
     Returns
     -------
     pandas.DataFrame
-        A row per run: algorithm, step_rule, crowd (M as text, "inf" for infinitely many),
-        iterations, seed, gap (signed) and violation (its positive part).
+        Made by :func:`pgpd_hf.sweeps.averages`; `violation` is the positive part.
     """
-    # The average over iterates 0..T-1 stands at iteration T - 1.
-    last = traces[traces["iteration"] == traces["iterations"] - 1]
-    table = last[["algorithm", "step_rule", "iterations", "seed"]].copy()
-    table.insert(2, "crowd", last["evaluators"].astype("string").fillna("inf").astype(str))
-    table["gap"] = last["mean_optimality_gap"]
-    table["violation"] = last["mean_constraint_violation"].clip(lower=0)
-    return table.reset_index(drop=True)
+    table = sweeps.averages(runs)
+    table["violation"] = table["violation"].clip(lower=0)
+    order = ["algorithm", "evaluators", "step_rule", "value", "seed"]
+    return table.sort_values(order, ignore_index=True)
 
 
-def mean_averages(averages):
-    """Reduce final averages over seeds.
-
-    Parameters
-    ----------
-    averages : pandas.DataFrame
-        Made by :func:`final_averages`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per algorithm, step_rule, crowd, T and metric: mean, low, high.
-    """
-    rows = []
-    for key, group in averages.groupby([*_RUNS, "iterations"], sort=False):
-        for metric in METRICS:
-            rows.append((*key, metric, *mean_interval(group[metric])))
-    return pd.DataFrame(rows, columns=[*_RUNS, "iterations", "metric", "mean", "low", "high"])
-
-
-def slopes(averages):
+def slopes(table):
     """Slopes of log mean average against log T.
 
     Parameters
     ----------
-    averages : pandas.DataFrame
-        Made by :func:`final_averages`.
+    table : pandas.DataFrame
+        Made by :func:`averages`.
 
     Returns
     -------
     pandas.DataFrame
-        A row per algorithm, step_rule, crowd and metric: slope, low and high (95 % bootstrap
+        A row per algorithm, step_rule, evaluators and metric: slope, low and high (95 % bootstrap
         interval over seeds; NaN where a mean is not positive), and the promised exponent.
     """
-    rows = []
-    for key, group in averages.groupby(_RUNS, sort=False):
-        lengths = sorted(group["iterations"].unique())
-        for metric in METRICS:
-            samples = [group.loc[group["iterations"] == T, metric].to_numpy() for T in lengths]
-            rows.append((*key, metric, *loglog_slope(lengths, samples), PROMISED.get(key[0])))
-    return pd.DataFrame(rows, columns=[*_RUNS, "metric", "slope", "low", "high", "promised"])
+    found = summaries.slopes(table, METRICS, keys=RUNS)
+    found = found.rename(columns={"slope_low": "low", "slope_high": "high"})
+    found["promised"] = pd.array(
+        [get_algorithm(name).rate for name in found["algorithm"]], "Float64"
+    )
+    return found
+
+
+def _case(config, algorithm, iterations, evaluators, rule):
+    chosen, factors = setting(config, algorithm, iterations, evaluators, rule)
+    return Case(
+        algorithm,
+        chosen,
+        (),
+        f"rates with the steps of the {rule}, T = {iterations}",
+        factors=factors,
+        checkpoints=sweeps.checkpoints(iterations),
+        labels={"step_rule": rule, "value": float(iterations)},
+    )

@@ -1,97 +1,85 @@
 """Settings around those of the study, to see how far its results depend on them."""
 
+import itertools
+
 import pandas as pd
 
+from pgpd_hf.cases import Case
 from pgpd_hf.claims.evidence import Evidence, Member, Term
 from pgpd_hf.claims.verdicts import point_verdicts
-from pgpd_hf.runs import checkpoint_grid, run
+from pgpd_hf.studies import configuration
 
+TARGET = "claims"
+TABLES = {}
 AXES = ("steps", "pairs", "perturbation")
 
 
-def neighbours(setting, axis, options):
-    """Settings along one axis.
+def plan(config):  # noqa: D103
+    return {
+        f"{axis}/{algorithm}": list(enumerate(_cases(config, algorithm, axis)))
+        for algorithm, options in config["algorithms"].items()
+        for axis in AXES
+        if axis != "perturbation" or axis in options
+    }
+
+
+def check(config, schema):  # noqa: D103
+    plan(config)
+
+
+def tabulate(runs, claims):
+    """What holds at each setting.
 
     Parameters
     ----------
-    setting : dict
-        Keyword arguments of :func:`pgpd_hf.run`, with numbers as step sizes.
-    axis : {"steps", "pairs", "perturbation"}
-        What is varied: both step sizes by all pairs of factors, N, or mu.
-    options : dict
-        `factors`, `pairs` and `perturbation` of the configuration.
-
-    Returns
-    -------
-    list of tuple
-        Position along the axis (two factors, or the value and nothing) and the setting.
-    """
-    if axis == "steps":
-        return [
-            (
-                (float(first), float(second)),
-                {
-                    **setting,
-                    "primal_step": first * setting["primal_step"],
-                    "dual_step": second * setting["dual_step"],
-                },
-            )
-            for first in options["factors"]
-            for second in options["factors"]
-        ]
-    return [((value, None), {**setting, axis: value}) for value in options[axis]]
-
-
-def explore(cmdp, algorithm, settings, evaluators, seeds, claims):
-    """Run settings, and see what holds in each.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The process.
-    algorithm : str
-        A key of :data:`pgpd_hf.ALGORITHMS`.
-    settings : list of tuple
-        As of :func:`neighbours`.
-    evaluators : sequence of int
-        Values of M.
-    seeds : int
-        Runs of each setting and M.
+    runs : pandas.DataFrame
+        Traces of this analysis, of one algorithm.
     claims : dict
         Made by :func:`pgpd_hf.claims.load_claims`.
 
     Returns
     -------
     pandas.DataFrame
-        A row per position and M: first, second, evaluators, gap and violation (mean over the
-        last quarter, in units of the largest value), holding and decidable (numbers of statements
-        about this algorithm alone that the estimates bear out, and that they can decide).
+        A row per axis, position and M: axis, first, second, evaluators, gap and violation (mean
+        over the last quarter, in units of the largest value), holding and decidable (numbers of
+        statements about this algorithm alone that the estimates bear out, and that they can
+        decide).
     """
     rows = []
-    for (first, second), setting in settings:
-        traces = [
-            run(
-                cmdp,
-                algorithm,
-                seeds=range(seeds),
-                checkpoints=checkpoint_grid(setting["iterations"]),
-                purpose="sensitivity",
-                **{**setting, "evaluators": people},
-            )
-            for people in evaluators
-        ]
-        table = pd.concat(traces, ignore_index=True)
-        member = Member(table, cmdp.value_bound, cmdp.states * cmdp.actions)
+    position = ["axis", "first", "second"]
+    for key, traces in runs.groupby(position, sort=False, dropna=False):
+        sizes = traces[["states", "actions", "value_bound", "algorithm"]].iloc[0]
+        member = Member(traces, sizes["value_bound"], sizes["states"] * sizes["actions"])
         evidence = Evidence([member])
         holds = [verdict for verdict in point_verdicts(claims, evidence) if verdict is not None]
-        for people in evaluators:
-            level = {
-                name: evidence.samples(Term(1, algorithm, people, column, "last_quarter"))[1].mean()
-                for name, column in (
-                    ("gap", "optimality_gap"),
-                    ("violation", "constraint_violation"),
-                )
-            }
-            row = {"first": first, "second": second, "evaluators": people, **level}
+        for evaluators in traces["evaluators"].unique():
+            row = dict(zip(position, key, strict=True)) | {"evaluators": evaluators}
+            for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
+                term = Term(sizes["algorithm"], evaluators, column, "last_quarter")
+                row[name] = evidence.samples(term)[1].mean()
             rows.append(row | {"holding": sum(holds), "decidable": len(holds)})
     return pd.DataFrame(rows)
+
+
+def _cases(config, algorithm, axis):
+    """Lists of cases, one for each position along an axis."""
+    options = config["claims"]["sensitivity"]
+    if axis == "steps":
+        positions = [({}, pair) for pair in itertools.product(options["factors"], repeat=2)]
+    else:
+        positions = [({axis: value}, (value, None)) for value in options[axis]]
+    return [
+        [
+            Case(
+                algorithm,
+                configuration.run_setting(config, algorithm, evaluators) | changes,
+                tuple(range(options["seeds"])),
+                "sensitivity",
+                factors=(float(first), float(second)) if axis == "steps" else (1.0, 1.0),
+                labels={"axis": axis, "first": first, "second": second},
+            )
+            for evaluators in config["evaluators"]
+            if evaluators is not None
+        ]
+        for changes, (first, second) in positions
+    ]

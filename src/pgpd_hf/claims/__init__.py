@@ -1,8 +1,8 @@
-"""The paper's statements: what they say of the runs, and whether the runs bear them out.
+"""The paper's statements about runs, and whether the runs reproduce or contradict them.
 
-`evidence` turns traces into numbers per seed, `criteria` says which numbers a statement is about
-and in which region they have to lie, `verdicts` tests that, and `declaration` reads and checks
-config/claims.yaml. A criterion is added in `criteria` as one function.
+`declaration` reads and checks config/claims.yaml, `evidence` turns traces into statistics per seed,
+`criteria` says which contrasts of these have to lie in which interval, and `verdicts` tests that. A
+statement is added as one entry of config/claims.yaml, a criterion as one function of `criteria`.
 """
 
 from pgpd_hf.claims.criteria import CRITERIA

@@ -1,16 +1,21 @@
-"""Criteria: which numbers a statement is about, and in which region they have to lie.
+"""Criteria: which numbers a statement is about, and the region in which they have to lie.
 
-A criterion is a function of keyword arguments, as config/claims.yaml gives them, that returns
-parts; a statement holds if all parts do. A part is a contrast and an open interval. Registered by
-:func:`criterion` under its own name; its docstring's first line says what it demands.
+A criterion is a function in this file, decorated with :func:`criterion`; nothing else has to be
+changed to add one. config/claims.yaml gives its keyword arguments, which are checked by their
+names or annotations (:mod:`pgpd_hf.claims.arguments`). It yields parts, each a contrast and an
+open interval, and a statement holds if all parts do. The first line of its docstring says what it
+demands; config/README.md lists it.
 """
 
+import inspect
 import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pgpd_hf.claims.evidence import SlopeTerm, Term, Undecidable
+from pgpd_hf.claims import arguments as check
+from pgpd_hf.claims.evidence import Contrast, Slope, Term, Undecidable, evaluators_text
+from pgpd_hf.core.arguments import require_number
 
 CRITERIA: dict[str, Callable] = {}
 _SIGNS = {"optimality_gap": "gap", "constraint_violation": "violation"}
@@ -18,26 +23,26 @@ _SIGNS = {"optimality_gap": "gap", "constraint_violation": "violation"}
 
 @dataclass(frozen=True)
 class Part:
-    """A contrast and the region that it has to lie in.
+    """A contrast and the open interval in which it has to lie.
 
     Attributes
     ----------
     label : str
-        Names the contrast for people.
-    terms : list of Term or SlopeTerm
-        The contrast.
+        Name of the contrast in tables.
+    contrast : Contrast
+        What is estimated.
     above, below : float
-        The region, without its ends.
+        The ends of the interval.
     """
 
     label: str
-    terms: list
+    contrast: Contrast
     above: float = -math.inf
     below: float = math.inf
 
     @property
     def text(self):
-        """str: what is demanded."""
+        """str: the demand, such as "gap(64) < 0.02"."""
         if math.isfinite(self.above) and math.isfinite(self.below):
             if self.above == -self.below:
                 return f"|{self.label}| < {self.below:g}"
@@ -48,122 +53,145 @@ class Part:
 
 
 def criterion(function):
-    """Register a criterion.
+    """Register a criterion under its name.
 
     Parameters
     ----------
     function : callable
-        Takes keyword arguments, returns a list of :class:`Part`.
+        Takes keyword arguments and yields :class:`Part`.
 
     Returns
     -------
     callable
-        The same.
+        The function itself.
+
+    Raises
+    ------
+    TypeError
+        If an argument has neither an annotation nor a check for its name.
     """
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.annotation is parameter.empty and name not in check.ARGUMENTS:
+            raise TypeError(f"criterion {function.__name__}: {name!r} needs a check as annotation")
     CRITERIA[function.__name__] = function
     return function
 
 
-def _difference(first, second):
-    """Terms of a minus b."""
-    return [first, _times(-1, second)]
+def argument_checks(test):
+    """Checks of a criterion's arguments.
+
+    Parameters
+    ----------
+    test : str
+        A key of :data:`CRITERIA`.
+
+    Returns
+    -------
+    dict of callable
+        By the argument's name, a function of its name and value that raises a ValueError.
+    """
+    parameters = inspect.signature(CRITERIA[test]).parameters
+    return {
+        name: check.ARGUMENTS[name]
+        if argument.annotation is argument.empty
+        else argument.annotation
+        for name, argument in parameters.items()
+    }
 
 
-def _times(factor, term):
-    return type(term)(**{**vars(term), "weight": factor * term.weight})
+def make_parts(options):
+    """Parts of a statement's criterion.
+
+    Parameters
+    ----------
+    options : dict
+        The name of the criterion, `test`, and its arguments.
+
+    Returns
+    -------
+    list of Part
+
+    Raises
+    ------
+    Undecidable
+        If no run can decide.
+    """
+    given = {name: value for name, value in options.items() if name != "test"}
+    return list(CRITERIA[options["test"]](**given))
 
 
-def _windows(algorithm, column, evaluators, *statistics):
-    """Terms of one curve in several windows."""
-    return [Term(1.0, algorithm, evaluators, column, statistic) for statistic in statistics]
+def _value(algorithm, evaluators, column, statistic, **others):
+    return Contrast({Term(algorithm, evaluators, column, statistic, **others): 1.0})
+
+
+def _slope(algorithm, steps, evaluators, column):
+    return Contrast({Slope(algorithm, steps, evaluators, column): 1.0})
+
+
+def _within(label, contrast, margin):
+    return Part(label, contrast, above=-margin, below=margin)
+
+
+def _words(name):
+    return name.replace("_", " ")
 
 
 def _name(column, statistic):
-    return f"{_SIGNS[column]}, {statistic.replace('_', ' ')}"
+    return f"{_SIGNS[column]}, {_words(statistic)}"
 
 
 @criterion
 def falls_early(*, algorithm, column, statistic, evaluators, share, margin):
-    """The curve falls by more than the margin, and most of that before the window ends."""
-    parts = []
-    for people in evaluators:
-        start, early, end = _windows(algorithm, column, people, "start", statistic, "last_quarter")
-        # (start - early) - share * (start - end) > 0
-        excess = [_times(1 - share, start), _times(-1, early), _times(share, end)]
-        name = f"{_SIGNS[column]}({people})"
-        parts += [
-            Part(f"fall of {name} to the last quarter", _difference(start, end), above=margin),
-            Part(
-                f"fall of {name} to the {statistic.replace('_', ' ')} minus {share:g} of that",
-                excess,
-                above=0,
-            ),
-        ]
-    return parts
+    """The curve falls by more than the margin, and by more than the share of that in the window."""
+    for m in evaluators:
+        windows = "start", statistic, "last_quarter"
+        start, early, end = (_value(algorithm, m, column, window) for window in windows)
+        fall = f"fall of {_SIGNS[column]}({m}) to the"
+        yield Part(f"{fall} last quarter", start - end, above=margin)
+        label = f"{fall} {_words(statistic)} minus {share:g} of that"
+        yield Part(label, start - early - share * (start - end), above=0)
 
 
 @criterion
-def levels_off(*, algorithm, column, statistics, evaluators, margin):
-    """The curve changes by less than the margin from one window to the other."""
-    return [
-        Part(
-            f"change of {_SIGNS[column]}({people}) from {' to '.join(statistics)}".replace(
-                "_", " "
-            ),
-            _difference(*_windows(algorithm, column, people, *statistics)),
-            above=-margin,
-            below=margin,
-        )
-        for people in evaluators
-    ]
+def levels_off(*, algorithm, column, statistics: check.two_statistics, evaluators, margin):
+    """The means over the two windows differ by less than the margin."""
+    for m in evaluators:
+        first, second = (_value(algorithm, m, column, statistic) for statistic in statistics)
+        label = f"change of {_SIGNS[column]}({m}) from {_words(' to '.join(statistics))}"
+        yield _within(label, first - second, margin)
 
 
 @criterion
-def most_of_the_gain(*, algorithm, column, statistic, evaluators, share, margin):
-    """The first increase of M brings more than the margin, and most of what both bring."""
-    few, some, many = (Term(1.0, algorithm, people, column, statistic) for people in evaluators)
-    label = f"{_name(column, statistic)}: "
-    gain = f"({evaluators[0]}) − ({evaluators[1]})"
-    both = f"(({evaluators[0]}) − ({evaluators[2]}))"
-    return [
-        Part(label + gain, _difference(few, some), above=margin),
-        Part(
-            f"{label}{gain} − {share:g} {both}",
-            [_times(1 - share, few), _times(-1, some), _times(share, many)],
-            above=0,
-        ),
-    ]
+def most_of_the_gain(
+    *, algorithm, column, statistic, evaluators: check.evaluators(3), share, margin
+):
+    """The first increase of M lowers the curve by more than the margin, and the share of both."""
+    few, some, many = (_value(algorithm, m, column, statistic) for m in evaluators)
+    first, second, third = evaluators
+    gain = f"{_name(column, statistic)}: ({first}) − ({second})"
+    yield Part(gain, few - some, above=margin)
+    label = f"{gain} − {share:g} (({first}) − ({third}))"
+    yield Part(label, few - some - share * (few - many), above=0)
 
 
 @criterion
-def equivalent(*, algorithm, column, statistic, evaluators, margin):
-    """All pairs of M differ by less than the margin."""
-    return [
-        Part(
-            f"{_name(column, statistic)}: ({first}) − ({second})",
-            _difference(
-                Term(1.0, algorithm, first, column, statistic),
-                Term(1.0, algorithm, second, column, statistic),
-            ),
-            above=-margin,
-            below=margin,
-        )
-        for first, second in itertools.combinations(evaluators, 2)
-    ]
+def equivalent(*, algorithm, column, statistic, evaluators: check.evaluators(2), margin):
+    """The curves of any two M differ by less than the margin."""
+    for pair in itertools.combinations(evaluators, 2):
+        first, second = (_value(algorithm, m, column, statistic) for m in pair)
+        label = f"{_name(column, statistic)}: ({pair[0]}) − ({pair[1]})"
+        yield _within(label, first - second, margin)
 
 
 @criterion
-def decreases_alike(*, algorithm, column, statistic, evaluators, margin):
-    """The curve is positive at first, falls by more than the margin, and alike for all M."""
-    parts = []
-    for people in evaluators:
-        start, end = _windows(algorithm, column, people, "start", "last_quarter")
-        name = f"{_SIGNS[column]}({people})"
-        parts += [
-            Part(f"start of {name}", [start], above=0),
-            Part(f"fall of {name} to the last quarter", _difference(start, end), above=margin),
-        ]
-    return parts + equivalent(
+def decreases_alike(*, algorithm, column, statistic, evaluators: check.evaluators(2), margin):
+    """Every curve starts above zero and falls by more than the margin; all M are equivalent."""
+    for m in evaluators:
+        start, end = (_value(algorithm, m, column, when) for when in ("start", "last_quarter"))
+        name = f"{_SIGNS[column]}({m})"
+        yield Part(f"start of {name}", start, above=0)
+        yield Part(f"fall of {name} to the last quarter", start - end, above=margin)
+    yield from equivalent(
         algorithm=algorithm,
         column=column,
         statistic=statistic,
@@ -173,161 +201,130 @@ def decreases_alike(*, algorithm, column, statistic, evaluators, margin):
 
 
 @criterion
-def improves(*, algorithm, column, statistic, evaluators, margin):
-    """Every increase of M lowers the curve, all of them together by more than the margin."""
-    terms = {people: Term(1.0, algorithm, people, column, statistic) for people in evaluators}
-    label = _name(column, statistic)
-    parts = [
-        Part(f"{label}: ({first}) − ({second})", _difference(terms[first], terms[second]), above=0)
-        for first, second in itertools.pairwise(evaluators)
-    ]
-    first, last = evaluators[0], evaluators[-1]
-    contrast = _difference(terms[first], terms[last])
-    return [*parts, Part(f"{label}: ({first}) − ({last})", contrast, above=margin)]
+def improves(*, algorithm, column, statistic, evaluators: check.evaluators(2), margin):
+    """Every increase of M lowers the curve, and all together lower it by more than the margin."""
+    pairs = [(pair, 0) for pair in itertools.pairwise(evaluators)]
+    for pair, least in [*pairs, ((evaluators[0], evaluators[-1]), margin)]:
+        first, second = (_value(algorithm, m, column, statistic) for m in pair)
+        label = f"{_name(column, statistic)}: ({pair[0]}) − ({pair[1]})"
+        yield Part(label, first - second, above=least)
 
 
 @criterion
-def worse(*, algorithm, column, statistic, evaluators, margin):
-    """The first M is above all others by more than the margin."""
-    return [
-        Part(
-            f"{_name(column, statistic)}: ({evaluators[0]}) − ({people})",
-            _difference(
-                Term(1.0, algorithm, evaluators[0], column, statistic),
-                Term(1.0, algorithm, people, column, statistic),
-            ),
-            above=margin,
-        )
-        for people in evaluators[1:]
-    ]
+def worse(*, algorithm, column, statistic, evaluators: check.evaluators(2), margin):
+    """The curve of the first M is above all others by more than the margin."""
+    few, *others = (_value(algorithm, m, column, statistic) for m in evaluators)
+    for m, other in zip(evaluators[1:], others, strict=True):
+        label = f"{_name(column, statistic)}: ({evaluators[0]}) − ({m})"
+        yield Part(label, few - other, above=margin)
 
 
 @criterion
 def larger(*, algorithm, than, column, statistic, evaluators, margin):
-    """For every M, one algorithm is above the other by more than the margin."""
-    return [
-        Part(
-            f"{_name(column, statistic)}, M = {people}: {algorithm} − {than}",
-            _difference(
-                Term(1.0, algorithm, people, column, statistic),
-                Term(1.0, than, people, column, statistic),
-            ),
-            above=margin,
-        )
-        for people in evaluators
-    ]
+    """For every M, `algorithm` is above `than` by more than the margin."""
+    for m in evaluators:
+        ours, theirs = (_value(name, m, column, statistic) for name in (algorithm, than))
+        label = f"{_name(column, statistic)}, M = {m}: {algorithm} − {than}"
+        yield Part(label, ours - theirs, above=margin)
 
 
 @criterion
 def slower(*, algorithm, than, column, statistic, evaluators, margin):
-    """After the same number of iterations, one is behind by more than a share of the start."""
-    return [
-        Part(
-            f"{_name(column, statistic)} of {than}'s iterations, M = {people}: "
-            f"{algorithm} − {than} − {margin:g} start",
-            [
-                Term(1.0, algorithm, people, column, statistic, clock=than),
-                Term(-1.0, than, people, column, statistic),
-                Term(-margin, algorithm, people, column, "start"),
-            ],
-            above=0,
-        )
-        for people in evaluators
-    ]
+    """After as many iterations, `algorithm` is above `than` by more than `margin` of its start."""
+    for m in evaluators:
+        ours = _value(algorithm, m, column, statistic, clock=than)
+        theirs, start = _value(than, m, column, statistic), _value(algorithm, m, column, "start")
+        when = f"{_name(column, statistic)} of {than}'s iterations, M = {m}"
+        label = f"{when}: {algorithm} − {than} − {margin:g} start"
+        yield Part(label, ours - theirs - margin * start, above=0)
 
 
 @criterion
-def more_sensitive(*, algorithm, than, column, statistic, evaluators, margin):
-    """Changing M changes one algorithm more than the other, by more than the margin."""
+def more_sensitive(*, algorithm, than, column, statistic, evaluators: check.evaluators(2), margin):
+    """From first to last M, `algorithm` falls by more than `than` does, by more than the margin."""
     few, many = evaluators[0], evaluators[-1]
-    ours = _difference(*(Term(1.0, algorithm, m, column, statistic) for m in (few, many)))
-    theirs = _difference(*(Term(-1.0, than, m, column, statistic) for m in (few, many)))
+    ours, theirs = (
+        _value(name, few, column, statistic) - _value(name, many, column, statistic)
+        for name in (algorithm, than)
+    )
     label = f"{_name(column, statistic)}: ({few}) − ({many}), {algorithm} minus {than}"
-    return [Part(label, [*ours, *theirs], above=margin)]
+    yield Part(label, ours - theirs, above=margin)
 
 
 @criterion
 def converges(*, algorithm, statistic, evaluators, margin):
-    """The gap is within the margin of zero, and the violation below it."""
-    parts = []
-    for people in evaluators:
-        gap, unsafe = (
-            Term(1.0, algorithm, people, column, statistic)
-            for column in ("optimality_gap", "constraint_violation")
-        )
-        when = statistic.replace("_", " ")
-        parts += [
-            Part(f"gap({people}), {when}", [gap], above=-margin, below=margin),
-            Part(f"violation({people}), {when}", [unsafe], below=margin),
-        ]
-    return parts
+    """The gap is within the margin of zero, and the violation is below the margin."""
+    for m in evaluators:
+        gap, violation = (_value(algorithm, m, column, statistic) for column in _SIGNS)
+        yield _within(f"gap({m}), {_words(statistic)}", gap, margin)
+        yield Part(f"violation({m}), {_words(statistic)}", violation, below=margin)
 
 
 @criterion
-def falls_at_rate(*, algorithm, column, steps, evaluators, rate, margin):
-    """The slope of log average against log T is at most the rate, up to the margin."""
-    term = SlopeTerm(1.0, algorithm, steps, str(evaluators), column)
-    return [Part(f"slope of the average {column}, M = {evaluators}", [term], below=rate + margin)]
+def falls_at_rate(
+    *,
+    algorithm: check.algorithm_with_rate,
+    column: check.RATE_COLUMN,
+    steps: check.STEPS,
+    evaluators: check.one_number_of_evaluators,
+    rate: require_number,
+    margin,
+):
+    """The slope of the log average against log T is below the rate plus the margin."""
+    label = f"slope of the average {column}, M = {evaluators_text(evaluators)}"
+    yield Part(label, _slope(algorithm, steps, evaluators, column), below=rate + margin)
 
 
 @criterion
-def slower_rate(*, algorithm, than, column, steps, evaluators, margin):
-    """One algorithm's slope against log T is shallower by more than the margin."""
-    ours = SlopeTerm(1.0, algorithm, steps, str(evaluators), column)
-    theirs = SlopeTerm(-1.0, than, steps, str(evaluators), column)
-    label = f"slope of the average {column}, M = {evaluators}: {algorithm} − {than}"
-    return [Part(label, [ours, theirs], above=margin)]
+def slower_rate(
+    *,
+    algorithm: check.algorithm_with_rate,
+    than: check.algorithm_with_rate,
+    column: check.RATE_COLUMN,
+    steps: check.STEPS,
+    evaluators: check.one_number_of_evaluators,
+    margin,
+):
+    """The slope of `algorithm` against log T is above that of `than` by more than the margin."""
+    ours, theirs = (_slope(name, steps, evaluators, column) for name in (algorithm, than))
+    label = f"slope of the average {column}, M = {evaluators_text(evaluators)}"
+    yield Part(f"{label}: {algorithm} − {than}", ours - theirs, above=margin)
 
 
 @criterion
 def equal_across_sizes(*, algorithm, column, statistic, evaluators, groups, margin):
-    """Groups of instances of different sizes differ by less than the margin."""
-    return [
-        Part(
-            f"{_name(column, statistic)}, M = {people}: {groups[-1]} − {groups[0]} instances",
-            _sizes(algorithm, people, column, statistic, groups),
-            above=-margin,
-            below=margin,
-        )
-        for people in evaluators
-    ]
+    """The last group of instances differs from the first by less than the margin."""
+    for label, contrast in _sizes(algorithm, column, statistic, evaluators, groups):
+        yield _within(label, contrast, margin)
 
 
 @criterion
 def worse_with_size(*, algorithm, column, statistic, evaluators, groups, margin):
     """The last group of instances is above the first by more than the margin."""
-    return [
-        Part(
-            f"{_name(column, statistic)}, M = {people}: {groups[-1]} − {groups[0]} instances",
-            _sizes(algorithm, people, column, statistic, groups),
-            above=margin,
+    for label, contrast in _sizes(algorithm, column, statistic, evaluators, groups):
+        yield Part(label, contrast, above=margin)
+
+
+def _sizes(algorithm, column, statistic, evaluators, groups):
+    """Difference between the last and the first group, for each M, with its label."""
+    small, large = groups[0], groups[-1]
+    for m in evaluators:
+        first, last = (
+            _value(algorithm, m, column, statistic, group=group) for group in (small, large)
         )
-        for people in evaluators
-    ]
-
-
-def _sizes(algorithm, evaluators, column, statistic, groups):
-    return [
-        Term(weight, algorithm, evaluators, column, statistic, group=group)
-        for weight, group in ((1.0, groups[-1]), (-1.0, groups[0]))
-    ]
+        yield f"{_name(column, statistic)}, M = {m}: {large} − {small} instances", last - first
 
 
 @criterion
-def questions(*, algorithm, evaluators, at, margin):
-    """Questions per iteration, over |S||A|, are at least or at most the margin."""
-    ends = {"least": {"above": margin}, "most": {"below": margin}}[at]
-    return [
-        Part(
-            f"questions per iteration / |S||A|, M = {people}",
-            [Term(1.0, algorithm, people, "questions", "whole")],
-            **ends,
-        )
-        for people in evaluators
-    ]
+def questions(*, algorithm, evaluators, at: check.one_of("least", "most"), margin):
+    """Questions per iteration and state-action pair are more, or fewer, than the margin."""
+    end = {"least": "above", "most": "below"}[at]
+    for m in evaluators:
+        asked = _value(algorithm, m, "questions", "whole")
+        yield Part(f"questions per iteration / |S||A|, M = {m}", asked, **{end: margin})
 
 
 @criterion
-def undecided(*, reason):
-    """No run decides; the reason says why."""
+def undecided(*, reason: check.anything):
+    """No run can decide; the reason says why."""
     raise Undecidable(reason)

@@ -1,12 +1,13 @@
-r"""Evidence: numbers per seed or per instance, read off the curves of runs.
+r"""Evidence: statistics of the curves of runs, per seed or per instance.
 
 A statistic is the mean of a curve over a window of the run, such as its last quarter. A contrast is
-a weighted sum of such means over algorithms and numbers of evaluators. All values are in units of
-the largest possible value, scale :math:`/(1-\gamma)`, so that a margin means the same in any scale.
+a weighted sum of statistics of several algorithms and numbers of evaluators. All values are in
+units of the largest possible value, scale :math:`/(1-\gamma)`, so that a margin means the same in
+any scale.
 
-The unit of replication is the seed; for random instances it is the instance, whose seeds are
-averaged first. Seeds of different algorithms and M are independent, so their errors add; all
-numbers of one instance belong together, and are subtracted from each other instance by instance.
+The unit of replication is the seed; for random instances it is the instance, and its seeds are
+averaged first. Runs of different algorithms and M are independent, so the variances of their means
+add up. All statistics of one instance are dependent, so contrasts are computed per instance.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy import stats
+
+from pgpd_hf.statistics import error_of_sum
 
 STATISTICS = {  # windows of a run, as shares of T
     "start": (0.0, 0.0),
@@ -25,17 +28,17 @@ STATISTICS = {  # windows of a run, as shares of T
 }
 COLUMNS = ("optimality_gap", "constraint_violation")
 RATE_COLUMNS = ("gap", "violation")
-_POINTS = 51  # of a window
-_DECIMALS = 12  # beyond them, equal values differ by rounding only
+_POINTS = 51  # points of a window at which a curve is interpolated
+_DECIMALS = 12  # values are rounded, so that constant samples have no variance
 
 
 class Undecidable(Exception):
-    """The evidence cannot decide; the message says why."""
+    """The evidence cannot decide a statement; the message says why."""
 
 
 @dataclass(frozen=True)
 class Member:
-    r"""Runs on one process.
+    r"""Runs on one CMDP.
 
     Attributes
     ----------
@@ -46,12 +49,11 @@ class Member:
     pairs : int
         :math:`|S||A|`.
     shift : float
-        Added to the optimality gap: nonzero if it refers to another optimum.
+        Added to the optimality gap; nonzero if the gap is to refer to another optimum.
     instance : int
-        Which process of its group.
+        Number of the CMDP in its group.
     group : str
-        Processes of the same kind; the first group of the evidence is what criteria look at unless
-        they name another.
+        Name of a group of random instances. Criteria that name no group use the first one.
     """
 
     traces: pd.DataFrame
@@ -64,14 +66,12 @@ class Member:
 
 @dataclass(frozen=True)
 class Term:
-    """One weighted number of a contrast.
+    """A statistic of the runs of one algorithm with one M.
 
     Attributes
     ----------
-    weight : float
-        Its factor.
     algorithm : str
-        Whose runs.
+        Name of the algorithm.
     evaluators : int
         M.
     column : str
@@ -79,12 +79,11 @@ class Term:
     statistic : str
         A key of :data:`STATISTICS`.
     clock : str, optional
-        The window is a share of this algorithm's T.
+        Algorithm whose T the window is a share of; by default the same algorithm.
     group : str, optional
-        Of processes; by default the first.
+        Group of instances; by default the first.
     """
 
-    weight: float
     algorithm: str
     evaluators: int
     column: str
@@ -94,36 +93,57 @@ class Term:
 
 
 @dataclass(frozen=True)
-class SlopeTerm:
-    """One weighted slope of the sweep over T.
+class Slope:
+    """A slope of the sweep over T.
 
     Attributes
     ----------
-    weight : float
-        Its factor.
-    algorithm, steps, evaluators, column : str
-        Row of the table of rates: algorithm, step_rule, crowd and metric.
+    algorithm, steps : str
+        Algorithm and step rule in the table of rates.
+    evaluators : int or None
+        M; None for infinitely many.
+    column : str
+        One of :data:`RATE_COLUMNS`.
     """
 
-    weight: float
     algorithm: str
     steps: str
-    evaluators: str
+    evaluators: int | None
     column: str
+
+
+class Contrast(dict):
+    """A weighted sum: the weight of each term or slope.
+
+    Examples
+    --------
+    >>> start, end = Contrast(start=1.0), Contrast(end=1.0)
+    >>> start - 0.5 * end
+    {'start': 1.0, 'end': -0.5}
+    """
+
+    def __sub__(self, other):
+        total = Contrast(self)
+        for term, weight in other.items():
+            total[term] = total.get(term, 0.0) - weight
+        return total
+
+    def __rmul__(self, factor):
+        return Contrast({term: factor * weight for term, weight in self.items()})
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A contrast as measured.
+    """An estimated contrast.
 
     Attributes
     ----------
     value, error : float
-        Estimate and its standard error.
+        Estimate and standard error.
     freedom : float
-        Degrees of freedom.
+        Degrees of freedom of the t distribution.
     single : ndarray, float64, shape (n,), optional
-        What each unit alone would have shown.
+        The contrast of each unit alone, if all terms have the same units.
     """
 
     value: float
@@ -137,33 +157,47 @@ class Estimate:
         Parameters
         ----------
         level : float
-            Probability beyond each end.
+            Probability beyond each end, in (0, 0.5).
 
         Returns
         -------
         low, high : float
         """
-        half = 0.0
-        if self.error > 0:
-            half = float(stats.t.ppf(1 - level, self.freedom) * self.error)
+        half = float(stats.t.ppf(1 - level, self.freedom) * self.error)
         return self.value - half, self.value + half
 
 
+def evaluators_text(evaluators):
+    """Number of evaluators in the text of a criterion.
+
+    Parameters
+    ----------
+    evaluators : int or None
+        M.
+
+    Returns
+    -------
+    str
+        "inf" for infinitely many.
+    """
+    return "inf" if evaluators is None else str(evaluators)
+
+
 class Evidence:
-    """What the runs of one reading, or of many instances, show.
+    """Curves of the runs of one reading, or of many instances.
 
     Parameters
     ----------
     members : sequence of Member
-        The processes and their runs.
+        The CMDPs and their runs.
     unit : {"seed", "instance"}
-        What is replicated.
+        Unit of replication.
     curve : {"iterate", "average"}
-        Whether a curve is the iterate's value or the running average.
+        Whether a curve shows the iterate's value or the running average.
     violation : {"signed", "positive"}
         Whether negative violations count as zero.
     rates : pandas.DataFrame, optional
-        Made by :func:`pgpd_hf.analyses.rates.slopes`; `crowd` is text.
+        Made by :func:`pgpd_hf.analyses.rates.slopes`.
     """
 
     def __init__(self, members, unit="seed", curve="iterate", violation="signed", rates=None):
@@ -178,19 +212,19 @@ class Evidence:
     def _read(self, member, curve, violation):
         prefix = {"iterate": "", "average": "mean_"}[curve]
         traces = member.traces
-        for (algorithm, people), runs in traces.groupby(["algorithm", "evaluators"], sort=False):
+        for (algorithm, m), runs in traces.groupby(["algorithm", "evaluators"], sort=False):
             runs = runs.sort_values(["seed", "iteration"])
             seeds = runs["seed"].unique()
             shape = (len(seeds), -1)
             iterations = runs["iteration"].to_numpy().reshape(shape)[0]
-            gap = (runs[f"{prefix}optimality_gap"].to_numpy().reshape(shape)) + member.shift
-            unsafe = runs[f"{prefix}constraint_violation"].to_numpy().reshape(shape)
+            gaps = (runs[f"{prefix}optimality_gap"].to_numpy().reshape(shape)) + member.shift
+            violations = runs[f"{prefix}constraint_violation"].to_numpy().reshape(shape)
             if violation == "positive":
-                unsafe = unsafe.clip(min=0)
-            asked = runs["queries"].to_numpy().reshape(shape)[:, -1:] / people
+                violations = violations.clip(min=0)
+            asked = runs["queries"].to_numpy().reshape(shape)[:, -1:] / m
             values = {
-                "optimality_gap": gap / member.value_bound,
-                "constraint_violation": unsafe / member.value_bound,
+                "optimality_gap": gaps / member.value_bound,
+                "constraint_violation": violations / member.value_bound,
                 "questions": np.broadcast_to(
                     asked / iterations[-1] / member.pairs, (len(seeds), len(iterations))
                 ),
@@ -199,32 +233,16 @@ class Evidence:
             if self.unit == "instance":
                 values = {name: value.mean(0, keepdims=True) for name, value in values.items()}
                 units = np.array([member.instance])
-            key = (member.group, algorithm, int(people))
+            key = (member.group, algorithm, int(m))
             self._curves.setdefault(key, []).append((units, iterations, values))
 
-    def start(self, column, algorithm, evaluators):
-        """Mean value before the first update.
-
-        Parameters
-        ----------
-        column, algorithm : str
-            Of which curve.
-        evaluators : int
-            M.
-
-        Returns
-        -------
-        float
-        """
-        return float(self.samples(Term(1, algorithm, evaluators, column, "start"))[1].mean())
-
     def samples(self, term):
-        """Value of one term for every unit, without its weight.
+        """Value of a term for every unit.
 
         Parameters
         ----------
         term : Term
-            What is asked.
+            The statistic.
 
         Returns
         -------
@@ -264,13 +282,13 @@ class Evidence:
                 return runs[0][1][-1]
         raise Undecidable(f"{algorithm} was not run")
 
-    def estimate(self, terms):
+    def estimate(self, contrast):
         """Estimate a contrast.
 
         Parameters
         ----------
-        terms : sequence of Term or SlopeTerm
-            What is added up.
+        contrast : Contrast
+            Of terms, or of slopes.
 
         Returns
         -------
@@ -279,59 +297,51 @@ class Evidence:
         Raises
         ------
         Undecidable
-            If the runs are missing, or too few for an interval.
+            If runs are missing, or too few for an interval.
         """
-        if isinstance(terms[0], SlopeTerm):
-            return self._slope(terms)
+        if isinstance(next(iter(contrast)), Slope):
+            return self._estimate_slopes(contrast)
         sums = {}
-        for term in terms:
+        for term, weight in contrast.items():
             units, values = self.samples(term)
-            # Numbers of one run belong together, and so do all numbers of one instance.
+            # All terms of one run are dependent, and so are all terms of one instance.
             run = () if self.unit == "instance" else (term.algorithm, term.evaluators)
             known, total = sums.get((term.group, *run), (units, np.zeros(len(units))))
             if not np.array_equal(known, units):
                 raise Undecidable(f"the runs do not share their {self.unit}s")
-            sums[term.group, *run] = units, total + term.weight * values
+            sums[term.group, *run] = units, total + weight * values
         samples = [np.round(total, _DECIMALS) for _, total in sums.values()]
-        least = min(len(sample) for sample in samples)
-        if least < 2:
+        if min(map(len, samples)) < 2:
             raise Undecidable(f"one {self.unit} has no interval")
-        variances = np.array([sample.var(ddof=1) / len(sample) for sample in samples])
-        freedom = np.inf
-        if variances.sum() > 0:  # Welch and Satterthwaite
-            shares = variances**2 / np.array([len(sample) - 1 for sample in samples])
-            freedom = variances.sum() ** 2 / shares.sum()
         labels = [units for units, _ in sums.values()]
         shared = all(np.array_equal(labels[0], other) for other in labels[1:])
         return Estimate(
             float(sum(sample.mean() for sample in samples)),
-            float(np.sqrt(variances.sum())),
-            float(freedom),
+            *error_of_sum(samples),
             np.sum(samples, axis=0) if shared else None,
         )
 
-    def _slope(self, terms):
+    def _estimate_slopes(self, contrast):
         if self.rates is None:
             raise Undecidable("there is no sweep over T under this reading")
         value, variance = 0.0, 0.0
-        for term in terms:
-            table = self.rates
+        for term, weight in contrast.items():
+            m, table = term.evaluators, self.rates
+            who = f"{term.algorithm} with M = {evaluators_text(m)}"
             row = table[
                 (table["algorithm"] == term.algorithm)
                 & (table["step_rule"] == term.steps)
-                & (table["crowd"] == term.evaluators)
+                & (table["evaluators"].isna() if m is None else table["evaluators"].eq(m))
                 & (table["metric"] == term.column)
             ]
             if row.empty:
-                raise Undecidable(
-                    f"the sweep over T has no runs of {term.algorithm} with M = {term.evaluators}"
-                )
+                raise Undecidable(f"the sweep over T has no runs of {who}")
             slope, low, high = row.iloc[0][["slope", "low", "high"]].astype(float)
             if not np.isfinite([slope, low, high]).all():
                 raise Undecidable(
-                    f"the average {term.column} of {term.algorithm} with M = {term.evaluators} is "
-                    "not positive at every T, so it has no slope"
+                    f"the average {term.column} of {who} is not positive at every T, so it has no "
+                    "slope"
                 )
-            value += term.weight * slope
-            variance += (term.weight * (high - low) / 2 / stats.norm.ppf(0.975)) ** 2
+            value += weight * slope
+            variance += (weight * (high - low) / 2 / stats.norm.ppf(0.975)) ** 2
         return Estimate(value, float(np.sqrt(variance)), np.inf)

@@ -1,4 +1,8 @@
-"""The verdicts for people: as text, and sorted by what they hang on."""
+"""Summaries of a table of verdicts: as text, by statement, and by reading."""
+
+import string
+
+import pandas as pd
 
 from pgpd_hf.claims.verdicts import VERDICTS
 
@@ -7,20 +11,19 @@ UNDECIDABLE = "."
 
 
 def sign(row):
-    """One character for a verdict.
+    """Verdict as one character.
 
     Parameters
     ----------
     row : pandas.Series
-        Of a table of verdicts.
+        Row of a table of verdicts.
 
     Returns
     -------
     str
-        A key of :data:`SIGNS`'s values, or :data:`UNDECIDABLE` where no run decides.
+        A value of :data:`SIGNS`, or :data:`UNDECIDABLE` where no run decides.
     """
-    decided = row["estimate"] == row["estimate"]  # not NaN
-    return SIGNS[row["verdict"]] if decided else UNDECIDABLE
+    return UNDECIDABLE if pd.isna(row["estimate"]) else SIGNS[row["verdict"]]
 
 
 def as_text(table):
@@ -29,16 +32,15 @@ def as_text(table):
     Parameters
     ----------
     table : pandas.DataFrame
-        Tables of verdicts of several readings, with the column `reading`.
+        Tables of verdicts of several readings, one below the other, with the column `reading`.
 
     Returns
     -------
     str
     """
     readings = list(table["reading"].drop_duplicates())
-    letters = dict(
-        zip(readings, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", strict=False)
-    )
+    alphabet = string.ascii_uppercase + string.ascii_lowercase
+    letters = dict(zip(readings, alphabet, strict=False))
     statements = table.drop_duplicates("claim").set_index("claim")["statement"]
     width = max(map(len, statements))
     signs = {(row["claim"], row["reading"]): sign(row) for _, row in table.iterrows()}
@@ -61,7 +63,7 @@ def _count(table, reading):
 
 
 def standing(table):
-    """What each statement hangs on.
+    """How each statement depends on the reading.
 
     Parameters
     ----------
@@ -71,40 +73,37 @@ def standing(table):
     Returns
     -------
     pandas.DataFrame
-        By claim: statement, the readings that reproduce, contradict and leave it open, and kind:
-        "robust" (reproduced wherever it is decided), "refuted" (contradicted wherever it is),
-        "hangs on the reading" (both), "open" (decided nowhere).
+        A row per claim: statement; lists of the readings by verdict; and kind, which is "robust"
+        (reproduced by every reading that decides it), "refuted" (contradicted by each of them),
+        "hangs on the reading" (both occur) or "open" (no reading decides it).
     """
     rows = []
     for claim, group in table.groupby("claim", sort=False):
         lists = {
             verdict: list(group.loc[group["verdict"] == verdict, "reading"]) for verdict in VERDICTS
         }
-        for_it, against = bool(lists["reproduced"]), bool(lists["contradicted"])
-        kind = {
-            (True, False): "robust",
-            (False, True): "refuted",
-            (True, True): "hangs on the reading",
-            (False, False): "open",
-        }[for_it, against]
+        if lists["reproduced"]:
+            kind = "hangs on the reading" if lists["contradicted"] else "robust"
+        else:
+            kind = "refuted" if lists["contradicted"] else "open"
         row = {"claim": claim, "statement": group["statement"].iloc[0], "kind": kind}
         rows.append(row | lists)
-    return type(table)(rows)
+    return pd.DataFrame(rows)
 
 
 def consistency(table):
-    """How many statements each reading reproduces at once.
+    """How many statements each reading reproduces.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        As for :func:`as_text`; possibly some of the statements only.
+        As for :func:`as_text`, with all or some of the statements.
 
     Returns
     -------
     pandas.DataFrame
-        By reading, the most consistent first: number of statements per verdict, and `all`, true
-        if every statement is reproduced.
+        A row per reading, fewest contradictions first: the number of statements with each verdict,
+        and `all`, true if every statement is reproduced.
     """
     counts = (
         table.groupby(["reading", "verdict"], sort=False)

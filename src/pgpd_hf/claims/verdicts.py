@@ -1,12 +1,13 @@
-"""Verdicts: whether numbers are shown to lie in their region, or outside, or neither.
+"""Verdicts: whether contrasts are shown to lie in their intervals, or outside, or neither.
 
-For each part, one-sided t tests: against "outside" (two of them where the region has two ends,
-that is TOST) and against "inside". A statement is reproduced if every part is shown to lie inside
-(an intersection-union test, so its p value is the largest), and contradicted if some part is shown
-to lie outside (its p value is the smallest, times the number of parts, after Bonferroni). Over the
-statements of one table, each of the two families of p values is adjusted after Holm. So the
-probability that any statement of a table is wrongly called reproduced is at most the level, and the
-same for contradicted.
+Each part has two one-sided t tests. The null hypothesis of the first is that the contrast lies
+outside its interval (with two finite ends this is TOST, two one-sided tests), that of the second
+that it lies inside. A statement is reproduced if all parts are shown to lie inside: this is an
+intersection-union test, so its p value is the largest of the parts'. It is contradicted if some
+part is shown to lie outside: its p value is the smallest of the parts', times their number
+(Bonferroni). Over the statements of one table, both families of p values are adjusted after Holm,
+so that the probability that any statement of the table is wrongly called reproduced is at most the
+level, and likewise for contradicted.
 """
 
 import math
@@ -15,32 +16,20 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from pgpd_hf.claims.criteria import CRITERIA
+from pgpd_hf.claims.criteria import make_parts
 from pgpd_hf.claims.evidence import Undecidable
 
 VERDICTS = ("reproduced", "contradicted", "inconclusive")
-COLUMNS = (
-    "claim",
-    "source",
-    "statement",
-    "criterion",
-    "estimate",
-    "low",
-    "high",
-    "verdict",
-    "effect",
-    "margin",
-    "part",
-    "p_reproduced",
-    "p_contradicted",
-    "single",
-    "unit",
-    "units",
+COLUMNS = tuple(
+    (
+        "claim source statement criterion estimate low high verdict effect margin part "
+        "p_reproduced p_contradicted single unit units"
+    ).split()
 )
 
 
 def holm(p):
-    """Adjust p values for their number, after Holm.
+    """Adjust p values for multiple testing, after Holm.
 
     Parameters
     ----------
@@ -50,7 +39,12 @@ def holm(p):
     Returns
     -------
     ndarray, float64
-        In the same order; NaN stays.
+        In the same order, NaN where `p` is.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, float("nan"), 0.03])
+    array([0.03, 0.06,  nan, 0.06])
     """
     p = np.asarray(p, dtype=np.float64)
     adjusted = np.full_like(p, np.nan)
@@ -63,19 +57,19 @@ def holm(p):
 
 
 def test_part(estimate, above, below):
-    """Test whether a contrast lies in an open interval, and whether it lies outside.
+    """Test whether a contrast lies inside an open interval, and whether it lies outside.
 
     Parameters
     ----------
     estimate : Estimate
-        The contrast.
+        The estimated contrast.
     above, below : float
         Ends of the interval, possibly infinite.
 
     Returns
     -------
     inside, outside : float
-        p values; a small one shows that the contrast lies there.
+        p values: a small one shows that the contrast lies inside, or outside.
     """
     ends = [end for end in ((above, 1), (below, -1)) if math.isfinite(end[0])]
     larger, smaller = [], []
@@ -91,7 +85,7 @@ def test_part(estimate, above, below):
     return max(larger), min(1.0, len(ends) * min(smaller))
 
 
-test_part.__test__ = False  # no test of the suite
+test_part.__test__ = False  # pytest is not to collect it
 
 
 def judge(claims, evidence):
@@ -102,33 +96,30 @@ def judge(claims, evidence):
     claims : dict
         Made by :func:`pgpd_hf.claims.load_claims`.
     evidence : Evidence
-        The runs.
+        Statistics of the runs.
 
     Returns
     -------
     pandas.DataFrame
-        A row per statement. `criterion` is the whole of what is demanded and, if nothing can
-        decide, why. `estimate`, `low` and `high` (an interval without adjustment) belong to
-        `part`: the one that contradicts, or else the one furthest from being shown. `effect` is
-        the distance of the estimate from the edge of its region, positive inside. The p values
-        are adjusted. `single` is the share of units that would show the statement if each were
-        the only one.
+        Columns :data:`COLUMNS`, a row per statement. `criterion` lists the demands of all parts
+        and, where no run decides, the reason. `estimate`, `low` and `high` (an unadjusted interval)
+        are those of `part`: the part that contradicts, or else the one that is furthest from being
+        shown. `effect` is the distance of the estimate from the nearest end of its interval,
+        positive inside. `p_reproduced` and `p_contradicted` are adjusted. `single` is the share of
+        units that lie inside all intervals by themselves.
     """
-    rows = [
-        _examine(name, claim, evidence, claims["level"]) for name, claim in claims["claims"].items()
-    ]
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    for column in ("p_reproduced", "p_contradicted"):
-        table[column] = holm(table[column].astype(float))
     level = claims["level"]
+    rows = [_examine(name, claim, evidence, level) for name, claim in claims["claims"].items()]
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
     table["verdict"] = "inconclusive"
-    table.loc[table["p_reproduced"] <= level, "verdict"] = "reproduced"
-    table.loc[table["p_contradicted"] <= level, "verdict"] = "contradicted"
+    for verdict in ("reproduced", "contradicted"):
+        table[f"p_{verdict}"] = holm(table[f"p_{verdict}"].astype(float))
+        table.loc[table[f"p_{verdict}"] <= level, "verdict"] = verdict
     return table
 
 
 def point_verdicts(claims, evidence):
-    """Whether the estimates themselves bear the statements out, whatever their error.
+    """Whether the estimates lie in their intervals, without regard to their errors.
 
     Parameters
     ----------
@@ -138,56 +129,46 @@ def point_verdicts(claims, evidence):
     Returns
     -------
     list of bool or None
-        For each statement; None where nothing decides.
+        For each statement; None where no run decides.
     """
-    answers = []
+    verdicts = []
     for claim in claims["claims"].values():
-        options = dict(claim["criterion"])
-        test = CRITERIA[options.pop("test")]
         try:
-            parts = test(**options)
-            values = [evidence.estimate(part.terms).value for part in parts]
-            answers.append(
-                all(part.above < v < part.below for part, v in zip(parts, values, strict=True))
-            )
+            parts = make_parts(claim["criterion"])
+            values = [evidence.estimate(part.contrast).value for part in parts]
         except Undecidable:
-            answers.append(None)
-    return answers
+            verdicts.append(None)
+        else:
+            within = (part.above < v < part.below for part, v in zip(parts, values, strict=True))
+            verdicts.append(all(within))
+    return verdicts
 
 
 def _examine(name, claim, evidence, level):
-    """Row of one statement, with p values that are not adjusted yet."""
-    options = dict(claim["criterion"])
-    test = CRITERIA[options.pop("test")]
+    """Row of one statement, with p values before adjustment."""
     row = {
         "claim": name,
         "source": claim["source"],
         "statement": claim["statement"],
-        "margin": options.get("margin"),
+        "margin": claim["criterion"].get("margin"),
         "unit": evidence.unit,
     }
     demanded = []
     try:
-        parts = test(**options)
+        parts = make_parts(claim["criterion"])
         demanded = [part.text for part in parts]
-        estimates = [evidence.estimate(part.terms) for part in parts]
+        estimates = [evidence.estimate(part.contrast) for part in parts]
     except Undecidable as reason:
         return row | {"criterion": "; ".join([*demanded, f"not decided: {reason}"])}
-    inside, outside = np.transpose(
-        [
-            test_part(estimate, part.above, part.below)
-            for part, estimate in zip(parts, estimates, strict=True)
-        ]
-    )
-    distances = [
-        min(estimate.value - part.above, part.below - estimate.value)
-        for part, estimate in zip(parts, estimates, strict=True)
-    ]
+    both = list(zip(parts, estimates, strict=True))
+    tests = [test_part(estimate, part.above, part.below) for part, estimate in both]
+    inside, outside = np.transpose(tests)
+    distances = [min(e.value - part.above, part.below - e.value) for part, e in both]
     against = min(1.0, len(parts) * outside.min())
-    # The part that decides; of several that are equally clear, the one furthest out.
+    # The part that decides; of several with the same p value, the one furthest outside.
     clarity = list(zip(outside if against <= level else -inside, distances, strict=True))
     weakest = clarity.index(min(clarity))
-    part, estimate = parts[weakest], estimates[weakest]
+    part, estimate = both[weakest]
     low, high = estimate.interval(level)
     return row | {
         "criterion": "; ".join(demanded),
@@ -198,17 +179,14 @@ def _examine(name, claim, evidence, level):
         "part": part.text,
         "p_reproduced": inside.max(),
         "p_contradicted": against,
-        "single": _single(parts, estimates),
+        "single": _single(both),
         "units": None if estimate.single is None else len(estimate.single),
     }
 
 
-def _single(parts, estimates):
-    """Share of units that would show all parts if each were the only one."""
-    if any(estimate.single is None for estimate in estimates):
+def _single(parts):
+    """Share of units that lie inside all intervals, from pairs of parts and estimates."""
+    if any(estimate.single is None for _, estimate in parts):
         return None
-    shown = [
-        (estimate.single > part.above) & (estimate.single < part.below)
-        for part, estimate in zip(parts, estimates, strict=True)
-    ]
-    return float(np.all(shown, axis=0).mean())
+    inside = [(e.single > part.above) & (e.single < part.below) for part, e in parts]
+    return float(np.all(inside, axis=0).mean())

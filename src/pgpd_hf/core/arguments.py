@@ -1,4 +1,4 @@
-"""Refusing arguments: one line that names the argument, what is allowed, and what was given."""
+"""Checks of arguments; errors are one line: the argument, what is allowed, what was given."""
 
 from contextlib import contextmanager
 
@@ -7,17 +7,24 @@ import numpy as np
 
 @contextmanager
 def located(place):
-    """Put a place, such as a key or a file, before whatever is refused meanwhile.
+    """Prefix the message of a ValueError raised in this context with a place.
 
     Parameters
     ----------
     place : str or path-like
-        Where to look.
+        Where the error is, such as a key of a configuration or the name of a file.
 
     Raises
     ------
     ValueError
-        In place of the original one.
+        In place of the original one, with the place in front.
+
+    Examples
+    --------
+    >>> with located("config.yaml"):
+    ...     require_integer("seeds", 0, least=1)
+    Traceback (most recent call last):
+    ValueError: config.yaml: seeds: an integer of at least 1 expected, got 0
     """
     try:
         yield
@@ -26,21 +33,21 @@ def located(place):
 
 
 def require_integer(name, value, least, most=2**62):
-    """Refuse what is not an integer between two others.
+    """Check that an argument is an integer within bounds.
 
     Parameters
     ----------
     name : str
-        Of the argument, for the message.
+        Name of the argument, for the message.
     value : object
-        What was given.
+        The argument. Booleans do not count as integers.
     least, most : int
         Smallest and largest allowed number.
 
     Raises
     ------
     ValueError
-        If `value` is no integer, smaller, or larger.
+        If `value` is not an integer, or out of bounds.
     """
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least:
@@ -50,14 +57,14 @@ def require_integer(name, value, least, most=2**62):
 
 
 def require_number(name, value):
-    """Refuse what is not a finite number.
+    """Check that an argument is a finite real number.
 
     Parameters
     ----------
     name : str
-        Of the argument, for the message.
+        Name of the argument, for the message.
     value : object
-        What was given; an array without dimensions counts as a number.
+        The argument. Arrays of shape () count as numbers, booleans do not.
 
     Returns
     -------
@@ -66,7 +73,7 @@ def require_number(name, value):
     Raises
     ------
     ValueError
-        If `value` is no number, or not finite.
+        If `value` is not a real number, or not finite.
     """
     kinds = int | float | np.number
     single = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
@@ -82,37 +89,44 @@ def require_number(name, value):
 
 
 def require_one_of(name, value, names):
-    """Refuse what is none of some names.
+    """Check that an argument is one of several names.
 
     Parameters
     ----------
     name : str
-        Of the argument, for the message.
+        Name of the argument, for the message.
     value : object
-        What was given.
+        The argument.
     names : iterable of str
-        What is allowed.
+        The allowed names.
 
     Raises
     ------
     ValueError
-        If `value` is none of them.
+        If `value` is not one of them.
     """
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name}: one of {', '.join(names)} expected, got {shown(value)}")
 
 
 def shown(value):
-    """Python's notation of a value, on one line of bounded length.
+    """Format a value for a message: its repr, on one line and not too long.
 
     Parameters
     ----------
     value : object
-        Anything.
+        Any value.
 
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> shown([1, 2.5])
+    '[1, 2.5]'
+    >>> shown(list(range(1000)))
+    '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 1 ... (4890 characters)'
     """
     text = " ".join(repr(value).split())
     return text if len(text) <= 80 else f"{text[:60]} ... ({len(text)} characters)"

@@ -14,20 +14,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from pgpd_hf.core import streams
-from pgpd_hf.core.arguments import located, require_integer, require_number, require_one_of
+from pgpd_hf.core.arguments import located, require_number
 from pgpd_hf.core.compilation import njit
 
-SCALES = ("normalized", "unit")
-_MOST_ENTRIES = 2**27  # of the transition array of a random process: a gibibyte
-_LANES = 32  # policies eliminated side by side: 200 ns each, 230 by 16, 380 by 8 (measured)
-_LAPACK_FROM = 33  # states from which LAPACK's blocked elimination is faster than ours
-_MATRIX_ENTRIES = 2**20  # that LAPACK is given at once: several small matrices, or one large
+_LANES = 32  # policies eliminated side by side (measured: 200 ns each; with 16 230, with 8 380)
+_LAPACK_FROM = 33  # from this number of states on, LAPACK is faster than the kernel below
+_MATRIX_ENTRIES = 2**20  # matrix entries per call of LAPACK, unless one matrix has more
 
 
 @dataclass(frozen=True, eq=False)
 class CMDP:
-    r"""A finite constrained Markov decision process.
+    r"""A finite constrained Markov decision process (CMDP).
 
     Parameters
     ----------
@@ -36,20 +33,40 @@ class CMDP:
     reward, utility : array_like, float, shape (S, A)
         Helpfulness :math:`r` and harmlessness :math:`g` per step, in [0, scale].
     initial : array_like, float, shape (S,)
-        Distribution :math:`\rho` of the first state.
+        Distribution :math:`\rho` of the initial state.
     discount : float
         :math:`\gamma` in [0, 1).
     threshold : float
-        :math:`b`: the utility value that a policy has to reach.
+        :math:`b`, the smallest utility value that satisfies the constraint.
     scale : float, default 1.0
-        Largest possible reward or utility of a step. The paper's rewards lie in [0, 1]; the
+        Largest possible reward or utility of one step. The paper's rewards lie in [0, 1]; the
         normalized scale multiplies them by :math:`1-\gamma`, so that values lie in [0, 1].
 
     Raises
     ------
     ValueError
-        If an array has a wrong shape, a value that is not finite, a probability that is negative
-        or a distribution that does not sum to one; the message names argument and index.
+        If an array has the wrong shape or a number that is not finite, a reward or utility lies
+        outside [0, scale], a probability is negative, or a distribution does not sum to one. The
+        message names the argument and the index.
+
+    Examples
+    --------
+    One state and two actions: the first earns more reward, the second more utility.
+
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.CMDP(
+    ...     transition=[[[1.0], [1.0]]],
+    ...     reward=[[1.0, 0.0]],
+    ...     utility=[[0.0, 1.0]],
+    ...     initial=[1.0],
+    ...     discount=0.5,
+    ...     threshold=1.5,
+    ... )
+    >>> cmdp
+    <CMDP: |S| = 1, |A| = 2, discount 0.5, threshold 1.5, values in [0, 2]>
+    >>> v_r, v_g = cmdp.evaluate([[0.25, 0.75]])
+    >>> float(v_r), float(v_g)
+    (0.5, 1.5)
     """
 
     transition: np.ndarray
@@ -89,6 +106,12 @@ class CMDP:
         object.__setattr__(self, "threshold", require_number("threshold", self.threshold))
         object.__setattr__(self, "scale", scale)
 
+    def __repr__(self):
+        return (
+            f"<CMDP: |S| = {self.states}, |A| = {self.actions}, discount {self.discount:g}, "
+            f"threshold {self.threshold:g}, values in [0, {self.value_bound:g}]>"
+        )
+
     @property
     def states(self):
         """int: number of states, :math:`|S|`."""
@@ -105,22 +128,22 @@ class CMDP:
         return self.scale / (1 - self.discount)
 
     def return_bound(self, horizon):
-        r"""Largest return of a trajectory of steps 0..horizon, scale :math:`\times G(H)`.
+        r"""Largest possible return of a trajectory of :math:`H + 1` steps.
 
         Parameters
         ----------
         horizon : int
-            :math:`H \ge 0`, so that a trajectory has :math:`H + 1` steps.
+            :math:`H \ge 0`.
 
         Returns
         -------
         float
-            scale :math:`(1-\gamma^{H+1})/(1-\gamma)` (Section 2 of the paper).
+            The scale times :math:`G(H) = (1-\gamma^{H+1})/(1-\gamma)` (Section 2 of the paper).
         """
         return self.value_bound * (1 - self.discount ** (horizon + 1))
 
     def evaluate(self, policy):
-        r"""Exact values of policies under the initial distribution.
+        r"""Evaluate policies exactly, by linear solves.
 
         Parameters
         ----------
@@ -135,7 +158,19 @@ class CMDP:
         Raises
         ------
         ValueError
-            If `policy` does not hold distributions over actions.
+            If `policy` does not hold distributions over actions; the message names the index.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pgpd_hf
+        >>> cmdp = pgpd_hf.random_cmdp(states=10, actions=4)
+        >>> v_r, v_g = cmdp.evaluate(np.full((10, 4), 0.25))  # one policy
+        >>> round(float(v_r), 3), round(float(v_g), 3)
+        (0.433, 0.389)
+        >>> v_r, v_g = cmdp.evaluate(np.full((7, 10, 4), 0.25))  # several at once
+        >>> v_r.shape
+        (7,)
         """
         policy = self.check_policy(policy)
         batch = policy.reshape(-1, self.states, self.actions)  # (B, S, A)
@@ -178,7 +213,7 @@ class CMDP:
         policy : array_like, float, shape (..., S, A)
             :math:`\pi(a|s)`.
         signal : ndarray, float, shape (S, A)
-            What is summed: reward, utility, or a mixture of the two.
+            The signal: reward, utility, or a linear combination of them.
 
         Returns
         -------
@@ -187,7 +222,8 @@ class CMDP:
         Raises
         ------
         ValueError
-            If `policy` is no policy, or `signal` no array of finite numbers of this shape.
+            If `policy` does not hold distributions over actions, or `signal` is not an array of
+            finite numbers with shape (S, A).
         """
         return self._state_values(self.check_policy(policy), self._check_signal(signal))
 
@@ -199,7 +235,7 @@ class CMDP:
         policy : array_like, float, shape (..., S, A)
             :math:`\pi(a|s)`.
         signal : ndarray, float, shape (S, A)
-            What is summed.
+            The signal.
 
         Returns
         -------
@@ -221,7 +257,7 @@ class CMDP:
         policy : array_like, float, shape (..., S, A)
             :math:`\pi(a|s)`.
         signal : ndarray, float, shape (S, A)
-            What is summed.
+            The signal.
 
         Returns
         -------
@@ -237,19 +273,19 @@ class CMDP:
         return self._action_values(signal, values) - values[..., None]
 
     def check_policy(self, policy, name="policy"):
-        r"""Refuse what is no policy of this process.
+        r"""Check that an argument holds policies for this CMDP.
 
         Parameters
         ----------
         policy : array_like, float, shape (..., S, A)
             :math:`\pi(a|s)`.
         name : str
-            Of the argument, for the message.
+            Name of the argument, for the message.
 
         Returns
         -------
         ndarray, float64, shape (..., S, A)
-            The same numbers.
+            The policies as an array; the same memory where possible.
 
         Raises
         ------
@@ -264,18 +300,18 @@ class CMDP:
         return policy
 
     def save(self, path):
-        """Write the process to a NumPy archive.
+        """Write the CMDP to a NumPy archive.
 
         Parameters
         ----------
         path : path-like
-            File with the ending ``.npz``.
+            File to write, ending in ``.npz``.
         """
         np.savez(path, **{name: getattr(self, name) for name in self.__dataclass_fields__})
 
     @classmethod
     def load(cls, path):
-        """Read a process from a NumPy archive; nothing in the file is executed.
+        """Read a CMDP from a NumPy archive; no code in the file is executed.
 
         Parameters
         ----------
@@ -290,15 +326,15 @@ class CMDP:
         Raises
         ------
         ValueError
-            If the file is no such archive; the message names the file.
+            If the file is not such an archive; the message names the file.
         """
         names = list(cls.__dataclass_fields__)
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
-        except Exception as error:  # of a damaged archive, readers raise almost anything
+        except Exception as error:  # damaged archives raise almost anything
             expected = "a NumPy archive (.npz) of plain arrays"
-            reason = getattr(error, "strerror", None)  # such as that there is no such file
+            reason = getattr(error, "strerror", None)  # such as "No such file or directory"
             reason = f"{reason}; {expected} expected" if reason else f"not {expected}"
             raise ValueError(f"{path}: {reason}") from error
         unknown, missing = set(arrays) - set(names), set(names[:-1]) - set(arrays)
@@ -334,72 +370,8 @@ class CMDP:
         return np.linalg.solve(matrix, initial)[..., 0]
 
 
-def random_cmdp(
-    states=10,
-    actions=4,
-    instance=1,
-    *,
-    discount=0.9,
-    concentration=5.0,
-    threshold=0.55,
-    scale="normalized",
-):
-    r"""Draw an environment as the paper's Section 5 does.
-
-    Parameters
-    ----------
-    states, actions : int
-        :math:`|S|` and :math:`|A|`.
-    instance : int
-        Which draw: the same number gives the same process, whatever else runs.
-    discount : float
-        :math:`\gamma` in [0, 1).
-    concentration : float
-        Parameter of the symmetric Dirichlet distribution of the transition rows.
-    threshold : float
-        :math:`b`, in units of the value.
-    scale : {"normalized", "unit"}
-        Rewards and utilities are Unif[0, 1], times :math:`1-\gamma` if "normalized".
-
-    Returns
-    -------
-    CMDP
-        With uniform initial distribution.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range; the message names the argument.
-    """
-    require_integer("states", states, 1)
-    require_integer("actions", actions, 1)
-    if states**2 * actions > _MOST_ENTRIES:
-        raise ValueError(
-            f"states, actions: at most {_MOST_ENTRIES} transition probabilities expected, "
-            f"got {states} x {actions} x {states}"
-        )
-    require_integer("instance", instance, 0)
-    if not require_number("concentration", concentration) > 0:
-        raise ValueError(f"concentration: a positive number expected, got {concentration}")
-    require_one_of("scale", scale, SCALES)
-    if not 0 <= require_number("discount", discount) < 1:
-        raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
-    random = np.random.Generator(streams.bit_generator(purpose="environment", instance=instance))
-    transition = random.dirichlet(np.full(states, float(concentration)), size=(states, actions))
-    largest = 1 - discount if scale == "normalized" else 1.0
-    return CMDP(
-        transition=transition,
-        reward=largest * random.random((states, actions)),
-        utility=largest * random.random((states, actions)),
-        initial=np.full(states, 1 / states),
-        discount=discount,
-        threshold=threshold,
-        scale=largest,
-    )
-
-
 def _array(name, value, dimensions, shape=None):
-    """Read-only float64 copy of `value`, checked for shape and finiteness."""
+    """Make a read-only float64 copy of `value`; check its shape and that it is finite."""
     array = np.array(_real(name, value), order="C")
     if array.ndim != dimensions:
         raise ValueError(f"{name}: {dimensions} dimensions expected, got {array.ndim}")
@@ -411,7 +383,7 @@ def _array(name, value, dimensions, shape=None):
 
 
 def _real(name, value):
-    """The array of float64 that `value` stands for; its own memory, if it is one."""
+    """Convert `value` to an array of float64, without a copy where it is one already."""
     try:
         array = np.asarray(value)
         if np.iscomplexobj(array):
@@ -428,7 +400,7 @@ def _require_finite(name, array):
 
 
 def _require_distribution(name, array):
-    """Refuse rows (last axis) that are not probability distributions."""
+    """Check that all rows (last axis) are probability distributions."""
     row = _first_improper(array.reshape(-1, array.shape[-1]))
     if row < 0:
         return
@@ -437,20 +409,22 @@ def _require_distribution(name, array):
     negative = ~(probabilities >= 0)
     if negative.any():
         index += (int(np.argmax(negative)),)
-        raise ValueError(f"{name}: probability {array[index]} at {index} is negative or no number")
+        raise ValueError(
+            f"{name}: probability {array[index]} at {index} is negative or not a number"
+        )
     where = f" at {index}" if index else ""
     raise ValueError(f"{name}: probabilities{where} sum to {probabilities.sum()}, not to 1")
 
 
 @lru_cache(maxsize=8)
 def _identity(size):
-    """Made once: to make it takes as long as what signals are checked for."""
+    """Identity matrix, cached: making it takes as long as checking a signal."""
     return np.eye(size)
 
 
 @njit
 def _is_finite(numbers):
-    """Whether all are; for a signal NumPy takes three times as long."""
+    """Whether all numbers are finite; for arrays this small, NumPy takes three times as long."""
     for number in numbers:
         if not np.isfinite(number):
             return False
@@ -459,7 +433,7 @@ def _is_finite(numbers):
 
 @njit
 def _first_improper(rows):
-    """First row that is no distribution, or -1; NumPy takes seven times as long."""
+    """Index of the first row that is not a distribution, or -1; NumPy takes seven times as long."""
     for row in range(rows.shape[0]):
         total = 0.0
         for k in range(rows.shape[1]):
@@ -473,14 +447,14 @@ def _first_improper(rows):
 
 @njit
 def _values(policies, transition, reward, utility, initial, discount):
-    """Both values of each policy, up to `_LANES` policies side by side.
+    """Compute both values of each policy, `_LANES` policies at a time.
 
     Gaussian elimination without pivoting is stable here: the transposed resolvent is an M-matrix
-    that is strictly diagonally dominant by columns. A lane's arithmetic does not depend on the
-    other lanes, so a policy's values do not depend on the batch it is in.
+    that is strictly diagonally dominant by columns. A policy's values do not depend on the batch
+    it is in, because no lane's arithmetic involves another lane.
     """
     count, states, actions = policies.shape
-    # No constant: the compiler unrolls short loops of known length instead of vectorizing them.
+    # Not a compile-time constant: loops of known length are unrolled instead of vectorized.
     width = max(1, min(_LANES, count))
     values = np.empty((2, count))
     policy = np.empty((states, actions, width))
@@ -493,7 +467,7 @@ def _values(policies, transition, reward, utility, initial, discount):
             for a in range(actions):
                 for k in range(width):
                     policy[s, a, k] = policies[first + min(k, lanes - 1), s, a]
-        # (I - gamma P_pi) transposed, and the right side rho
+        # The system (I - gamma P_pi)^T q = rho.
         for s in range(states):
             occupancy[s, :] = initial[s]
             for z in range(states):

@@ -1,13 +1,13 @@
-"""The compiler settings shared by all kernels of the package.
+"""Settings of the compiler, shared by all kernels of the package.
 
-Kernels release the global interpreter lock (seeds run in threads) and are cached on disk. Numba
-decides whether a cached kernel is stale by looking at the kernel's own file only, not at the files
-of the kernels that it calls; the cache folder is therefore named after a digest of all files that
-define kernels, so that an edit of one is an edit of all. No `fastmath`: bits are promised.
+Kernels release the global interpreter lock, since seeds run in threads, and are cached on disk.
+Numba recompiles a cached kernel if the kernel's own file has changed, but not if only the file of a
+kernel that it calls has. The cache folder is therefore named after a digest of all files that
+define kernels. `fastmath` stays off, since results are promised to the bit.
 
-Jobs on several machines must not share a cache over a network, where half-written files are seen
-and locks are not. Folders on a network file system are therefore passed over: on a cluster kernels
-are compiled once on each node, into its temporary folder.
+Several machines must not share a cache on a network file system, where locks do not work and
+half-written files are visible. Folders on such a file system are skipped: on a cluster, each node
+compiles the kernels once, into its temporary folder.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _REMOTE = (
 
 
 def _cache_folder():
-    """First local, writable one of $NUMBA_CACHE_DIR, the user's cache and temporary folders."""
+    """Choose $NUMBA_CACHE_DIR or the user's cache or temporary folder: a local, writable one."""
     digest = hashlib.sha256()
     package = Path(__file__).parents[1]
     for source in sorted(package.rglob("*.py")):
@@ -33,7 +33,7 @@ def _cache_folder():
         if b"@njit" in content:
             digest.update(source.relative_to(package).as_posix().encode() + content)
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    # Others may write in a temporary folder, and what is cached is run: it has to be one's own.
+    # Cached code is executed, so a folder inside a shared one has to belong to the user.
     own = f"pgpd_hf-{os.getuid()}"
     candidates = [
         Path(base) / "pgpd_hf" for base in (os.environ.get("NUMBA_CACHE_DIR"), home) if base
@@ -56,7 +56,7 @@ def _cache_folder():
 
 
 def _is_remote(path, mounts="/proc/self/mounts"):
-    """Whether a folder, which may not exist yet, is on a network file system (known on Linux)."""
+    """Whether a folder is on a network file system; it need not exist. Only Linux can tell."""
     try:
         lines = Path(mounts).read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,13 +1,15 @@
-r"""Simulated people: M evaluators, one bit each, and what the algorithms make of their votes.
+r"""Simulated evaluators: M binary votes per question, and the estimates made from them.
 
-Asked about two trajectories whose returns differ by :math:`\Delta`, each evaluator independently
-votes for the first with probability :math:`\sigma(\Delta)`. The number of votes in favour is
-Binomial(M, :math:`\sigma(\Delta)`), and is drawn as such from one random word by inversion. The
-algorithms read :math:`\sigma^{-1}(\mathrm{clip}[k/M])` from the k votes in favour (lines 8-12,
-15-17 and 19-20 of Algorithm 1; 8-12, 14 and 15 of Algorithm 2), which is a table of M + 1 numbers.
-The absolute question compares :math:`R_g^H(\tau)` with :math:`b` in the same way.
+Asked to compare two trajectories whose returns differ by :math:`\Delta`, each evaluator
+independently votes for the first with probability :math:`\sigma(\Delta)`, so that the number of
+votes for it is Binomial(M, :math:`\sigma(\Delta)`). It is drawn as such, by inversion of one random
+word. From k votes both algorithms estimate :math:`\Delta` as
+:math:`\sigma^{-1}(\mathrm{clip}[k/M])` (Algorithm 1, lines 8-12, 15-17 and 19-20; Algorithm 2,
+lines 8-12, 14 and 15): one of M + 1 numbers, which are tabulated. The question whether a
+trajectory is harmless compares :math:`R_g^H(\tau)` with :math:`b` in the same way.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -17,33 +19,33 @@ from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.links import probability
 
-_ALL = 0  # evaluators = infinity: the difference itself is known
-_MOST = 10**7  # evaluators whose votes have a table: 160 MB
+_INFINITELY_MANY = 0  # as a number of evaluators in kernels, which know no None
+_MOST = 10**7  # evaluators: their tables take 160 MB
 
 
-class Crowd(NamedTuple):
+class Evaluators(NamedTuple):
     """M evaluators who share a link function.
 
     Attributes
     ----------
-    size : int
-        M, or 0 for infinitely many.
+    number : int
+        M; 0 stands for infinitely many.
     link : int
         Code of the link function.
     log_choose : ndarray, float64, shape (M + 1,)
         Logarithms of the binomial coefficients.
     estimate : ndarray, float64, shape (M + 1,)
-        Inverse link of the clipped frequency k / M, for each number k of votes in favour.
+        For each number of votes k, the inverse link of the clipped frequency k / M.
     """
 
-    size: int
+    number: int
     link: int
     log_choose: np.ndarray
     estimate: np.ndarray
 
 
-def make_crowd(evaluators, link, bound):
-    r"""Gather M evaluators.
+def make_evaluators(evaluators, link, bound):
+    r"""Tabulate the estimates of M evaluators.
 
     Parameters
     ----------
@@ -52,59 +54,100 @@ def make_crowd(evaluators, link, bound):
     link : Link
         How they vote.
     bound : float
-        Frequencies are clipped to :math:`[\sigma(-B), \sigma(B)]`; the paper's :math:`G(H)`.
+        Frequencies are clipped to :math:`[\sigma(-B), \sigma(B)]`; the paper's B is :math:`G(H)`.
 
     Returns
     -------
-    Crowd
+    Evaluators
 
     Raises
     ------
     ValueError
         If there are too many evaluators for a table.
+
+    Examples
+    --------
+    >>> from pgpd_hf import LINKS
+    >>> from pgpd_hf.core.evaluators import make_evaluators
+    >>> make_evaluators(4, LINKS["logistic"], bound=2.0).estimate.round(3).tolist()
+    [-2.0, -1.099, 0.0, 1.099, 2.0]
     """
     if evaluators is None:
-        return Crowd(_ALL, link.code, np.zeros(1), np.zeros(1))
+        return Evaluators(_INFINITELY_MANY, link.code, np.zeros(1), np.zeros(1))
     require_integer("evaluators", evaluators, 1, _MOST)
     votes = np.arange(evaluators + 1)
     log_choose = -np.log(evaluators + 1) - special.betaln(evaluators - votes + 1, votes + 1)
-    return Crowd(evaluators, link.code, log_choose, link.clipped_inverse(votes / evaluators, bound))
+    estimate = link.clipped_inverse(votes / evaluators, bound)
+    return Evaluators(evaluators, link.code, log_choose, estimate)
+
+
+def feedback_bias_bound(evaluators, link, bound):
+    r"""Bound of the bias of estimates from M votes: :math:`L\sqrt{2\log M/M} + 2B/M^2` (line 963).
+
+    Parameters
+    ----------
+    evaluators : int or None
+        M >= 1; None stands for infinitely many.
+    link : Link
+        Its inverse has the Lipschitz constant :math:`L` on :math:`[\sigma(-B), \sigma(B)]`.
+    bound : float
+        Where estimates are clipped; the paper's B is :math:`G(H)`.
+
+    Returns
+    -------
+    float
+        The paper's :math:`\beta`, in units of return; 0 for infinitely many evaluators.
+
+    Examples
+    --------
+    >>> from pgpd_hf import LINKS
+    >>> from pgpd_hf.core.evaluators import feedback_bias_bound
+    >>> round(feedback_bias_bound(256, LINKS["logistic"], bound=1.0), 4)
+    1.0587
+    >>> feedback_bias_bound(None, LINKS["logistic"], bound=1.0)
+    0.0
+    """
+    if evaluators is None:
+        return 0.0
+    root = math.sqrt(2 * math.log(evaluators) / evaluators)
+    return link.inverse_lipschitz(bound) * root + 2 * bound / evaluators**2
 
 
 @njit
-def ask(crowd, difference, word):
+def ask(evaluators, difference, word):
     """Put one question to all evaluators and estimate the difference from their votes.
 
     Parameters
     ----------
-    crowd : Crowd
-        Who is asked.
+    evaluators : Evaluators
+        The evaluators.
     difference : float
-        Of the two returns, or of a return and the threshold.
+        Between two returns, or between a return and the threshold.
     word : uint64
         Random bits.
 
     Returns
     -------
     float
-        The estimate; `difference` itself if infinitely many are asked.
+        The estimate; with infinitely many evaluators, `difference` itself.
     """
-    if crowd.size == _ALL:
+    if evaluators.number == _INFINITELY_MANY:
         return difference
-    return crowd.estimate[count_votes(crowd, probability(crowd.link, difference), word)]
+    chance = probability(evaluators.link, difference)
+    return evaluators.estimate[count_votes(evaluators, chance, word)]
 
 
 @njit
-def count_votes(crowd, chance, word):
+def count_votes(evaluators, chance, word):
     """Draw the number of votes in favour by inversion.
 
-    The outcomes are laid out from the most probable one outwards, so that about as many terms are
-    summed as the standard deviation is wide.
+    Inversion starts at the most probable number and goes outwards, so that the number of terms
+    summed is about the standard deviation.
 
     Parameters
     ----------
-    crowd : Crowd
-        Of finite size M.
+    evaluators : Evaluators
+        Finitely many.
     chance : float
         Probability of a vote in favour, in [0, 1].
     word : uint64
@@ -113,18 +156,18 @@ def count_votes(crowd, chance, word):
     Returns
     -------
     int
-        In [0, M], Binomial(M, chance) if the bits are uniform.
+        In [0, M]; Binomial(M, chance) if the bits are uniform.
     """
-    size = crowd.size
+    size = evaluators.number
     if chance <= 0:
         return 0
     if chance >= 1:
         return size
     odds = chance / (1 - chance)
     mode = int((size + 1) * chance)
-    left = np.float64(word >> np.uint64(11)) * 2.0**-53  # probability still to be spent
+    left = np.float64(word >> np.uint64(11)) * 2.0**-53  # uniform, less the probabilities passed
     mass = np.exp(
-        crowd.log_choose[mode] + mode * np.log(chance) + (size - mode) * np.log1p(-chance)
+        evaluators.log_choose[mode] + mode * np.log(chance) + (size - mode) * np.log1p(-chance)
     )
     left -= mass
     below = above = mode

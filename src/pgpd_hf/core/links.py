@@ -3,9 +3,9 @@ r"""Link functions: from a difference of returns to the probability of a vote.
 Assumption 1 of the paper asks for a continuous, strictly increasing :math:`\sigma` with
 :math:`\sigma(0) = 1/2` whose inverse is Lipschitz on :math:`[\sigma(-B), \sigma(B)]`, where
 :math:`B` bounds the difference. All links here are distribution functions of symmetric unimodal
-densities, so the inverse is steepest at the ends and its Lipschitz constant is
-:math:`1/\sigma'(B)`. A link is added in this file: a branch of :func:`probability`, which the
-kernels call, and an entry of :data:`LINKS`.
+densities; their inverses are steepest at both ends of this interval, with the Lipschitz constant
+:math:`1/\sigma'(B)`. A new link needs a branch in :func:`probability`, which the kernels call, and
+an entry in :data:`LINKS`.
 """
 
 import math
@@ -30,7 +30,7 @@ class Link:
     name : str
         Its name in configurations.
     code : int
-        What :func:`probability` knows it by.
+        Its number in :func:`probability`.
     inverse : callable
         :math:`\sigma^{-1}` on arrays of probabilities; infinite at 0 and 1.
     density : callable
@@ -45,16 +45,15 @@ class Link:
     def clipped_inverse(self, probability, bound):
         r"""Inverse link of a clipped frequency, :math:`\sigma^{-1}(\mathrm{clip}[p])`.
 
-        Clipping the frequency at :math:`\sigma(\pm B)` and clipping the inverse at :math:`\pm B`
-        are the same, as :math:`\sigma` increases; only the second survives where
-        :math:`\sigma(B)` rounds to one.
+        Since :math:`\sigma` increases, the frequency may be clipped at :math:`\sigma(\pm B)` or its
+        inverse at :math:`\pm B`. The latter also works where :math:`\sigma(B)` rounds to one.
 
         Parameters
         ----------
         probability : array_like, float
             In [0, 1].
         bound : float
-            :math:`B > 0`, the paper's :math:`G(H)`.
+            :math:`B > 0`; in the paper :math:`G(H)`.
 
         Returns
         -------
@@ -74,7 +73,13 @@ class Link:
         Returns
         -------
         float
-            :math:`1/\sigma'(B)` (Assumption 1); infinite where that overflows.
+            :math:`1/\sigma'(B)` (Assumption 1); infinite if that overflows.
+
+        Examples
+        --------
+        >>> from pgpd_hf import LINKS
+        >>> LINKS["logistic"].inverse_lipschitz(0.0)
+        4.0
         """
         try:
             return 1 / self.density(bound)
@@ -89,7 +94,7 @@ def probability(code, x):
     Parameters
     ----------
     code : int
-        Of the link. (A compiled function in its place could not be cached on disk.)
+        Of the link. (A kernel that took the link as a function could not be cached on disk.)
     x : float
         Difference of returns.
 
@@ -97,6 +102,13 @@ def probability(code, x):
     -------
     float
         In [0, 1].
+
+    Examples
+    --------
+    >>> from pgpd_hf import LINKS
+    >>> from pgpd_hf.core.links import probability
+    >>> [round(probability(LINKS[name].code, 1.0), 3) for name in ("logistic", "probit", "cauchy")]
+    [0.731, 0.841, 0.75]
     """
     if code == _LOGISTIC:
         return 1 / (1 + math.exp(-x))
@@ -147,7 +159,7 @@ def get_link(name):
     Raises
     ------
     ValueError
-        If there is no such link; the message lists those there are.
+        If there is no such link; the message lists all names.
     """
     require_one_of("link", name, LINKS)
     return LINKS[name]

@@ -1,14 +1,15 @@
 r"""The optimum of a constrained Markov decision process, by two independent methods.
 
-Linear program: over occupancy measures :math:`q` (proof of Theorem 2 of the paper),
+Linear program, over occupancy measures :math:`q` (proof of Theorem 2 of the paper),
 :math:`\max \langle q, r\rangle` subject to :math:`\sum_a (I - \gamma P_a^\top) q_a = \rho`,
 :math:`\langle q, g\rangle \ge b`, :math:`q \ge 0`; the multiplier of the second constraint is
 :math:`\lambda^\star`.
 
-Value iteration: strong duality (Lemma 2.1) gives :math:`V_r^\star = \min_{\lambda \ge 0}
-\max_\pi V_r^\pi + \lambda (V_g^\pi - b)`. The inner maximum is an unconstrained problem, solved by
-value iteration; the outer one is a piecewise linear convex function of one number, minimised
-exactly by intersecting the lines of the two policies that bracket the kink.
+Value iteration on the Lagrangian: strong duality (Lemma 2.1) gives
+:math:`V_r^\star = \min_{\lambda \ge 0} \max_\pi V_r^\pi + \lambda (V_g^\pi - b)`. The inner
+maximum is an unconstrained problem, solved by value iteration. As a function of :math:`\lambda` it
+is convex and piecewise linear; its minimum is found exactly, by intersecting the lines of two
+policies, one on either side of it.
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ METHODS = ("linear_program", "value_iteration")
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    r"""Optimal policy and what belongs to it.
+    r"""An optimal policy, its values and the optimal multiplier.
 
     Attributes
     ----------
@@ -37,9 +38,9 @@ class Optimum:
     slack : float
         Slater slack :math:`\xi = \max_\pi V_g^\pi(\rho) - b` (Assumption 2).
     method : str
-        How it was found.
+        How it was found, one of :data:`METHODS`.
     threshold : float
-        :math:`b` of the process.
+        :math:`b` of the CMDP.
     """
 
     policy: np.ndarray
@@ -50,6 +51,12 @@ class Optimum:
     method: str
     threshold: float
 
+    def __repr__(self):
+        return (
+            f"<Optimum: V_r = {self.reward_value:g}, V_g = {self.utility_value:g}, "
+            f"multiplier {self.multiplier:g}, threshold {self.threshold:g}, slack {self.slack:g}>"
+        )
+
 
 def solve(cmdp, method="linear_program"):
     """Solve the constrained problem (equation 1 of the paper).
@@ -57,9 +64,9 @@ def solve(cmdp, method="linear_program"):
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The problem.
     method : {"linear_program", "value_iteration"}
-        How; both give the same numbers.
+        Both give the same numbers, up to rounding.
 
     Returns
     -------
@@ -68,9 +75,19 @@ def solve(cmdp, method="linear_program"):
     Raises
     ------
     ValueError
-        If no policy exceeds the threshold (Slater's condition fails), or there is no such method.
+        If no policy exceeds the threshold (Slater's condition fails), or the method is unknown.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.random_cmdp(states=10, actions=4, instance=1)
+    >>> optimum = pgpd_hf.solve(cmdp)
+    >>> optimum
+    <Optimum: V_r = 0.680825, V_g = 0.55, multiplier 0.513774, threshold 0.55, slack 0.100158>
+    >>> optimum.policy.shape
+    (10, 4)
     """
-    require_process(cmdp)
+    require_cmdp(cmdp)
     require_one_of("method", method, METHODS)
     safest, slack = find_safest(cmdp)
     found = _linear_program(cmdp) if method == "linear_program" else _dual(cmdp, safest)
@@ -79,40 +96,40 @@ def solve(cmdp, method="linear_program"):
     return Optimum(policy, reward_value, utility_value, multiplier, slack, method, cmdp.threshold)
 
 
-def require_process(cmdp):
-    """Refuse what is no process.
+def require_cmdp(cmdp):
+    """Check that an argument is a CMDP.
 
     Parameters
     ----------
     cmdp : object
-        What was given.
+        The argument.
 
     Raises
     ------
     ValueError
-        If `cmdp` is no :class:`~pgpd_hf.core.cmdp.CMDP`.
+        If it is not a :class:`~pgpd_hf.core.cmdp.CMDP`.
     """
     if not isinstance(cmdp, CMDP):
         raise ValueError(f"cmdp: a CMDP expected, got {shown(cmdp)}")
 
 
 def require_optimum(cmdp, optimum):
-    """Refuse what is no optimum of a process, or that of another one.
+    """Check that an argument is an optimum of a given CMDP, not of another one.
 
-    That the policy is the best one is not looked into: it has the values here that are said, and
-    the threshold is the process's.
+    Its policy must have the values that it states, and its threshold must be that of the CMDP.
+    Whether the policy is optimal is not checked.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The problem.
     optimum : object
-        What was given.
+        The argument.
 
     Raises
     ------
     ValueError
-        If `optimum` is no :class:`Optimum`, or belongs to another process.
+        If `optimum` is not an :class:`Optimum`, or belongs to another CMDP.
     """
     if not isinstance(optimum, Optimum):
         raise ValueError(f"optimum: an Optimum expected, got {shown(optimum)}")
@@ -124,28 +141,29 @@ def require_optimum(cmdp, optimum):
     values = tuple(float(value) for value in cmdp.evaluate(policy))
     if not np.allclose(claimed, values, rtol=0, atol=1e-9 * cmdp.value_bound):
         raise ValueError(
-            f"optimum: of another process; its policy has the values {values} here, not {claimed}"
+            f"optimum: of another CMDP; in this one its policy has the values {values}, "
+            f"not {claimed}"
         )
     if optimum.threshold != cmdp.threshold:
         raise ValueError(
-            f"optimum: of another process, with threshold {optimum.threshold}, not {cmdp.threshold}"
+            f"optimum: of another CMDP, with threshold {optimum.threshold}, not {cmdp.threshold}"
         )
 
 
 def find_safest(cmdp):
-    """Find the policy of largest utility value, and by how much it exceeds the threshold.
+    r"""Find a policy of largest utility value, and by how much it exceeds the threshold.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The problem.
 
     Returns
     -------
     policy : ndarray, float64, shape (S, A)
         A deterministic policy.
     slack : float
-        The paper's xi, positive.
+        Slater slack :math:`\xi > 0` (Assumption 2).
 
     Raises
     ------
@@ -168,7 +186,7 @@ def solve_unconstrained(cmdp):
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The problem; its threshold matters for the slack only.
 
     Returns
     -------
@@ -178,9 +196,17 @@ def solve_unconstrained(cmdp):
     Raises
     ------
     ValueError
-        If `cmdp` is no process.
+        If `cmdp` is not a CMDP.
+
+    Examples
+    --------
+    Without the constraint more reward is possible, but the threshold is missed.
+
+    >>> import pgpd_hf
+    >>> pgpd_hf.solve_unconstrained(pgpd_hf.random_cmdp())
+    <Optimum: V_r = 0.721482, V_g = 0.384275, multiplier 0, threshold 0.55, slack 0.100158>
     """
-    require_process(cmdp)
+    require_cmdp(cmdp)
     policy = maximize(cmdp, cmdp.reward)
     reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
     safest = cmdp.evaluate(maximize(cmdp, cmdp.utility))[1]
@@ -190,14 +216,14 @@ def solve_unconstrained(cmdp):
 
 
 def maximize(cmdp, signal, tolerance=1e-13):
-    """Policy that maximises the discounted sum of one signal, by value iteration.
+    """Find a policy that maximises the value of one signal, by value iteration.
 
     Parameters
     ----------
     cmdp : CMDP
-        Its threshold plays no part.
+        The environment; its threshold has no effect.
     signal : ndarray, float64, shape (S, A)
-        What is maximised.
+        The signal, such as the reward.
     tolerance : float
         Value iteration stops when no value changes by more than this fraction of the largest
         possible value.
@@ -219,11 +245,12 @@ def maximize(cmdp, signal, tolerance=1e-13):
 
 
 def _linear_program(cmdp):
-    """Optimal policy and multiplier by HiGHS."""
+    """Optimal policy and multiplier by the linear program, solved by HiGHS."""
     states, actions = cmdp.states, cmdp.actions
     stay = np.repeat(np.eye(states), actions, axis=0)  # (S * A, S)
     flow = stay - cmdp.discount * cmdp.transition.reshape(-1, states)
-    # In units of the largest step and of total mass one, so that tolerances mean the same.
+    # Rewards in units of the scale, occupancy of total mass one: the solver's tolerances are
+    # absolute, and so mean the same for all scales and discounts.
     mass = 1 / (1 - cmdp.discount)
     result = linprog(
         c=-cmdp.reward.ravel() / cmdp.scale,
@@ -252,7 +279,7 @@ def _dual(cmdp, safest):
     if left[2] >= 0:
         return boldest, 0.0
     while True:
-        # Where the lines of an unsafe and of a safe policy meet is a lower bound of the minimum.
+        # The lines of an unsafe and of a safe policy meet at or below the minimum.
         multiplier = (left[1] - right[1]) / (right[2] - left[2])
         bound = left[1] + multiplier * left[2]
         policy = maximize(cmdp, cmdp.reward + multiplier * cmdp.utility)
@@ -263,7 +290,7 @@ def _dual(cmdp, safest):
             left = (policy, value, excess)
         else:
             right = (policy, value, excess)
-    # Both policies are optimal for the Lagrangian; their mixture meets the threshold.
+    # Both policies maximise the Lagrangian; their mixture has utility value b exactly.
     weight = right[2] / (right[2] - left[2])
     occupancy = weight * _occupancy(cmdp, left[0]) + (1 - weight) * _occupancy(cmdp, right[0])
     return _policy_of(occupancy), multiplier
@@ -274,7 +301,7 @@ def _occupancy(cmdp, policy):
 
 
 def _policy_of(occupancy):
-    """Policy of an occupancy measure; uniform in states that it never visits."""
+    """Policy of an occupancy measure; uniform in states that are never visited."""
     visits = occupancy.sum(1, keepdims=True)
     uniform = np.full_like(occupancy, 1 / occupancy.shape[1])
     return np.where(visits > 0, occupancy / np.where(visits > 0, visits, 1), uniform)

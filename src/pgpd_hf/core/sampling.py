@@ -1,14 +1,14 @@
-r"""Trajectories of :math:`H + 1` steps, sampled by a kernel that draws nothing itself.
+r"""Trajectories of :math:`H + 1` steps, sampled from random words that the caller supplies.
 
-Randomness comes in as 64-bit words, one per step: the upper half of a word chooses the action by
-comparison with the cumulative probabilities of the policy, the lower half chooses the next state
-from an alias table (Walker 1977; tables are built once, :math:`P` does not change). Probabilities
-are therefore multiples of :math:`2^{-32}`.
+One 64-bit word decides one step: its upper half chooses the action, by comparison with the
+cumulative probabilities of the policy; its lower half chooses the next state, from the alias table
+of :math:`P(\cdot|s,a)` (Walker 1977). Probabilities are thereby rounded to multiples of
+:math:`2^{-32}`. Alias tables are built once per CMDP, since :math:`P` does not change.
 
-A step waits for the state that the one before it has found. Two trajectories therefore go side by
-side, in registers, and a state is known by the number of its first pair, :math:`s |A|`, so that
-nothing has to be multiplied on the way from one state to the next (measured, ns per step: 3.2
-instead of 5.1 with states in memory and a row of the table for each pair; four side by side: 2.9).
+Speed decides two details (measured, ns per step). A step has to wait for the state that the step
+before it found, so two trajectories are followed side by side, in registers. And a state is
+represented by the index of its first state-action pair, :math:`s |A|`, which saves a
+multiplication per step: 3.2 instead of 5.1; four side by side: 2.9.
 """
 
 from typing import NamedTuple
@@ -19,20 +19,20 @@ from pgpd_hf.core.compilation import njit
 
 _HALF = np.uint64(32)
 _LOWER = np.uint64(2**32 - 1)
-FREE = -1  # first action of a trajectory that starts from a state
+FREE = -1  # in place of a first action: the policy chooses it
 
 
 class Tables(NamedTuple):
-    """What the sampling kernels need to know of a process.
+    """A CMDP in the form that the sampling kernels read.
 
     Attributes
     ----------
     successors : ndarray, uint64, shape (S, S * A)
-        Alias tables of the rows of P, side by side, made by :func:`alias_table` in units of A.
+        Column s A + a is the alias table of P(.|s, a), whose entries are states times A.
     starts : ndarray, uint64, shape (S, 1)
         Alias table of the initial distribution.
     signals : ndarray, float64, shape (S * A, 2)
-        Reward and utility of a step.
+        Reward and utility of each state-action pair.
     discount : float
         Discount factor.
     """
@@ -43,13 +43,37 @@ class Tables(NamedTuple):
     discount: float
 
 
+class Trajectories(NamedTuple):
+    """K trajectories to sample, and where their returns go; arrays are reused by all iterations.
+
+    Attributes
+    ----------
+    thresholds : ndarray, uint64, shape (policies, S, A)
+        The policies that are followed, written by :func:`action_thresholds`.
+    policy : ndarray, uint64, shape (K,)
+        Index of the policy that each trajectory follows.
+    start : ndarray, uint64, shape (K,)
+        First states.
+    first_action : ndarray, int64, shape (K,)
+        First actions; :data:`FREE` where the policy chooses.
+    returns : ndarray, float64, shape (K, 2)
+        Discounted sums of reward and utility, written by :func:`sample_returns`.
+    """
+
+    thresholds: np.ndarray
+    policy: np.ndarray
+    start: np.ndarray
+    first_action: np.ndarray
+    returns: np.ndarray
+
+
 def make_tables(cmdp):
-    """Build the sampling tables of a process.
+    """Build the sampling tables of a CMDP.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The CMDP.
 
     Returns
     -------
@@ -65,31 +89,40 @@ def make_tables(cmdp):
 
 
 def alias_table(probability, unit=1):
-    """Alias table of one distribution (Vose 1991).
+    """Alias table of a discrete distribution (Vose 1991).
 
     Parameters
     ----------
     probability : array_like, float, shape (n,)
-        A distribution.
+        Probabilities of the outcomes 0, ..., n - 1.
     unit : int
-        What outcome 1 is called; outcome k is called k times as much.
+        Outcomes are stored multiplied by this factor; :func:`draw` needs the same one.
 
     Returns
     -------
     ndarray, uint64, shape (n,)
-        Entry k holds in its lower half the name of the alias of k, and in its upper half the
-        probability, in units of 2^-32, of staying with k.
+        The upper half of entry k is the probability of keeping k, in units of 2^-32; the lower
+        half is the alias of k, times `unit`, which is drawn otherwise.
+
+    Examples
+    --------
+    >>> from pgpd_hf.core.sampling import alias_table
+    >>> [(int(entry) >> 32, int(entry) % 2**32) for entry in alias_table([0.25, 0.75])]
+    [(2147483648, 1), (4294967295, 1)]
     """
     scaled = np.asarray(probability, dtype=np.float64) * len(probability)
     alias = np.arange(len(scaled))
-    _share(scaled, alias)
+    _pair_columns(scaled, alias)
     threshold = np.minimum(np.rint(scaled * 2.0**32), 2.0**32 - 1).astype(np.uint64)
     return (threshold << _HALF) | (alias * unit).astype(np.uint64)
 
 
 @njit
-def _share(scaled, alias):
-    """Give each column of less than average probability an alias that fills it up."""
+def _pair_columns(scaled, alias):
+    """Fill every outcome of less than average probability up with a more probable one, its alias.
+
+    Both arrays are changed in place; `scaled` holds n times the probabilities.
+    """
     small, large = [], []
     for k in range(len(scaled)):
         (small if scaled[k] < 1 else large).append(k)
@@ -99,42 +132,43 @@ def _share(scaled, alias):
         scaled[high] -= 1 - scaled[low]
         if scaled[high] < 1:
             small.append(large.pop())
-    # What is left over has scaled probability one, up to rounding, and is its own alias.
+    # Any outcome left over has scaled probability one, up to rounding, and is its own alias.
 
 
 @njit
 def draw(tables, which, word, unit):
-    """Draw from an alias table with the lower half of a word.
+    """Draw an outcome from an alias table with the lower half of a word.
 
     Parameters
     ----------
-    tables : ndarray, uint64, shape (n, laws)
-        Each column made by :func:`alias_table` in the same unit.
+    tables : ndarray, uint64, shape (n, tables)
+        One alias table per column, made by :func:`alias_table`.
     which : uint64
-        Which of them. (A slice would cost more than the draw: it counts references.)
+        The column to draw from. (Passing a slice would cost more than the draw itself, since
+        Numba counts references to arrays.)
     word : uint64
         Random bits.
     unit : uint64
-        What outcome 1 is called; outcome k is called k times as much.
+        The factor with which the tables were made.
 
     Returns
     -------
     uint64
-        An outcome's name.
+        The outcome, times `unit`.
     """
     product = (word & _LOWER) * np.uint64(tables.shape[0])
     column = product >> _HALF
     entry = tables[column, which]
-    # The product's lower half against the upper half of the entry, which need not be taken apart.
-    stays = (product << _HALF | _LOWER) < entry
-    return column * unit if stays else entry & _LOWER
+    # Compares the lower half of the product with the upper half of the entry.
+    keeps = (product << _HALF | _LOWER) < entry
+    return column * unit if keeps else entry & _LOWER
 
 
 @njit
 def action_thresholds(policy, thresholds):
-    """Write the cumulative probabilities of a policy, rounded to multiples of 2^-32.
+    """Write the cumulative probabilities of a policy in units of 2^-32.
 
-    The last one is one whatever the rounding: an action cannot exceed A - 1.
+    The last one is 2^32 whatever the rounding, so that no action exceeds A - 1.
 
     Parameters
     ----------
@@ -153,33 +187,26 @@ def action_thresholds(policy, thresholds):
 
 
 @njit
-def sample_returns(tables, thresholds, followed, start, first_action, words, returns):
-    """Sample trajectories and sum their discounted rewards and utilities.
+def sample_returns(tables, trajectories, words):
+    """Sample trajectories and write their discounted sums of reward and utility.
 
     Parameters
     ----------
     tables : Tables
-        Of the process.
-    thresholds : ndarray, uint64, shape (policies, S, A)
-        Of the policies, made by :func:`action_thresholds`.
-    followed : ndarray, uint64, shape (K,)
-        Which policy each of the K trajectories follows.
-    start : ndarray, uint64, shape (K,)
-        First states.
-    first_action : ndarray, int64, shape (K,)
-        First actions, or `FREE` where the policy chooses.
-    words : ndarray, uint64, shape (steps, K)
+        Of the CMDP.
+    trajectories : Trajectories
+        K trajectories; `returns` is overwritten, nothing else is changed.
+    words : ndarray, uint64, shape (H + 1, K)
         Random bits, one word per step.
-    returns : ndarray, float64, shape (K, 2)
-        Overwritten with the discounted sums of reward and utility.
     """
-    steps, trajectories = words.shape
+    thresholds, policy, start, first_action, returns = trajectories
+    steps, count = words.shape
     _, states, actions = thresholds.shape
     cuts = thresholds.reshape(-1)
     size = np.uint64(states * actions)
-    for i in range(0, trajectories, 2):
-        j = min(i + 1, trajectories - 1)  # an odd one out keeps itself company
-        cuts_i, cuts_j = followed[i] * size, followed[j] * size
+    for i in range(0, count, 2):
+        j = min(i + 1, count - 1)  # the last of an odd number is paired with itself
+        cuts_i, cuts_j = policy[i] * size, policy[j] * size
         at_i, at_j = start[i] * np.uint64(actions), start[j] * np.uint64(actions)
         at_i, r_i, g_i = _step(
             tables, cuts, actions, cuts_i, at_i, first_action[i], words[0, i], 1.0, 0.0, 0.0
@@ -202,7 +229,7 @@ def sample_returns(tables, thresholds, followed, start, first_action, words, ret
 
 @njit
 def _step(tables, cuts, actions, first_cut, state, forced, word, weight, reward, utility):
-    """Take a step: the next state, and both sums with what it adds; states in units of A."""
+    """Take one step; return the next state, times A, and the updated sums of both signals."""
     chance = word >> _HALF
     action = np.uint64(0)
     for cut in range(actions - 1):

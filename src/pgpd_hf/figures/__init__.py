@@ -1,1 +1,3 @@
 """Figures, in one style."""
+
+FORMATS = ("pdf", "svg", "png")

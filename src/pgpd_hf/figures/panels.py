@@ -1,4 +1,6 @@
-"""The panels of the paper's figure."""
+"""The panels of the paper's figure, one by one and together."""
+
+import string
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -12,13 +14,14 @@ METRIC_LABELS = {
     "optimality_gap": r"optimality gap  $V_r^\star - V_r$",
     "constraint_violation": r"constraint violation  $b - V_g$",
 }
+_AVERAGE = {"linewidth": 0.8, "linestyle": (0, (4, 2))}  # lines of running averages
 
 
 def draw_panel(axes, aggregate, algorithm, metric):
     """Draw one panel: a metric against iterations, one curve per number of evaluators.
 
-    The solid line is the iterate's value, with its interval over seeds; the dashed one is the
-    running average that the theorems bound. Zero is the optimum, or the threshold.
+    The solid line is the iterate's value with its interval over seeds, the dashed one the running
+    average, which the theorems bound. Zero is the optimum, or the threshold.
 
     Parameters
     ----------
@@ -32,32 +35,21 @@ def draw_panel(axes, aggregate, algorithm, metric):
         A key of :data:`METRIC_LABELS`.
     """
     table = aggregate[aggregate["algorithm"] == algorithm]
-    crowds = list(table["evaluators"].drop_duplicates())
-    for index, (evaluators, color) in enumerate(
-        zip(crowds, style.crowd_colors(len(crowds)), strict=True)
-    ):
-        people = table["evaluators"]
-        curve = table[people.isna() if pd.isna(evaluators) else people.eq(evaluators)]
+    curves = [curve for _, curve in table.groupby("evaluators", dropna=False, sort=False)]
+    for index, (curve, color) in enumerate(zip(curves, style.colors(len(curves)), strict=True)):
         x = curve["iteration"].to_numpy()
-        axes.fill_between(
-            x,
-            curve[f"{metric}_low"],
-            curve[f"{metric}_high"],
-            color=color,
-            alpha=0.2,
-            linewidth=0,
-        )
-        axes.plot(x, curve[f"mean_{metric}"], color=color, linewidth=0.8, linestyle=(0, (4, 2)))
+        style.band(axes, x, curve[f"{metric}_low"], curve[f"{metric}_high"], color, 0.2)
+        axes.plot(x, curve[f"mean_{metric}"], color=color, **_AVERAGE)
         axes.plot(
             x,
             curve[metric],
             color=color,
-            label=style.crowd_label(evaluators),
-            marker=style.MARKERS[index % len(style.MARKERS)],
+            label=style.evaluators_label(curve["evaluators"].iloc[0]),
+            marker=style.marker(index),
             markersize=3.2,
-            markevery=_spread(x, index / len(crowds)),
+            markevery=_spread(x, index / len(curves)),
         )
-    axes.axhline(0, color="0.3", linewidth=0.8)
+    style.zero_line(axes)
     axes.set_xlim(0, table["iteration"].max())
     axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:,.0f}"))
     axes.set_xlabel("iteration")
@@ -65,7 +57,7 @@ def draw_panel(axes, aggregate, algorithm, metric):
 
 
 def panel(aggregate, algorithm, metric):
-    """One panel as a figure of its own, one column wide.
+    """One panel as a figure, one column of a page wide.
 
     Parameters
     ----------
@@ -79,13 +71,13 @@ def panel(aggregate, algorithm, metric):
     figure, axes = plt.subplots(figsize=(style.ONE_COLUMN, 2.5))
     draw_panel(axes, aggregate, algorithm, metric)
     axes.set_title(get_algorithm(algorithm).label)
-    axes.plot([], [], color="0.3", linewidth=0.8, linestyle=(0, (4, 2)), label="running average")
+    axes.plot([], [], color="0.3", label="running average", **_AVERAGE)
     axes.legend()
     return figure
 
 
 def describe_panel(aggregate, algorithm, metric):
-    """What a panel shows, in words.
+    """Description of a panel in words.
 
     Parameters
     ----------
@@ -121,29 +113,20 @@ def figure1(aggregate):
     -------
     matplotlib.figure.Figure
     """
-    algorithms = list(aggregate["algorithm"].drop_duplicates())
-    figure, grid = plt.subplots(
-        len(algorithms),
-        len(METRIC_LABELS),
-        figsize=(style.TWO_COLUMNS, 2.4 * len(algorithms)),
-        squeeze=False,
-    )
-    for row, algorithm in zip(grid, algorithms, strict=True):
-        for axes, metric in zip(row, METRIC_LABELS, strict=True):
-            draw_panel(axes, aggregate, algorithm, metric)
-            letter = "abcdefghijklmnopqrstuvwxyz"[list(grid.flat).index(axes)]
-            axes.set_title(f"({letter}) {get_algorithm(algorithm).label}")
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    handles += [
-        mpl.lines.Line2D([], [], color="0.3"),
-        mpl.lines.Line2D([], [], color="0.3", linewidth=0.8, linestyle=(0, (4, 2))),
-    ]
+    figure, rows = style.algorithm_panels(aggregate, 2.4, len(METRIC_LABELS))
+    letters = iter(string.ascii_lowercase)
+    for algorithm, table, panels in rows:
+        for axes, metric in zip(panels, METRIC_LABELS, strict=True):
+            draw_panel(axes, table, algorithm, metric)
+            axes.set_title(f"({next(letters)}) {get_algorithm(algorithm).label}")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    handles += [mpl.lines.Line2D([], [], color="0.3", **look) for look in ({}, _AVERAGE)]
     labels += ["iterate", "running average"]
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
 
 
 def _spread(x, offset):
-    """Indices of six markers, evenly spaced from an offset (in marker distances) on."""
+    """Indices of six evenly spaced markers; `offset` in [0, 1) shifts them."""
     targets = x[-1] * (np.arange(6) + 0.2 + 0.6 * offset) / 6
     return sorted({int(np.abs(x - target).argmin()) for target in targets})

@@ -1,7 +1,7 @@
-"""One style for all figures.
+"""The style that all figures share.
 
-Files are the same bytes whenever their content is: no dates, no random identifiers, embedded
-TrueType fonts that ship with Matplotlib.
+The same content gives the same bytes: files have no dates and no random identifiers, and fonts are
+the TrueType fonts that ship with Matplotlib, embedded.
 """
 
 from pathlib import Path
@@ -11,9 +11,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.figures import FORMATS
 from pgpd_hf.support.storage import replacing
 
-FORMATS = ("pdf", "svg", "png")
 ONE_COLUMN = 3.35  # inches
 TWO_COLUMNS = 6.9
 STYLE = {
@@ -49,12 +50,12 @@ _METADATA = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
 }
-MARKERS = "osD^vP"  # where colour is not enough
-ALONE = "#1b5e7d"  # a curve that is compared with no other
+_MARKERS = "osD^vP"
+ALONE = "#1b5e7d"  # colour of the only curve of a panel
 
 
 def use_style():
-    """Use the project's style for all further figures of this process."""
+    """Use the project's style for all figures that are made from now on."""
     mpl.rcParams.update(mpl.rcParamsDefault)
     mpl.rcParams.update(STYLE)
 
@@ -65,13 +66,13 @@ def save(figure, folder, name, formats=FORMATS):
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-        What to save.
+        The figure.
     folder : path-like
-        Where.
+        Folder of the files.
     name : str
-        File name without ending.
+        Name of the files without their endings.
     formats : sequence of str
-        Endings.
+        Endings of the files.
     """
     for ending in formats:
         with replacing(Path(folder) / f"{name}.{ending}") as partial:
@@ -84,40 +85,95 @@ def show(figure, alt):
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-        What to show.
+        The figure.
     alt : str
-        What it shows, in words, for those who do not see it.
+        Description of the figure for readers who cannot see it.
     """
-    from IPython.display import display  # there in notebooks, and slow to import elsewhere
+    from IPython.display import display  # slow to import, and needed in notebooks only
 
     display(figure, metadata={"image/png": {"alt": alt}})
     plt.close(figure)
 
 
-def crowd_label(evaluators):
-    r"""Name a number of evaluators in a legend.
+def panels(rows, columns, height):
+    """Figure with empty panels, two columns of a page wide.
 
     Parameters
     ----------
-    evaluators : int, str or pandas.NA
-        M; missing, or "inf", for infinitely many.
+    rows, columns : int
+        Numbers of panels down and across.
+    height : float
+        Height of a row, in inches.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+    grid : ndarray of matplotlib.axes.Axes, shape (rows, columns)
+    """
+    size = (TWO_COLUMNS, height * rows)
+    return plt.subplots(rows, columns, figsize=size, squeeze=False)
+
+
+def algorithm_panels(table, height, columns=1):
+    """Figure with titled panels for each algorithm.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Has a column `algorithm`.
+    height : float
+        Height of a row, in inches.
+    columns : int
+        Panels of one algorithm, which are a row. If there is one only, the algorithms stand side
+        by side.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+    rows : list of tuple
+        For each algorithm its name, its rows of the table, and its panels.
+    """
+    names = list(table["algorithm"].drop_duplicates())
+    if columns == 1:
+        figure, grid = panels(1, len(names), height)
+        grid = grid.T
+    else:
+        figure, grid = panels(len(names), columns, height)
+    rows = []
+    for name, row in zip(names, grid, strict=True):
+        for axes in row:
+            axes.set_title(get_algorithm(name).label)
+        rows.append((name, table[table["algorithm"] == name], row))
+    return figure, rows
+
+
+def evaluators_label(evaluators):
+    r"""Label of a number of evaluators in a legend.
+
+    Parameters
+    ----------
+    evaluators : int or pandas.NA
+        M; missing for infinitely many.
 
     Returns
     -------
     str
-        Such as :math:`M = 16`.
+
+    Examples
+    --------
+    >>> evaluators_label(16)
+    '$M = 16$'
     """
-    infinite = pd.isna(evaluators) or evaluators == "inf"
-    return r"$M = \infty$" if infinite else f"$M = {evaluators}$"
+    return r"$M = \infty$" if pd.isna(evaluators) else f"$M = {evaluators}$"
 
 
-def crowd_colors(count):
-    """Colours for numbers of evaluators, from light to dark.
+def colors(count):
+    """Colours for curves in order, from light to dark.
 
     Parameters
     ----------
     count : int
-        How many.
+        Number of colours.
 
     Returns
     -------
@@ -127,15 +183,60 @@ def crowd_colors(count):
     return [mpl.colormaps["inferno"](x) for x in np.linspace(0.74, 0.12, count)]
 
 
+def marker(index):
+    """Marker of a curve, which tells it apart where its colour does not.
+
+    Parameters
+    ----------
+    index : int
+        Number of the curve, from zero.
+
+    Returns
+    -------
+    str
+    """
+    return _MARKERS[index % len(_MARKERS)]
+
+
+def band(axes, x, low, high, color, alpha, **options):
+    """Shade the interval around a curve.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        The panel.
+    x, low, high : array_like, float
+        Positions, and the ends of the intervals.
+    color : color
+        Colour of the curve.
+    alpha : float
+        Opacity in [0, 1].
+    **options
+        Passed on to Matplotlib.
+    """
+    axes.fill_between(x, low, high, color=color, alpha=alpha, linewidth=0, **options)
+
+
+def zero_line(axes):
+    """Draw a horizontal line at zero.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        The panel.
+    """
+    axes.axhline(0, color="0.3", linewidth=0.8)
+
+
 def share_legend(figure, columns):
-    """Put one legend above all panels, each label once.
+    """Put one legend above all panels, with each label once.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-        Its panels have labelled curves.
+        Has panels with labelled curves.
     columns : int
-        Of the legend.
+        Number of columns of the legend.
     """
     found = {}
     for axes in figure.axes:
@@ -145,12 +246,12 @@ def share_legend(figure, columns):
 
 
 def plain_decades(axes):
-    """Write plain numbers on a logarithmic vertical axis, the more per decade the fewer decades.
+    """Label a logarithmic vertical axis with plain numbers, more per decade if it has few decades.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
-        The panel; all that it shows is already drawn.
+        The panel, after everything is drawn.
     """
     low, high = axes.get_ylim()
     decades = np.log10(high / low)

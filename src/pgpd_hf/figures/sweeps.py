@@ -1,7 +1,6 @@
-"""Figures of sweeps and schedules, in the style of :mod:`pgpd_hf.figures.panels`."""
+"""Figures of sweeps: what runs achieve against T, M, N, H, |S| or |A|."""
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 
 from pgpd_hf.algorithms import get_algorithm
@@ -15,13 +14,13 @@ QUANTITY_LABELS = {
 }
 AXIS_LABELS = {
     "iterations": "iterations $T$",
-    "evaluators": "people per question $M$",
+    "evaluators": "evaluators per question $M$",
     "pairs": "pairs per iteration $N$",
     "horizon": "horizon $H$",
     "states": r"states $|\mathcal{S}|$",
     "actions": r"actions $|\mathcal{A}|$",
 }
-_LEAST = 1e-9  # where intervals end on a logarithmic axis
+_LEAST = 1e-9  # lower end of intervals on a logarithmic axis
 _GUIDES = ["--", "-.", ":"]
 
 
@@ -31,41 +30,29 @@ def slopes_figure(means, algorithm, limit, power):
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.summaries.means`, of one sweep over T.
+        Made by :func:`pgpd_hf.analyses.summaries.means`, for one sweep over T.
     algorithm, limit : str
         The algorithm, and the exact method that is its limit.
     power : float
-        The promised slope; drawn as a dashed line whose height means nothing.
+        The promised slope, drawn as a dashed line whose height has no meaning.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    figure, panels = _panels(1, 2, 3.0)
+    figure, panels = style.panels(1, 2, 3.0)
     for axes, metric in zip(panels[0], ("violation", "priced_gap"), strict=True):
         chosen = means[means["algorithm"].eq(algorithm) & means["metric"].eq(metric)]
         exact = means[means["algorithm"].eq(limit) & means["metric"].eq(metric)]
         draw_sweep(axes, chosen, metric)
-        lines = exact.groupby("curve", sort=False)
-        for index, (curve, line) in enumerate(lines):
-            axes.plot(
-                line["value"],
-                line["mean"].where(line["mean"] > 0),
-                color="0.25",
-                linewidth=1.1,
-                linestyle=[":", (0, (3, 1, 1, 1)), "-"][index % 3],
-                label=f"exact limit, {curve}" if curve else "exact limit",
-            )
+        for index, (curve, line) in enumerate(exact.groupby("curve", sort=False)):
+            dashes = [":", (0, (3, 1, 1, 1)), "-"][index % 3]
+            label = f"exact limit, {curve}" if curve else "exact limit"
+            _guide(axes, line["value"], line["mean"].where(line["mean"] > 0), "0.25", dashes, label)
         ends = np.array([chosen["value"].min(), chosen["value"].max()])
         height = 1.3 * max(chosen["mean"].max(), exact["mean"].max())
-        axes.plot(
-            ends,
-            height * (ends / ends[0]) ** power,
-            color="0.5",
-            linestyle=(0, (5, 3)),
-            linewidth=1,
-            label=f"promised slope {power:g}".replace("-", "−"),
-        )
+        label = f"promised slope {power:g}".replace("-", "−")
+        _guide(axes, ends, height * (ends / ends[0]) ** power, "0.5", (0, (5, 3)), label, 1)
         _set_ticks(axes, {*chosen["value"], *exact["value"]})
         axes.set_title(get_algorithm(algorithm).label)
     style.share_legend(figure, 4)
@@ -77,24 +64,21 @@ def costs_figure(lines):
 
     Parameters
     ----------
-    lines : dict
-        Rows of :func:`pgpd_hf.analyses.summaries.means` of one curve and metric, by label.
+    lines : dict of pandas.DataFrame
+        By label, rows of :func:`pgpd_hf.analyses.summaries.means` of one curve and metric.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    figure, panels = _panels(1, 3, 2.8)
+    figure, panels = style.panels(1, 3, 2.8)
     costs = {"value": "iterations $T$", "queries": "human queries", "steps": "environment steps"}
     for axes, (cost, title) in zip(panels[0], costs.items(), strict=True):
-        colors = style.crowd_colors(len(lines))
+        colors = style.colors(len(lines))
         for index, ((label, line), color) in enumerate(zip(lines.items(), colors, strict=True)):
-            low, high = line["low"].clip(lower=_LEAST), line["high"]
-            axes.fill_between(line[cost], low, high, color=color, alpha=0.15, linewidth=0)
-            marker = style.MARKERS[index % len(style.MARKERS)]
-            axes.plot(
-                line[cost], line["mean"], color=color, marker=marker, markersize=3, label=label
-            )
+            style.band(axes, line[cost], line["low"].clip(lower=_LEAST), line["high"], color, 0.15)
+            look = {"color": color, "marker": style.marker(index), "markersize": 3}
+            axes.plot(line[cost], line["mean"], label=label, **look)
         axes.set(xscale="log", yscale="log", xlabel=title)
         heights = np.concatenate([line["mean"] for line in lines.values()])
         axes.set_ylim(0.5 * heights[heights > 0].min(), 2 * heights.max())
@@ -105,50 +89,41 @@ def costs_figure(lines):
 
 
 def excess_figure(means, scales):
-    r"""Excess over infinitely many people against M, with scales for its slope.
+    r"""Excess over M = ∞ against M, beside functions of M with which it may scale.
 
     Parameters
     ----------
     means : pandas.DataFrame
         Means of :func:`pgpd_hf.analyses.summaries.excess`.
-    scales : dict
-        Functions of M, by label; each is drawn through the middle point of the first curve.
+    scales : dict of callable
+        By label, functions of M; each is drawn through the middle point of the last curve.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    algorithms = list(means["algorithm"].drop_duplicates())
-    figure, panels = _panels(1, len(algorithms), 2.9)
-    for axes, algorithm in zip(panels[0], algorithms, strict=True):
-        chosen = means[means["algorithm"].eq(algorithm) & means["metric"].eq("priced_gap")]
+    figure, panels = style.algorithm_panels(means, 2.9)
+    for _, table, (axes,) in panels:
+        chosen = table[table["metric"] == "priced_gap"]
         draw_sweep(axes, chosen, "priced_gap")
         last = chosen[chosen["curve"] == chosen["curve"].iloc[-1]]
         x, y = last["value"].to_numpy(), last["mean"].to_numpy()
         middle = len(x) // 2
         for (label, scale), dashes in zip(scales.items(), _GUIDES, strict=False):
             heights = scale(x)
-            axes.plot(
-                x,
-                y[middle] * heights / heights[middle],
-                color="0.35",
-                linestyle=dashes,
-                linewidth=1,
-                label=label,
-            )
+            _guide(axes, x, y[middle] * heights / heights[middle], "0.35", dashes, label, 1)
         axes.set_ylabel(r"excess of gap $+\ \lambda^\star$ violation")
-        axes.set_title(get_algorithm(algorithm).label)
     style.share_legend(figure, 5)
     return figure
 
 
 def horizon_figure(means, predicted):
-    """What the dual step misread, and what became of the policy, against H.
+    """Misread utility, violation and gap of the later half against H, beside predictions.
 
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.summaries.means`, of one sweep over H.
+        Made by :func:`pgpd_hf.analyses.summaries.means`, for one sweep over H.
     predicted : pandas.DataFrame
         By `horizon`: `misread`, `late_violation` and `late_gap`.
 
@@ -156,21 +131,11 @@ def horizon_figure(means, predicted):
     -------
     matplotlib.figure.Figure
     """
-    algorithms = list(means["algorithm"].drop_duplicates())
-    figure, panels = _panels(len(algorithms), 3, 2.3)
-    for row, algorithm in zip(panels, algorithms, strict=True):
-        chosen = means[means["algorithm"] == algorithm].assign(curve="measured")
+    figure, panels = style.algorithm_panels(means.assign(curve="measured"), 2.3, 3)
+    for _, chosen, row in panels:
         for axes, metric in zip(row, ("misread", "late_violation", "late_gap"), strict=True):
             draw_sweep(axes, chosen, metric, scale="linear")
-            axes.plot(
-                predicted["horizon"],
-                predicted[metric],
-                color="0.2",
-                linestyle="--",
-                linewidth=1.1,
-                label="predicted",
-            )
-            axes.set_title(get_algorithm(algorithm).label)
+            _guide(axes, predicted["horizon"], predicted[metric], "0.2", "--", "predicted")
     style.share_legend(figure, 4)
     return figure
 
@@ -189,30 +154,28 @@ def sweep_figure(means, metric="priced_gap"):
     -------
     matplotlib.figure.Figure
     """
-    algorithms = list(means["algorithm"].drop_duplicates())
-    figure, panels = _panels(1, len(algorithms), 2.7)
-    for axes, algorithm in zip(panels[0], algorithms, strict=True):
-        draw_sweep(axes, means[means["algorithm"] == algorithm], metric)
-        axes.set_title(get_algorithm(algorithm).label)
+    figure, panels = style.algorithm_panels(means, 2.7)
+    for _, table, (axes,) in panels:
+        draw_sweep(axes, table, metric)
     style.share_legend(figure, 4)
     return figure
 
 
 def sizes_figure(means):
-    """What is left of the priced gap of the start, against |S| and |A|.
+    """Remaining share of the initial priced gap, against |S| and against |A|.
 
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.summaries.means`, of sweeps over
-        sizes, in shares of the start.
+        Made by :func:`pgpd_hf.analyses.summaries.means`, for sweeps over sizes, as shares of the
+        initial value.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
     names = list(means["sweep"].drop_duplicates())
-    figure, panels = _panels(1, len(names), 2.7)
+    figure, panels = style.panels(1, len(names), 2.7)
     for axes, name in zip(panels[0], names, strict=True):
         chosen = means[means["sweep"] == name]
         labels = [get_algorithm(algorithm).label for algorithm in chosen["algorithm"]]
@@ -222,128 +185,40 @@ def sizes_figure(means):
     return figure
 
 
-def schedules_figure(curves, schedules):
-    """Priced gap of the iterate against what has been spent.
-
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        Means and intervals by algorithm, schedule and iteration, with both costs.
-    schedules : list of str
-        Those to draw.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    algorithms = list(curves["algorithm"].drop_duplicates())
-    figure, panels = _panels(len(algorithms), 2, 2.4)
-    costs = {"queries": "human queries", "steps": "environment steps"}
-    for row, algorithm in zip(panels, algorithms, strict=True):
-        for axes, (cost, label) in zip(row, costs.items(), strict=True):
-            for name, color in zip(schedules, style.crowd_colors(len(schedules)), strict=True):
-                line = curves[curves["algorithm"].eq(algorithm) & curves["schedule"].eq(name)]
-                axes.fill_between(
-                    line[cost], line["low"], line["high"], color=color, alpha=0.15, linewidth=0
-                )
-                axes.plot(line[cost], line["mean"], color=color, label=name)
-            axes.set_ylim(0, 1.15 * line["mean"].max())
-            axes.set_xlim(0, line[cost].max())
-            axes.xaxis.set_major_formatter(mpl.ticker.EngFormatter(sep=""))
-            axes.set_xlabel(label)
-            axes.set_title(get_algorithm(algorithm).label)
-        row[0].set_ylabel(QUANTITY_LABELS["priced_gap"])
-    style.share_legend(figure, 4)
-    return figure
-
-
-def differences_figure(compared, reference):
-    """Differences of schedules from a reference, with intervals.
-
-    Parameters
-    ----------
-    compared : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.summaries.compare`.
-    reference : str
-        The schedule that the others are compared to.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    algorithms = list(compared["algorithm"].drop_duplicates())
-    figure, panels = _panels(1, len(algorithms), 2.3)
-    parts = {"priced_gap": "average over the run", "late_priced_gap": "last tenth"}
-    for axes, algorithm in zip(panels[0], algorithms, strict=True):
-        chosen = compared[compared["algorithm"].eq(algorithm) & compared["schedule"].ne(reference)]
-        for (metric, label), color, shift in zip(
-            parts.items(), style.crowd_colors(2), (0.14, -0.14), strict=True
-        ):
-            rows = chosen[chosen["metric"] == metric]
-            centre = rows["difference"]
-            axes.errorbar(
-                centre,
-                shift - np.arange(len(rows)),
-                xerr=[centre - rows["difference_low"], rows["difference_high"] - centre],
-                color=color,
-                fmt="o",
-                markersize=4,
-                label=label,
-            )
-        axes.axvline(0, color="0.3", linewidth=0.8)
-        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5))
-        axes.set_yticks(-np.arange(len(rows)), rows["schedule"])
-        axes.set_xlabel(f"priced gap minus that of {reference}")
-        axes.set_title(get_algorithm(algorithm).label)
-    style.share_legend(figure, 4)
-    return figure
-
-
 def draw_sweep(axes, means, metric, *, scale="log"):
-    """Draw a metric of a sweep against its axis, one line per curve, with intervals over seeds.
+    """Draw a metric of a sweep, one line per curve, with intervals over seeds.
 
-    Infinity has its place, and tick, one step beyond the largest number.
+    Infinity is drawn, with its own tick, one step beyond the largest number.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
         Where to draw; its horizontal axis becomes logarithmic.
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.sweeps.means`, of one sweep.
+        Made by :func:`pgpd_hf.analyses.summaries.means`, for one sweep.
     metric : str
         A value of its column `metric`.
     scale : {"log", "linear"}
-        Of the vertical axis; where it is logarithmic, means that are not positive are left out.
+        Scale of the vertical axis. If it is logarithmic, means that are not positive are left out.
     """
     chosen = means[means["metric"] == metric]
     curves = list(chosen["curve"].drop_duplicates())
-    if len(curves) == 1:
-        colors = dict.fromkeys(curves, style.ALONE)
-    else:
-        colors = dict(zip(curves, style.crowd_colors(len(curves)), strict=True))
-    for index, curve in enumerate(curves):
+    colors = style.colors(len(curves)) if len(curves) > 1 else [style.ALONE]
+    for index, (curve, color) in enumerate(zip(curves, colors, strict=True)):
         line = chosen[chosen["curve"] == curve]
         place = _places(line["value"])
         high = line["high"].fillna(line["mean"])
         low = line["low"].fillna(line["mean"]).clip(lower=_LEAST if scale == "log" else None)
         shown = (line["mean"] > 0).to_numpy() | (scale == "linear")
-        axes.fill_between(
-            place, low, high, where=shown, color=colors[curve], alpha=0.18, linewidth=0
-        )
-        axes.plot(
-            place[shown],
-            line["mean"][shown],
-            color=colors[curve],
-            marker=style.MARKERS[index % len(style.MARKERS)],
-            markersize=3.4,
-            label=curve or None,
-        )
+        style.band(axes, place, low, high, color, 0.18, where=shown)
+        look = {"color": color, "marker": style.marker(index), "markersize": 3.4}
+        axes.plot(place[shown], line["mean"][shown], label=curve or None, **look)
     axes.set_xscale("log")
     _set_ticks(axes, set(chosen["value"]))
     axes.set_yscale(scale)
     positive = chosen.loc[chosen["mean"] > 0, "mean"]
     if scale == "linear":
-        axes.axhline(0, color="0.3", linewidth=0.8)
+        style.zero_line(axes)
     elif len(positive):
         axes.set_ylim(0.4 * positive.min(), 2.5 * positive.max())
         style.plain_decades(axes)
@@ -351,28 +226,27 @@ def draw_sweep(axes, means, metric, *, scale="log"):
     axes.set_ylabel(QUANTITY_LABELS[metric.removeprefix("late_")])
 
 
-def _panels(rows, columns, height):
-    """Empty panels, two columns of a page wide; the height is that of a row, in inches."""
-    size = (style.TWO_COLUMNS, height * rows)
-    return plt.subplots(rows, columns, figsize=size, squeeze=False)
+def _guide(axes, x, y, color, linestyle, label, linewidth=1.1):
+    """Draw a line for comparison."""
+    axes.plot(x, y, color=color, linestyle=linestyle, linewidth=linewidth, label=label)
 
 
 def _places(values):
-    """Where values stand on a logarithmic axis: infinity one step beyond the largest number."""
+    """Positions on a logarithmic axis: infinity is one step beyond the largest number."""
     values = np.asarray(values, dtype=float)
     finite = values[np.isfinite(values)]
     return np.append(finite, finite[-1] ** 2 / finite[-2])[: len(values)]
 
 
 def _set_ticks(axes, values):
-    """Put a tick at each value of the horizontal axis, and none between."""
+    """Put ticks on the horizontal axis at the values only."""
     values = sorted(values)
     axes.set_xticks(_places(values), [_tick(value) for value in values], minor=False)
     axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
 
 
 def _tick(value):
-    """Name a value of the horizontal axis."""
+    """Label of a value on the horizontal axis."""
     if np.isinf(value):
         return "∞"
     return f"{value / 1000:.0f}k" if value % 1000 == 0 else f"{value:.0f}"

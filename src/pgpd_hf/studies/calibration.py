@@ -1,7 +1,7 @@
 r"""The choice of step sizes, by a rule that never looks at the paper's statements.
 
-The paper does not give the step sizes of its experiment. The rule: among the pairs of a grid, take
-the one with the smallest mean positive gap plus mean positive violation, averaged over evenly
+The paper does not give the step sizes of its experiment. The rule: among the pairs of candidates,
+take the one with the smallest mean positive gap plus mean positive violation, averaged over evenly
 spaced iterations and over seeds whose random streams are used for nothing else.
 """
 
@@ -12,63 +12,33 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.cases import STEPS
 from pgpd_hf.core.optima import solve
 from pgpd_hf.runs import values_at
-from pgpd_hf.studies import configuration
+from pgpd_hf.support.storage import read_json
 
 _CHECKPOINTS = 100
 
 
-def choose(cmdp, algorithm, study, threads=1, purpose="calibration"):
-    r"""Score the candidates of a study, and choose.
+def score(cmdp, algorithm, setting, candidates, seeds, threads=1, purpose="calibration"):
+    r"""Score every pair of step sizes.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
-    algorithm : str
-        A key of the study's `algorithms`.
-    study : dict
-        A configuration.
-    threads : int
-        Seeds run side by side.
-    purpose : str
-        Names a family of random streams that no reported run uses.
-
-    Returns
-    -------
-    scores : pandas.DataFrame
-        As of :func:`score_grid`.
-    steps : tuple of float
-        The chosen :math:`(\eta_1, \eta_2)`.
-    """
-    options = study["calibration"]
-    setting = configuration.run_setting(study, algorithm, options["evaluators"])
-    grid = options["grid"][algorithm]
-    scores = score_grid(cmdp, algorithm, setting, grid, options["seeds"], threads, purpose)
-    chosen = scores[scores["chosen"]].iloc[0]
-    return scores, (float(chosen["primal_step"]), float(chosen["dual_step"]))
-
-
-def score_grid(cmdp, algorithm, setting, grid, seeds, threads=1, purpose="calibration"):
-    """Score every pair of step sizes.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The process.
+        The environment.
     algorithm : str
         A key of :data:`pgpd_hf.ALGORITHMS`.
     setting : dict
         Keyword arguments of :func:`pgpd_hf.run`; its step sizes are replaced.
-    grid : dict
-        Lists of candidates: `primal_step` and `dual_step`.
+    candidates : dict
+        Lists of :math:`\eta_1` and :math:`\eta_2`: `primal_step` and `dual_step`.
     seeds : int
         Number of calibration seeds.
     threads : int
         Seeds run side by side.
     purpose : str
-        As in :func:`choose`.
+        Names a family of random streams that no reported run uses.
 
     Returns
     -------
@@ -80,12 +50,12 @@ def score_grid(cmdp, algorithm, setting, grid, seeds, threads=1, purpose="calibr
     checkpoints = np.unique(np.rint(even).astype(np.int64))
     optimum = solve(cmdp)
     rows = []
-    for primal_step, dual_step in itertools.product(grid["primal_step"], grid["dual_step"]):
-        steps = {"primal_step": primal_step, "dual_step": dual_step}
-        process = get_algorithm(algorithm)(cmdp, optimum, Setting(**{**setting, **steps}))
+    for pair in itertools.product(*(candidates[name] for name in STEPS)):
+        steps = dict(zip(STEPS, pair, strict=True))
+        instance = get_algorithm(algorithm)(cmdp, optimum, Setting(**setting | steps))
 
-        def values(seed, process=process):
-            return values_at(process, seed, checkpoints, purpose=purpose)
+        def values(seed, instance=instance):
+            return values_at(instance, seed, checkpoints, purpose=purpose)
 
         with ThreadPoolExecutor(threads) as pool:
             reward_values, utility_values = np.stack(list(pool.map(values, range(seeds))), axis=1)
@@ -96,3 +66,41 @@ def score_grid(cmdp, algorithm, setting, grid, seeds, threads=1, purpose="calibr
     table["score"] = table["positive_gap"] + table["positive_violation"]
     table["chosen"] = table.index == table["score"].idxmin()
     return table
+
+
+def chosen_steps(scores):
+    r"""Chosen step sizes.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Made by :func:`score`.
+
+    Returns
+    -------
+    primal_step, dual_step : float
+        :math:`(\eta_1, \eta_2)`.
+    """
+    chosen = scores[scores["chosen"]].iloc[0]
+    return tuple(float(chosen[name]) for name in STEPS)
+
+
+def read_steps(path):
+    r"""Read what a calibration has chosen.
+
+    Parameters
+    ----------
+    path : path-like
+        JSON file with `primal_step` and `dual_step`, or with these for each instance.
+
+    Returns
+    -------
+    dict
+        :math:`(\eta_1, \eta_2)` by instance; those of the study under None.
+    """
+    content = read_json(path)
+    by_instance = {None: content} if STEPS[0] in content else content
+    return {
+        None if instance is None else int(instance): tuple(steps[name] for name in STEPS)
+        for instance, steps in by_instance.items()
+    }

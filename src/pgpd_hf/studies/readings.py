@@ -1,12 +1,22 @@
-"""Readings: named answers to what the paper leaves open, as overlays of a study's configuration."""
+"""Readings: named answers to what the paper leaves open, as overlays of a study's configuration.
+
+Results of a reading are in a folder of its own below that of the study, "readings/NAME/"; those of
+the study itself are in the folder "". Two readings whose configurations agree in all that the runs
+of an algorithm depend on share these runs: they are made once, by the first of them.
+"""
 
 import copy
+import json
 from pathlib import Path
 
+from pgpd_hf.algorithms import ALGORITHMS
 from pgpd_hf.core.arguments import located, require_one_of
 from pgpd_hf.studies import configuration
+from pgpd_hf.support import validation
 
-DEFAULT = {"curve": "iterate", "optimum": "constrained", "violation": "signed"}
+LOOK = {"curve": "iterate", "optimum": "constrained", "violation": "signed"}
+# What runs depend on, and so what a reading can change.
+_KEYS = ("environment", "evaluators", "link", "horizon", "seeds", "algorithms", "calibration")
 
 
 def load_reading(folder, name, schema):
@@ -34,10 +44,49 @@ def load_reading(folder, name, schema):
     known = sorted(file.stem for file in Path(folder).glob("*.yaml"))
     require_one_of("claims.readings", name, known)
     path = Path(folder) / f"{name}.yaml"
-    content = configuration.read_yaml(path)
+    content = validation.read_yaml(path)
     with located(path):
-        configuration.conform(content, schema)
-    return {**DEFAULT, "config": {}, **content}
+        validation.conform(content, schema)
+    return {**LOOK, "config": {}, **content}
+
+
+def restrict(reading, algorithms):
+    """Leave out what a reading says about algorithms that a study has dropped.
+
+    Parameters
+    ----------
+    reading : dict
+        Made by :func:`load_reading`; stays as it is.
+    algorithms : collection of str
+        Those that the study has.
+
+    Returns
+    -------
+    dict
+    """
+    changes = copy.deepcopy(reading["config"])
+    for parent, key in ((changes, "algorithms"), (changes.get("calibration", {}), "candidates")):
+        # Unknown names stay, so that they are refused.
+        for name in (set(parent.get(key, {})) & set(ALGORITHMS)) - set(algorithms):
+            del parent[key][name]
+            if not parent[key]:
+                del parent[key]
+    return {**reading, "config": {key: value for key, value in changes.items() if value}}
+
+
+def is_idle(reading):
+    """Whether a reading is that of the study itself.
+
+    Parameters
+    ----------
+    reading : dict
+        Made by :func:`load_reading` or :func:`restrict`.
+
+    Returns
+    -------
+    bool
+    """
+    return not reading["config"] and all(reading[key] == LOOK[key] for key in LOOK)
 
 
 def overlay(config, changes):
@@ -62,7 +111,7 @@ def overlay(config, changes):
 
 
 def check(config, readings, schema):
-    """Refuse readings and instances that cannot be run.
+    """Refuse readings that cannot be run.
 
     Parameters
     ----------
@@ -76,24 +125,119 @@ def check(config, readings, schema):
     Raises
     ------
     ValueError
-        One line that names the reading or the instances, the key and what is allowed.
+        One line that names the reading, the key and what is allowed.
     """
     for name, reading in readings.items():
-        unfit = {"study", "claims", "rates", "bounds", "certificates"} & set(reading["config"])
+        unfit = sorted(set(reading["config"]) - set(_KEYS))
         with located(f"reading {name!r}"):
             if unfit:
-                raise ValueError(f"a reading cannot change {min(unfit)!r}")
+                raise ValueError(
+                    f"a reading cannot change {unfit[0]!r}; it can change {', '.join(_KEYS)}"
+                )
             configuration.vary(config, reading["config"].get("environment", {}))
             configuration.check(overlay(config, reading["config"]), schema)
-    instances = config["claims"]["instances"]
-    if any(group["numbers"] for group in instances["groups"].values()):
-        configuration.require_candidates(
-            "claims.instances.calibration", instances["calibration"], config["algorithms"]
-        )
-    for group, options in instances["groups"].items():
-        key = f"claims.instances.groups.{group}"
-        for name in {"file", "instance"} & set(options.get("environment", {})):
-            raise ValueError(f"{key}.environment.{name}: the instances are those of {key}.numbers")
-        for number in options["numbers"]:
-            changes = {**options.get("environment", {}), "instance": number}
-            configuration.check_environment(f"{key}.environment", config, changes, schema)
+
+
+def configurations(config, readings):
+    """Configurations of a study and its readings.
+
+    Parameters
+    ----------
+    config : dict
+        The study's.
+    readings : dict
+        Readings by name.
+
+    Returns
+    -------
+    dict
+        By folder.
+    """
+    return {"": config} | {
+        f"readings/{name}/": overlay(config, reading["config"])
+        for name, reading in readings.items()
+    }
+
+
+def owners(configs, key, *arguments):
+    """Whose results each reading has: its own, or those of the first one with the same.
+
+    Parameters
+    ----------
+    configs : dict
+        Made by :func:`configurations`.
+    key : callable
+        :func:`environment_key` or :func:`runs_key`.
+    *arguments
+        Of the key, beside the configuration.
+
+    Returns
+    -------
+    dict
+        Folder by folder.
+    """
+    first = {}
+    return {
+        folder: first.setdefault(key(config, *arguments), folder)
+        for folder, config in configs.items()
+    }
+
+
+def environment_key(config):
+    """All that an environment and its optimum depend on.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+
+    Returns
+    -------
+    str
+        Equal for two configurations if and only if their environments are.
+    """
+    return json.dumps(config["environment"], sort_keys=True)
+
+
+def runs_key(config, algorithm):
+    """All that the runs of an algorithm depend on.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+
+    Returns
+    -------
+    str
+        Equal for two configurations if and only if their runs are.
+    """
+    options = config["algorithms"][algorithm]
+    names = ("environment", "evaluators", "link", "horizon", "seeds")
+    content = {name: config[name] for name in names} | {algorithm: options}
+    if options["primal_step"] == "calibrated":
+        calibration = config["calibration"]
+        candidates = calibration["candidates"][algorithm]
+        content["calibration"] = calibration | {"candidates": candidates}
+    return json.dumps(content, sort_keys=True)
+
+
+def look(readings, folder):
+    """How verdicts look at the runs of a study or of a reading.
+
+    Parameters
+    ----------
+    readings : dict
+        Readings by name.
+    folder : str
+        Of the results.
+
+    Returns
+    -------
+    dict
+        The keys of :data:`LOOK`.
+    """
+    reading = readings.get(folder.removeprefix("readings/").rstrip("/"), LOOK)
+    return {key: reading[key] for key in LOOK}

@@ -1,9 +1,9 @@
-"""One run in a folder at a time, and nothing left of one that was killed.
+"""One run in a folder at a time, and no process left over from a run that was killed.
 
-Snakemake's own lock stays behind when its owner is killed, and then stops the next run. The one
-here is held by the process itself, so that the kernel gives it back however the process ends.
-Snakemake starts jobs as processes of their own, which survive it. They inherit a variable with the
-folder's name, by which the next run finds them.
+Snakemake's own lock is a file, which stays behind when Snakemake is killed and then stops the next
+run. The lock here belongs to the process, so the kernel releases it however the process ends. Jobs
+are processes of their own and may outlive Snakemake. They inherit an environment variable that
+holds the folder's name, and the next run finds them by it.
 """
 
 import fcntl
@@ -17,11 +17,11 @@ MARK = "PGPD_HF_FOLDER"
 
 
 class FolderInUse(ValueError):
-    """Another run works in the folder; the message names its process."""
+    """Another run works in the folder; the message gives the number of its process."""
 
 
 def claim(folder="."):
-    """Become the only run in a folder, until this process ends.
+    """Lock a folder until this process ends.
 
     Parameters
     ----------
@@ -31,54 +31,51 @@ def claim(folder="."):
     Raises
     ------
     FolderInUse
-        If another run works there; the message names its process.
+        If another process holds the lock.
     OSError
         If the folder cannot be written to.
     """
     folder = Path(folder).resolve()
     path = folder / ".snakemake" / "run.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    # A bare descriptor, which nothing closes but the end of the process.
+    # Only the descriptor's number: a file object would release the lock when it is collected.
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        owner = os.read(lock, 100).decode(errors="replace").strip() or "unknown"
         os.close(lock)
+        owner = path.read_text(errors="replace").strip() or "unknown"
         raise FolderInUse(
             f"another run works in {folder} (process {owner}); wait until it ends, or stop it"
         ) from None
-    except OSError:
-        # Some network file systems have no locks.
+    except OSError:  # some network file systems have no locks
         print(f"warning: {folder} cannot be locked; start one run at a time", file=sys.stderr)
     os.ftruncate(lock, 0)
     os.write(lock, f"{os.getpid()}\n".encode())
 
 
 def end_orphans(folder="."):
-    """End jobs of a killed run that still work in a folder, and mark those to come.
+    """Kill jobs of an earlier run that still work in a folder, and mark the jobs of this one.
 
     Parameters
     ----------
     folder : path-like
-        Where the run writes; it has been claimed.
+        Where the run writes; :func:`claim` has locked it.
 
     Returns
     -------
     int
-        How many processes were ended.
+        Number of processes that were killed.
     """
     folder = str(Path(folder).resolve())
-    orphans = [process for process in psutil.process_iter() if _mark_of(process) == folder]
+    # The environment of another user's process is None.
+    orphans = [
+        process
+        for process in psutil.process_iter(["environ"])
+        if (process.info["environ"] or {}).get(MARK) == folder
+    ]
     for orphan in orphans:
         orphan.kill()
     psutil.wait_procs(orphans, timeout=10)
     os.environ[MARK] = folder
     return len(orphans)
-
-
-def _mark_of(process):
-    try:
-        return process.environ().get(MARK)
-    except (psutil.Error, OSError):
-        return None

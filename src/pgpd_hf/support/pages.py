@@ -1,4 +1,4 @@
-"""Tables as a page that a browser shows without anything else."""
+"""Tables as an HTML page that needs no other file."""
 
 from html import escape
 
@@ -12,6 +12,16 @@ th, td { border-bottom: 1px solid #ddd; padding: 0.3em 1.2em 0.3em 0; text-align
   vertical-align: top; }
 th { font-weight: 600; }
 """
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{title}</title>
+<style>{style}</style>
+<h1>{title}</h1>
+{tables}
+</html>
+"""
 
 
 def write_page(path, title, tables):
@@ -22,21 +32,15 @@ def write_page(path, title, tables):
     path : path-like
         The file.
     title : str
-        Its heading.
+        Heading of the page.
     tables : dict of str to pandas.DataFrame
-        Shown one below the other under their names, without their indices; missing cells are empty.
+        Shown below each other under their names, without index; missing cells are empty.
     """
+    options = {"index": False, "na_rep": "", "border": 0, "justify": "left"}
     parts = [
-        f"<h2>{escape(name)}</h2>\n"
-        + table.to_html(
-            index=False, na_rep="", border=0, justify="left", float_format="{:.4g}".format
-        )
+        f"<h2>{escape(name)}</h2>\n{table.to_html(**options, float_format='{:.4g}'.format)}"
         for name, table in tables.items()
     ]
-    page = (
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n"
-        f"<h1>{escape(title)}</h1>\n" + "\n".join(parts) + "\n</html>\n"
-    )
+    page = _PAGE.format(title=escape(title), style=_STYLE, tables="\n".join(parts))
     with recording(path) as partial:
         partial.write_text(page, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""With what a study was made: versions, machine, commit, and how long it took."""
+"""What a study was made with: versions, machine, commit, and the time it took."""
 
 import os
 import platform
@@ -16,23 +16,13 @@ PACKAGES = (
 
 
 def versions():
-    """Versions of Python and of the packages that results depend on.
-
-    Returns
-    -------
-    dict of str to str
-    """
+    """Versions of Python and of the packages that results depend on, as dict of str to str."""
     packages = {name: metadata.version(name) for name in PACKAGES}
     return {"python": platform.python_version(), **packages}
 
 
 def machine():
-    """System and processor; `cpu` is the name by which code is compiled for it.
-
-    Returns
-    -------
-    dict
-    """
+    """System and processor, as dict; `cpu` is the compiler's name for the processor."""
     return {
         "system": platform.platform(),
         "machine": platform.machine(),
@@ -41,92 +31,107 @@ def machine():
     }
 
 
-def commit(folder):
-    """The commit that a folder is at.
+def changes(folder, *paths):
+    """List files that differ from the commit, new ones included.
 
     Parameters
     ----------
     folder : path-like
-        Root of a git repository. What lies in some other repository has no commit of its own.
+        Root of a git repository.
+    paths : str
+        Where to look, relative to the folder; everywhere by default.
 
     Returns
     -------
-    dict
-        `commit`, and `dirty`: whether files differ from it; both None without a repository.
+    list of str or None
+        Lines of `git status --porcelain`; None if the folder is not the root of a repository.
     """
     top = _git(folder, "rev-parse", "--show-toplevel")
     if top is None or Path(top).resolve() != Path(folder).resolve():
+        return None
+    return _git(folder, "status", "--porcelain", "--untracked-files=all", "--", *paths).splitlines()
+
+
+def commit(folder):
+    """Find out which commit is checked out in a folder.
+
+    Parameters
+    ----------
+    folder : path-like
+        Root of a git repository.
+
+    Returns
+    -------
+    dict
+        `commit`, and `dirty`: whether files differ from it; both None if the folder is not the root
+        of a repository.
+    """
+    changed = changes(folder)
+    if changed is None:
         return {"commit": None, "dirty": None}
-    changes = _git(folder, "status", "--porcelain")
-    return {"commit": _git(folder, "rev-parse", "HEAD"), "dirty": bool(changes)}
+    return {"commit": _git(folder, "rev-parse", "HEAD"), "dirty": bool(changed)}
 
 
 def wall_time(benchmarks):
-    """Seconds and number of jobs per rule.
+    """Sum the seconds that jobs took, rule by rule.
 
     Parameters
     ----------
-    benchmarks : dict
-        Snakemake's benchmark files by rule, one for each job; files that are missing do not count.
+    benchmarks : dict of str to list of path-like
+        Snakemake's benchmark files, one for each job, by rule; missing files do not count.
 
     Returns
     -------
-    dict
-        By rule: `jobs`, `seconds` (their sum) and `longest`.
+    dict of str to dict
+        By rule: `jobs` (their number), `seconds` (their sum) and `longest`.
     """
-    totals = {}
-    for rule, files in sorted(benchmarks.items()):
-        seconds = [_seconds(file) for file in _present(files)]
-        if seconds:
-            total = round(sum(seconds), 3)
-            totals[rule] = {"jobs": len(seconds), "seconds": total, "longest": max(seconds)}
-    return totals
+    rules = _read(benchmarks).groupby("rule")["seconds"]
+    return rules.agg(jobs="count", seconds="sum", longest="max").round(3).to_dict("index")
 
 
 def period(benchmarks):
-    """When the first job began and when the last one ended.
+    """Find out when the first job started and the last one ended.
 
     Parameters
     ----------
-    benchmarks : dict
-        As for :func:`wall_time`; a benchmark file is written when its job ends.
+    benchmarks : dict of str to list of path-like
+        As for :func:`wall_time`; Snakemake writes a benchmark file when the job ends.
 
     Returns
     -------
-    dict
+    dict of str to str
         `started` and `finished`, in ISO 8601, UTC, to the second.
 
     Raises
     ------
     ValueError
-        If there is no benchmark file at all.
+        If no benchmark file exists.
     """
-    files = [file for group in benchmarks.values() for file in _present(group)]
-    if not files:
-        raise ValueError("no benchmark file of any job, so that it is unknown when they ran")
-    ends = {file: file.stat().st_mtime for file in files}
-    times = {
-        "started": min(end - _seconds(file) for file, end in ends.items()),
-        "finished": max(ends.values()),
-    }
+    jobs = _read(benchmarks)
+    if jobs.empty:
+        raise ValueError("no benchmark file of any job, so it is unknown when they ran")
+    times = {"started": (jobs["end"] - jobs["seconds"]).min(), "finished": jobs["end"].max()}
     return {
         name: datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds")
         for name, time in times.items()
     }
 
 
-def _present(files):
-    return [file for file in map(Path, files) if file.exists()]
-
-
-def _seconds(file):
-    return float(pd.read_csv(file, sep="\t")["s"].iloc[-1])
+def _read(benchmarks):
+    """Rule, seconds and time of the end of every job whose benchmark file exists."""
+    rows = [
+        (rule, float(pd.read_csv(file, sep="\t")["s"].iloc[-1]), file.stat().st_mtime)
+        for rule, files in sorted(benchmarks.items())
+        for file in map(Path, files)
+        if file.exists()
+    ]
+    return pd.DataFrame(rows, columns=["rule", "seconds", "end"])
 
 
 def _git(folder, *arguments):
-    """Output of a git command, or None where it fails."""
+    """Output of a git command; None if it fails or git is missing."""
     command = ["git", "-C", str(folder), *arguments]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.rstrip()
     except (OSError, subprocess.CalledProcessError):
         return None

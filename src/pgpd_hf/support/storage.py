@@ -1,7 +1,8 @@
-"""Files that appear whole or not at all, and that are believed only as they were written.
+"""Result files that appear whole or not at all, and are read only if nothing has altered them.
 
-Beside every result but figures, which git compares, lies a hidden file with its SHA-256 digest, in
-the format of `sha256sum -c`. A result without one is believed: it may come from elsewhere.
+A hidden file beside every result holds its SHA-256 digest, in the format of `sha256sum -c`. Figures
+have none: git and `make verify` compare them. A result without a digest is read all the same, since
+it may come from elsewhere.
 """
 
 import hashlib
@@ -16,12 +17,12 @@ import pandas as pd
 
 
 class DamagedFile(ValueError):
-    """A result that is not as it was written; the message says what to delete."""
+    """A result is not as it was written; the message says which file to delete."""
 
 
 @contextmanager
 def one_line_errors():
-    """Exit with one line, not with a traceback, where a file can be neither read nor written."""
+    """Exit with one line instead of a traceback if a file cannot be read or written."""
     try:
         yield
     except (DamagedFile, OSError) as error:
@@ -29,55 +30,93 @@ def one_line_errors():
 
 
 @contextmanager
+def job(snakemake):
+    """Run the body of a workflow's script: output goes to the log, file errors are one line.
+
+    Everything that this process and its children print from now on goes to the log called
+    `messages` or, without one of that name, to the first log. The process exits with code 1 and the
+    line "error: ..." if a file cannot be read or written; other exceptions keep their traceback.
+
+    Parameters
+    ----------
+    snakemake : snakemake.script.Snakemake
+        The object that Snakemake's `script` directive defines.
+    """
+    log = os.open(
+        snakemake.log.get("messages", snakemake.log[0]), os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    )
+    console = os.dup(sys.stderr.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        os.dup2(log, stream.fileno())
+        stream.reconfigure(encoding="utf-8", line_buffering=True)
+    try:
+        yield
+    except (DamagedFile, OSError) as error:
+        line = f"error: {error}\n".encode()
+        try:
+            os.write(log, line)
+        except OSError:  # the disk of the log is full, too
+            os.write(console, line)
+        sys.exit(1)
+
+
+@contextmanager
 def replacing(path):
-    """Write a file beside its place and move it there once it is complete.
+    """Write a file under another name and give it its own once it is complete.
 
     Parameters
     ----------
     path : path-like
-        Where the file shall be.
+        The file; its folder is made if necessary.
 
     Yields
     ------
     pathlib.Path
-        Where to write it.
+        Where to write.
 
     Raises
     ------
     OSError
-        If it cannot be written; the message names the file and the reason.
+        If the file cannot be written; the message names it and the reason.
     """
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial{path.suffix}")
     try:
-        with _beside(Path(path)) as partial:
-            yield partial
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield partial
+        partial.replace(path)
     except OSError as error:
         reason = error if error.errno is None else os.strerror(error.errno)
         raise OSError(f"{path}: cannot be written: {reason}") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink()
 
 
 @contextmanager
 def recording(path):
-    """Write a result: as :func:`replacing` does, with its digest beside it.
+    """Write a result: as :func:`replacing`, with its digest beside it.
 
     Parameters
     ----------
     path : path-like
-        Where the file shall be.
+        The file.
 
     Yields
     ------
     pathlib.Path
-        Where to write it.
+        Where to write.
     """
     with replacing(path) as partial:
         yield partial
-        # Before the file itself, so that none is there without its digest.
-        with _beside(_record(path)) as record:
+        # First the digest: a result that is there always has one.
+        with replacing(_record(path)) as record:
             record.write_text(f"{_digest(partial)}  {Path(path).name}\n", encoding="utf-8")
 
 
 def find_damaged(folder):
-    """Results that are not as they were written.
+    """List results that differ from their digests.
 
     Parameters
     ----------
@@ -87,7 +126,7 @@ def find_damaged(folder):
     Returns
     -------
     list of pathlib.Path
-        Sorted. Files that were deleted are not among them.
+        Sorted, without results that were deleted.
     """
     records = Path(folder).rglob(".*.sha256")
     paths = [record.with_name(record.name[1:].removesuffix(".sha256")) for record in records]
@@ -95,23 +134,12 @@ def find_damaged(folder):
 
 
 def alteration(path):
-    """What to tell people about one of :func:`find_damaged`.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Describe a file of :func:`find_damaged` in one line."""
     return f"{path}: altered since it was written; delete it and run again"
 
 
 def remove_partial(folder):
-    """Remove what writers that were killed have left; nobody may be writing there.
+    """Remove what writers that were killed have left; no other process may be writing there.
 
     Parameters
     ----------
@@ -123,23 +151,22 @@ def remove_partial(folder):
 
 
 def require_room(folder, least):
-    """Refuse a folder in which a study cannot be written.
+    """Refuse a folder that cannot be written to, or whose disk is full.
 
     Parameters
     ----------
     folder : path-like
-        It need not be there yet.
+        Need not exist: then the first folder above it that does is looked at.
     least : int
-        Free bytes that its disk must have.
+        Free bytes that the disk must have.
 
     Raises
     ------
     OSError
-        If the folder, or the first one above it that is there, is read-only or its disk is full.
+        The message names the folder and the reason.
     """
-    place = Path(folder).resolve()
-    while not place.exists():
-        place = place.parent
+    folder = Path(folder).resolve()
+    place = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(place, os.W_OK | os.X_OK):
         raise OSError(f"{place}: cannot be written to; a study needs a folder of your own")
     free = shutil.disk_usage(place).free
@@ -150,46 +177,15 @@ def require_room(folder, least):
         )
 
 
-@contextmanager
-def _beside(path):
-    """A file of this process's own beside another, which it replaces at the end."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial{path.suffix}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield partial
-        partial.replace(path)
-    finally:
-        with suppress(OSError):
-            partial.unlink()
-
-
-def _record(path):
-    return Path(path).with_name(f".{Path(path).name}.sha256")
-
-
-def _digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _is_damaged(path):
-    record = _record(path)
-    return record.exists() and record.read_text(encoding="utf-8").split()[:1] != [_digest(path)]
-
-
-def _require_whole(path):
-    if _is_damaged(Path(path)):
-        raise DamagedFile(alteration(path))
-
-
 def write_json(path, content):
-    """Write JSON for people: indented, numbers in full precision.
+    """Write JSON, indented and with numbers in full precision.
 
     Parameters
     ----------
     path : path-like
         The file.
     content : object
-        What :mod:`json` can write.
+        What :mod:`json` can write, without NaN and infinities.
     """
     with recording(path) as partial:
         partial.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
@@ -210,24 +206,21 @@ def read_json(path):
     Raises
     ------
     DamagedFile
-        If it is not JSON, or not as it was written; the message names the file.
+        If it is not JSON or differs from its digest; the message names the file.
     """
-    _require_whole(path)
-    try:
+    with _reading(path, "JSON"):
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DamagedFile(f"{path}: not a JSON file ({error}); delete it and run again") from None
 
 
 def write_table(path, table):
-    """Write a data frame as Parquet or, by the ending, CSV.
+    """Write a data frame as CSV if the file's name ends so, and as Parquet otherwise.
 
     Parameters
     ----------
     path : path-like
         The file.
     table : pandas.DataFrame
-        What to write; the index is left out.
+        Its index is left out.
     """
     with recording(path) as partial:
         if partial.suffix == ".csv":
@@ -237,14 +230,14 @@ def write_table(path, table):
 
 
 def read_table(path, dtype=None):
-    """Read a data frame from Parquet or, by the ending, CSV.
+    """Read a data frame from CSV if the file's name ends so, and from Parquet otherwise.
 
     Parameters
     ----------
     path : path-like
         The file.
-    dtype : dict, optional
-        Types of columns of a CSV file that its text does not tell.
+    dtype : type or dict, optional
+        Types of columns of a CSV file, where its text does not show them.
 
     Returns
     -------
@@ -253,14 +246,34 @@ def read_table(path, dtype=None):
     Raises
     ------
     DamagedFile
-        If it is no table, or not as it was written; the message names the file.
+        If it is not a table or differs from its digest; the message names the file.
     """
-    _require_whole(path)
-    is_text = Path(path).suffix == ".csv"
+    kind = "CSV" if Path(path).suffix == ".csv" else "Parquet"
+    with _reading(path, kind):
+        return pd.read_csv(path, dtype=dtype) if kind == "CSV" else pd.read_parquet(path)
+
+
+@contextmanager
+def _reading(path, kind):
+    """Refuse a file that differs from its digest or cannot be read."""
+    if _is_damaged(Path(path)):
+        raise DamagedFile(alteration(path))
     try:
-        return pd.read_csv(path, dtype=dtype) if is_text else pd.read_parquet(path)
+        yield
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
-        kind = "CSV" if is_text else "Parquet"
         raise DamagedFile(f"{path}: not a whole {kind} file; delete it and run again") from error
+
+
+def _record(path):
+    return Path(path).with_name(f".{Path(path).name}.sha256")
+
+
+def _digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _is_damaged(path):
+    record = _record(path)
+    return record.exists() and record.read_text(encoding="utf-8").split()[:1] != [_digest(path)]

@@ -1,10 +1,10 @@
-"""The paper's statements as numbers, checked; and certificates that are not vacuous."""
+"""The paper's statements: their bounds as numbers, checks of them, and pathwise certificates."""
 
 from pgpd_hf.theory.bounds import STATEMENTS, predicted_violation
 from pgpd_hf.theory.certificates import certify, random_certificates
-from pgpd_hf.theory.checks import check_all
 from pgpd_hf.theory.constants import Constants, OutsideAssumptions, make_constants
 from pgpd_hf.theory.corrected import corrected_theorem_1
+from pgpd_hf.theory.table import check_all
 
 __all__ = [
     "STATEMENTS",

@@ -1,14 +1,18 @@
-r"""The paper's lemmas, theorems and corollary as explicit numbers.
+r"""The right sides of the paper's lemmas, theorems and corollary, as numbers.
 
-:data:`STATEMENTS` lists them in the order of the paper, each with its label and line; lemmas whose
-bound is a constant with a name are properties of :class:`~pgpd_hf.theory.constants.Constants`, the
-others are functions here. Where the audit (docs/audit.md) found a constant wrong, the function
-gives what is printed unless asked for the corrected value.
+:data:`STATEMENTS` lists the statements in the paper's order, with label and line. Where a bound is
+one of the paper's named constants it is a property of
+:class:`~pgpd_hf.theory.constants.Constants`; all other bounds are functions in this module. Where
+the audit (docs/audit.md) found a printed constant to be wrong, the function returns the printed
+bound unless it is asked for the corrected one.
 """
 
+import itertools
 import math
 from dataclasses import dataclass
 
+from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
+from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.theory.constants import OutsideAssumptions
 
 
@@ -18,104 +22,76 @@ class Statement:
 
     Attributes
     ----------
-    item : int
-        Its number, 1 to 18.
-    part : str
-        Letter of the part.
+    key : str
+        Its number in bounds.csv, 1 to 18, and the letter of the part if there are several.
     label : str
-        The paper's label.
+        Label in the paper's LaTeX source.
     line : int
-        Line of the paper's source where it begins.
+        Line of the source where it begins.
     text : str
-        What it says, briefly.
+        The statement in short.
+    audit : {"sound", "proof", "false"}
+        Finding of docs/audit.md. "proof": the proof has a gap, or relies on a statement whose proof
+        has one; "false": the statement is false as printed.
     """
 
-    item: int
-    part: str
+    key: str
     label: str
     line: int
     text: str
+    audit: str = "sound"
 
     @property
-    def key(self):
-        """str: item and part."""
-        return f"{self.item}{self.part}"
+    def item(self):
+        """int: the number, such as 12 of "12a"."""
+        return int(self.key.rstrip("abcd"))
 
     @property
-    def audit(self):
-        """str: what docs/audit.md found.
-
-        "sound", "proof" (its proof does not go through, or stands on one that does not), or
-        "false" (as printed).
-        """
-        return _AUDIT.get(self.key, "sound")
+    def part(self):
+        """str: the letter, such as "a" of "12a"; empty if there is one part only."""
+        return self.key.lstrip("0123456789")
 
 
-_AUDIT = {
-    "8": "proof",
-    "11": "proof",
-    "12a": "false",
-    "12b": "proof",
-    "12c": "proof",
-    "15": "false",
-    "16a": "proof",
-    "16b": "proof",
-    "17a": "proof",
-    "17b": "proof",
-    "17c": "proof",
-    "18": "proof",
-}
-
-STATEMENTS = {
-    statement.key: statement
-    for statement in (
-        Statement(1, "a", "Lemma:finite horizon value", 723, "|V^H - V| <= eps_V"),
-        Statement(1, "b", "Lemma:RVRQ", 761, "|E R^H(tau(s,a)) - Q| <= eps_V"),
-        Statement(1, "c", "Lemma:bias of fhr", 805, "|E mean R^H - V(rho)| <= eps_V"),
-        Statement(2, "", "Lemma:var of fh", 868, "E|mean R^H - V_g(rho)|^2 <= sigma_1"),
-        Statement(3, "a", "Lemma:human_feedback_bias_var", 963, "E|answer - Delta| <= beta"),
-        Statement(
-            3, "b", "Lemma:human_feedback_bias_var", 975, "E|answer - Delta|^2 <= 2L^2 log M/M + .."
-        ),
-        Statement(3, "c", "Lemma:sigmac", 994, "E|answer - (R - b)| <= beta"),
-        Statement(3, "d", "Lemma:sigmac", 1004, "E|answer - (R - b)|^2 <= 2L^2 log M/M + .."),
-        Statement(4, "", "Lemma:smoothness", 1034, "grad V is L'-Lipschitz"),
-        Statement(
-            5, "a", "Lemma:zeroth", 1050, "E[(d/mu)(V(theta+mu v) - V(theta)) v] = grad V^mu"
-        ),
-        Statement(5, "b", "Lemma:zeroth", 1055, "|V^mu - V| <= L' mu^2/2"),
-        Statement(5, "c", "Lemma:zeroth", 1060, "|grad V^mu - grad V| <= mu L' d/2"),
-        Statement(5, "d", "Lemma:zeroth", 1065, "E|(d/mu)(V(theta+mu v) - V) v|^2 <= 2d|grad|^2.."),
-        Statement(
-            6, "", "Lemma:constraint_violation", 1076, "V* - V + C[b - V_g]+ <= d => [.]+ <= 2d/C"
-        ),
-        Statement(7, "", "Lemma:bias hc", 1089, "|E[V_g - b - h_c]| <= eps_c"),
-        Statement(8, "", "Lemma:overall", 1148, "|E[grad V - h]| <= eps_rg"),
-        Statement(9, "", "Lemma:var hc", 1247, "E h_c^2 <= sigma_2^2"),
-        Statement(
-            10, "", "Lemma:lambda", 1280, "-avg E lambda (V_g* - V_g) <= sigma eps_c + eta2 s2^2/2"
-        ),
-        Statement(11, "", "Lemma:FLambda", 1369, "avg E gap of the Lagrangian <= 2DL/T^(1/4) + .."),
-        Statement(12, "a", "thm2", 1637, "ZPGPD-HF: avg E gap <= .."),
-        Statement(12, "b", "thm2", 1757, "ZPGPD-HF: E[b - avg V_g]+ <= .. (as printed)"),
-        Statement(12, "c", "thm2", 1757, "ZPGPD-HF: E[b - avg V_g]+ <= .. + 4 eps_c"),
-        Statement(13, "", "Lemma:performance diff", 1805, "V^pi - V^pi' = E_d A^pi'/(1 - gamma)"),
-        Statement(14, "", "Lemma:bias advantage", 1817, "|E[A_hat - A]| <= eps_A"),
-        Statement(
-            15, "", "Lemma:nonmonotone", 1878, "(1-g)/eta1 E log Z - dV_L <= (1+sigma) eps_A/(1-g)"
-        ),
-        Statement(
-            16, "a", "Lemma:bounded_avg_perf", 1953, "avg E gap of the Lagrangian <= .. (printed)"
-        ),
-        Statement(
-            16, "b", "Lemma:bounded_avg_perf", 1953, "the same with the lost factor 1/(1 - gamma)"
-        ),
-        Statement(17, "a", "thm1", 2048, "NPGPD-HF: avg E gap <= .."),
-        Statement(17, "b", "thm1", 2141, "NPGPD-HF: E[b - avg V_g]+ <= .. (as printed)"),
-        Statement(17, "c", "thm1", 2141, "NPGPD-HF: E[b - avg V_g]+ <= .. + 4 eps_c"),
-        Statement(18, "", "corollary", 491, "M = T log T, H = log T/(2 log 1/g) => O(1/sqrt(T))"),
-    )
-}
+_STATEMENTS = [
+    ("1a", "Lemma:finite horizon value", 723, "|V^H - V| <= eps_V"),
+    ("1b", "Lemma:RVRQ", 761, "|E R^H(tau(s,a)) - Q| <= eps_V"),
+    ("1c", "Lemma:bias of fhr", 805, "|E mean R^H - V(rho)| <= eps_V"),
+    ("2", "Lemma:var of fh", 868, "E|mean R^H - V_g(rho)|^2 <= sigma_1"),
+    ("3a", "Lemma:human_feedback_bias_var", 963, "E|answer - Delta| <= beta"),
+    ("3b", "Lemma:human_feedback_bias_var", 975, "E|answer - Delta|^2 <= 2L^2 log M/M + .."),
+    ("3c", "Lemma:sigmac", 994, "E|answer - (R - b)| <= beta"),
+    ("3d", "Lemma:sigmac", 1004, "E|answer - (R - b)|^2 <= 2L^2 log M/M + .."),
+    ("4", "Lemma:smoothness", 1034, "grad V is L'-Lipschitz"),
+    ("5a", "Lemma:zeroth", 1050, "E[(d/mu)(V(theta+mu v) - V(theta)) v] = grad V^mu"),
+    ("5b", "Lemma:zeroth", 1055, "|V^mu - V| <= L' mu^2/2"),
+    ("5c", "Lemma:zeroth", 1060, "|grad V^mu - grad V| <= mu L' d/2"),
+    ("5d", "Lemma:zeroth", 1065, "E|(d/mu)(V(theta+mu v) - V) v|^2 <= 2d|grad|^2.."),
+    ("6", "Lemma:constraint_violation", 1076, "V* - V + C[b - V_g]+ <= d => [.]+ <= 2d/C"),
+    ("7", "Lemma:bias hc", 1089, "|E[V_g - b - h_c]| <= eps_c"),
+    ("8", "Lemma:overall", 1148, "|E[grad V - h]| <= eps_rg", "proof"),
+    ("9", "Lemma:var hc", 1247, "E h_c^2 <= sigma_2^2"),
+    ("10", "Lemma:lambda", 1280, "-avg E lambda (V_g* - V_g) <= sigma eps_c + eta2 s2^2/2"),
+    ("11", "Lemma:FLambda", 1369, "avg E gap of the Lagrangian <= 2DL/T^(1/4) + ..", "proof"),
+    ("12a", "thm2", 1637, "ZPGPD-HF: avg E gap <= ..", "false"),
+    ("12b", "thm2", 1757, "ZPGPD-HF: E[b - avg V_g]+ <= .. (as printed)", "proof"),
+    ("12c", "thm2", 1757, "ZPGPD-HF: E[b - avg V_g]+ <= .. + 4 eps_c", "proof"),
+    ("13", "Lemma:performance diff", 1805, "V^pi - V^pi' = E_d A^pi'/(1 - gamma)"),
+    ("14", "Lemma:bias advantage", 1817, "|E[A_hat - A]| <= eps_A"),
+    (
+        "15",
+        "Lemma:nonmonotone",
+        1878,
+        "(1-g)/eta1 E log Z - dV_L <= (1+sigma) eps_A/(1-g)",
+        "false",
+    ),
+    ("16a", "Lemma:bounded_avg_perf", 1953, "avg E gap of the Lagrangian <= .. (printed)", "proof"),
+    ("16b", "Lemma:bounded_avg_perf", 1953, "the same with the lost factor 1/(1 - gamma)", "proof"),
+    ("17a", "thm1", 2048, "NPGPD-HF: avg E gap <= ..", "proof"),
+    ("17b", "thm1", 2141, "NPGPD-HF: E[b - avg V_g]+ <= .. (as printed)", "proof"),
+    ("17c", "thm1", 2141, "NPGPD-HF: E[b - avg V_g]+ <= .. + 4 eps_c", "proof"),
+    ("18", "corollary", 491, "M = T log T, H = log T/(2 log 1/g) => O(1/sqrt(T))", "proof"),
+]
+STATEMENTS = {s.key: s for s in itertools.starmap(Statement, _STATEMENTS)}
 
 
 def dual_regret(constants, dual_step):
@@ -136,24 +112,6 @@ def dual_regret(constants, dual_step):
     dual_step = require_step("dual_step", dual_step)
     drift = dual_step * constants.excess_square / 2
     return constants.multiplier_bound * constants.excess_bias + drift
-
-
-def zeroth_order_steps(constants):
-    r"""Step sizes of Theorem 2 (line 546).
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-
-    Returns
-    -------
-    primal_step, dual_step : float
-        :math:`1/L_\theta` and :math:`(1-\gamma)^2D_\theta L_\theta/(2\sqrt T)`.
-    """
-    product = constants.distance * constants.curvature
-    dual = (1 - constants.discount) ** 2 * product / (2 * math.sqrt(constants.iterations))
-    return 1 / constants.curvature, dual
 
 
 def zeroth_order_lagrangian(constants):
@@ -177,8 +135,9 @@ def zeroth_order_lagrangian(constants):
 def theorem_2_gap(constants):
     r"""Theorem 2's bound of the average optimality gap (thm2, line 1637).
 
-    The sum of Lemma:FLambda and Lemma:lambda. Line 1658 replaces :math:`\epsilon_{rg}` by
-    :math:`3\mu L'd/2`, which takes :math:`L' \ge 2`; this is the display before that.
+    The sum of the bounds of Lemma:FLambda and Lemma:lambda. Line 1658 goes on to replace
+    :math:`\epsilon_{rg}` by :math:`3\mu L'd/2`, which requires :math:`L' \ge 2`; this is the
+    display before that step.
 
     Parameters
     ----------
@@ -190,8 +149,8 @@ def theorem_2_gap(constants):
     float
         In units of value.
     """
-    _, dual_step = zeroth_order_steps(constants)
-    return zeroth_order_lagrangian(constants) + dual_regret(constants, dual_step)
+    lagrangian = zeroth_order_lagrangian(constants)
+    return lagrangian + dual_regret(constants, _theorem_2_dual_step(constants))
 
 
 def theorem_2_violation(constants, complete=False):
@@ -202,36 +161,19 @@ def theorem_2_violation(constants, complete=False):
     constants : Constants
         The setting.
     complete : bool
-        Add the :math:`4\epsilon_c` that lines 1723 and 1730 have and line 1748 drops.
+        Add :math:`4\epsilon_c`, which is in lines 1723 and 1730 and missing from line 1748 on.
 
     Returns
     -------
     float
         In units of value.
     """
-    _, dual_step = zeroth_order_steps(constants)
-    return _violation(constants, zeroth_order_lagrangian(constants), dual_step, complete)
-
-
-def natural_steps(constants):
-    r"""Step sizes of Theorem 1 (line 457).
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-
-    Returns
-    -------
-    primal_step, dual_step : float
-        :math:`2\log|A|` and :math:`(1-\gamma)/\sqrt T`.
-    """
-    c = constants
-    return 2 * math.log(c.actions), (1 - c.discount) / math.sqrt(c.iterations)
+    lagrangian = zeroth_order_lagrangian(constants)
+    return _violation(constants, lagrangian, _theorem_2_dual_step(constants), complete)
 
 
 def one_step(constants):
-    r"""Slack of the one-step inequality (Lemma:nonmonotone, line 1878).
+    r"""Error term of the one-step inequality (Lemma:nonmonotone, line 1878).
 
     Parameters
     ----------
@@ -256,9 +198,10 @@ def natural_lagrangian(constants, primal_step, dual_step, corrected=False):
     primal_step, dual_step : float
         :math:`\eta_1, \eta_2 > 0`.
     corrected : bool
-        Multiply the bias by the factor :math:`1/(1-\gamma)` that is lost between lines 2006 and
-        2011, if Lemma:nonmonotone is inserted as it stands. (By the way of
-        :func:`corrected_theorem_1_gap` the printed coefficient is right, and another term missing.)
+        Multiply the bias term by :math:`1/(1-\gamma)`, the factor that is lost between lines 2006
+        and 2011 when Lemma:nonmonotone is inserted as printed. (In the derivation of
+        :func:`corrected_theorem_1_gap` the printed coefficient is right and another term is
+        missing.)
 
     Returns
     -------
@@ -287,9 +230,9 @@ def theorem_1_gap(constants, corrected=False):
     float
         In units of value.
     """
-    primal_step, dual_step = natural_steps(constants)
-    lagrangian = natural_lagrangian(constants, primal_step, dual_step, corrected)
-    return lagrangian + dual_regret(constants, dual_step)
+    steps = theorem_1_steps(constants.actions, constants.discount, constants.iterations)
+    lagrangian = natural_lagrangian(constants, *steps, corrected)
+    return lagrangian + dual_regret(constants, steps[1])
 
 
 def theorem_1_violation(constants, complete=False):
@@ -300,31 +243,64 @@ def theorem_1_violation(constants, complete=False):
     constants : Constants
         The setting.
     complete : bool
-        Add the :math:`4\epsilon_c` that line 2107 has and line 2127 drops.
+        Add :math:`4\epsilon_c`, which is in line 2107 and missing from line 2127 on.
 
     Returns
     -------
     float
         In units of value.
     """
-    primal_step, dual_step = natural_steps(constants)
-    lagrangian = natural_lagrangian(constants, primal_step, dual_step)
-    return _violation(constants, lagrangian, dual_step, complete)
+    steps = theorem_1_steps(constants.actions, constants.discount, constants.iterations)
+    lagrangian = natural_lagrangian(constants, *steps)
+    return _violation(constants, lagrangian, steps[1], complete)
+
+
+def corollary_schedule(iterations, discount):
+    r"""M and H of the corollary of Theorem 1 (line 491).
+
+    Parameters
+    ----------
+    iterations : int
+        T >= 2.
+    discount : float
+        :math:`\gamma` in (0, 1).
+
+    Returns
+    -------
+    evaluators : int
+        :math:`\lceil T\log T\rceil`.
+    horizon : int
+        :math:`\lceil\log T/(2\log(1/\gamma))\rceil`, so that :math:`\gamma^H \le 1/\sqrt T`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names it.
+
+    Examples
+    --------
+    >>> corollary_schedule(1000, discount=0.9)
+    (6908, 33)
+    """
+    require_integer("iterations", iterations, 2)
+    if not 0 < discount < 1:
+        raise OutsideAssumptions(f"discount: in (0, 1) expected, got {discount!r}")
+    length = math.log(iterations)
+    return math.ceil(iterations * length), math.ceil(length / (2 * math.log(1 / discount)))
 
 
 def corollary_constant(constants):
-    r"""A number C with :math:`\text{Theorem 1's gap} \le C/\sqrt T` (corollary, line 491).
+    r"""A number C such that Theorem 1's bound of the gap is at most :math:`C/\sqrt T` (line 491).
 
-    For every :math:`T \ge 3` with :math:`M = \lceil T\log T\rceil` and
-    :math:`H = \lceil\log T/(2\log(1/\gamma))\rceil`: :math:`\gamma^H \le T^{-1/2}`, and as
-    :math:`\log M/M` decreases, it is at most :math:`(1 + 1/e)/T`, because
-    :math:`\log\log T/\log T \le 1/e`.
+    This holds for every :math:`T \ge 3` with M and H of :func:`corollary_schedule`: then
+    :math:`\gamma^H \le T^{-1/2}`, and :math:`\log M/M`, which decreases in M, is at most
+    :math:`(1 + 1/e)/T` because :math:`\log\log T/\log T \le 1/e`.
 
     Parameters
     ----------
     constants : Constants
-        Its M, H and T play no part; its Lipschitz constant has to hold for every horizon, that is
-        on :math:`[\sigma(-B), \sigma(B)]`.
+        M, H and T are not used. L is taken on :math:`[\sigma(-B), \sigma(B)]`, so that it holds for
+        every horizon.
 
     Returns
     -------
@@ -334,8 +310,9 @@ def corollary_constant(constants):
     c = constants
     largest, stretch = c.value_bound, 1 / (1 - c.discount)
     rate = 2 * (1 + math.exp(-1))  # 2 log M / M <= rate / T
-    feedback = c.lipschitz * math.sqrt(rate) + 2 * largest
-    feedback_square = c.lipschitz**2 * rate + 4 * largest**2
+    lipschitz = c.link.inverse_lipschitz(largest)
+    feedback = lipschitz * math.sqrt(rate) + 2 * largest
+    feedback_square = lipschitz**2 * rate + 4 * largest**2
     truncation = largest
     optimisation = 1 / 2 + largest * stretch + 2 * largest**2
     advantage = 2 * (1 + c.multiplier_bound) * stretch * (feedback + 2 * truncation)
@@ -346,14 +323,14 @@ def corollary_constant(constants):
 
 
 def corrected_theorem_1_gap(constants, primal_step, dual_step, oscillation, biases=None):
-    r"""Bound of NPGPD-HF's average gap with the variance term that Theorem 1's proof misses.
+    r"""Bound of NPGPD-HF's average gap, with the variance term that Theorem 1 lacks.
 
     :math:`\frac{\log|A|}{\eta_1T} + \frac{B}{(1-\gamma)T} + \frac{2\eta_2GB}{1-\gamma} +
     \frac{2(1+\bar\sigma_\lambda)}{1-\gamma}\beta_A + \frac{\eta_1}{8(1-\gamma)^3}
     \frac1T\sum_tE\max_s\mathrm{osc}(e^t(s,\cdot))^2 + \bar\sigma_\lambda\beta_c +
-    \frac{\eta_2G^2}2`, with :math:`e = \hat A_L - A_L` and osc the largest minus the smallest
+    \frac{\eta_2G^2}2`, where :math:`e = \hat A_L - A_L` and osc is the largest minus the smallest
     entry. It follows from the corrected one-step inequality
-    (:func:`pgpd_hf.theory.corrected.one_step`) where the paper uses Lemma:nonmonotone.
+    (:func:`pgpd_hf.theory.corrected.one_step`), put in the place of Lemma:nonmonotone.
 
     Parameters
     ----------
@@ -381,13 +358,14 @@ def corrected_theorem_1_gap(constants, primal_step, dual_step, oscillation, bias
 
 
 def semi_a_priori_gap(constants, primal_step, dual_step, oscillation, square, biases):
-    r"""Bound of NPGPD-HF's average gap by what a run shows without knowing any value.
+    r"""Bound of NPGPD-HF's average gap in terms of observable quantities.
 
     :math:`\frac{\log|A|}{\eta_1T} + \frac{\eta_1}{8(1-\gamma)^2}\frac1T\sum_tE\max_s
     \mathrm{osc}(\hat A_L^t(s,\cdot))^2 + \frac{\eta_2}2\frac1T\sum_tE\hat h_c^2 +
-    \frac{2(1+\bar\sigma_\lambda)}{1-\gamma}\beta_A + \bar\sigma_\lambda\beta_c`. It follows from
-    the identity behind the certificate (:mod:`pgpd_hf.theory.certificates`) by Hoeffding's lemma,
-    without a one-step inequality, so that neither :math:`B` nor its powers enter.
+    \frac{2(1+\bar\sigma_\lambda)}{1-\gamma}\beta_A + \bar\sigma_\lambda\beta_c`: apart from the
+    biases, everything in it can be computed from the evaluators' answers alone. It follows from the
+    identity behind the certificate (:mod:`pgpd_hf.theory.certificates`) by Hoeffding's lemma,
+    without a one-step inequality, so that no power of :math:`B` enters.
 
     Parameters
     ----------
@@ -396,9 +374,9 @@ def semi_a_priori_gap(constants, primal_step, dual_step, oscillation, square, bi
     primal_step, dual_step : float
         :math:`\eta_1 > 0` and :math:`\eta_2 \ge 0`.
     oscillation : float
-        :math:`\frac1T\sum_tE\max_s\mathrm{osc}(\hat A_L^t(s,\cdot))^2`, of people's advantages.
+        :math:`\frac1T\sum_tE\max_s\mathrm{osc}(\hat A_L^t(s,\cdot))^2`, measured.
     square : float
-        :math:`\frac1T\sum_tE\hat h_c^2`, of people's excesses.
+        :math:`\frac1T\sum_tE\hat h_c^2`, measured.
     biases : tuple of float
         :math:`\beta_A` and :math:`\beta_c`, as in :func:`corrected_theorem_1_gap`.
 
@@ -414,19 +392,19 @@ def semi_a_priori_gap(constants, primal_step, dual_step, oscillation, square, bi
 
 
 def predicted_violation(multiplier, dual_step, iterations):
-    r"""Average violation that the dual step leaves behind, whatever M is.
+    r"""Average violation that the dual step leaves after T iterations, whatever M is.
 
-    The violation's certificate is an identity while :math:`\lambda` stays inside its range: the
-    average of :math:`b - V_g^{(t)}` is :math:`\lambda^{(T)}/(\eta_2T)` plus the mean error of
-    :math:`\hat h_c`. Theorem 1's :math:`\eta_2` makes that :math:`\lambda^{(T)}/((1-\gamma)
-    \sqrt T)`. With :math:`\lambda^\star` for :math:`\lambda^{(T)}` it is a prediction before the
-    run, of the right order only: under Theorem 1's constant :math:`\eta_1` the multiplier swings
-    around :math:`\lambda^\star`, with or without people, and does not settle.
+    As long as :math:`\lambda` is not projected, the average of :math:`b - V_g^{(t)}` equals
+    :math:`\lambda^{(T)}/(\eta_2T)` plus the mean error of :math:`\hat h_c`. With Theorem 1's
+    :math:`\eta_2` the first term is :math:`\lambda^{(T)}/((1-\gamma)\sqrt T)`. Putting
+    :math:`\lambda^\star` for :math:`\lambda^{(T)}` gives a forecast before the run, which has the
+    right order of magnitude only: with Theorem 1's constant :math:`\eta_1` the multiplier
+    oscillates around :math:`\lambda^\star` and does not converge, for finite and infinite M alike.
 
     Parameters
     ----------
     multiplier : float
-        :math:`\lambda^{(T)}`, or :math:`\lambda^\star` as its forecast.
+        :math:`\lambda^{(T)}`, or :math:`\lambda^\star` for a forecast.
     dual_step : float
         :math:`\eta_2 > 0`.
     iterations : int
@@ -436,17 +414,22 @@ def predicted_violation(multiplier, dual_step, iterations):
     -------
     float
         In units of value.
+
+    Examples
+    --------
+    >>> predicted_violation(multiplier=0.5, dual_step=0.1, iterations=100)
+    0.05
     """
     return multiplier / (require_step("dual_step", dual_step) * iterations)
 
 
 def require_step(name, step):
-    """Refuse a step size that a statement divides by, or that makes it empty.
+    """Check that a step size is positive and finite, as the statements require.
 
     Parameters
     ----------
     name : str
-        For the message.
+        Name of the argument, for the message.
     step : float
         The step size.
 
@@ -466,13 +449,13 @@ def require_step(name, step):
 
 
 def _from_biases(c, biases):
-    """What largest biases of advantages and of the excess add to NPGPD-HF's average gap."""
+    """Contribution of both biases to the bound of NPGPD-HF's average gap."""
     advantage, excess = biases
     return 2 * (1 + c.multiplier_bound) / (1 - c.discount) * advantage + c.multiplier_bound * excess
 
 
 def _natural_optimisation(c, primal_step, dual_step, excess, allow_zero=False):
-    """What the exact method would leave; `excess` bounds the estimate of V_g - b."""
+    """Bound of the exact method's gap; `excess` bounds the estimate of V_g - b."""
     require_step("primal_step", primal_step)
     if not (allow_zero and dual_step == 0):
         require_step("dual_step", dual_step)
@@ -481,8 +464,18 @@ def _natural_optimisation(c, primal_step, dual_step, excess, allow_zero=False):
     return start / c.iterations + drift
 
 
+def _theorem_2_dual_step(c):
+    """Dual step of Theorem 2 (line 546).
+
+    Printed like this; :func:`~pgpd_hf.algorithms.zpgpd_hf.theorem_2_steps` is the same up to
+    rounding, and both roundings are in published numbers.
+    """
+    product = c.distance * c.curvature
+    return (1 - c.discount) ** 2 * product / (2 * math.sqrt(c.iterations))
+
+
 def _violation(c, lagrangian, dual_step, complete):
-    """Violation lemma with C equal to the range of multipliers."""
+    """Lemma:constraint_violation with C equal to the range of multipliers."""
     if not c.multiplier_bound > 0:
         raise OutsideAssumptions("multiplier_bound: a positive range of multipliers expected")
     distance = c.multiplier_bound**2 / (2 * require_step("dual_step", dual_step) * c.iterations)

@@ -1,12 +1,12 @@
-r"""Certificates: what the proofs leave when nothing is thrown away.
+r"""Certificates: pathwise versions of the convergence proofs.
 
 Along one run, everything that a proof bounds can be computed: the exact advantages, those of
-truncated returns, the returns that were sampled, and what people made of them. The convergence
-proofs then become inequalities about a single path, in which the errors enter one by one. Each
-error is attributed by putting it on top of those before it, in the order exact, [zeroth order],
-truncation, sampling, feedback; the parts add up to the certificate. What is left of the distance to
-the optimum at the end, and of the multiplier, counts against them as "remaining": noise that has
-moved the last iterate away is in there, too, and cancels against the noise's own part.
+truncated returns, those of the sampled returns, and the evaluators' answers. The convergence proofs
+then become inequalities about a single path in which the errors appear one by one. The errors are
+added in the order exact, [zeroth order], truncation, sampling, feedback, and each is attributed
+the change that it makes; these parts add up to the certificate. The distance of the last iterate
+from the optimum and the last multiplier enter with a negative sign, as "remaining". Noise that has
+moved the last iterate is contained in this part as well, and cancels with the noise's own part.
 
 NPGPD-HF, with :math:`e = \hat A_L - A_L`:
 
@@ -21,10 +21,10 @@ gradient :math:`g` of the Lagrangian in advantage form:
    \theta_s^{t+1} - \theta_s^t\rangle - \tfrac{\|\theta_s^{t+1}-\theta_s^t\|^2}{2\eta_1} -
    \langle\pi^\star_s - \theta_s^t, \hat h_s - g_s\rangle\}.
 
-It compares with :math:`\pi^\star` itself, not with a policy of a shrunk simplex: perturbed policies
-are projected, and what that does to the estimate is in the part of the zeroth order. Both are
-completed by the dual step's inequalities, with :math:`e_c = \hat h_c - (V_g - b)` and :math:`U =
-\sum_t(\lambda^t - \eta_2\hat h_c^t - \bar\sigma_\lambda)_+`:
+The comparison is with :math:`\pi^\star` itself, not with a policy in a shrunk simplex: perturbed
+policies are projected, and the effect on the estimate belongs to the part "zeroth order". Both are
+completed by the inequalities of the dual step, with :math:`e_c = \hat h_c - (V_g - b)` and
+:math:`U = \sum_t(\lambda^t - \eta_2\hat h_c^t - \bar\sigma_\lambda)_+`:
 
 .. math:: \sum_t (V_r^\star - V_r^t) \le \sum_t \mathrm{gap}_L^t - \tfrac{(\lambda^T)^2}{2\eta_2} +
    \tfrac{\eta_2}{2}\sum_t(\hat h_c^t)^2 - \sum_t\lambda^t e_c^t, \qquad
@@ -39,26 +39,12 @@ from scipy import special
 
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core import optima, streams
-from pgpd_hf.core.cmdp import random_cmdp
+from pgpd_hf.environments.random import random_cmdp
 from pgpd_hf.theory import bounds, exact
 from pgpd_hf.theory.constants import OutsideAssumptions
 from pgpd_hf.theory.records import record
 
 PARTS = ("optimisation", "zeroth_order", "truncation", "sampling", "feedback", "remaining")
-COLUMNS = (
-    "algorithm",
-    "evaluators",
-    "pairs",
-    "horizon",
-    "iterations",
-    "seed",
-    "quantity",
-    "measured",
-    "certificate",
-    "ratio",
-    "holds",
-    *PARTS,
-)
 _ERRORS = ("truncation", "sampling", "feedback")
 _ROUNDING = 1e-9  # relative to the largest term
 
@@ -69,50 +55,64 @@ def certify(cmdp, algorithm, setting, seeds, optimum=None, purpose="run"):
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     algorithm : {"npgpd_hf", "zpgpd_hf"}
         With softmax and direct parameterization, respectively.
     setting : Setting
-        The runs' setting.
+        Setting of the runs.
     seeds : iterable of int
         One run each.
     optimum : Optimum, optional
-        Of the process, if it is at hand.
+        Optimum of the CMDP; computed if it is not given.
     purpose : str
-        Names the family of streams.
+        Name of the family of random streams.
 
     Returns
     -------
     pandas.DataFrame
-        Columns :data:`COLUMNS`, two rows for each seed: `quantity` is "gap" (of the reward, from
-        the constrained optimum) or "violation" (b - V_g), both signed and averaged over iterates
-        0..T-1. `certificate` is the sum of :data:`PARTS`; `ratio` is certificate / measured, NaN
-        unless `measured` is positive beyond rounding. A gap's certificate assumes nothing but
-        :math:`V_g^{\pi^\star} \ge b`.
+        Two rows for each seed, with columns algorithm, evaluators (Int64), pairs, horizon,
+        iterations, seed, quantity, measured, certificate, ratio, holds, and :data:`PARTS`.
+        `quantity` is "gap" (of the reward, from the constrained optimum) or "violation" (b - V_g),
+        both signed and averaged over iterates 0..T-1. `certificate` is the sum of the parts.
+        `ratio` is certificate / measured; it is NaN unless `measured` is positive beyond rounding.
+        The certificate of the gap assumes nothing but :math:`V_g^{\pi^\star} \ge b`.
 
     Raises
     ------
     OutsideAssumptions
         If a step size is zero, or the algorithm or its parameterization has no certificate.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.random_cmdp(states=3, actions=2, discount=0.7, threshold=0.5)
+    >>> setting = pgpd_hf.algorithms.Setting(
+    ...     evaluators=16, iterations=50, horizon=12, primal_step=0.3, dual_step=0.1
+    ... )
+    >>> table = certify(cmdp, "npgpd_hf", setting, seeds=[0])
+    >>> table[["quantity", "measured", "certificate", "holds"]].round(3)
+        quantity  measured  certificate  holds
+    0        gap     0.086        0.095   True
+    1  violation    -0.304       -0.027   True
     """
     optimum = optima.solve(cmdp) if optimum is None else optimum
-    process = get_algorithm(algorithm)(cmdp, optimum, setting)
+    ready = get_algorithm(algorithm)(cmdp, optimum, setting)
     return pd.concat(
-        [_rows(record(process, optimum, seed, purpose), seed) for seed in seeds], ignore_index=True
+        [_rows(record(ready, optimum, seed, purpose), seed) for seed in seeds], ignore_index=True
     )
 
 
 def random_certificates(count, algorithms=("npgpd_hf", "zpgpd_hf"), first=0):
-    """Certificates of runs on random small processes with random settings.
+    """Certificates of runs on small random CMDPs with random settings.
 
     Parameters
     ----------
     count : int
         Number of runs of each algorithm.
     algorithms : sequence of str
-        Which.
+        Names of the algorithms.
     first : int
-        Number of the first draw; a draw is the same in every call.
+        Number of the first draw. A draw is the same in every call.
 
     Returns
     -------
@@ -123,19 +123,17 @@ def random_certificates(count, algorithms=("npgpd_hf", "zpgpd_hf"), first=0):
     tables = []
     for draw in range(first, first + count):
         for algorithm in algorithms:
-            cmdp, optimum, setting, name = _random_problem(draw, algorithm)
+            cmdp, optimum, setting, scale = _random_problem(draw, algorithm)
             table = certify(cmdp, algorithm, setting, [draw], optimum, purpose="certificate")
             columns = {"draw": draw, "states": cmdp.states, "actions": cmdp.actions}
-            columns |= {"discount": cmdp.discount, "scale": name, "threshold": cmdp.threshold}
+            columns |= {"discount": cmdp.discount, "scale": scale, "threshold": cmdp.threshold}
             columns["directions"] = setting.directions
-            for place, (column, value) in enumerate(columns.items()):
-                table.insert(place, column, value)
-            tables.append(table)
+            tables.append(pd.DataFrame(columns, index=table.index).join(table))
     return pd.concat(tables, ignore_index=True)
 
 
 def _random_problem(draw, algorithm):
-    """Process with a binding threshold wherever there is one, and a setting."""
+    """CMDP whose constraint binds if possible, its optimum, a setting, and the scale's name."""
     random = np.random.Generator(
         streams.bit_generator(purpose="certificate", draw=draw, algorithm=algorithm)
     )
@@ -147,17 +145,16 @@ def _random_problem(draw, algorithm):
         "scale": str(random.choice(["normalized", "unit"])),
     }
     free = random_cmdp(**options, threshold=0.0)
-    boldest, safest = (
+    unsafest, safest = (
         float(free.evaluate(optima.maximize(free, signal))[1])
         for signal in (free.reward, free.utility)
     )
-    # Halfway from the boldest policy's utility to the largest: it binds unless they agree.
-    margin = max((safest - boldest) / 2, 0.01 * safest)
+    # Halfway between the unconstrained optimum's utility and the largest, which differ if possible.
+    margin = max((safest - unsafest) / 2, 0.01 * safest)
     cmdp = random_cmdp(**options, threshold=safest - margin)
     natural = algorithm == "npgpd_hf"
-    people = [None, 4, 16, 64, 256][random.integers(5)]
     setting = Setting(
-        evaluators=people,
+        evaluators=[None, 4, 16, 64, 256][random.integers(5)],
         iterations=300 if natural else 1000,
         pairs=int(random.choice([1, 3, 10])),
         horizon=int(random.choice([5, 20, 60])),
@@ -180,21 +177,21 @@ def certificate(run):
 
     Returns
     -------
-    dict of dict
-        For "gap" and "violation": :data:`PARTS`, in units of value.
+    dict of dict of float
+        For "gap" and "violation", the value of each of :data:`PARTS`, in units of value.
 
     Raises
     ------
     OutsideAssumptions
         As in :func:`certify`.
     """
-    process = run.process
-    bounds.require_step("primal_step", process.primal_step)
-    bounds.require_step("dual_step", process.dual_step)
-    primal = _PRIMAL.get((process.name, process.parameterization))
+    algorithm = run.algorithm
+    bounds.require_step("primal_step", algorithm.primal_step)
+    bounds.require_step("dual_step", algorithm.dual_step)
+    primal = _PRIMAL.get((algorithm.name, algorithm.parameterization))
     if primal is None:
         raise OutsideAssumptions(
-            f"algorithm: no certificate for {process.name} with {process.parameterization}"
+            f"algorithm: no certificate for {algorithm.name} with {algorithm.parameterization}"
         )
     gap, (dual_gap, violation) = primal(run), _dual(run)
     for part, amount in dual_gap.items():
@@ -203,19 +200,19 @@ def certificate(run):
 
 
 def _rows(run, seed):
-    process, setting = run.process, run.process.setting
-    v_r, v_g = process.cmdp.evaluate(run.policies[:-1])
+    cmdp, setting = run.algorithm.cmdp, run.algorithm.setting
+    v_r, v_g = cmdp.evaluate(run.policies[:-1])
     measured = {
         "gap": run.optimum.reward_value - v_r.mean(),
-        "violation": process.cmdp.threshold - v_g.mean(),
+        "violation": cmdp.threshold - v_g.mean(),
     }
     rows = []
     for quantity, parts in certificate(run).items():
         total, found = sum(parts.values()), float(measured[quantity])
-        largest = max(process.cmdp.value_bound, *map(abs, parts.values()))
+        largest = max(cmdp.value_bound, *map(abs, parts.values()))
         rows.append(
             {
-                "algorithm": process.name,
+                "algorithm": run.algorithm.name,
                 "evaluators": setting.evaluators,
                 "pairs": setting.pairs,
                 "horizon": setting.horizon,
@@ -229,11 +226,11 @@ def _rows(run, seed):
                 **parts,
             }
         )
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"evaluators": "Int64"})
+    return pd.DataFrame(rows).astype({"evaluators": "Int64"})
 
 
 def _differences(names, levels):
-    """Attribute a quantity to what was added from level to level."""
+    """Attribute each change from one level to the next to the error that was added."""
     parts = dict.fromkeys(PARTS, 0.0)
     for name, change in zip(names, np.diff(levels), strict=True):
         parts[name] += float(change)
@@ -243,60 +240,59 @@ def _differences(names, levels):
 
 def _natural_primal(run):
     """Average gap of the Lagrangian under NPGPD-HF: an identity."""
-    process, cmdp = run.process, run.process.cmdp
+    algorithm, cmdp = run.algorithm, run.algorithm.cmdp
     policies, best = run.policies[:-1], run.optimum.policy
     visits = exact.visitation(cmdp, best)  # (S,)
-    step = process.primal_step / (1 - cmdp.discount)
+    step = algorithm.primal_step / (1 - cmdp.discount)
 
     levels = []
-    # Logarithms of the policies from the parameters: probabilities may round to zero.
+    # Log-policies come from the parameters, because probabilities may round to zero.
     logarithms = special.log_softmax(run.thetas, axis=-1)
     for advantages in advantage_levels(run):
         drift = special.logsumexp(logarithms[:-1] + step * advantages, axis=-1)
         drift -= step * (policies * advantages).sum(-1)  # KL of one step, (T, S)
         towards = ((policies - best) * advantages).sum(-1)
-        levels.append((drift @ visits / process.primal_step).mean())
+        levels.append((drift @ visits / algorithm.primal_step).mean())
         levels[-1] += (towards @ visits / (1 - cmdp.discount)).mean()
-        if len(levels) == 1:  # e is counted from the exact advantages
+        if len(levels) == 1:  # the errors e are relative to the exact advantages
             exact_towards = (towards @ visits / (1 - cmdp.discount)).mean()
         levels[-1] -= exact_towards
     parts = _differences(_ERRORS, levels)
     # Kullback-Leibler divergences from the optimum, first and last, (2, S)
     distances = -special.entr(best).sum(-1) - (best * logarithms[[0, -1]]).sum(-1)
-    first, last = distances @ visits / (process.primal_step * process.setting.iterations)
+    first, last = distances @ visits / (algorithm.primal_step * algorithm.setting.iterations)
     parts["optimisation"] += float(first)
     parts["remaining"] = -float(last)
     return parts
 
 
 def advantage_levels(run):
-    r"""Advantages of the Lagrangian: exact, of truncated returns, sampled, and people's.
+    r"""Advantages of the Lagrangian: exact, of truncated returns, sampled, and answered.
 
     Parameters
     ----------
     run : Record
-        Of NPGPD-HF.
+        A run of NPGPD-HF.
 
     Returns
     -------
     list of ndarray, float64, shape (T, S, A)
     """
-    cmdp, policies = run.process.cmdp, run.policies[:-1]
-    advantages, short = [], []
-    for signal in (cmdp.reward, cmdp.utility):
-        advantages.append(cmdp.advantages(policies, signal))
-        values, action_values = exact.finite_horizon_values(
-            cmdp, policies, signal, run.process.setting.horizon
-        )
-        short.append(action_values - values[..., None])
-    pairs = advantages, short, np.moveaxis(run.sampled, 1, 0), np.moveaxis(run.answered, 1, 0)
+    cmdp, policies, horizon = run.algorithm.cmdp, run.policies[:-1], run.algorithm.setting.horizon
+    signals = cmdp.reward, cmdp.utility
+    pairs = (
+        [cmdp.advantages(policies, signal) for signal in signals],
+        [exact.finite_horizon_advantages(cmdp, policies, signal, horizon) for signal in signals],
+        np.moveaxis(run.sampled, 1, 0),
+        np.moveaxis(run.answered, 1, 0),
+    )
     return [run.lagrangian(pair) for pair in pairs]
 
 
 def _zeroth_order_primal(run):
     """Bound of the average gap of the Lagrangian under ZPGPD-HF."""
-    cmdp, iterations = run.process.cmdp, run.process.setting.iterations
-    thetas, best, step = run.thetas[:-1], run.optimum.policy, run.process.primal_step
+    cmdp, iterations = run.algorithm.cmdp, run.algorithm.setting.iterations
+    thetas, best, step = run.thetas[:-1], run.optimum.policy, run.algorithm.primal_step
     occupancy, target = cmdp.state_occupancy(thetas), cmdp.state_occupancy(best)
     if ((occupancy == 0) & (target > 0)).any():
         raise OutsideAssumptions("initial: a state of the optimum is never visited by an iterate")
@@ -320,15 +316,15 @@ def _zeroth_order_primal(run):
 
 
 def _gradient_levels(run, occupancy):
-    """Gradients: exact, along the direction, of truncated returns, sampled, and people's."""
-    process, cmdp, thetas = run.process, run.process.cmdp, run.thetas[:-1]
-    survey, horizon = process.survey, process.setting.horizon
+    """Gradients: exact, zeroth-order, of truncated returns, sampled, and answered."""
+    cmdp, thetas = run.algorithm.cmdp, run.thetas[:-1]
+    perturbation, horizon = run.algorithm.perturbation, run.algorithm.setting.horizon
     directions = run.normals.reshape(thetas.shape)
-    if survey.tangent:
+    if perturbation.tangent:
         directions = directions - directions.mean(-1, keepdims=True)
     directions = directions / np.sqrt((directions**2).sum((1, 2), keepdims=True))
-    perturbed = exact.projected(thetas + survey.perturbation * directions)
-    scale = survey.dimension / survey.perturbation
+    perturbed = exact.projected(thetas + perturbation.radius * directions)
+    scale = perturbation.dimension / perturbation.radius
 
     gradients, slopes, short = [], [], []
     moved, base = cmdp.evaluate(perturbed), cmdp.evaluate(thetas)
@@ -357,11 +353,11 @@ _PRIMAL = {
 
 
 def _dual(run):
-    """What the dual step adds to the gap, and the violation."""
-    process, cmdp = run.process, run.process.cmdp
-    step, iterations = process.dual_step, process.setting.iterations
+    """Contribution of the dual step to the gap, and the certificate of the violation."""
+    algorithm, cmdp, setting = run.algorithm, run.algorithm.cmdp, run.algorithm.setting
+    step, iterations = algorithm.dual_step, setting.iterations
     policies, multipliers = run.policies[:-1], run.multipliers[:-1]
-    values, _ = exact.finite_horizon_values(cmdp, policies, cmdp.utility, process.setting.horizon)
+    values, _ = exact.finite_horizon_values(cmdp, policies, cmdp.utility, setting.horizon)
     excesses = (
         cmdp.evaluate(policies)[1] - cmdp.threshold,
         values @ cmdp.initial - cmdp.threshold,
@@ -377,7 +373,7 @@ def _dual(run):
     gap["remaining"] = -(last**2) / (2 * step * iterations)
 
     violation = _differences(_ERRORS, [(excess - excesses[0]).mean() for excess in excesses])
-    cut = multipliers - step * run.answered_excess - process.multiplier_bound
+    cut = multipliers - step * run.answered_excess - algorithm.multiplier_bound
     moved = last + float(np.maximum(cut, 0).sum())
     violation["optimisation"] += moved / (step * iterations)
     return gap, violation

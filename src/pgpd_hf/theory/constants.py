@@ -1,30 +1,28 @@
-r"""The constants of the paper's lemmas, for one process under one setting.
+r"""The constants of the paper's lemmas, for one CMDP under one setting.
 
-The paper's rewards and utilities lie in [0, 1]. Here they lie in [0, scale], and the largest value
-:math:`B = \mathrm{scale}/(1-\gamma)` enters explicitly where a proof uses the size of values, so
-that every bound is as tight as its proof makes it; with scale = 1 each is the paper's. What the
-paper fixes as a formula - the range :math:`\bar\sigma_\lambda`, the step sizes, and
-:math:`L_\theta`, which is a step size - stays as printed, as it does in the run engine: rewards in
-[0, scale] with scale :math:`\le 1` are a special case of the paper's, so the statements hold.
+Rewards and utilities lie in [0, scale] here and in [0, 1] in the paper. Where a proof uses the size
+of values, the largest value :math:`B = \mathrm{scale}/(1-\gamma)` enters, so that each bound is as
+tight as its proof allows; with scale = 1 it is the paper's. The formulas that define the algorithms
+(the range :math:`\bar\sigma_\lambda`, the step sizes, and :math:`L_\theta`, which is the inverse
+of a step size) stay as printed, as they do in the runs. The statements hold for them, because
+rewards in [0, scale] with scale :math:`\le 1` are a special case of rewards in [0, 1].
 """
 
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
-from pgpd_hf.core.links import get_link
-from pgpd_hf.theory.exact import visitation
+from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation, visitation_mismatch
+from pgpd_hf.core.evaluators import feedback_bias_bound
+from pgpd_hf.core.links import Link, get_link
 
 
 class OutsideAssumptions(ValueError):
-    """A setting that a statement says nothing about; the message says why."""
+    """The setting violates an assumption of the statement; the message says which."""
 
 
 @dataclass(frozen=True)
 class Constants:
-    r"""What the bounds depend on.
+    r"""Everything that the bounds depend on.
 
     Attributes
     ----------
@@ -44,8 +42,8 @@ class Constants:
         :math:`M`; None for infinitely many.
     pairs, horizon, iterations : int
         :math:`N, H, T`.
-    lipschitz : float
-        :math:`L`, of the inverse link on :math:`[\sigma(-G(H)), \sigma(G(H))]`.
+    link : Link
+        The link function :math:`\sigma`.
     multiplier_bound : float
         :math:`\bar\sigma_\lambda`.
     perturbation : float
@@ -63,14 +61,14 @@ class Constants:
     pairs: int
     horizon: int
     iterations: int
-    lipschitz: float
+    link: Link
     multiplier_bound: float
     perturbation: float
 
     def __post_init__(self):
         if not self.slack > 0:
             raise OutsideAssumptions(
-                f"slack: Assumption 2 (line 247) asks for xi > 0, got {self.slack}"
+                f"slack: Assumption 2 (line 247) requires xi > 0, got {self.slack}"
             )
         if self.scale > 1:
             raise OutsideAssumptions(
@@ -88,6 +86,11 @@ class Constants:
         return self.value_bound * (1 - self.discount ** (self.horizon + 1))
 
     @property
+    def lipschitz(self):
+        r"""float: :math:`L`, of the inverse link on :math:`[\sigma(-G(H)), \sigma(G(H))]`."""
+        return self.link.inverse_lipschitz(self.return_bound)
+
+    @property
     def truncation(self):
         r"""float: :math:`\epsilon_V(H) = B\gamma^H` (line 723)."""
         return self.value_bound * self.discount**self.horizon
@@ -95,22 +98,17 @@ class Constants:
     @property
     def feedback(self):
         r"""float: :math:`\beta = L\sqrt{2\log M/M} + 2G(H)/M^2` (line 963)."""
-        if self.evaluators is None:
-            return 0.0
-        self._require_people()
-        people = self.evaluators
-        root = math.sqrt(2 * math.log(people) / people)
-        return self.lipschitz * root + 2 * self.return_bound / people**2
+        self._require_evaluators()
+        return feedback_bias_bound(self.evaluators, self.link, self.return_bound)
 
     @property
     def feedback_square(self):
         r"""float: :math:`2L^2\log M/M + 4G(H)^2/M^2` (line 975)."""
-        if self.evaluators is None:
+        self._require_evaluators()
+        m = self.evaluators
+        if m is None:
             return 0.0
-        self._require_people()
-        people = self.evaluators
-        first = 2 * self.lipschitz**2 * math.log(people) / people
-        return first + 4 * self.return_bound**2 / people**2
+        return 2 * self.lipschitz**2 * math.log(m) / m + 4 * self.return_bound**2 / m**2
 
     @property
     def sampling_square(self):
@@ -156,7 +154,7 @@ class Constants:
         perturbation : float
             :math:`\mu > 0`.
         dimension : int
-            d, of the sphere that directions come from.
+            d, the dimension of the sphere of directions.
 
         Returns
         -------
@@ -181,7 +179,7 @@ class Constants:
         return 2 * self.actions * (1 + 2 / self.slack) / (1 - self.discount) ** 4
 
     def require_threshold(self):
-        """Refuse a threshold that makes a return's excess leave the range of people's answers.
+        """Check that R - b stays in the range to which the answers are clipped.
 
         Raises
         ------
@@ -194,24 +192,25 @@ class Constants:
                 f"(the answers are clipped there), got {self.threshold}"
             )
 
-    def _require_people(self):
-        if self.evaluators < 2:
+    def _require_evaluators(self):
+        if self.evaluators is not None and self.evaluators < 2:
             raise OutsideAssumptions(
-                "evaluators: M >= 2 expected; log 1 = 0 removes people's error from the bound"
+                "evaluators: M >= 2 expected; log 1 = 0 removes the error of a vote from the bound"
             )
 
 
 def make_constants(cmdp, optimum, setting):
-    """Gather the constants of a process under a setting.
+    """Compute the constants of a CMDP under a setting.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     optimum : Optimum
         Its optimum.
     setting : Setting
-        M, N, H, T, link; the range of multipliers and the perturbation are the paper's unless set.
+        M, N, H, T and the link. The multiplier bound and the perturbation are the paper's unless
+        the setting has its own.
 
     Returns
     -------
@@ -220,18 +219,26 @@ def make_constants(cmdp, optimum, setting):
     Raises
     ------
     OutsideAssumptions
-        If there is no Slater slack, rewards exceed one, or the link's inverse is too steep.
+        If there is no Slater slack, rewards exceed one, or the inverse link is not Lipschitz.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
+    >>> setting = pgpd_hf.algorithms.Setting(evaluators=64, iterations=1000)
+    >>> constants = make_constants(cmdp, pgpd_hf.solve(cmdp), setting)
+    >>> round(constants.feedback, 4)  # the paper's bound of the feedback's bias
+    1.8339
     """
     if not optimum.slack > 0:
         raise OutsideAssumptions(
-            f"slack: Assumption 2 (line 247) asks for xi > 0, got {optimum.slack}"
+            f"slack: Assumption 2 (line 247) requires xi > 0, got {optimum.slack}"
         )
     link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
-    lipschitz = link.inverse_lipschitz(bound)
-    if not math.isfinite(lipschitz):
+    if not math.isfinite(link.inverse_lipschitz(bound)):
         raise OutsideAssumptions(
-            f"link: Assumption 1 (line 178) asks for a Lipschitz constant of the inverse; that of "
-            f"{setting.link} is beyond all numbers at the largest return, {bound:.6g}"
+            f"link: Assumption 1 (line 178) requires the inverse link to be Lipschitz; for "
+            f"{setting.link} the constant overflows at the largest return, {bound:.6g}"
         )
     perturbation = setting.perturbation
     if perturbation is None:
@@ -241,7 +248,6 @@ def make_constants(cmdp, optimum, setting):
     multiplier_bound = setting.multiplier_bound
     if multiplier_bound is None:
         multiplier_bound = 2 / ((1 - cmdp.discount) * optimum.slack)
-    visits = visitation(cmdp, optimum.policy)
     full = (cmdp.initial > 0).all()
     return Constants(
         states=cmdp.states,
@@ -250,12 +256,12 @@ def make_constants(cmdp, optimum, setting):
         scale=cmdp.scale,
         threshold=cmdp.threshold,
         slack=optimum.slack,
-        mismatch=float(np.max(visits / cmdp.initial)) if full else math.inf,
+        mismatch=float(visitation_mismatch(cmdp, optimum.policy)) if full else math.inf,
         evaluators=setting.evaluators,
         pairs=setting.pairs,
         horizon=setting.horizon,
         iterations=setting.iterations,
-        lipschitz=lipschitz,
+        link=link,
         multiplier_bound=multiplier_bound,
         perturbation=perturbation,
     )

@@ -1,8 +1,8 @@
-r"""Theorem 1 with the term that its proof lacks: the noise of the estimated advantages.
+r"""Theorem 1 with the variance of the estimated advantages, which its proof omits.
 
-The one-step inequality here replaces Lemma:nonmonotone (line 1878), and
+The one-step inequality in this module replaces Lemma:nonmonotone (line 1878), and
 :func:`pgpd_hf.theory.bounds.corrected_theorem_1_gap` follows from it (docs/audit.md).
-:func:`pgpd_hf.theory.bounds.semi_a_priori_gap` goes without it, and is smaller.
+:func:`pgpd_hf.theory.bounds.semi_a_priori_gap` does not need the inequality, and is smaller.
 """
 
 import numpy as np
@@ -19,12 +19,12 @@ from pgpd_hf.theory.records import record
 
 
 def oscillations(run):
-    r""":math:`\max_s \mathrm{osc}(e^t(s, \cdot))`, of the error of people's advantages.
+    r"""Oscillation :math:`\max_s \mathrm{osc}(e^t(s, \cdot))` of the advantages' errors.
 
     Parameters
     ----------
     run : Record
-        Of NPGPD-HF.
+        A run of NPGPD-HF.
 
     Returns
     -------
@@ -36,18 +36,19 @@ def oscillations(run):
 
 
 def one_step(run, start):
-    r"""Both sides of the one-step inequality that replaces Lemma:nonmonotone (line 1878).
+    r"""Terms of the one-step inequality that replaces Lemma:nonmonotone (line 1878).
 
-    For every :math:`\mu`, pathwise, with :math:`\tilde A = \hat A_L - \langle\pi^t, \hat
-    A_L\rangle`, :math:`V_L^{t+1}(\mu) - V_L^t(\mu) + \frac{\eta_1}{8(1-\gamma)^2}\max_s
-    \mathrm{osc}(e^t(s,\cdot))^2 \ge \frac{1-\gamma}{\eta_1}E_\mu\log\tilde Z`. (Pinsker's
+    It holds on every path and for every :math:`\mu`: with :math:`\tilde A = \hat A_L -
+    \langle\pi^t, \hat A_L\rangle`, :math:`V_L^{t+1}(\mu) - V_L^t(\mu) +
+    \frac{\eta_1}{8(1-\gamma)^2}\max_s \mathrm{osc}(e^t(s,\cdot))^2 \ge
+    \frac{1-\gamma}{\eta_1}E_\mu\log\tilde Z`. (Pinsker's
     inequality bounds :math:`\langle\pi^{t+1}-\pi^t, e\rangle` by the Kullback-Leibler divergence
-    that the proof of the paper throws away.)
+    that the paper's proof drops.)
 
     Parameters
     ----------
     run : Record
-        Of NPGPD-HF.
+        A run of NPGPD-HF.
     start : ndarray, float64, shape (S,)
         :math:`\mu`.
 
@@ -56,29 +57,29 @@ def one_step(run, start):
     gain, variance, logarithm : ndarray, float64, shape (T,)
         The three terms in the order of the formula; `gain + variance >= logarithm`.
     """
-    process, cmdp = run.process, run.process.cmdp
+    primal_step, cmdp = run.algorithm.primal_step, run.algorithm.cmdp
     stretch = 1 / (1 - cmdp.discount)
     values = [cmdp.state_values(run.policies, signal) @ start for signal in
               (cmdp.reward, cmdp.utility)]  # fmt: skip
     gain = run.lagrangian([np.diff(value) for value in values])
-    variance = process.primal_step * stretch**2 / 8 * oscillations(run) ** 2
+    variance = primal_step * stretch**2 / 8 * oscillations(run) ** 2
     answered = run.lagrangian(np.moveaxis(run.answered, 1, 0))
     centred = answered - (run.policies[:-1] * answered).sum(-1, keepdims=True)
     logarithms = special.log_softmax(run.thetas[:-1], axis=-1)
-    normalizer = special.logsumexp(logarithms + process.primal_step * stretch * centred, axis=-1)
-    return gain, variance, normalizer @ start / (process.primal_step * stretch)
+    normalizer = special.logsumexp(logarithms + primal_step * stretch * centred, axis=-1)
+    return gain, variance, normalizer @ start / (primal_step * stretch)
 
 
 def bias_bounds(cmdp, setting):
-    r"""Largest biases of the two estimates of NPGPD-HF, whatever the policy.
+    r"""Largest biases of the two estimates of NPGPD-HF, over all policies.
 
-    Truncation moves an advantage and a value by at most :math:`B\gamma^{H+1}`; people's bias is
-    the largest of :math:`|B_M(\Delta)|` on a fine grid.
+    Truncation changes an advantage and a value by at most :math:`B\gamma^{H+1}`; the bias of an
+    answer is at most the largest :math:`|B_M(\Delta)|`, taken on a fine grid.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     setting : Setting
         M, H and link.
 
@@ -98,32 +99,32 @@ def bias_bounds(cmdp, setting):
 
 
 def corrected_theorem_1(cmdp, setting, seeds, optimum=None):
-    r"""Simulate the bound of NPGPD-HF's average gap that has the missing variance term.
+    r"""Estimate the corrected bounds of NPGPD-HF's average gap from runs.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     setting : Setting
-        With any step sizes, :math:`\eta_1 > 0`.
+        Any step sizes with :math:`\eta_1 > 0`.
     seeds : iterable of int
-        At least two runs.
+        One run each, at least two.
     optimum : Optimum, optional
-        Of the process, if it is at hand.
+        Optimum of the CMDP; computed if it is not given.
 
     Returns
     -------
     dict of float
         `measured`, `low`, `high`: mean over seeds of the average gap, and its 95 % interval;
         `oscillation`: mean of :math:`\max_s\mathrm{osc}(e)^2`; `bound`: the corrected bound;
-        `without_variance`: the same without the new term; `semi_a_priori`: the bound by what
-        people's estimates show; `without_bias`: the same without people's largest biases.
+        `without_variance`: the same without the variance term; `semi_a_priori`: the bound in terms
+        of observable quantities; `without_bias`: the same without the biases.
     """
     optimum = optima.solve(cmdp) if optimum is None else optimum
-    process = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
+    algorithm = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
     rows = []
     for seed in seeds:
-        run = record(process, optimum, seed)
+        run = record(algorithm, optimum, seed)
         answered = advantage_levels(run)[-1]
         rows.append(
             (
@@ -135,7 +136,7 @@ def corrected_theorem_1(cmdp, setting, seeds, optimum=None):
         )
     measured, low, high = (float(x) for x in mean_interval([row[0] for row in rows]))
     _, noise, oscillation, square = (float(x) for x in np.mean(rows, axis=0))
-    steps = process.primal_step, process.dual_step
+    steps = algorithm.primal_step, algorithm.dual_step
     constants, biases = make_constants(cmdp, optimum, setting), bias_bounds(cmdp, setting)
     corrected, semi = bounds.corrected_theorem_1_gap, bounds.semi_a_priori_gap
     return {

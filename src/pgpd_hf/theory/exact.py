@@ -1,8 +1,8 @@
-r"""Exact quantities that the lemmas bound: no sampling, no asymptotics.
+r"""Exact quantities that the lemmas bound, without sampling.
 
-Returns of trajectories have a finite horizon, so their first two moments follow from recursions
-over steps; votes are binomial, so the error of people's answers is a finite sum; and the value is
-a rational function of the policy, so its gradient and Hessian are linear algebra.
+Trajectories have a finite horizon, so the moments of their returns follow from recursions over
+steps. Votes are binomial, so the moments of an answer's error are finite sums. The value is a
+rational function of the policy, so its gradient and Hessian come from linear algebra.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ def finite_horizon_values(cmdp, policy, signal, horizon):
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     policy : ndarray, float64, shape (..., S, A)
         :math:`\pi(a|s)`.
     signal : ndarray, float64, shape (S, A)
@@ -42,6 +42,22 @@ def finite_horizon_values(cmdp, policy, signal, horizon):
     return values, action_values
 
 
+def finite_horizon_advantages(cmdp, policy, signal, horizon):
+    r"""Advantages of trajectories of steps 0..H, :math:`Q^{\pi,H}(s,a) - V^{\pi,H}(s)`.
+
+    Parameters
+    ----------
+    cmdp, policy, signal, horizon
+        As for :func:`finite_horizon_values`.
+
+    Returns
+    -------
+    ndarray, float64, shape (..., S, A)
+    """
+    values, action_values = finite_horizon_values(cmdp, policy, signal, horizon)
+    return action_values - values[..., None]
+
+
 def return_moments(cmdp, policy, signal, horizon):
     r"""First two moments of the return of a trajectory that starts in a state.
 
@@ -51,7 +67,7 @@ def return_moments(cmdp, policy, signal, horizon):
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     policy : ndarray, float64, shape (..., S, A)
         :math:`\pi(a|s)`.
     signal : ndarray, float64, shape (S, A)
@@ -82,7 +98,7 @@ def _expect(cmdp, values):
 
 
 class FeedbackError(NamedTuple):
-    r"""Error of :math:`\sigma^{-1}(\mathrm{clip}[k/M])` at known differences of returns.
+    r"""Moments of the error of the answer :math:`\sigma^{-1}(\mathrm{clip}[k/M])`.
 
     Attributes
     ----------
@@ -100,23 +116,30 @@ class FeedbackError(NamedTuple):
 
 
 def feedback_error(differences, evaluators, link, bound):
-    r"""Moments of people's error, summed over the binomial number of votes.
+    r"""Moments of an answer's error, summed over the binomial number of votes.
 
     Parameters
     ----------
     differences : array_like, float, shape (D,)
-        :math:`\Delta`: of two returns, or of a return and the threshold.
+        :math:`\Delta`, the difference of two returns, or of a return and the threshold.
     evaluators : int or None
-        :math:`M`; infinitely many (None) make no error.
+        :math:`M`; None for infinitely many, whose answers have no error.
     link : Link
         :math:`\sigma`.
     bound : float
-        Frequencies are clipped to :math:`\sigma(\pm B)`; the paper's :math:`G(H)`.
+        Answers are clipped to :math:`[-B, B]`; the paper's :math:`B = G(H)`.
 
     Returns
     -------
     FeedbackError
         Arrays of shape (D,).
+
+    Examples
+    --------
+    >>> from pgpd_hf import LINKS
+    >>> error = feedback_error([0.0, 0.5], 64, LINKS["logistic"], bound=1.0)
+    >>> error.square.round(3)  # close to 4/M
+    array([0.065, 0.064])
     """
     differences = np.asarray(differences, dtype=np.float64)
     if evaluators is None:
@@ -131,7 +154,7 @@ def feedback_error(differences, evaluators, link, bound):
 
 
 def value(cmdp, theta, signal):
-    r"""Value under direct parameterization, continued off the simplex.
+    r"""Value under direct parameterization, extended beyond the simplex.
 
     :math:`V^\theta(\rho) = \rho^\top (I - \gamma P_\theta)^{-1} r_\theta` with
     :math:`P_\theta = \sum_a \theta_{s,a} P(\cdot|s,a)` is a rational function of :math:`\theta`.
@@ -139,9 +162,9 @@ def value(cmdp, theta, signal):
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     theta : ndarray, float64, shape (..., S, A)
-        A policy, or a point near one.
+        A policy, or a matrix near one.
     signal : ndarray, float64, shape (S, A)
         Reward or utility.
 
@@ -159,7 +182,7 @@ def gradient(cmdp, theta, signal):
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     theta : ndarray, float64, shape (..., S, A)
         As in :func:`value`.
     signal : ndarray, float64, shape (S, A)
@@ -183,7 +206,7 @@ def hessian(cmdp, theta, signal):
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     theta : ndarray, float64, shape (S, A)
         As in :func:`value`.
     signal : ndarray, float64, shape (S, A)
@@ -216,7 +239,7 @@ def visitation(cmdp, policy):
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     policy : ndarray, float64, shape (..., S, A)
         :math:`\pi(a|s)`.
 
@@ -229,12 +252,12 @@ def visitation(cmdp, policy):
 
 
 def projected(theta):
-    """Rows projected on the simplex.
+    """Euclidean projection of each row onto the simplex.
 
     Parameters
     ----------
     theta : ndarray, float64, shape (..., S, A)
-        Any real numbers.
+        Real numbers.
 
     Returns
     -------

@@ -1,7 +1,8 @@
-r"""The lemmas about values, returns and people, checked exactly: items 1 to 4, 6, 7, 9, 13 and 14.
+r"""Exact checks of the lemmas on values, returns and votes: items 1 to 4, 6, 7, 9, 13 and 14.
 
-Left sides are exact, or exact upper bounds that hold whatever the law of the returns is:
-expectations by recursion, votes by binomial sums, curvature by the Hessian. Each function takes a
+Left sides are computed exactly: expectations by recursion, votes by binomial sums, curvature from
+the Hessian. Where a left side depends on the distribution of returns, it is replaced by an exact
+upper bound over all distributions. Each function takes a
 :class:`~pgpd_hf.theory.problems.Problem` and returns a list of
 :class:`~pgpd_hf.theory.problems.Result`, one for each part of its item.
 """
@@ -17,26 +18,23 @@ from pgpd_hf.theory.problems import ROUNDING, Result
 
 
 def finite_horizon(problem):
-    """Item 1: recursion over steps against the linear solve."""
-    cmdp, policies = problem.cmdp, problem.policies()
+    """Item 1: values of finite horizon, by recursion, against values from the linear solve."""
+    cmdp, policies, horizon = problem.cmdp, problem.policies(), problem.setting.horizon
     worst = np.zeros(3)
     for signal in problem.signals:
-        values, action_values = exact.finite_horizon_values(
-            cmdp, policies, signal, problem.setting.horizon
-        )
-        off = np.abs(values - cmdp.state_values(policies, signal))
-        off_pairs = np.abs(action_values - cmdp.action_values(policies, signal))
-        off_start = np.abs((values - cmdp.state_values(policies, signal)) @ cmdp.initial)
-        worst = np.maximum(worst, [off.max(), off_pairs.max(), off_start.max()])
+        values, action_values = exact.finite_horizon_values(cmdp, policies, signal, horizon)
+        errors = values - cmdp.state_values(policies, signal)
+        pair_errors = action_values - cmdp.action_values(policies, signal)
+        largest = [np.abs(x).max() for x in (errors, pair_errors, errors @ cmdp.initial)]
+        worst = np.maximum(worst, largest)
     bound, trivial = problem.constants.truncation, problem.constants.value_bound
     return [Result(f"1{part}", worst[k], bound, trivial=trivial) for k, part in enumerate("abc")]
 
 
 def return_variance(problem):
-    """Item 2: variance of a return by recursion, divided by N, and squared bias."""
+    """Item 2: variance of a return, by recursion, divided by N; plus the squared bias."""
     cmdp, policies = problem.cmdp, problem.policies()
-    mean, second = exact.return_moments(cmdp, policies, cmdp.utility, problem.setting.horizon)
-    mean, second = mean @ cmdp.initial, second @ cmdp.initial
+    mean, second = _utility_moments(problem, policies)
     bias = mean - cmdp.evaluate(policies)[1]
     measured = ((second - mean**2) / problem.setting.pairs + bias**2).max()
     constants = problem.constants
@@ -44,7 +42,7 @@ def return_variance(problem):
 
 
 def feedback(problem):
-    """Item 3: binomial sums over a grid of differences."""
+    """Item 3: moments of an answer's error, as binomial sums, on a grid of differences."""
     constants = problem.constants
     largest = constants.return_bound
     bound = constants.feedback, constants.feedback_square
@@ -52,7 +50,7 @@ def feedback(problem):
     for parts, low, high in (("ab", -largest, largest), ("cd", *_excess_range(constants))):
         error = problem.feedback_error(low, high)
         worst = error.absolute.max(), error.square.max()
-        furthest = largest + max(-low, high)  # answers are clipped to +-G(H)
+        furthest = largest + max(-low, high)  # answers are clipped to [-G(H), G(H)]
         trivial = furthest, furthest**2
         results += [
             Result(f"3{part}", worst[k], bound[k], trivial=trivial[k])
@@ -62,7 +60,7 @@ def feedback(problem):
 
 
 def smoothness(problem):
-    """Item 4: largest curvature at policies; the set of policies is convex."""
+    """Item 4: largest eigenvalue of the Hessian over many policies."""
     measured = max(
         np.abs(np.linalg.eigvalsh(exact.hessian(problem.cmdp, policy, signal))).max()
         for policy in problem.policies()
@@ -72,7 +70,7 @@ def smoothness(problem):
 
 
 def violation_from_gap(problem):
-    """Item 6: many policies, among them mixtures towards the unsafe optimum."""
+    """Item 6: many policies, among them mixtures of the optimum with unsafe policies."""
     cmdp, optimum, constants = problem.cmdp, problem.optimum, problem.constants
     least = 2 * optimum.multiplier
     if constants.multiplier_bound < least * (1 - ROUNDING):
@@ -102,40 +100,32 @@ def violation_from_gap(problem):
     ]
     limit = np.min(limits, axis=0)
     ratio = violation / limit
-    # Along an edge all policies are equally tight: take the first, not one that rounding picks.
+    # Many policies attain the maximum up to rounding; the first of them is reproducible.
     worst = np.argmax(ratio >= ratio.max() - ROUNDING)
     return [Result("6", violation[worst], limit[worst], trivial=cmdp.threshold)]
 
 
 def excess_bias(problem):
-    """Item 7: exact truncation error plus people's largest bias."""
+    """Item 7: exact truncation error plus the largest bias of an answer."""
     cmdp, constants, policies = problem.cmdp, problem.constants, problem.policies()
     horizon = problem.setting.horizon
     values, _ = exact.finite_horizon_values(cmdp, policies, cmdp.utility, horizon)
     off = values @ cmdp.initial - cmdp.evaluate(policies)[1]
     bias = np.abs(problem.feedback_error(*_excess_range(constants)).bias).max()
-    excess = max(cmdp.threshold, constants.value_bound - cmdp.threshold)
-    return [
-        Result(
-            "7",
-            np.abs(off).max() + bias,
-            constants.excess_bias,
-            "exact upper bound",
-            trivial=constants.return_bound + excess,
-        )
-    ]
+    furthest = max(cmdp.threshold, constants.value_bound - cmdp.threshold)
+    trivial, measured = constants.return_bound + furthest, np.abs(off).max() + bias
+    return [Result("7", measured, constants.excess_bias, "exact upper bound", trivial=trivial)]
 
 
 def excess_square(problem):
     r"""Item 9: :math:`E\hat h_c^2 = E x^2/N + (1 - 1/N)(E x)^2` for answers x.
 
-    Minkowski's inequality bounds :math:`E x^2` by the moments of R - b and of people's error.
+    Minkowski's inequality bounds :math:`E x^2` by the second moments of R - b and of the votes'
+    error.
     """
     cmdp, constants = problem.cmdp, problem.constants
-    policies, pairs = problem.policies(), problem.setting.pairs
-    mean, second = exact.return_moments(cmdp, policies, cmdp.utility, problem.setting.horizon)
-    mean, second = mean @ cmdp.initial, second @ cmdp.initial
-    threshold = cmdp.threshold
+    threshold, pairs = cmdp.threshold, problem.setting.pairs
+    mean, second = _utility_moments(problem, problem.policies())
     square = second - 2 * threshold * mean + threshold**2  # E (R - b)^2
     error = problem.feedback_error(*_excess_range(constants))
     answer_square = (np.sqrt(square) + math.sqrt(error.square.max())) ** 2
@@ -146,7 +136,7 @@ def excess_square(problem):
 
 
 def performance_difference(problem):
-    """Item 13: an identity, from every first state, between all pairs of neighbours."""
+    """Item 13: an identity, checked from every initial state for consecutive policies."""
     cmdp, policies = problem.cmdp, problem.policies()
     others = np.roll(policies, 1, axis=0)
     worst = 0.0
@@ -162,21 +152,23 @@ def performance_difference(problem):
 
 
 def advantage_bias(problem):
-    """Item 14: exact truncation error plus people's largest bias."""
+    """Item 14: exact truncation error plus the largest bias of an answer."""
     cmdp, constants, policies = problem.cmdp, problem.constants, problem.policies()
     largest = constants.return_bound
     worst = 0.0
     for signal in problem.signals:
-        values, action_values = exact.finite_horizon_values(
-            cmdp, policies, signal, problem.setting.horizon
-        )
-        advantages = action_values - values[..., None]
-        worst = max(worst, np.abs(advantages - cmdp.advantages(policies, signal)).max())
+        truncated = exact.finite_horizon_advantages(cmdp, policies, signal, problem.setting.horizon)
+        worst = max(worst, np.abs(truncated - cmdp.advantages(policies, signal)).max())
     bias = np.abs(problem.feedback_error(-largest, largest).bias).max()
-    trivial = largest + constants.value_bound
-    return [
-        Result("14", worst + bias, constants.advantage_bias, "exact upper bound", trivial=trivial)
-    ]
+    bound, trivial = constants.advantage_bias, largest + constants.value_bound
+    return [Result("14", worst + bias, bound, "exact upper bound", trivial=trivial)]
+
+
+def _utility_moments(problem, policies):
+    """First two moments of the utility's return from the initial distribution, shape (K,)."""
+    cmdp = problem.cmdp
+    moments = exact.return_moments(cmdp, policies, cmdp.utility, problem.setting.horizon)
+    return [moment @ cmdp.initial for moment in moments]
 
 
 def _excess_range(constants):

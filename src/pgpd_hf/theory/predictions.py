@@ -1,10 +1,10 @@
-r"""What finitely many people and finite trajectories do to the estimates, without running anything.
+r"""Bias and variance of the estimates for finite M and H, predicted without running an algorithm.
 
-Both algorithms learn from two kinds of estimates. The primal step uses differences of returns of
-two trajectories, the dual step the difference :math:`\hat h_c` of one trajectory's return from
-:math:`b`. Stopping after :math:`H + 1` steps takes the tail :math:`\gamma^{H+1} V(s_{H+1})` off
-every return. In a difference of two trajectories most of the tail cancels; in :math:`\hat h_c`
-nothing does, so the dual step takes the policy for less safe than it is.
+Both algorithms use two kinds of estimates. The primal step uses differences of the returns of two
+trajectories, the dual step the difference :math:`\hat h_c` of one trajectory's return from
+:math:`b`. Truncation after :math:`H + 1` steps removes the tail :math:`\gamma^{H+1} V(s_{H+1})`
+from every return. Most of it cancels in the difference of two trajectories and nothing cancels in
+:math:`\hat h_c`, so that the dual step underestimates the utility of the policy.
 """
 
 import math
@@ -15,19 +15,20 @@ import pandas as pd
 
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core import optima, streams
+from pgpd_hf.core.evaluators import feedback_bias_bound
 from pgpd_hf.core.links import get_link
 from pgpd_hf.theory import exact
 
-_ALMOST_NEVER = 1e-12  # probability of an action that a policy does not take
+_SMALLEST = 1e-12  # probability that a softmax policy gives to actions that are never taken
 
 
 def truncation_biases(cmdp, policy, horizon):
-    r"""Bias of both kinds of estimates at a policy, from the horizon alone.
+    r"""Bias of both kinds of estimates at a policy due to truncation.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     policy : ndarray, float64, shape (S, A)
         :math:`\pi(a|s)`.
     horizon : int
@@ -42,34 +43,33 @@ def truncation_biases(cmdp, policy, horizon):
     """
     primal = 0.0
     for signal in (cmdp.reward, cmdp.utility):
-        values, action_values = exact.finite_horizon_values(cmdp, policy, signal, horizon)
-        error = action_values - values[:, None] - cmdp.advantages(policy, signal)
-        primal = max(primal, float(np.abs(error).max()))
-    # The last signal was the utility.
+        truncated = exact.finite_horizon_advantages(cmdp, policy, signal, horizon)
+        primal = max(primal, float(np.abs(truncated - cmdp.advantages(policy, signal)).max()))
+    values, _ = exact.finite_horizon_values(cmdp, policy, cmdp.utility, horizon)
     return primal, float(cmdp.initial @ values - cmdp.evaluate(policy)[1])
 
 
 def truncated_optimum(cmdp, horizon, tolerance=1e-10):
-    r"""Optimum of the problem that the dual step sees: :math:`V_g^H(\rho) \ge b`.
+    r"""Optimum under the constraint that the dual step enforces, :math:`V_g^H(\rho) \ge b`.
 
-    That is :math:`V_g \ge b + (V_g - V_g^H)`, whose right side depends on the policy: it is solved
-    by repetition.
+    This is :math:`V_g \ge b + (V_g - V_g^H)`. The right side depends on the policy, and is found by
+    fixed-point iteration.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     horizon : int
         H.
     tolerance : float
-        Of the threshold.
+        The iteration ends when the threshold changes by less.
 
     Returns
     -------
     policy : ndarray, float64, shape (S, A)
-        Its solution; the safest policy if there is none.
+        The optimal policy; the policy of largest utility if the constraint is infeasible.
     feasible : bool
-        Whether there is a solution.
+        Whether the constraint is feasible.
     """
     threshold = cmdp.threshold
     for _ in range(200):
@@ -85,100 +85,78 @@ def truncated_optimum(cmdp, horizon, tolerance=1e-10):
 
 
 def sampled_differences(cmdp, policy, horizon, count=200):
-    r"""What people are asked about at a policy.
+    r"""Sample the differences that the evaluators are asked about at a policy.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     policy : ndarray, float64, shape (S, A)
         :math:`\pi(a|s)`.
     horizon : int
         H.
     count : int
-        Rounds of trajectories.
+        Number of rounds of trajectories.
 
     Returns
     -------
     pairs : ndarray, float64, shape (count * 2 * S * A,)
-        :math:`R(\tau(s,a)) - R(\tau(s))` of both signals, as NPGPD-HF asks.
+        :math:`R(\tau(s,a)) - R(\tau(s))` for reward and utility, as in NPGPD-HF.
     excess : ndarray, float64, shape (count,)
         :math:`R_g(\tau) - b`.
     """
     setting = Setting(evaluators=None, iterations=1, pairs=1, horizon=horizon)
-    process = get_algorithm("npgpd_hf")(cmdp, optima.solve(cmdp), setting)
-    theta = np.log(np.maximum(policy, _ALMOST_NEVER))
+    algorithm = get_algorithm("npgpd_hf")(cmdp, optima.solve(cmdp), setting)
+    theta = np.log(np.maximum(policy, _SMALLEST))
     bits = streams.bit_generator(purpose="effects", horizon=horizon)
-    words = (bits.random_raw(process.words_per_iteration) for _ in range(count))
-    answers = [process.estimate(theta, word, np.empty(0)) for word in words]
+    words = (bits.random_raw(algorithm.words_per_iteration) for _ in range(count))
+    answers = [algorithm.estimate(theta, word, np.empty(0)) for word in words]
     return np.concatenate([a[0].ravel() for a in answers]), np.array([a[1] for a in answers])
 
 
-def feedback_moments(cmdp, policy, horizon, link, crowds, count=200):
-    r"""Exact moments of people's error, averaged over sampled trajectories of a policy.
+def feedback_moments(cmdp, policy, horizon, link, evaluators, count=200):
+    r"""Exact moments of an answer's error, averaged over sampled trajectories of a policy.
 
     Parameters
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     policy : ndarray, float64, shape (S, A)
         :math:`\pi(a|s)`.
     horizon : int
         H.
     link : str
-        Of all questions.
-    crowds : list of int or None
-        Values of M.
+        Name of the link function.
+    evaluators : list of int or None
+        Values of M; None for infinitely many.
     count : int
-        Rounds of trajectories; the votes are summed over exactly.
+        Number of rounds of trajectories; the expectation over votes is exact.
 
     Returns
     -------
     pandas.DataFrame
-        A row per M: evaluators, primal_bias (root mean square of :math:`B_M` over the questions
-        of the primal step), primal_square (mean of :math:`S_M`), sampling_square (variance of a
-        sampled difference about its mean, for comparison), dual_bias and dual_square (means for
-        :math:`\hat h_c`), and promised (:func:`feedback_scale`).
+        A row per M: evaluators (Int64), primal_bias (root mean square of :math:`B_M` over the
+        questions of the primal step), primal_square (mean of :math:`S_M`), sampling_square
+        (variance of a sampled difference, for comparison), dual_bias and dual_square (means for
+        :math:`\hat h_c`), and promised (the paper's :math:`\beta`,
+        :func:`~pgpd_hf.core.evaluators.feedback_bias_bound`).
     """
     pairs, excess = sampled_differences(cmdp, policy, horizon, count)
     kind, bound = get_link(link), cmdp.return_bound(horizon)
     spread = pairs.reshape(count, -1).var(0, ddof=1).mean()
     rows = []
-    for people in crowds:
-        primal = exact.feedback_error(pairs, people, kind, bound)
-        dual = exact.feedback_error(excess, people, kind, bound)
+    for m in evaluators:
+        primal = exact.feedback_error(pairs, m, kind, bound)
+        dual = exact.feedback_error(excess, m, kind, bound)
         rows.append(
             {
-                "evaluators": math.inf if people is None else people,
+                "evaluators": m,
                 "primal_bias": math.sqrt((primal.bias**2).mean()),
                 "primal_square": primal.square.mean(),
                 "sampling_square": spread,
                 "dual_bias": dual.bias.mean(),
                 "dual_square": dual.square.mean(),
-                "promised": feedback_scale(people, kind, bound),
+                "promised": feedback_bias_bound(m, kind, bound),
             }
         )
-    return pd.DataFrame(rows)
-
-
-def feedback_scale(evaluators, link, bound):
-    r"""The paper's bound of people's bias (line 959), :math:`L\sqrt{2 \log M/M} + 2 G(H)/M^2`.
-
-    Parameters
-    ----------
-    evaluators : int or None
-        M.
-    link : Link
-        Supplies L.
-    bound : float
-        :math:`G(H)`.
-
-    Returns
-    -------
-    float
-        Zero for infinitely many.
-    """
-    if evaluators is None:
-        return 0.0
-    lipschitz = link.inverse_lipschitz(bound)
-    return lipschitz * math.sqrt(2 * math.log(evaluators) / evaluators) + 2 * bound / evaluators**2
+    return pd.DataFrame(rows).astype({"evaluators": "Int64"})

@@ -1,4 +1,4 @@
-"""What a statement is checked on, and what comes out: a process under a setting, and results."""
+"""The input and the output of a check: a CMDP under a setting, and results."""
 
 import math
 from dataclasses import dataclass, field
@@ -15,20 +15,20 @@ from pgpd_hf.statistics import mean_interval
 from pgpd_hf.theory import exact
 from pgpd_hf.theory.constants import Constants, OutsideAssumptions
 
-ROUNDING = 1e-9  # relative to the largest value: linear solves, and the LP's multiplier
-_GRID = 801
+ROUNDING = 1e-9  # relative to the largest value: accuracy of the linear solves and of the LP
+_GRID = 801  # differences of returns at which the error of an answer is computed
 
 
 @dataclass(frozen=True)
 class Result:
-    """One part of a statement, measured.
+    """One part of a statement: what was measured, and its bound.
 
     Attributes
     ----------
     key : str
-        Of :data:`~pgpd_hf.theory.bounds.STATEMENTS`.
+        Key of :data:`~pgpd_hf.theory.bounds.STATEMENTS`.
     measured : float
-        The left side, exactly or on average.
+        The left side of the inequality, exact or a mean of samples.
     bound : float
         The right side.
     method : str
@@ -36,10 +36,10 @@ class Result:
     error : float
         Half width of the 95 % interval of `measured`.
     reason : str
-        What a reader has to know about this row.
+        Remark for the table.
     trivial : float
-        Largest value that `measured` could take at all, by the ranges of values, answers and
-        multipliers alone; a bound that is not below it says nothing.
+        Largest value of `measured` that the ranges of values, answers and multipliers allow. A
+        bound that is not below it is vacuous.
     """
 
     key: str
@@ -53,20 +53,20 @@ class Result:
 
 @dataclass
 class Problem:
-    """A process under a setting, with what several checks share.
+    """A CMDP under a setting, with what several checks share.
 
     Attributes
     ----------
     cmdp : CMDP
-        The process.
+        The model.
     optimum : Optimum
         Its optimum.
     setting : Setting
-        The setting.
+        M, N, H, T, the link, and the step sizes unless they are the theorems'.
     seeds : list of int
-        Of the runs.
+        Seeds of the runs behind the checks of averages.
     constants : Constants
-        Those of the bounds.
+        Constants of the bounds.
     """
 
     cmdp: object
@@ -78,16 +78,16 @@ class Problem:
 
     @property
     def link(self):
-        """Link: that of the setting."""
+        """Link: the setting's link function."""
         return get_link(self.setting.link)
 
     @property
     def signals(self):
-        """Tuple of ndarray: reward and utility."""
+        """Tuple of ndarray, float64, shape (S, A): reward and utility."""
         return self.cmdp.reward, self.cmdp.utility
 
     def random(self, purpose):
-        """Return the generator of one check."""
+        """numpy.random.Generator: random numbers of one check."""
         return np.random.Generator(streams.bit_generator(purpose="theory", check=purpose))
 
     def policies(self):
@@ -99,36 +99,39 @@ class Problem:
         named = np.stack([uniform_policy(*shape), self.optimum.policy])
         return np.concatenate([named, mixed, pure])
 
-    def averages(self, algorithm):
-        """DataFrame: averages over the iterates of each seed's run, one row per seed."""
-        if algorithm not in self._averages:
-            process = get_algorithm(algorithm)(self.cmdp, self.optimum, self.setting)
-            self._averages[algorithm] = run_averages(process, self.optimum, self.seeds)
-        return self._averages[algorithm]
+    def algorithm(self, name):
+        """Algorithm: an instance under this setting."""
+        return get_algorithm(name)(self.cmdp, self.optimum, self.setting)
+
+    def averages(self, name):
+        """DataFrame: :func:`run_averages` of an algorithm, which runs once for all checks."""
+        if name not in self._averages:
+            self._averages[name] = run_averages(self.algorithm(name), self.optimum, self.seeds)
+        return self._averages[name]
 
     def feedback_error(self, low, high):
-        """FeedbackError: of people's answers, on a grid of differences from `low` to `high`."""
+        """FeedbackError: error of an answer, on a grid of differences from `low` to `high`."""
         grid = np.linspace(low, high, _GRID)
         largest = self.constants.return_bound
         return exact.feedback_error(grid, self.setting.evaluators, self.link, largest)
 
     def require_theorem_steps(self):
-        """Refuse a setting with its own step sizes."""
+        """Check that the setting leaves the step sizes to the theorems."""
         if self.setting.primal_step is not None or self.setting.dual_step is not None:
             raise OutsideAssumptions(
                 "primal_step, dual_step: the theorem is for its own step sizes"
             )
 
 
-def run_averages(process, optimum, seeds):
+def run_averages(algorithm, optimum, seeds):
     r"""Averages over iterates 0..T-1 of runs, as the theorems take them.
 
     Parameters
     ----------
-    process : Algorithm
+    algorithm : Algorithm
         Ready to iterate.
     optimum : Optimum
-        Of its process.
+        Of its CMDP.
     seeds : iterable of int
         One run each.
 
@@ -141,16 +144,16 @@ def run_averages(process, optimum, seeds):
     """
     rows = []
     for seed in seeds:
-        chunks = list(runs.iterates(process, seed))[:-1]
+        chunks = list(runs.iterates(algorithm, seed))[:-1]
         policies = np.concatenate([chunk[0] for chunk in chunks])
         multipliers = np.concatenate([chunk[1] for chunk in chunks])
-        v_r, v_g = process.cmdp.evaluate(policies)
+        v_r, v_g = algorithm.cmdp.evaluate(policies)
         gap = optimum.reward_value - v_r
         weighted = multipliers * (optimum.utility_value - v_g)
         rows.append(
             {
                 "gap": gap.mean(),
-                "violation": (process.cmdp.threshold - v_g).mean(),
+                "violation": (algorithm.cmdp.threshold - v_g).mean(),
                 "lagrangian": (gap + weighted).mean(),
                 "dual": -weighted.mean(),
             }
@@ -159,7 +162,7 @@ def run_averages(process, optimum, seeds):
 
 
 def mean_error(samples):
-    """Mean of samples, and half the width of its interval.
+    """Mean of samples, and half the width of its 95 % interval.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 r"""Runs with everything that was estimated in them.
 
-People's votes are drawn after the trajectories, so the same random words without people give
-exactly the returns that people judged.
+Votes are drawn after the trajectories, so the same random words with infinitely many evaluators
+give exactly the returns that the evaluators compared.
 """
 
 from dataclasses import dataclass, replace
@@ -17,23 +17,23 @@ class Record:
 
     Attributes
     ----------
-    process : Algorithm
-        What ran.
+    algorithm : Algorithm
+        The algorithm that ran.
     optimum : Optimum
-        Of its process.
+        Of its CMDP.
     thetas, policies : ndarray, float64, shape (T + 1, S, A)
         Parameters and policies of all iterates.
     multipliers : ndarray, float64, shape (T + 1,)
         :math:`\lambda^{(t)}`.
     answered, sampled : ndarray, float64, shape (T, 2, S, A)
-        Estimates for reward and utility: from people's votes, and from the returns themselves.
+        Estimates for reward and utility: from votes, and from the returns themselves.
     answered_excess, sampled_excess : ndarray, float64, shape (T,)
-        :math:`\hat h_c`, and the mean of R - b that people judged.
+        :math:`\hat h_c` from votes, and from the returns themselves: the mean of R - b.
     normals : ndarray, float64, shape (T, normals_per_iteration)
-        What directions were made from.
+        The standard normal numbers that directions were made from.
     """
 
-    process: object
+    algorithm: object
     optimum: object
     thetas: np.ndarray
     policies: np.ndarray
@@ -63,41 +63,38 @@ class Record:
 class _Recorder:
     """An algorithm that iterates as another one does, and keeps what it estimates."""
 
-    def __init__(self, process, optimum):
-        self._process = process
-        setting = process.setting
-        if process.name == "zpgpd_hf":  # Theorem 2's radius would change with M
-            setting = replace(setting, perturbation=process.survey.perturbation)
-        self._known = type(process)(process.cmdp, optimum, replace(setting, evaluators=None))
+    def __init__(self, algorithm, optimum):
+        self._algorithm = algorithm
+        setting = replace(algorithm.setting, evaluators=None)
+        if algorithm.name == "zpgpd_hf":  # Theorem 2's radius would change with M
+            setting = replace(setting, perturbation=algorithm.perturbation.radius)
+        self._known = type(algorithm)(algorithm.cmdp, optimum, setting)
         self.kept = []
 
     def __getattr__(self, name):
-        return getattr(self._process, name)
+        return getattr(self._algorithm, name)
 
-    def advance(self, theta, multiplier, words, normals):
-        policies, multipliers = [], []
+    def advance(self, state, words, normals):
+        parts = []
         for t in range(len(words)):
-            answered = self._process.estimate(theta, words[t], normals[t])
-            sampled = self._known.estimate(theta, words[t], normals[t])
-            self.kept.append((theta.copy(), *answered, *sampled, normals[t].copy()))
-            policy, before, multiplier = self._process.advance(
-                theta, multiplier, words[t : t + 1], normals[t : t + 1]
-            )
-            policies.append(policy)
-            multipliers.append(before)
-        self.last = theta.copy()
-        return np.concatenate(policies), np.concatenate(multipliers), multiplier
+            answered = self._algorithm.estimate(state.theta, words[t], normals[t])
+            sampled = self._known.estimate(state.theta, words[t], normals[t])
+            self.kept.append((state.theta, *answered, *sampled, normals[t].copy()))
+            row = slice(t, t + 1)
+            *part, state = self._algorithm.advance(state, words[row], normals[row])
+            parts.append(part)
+        return *map(np.concatenate, zip(*parts, strict=True)), state
 
 
-def record(process, optimum, seed, purpose="run"):
+def record(algorithm, optimum, seed, purpose="run"):
     """Run an algorithm through :func:`pgpd_hf.runs.iterates` and keep its estimates.
 
     Parameters
     ----------
-    process : Algorithm
+    algorithm : Algorithm
         "npgpd_hf" or "zpgpd_hf", ready to iterate.
     optimum : Optimum
-        Of its process.
+        Of its CMDP.
     seed : int
         Names the run's streams; the iterates are those of :func:`pgpd_hf.run`.
     purpose : str
@@ -107,17 +104,19 @@ def record(process, optimum, seed, purpose="run"):
     -------
     Record
     """
-    recorder = _Recorder(process, optimum)
-    chunks = list(runs.iterates(recorder, seed, purpose=purpose))
+    recorder = _Recorder(algorithm, optimum)
+    policies, multipliers, states = zip(
+        *runs.iterates(recorder, seed, purpose=purpose), strict=True
+    )
     thetas, answered, answered_excess, sampled, sampled_excess, normals = zip(
         *recorder.kept, strict=True
     )
     return Record(
-        process=process,
+        algorithm=algorithm,
         optimum=optimum,
-        thetas=np.stack([*thetas, recorder.last]),
-        policies=np.concatenate([chunk[0] for chunk in chunks]),
-        multipliers=np.concatenate([chunk[1] for chunk in chunks]),
+        thetas=np.stack([*thetas, states[-1].theta]),
+        policies=np.concatenate(policies),
+        multipliers=np.concatenate(multipliers),
         answered=np.stack(answered),
         sampled=np.stack(sampled),
         answered_excess=np.array(answered_excess),

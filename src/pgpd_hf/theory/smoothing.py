@@ -1,13 +1,14 @@
-r"""Gradients from perturbed policies: items 5 and 8, which need a mean over directions.
+r"""Checks of zeroth-order gradient estimates, as means over random directions: items 5 and 8.
 
-Directions are tangent to the simplex, and as long as the policy stays a policy: beyond it the
-paper's objects are not defined (docs/audit.md). The functions of the items take a
-:class:`~pgpd_hf.theory.problems.Problem` and return a list of
-:class:`~pgpd_hf.theory.problems.Result`.
+The directions are tangent to the simplex and short enough that perturbed policies are policies,
+because the paper's objects are not defined elsewhere (docs/audit.md). The function of an item takes
+a :class:`~pgpd_hf.theory.problems.Problem` and returns a list of
+:class:`~pgpd_hf.theory.problems.Result`, one for each part.
 """
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.linalg import helmert
@@ -17,24 +18,24 @@ from pgpd_hf.theory import exact
 from pgpd_hf.theory.constants import OutsideAssumptions
 from pgpd_hf.theory.problems import Result, mean_error
 
-_DIRECTIONS = 2000  # at least so many
+_DIRECTIONS = 2000
 
 
 @dataclass
 class Sphere:
-    """Directions tangent to the simplex around a policy inside it.
+    """Random directions at a policy, tangent to the simplex.
 
     Attributes
     ----------
     centre : ndarray, float64, shape (S, A)
-        The policy.
+        The policy; all probabilities are positive.
     directions, inside : ndarray, float64, shape (F, D, S, A)
-        Uniform on the unit sphere and in the unit ball of the tangent space, in F independent
-        frames of D orthonormal directions.
+        Uniform on the unit sphere and in the unit ball of the tangent space: F independent frames
+        of D orthonormal directions.
     radius : float
-        Largest perturbation up to that of the setting that leaves policies policies.
+        The setting's perturbation, or the largest one for which perturbed policies are policies.
     dimension : int
-        |S|(|A| - 1), the factor of the estimate.
+        |S|(|A| - 1), the dimension of the tangent space and factor of the gradient estimate.
     """
 
     centre: np.ndarray
@@ -45,31 +46,31 @@ class Sphere:
 
     @property
     def note(self):
-        """str: what was measured where."""
+        """str: remark for the table."""
         return f"tangent directions, dimension {self.dimension}, mu = {self.radius:.3g}"
 
     def around(self, moves):
-        """Policies on both sides of the centre, as a pair of arrays of the shape of `moves`."""
+        """Tuple of ndarray: policies at plus and minus `moves`, each of the shape of `moves`."""
         return self.centre + self.radius * moves, self.centre - self.radius * moves
 
 
 def tangent_spheres(problem, count=_DIRECTIONS):
-    """Sample directions in which perturbed policies stay policies.
+    """Sample directions such that perturbed policies are policies.
 
-    A frame's directions are orthonormal, so the linear part of a function comes out exactly right
-    in each frame if the factor of the estimate is right, and wrong in all if it is not.
+    The directions of a frame are orthonormal, so that the estimate of a linear function's gradient
+    has no error in any frame if its factor is the dimension, and the same error in all otherwise.
 
     Parameters
     ----------
     problem : Problem
-        Supplies the process and the perturbation.
+        Supplies the CMDP and the perturbation.
     count : int
-        Number of directions, rounded up to full frames.
+        Number of directions, rounded up to whole frames.
 
     Returns
     -------
     list of Sphere
-        Around the uniform policy, around two random ones and around one towards the optimum.
+        At the uniform policy, at two random ones, and halfway from it to the optimum.
     """
     states, actions = problem.cmdp.states, problem.cmdp.actions
     if actions == 1:
@@ -77,11 +78,11 @@ def tangent_spheres(problem, count=_DIRECTIONS):
     random = problem.random("sphere")
     dimension = states * (actions - 1)
     frames = math.ceil(count / dimension)
-    # Columns of Q are uniform if the signs of R's diagonal are.
+    # Q is uniform among the orthogonal matrices if the diagonal of R is positive.
     bases, triangles = np.linalg.qr(random.standard_normal((frames, dimension, dimension)))
     bases *= np.sign(np.diagonal(triangles, axis1=1, axis2=2))[:, None]
     rows = bases.swapaxes(1, 2).reshape(frames, dimension, states, actions - 1)
-    directions = rows @ helmert(actions)  # an orthonormal basis of what sums to zero
+    directions = rows @ helmert(actions)  # orthonormal basis of the vectors that sum to zero
     shrink = random.random((frames, dimension, 1, 1)) ** (1 / dimension)
     uniform = uniform_policy(states, actions)
     others = random.dirichlet(np.ones(actions), size=(2, states))
@@ -96,12 +97,12 @@ def tangent_spheres(problem, count=_DIRECTIONS):
 
 
 def smoothing(problem):
-    """Item 5: the sphere's estimate against the ball's gradient, and their distances."""
+    """Item 5: the estimate on the sphere against the gradient of the mean over the ball."""
     worst = {}
     for sphere in tangent_spheres(problem):
         for signal in problem.signals:
             for result in _smoothing_at(problem, sphere, signal):
-                # 0 <= 0 where the value is linear in the policy
+                # Both are zero where the value is linear in the policy.
                 harder = result.measured / result.bound if result.bound > 0 else result.measured
                 if result.key not in worst or harder > worst[result.key][0]:
                     worst[result.key] = harder, result
@@ -122,41 +123,36 @@ def _smoothing_at(problem, sphere, signal):
     bend, bend_noise = _mean_norm(gradients - steepest)
     squares, squares_error = _mean((dimension / radius * ahead) ** 2)
     steepness = 2 * dimension * (steepest**2).sum()
-    note = {"method": "Monte Carlo", "reason": sphere.note}
+    result = partial(Result, method="Monte Carlo", reason=sphere.note)
+    slope = radius * smoothness * dimension
     return [
-        # The two means differ by chance only: three standard errors.
-        Result("5a", difference, 3 * noise, **note),
-        Result(
+        # Both sides are equal in expectation: they may differ by three standard errors.
+        result("5a", difference, 3 * noise),
+        result(
             "5b",
             abs(shift),
             smoothness * radius**2 / 2,
             error=shift_error,
             trivial=constants.value_bound,
-            **note,
         ),
-        Result(
-            "5c",
-            bend,
-            radius * smoothness * dimension / 2,
-            error=2 * bend_noise,
-            trivial=2 * _longest_gradient(constants),
-            **note,
+        result(
+            "5c", bend, slope / 2, error=2 * bend_noise, trivial=2 * _longest_gradient(constants)
         ),
-        Result(
+        result(
             "5d",
             squares,
-            steepness + (radius * smoothness * dimension) ** 2 / 2,
+            steepness + slope**2 / 2,
             error=squares_error,
             trivial=(dimension / radius * constants.value_bound) ** 2,
-            **note,
         ),
     ]
 
 
 def gradient_bias(problem):
-    r"""Item 8: smoothing and truncation over directions, and people's largest bias.
+    r"""Item 8: bias from smoothing and truncation, plus the largest effect of an answer's bias.
 
-    With :math:`|f| \le c`, :math:`\|E f(v) v\| \le c\,E|\langle v, u\rangle| \le c/\sqrt d`.
+    A bias :math:`|f(v)| \le c` adds at most :math:`\|E f(v) v\| \le
+    c\,E|\langle v, u\rangle| \le c/\sqrt d` for some unit vector u.
     """
     largest = problem.constants.return_bound
     bias = np.abs(problem.feedback_error(-largest, largest).bias).max()
@@ -176,38 +172,33 @@ def _gradient_bias_at(problem, sphere, signal, bias):
         @ cmdp.initial
         for policies in sphere.around(sphere.directions)
     )
-    odd = (ahead - behind) / 2  # what is even in v has mean zero
+    odd = (ahead - behind) / 2  # the even part of the difference averages to zero
     steepest = _tangent(exact.gradient(cmdp, sphere.centre, signal))
     off, noise = _mean_norm(scale * odd[..., None, None] * sphere.directions - steepest)
-    answered = scale / math.sqrt(sphere.dimension)  # what an answer of one adds at most
-    return Result(
-        "8",
-        off + answered * bias,
-        constants.gradient_bias_at(sphere.radius, sphere.dimension),
-        "Monte Carlo",
-        2 * noise,
-        sphere.note,
-        trivial=_longest_gradient(constants) + answered * constants.return_bound,
-    )
+    weight = scale / math.sqrt(sphere.dimension)  # of an answer's bias, at most
+    bound = constants.gradient_bias_at(sphere.radius, sphere.dimension)
+    trivial = _longest_gradient(constants) + weight * constants.return_bound
+    measured = off + weight * bias
+    return Result("8", measured, bound, "Monte Carlo", 2 * noise, sphere.note, trivial)
 
 
 def _longest_gradient(constants):
-    """Largest norm of a tangent gradient that the ranges of advantages allow."""
+    """Largest norm of a tangent gradient, from the range of the advantages."""
     return constants.value_bound * math.sqrt(constants.actions) / (1 - constants.discount)
 
 
 def _tangent(gradients):
-    """Part of a gradient that keeps rows' sums."""
+    """Projection of a gradient onto the tangent space of the simplex."""
     return gradients - gradients.mean(-1, keepdims=True)
 
 
 def _mean(samples):
-    """Mean of numbers, one for each direction, and its error; frames are independent."""
+    """Mean over directions, and half the width of its interval; frames are independent."""
     return mean_error(samples.mean(1))
 
 
 def _mean_norm(*samples):
-    """Norm of the (difference of) means of arrays, and the standard error of that norm."""
+    """Norm of a mean over directions, or of the difference of two, and its standard error."""
     frames = [sample.mean(1) for sample in samples]
     noise = sum(frame.var(0, ddof=1).sum() / len(frame) for frame in frames)
     means = [frame.mean(0) for frame in frames]

@@ -1,329 +1,257 @@
-"""Checks of digests, tables and figures against the reference, and the reference itself."""
+"""Checks of tables, figures and code against the reference.
 
+Each returns lines that name what differs, and none if all agrees.
+"""
+
+import filecmp
 import hashlib
 import json
 import tempfile
-from dataclasses import dataclass, replace
+from collections import defaultdict
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.testing.compare import compare_images
+from matplotlib.testing.exceptions import ImageComparisonFailure
 
 from pgpd_hf.figures import panels, style
-from pgpd_hf.support import storage
-from pgpd_hf.verification import contents, platforms
-from pgpd_hf.verification.items import DIGEST, ITEMS
+from pgpd_hf.support import provenance, storage
+from pgpd_hf.verification import platforms
+from pgpd_hf.verification.tables import TABLES, read_file
 
 DIGESTS = "SHA256SUMS"
 PLATFORM = "platform.json"
 TOLERANCE = 1e-8  # of numbers on another platform; why: reference/README.md
-PIXEL_TOLERANCE = 12.0  # root mean square over a picture, of 255
+PIXEL_TOLERANCE = 14  # root mean square over a picture, of 255
+CODE = "Snakefile requirements.lock config/config.yaml config/claims.yaml config/readings".split()
+CODE += ["notebooks", "src", "workflow"]
 # Other bits have other digests, and a ratio may be that of two rounding errors.
-_OF_BITS = (DIGEST, "ratio")
-CODE = (
-    "Snakefile",
-    "requirements.lock",
-    "config/config.yaml",
-    "config/claims.yaml",
-    "config/readings/*.yaml",
-    "notebooks/*.ipynb",
-    "src/pgpd_hf/**/*.py",
-    "workflow/**/*.*",
-)
+_OF_BITS = ["sha256", "ratio"]
 
 
-@dataclass(frozen=True)
-class Check:
-    """One line of the table.
-
-    Attributes
-    ----------
-    what : str
-        What was compared.
-    expected, found : str
-        In a few words.
-    agrees : bool
-        Whether the two are the same.
-    how : str
-        What was compared: bits, or numbers within a tolerance.
-    detail : tuple of str
-        Lines that name what differs.
-    """
-
-    what: str
-    expected: str
-    found: str
-    agrees: bool
-    how: str
-    detail: tuple = ()
-
-
-def write_reference(study, home, folder, items=ITEMS):
+def write_reference(root, reference, results, figures, tables=TABLES):
     """Write the reference of a complete study.
 
     Parameters
     ----------
-    study : Study
-        Everything that the items are read from is there.
-    home : Study
-        The same study in the project that the reference belongs to.
-    folder : pathlib.Path
-        Where the reference shall be, inside that project.
-    items : sequence of Item
-        What to write; files of others stay as they are, and in the list of digests.
+    root : pathlib.Path
+        Folder of the project.
+    reference, figures : pathlib.Path
+        Folders in the project, of which the second has the figures of the same study.
+    results : pathlib.Path
+        Results of the study, wherever they are.
+    tables : sequence of Table
+        What to write; other tables stay as they are, and in the list of digests.
 
     Raises
     ------
     FileNotFoundError
         If the study is not complete.
     """
-    for item in {item.name: item for item in items}.values():
-        contents.write_csv(folder / f"{item.name}.csv", item.load(study.results))
-    with storage.replacing(folder / PLATFORM) as partial:
+    for table in tables:
+        with storage.replacing(reference / f"{table.name}.csv") as partial:
+            table.load(results).to_csv(partial, index=False, lineterminator="\n")
+    with storage.replacing(reference / PLATFORM) as partial:
         partial.write_text(json.dumps(platforms.describe(), indent=2) + "\n", encoding="utf-8")
-    with storage.replacing(folder / DIGESTS) as partial:
-        partial.write_text(list_digests(home, folder), encoding="utf-8")
+    paths = [path for path in figures.glob("*") if path.suffix[1:] in style.FORMATS]
+    paths += [*reference.glob("*.csv"), reference / PLATFORM]
+    lines = [f"{_digest(path)}  {path.relative_to(root).as_posix()}\n" for path in sorted(paths)]
+    with storage.replacing(reference / DIGESTS) as partial:
+        partial.write_text("".join(lines), encoding="utf-8")
 
 
-def list_digests(home, folder):
-    """Digests of the code, of the figures and of the reference, as `sha256sum` writes them.
+def check_digests(root, reference):
+    """Compare the reference and the figures with the reference's list of digests.
 
     Parameters
     ----------
-    home : Study
-        The study of the reference.
-    folder : pathlib.Path
-        The reference, without this list.
+    root, reference : pathlib.Path
+        Folder of the project, and the reference in it.
 
     Returns
     -------
-    str
-        A line per file, with its path from the project's root.
+    list of str
     """
-    paths = {path for pattern in CODE for path in home.root.glob(pattern)}
-    paths = {path for path in paths if "__pycache__" not in path.parts}
-    paths |= {path for path in home.figures.glob("*") if path.suffix[1:] in style.FORMATS}
-    paths |= {*folder.glob("*.csv"), folder / PLATFORM}
-    names = sorted(path.relative_to(home.root).as_posix() for path in paths)
-    return "".join(f"{_digest(home.root / name)}  {name}\n" for name in names)
+    lines = (reference / DIGESTS).read_text(encoding="utf-8").splitlines()
+    known = {root / name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    found = {path: _digest(path) for path in {*known, *reference.glob("*.csv")} if path.is_file()}
+    return [
+        f"{path.relative_to(root)}: " + ("missing" if path not in found else f"not as in {DIGESTS}")
+        for path in sorted(known.keys() | found)
+        if known.get(path) != found.get(path)
+    ]
 
 
-def check_digests(root, folder):
-    """Compare files with the list of digests.
+def check_code(root):
+    """Compare code, configuration and notebooks with the commit that is checked out.
 
     Parameters
     ----------
     root : pathlib.Path
         Folder of the project.
-    folder : pathlib.Path
-        The reference.
 
     Returns
     -------
-    list of Check
-        One each for the reference, the figures and the code.
+    list of str, or str
+        Altered and new files; why nothing was compared, if the folder is not a git repository.
     """
-    groups = {"reference": [], "figures": [], "code": []}
-    listed = set()
-    for line in (folder / DIGESTS).read_text(encoding="utf-8").splitlines():
-        expected, _, name = line.partition("  ")
-        path = root / name
-        listed.add(path)
-        if path.parent == folder:
-            group = "reference"
-        else:
-            group = "figures" if path.suffix[1:] in style.FORMATS else "code"
-        if not path.is_file():
-            groups[group].append(f"{name}: missing")
-        elif _digest(path) != expected:
-            groups[group].append(f"{name}: differs from its digest")
-        else:
-            groups[group].append("")
-    for path in sorted({*folder.glob("*.csv"), folder / PLATFORM} - listed):
-        groups["reference"].append(f"{path.relative_to(root)}: not in {DIGESTS}")
-    return [
-        Check(
-            group,
-            f"{len(answers)} files",
-            f"{answers.count('')} as listed",
-            answers.count("") == len(answers) > 0,
-            "bits",
-            tuple(filter(None, answers)),
-        )
-        for group, answers in groups.items()
-    ]
+    changed = provenance.changes(root, *CODE)
+    if changed is None:
+        return "this folder is not a git repository"
+    return [f"{line[3:]}: {'new' if line[0] == '?' else 'altered'}" for line in changed]
 
 
-def check_study(folder, study, exact=True, items=ITEMS, partial=False):
+def check_tables(reference, results, tables=TABLES, exact=True, partial=False):
     """Compare results of a study with the reference.
 
     Parameters
     ----------
-    folder : pathlib.Path
-        The reference.
-    study : Study
-        Whose results are compared.
+    reference, results : pathlib.Path
+        The folders.
+    tables : sequence of Table
+        What to compare.
     exact : bool
         Whether bits have to agree; otherwise numbers have to, within :data:`TOLERANCE`.
-    items : sequence of Item
-        What to compare.
     partial : bool
-        Whether results may be missing; they are passed over. A file that is there has all parts.
+        Whether files may be missing: they are passed over.
 
     Returns
     -------
-    list of Check
-        One per part of an item.
+    dict of str to list of str
+        By table.
     """
-    return [check for item in items for check in _check_item(folder, study, item, exact, partial)]
+    lines = defaultdict(list)
+    for table in tables:
+        try:
+            expected = read_file(reference / f"{table.name}.csv")
+            found = table.load(results)
+            if table.parts and partial:
+                rows, others = (frame.set_index(table.parts).index for frame in (expected, found))
+                expected, found = expected[rows.isin(others)], found[others.isin(rows)]
+            if expected.empty:
+                raise FileNotFoundError
+            lines[table.name] += compare(table, expected, found, 0.0 if exact else TOLERANCE)
+        except FileNotFoundError:
+            if not partial:
+                lines[table.name].append(f"{table.files}: missing")
+        except (KeyError, ValueError) as error:
+            lines[table.name].append(str(error))
+    return lines
+
+
+def compare(table, expected, found, tolerance=0.0):
+    """Compare two versions of a table cell by cell.
+
+    Parameters
+    ----------
+    table : Table
+        Which one.
+    expected, found : pandas.DataFrame of str
+        The two.
+    tolerance : float
+        Numbers agree if they differ by at most this much, times their size where it exceeds one;
+        with zero, only if they have the same bits.
+
+    Returns
+    -------
+    list of str
+        A line for each cell or row that differs.
+    """
+    if [*expected] != [*found]:
+        odd = ", ".join(sorted({*expected} ^ {*found})) or "order"
+        return [f"{table.files}: columns differ: {odd}"]
+    if table.parts:  # files have another order than their rows in a table of all
+        expected = expected.sort_values(table.parts, kind="stable")
+        found = found.sort_values(table.parts, kind="stable")
+    rows, others = table.rows(expected), table.rows(found)
+    if not rows.equals(others):
+        lines = [f"{table.place(row)}: missing" for row in rows.difference(others)]
+        lines += [f"{table.place(row)}: not in the reference" for row in others.difference(rows)]
+        return lines or [f"{table.files}: rows in another order, or twice"]
+    lines = []
+    for column in expected.columns.drop(_OF_BITS if tolerance else [], errors="ignore"):
+        here, there = expected[column].to_numpy(), found[column].to_numpy()
+        differ = here != there
+        if tolerance and differ.any():
+            numbers = (pd.to_numeric(pd.Series(side), "coerce") for side in (here, there))
+            first, second = (side.to_numpy(float) for side in numbers)
+            differ &= ~(abs(first - second) <= tolerance * np.maximum(1.0, abs(first)))
+        lines += [
+            f"{table.place(rows[at])}: {column}: expected {_quoted(here[at])}, "
+            f"found {_quoted(there[at])}"
+            for at in np.flatnonzero(differ)
+        ]
+    return lines
 
 
 def check_figures(found, expected, exact=True):
-    """Compare all figures of a folder with those of the same name in another one.
+    """Compare all figures of a folder with those of the same names in another one.
 
     Parameters
     ----------
     found, expected : pathlib.Path
-        Folders.
+        Folders. Of a picture that differs, the difference is written into the first one.
     exact : bool
-        Whether the bytes of all files have to agree; otherwise the pixels of one have to, within
+        Whether the bytes of all files have to agree; otherwise pixels have to, within
         :data:`PIXEL_TOLERANCE`.
 
     Returns
     -------
-    list of Check
-        One per figure.
+    list of str
     """
-    names = sorted({path.stem for path in found.glob("*") if path.suffix[1:] in style.FORMATS})
-    return [_check_figure(name, found, expected, exact) for name in names]
+    names = sorted(path.name for path in found.glob("*") if path.suffix[1:] in style.FORMATS)
+    same, _, _ = filecmp.cmpfiles(found, expected, names, shallow=False)
+    if not exact:
+        same += [name for name in names if _is_same_picture(expected / name, found / name)]
+    return [f"{expected.name}/{name}: another figure" for name in names if name not in same]
 
 
-def check_drawings(folder, figures, exact=True):
-    """Draw the figure from the reference, and compare.
+def check_drawings(reference, figures, exact=True):
+    """Draw the figure from the curves of the reference, and compare.
 
     Parameters
     ----------
-    folder : pathlib.Path
-        The reference.
-    figures : pathlib.Path
-        Folder of the committed figures.
+    reference, figures : pathlib.Path
+        The reference, and the folder of the committed figures.
     exact : bool
         As for :func:`check_figures`.
 
     Returns
     -------
-    list of Check
-        One per figure.
+    list of str
     """
-    try:
-        table = _curves(contents.read_csv(folder / "curves.csv"))
-    except (OSError, KeyError, ValueError) as error:
-        return [_failure("curves.csv of the reference", error)]
     style.plt.switch_backend("agg")  # no windows
     style.use_style()
-    with tempfile.TemporaryDirectory() as scratch:
-        style.save(panels.figure1(table), scratch, "figure1")
+    path = reference / "curves.csv"
+    try:
+        table = pd.read_csv(path, dtype={"evaluators": "Int64"})
+        drawings = {"figure1": panels.figure1(table)}
         for algorithm in table["algorithm"].unique():
             for metric in panels.METRIC_LABELS:
-                panel = panels.panel(table, algorithm, metric)
-                style.save(panel, scratch, f"{algorithm}_{metric}")
+                drawings[f"{algorithm}_{metric}"] = panels.panel(table, algorithm, metric)
+    except (OSError, KeyError, ValueError) as error:
+        return [f"{path}: {error}"]
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, drawing in drawings.items():
+            style.save(drawing, scratch, name)
         style.plt.close("all")
         return check_figures(Path(scratch), figures, exact)
 
 
-def _check_item(folder, study, item, exact, partial):
-    place = study.results.relative_to(study.root).as_posix()
+def _is_same_picture(expected, found):
+    if found.suffix != ".png":  # what it shows is in the PNG of the same name
+        return expected.exists()
     try:
-        known = contents.read_csv(folder / f"{item.name}.csv").split(item.parts)
-    except (OSError, ValueError) as error:
-        return [_failure(f"{item.name}.csv of the reference", error)]
-    try:
-        found = item.load(study.results).split(item.parts)
-    except FileNotFoundError as error:
-        missing = Path(*error.args).relative_to(study.root)
-        return [] if partial else [_failure(item.place, f"{missing}: missing")]
-    except (KeyError, ValueError) as error:
-        return [_failure(item.place, error)]
-    partial = partial and not item.in_one_file
-    checks = []
-    for part in known if partial else {**known, **found}:
-        title = item.title(part)
-        if part in known and part in found:
-            check = _compare(item, title, known[part], found[part], exact)
-            detail = tuple(f"{place}/{title}: {line}" for line in check.detail)
-            checks.append(replace(check, detail=detail))
-        elif part in known and not partial:
-            checks.append(_failure(title, f"{place}/{title}: missing"))
-        elif part in found:
-            checks.append(_failure(title, f"{place}/{title}: not in the reference"))
-    return checks
-
-
-def _compare(item, title, expected, found, exact):
-    """Check one part: its bits and, where these may differ, its numbers."""
-    difference, how = contents.compare(expected, found, item.keys), "bits"
-    if difference.cells and not exact:
-        expected, found = expected.without(_OF_BITS), found.without(_OF_BITS)
-        difference = contents.compare(expected, found, item.keys, TOLERANCE)
-        how = f"to {max(difference.largest, np.finfo(float).tiny):.0e}"
-    more = f" (and {difference.cells - 1} more)" if difference.cells > 1 else ""
-    detail = (difference.first + more,) if difference.cells else ()
-    texts = _summary(item, expected), _summary(item, found)
-    return Check(title, *texts, not detail, how, detail)
-
-
-def _summary(item, content):
-    try:
-        return item.summary(content)
-    except ValueError:
-        return "another table"
-
-
-def _failure(title, reason):
-    """Check of what is missing or unreadable."""
-    return Check(title, "a table", "none", False, "", (str(reason),))
-
-
-def _curves(content):
-    """Turn the reference's curves into what the plots take."""
-    table = pd.DataFrame(list(content.rows), columns=content.columns)
-    numbers = table.columns.drop(["algorithm", "evaluators"])
-    table[numbers] = table[numbers].map(lambda cell: float(cell) if cell else np.nan)
-    people = [int(cell) if cell else pd.NA for cell in table["evaluators"]]
-    table["evaluators"] = pd.array(people, dtype="Int64")
-    return table.astype({"iteration": np.int64})
-
-
-def _check_figure(name, found, expected, exact):
-    # Not every figure is saved in every format, but in the same ones on both sides.
-    files = [f"{name}.{ending}" for ending in style.FORMATS]
-    files = [file for file in files if (found / file).exists() or (expected / file).exists()]
-    other = [file for file in files if not _same_bytes(found / file, expected / file)]
-    if other and not exact:
-        distance = _pixel_distance(found / f"{name}.png", expected / f"{name}.png")
-        agrees = distance <= PIXEL_TOLERANCE
-        detail = () if agrees else (f"{expected.name}/{name}.png: another picture",)
-        limits = f"at most {PIXEL_TOLERANCE:g} of 255", f"{distance:.2f}"
-        return Check(f"{name}.png", *limits, agrees, "pixels", detail)
-    detail = tuple(f"{expected.name}/{file}: other bytes" for file in other)
-    same = f"{len(files) - len(other)} the same"
-    return Check(name, f"{len(files)} files", same, not other, "bits", detail)
-
-
-def _pixel_distance(path, other):
-    """Root mean square difference of two pictures, of 255; infinite if their sizes differ."""
-    if not (path.exists() and other.exists()):
-        return np.inf
-    first, second = mpl.image.imread(path), mpl.image.imread(other)
-    if first.shape != second.shape:
-        return np.inf
-    return 255 * float(np.sqrt(np.mean((first - second) ** 2)))
-
-
-def _same_bytes(path, other):
-    return path.exists() and other.exists() and path.read_bytes() == other.read_bytes()
+        return compare_images(expected, found, PIXEL_TOLERANCE) is None
+    except (OSError, ImageComparisonFailure):  # there is none, or one of another size
+        return False
 
 
 def _digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _quoted(cell):
+    """Show a cell; twelve digits of a digest say as much as all 64."""
+    return f"{cell[:12]}..." if len(cell) == 64 and " " not in cell else cell or "nothing"

@@ -12,6 +12,8 @@ import numba
 import numpy as np
 from llvmlite import binding
 
+from pgpd_hf.support.storage import read_json
+
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "pandas", "matplotlib", "pillow")
 
 
@@ -21,7 +23,7 @@ def describe():
     Returns
     -------
     dict of str to str
-        system, machine, C library, Python, processor (as the compiler calls it), instructions
+        system, machine, C library, Python, processor (the compiler's name for it), instructions
         (that NumPy uses), and the version of every package that computes or draws.
     """
     instructions = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
@@ -36,19 +38,25 @@ def describe():
     }
 
 
-def differences(recorded, here):
-    """Compare two platforms.
+def differences(path):
+    """Compare this platform with a recorded one.
 
     Parameters
     ----------
-    recorded, here : dict of str to str
-        Made by :func:`describe`.
+    path : pathlib.Path
+        JSON file with what :func:`describe` returned.
 
     Returns
     -------
     list of str
         What differs, such as "processor: znver4 recorded, haswell here".
+
+    Raises
+    ------
+    DamagedFile
+        If the file is not JSON; the message names it.
     """
+    recorded, here = read_json(path), describe()
     return [
         f"{name}: {recorded.get(name, 'nothing')} recorded, {here.get(name, 'nothing')} here"
         for name in {**recorded, **here}

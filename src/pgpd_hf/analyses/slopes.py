@@ -1,0 +1,19 @@
+"""Slopes in T, with floors removed or fitted."""
+
+from pgpd_hf import sweeps
+
+TARGET = "theory"
+TABLES = {"slopes": "Slopes in T (table)", "slopes_means": "Means behind the slopes in T (table)"}
+SWEEPS = ("length", "corollary")
+
+
+def plan(config):  # noqa: D103
+    return sweeps.plan(config, SWEEPS)
+
+
+def check(config, schema):  # noqa: D103
+    sweeps.check(config, SWEEPS)
+
+
+def parameters(config):  # noqa: D103
+    return {"link": config["link"]}

@@ -1,0 +1,216 @@
+r"""Cases: what is run of an algorithm, and how cases fill jobs.
+
+A :class:`Case` says everything that runs depend on: environment, algorithm, setting, seeds, the
+family of random streams, and at which iterations the trace has a row. The figure, its readings and
+all further analyses are lists of cases. :func:`run_cases` runs them; :func:`blocks` packs them into
+jobs. Cases are planned before step sizes are calibrated, so a setting may hold the word
+"calibrated" in their place.
+"""
+
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf import environments
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.core.optima import solve
+from pgpd_hf.runs import run
+
+STEPS = ("primal_step", "dual_step")
+CALIBRATED = "calibrated"
+# What a labelled trace says of its case beside the labels.
+DESCRIPTION = (
+    *("iterations", "pairs", "horizon", "perturbation", *STEPS),
+    *("states", "actions", "value_bound", "optimal_multiplier"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    r"""Runs of one algorithm under one setting.
+
+    Attributes
+    ----------
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`.
+    setting : dict
+        Keyword arguments of :func:`pgpd_hf.run`. Step sizes may be "calibrated".
+    seeds : tuple of int
+        One run each.
+    purpose : str
+        Names the family of random streams.
+    environment : dict, optional
+        Options of :func:`pgpd_hf.environments.make`; by default the study's own environment.
+    factors : tuple of float
+        Multiply :math:`\eta_1` and :math:`\eta_2`.
+    instance : int, optional
+        Calibrated step sizes are those of this random instance; by default, of the study.
+    stream_keys : dict, optional
+        If given, streams are named after these keys and the setting, too.
+    checkpoints : tuple of int, optional
+        Iterations at which the trace has a row; by default :func:`pgpd_hf.checkpoint_grid`.
+    labels : dict, optional
+        Columns that the trace gets beside :data:`DESCRIPTION`; by default it gets neither.
+    """
+
+    algorithm: str
+    setting: dict
+    seeds: tuple
+    purpose: str = "run"
+    environment: dict | None = None
+    factors: tuple = (1.0, 1.0)
+    instance: int | None = None
+    stream_keys: dict | None = None
+    checkpoints: tuple | None = None
+    labels: dict | None = None
+
+    @property
+    def is_calibrated(self):
+        """bool: whether its step sizes come from a calibration."""
+        return CALIBRATED in (self.setting["primal_step"], self.setting["dual_step"])
+
+    def size(self, study):
+        """Numbers of states and actions, given those of the study's own environment."""
+        options = self.environment or {}
+        return options.get("states", study[0]), options.get("actions", study[1])
+
+
+def run_cases(cases, cmdp, calibrated):
+    r"""Run cases one after the other.
+
+    Parameters
+    ----------
+    cases : iterable of Case
+        Those that differ only in their seeds are run together.
+    cmdp : CMDP or None
+        The study's environment, if a case asks for it.
+    calibrated : dict
+        Calibrated :math:`(\eta_1, \eta_2)` by instance; those of the study under None.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Traces of :func:`pgpd_hf.run`, with the columns of each case's labels and
+        :data:`DESCRIPTION` where it has labels.
+    """
+    made = {}
+    tables = []
+    for case in _merged(cases):
+        key = json.dumps(case.environment, sort_keys=True)
+        if key not in made:  # neighbours share their environment: the last one is enough
+            own = cmdp if case.environment is None else environments.make(case.environment)
+            made = {key: (own, solve(own))}
+        tables.append(_run(case, *made[key], calibrated.get(case.instance)))
+    return pd.concat(tables, ignore_index=True)
+
+
+def blocks(items, seconds, minutes, most=None):
+    """Pack consecutive items of work into jobs of about equal duration.
+
+    Items that are appended later leave full blocks as they are.
+
+    Parameters
+    ----------
+    items : list of tuple of (int, list of Case)
+        Number of the item, such as a seed or an instance, and its cases.
+    seconds : callable
+        Time of a list of cases on one core.
+    minutes : float
+        How long a job shall take; a longer item is a job of its own.
+    most : int, optional
+        Largest number of items in a block.
+
+    Returns
+    -------
+    dict
+        Cases by block; a block is the first and the last number, such as "0000-0019".
+    """
+    packed, room = [], 0.0
+    for number, cases in items:
+        needed = seconds(cases)
+        full = not packed or needed > room or len(packed[-1]) == most
+        if full:
+            packed.append([])
+            room = 60 * minutes
+        packed[-1].append((number, cases))
+        room -= needed
+    return {
+        f"{block[0][0]:04d}-{block[-1][0]:04d}": [case for _, cases in block for case in cases]
+        for block in packed
+    }
+
+
+def with_steps(setting, calibrated, factors=(1.0, 1.0), steps_of=None):
+    r"""Put numbers in the place of step sizes that are calibrated, or multiplied.
+
+    Parameters
+    ----------
+    setting : dict
+        As of a :class:`Case`.
+    calibrated : tuple of float or None
+        Calibrated :math:`(\eta_1, \eta_2)`.
+    factors : tuple of float
+        Multiply the two.
+    steps_of : callable, optional
+        Gives the step sizes that :func:`pgpd_hf.run` would use for a setting; for factors.
+
+    Returns
+    -------
+    dict
+        The setting; a step that is left to the theorem stays None unless it is multiplied.
+    """
+    if CALIBRATED in (setting["primal_step"], setting["dual_step"]):
+        setting = setting | dict(zip(STEPS, calibrated, strict=True))
+    for place, (name, factor) in enumerate(zip(STEPS, factors, strict=True)):
+        if factor != 1:
+            number = setting[name] if setting[name] is not None else steps_of(setting)[place]
+            setting = setting | {name: number * factor}
+    return setting
+
+
+def _run(case, cmdp, optimum, calibrated):
+    """Run one case on its environment."""
+    kind = get_algorithm(case.algorithm)
+
+    def steps_of(setting):
+        fields = {name: value for name, value in setting.items() if name != "phases"}
+        return kind.steps(cmdp, optimum, Setting(**fields))
+
+    setting = with_steps(case.setting, calibrated, case.factors, steps_of)
+    purpose = case.purpose
+    if case.stream_keys is not None:
+        purpose += ": " + json.dumps({**case.stream_keys, **setting}, sort_keys=True)
+    trace = run(
+        cmdp,
+        case.algorithm,
+        seeds=case.seeds,
+        checkpoints=case.checkpoints,
+        purpose=purpose,
+        optimum=optimum,
+        # The exact limit of an algorithm has its settings, but not all of its options.
+        **kind.known(setting),
+    )
+    if case.labels is None:
+        return trace
+    described = {
+        "perturbation": None,
+        **setting,
+        **dict(zip(STEPS, steps_of(setting), strict=True)),
+    }
+    described |= {"states": cmdp.states, "actions": cmdp.actions, "value_bound": cmdp.value_bound}
+    described |= {"optimal_multiplier": optimum.multiplier, **case.labels}
+    columns = {name: described[name] for name in (*case.labels, *DESCRIPTION)}
+    # Missing numbers stay numbers, so that a column has one type in all tables.
+    return trace.assign(**{name: np.nan if x is None else x for name, x in columns.items()})
+
+
+def _merged(cases):
+    """Cases that differ only in their seeds as one, in the order of their first appearance."""
+    seeds, first = {}, {}
+    for case in cases:
+        key = repr(replace(case, seeds=()))
+        first.setdefault(key, case)
+        seeds[key] = (*seeds.get(key, ()), *case.seeds)
+    return [replace(case, seeds=seeds[key]) for key, case in first.items()]

@@ -1,0 +1,99 @@
+"""Environments: each file of this folder is one kind, found by its name.
+
+A new kind is a new file here, say ``two_rooms.py``, with a function ``make`` that takes keyword
+arguments and returns a :class:`~pgpd_hf.core.cmdp.CMDP`. A study asks for it by
+``environment: {name: two_rooms, ...}``, where the other keys are the arguments of ``make``.
+"""
+
+import importlib
+import inspect
+import pkgutil
+
+from pgpd_hf.core.arguments import require_one_of
+
+
+def make(options):
+    """Make the environment that a configuration describes.
+
+    Only the file of the requested kind is imported, so that a kind may depend on a library that
+    others do without.
+
+    Parameters
+    ----------
+    options : dict
+        The `environment` of a configuration: `name`, one of :func:`kinds`, and arguments of that
+        kind's ``make``. Without a `name`, the environment is read from `file` unless that is None
+        or missing; otherwise it is a random one, and the remaining keys are its arguments.
+
+    Returns
+    -------
+    CMDP
+
+    Raises
+    ------
+    ValueError
+        If the kind or one of its options is unknown, or a required option is missing; the message
+        lists what is allowed. Otherwise whatever the kind's ``make`` refuses.
+
+    Examples
+    --------
+    >>> from pgpd_hf import environments
+    >>> environments.make({"name": "random", "states": 5, "actions": 3, "threshold": 0.5})
+    <CMDP: |S| = 5, |A| = 3, discount 0.9, threshold 0.5, values in [0, 1]>
+    """
+    name, options = split(options)
+    require_one_of("name", name, kinds())
+    kind = importlib.import_module(f"{__name__}.{name}").make
+    allowed = inspect.signature(kind).parameters
+    for option in options:
+        if option not in allowed:
+            raise ValueError(
+                f"{option}: not an option of the environment {name!r}; allowed are "
+                f"{', '.join(allowed)}"
+            )
+    for option, parameter in allowed.items():
+        if parameter.default is parameter.empty and option not in options:
+            raise ValueError(f"{option}: required by the environment {name!r}")
+    return kind(**options)
+
+
+def split(options):
+    """Kind of environment that a configuration asks for, and the arguments of its ``make``.
+
+    Parameters
+    ----------
+    options : dict
+        As for :func:`make`.
+
+    Returns
+    -------
+    name : str
+        The kind, not checked.
+    arguments : dict
+
+    Examples
+    --------
+    >>> split({"file": "mine.npz", "states": 10})
+    ('file', {'path': 'mine.npz'})
+    """
+    options = dict(options)
+    path, name = options.pop("file", None), options.pop("name", None)
+    if name is None and path is not None:
+        return "file", {"path": path}
+    return name or "random", options
+
+
+def kinds():
+    """Names of the kinds of environment: the files of this folder.
+
+    Returns
+    -------
+    list of str
+        In alphabetical order.
+
+    Examples
+    --------
+    >>> {"file", "random"} <= set(kinds())
+    True
+    """
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))

@@ -1,0 +1,103 @@
+r"""Random environments, drawn as in the paper's experiment (Section 5)."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from pgpd_hf.core import streams
+from pgpd_hf.core.arguments import require_integer, require_number, require_one_of, shown
+from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.optima import maximize
+
+SCALES = ("normalized", "unit")
+MIDWAY = "midway"
+_MOST_ENTRIES = 2**27  # of the transition array: one gibibyte
+
+
+def random_cmdp(
+    states=10,
+    actions=4,
+    instance=1,
+    *,
+    discount=0.9,
+    concentration=5.0,
+    threshold=0.55,
+    scale="normalized",
+):
+    r"""Draw a random environment (Section 5 of the paper).
+
+    Rows of the transition probabilities are Dirichlet, rewards and utilities uniform, all of them
+    independent; the initial distribution is uniform.
+
+    Parameters
+    ----------
+    states, actions : int
+        :math:`|S| \ge 1` and :math:`|A| \ge 1`.
+    instance : int
+        Number of the draw, at least 0. The same number always gives the same environment.
+    discount : float
+        :math:`\gamma` in [0, 1).
+    concentration : float
+        Parameter of the symmetric Dirichlet distribution, positive.
+    threshold : float or "midway"
+        :math:`b`, in units of the value. "midway" puts it halfway between the utility value of the
+        policy that is best for the reward alone and the largest utility value of all policies, so
+        that the constraint binds in the same way whatever the size of the environment.
+    scale : {"normalized", "unit"}
+        Rewards and utilities lie in [0, 1] if "unit"; if "normalized" they are multiplied by
+        :math:`1-\gamma`, so that values lie in [0, 1].
+
+    Returns
+    -------
+    CMDP
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names it.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> pgpd_hf.random_cmdp()
+    <CMDP: |S| = 10, |A| = 4, discount 0.9, threshold 0.55, values in [0, 1]>
+    >>> pgpd_hf.random_cmdp(states=5, actions=3, instance=2, scale="unit", threshold="midway")
+    <CMDP: |S| = 5, |A| = 3, discount 0.9, threshold 3.83173, values in [0, 10]>
+    """
+    require_integer("states", states, 1)
+    require_integer("actions", actions, 1)
+    if states**2 * actions > _MOST_ENTRIES:
+        raise ValueError(
+            f"states, actions: at most {_MOST_ENTRIES} transition probabilities expected, "
+            f"got {states} x {actions} x {states}"
+        )
+    require_integer("instance", instance, 0)
+    if not require_number("concentration", concentration) > 0:
+        raise ValueError(f"concentration: a positive number expected, got {concentration}")
+    require_one_of("scale", scale, SCALES)
+    if not 0 <= require_number("discount", discount) < 1:
+        raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
+    midway = isinstance(threshold, str)
+    if midway and threshold != MIDWAY:
+        raise ValueError(f"threshold: a number or {MIDWAY!r} expected, got {shown(threshold)}")
+    random = np.random.Generator(streams.bit_generator(purpose="environment", instance=instance))
+    transition = random.dirichlet(np.full(states, float(concentration)), size=(states, actions))
+    largest = 1 - discount if scale == "normalized" else 1.0
+    cmdp = CMDP(
+        transition=transition,
+        reward=largest * random.random((states, actions)),
+        utility=largest * random.random((states, actions)),
+        initial=np.full(states, 1 / states),
+        discount=discount,
+        threshold=0.0 if midway else threshold,
+        scale=largest,
+    )
+    if midway:
+        best, safest = (
+            cmdp.evaluate(maximize(cmdp, signal))[1] for signal in (cmdp.reward, cmdp.utility)
+        )
+        return replace(cmdp, threshold=float(best + safest) / 2)
+    return cmdp
+
+
+make = random_cmdp

@@ -1,0 +1,428 @@
+"""Studies as they are run: checked as a whole, and without what cannot be meant.
+
+Snakemake merges a study's file into config/config.yaml, so that a study can add and change, but not
+take away. What config/config.yaml says about other environments than the study's would be refused,
+or would mean something else under the same name. So it is taken away here:
+
+* if the environment comes from a file, which holds one CMDP, all that is about others;
+* if a study changes its environment, what was chosen for that of config/config.yaml, unless the
+  study says it itself: settings of bounds and readings with an environment of their own, and the
+  numbers of random instances;
+* if a study drops an algorithm (`zpgpd_hf: null`), all that is about it.
+"""
+
+import copy
+import math
+from pathlib import Path
+
+from pgpd_hf import analyses, claims, resources, sweeps
+from pgpd_hf.analyses import instances
+from pgpd_hf.cases import Case, blocks
+from pgpd_hf.studies import configuration, readings
+from pgpd_hf.support import validation
+
+
+def admit(config, folder, own, defaults):
+    """Refuse a study that cannot be run; leave out what cannot be meant.
+
+    Parameters
+    ----------
+    config : dict
+        The configuration; stays as it is.
+    folder : path-like
+        Where the Snakefile is.
+    own : dict
+        What the study says itself, in its file and on the command line.
+    defaults : dict
+        What config/config.yaml says.
+
+    Returns
+    -------
+    config : dict
+        What is run.
+    lines : list of str
+        What is left out, and why.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
+    schema = load_schema(folder, "config")
+    validation.conform(config, schema)
+    config, lines = settle(config, folder, own, defaults)
+    configuration.check(config, schema)
+    configuration.check_bounds(config, schema)
+    for analysis in analyses.find().values():
+        analysis.check(config, schema)
+    claims.load_claims(Path(folder, "config/claims.yaml"), load_schema(folder, "claims"))
+    readings.check(config, load_readings(config, folder), schema)
+    return config, lines
+
+
+def settle(config, folder, own, defaults):
+    """Leave out what cannot be meant, without checking anything.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration that follows its schema; stays as it is.
+    folder : path-like
+        Where the Snakefile is.
+    own : dict
+        What the study says itself, in its file and on the command line.
+    defaults : dict
+        What config/config.yaml says.
+
+    Returns
+    -------
+    config : dict
+        What is run.
+    lines : list of str
+        What is left out, and why.
+    """
+    config = copy.deepcopy(config)
+    if "name" in config["environment"] and not configuration.is_random(config["environment"]):
+        # The keys of config/config.yaml are those of random environments.
+        config["environment"] = copy.deepcopy(own["environment"])
+    lines = [
+        _drop(config, name, folder)
+        for name, options in [*config["algorithms"].items()]
+        if not options
+    ]
+    return config, lines + _leave_out(config, folder, own, defaults)
+
+
+def _drop(config, algorithm, folder):
+    """Remove an algorithm and all that is about it."""
+    del config["algorithms"][algorithm]
+    tables = [config[part]["iterations"] for part in ("rates", "certificates")]
+    tables += [config[part]["algorithms"] for part in ("schedules", "grid")]
+    tables += [sweep["algorithms"] for sweep in config["sweeps"].values()]
+    for table in tables:
+        for name in [name for name in table if sweeps.studied(name) == algorithm]:
+            del table[name]
+    idle = [name for name, it in load_readings(config, folder).items() if readings.is_idle(it)]
+    _remove(config, "claims.readings", idle)
+    return f"left out, because the study has no {algorithm}: all that is about it"
+
+
+def _leave_out(config, folder, own, defaults):
+    """Remove what the study's environment rules out."""
+    random = configuration.is_random(config["environment"])
+    changed = [
+        f"environment.{key}"
+        for key, value in own.get("environment", {}).items()
+        if defaults["environment"].get(key) not in (None, value)
+    ]
+    # Another draw is as good as that of config/config.yaml.
+    if random and not set(changed) - {"environment.instance"}:
+        return []
+
+    def inherited(*keys):
+        return not random or not _says(own, keys)
+
+    left = {
+        "bounds.settings": [
+            name
+            for name, options in config["bounds"]["settings"].items()
+            if _differs(options["environment"])
+            and inherited("bounds", "settings", name, "environment")
+        ],
+        "claims.readings": [
+            name
+            for name, reading in load_readings(config, folder).items()
+            if _differs(reading["config"].get("environment", {}))
+            and inherited("claims", "readings")
+        ],
+        "claims.instances.groups": [
+            name
+            for name in config["claims"]["instances"]["groups"]
+            if inherited("claims", "instances", "groups", name, "numbers")
+        ],
+    }
+    if not random:
+        left["sweeps"] = [name for name in sweeps.SIZES if name in config["sweeps"]]
+        left["grid.algorithms"] = list(config["grid"]["algorithms"])
+    for key, names in left.items():
+        _remove(config, key, names)
+    listed = "; ".join(f"{key}: {', '.join(names)}" for key, names in left.items() if names)
+    if not random:
+        idle = [] if "name" in config["environment"] else changed  # keys beside a file
+        listed = "; ".join(filter(None, [*idle, listed]))
+        what = configuration.describe(config["environment"])
+        reason = f"because the CMDP {what} is one, and there is nothing to draw others from"
+        advice = ""
+    else:
+        reason = f"because chosen for another environment, of which {', '.join(changed)} differs"
+        advice = (
+            ". To have them, say in the study's own file what they shall be: the environment of a "
+            "setting, the list of readings, the numbers of a group"
+        )
+    return [f"left out, {reason}: {listed}{advice}"] if listed else []
+
+
+def load_readings(config, folder):
+    """Read the readings of a study, without what they say about algorithms that it has dropped.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    folder : path-like
+        Where the Snakefile is.
+
+    Returns
+    -------
+    dict
+        Readings by name, without what is about algorithms that the study has not.
+    """
+    schema = load_schema(folder, "reading")
+    return {
+        name: readings.restrict(
+            readings.load_reading(Path(folder, "config/readings"), name, schema),
+            config["algorithms"],
+        )
+        for name in config["claims"]["readings"]
+    }
+
+
+def load_schema(folder, name):
+    """Read a JSON Schema.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where the Snakefile is.
+    name : str
+        Kind of configuration file: "config", "claims" or "reading".
+
+    Returns
+    -------
+    dict
+    """
+    return validation.read_yaml(Path(folder, f"workflow/schemas/{name}.schema.yaml"))
+
+
+def _differs(changes):
+    """Whether changes of an environment describe a random one; a file holds a CMDP as it is."""
+    return bool(set(changes) - {"file"})
+
+
+def _says(own, keys):
+    """Whether a study says something itself."""
+    for key in keys:
+        if key not in own:
+            return False
+        own = own[key]
+    return True
+
+
+def _remove(config, key, names):
+    """Remove entries of a table or a list."""
+    *parents, last = key.split(".")
+    for parent in parents:
+        config = config[parent]
+    if isinstance(config[last], dict):
+        config[last] = {name: config[last][name] for name in config[last] if name not in names}
+    else:
+        config[last] = [name for name in config[last] if name not in names]
+
+
+def work(config, algorithm, evaluators):
+    """Runs of Figure 1, or of one of its readings.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration, or the reading's.
+    algorithm : str
+        A key of its `algorithms`.
+    evaluators : sequence of int or None
+        Values of M.
+
+    Returns
+    -------
+    list of tuple of (int, list of Case)
+        Seeds and their cases.
+    """
+    settings = [configuration.run_setting(config, algorithm, number) for number in evaluators]
+    return [
+        (seed, [Case(algorithm, setting, (seed,)) for setting in settings])
+        for seed in range(config["seeds"])
+    ]
+
+
+def fill_jobs(config, items):
+    """Pack work into jobs.
+
+    Parameters
+    ----------
+    config : dict
+        The configuration that the work belongs to: its `job_minutes` and its `block`.
+    items : list of tuple of (int, list of Case)
+        Numbers and their cases.
+
+    Returns
+    -------
+    dict
+        Cases by block, made by :func:`pgpd_hf.cases.blocks`.
+    """
+    size = configuration.size(config)
+    return blocks(
+        items,
+        lambda cases: resources.seconds(cases, size),
+        config["job_minutes"],
+        config["block"],
+    )
+
+
+def calibration(config, algorithm):
+    """What the calibration of an algorithm's step sizes needs.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+
+    Returns
+    -------
+    dict
+        Arguments of :func:`pgpd_hf.studies.calibration.score`.
+    """
+    options = config["calibration"]
+    return {
+        "algorithm": algorithm,
+        "setting": configuration.run_setting(config, algorithm, options["evaluators"]),
+        "candidates": options["candidates"][algorithm],
+        "seeds": options["seeds"],
+    }
+
+
+def calibration_seconds(config, algorithm):
+    """Time that the calibration of an algorithm takes.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+
+    Returns
+    -------
+    float
+        Seconds of one core.
+    """
+    options = calibration(config, algorithm)
+    pairs = [len(candidates) for candidates in options["candidates"].values()]
+    case = Case(algorithm, options["setting"], tuple(range(options["seeds"])))
+    return math.prod(pairs) * resources.seconds([case], configuration.size(config))
+
+
+def certified_cases(config, algorithm):
+    """Runs along which certificates are computed.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+    algorithm : str
+        A key of its `certificates.iterations`.
+
+    Returns
+    -------
+    list of Case
+        One for each M.
+    """
+    options = config["certificates"]
+    iterations = {"iterations": options["iterations"][algorithm]}
+    return [
+        Case(
+            algorithm,
+            configuration.run_setting(config, algorithm, evaluators) | iterations,
+            tuple(range(options["seeds"])),
+        )
+        for evaluators in config["evaluators"]
+    ]
+
+
+def judged(config, loaded):
+    """What has a table of verdicts.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+    loaded : dict
+        Readings by name.
+
+    Returns
+    -------
+    dict
+        Title, by the folder of the results.
+    """
+    return {
+        "": "default",
+        **{f"readings/{name}/": reading["title"] for name, reading in loaded.items()},
+        **{f"instances/{group}/": title for group, title in instances.judged(config).items()},
+    }
+
+
+def table_megabytes(config):
+    """Memory for all traces that one table or notebook may be made from.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+
+    Returns
+    -------
+    float
+        Megabytes.
+    """
+    options = config["claims"]["instances"]
+    numbers = sum(len(group["numbers"]) for group in options["groups"].values())
+    seeds = config["seeds"] + options["seeds"] * numbers
+    return resources.ROW * 200 * len(config["algorithms"]) * len(config["evaluators"]) * seeds
+
+
+def certificate_seconds(config, algorithm):
+    """Time that the certificates of an algorithm take.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+    algorithm : str
+        A key of its `certificates.iterations`.
+
+    Returns
+    -------
+    float
+        Seconds of one core.
+    """
+    options = config["certificates"]
+    iterates = len(config["evaluators"]) * options["seeds"] * options["iterations"][algorithm]
+    draws = options["draws"] * resources.CERTIFIED_DRAW
+    return iterates * resources.CERTIFIED_ITERATION + draws
+
+
+def certificate_megabytes(config, algorithm):
+    """Memory that one run with all its estimates takes.
+
+    Parameters
+    ----------
+    config, algorithm
+        As for :func:`certificate_seconds`.
+
+    Returns
+    -------
+    float
+        Megabytes.
+    """
+    iterates = config["certificates"]["iterations"][algorithm]
+    return math.prod(configuration.size(config)) * iterates * resources.CERTIFIED_ENTRY

@@ -1,0 +1,366 @@
+"""Summaries of sweeps and schedules over seeds: means, slopes, differences.
+
+They are apart from what runs, so that another look at the runs does not repeat them.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.statistics import (
+    difference_interval,
+    loglog_slope,
+    mean_interval,
+    power_with_floor,
+)
+from pgpd_hf.sweeps import METRICS, QUANTITIES
+
+FASTER = ("at least as fast", "slower")  # a slope beside a promised exponent
+LOWER = ("lower", "higher")  # a difference beside zero
+OUTCOMES = (*QUANTITIES, *(f"late_{name}" for name in QUANTITIES))
+CURVE = ["sweep", "algorithm", "curve"]
+
+
+def means(table, metrics=METRICS, keys=(*CURVE, "axis", "value")):
+    """Reduce runs over seeds.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.sweeps.averages`, of any sweeps.
+    metrics : sequence of str
+        Columns to reduce.
+    keys : sequence of str
+        Columns that tell cases apart.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per case and metric: the keys, metric, mean, low, high, seeds, and the queries and
+        steps of one run.
+    """
+    rows = []
+    for key, group in table.groupby(list(keys), sort=False, dropna=False):
+        cost = group["queries"].iloc[0], group["steps"].iloc[0]
+        for metric in metrics:
+            limits = map(float, mean_interval(group[metric]))
+            rows.append((*key, metric, *limits, len(group), *cost))
+    columns = [*keys, "metric", "mean", "low", "high", "seeds", "queries", "steps"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def excess(table, reference, keys, metrics=METRICS):
+    """Subtract from each run the reference's run of the same seed.
+
+    Streams are independent, so the noise of the reference is in the differences.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.sweeps.averages`.
+    reference : pandas.DataFrame
+        Rows of the same kind, one per algorithm, seed and `keys`.
+    keys : list of str
+        Columns in which a run and its reference agree, beside algorithm and seed.
+    metrics : sequence of str
+        Columns to subtract.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows of `table` that have a reference.
+    """
+    keys = ["algorithm", "seed", *keys]
+    both = table.merge(
+        reference[[*keys, *metrics]], on=keys, suffixes=("", "_reference"), validate="many_to_one"
+    )
+    for metric in metrics:
+        both[metric] -= both.pop(f"{metric}_reference")
+    return both
+
+
+def slopes(table, metrics=METRICS, floor=False, keys=CURVE):
+    """Slopes of log mean against the log of the axis, one per curve.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.sweeps.averages`.
+    metrics : sequence of str
+        Columns to fit.
+    floor : bool
+        Also fit a floor plus a power.
+    keys : list of str
+        Columns that tell curves apart.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per curve and metric: slope, slope_low, slope_high (95 % bootstrap interval over
+        seeds; NaN where a mean is not positive, so that it has no logarithm, or where there is one
+        seed only); with `floor` also floor and power of a + c x^p, and their intervals.
+        Infinity is no position on the axis, so such points are left out.
+    """
+    rows = []
+    finite = table[table["value"] < math.inf]
+    for key, group in finite.groupby(keys, sort=False, dropna=False):
+        values = sorted(group["value"].unique())
+        for metric in metrics:
+            samples = [group.loc[group["value"] == x, metric].to_numpy() for x in values]
+            row = [*key, metric, *loglog_slope(values, samples)]
+            if floor:
+                row += [number for part in power_with_floor(values, samples) for number in part]
+            rows.append(row)
+    columns = [*keys, "metric", "slope", "slope_low", "slope_high"]
+    if floor:
+        columns += ["floor", "floor_low", "floor_high", "power", "power_low", "power_high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def local_slopes(table, means, digits=2):
+    """Slopes between neighbouring positions, whose spread a fitted slope hides.
+
+    Where means swing, a fitted slope depends on where in the swing the positions lie. All seeds
+    swing alike, so an interval over seeds does not show it.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`slopes`.
+    means : pandas.DataFrame
+        Made by :func:`means`, of the same runs.
+    digits : int
+        After the point.
+
+    Returns
+    -------
+    list of str
+        For each row of `table` the slopes along the axis, such as "-0.78, -1.03, 0.95"; a dash
+        where one of the two means is not positive.
+    """
+    keys = [*CURVE, "metric"]
+    lines = dict(iter(means[means["value"] < math.inf].groupby(keys, sort=False)))
+    texts = []
+    for key in table[keys].itertuples(index=False, name=None):
+        line = lines[key].sort_values("value")
+        heights = np.log(line["mean"].where(line["mean"] > 0).to_numpy())
+        found = np.diff(heights) / np.diff(np.log(line["value"].to_numpy()))
+        texts.append(", ".join("—" if np.isnan(x) else f"{x:.{digits}f}" for x in found))
+    return texts
+
+
+def scale_slopes(table, scale):
+    """Slopes of a function of the axis, fitted where the runs are.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.sweeps.averages`.
+    scale : callable
+        Positive function of an array of positions, such as M.
+
+    Returns
+    -------
+    list of float
+        One per curve, in the order of :func:`slopes`.
+    """
+    found = []
+    for _, group in table[table["value"] < math.inf].groupby(CURVE, sort=False):
+        values = np.array(sorted(group["value"].unique()))
+        found.append(loglog_slope(values, scale(values)[:, None])[0])
+    return found
+
+
+def verdict(low, high, edge, words=FASTER):
+    """Say on which side of a value an interval lies.
+
+    Parameters
+    ----------
+    low, high : float
+        The interval, not NaN.
+    edge : float
+        The value.
+    words : tuple of str
+        For an interval that lies wholly at or below the value, and for one wholly above.
+
+    Returns
+    -------
+    str
+        One of `words`, or "open" if the interval decides neither way.
+    """
+    if high <= edge:
+        return words[0]
+    return words[1] if low > edge else "open"
+
+
+def slope_verdicts(table, promised, words=FASTER):
+    """Compare slopes with promised exponents.
+
+    A verdict is about the range of positions that was run, and allows for the noise of seeds only.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`slopes`.
+    promised : float or sequence of float
+        For all rows, or for each.
+    words : tuple of str
+        As for :func:`verdict`.
+
+    Returns
+    -------
+    list of str
+        The verdict, or why there is none.
+    """
+    texts = []
+    rows = table[["algorithm", "slope", "slope_low", "slope_high"]].itertuples(index=False)
+    for row, edge in zip(rows, np.broadcast_to(promised, len(table)), strict=True):
+        if math.isnan(row.slope):
+            texts.append("no slope: a mean ≤ 0")
+        elif not math.isnan(row.slope_low):
+            texts.append(verdict(row.slope_low, row.slope_high, edge, words))
+        elif get_algorithm(row.algorithm).limit_of:
+            texts.append("no interval: exact")
+        else:
+            texts.append("no interval: one seed, or a resampled mean ≤ 0")
+    return texts
+
+
+def difference_verdicts(table, words=LOWER):
+    """Compare differences with zero.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`compare`.
+    words : tuple of str
+        As for :func:`verdict`.
+
+    Returns
+    -------
+    list of str
+        The verdict; a dash for the reference, or where there is one seed only.
+    """
+    ends = table[["difference_low", "difference_high"]].to_numpy(dtype=float)
+    return [
+        "—" if math.isnan(low) or math.isnan(high) else verdict(low, high, 0, words)
+        for low, high in ends
+    ]
+
+
+def outcomes(traces, share=0.1):
+    r"""What schedules achieve: the theorems' averages, and the end of the run.
+
+    Parameters
+    ----------
+    traces : pandas.DataFrame
+        Made by :func:`pgpd_hf.analyses.schedules`, with a column `schedule`.
+    share : float
+        The late values are averages over this last part of the iterates.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per algorithm, schedule and seed, with a column for each of :data:`OUTCOMES`, and the
+        costs `queries` and `steps`.
+    """
+    rows = []
+    for key, trace in traces.groupby(["algorithm", "schedule", "seed"], sort=False):
+        trace = trace.set_index("iteration")
+        length, price = trace.index.max(), trace["optimal_multiplier"].iloc[0]
+        # Sums over iterates 0..t are (t + 1) times the running mean.
+        first = trace.index[trace.index <= (1 - share) * length].max()
+        row = dict(zip(["algorithm", "schedule", "seed"], key, strict=True))
+        for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
+            mean = trace[f"mean_{column}"]
+            row[name] = mean[length - 1]
+            late = length * mean[length - 1] - (first + 1) * mean[first]
+            row[f"late_{name}"] = late / (length - 1 - first)
+        for late in ("", "late_"):
+            row[f"{late}priced_gap"] = row[f"{late}gap"] + price * row[f"{late}violation"]
+        rows.append({**row, **trace.loc[length, ["queries", "steps"]].to_dict()})
+    return pd.DataFrame(rows)
+
+
+def spent(traces, metric="priced_gap"):
+    """Means over seeds along runs, with what has been spent.
+
+    Parameters
+    ----------
+    traces : pandas.DataFrame
+        Made by :func:`pgpd_hf.analyses.schedules`, with a column `schedule`.
+    metric : str
+        Column to reduce.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per algorithm, schedule and iteration: queries, steps, mean, low, high.
+    """
+    keys = ["algorithm", "schedule", "iteration", "queries", "steps"]
+    rows = [
+        (*key, *map(float, mean_interval(group)))
+        for key, group in traces.groupby(keys, sort=False)[metric]
+    ]
+    return pd.DataFrame(rows, columns=[*keys, "mean", "low", "high"])
+
+
+def with_interval(table, name, digits=3):
+    """Estimates and their intervals as text for people.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        With columns `name`, `name_low` and `name_high`.
+    name : str
+        The estimate; "mean" has its ends in `low` and `high`.
+    digits : int
+        After the point.
+
+    Returns
+    -------
+    list of str
+        Such as "-0.50  [-0.52, -0.48]"; a dash where there is no estimate.
+    """
+    ends = ["low", "high"] if name == "mean" else [f"{name}_low", f"{name}_high"]
+    texts = []
+    for estimate, low, high in table[[name, *ends]].to_numpy(dtype=float):
+        text = "—" if math.isnan(estimate) else f"{estimate:.{digits}f}"
+        known = not (math.isnan(estimate) or math.isnan(low))
+        texts.append(text + (f"  [{low:.{digits}f}, {high:.{digits}f}]" if known else ""))
+    return texts
+
+
+def compare(results, reference):
+    """Differences between schedules and a reference, with intervals over seeds.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Made by :func:`outcomes`.
+    reference : str
+        Schedule that the others are compared to.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per algorithm, schedule and metric: mean, low and high of the schedule; difference,
+        difference_low and difference_high of its mean from the reference's (Student's t for
+        independent samples of unequal variance).
+    """
+    rows = []
+    for (algorithm, schedule), group in results.groupby(["algorithm", "schedule"], sort=False):
+        base = results[(results["algorithm"] == algorithm) & (results["schedule"] == reference)]
+        for metric in OUTCOMES:
+            interval = map(float, mean_interval(group[metric]))
+            difference = (
+                (0.0, np.nan, np.nan)
+                if schedule == reference
+                else difference_interval(group[metric], base[metric])
+            )
+            rows.append((algorithm, schedule, metric, *interval, *difference))
+    columns = ["algorithm", "schedule", "metric", "mean", "low", "high"]
+    columns += ["difference", "difference_low", "difference_high"]
+    return pd.DataFrame(rows, columns=columns)

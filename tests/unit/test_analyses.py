@@ -1,0 +1,205 @@
+"""Analyses: found in their folder, complete, and planned as the workflow expects it."""
+
+import copy
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pgpd_hf import analyses, sweeps
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.analyses import effects, sensitivity, slopes
+from pgpd_hf.cases import STEPS, Case, run_cases
+from pgpd_hf.claims import load_claims
+from pgpd_hf.core.arguments import located
+from pgpd_hf.environments import make
+from pgpd_hf.studies.readings import overlay
+
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+FOUND = analyses.find()
+COMPLETE = (
+    '"""Mine."""\nTARGET = "all"\nTABLES = {}\ndef plan(config): return {}\n'
+    "def check(config, schema): pass\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Another folder in which analyses are looked for, too."""
+    monkeypatch.setattr(analyses, "__path__", [*analyses.__path__, str(tmp_path)])
+    importlib.invalidate_caches()
+    yield tmp_path
+    sys.modules.pop("pgpd_hf.analyses.mine", None)
+    if hasattr(analyses, "mine"):
+        del analyses.mine
+
+
+def test_file_is_an_analysis(folder):
+    (folder / "mine.py").write_text(COMPLETE)
+    found = analyses.find()
+    assert found["mine"].TARGET == "all"
+    assert set(found) == {*FOUND, "mine"}
+    assert list(FOUND) == sorted(FOUND)
+
+
+@pytest.mark.parametrize("name", ["TARGET", "TABLES", "plan", "check"])
+def test_incomplete_file_is_refused(folder, name):
+    lines = COMPLETE.splitlines()
+    kept = [line for line in lines if not line.startswith((f"{name} =", f"def {name}("))]
+    assert len(kept) == len(lines) - 1
+    (folder / "mine.py").write_text("\n".join(kept))
+    message = rf"^analyses/mine\.py: {name} expected, see analyses/__init__\.py$"
+    with pytest.raises(TypeError, match=message):
+        analyses.find()
+
+
+@pytest.mark.parametrize("name", sorted(FOUND))
+def test_analysis_is_what_its_folder_promises(name):
+    analysis = FOUND[name]
+    assert analysis.TARGET in ("all", "theory", "claims", "grid")
+    assert len(analysis.__doc__.splitlines()[0]) > 5
+    if (ROOT / f"notebooks/{name}.ipynb").exists():
+        assert isinstance(analysis.parameters(CONFIG), dict)
+    elif analysis.TABLES:
+        assert callable(analysis.tabulate)
+
+
+@pytest.mark.parametrize("name", sorted(FOUND))
+def test_plan_is_made_of_cases_whose_algorithm_ends_the_part(name):
+    plan = FOUND[name].plan(CONFIG)
+    assert plan
+    for part, items in plan.items():
+        numbers = [number for number, _ in items]
+        assert numbers == sorted(set(numbers)), part
+        for _, cases in items:
+            assert cases
+            for case in cases:
+                assert isinstance(case, Case)
+                assert case.algorithm == part.rpartition("/")[2]
+                assert case.seeds
+                assert case.labels
+
+
+@pytest.mark.parametrize("name", sorted(FOUND))
+def test_no_two_cases_of_an_analysis_are_the_same_run(name):
+    """Different cases may share a purpose only where a setting or an environment differs."""
+    for part, items in FOUND[name].plan(CONFIG).items():
+        keys = [
+            (case.seeds, repr(case.environment), repr(case.setting), case.factors, case.purpose)
+            for _, cases in items
+            for case in cases
+        ]
+        assert len(keys) == len(set(keys)), part
+
+
+@pytest.mark.parametrize("name", sorted(FOUND))
+def test_plan_and_check_leave_the_configuration_as_it_is(name):
+    config = copy.deepcopy(CONFIG)
+    FOUND[name].check(config, SCHEMA)
+    FOUND[name].plan(config)
+    assert config == CONFIG
+
+
+@pytest.mark.parametrize("name", sorted(FOUND))
+def test_settings_are_ready_but_for_calibrated_steps(name):
+    """None is left that only calibration or the run itself would refuse."""
+    for part, items in FOUND[name].plan(CONFIG).items():
+        for case in items[0][1]:
+            kind = get_algorithm(case.algorithm)
+            fields = kind.known(case.setting)
+            with located(f"{name} {part}"):
+                for step in STEPS:
+                    value = fields.pop(step)
+                    assert value in ("calibrated", None) or value >= 0
+                phases = fields.pop("phases", [{}])
+                for phase in phases:
+                    Setting(**fields | phase)
+
+
+@pytest.mark.parametrize(
+    ("analysis", "names"),
+    [(slopes, ["length", "corollary"]), (effects, ["people", "horizon", "pairs", "states"])],
+)
+def test_sweeps_are_shown_by_one_analysis_each(analysis, names):
+    plan = analysis.plan(CONFIG)
+    shown = {case.labels["sweep"] for items in plan.values() for case in items[0][1]}
+    assert set(names) <= shown <= set(analysis.SWEEPS)
+    assert plan == sweeps.plan(CONFIG, analysis.SWEEPS)
+    assert {*slopes.SWEEPS} | {*effects.SWEEPS} == set(CONFIG["sweeps"])
+    assert not {*slopes.SWEEPS} & {*effects.SWEEPS}
+
+
+@pytest.mark.parametrize(
+    ("analysis", "own", "other"), [(slopes, "length", "pairs"), (effects, "pairs", "length")]
+)
+def test_analysis_refuses_its_own_sweeps_only(analysis, own, other):
+    for name in (own, other):
+        config = copy.deepcopy(CONFIG)
+        axis = config["sweeps"][name]["varies"]
+        config["sweeps"][name]["algorithms"] = {"npgpd_hf": {axis: [20, 10]}}
+        if name == other:
+            analysis.check(config, SCHEMA)
+            continue
+        with pytest.raises(ValueError, match=rf"^sweeps\.{own}\.algorithms\.npgpd_hf: {axis}: inc"):
+            analysis.check(config, SCHEMA)
+
+
+# Sensitivity.
+
+SMALL = overlay(
+    CONFIG,
+    {
+        "environment": {"states": 5, "actions": 3, "threshold": 0.5},
+        "algorithms": {"npgpd_hf": {"iterations": 40, "primal_step": 0.3, "dual_step": 0.2}},
+        "claims": {"sensitivity": {"factors": [0.1, 1], "pairs": [1, 3], "seeds": 2}},
+    },
+)
+
+
+def test_sensitivity_has_an_item_per_position_and_all_evaluators_in_each():
+    plan = sensitivity.plan(SMALL)
+    assert list(plan) == [
+        *("steps/npgpd_hf", "pairs/npgpd_hf"),
+        *("steps/zpgpd_hf", "pairs/zpgpd_hf", "perturbation/zpgpd_hf"),
+    ]
+    steps = [cases for _, cases in plan["steps/npgpd_hf"]]
+    assert [cases[0].factors for cases in steps] == [(0.1, 0.1), (0.1, 1), (1, 0.1), (1, 1)]
+    for cases in steps:
+        assert [case.setting["evaluators"] for case in cases] == [16, 64, 256]
+        assert {(case.seeds, case.purpose) for case in cases} == {((0, 1), "sensitivity")}
+        for case in cases:
+            assert (case.labels["first"], case.labels["second"]) == case.factors
+    pairs = [cases[0] for _, cases in plan["pairs/npgpd_hf"]]
+    assert [case.setting["pairs"] for case in pairs] == [1, 3]
+    assert [case.labels for case in pairs] == [
+        {"axis": "pairs", "first": number, "second": None} for number in (1, 3)
+    ]
+    assert {case.factors for case in pairs} == {(1.0, 1.0)}
+
+
+def test_infinitely_many_evaluators_are_no_position():
+    config = overlay(SMALL, {"evaluators": [16, None]})
+    for items in sensitivity.plan(config).values():
+        assert [case.setting["evaluators"] for _, cases in items for case in cases] == [16] * len(
+            items
+        )
+
+
+def test_sensitivity_is_tabulated_per_position_and_evaluators():
+    listed = [case for _, cases in sensitivity.plan(SMALL)["steps/npgpd_hf"] for case in cases]
+    runs = run_cases(listed, make(SMALL["environment"]), {})
+    schema = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
+    claims = load_claims(ROOT / "config/claims.yaml", schema)
+    table = sensitivity.tabulate(runs, claims)
+    assert len(table) == 4 * 3
+    assert table["evaluators"].tolist() == [16, 64, 256] * 4
+    assert (table["holding"] <= table["decidable"]).all()
+    assert (table["decidable"] > 0).any()
+    chosen = runs.query("first == 0.1 and second == 1 and evaluators == 64")
+    late = chosen[chosen["iteration"] >= 30].groupby("seed")["optimality_gap"].mean().mean()
+    row = table.query("first == 0.1 and second == 1 and evaluators == 64").iloc[0]
+    assert row["gap"] == pytest.approx(late / runs["value_bound"].iloc[0], abs=0.01)

@@ -1,0 +1,186 @@
+"""Configurations: the rules that tie keys to each other, and the settings that follow from them."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pgpd_hf import random_cmdp
+from pgpd_hf.studies import configuration
+from pgpd_hf.studies.readings import overlay
+
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+
+
+def refusal(changes):
+    with pytest.raises(ValueError, match=r".") as refused:
+        configuration.check(overlay(CONFIG, changes), SCHEMA)
+    message = str(refused.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.fixture
+def archive(tmp_path, monkeypatch):
+    """A folder with an environment in a file."""
+    monkeypatch.chdir(tmp_path)
+    random_cmdp(6, 3, 2, threshold=0.5).save("mine.npz")
+    return "mine.npz"
+
+
+def test_setting_of_a_run_is_that_of_the_study_with_theorems_left_open():
+    setting = configuration.run_setting(CONFIG, "zpgpd_hf", 64)
+    assert setting == {
+        "evaluators": 64,
+        "horizon": 80,
+        "link": "logistic",
+        "iterations": 50000,
+        "pairs": 1,
+        "primal_step": "calibrated",
+        "dual_step": "calibrated",
+        "perturbation": None,
+        "directions": "sphere",
+        "parameterization": "direct",
+    }
+    steps = {"primal_step": "theorem", "dual_step": 0.3}
+    config = overlay(CONFIG, {"algorithms": {"npgpd_hf": steps}})
+    setting = configuration.run_setting(config, "npgpd_hf", None)
+    assert (setting["primal_step"], setting["dual_step"]) == (None, 0.3)
+    assert setting["evaluators"] is None
+
+
+@pytest.mark.parametrize("numbers", [[1, 2, 3], [5], [], [1, None], [None]])
+def test_increasing_numbers_pass(numbers):
+    configuration.require_increasing("key", numbers)
+
+
+@pytest.mark.parametrize("numbers", [[2, 1], [None, 1], [1, None, 2]])
+def test_other_numbers_are_refused(numbers):
+    with pytest.raises(ValueError, match=r"^key: increasing order expected, null last, got \["):
+        configuration.require_increasing("key", numbers)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"evaluators": [64, 16]}, "evaluators: increasing order expected"),
+        ({"evaluators": [None, 16]}, "evaluators: increasing order expected"),
+        ({"environment": {"threshold": 0.95}}, "environment: threshold: 0.95 leaves no slack"),
+        (
+            {"algorithms": {"npgpd_hf": {"primal_step": 0.1}}},
+            "algorithms.npgpd_hf: primal_step and dual_step are calibrated together, or neither",
+        ),
+        (
+            {"algorithms": {"npgpd_hf": {"directions": "sphere"}}},
+            "algorithms.npgpd_hf: directions: no option of npgpd_hf",
+        ),
+        (
+            {"algorithms": {"npgpd_hf": {"pairs": 10000}}},
+            "algorithms.npgpd_hf: pairs, horizon: one iteration draws",
+        ),
+        (
+            {"certificates": {"iterations": {"npg_pd": 10}}},
+            "certificates.iterations.npg_pd: the study has no such algorithm",
+        ),
+    ],
+    ids=str,
+)
+def test_keys_that_do_not_fit_each_other_are_refused(changes, message):
+    assert refusal(changes).startswith(message)
+
+
+def test_calibrated_steps_need_candidates():
+    config = copy.deepcopy(CONFIG)
+    del config["calibration"]["candidates"]["npgpd_hf"]
+    message = r"^calibration\.candidates: no entry for the algorithm 'npgpd_hf', whose steps are"
+    with pytest.raises(ValueError, match=message):
+        configuration.check(config, SCHEMA)
+    config["algorithms"]["npgpd_hf"] |= {"primal_step": 0.1, "dual_step": 0.1}
+    configuration.check(config, SCHEMA)
+
+
+def test_changes_of_an_environment_replace_its_keys():
+    found = configuration.vary(CONFIG, {"instance": 4, "scale": "unit"})
+    assert found == CONFIG["environment"] | {"instance": 4, "scale": "unit"}
+    assert CONFIG["environment"]["instance"] == 1
+
+
+@pytest.mark.parametrize(
+    ("environment", "named"), [({"file": "mine.npz"}, "in mine.npz"), ({"name": "coin"}, "coin")]
+)
+def test_nothing_but_a_random_environment_can_be_changed(environment, named):
+    config = {"environment": environment}
+    assert configuration.vary(config, {}) == environment
+    assert configuration.describe(environment) == named
+    with pytest.raises(ValueError, match=f"^instance: nothing of the CMDP {named} can be changed$"):
+        configuration.vary(config, {"instance": 3})
+
+
+@pytest.mark.parametrize("environment", [{"name": "coin", "bias": 1}, {"file": "a.npz"}, {}])
+def test_file_takes_the_place_of_any_environment(environment):
+    found = configuration.vary({"environment": environment}, {"file": "b.npz"})
+    assert found["file"] == "b.npz"
+    assert "name" not in found
+
+
+@pytest.mark.parametrize(
+    ("options", "random"),
+    [({}, True), ({"file": None}, True), ({"name": "random"}, True), ({"file": "a.npz"}, False),
+     ({"name": "coin"}, False)],
+)  # fmt: skip
+def test_random_environments_are_told_from_others(options, random):
+    assert configuration.is_random(options) == random
+
+
+def test_size_is_that_of_the_environment(archive):
+    assert configuration.size(CONFIG) == (10, 4)
+    assert configuration.size({"environment": {}}) == (10, 4)
+    own = {**CONFIG["environment"], "file": archive}  # whose other keys have no effect
+    assert configuration.size({"environment": own}) == (6, 3)
+    assert configuration.environment({"environment": own}).threshold == 0.5
+
+
+def test_changed_environment_is_checked_and_made():
+    cmdp = configuration.check_environment("here", CONFIG, {"instance": 3}, SCHEMA)
+    assert (cmdp.transition == random_cmdp(instance=3).transition).all()
+    for changes, message in (
+        ({"threshold": 0.9}, "here: threshold: 0.9 leaves no slack"),
+        ({"discount": 2}, r"here\.discount: number at least 0"),
+        ({"colour": 1}, "here: environment: colour: not an option"),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}"):
+            configuration.check_environment("here", CONFIG, changes, SCHEMA)
+
+
+def test_problem_of_a_bound_has_the_changes_of_its_setting_and_the_steps_of_the_theorem():
+    cmdp, setting = configuration.bound_problem(CONFIG, "short-horizon")
+    assert (cmdp.states, cmdp.actions, cmdp.discount) == (5, 3, 0.5)
+    assert (setting.evaluators, setting.pairs, setting.horizon) == (16, 10, 10)
+    assert (setting.primal_step, setting.dual_step) == (None, None)
+
+
+def test_environment_that_would_take_many_minutes_to_solve_is_refused_before_it_is_drawn():
+    large = {"environment": CONFIG["environment"] | {"states": 10**6, "actions": 100}}
+    message = r"^environment: states, actions: at most 1000000 transition probabilities expected"
+    with pytest.raises(ValueError, match=message):
+        configuration.environment(large)
+
+
+def test_environment_is_solved_once_for_all_checks(monkeypatch):
+    solved = []
+    real = configuration.solve
+    monkeypatch.setattr(configuration, "solve", lambda cmdp: solved.append(cmdp) or real(cmdp))
+    monkeypatch.setattr(configuration, "_optima", {})
+    for _ in range(2):
+        configuration.check(CONFIG, SCHEMA)
+    configuration.check(overlay(CONFIG, {"environment": {"instance": 4}}), SCHEMA)
+    assert len(solved) == 2
+
+
+def test_environments_that_differ_in_one_number_are_told_apart():
+    one, other = random_cmdp(), random_cmdp(threshold=0.55 + 1e-12)
+    assert configuration._digest(one) == configuration._digest(random_cmdp())
+    assert configuration._digest(one) != configuration._digest(other)

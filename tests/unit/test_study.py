@@ -1,0 +1,312 @@
+"""A study as it is run: what is dropped or left out, what is refused, and what fills jobs."""
+
+import copy
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pgpd_hf import environments, random_cmdp, resources, run, study
+from pgpd_hf.cases import Case, run_cases
+from pgpd_hf.studies import configuration, readings
+
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+OTHERS = {"unit", "unit-binding", "unit-binding-ten-pairs", "unit-binding-fixed-mu"}
+COIN = """
+from pgpd_hf import CMDP
+
+def make(threshold, *, states=2, discount=0.5):
+    rows = [[[1 / states] * states] * 2] * states
+    signal = [[1, 0]] * states
+    return CMDP(rows, signal, [[0, 1]] * states, [1 / states] * states, discount, threshold)
+"""
+
+
+def changed(own):
+    """The default configuration with what a study says itself, as Snakemake merges it."""
+    return readings.overlay(CONFIG, own)
+
+
+def settled(own):
+    """What is run of a study, and what is said."""
+    return study.settle(changed(own), ROOT, own, CONFIG)
+
+
+def admitted(own):
+    """The same, checked."""
+    return study.admit(changed(own), ROOT, own, CONFIG)
+
+
+def mentions(node, name):
+    """Places of a nested table at which a name is a key."""
+    if not isinstance(node, dict):
+        return []
+    here = [(name,)] if name in node else []
+    return here + [(key, *at) for key in node for at in mentions(node[key], name)]
+
+
+@pytest.fixture
+def coin(tmp_path, monkeypatch):
+    """A kind of environment of one's own."""
+    (tmp_path / "coin.py").write_text(COIN)
+    monkeypatch.setattr(environments, "__path__", [*environments.__path__, str(tmp_path)])
+    yield
+    sys.modules.pop("pgpd_hf.environments.coin", None)
+
+
+# An algorithm is dropped.
+
+
+@pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
+def test_dropped_algorithm_goes_with_all_that_is_about_it(name):
+    own = {"algorithms": {name: None}}
+    config, lines = settled(own)
+    assert lines == [f"left out, because the study has no {name}: all that is about it"]
+    limit = {"npgpd_hf": "npg_pd", "zpgpd_hf": "pg_pd"}[name]
+    assert mentions(config, limit) == []
+    left = {at[0] for at in mentions(config, name)}
+    assert left == {"calibration", "claims"}  # candidates, which nothing asks for
+    other = ({"npgpd_hf", "zpgpd_hf"} - {name}).pop()
+    for part in ("rates", "certificates"):
+        assert list(config[part]["iterations"]) == [other]
+    for part in ("schedules", "grid"):
+        assert list(config[part]["algorithms"]) == [other]
+
+
+def test_study_of_one_algorithm_is_admitted_and_planned():
+    config, lines = admitted({"algorithms": {"zpgpd_hf": None}})
+    assert len(lines) == 1
+    for name, analysis in study.analyses.find().items():
+        parts = analysis.plan(config)
+        assert parts, name
+        assert not any("zpgpd_hf" in part or "pg_pd" == part for part in parts)
+    assert admitted({"algorithms": {"zpgpd_hf": None}}) == (config, lines)
+
+
+def test_readings_that_are_about_a_dropped_algorithm_alone_go_with_it():
+    config, _ = admitted({"algorithms": {"zpgpd_hf": None}})
+    gone = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
+    assert gone == {"fixed-mu", "small-mu", "tangent", "softmax"}
+    loaded = study.load_readings(config, ROOT)
+    assert "zpgpd_hf" not in str(loaded)
+    assert loaded["long"]["config"]["algorithms"] == {"npgpd_hf": {"iterations": 2000}}
+    assert loaded["positive-violation"]["config"] == {}  # which looks at runs differently
+
+
+def test_readings_of_a_whole_study_are_as_in_their_files():
+    for name, reading in study.load_readings(CONFIG, ROOT).items():
+        content = yaml.safe_load((ROOT / f"config/readings/{name}.yaml").read_text())
+        assert reading == {**readings.LOOK, "config": {}, **content}
+
+
+def test_study_without_any_algorithm_is_refused():
+    own = {"algorithms": {"zpgpd_hf": None, "npgpd_hf": None}}
+    with pytest.raises(ValueError, match=r"^algorithms: .* at least 1 entries expected"):
+        admitted(own)
+
+
+def test_configuration_stays_as_it_is():
+    own = {"algorithms": {"zpgpd_hf": None}, "environment": {"discount": 0.8}}
+    config = changed(own)
+    before = copy.deepcopy(config)
+    _, lines = study.settle(config, ROOT, own, CONFIG)
+    assert len(lines) == 2
+    assert (config, CONFIG["algorithms"]["zpgpd_hf"]["pairs"]) == (before, 1)
+
+
+# Environments of other kinds.
+
+
+@pytest.mark.usefixtures("coin")
+def test_environment_of_another_kind_leaves_out_what_is_about_others():
+    own = {"environment": {"name": "coin", "threshold": 0.7}}
+    config, lines = admitted(own)
+    assert config["environment"] == own["environment"]  # none of the default's keys
+    assert configuration.environment(config).states == 2
+    assert configuration.size(config) == (2, 2)
+    assert list(config["bounds"]["settings"]) == ["paper"]
+    assert set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"]) == OTHERS
+    assert config["claims"]["instances"]["groups"] == {}
+    assert config["grid"]["algorithms"] == {}
+    assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"states", "actions"}
+    assert len(lines) == 1
+    assert lines[0].startswith("left out, because the CMDP coin is one, and there is nothing to")
+    assert "threshold" not in lines[0]  # an option of this kind is none of those left out
+    again, same = study.settle(config, ROOT, own, CONFIG)
+    assert (again, same) == (config, [])
+
+
+@pytest.mark.usefixtures("coin")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": "coin"}, "environment: threshold: required by the environment 'coin'"),
+        ({"name": "maze"}, "environment: name: one of "),
+        (
+            {"name": "coin", "threshold": 0.7, "instance": 1},
+            "environment: instance: not an option of the environment 'coin'",
+        ),
+        ({"name": "coin", "threshold": 3.0}, "environment: threshold: 3.0 leaves no slack"),
+        (
+            {"name": "coin", "threshold": 0.7, "states": 800},
+            "environment.states: integer at least 1 and at most 500 expected, got 800",
+        ),
+        ({"name": 3}, "environment.name: string expected, got 3"),
+    ],
+)
+def test_environment_of_another_kind_that_cannot_be_made_is_refused(options, message):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        admitted({"environment": options})
+    assert str(refusal.value).startswith(message)
+
+
+def test_kind_that_is_named_though_it_is_the_default_changes_nothing_else():
+    config, lines = admitted({"environment": {"name": "random"}})
+    assert lines == []
+    assert config == changed({"environment": {"name": "random"}})
+    assert environments.make(config["environment"]).transition.shape == (10, 4, 10)
+
+
+@pytest.mark.usefixtures("coin")
+def test_file_takes_the_place_of_another_kind(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random_cmdp(4, 3, threshold=0.4).save("other.npz")
+    options = {**CONFIG["bounds"]["settings"]["paper"], "environment": {"file": "other.npz"}}
+    own = {
+        "environment": {"name": "coin", "threshold": 0.7},
+        "bounds": {"settings": {"other": options}},
+    }
+    config, _ = admitted(own)
+    assert configuration.bound_problem(config, "paper")[0].states == 2
+    assert configuration.bound_problem(config, "other")[0].states == 4
+
+
+# Work and jobs.
+
+
+def test_work_of_the_figure_has_an_item_per_seed_with_a_case_per_number_of_evaluators():
+    items = study.work(CONFIG, "npgpd_hf", [16, None])
+    assert [seed for seed, _ in items] == list(range(20))
+    for seed, cases in items:
+        assert cases == [
+            Case("npgpd_hf", configuration.run_setting(CONFIG, "npgpd_hf", number), (seed,))
+            for number in (16, None)
+        ]
+
+
+def test_cases_of_the_figure_are_runs_of_the_default_streams():
+    steps = {"iterations": 30, "primal_step": 0.3, "dual_step": 0.1}
+    config = changed({"algorithms": {"npgpd_hf": steps}, "seeds": 3})
+    (cases,) = study.fill_jobs(config, study.work(config, "npgpd_hf", [64])).values()
+    found = run_cases(cases, random_cmdp(), {})
+    assert found.equals(run(random_cmdp(), "npgpd_hf", seeds=range(3), evaluators=64, **steps))
+
+
+@pytest.mark.parametrize("minutes", [0.1, 1, 10, 60])
+def test_jobs_last_as_long_as_they_shall(minutes):
+    config = changed({"seeds": 2000, "block": None, "job_minutes": minutes})
+    for evaluators in ([64], [16, 64, 256]):
+        jobs = study.fill_jobs(config, study.work(config, "zpgpd_hf", evaluators))
+        count = len(next(iter(jobs.values()))) // len(evaluators)
+        setting = configuration.run_setting(config, "zpgpd_hf", 64)
+        once = len(evaluators) * resources.run_seconds("zpgpd_hf", setting, 10, 4)
+        if len(jobs) > 1:
+            assert count * once <= 60 * minutes * (1 + 1e-9)
+            assert (count + 1) * once > 60 * minutes
+        else:
+            assert 2000 * once <= 60 * minutes
+
+
+def test_a_job_has_no_more_seeds_than_a_block():
+    def first(**changes):
+        config = changed(changes)
+        return next(iter(study.fill_jobs(config, study.work(config, "zpgpd_hf", [16]))))
+
+    assert first(block=3) == "0000-0002"
+    assert first(block=3, job_minutes=0.001) == "0000-0000"
+
+
+@pytest.mark.parametrize("seeds", [21, 40, 47, 1000])
+@pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
+def test_more_seeds_of_the_default_study_only_add_files(seeds, algorithm):
+    before, after = (
+        list(study.fill_jobs(config, study.work(config, algorithm, [64])))
+        for config in (CONFIG, changed({"seeds": seeds}))
+    )
+    assert before == after[: len(before)]
+    ends = [block.split("-") for block in after[len(before) :]]
+    added = [seed for first, last in ends for seed in range(int(first), int(last) + 1)]
+    assert added == list(range(20, seeds))
+
+
+def plans(config):
+    """Work of all analyses, by analysis and part."""
+    return {
+        (name, part): items
+        for name, analysis in study.analyses.find().items()
+        for part, items in analysis.plan(config).items()
+    }
+
+
+@pytest.mark.parametrize("minutes", [0.1, 0.5, 10])
+def test_jobs_of_analyses_hold_all_of_the_work_and_are_not_too_long(minutes):
+    config = changed({"job_minutes": minutes})
+    for place, items in plans(config).items():
+        jobs = study.fill_jobs(config, items)
+        assert [case for cases in jobs.values() for case in cases] == [
+            case for _, cases in items for case in cases
+        ]
+        longest = max(resources.seconds(cases, (10, 4)) for _, cases in items)
+        for cases in jobs.values():
+            most = max(60 * minutes, longest) * (1 + 1e-9)
+            assert resources.seconds(cases, (10, 4)) <= most, place
+
+
+def test_calibration_tries_every_pair_on_its_own_seeds():
+    options = study.calibration(CONFIG, "npgpd_hf")
+    assert options == {
+        "algorithm": "npgpd_hf",
+        "setting": configuration.run_setting(CONFIG, "npgpd_hf", 64),
+        "candidates": CONFIG["calibration"]["candidates"]["npgpd_hf"],
+        "seeds": 4,
+    }
+    once = resources.run_seconds("npgpd_hf", options["setting"], 10, 4)
+    assert study.calibration_seconds(CONFIG, "npgpd_hf") == pytest.approx(25 * 4 * once)
+
+
+def test_certified_runs_have_their_own_length():
+    cases = study.certified_cases(CONFIG, "zpgpd_hf")
+    assert [case.setting["evaluators"] for case in cases] == CONFIG["evaluators"]
+    assert {(case.setting["iterations"], case.seeds) for case in cases} == {(10000, (0, 1, 2, 3))}
+
+
+def test_certificates_ask_for_more_the_more_iterates_there_are():
+    longer = changed({"certificates": {"iterations": {"zpgpd_hf": 10**6}}})
+    for ask in (study.certificate_seconds, study.certificate_megabytes):
+        assert ask(longer, "zpgpd_hf") > 10 * ask(CONFIG, "zpgpd_hf")
+    # Six tables of 40 numbers for each iterate, each of them twice.
+    assert study.certificate_megabytes(longer, "zpgpd_hf") > 1e6 * 40 * 96 / 1e6
+
+
+def test_joining_many_runs_takes_memory():
+    asked = study.table_megabytes(changed({"seeds": 10000}))
+    assert asked > 3 * study.table_megabytes(CONFIG)
+    numbers = {"claims": {"instances": {"groups": {"binding": {"numbers": list(range(500))}}}}}
+    assert study.table_megabytes(changed(numbers)) > 3 * study.table_megabytes(CONFIG)
+
+
+def test_everything_that_is_judged_has_a_title():
+    config = changed({"claims": {"readings": ["ten-pairs"]}})
+    config["claims"]["instances"]["groups"] = {
+        "binding": {"numbers": [1]},
+        "small": {"numbers": [2]},
+        "slack": {"numbers": [3], "title": "slack constraint"},
+    }
+    assert study.judged(config, study.load_readings(config, ROOT)) == {
+        "": "default",
+        "readings/ten-pairs/": "N = 10",
+        "instances/binding/": "binding",
+        "instances/slack/": "slack constraint",
+    }

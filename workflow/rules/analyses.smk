@@ -1,0 +1,113 @@
+# What is run and shown beside Figure 1: one rule runs blocks of cases of every analysis of
+# src/pgpd_hf/analyses, and each analysis has a rule of its own name that ends it.
+
+
+rule calibrate_block:
+    input:
+        code=lambda wildcards: code("calibrate.py", *modules_of(wildcards)),
+    output:
+        scores=f"{RESULTS}/{{analysis}}/{{part}}/calibration/{{first}}-{{last}}.csv",
+        steps=f"{RESULTS}/{{analysis}}/{{part}}/calibration/{{first}}-{{last}}.json",
+    log:
+        f"{RESULTS}/logs/{{analysis}}/{{part}}/calibration/{{first}}-{{last}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/{{analysis}}/{{part}}/calibration/{{first}}-{{last}}.tsv"
+    resources:
+        runtime=runtime(block_calibration_seconds),
+        mem_mb=memory(largest_size),
+    params:
+        calibration=lambda wildcards: study.calibration(*calibrated_part(wildcards)),
+        environments=lambda wildcards: {
+            case.instance: case.environment for case in block_of(wildcards)
+        },
+    message:
+        "{wildcards.analysis}: step sizes of {wildcards.part}, {wildcards.first} to {wildcards.last}"
+    script:
+        "../scripts/calibrate.py"
+
+
+rule run_block:
+    input:
+        code=lambda wildcards: code("run.py", *modules_of(wildcards)),
+        environment=f"{RESULTS}/environment.npz",
+        steps=lambda wildcards: steps_of(
+            block_of(wildcards),
+            "",
+            f"{RESULTS}/{wildcards.analysis}/{wildcards.part}/calibration/"
+            f"{wildcards.first}-{wildcards.last}.json",
+        ),
+    output:
+        f"{RESULTS}/{{analysis}}/{{part}}/{{first}}-{{last}}.parquet",
+    log:
+        f"{RESULTS}/logs/{{analysis}}/{{part}}/{{first}}-{{last}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/{{analysis}}/{{part}}/{{first}}-{{last}}.tsv"
+    resources:
+        runtime=runtime(
+            lambda wildcards: resources.seconds(block_of(wildcards), configuration.size(config))
+        ),
+        mem_mb=memory(largest_size),
+    params:
+        cases=lambda wildcards: list(map(vars, block_of(wildcards))),
+    message:
+        "{wildcards.analysis}: {wildcards.part}, {wildcards.first} to {wildcards.last}"
+    script:
+        "../scripts/run.py"
+
+
+for name, analysis in ANALYSES.items():
+    if name in NOTEBOOKS:
+
+        rule:
+            name:
+                name
+            input:
+                code=code(f"{name}.ipynb", *map(algorithm_file, algorithms_of(name))),
+                runner=code("notebook.py"),
+                template=PAGE_TEMPLATE,
+                runs=analysis_runs(name),
+                environment=f"{RESULTS}/environment.npz",
+            output:
+                tables(name),
+                notebook=f"{RESULTS}/notebooks/{name}.ipynb",
+                page=page(name),
+            log:
+                notebook=f"{RESULTS}/logs/notebooks/{name}.ipynb",
+                messages=f"{RESULTS}/logs/notebooks/{name}.log",
+            benchmark:
+                f"{RESULTS}/benchmarks/notebooks/{name}.tsv"
+            resources:
+                runtime=runtime(resources.ANALYSIS),
+                mem_mb=memory(more=ROWS),
+            params:
+                parameters={
+                    "results": RESULTS,
+                    "runs": analysis_runs(name),
+                    **analysis.parameters(config),
+                },
+            message:
+                title_of(name)
+            script:
+                "../scripts/notebook.py"
+
+    elif analysis.TABLES:
+
+        rule:
+            name:
+                name
+            input:
+                code=code("tabulate.py", f"analyses/{name}.py"),
+                runs=analysis_runs(name),
+            output:
+                tables(name),
+            log:
+                f"{RESULTS}/logs/{name}.log",
+            benchmark:
+                f"{RESULTS}/benchmarks/{name}.tsv"
+            localrule: True
+            params:
+                analysis=name,
+            message:
+                title_of(name)
+            script:
+                "../scripts/tabulate.py"

@@ -1,0 +1,14 @@
+"""Run cases: algorithms under settings, for some seeds."""
+
+from pgpd_hf.cases import Case, run_cases
+from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.studies.calibration import read_steps
+from pgpd_hf.support import storage
+
+with storage.job(snakemake):
+    cases = [Case(**case) for case in snakemake.params.cases]
+    calibrated = {}
+    for path in snakemake.input.get("steps", []):
+        calibrated |= read_steps(path)
+    cmdp = CMDP.load(snakemake.input.environment)
+    storage.write_table(snakemake.output[0], run_cases(cases, cmdp, calibrated))
