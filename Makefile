@@ -26,8 +26,8 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims theory grid report crate smoke verify reference bench scaling test \
-    test-all test-faults test-clone test-slurm lint format docs lock clean distclean
+.PHONY: help figures claims theory grid report crate smoke smoke-all verify reference bench scaling \
+    test test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -36,16 +36,16 @@ help:  ## list the targets
 	@echo '  CONFIG=config/mine.yaml makes figures, claims, theory, grid or crate of another study, KILLS=3 is for test-faults,'
 	@echo '  COMMANDS=figures for test-clone: what to run there.'
 
-figures: .venv/installed  ## run the default study: results/paper and the committed figures
+figures: .venv/kernels  ## run the default study: results/paper and the committed figures
 	$(IN_VENV) $(CHECK_CONFIG) snakemake --cores $(CORES) $(USE_CONFIG)
 
-claims: .venv/installed  ## judge the paper's statements under every reading (a quarter of an hour)
+claims: .venv/kernels  ## judge the paper's statements under every reading (a quarter of an hour)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
 
-theory: .venv/installed  ## measure what the theorems promise: certificates, slopes, effects, schedules (5 to 8 minutes)
+theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (5 to 8 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake theory --cores $(CORES) $(USE_CONFIG)
 
-grid: .venv/installed  ## run every combination of settings on random instances
+grid: .venv/kernels  ## run every combination of settings on random instances
 	$(IN_VENV) $(CHECK_CONFIG) snakemake grid --cores $(CORES) $(USE_CONFIG)
 
 report: .venv/installed  ## put all results so far into one HTML file: results/paper/report.html
@@ -55,28 +55,31 @@ report: .venv/installed  ## put all results so far into one HTML file: results/p
 crate: .venv/installed  ## pack workflow, configuration and results: results/paper/crate.zip
 	$(IN_VENV) $(CHECK_CONFIG) snakemake crate --cores $(CORES) $(USE_CONFIG)
 
-smoke: .venv/installed  ## run every rule on a tiny budget, into its own results folder
+smoke: .venv/kernels  ## run figures, claims and theory on a tiny budget, into its own results folder
+	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
+
+smoke-all: .venv/kernels  ## likewise run every rule and every analysis
 	$(IN_VENV) snakemake all claims theory grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
-verify: .venv/installed  ## run a part again, compare with reference/; FULL=1 runs all (25 minutes)
+verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (25 minutes)
 	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
 
-reference: .venv/installed  ## run the default study, write reference/ and figures/; FULL=1 adds the long tables
+reference: .venv/kernels  ## run the default study, write reference/ and figures/; FULL=1 adds the long tables
 	$(IN_VENV) python tools/verify.py --cores $(CORES) --write $(if $(filter-out 0,$(FULL)),--full)
 
-bench: .venv/installed  ## time the engine beside C, JAX, NumPy and plain Python (a few minutes)
+bench: .venv/kernels  ## time the engine beside C, JAX, NumPy and plain Python (a few minutes)
 	@$(MAKE) --no-print-directory .venv-bench/installed || \
 	    echo 'JAX could not be installed: the table will do without it' >&2
 	$(IN_VENV) python -m benchmarks
 
-scaling: .venv/installed  ## measure cost and memory against every size: docs/scaling.png (minutes)
+scaling: .venv/kernels  ## measure cost and memory against every size: docs/scaling.png (minutes)
 	$(IN_VENV) python -m benchmarks.scaling
 
-test: .venv/installed  ## run the test suite
+test: .venv/kernels  ## run the test suite
 	$(IN_VENV) pytest $(PARALLEL) -m 'not slow and not slurm'
 
-test-all: .venv/installed  ## run the test suite with its slow tests
+test-all: .venv/kernels  ## run the test suite with its slow tests
 	$(IN_VENV) pytest $(PARALLEL) -m 'not slurm'
 
 test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root); LARGE=1 adds a sweep
@@ -135,4 +138,10 @@ distclean: clean  ## remove everything that a target made
 
 .venv/installed: .venv/locked pyproject.toml
 	@$(PIP) install --no-build-isolation --no-deps -e .
+	@touch $@
+
+# Compiled here, kernels are compiled once; jobs that start side by side would each do it.
+.venv/kernels: .venv/installed $(wildcard src/pgpd_hf/core/*.py src/pgpd_hf/algorithms/*.py)
+	@echo 'Compiling the kernels: half a minute ...'
+	@$(IN_VENV) python tools/compile_kernels.py
 	@touch $@

@@ -1,18 +1,14 @@
 # Policy gradient primal-dual methods for safe RL from human feedback, replicated.
 # `snakemake` makes everything of the study that config/config.yaml describes.
 
-import sys
-
 from snakemake.utils import min_version
 
 from pgpd_hf.support import validation
 
 min_version("9.27")
 
-try:
+with validation.one_line("config", ValueError):
     DEFAULTS = validation.read("config/config.yaml")
-except ValueError as error:
-    sys.exit(f"config: {error}")
 
 
 configfile: "config/config.yaml"
@@ -72,7 +68,7 @@ rule theory:
     input:
         rules.bounds.output,
         rules.certificates.output if CERTIFICATE_TABLES else [],
-        [analysis_outputs(name) for name in in_target("theory")],
+        analysis_outputs("theory"),
     message:
         "Bounds, certificates, slopes, effects and schedules are there"
 

@@ -4,8 +4,6 @@ import sys
 
 from pgpd_hf.support import validation
 
-for path in sys.argv[1:]:
-    try:
+with validation.one_line("config", ValueError):
+    for path in sys.argv[1:]:
         validation.read(path)
-    except ValueError as error:
-        sys.exit(f"config: {error}")

@@ -13,7 +13,7 @@ READINGS = ROOT / "config/readings"
 CONFIG = ROOT / "config/config.yaml"
 PAGE = ROOT / "config/README.md"
 END = "...\n"  # of a YAML document that is a single value
-INTRODUCTION = """\
+TEMPLATE = """\
 # Configuration
 
 `config.yaml` holds the paper's experiment. To change something, write a file with only what
@@ -43,8 +43,8 @@ This page is made from the schemas in `workflow/schemas` by `make docs`.
 
 | key | default | meaning |
 |---|---|---|
-"""
-READINGS_INTRODUCTION = """
+{keys}
+
 ## Readings
 
 What the paper leaves open, each choice as a file in `config/readings`; `claims.readings` lists
@@ -53,22 +53,22 @@ they differ from those of the study or of another reading.
 
 | reading | what it changes |
 |---|---|
-"""
-READING_KEYS = """
+{readings}
+
 A reading has these keys:
 
 | key | meaning |
 |---|---|
-"""
-CLAIMS_INTRODUCTION = """
+{reading_keys}
+
 ## Statements and their criteria
 
 `claims.yaml` holds the paper's statements:
 
 | key | meaning |
 |---|---|
-"""
-CRITERIA_INTRODUCTION = """
+{claims_keys}
+
 A statement is *reproduced* if all parts of its criterion are shown to hold, *contradicted* if one
 is shown not to, and else *inconclusive*. The tests are one-sided t tests over seeds (over
 instances, where there are several), two of them for "differ by less than"; p values are adjusted
@@ -77,6 +77,7 @@ largest possible value. The criteria:
 
 | test | demands | keys |
 |---|---|---|
+{criteria}
 """
 
 
@@ -86,7 +87,7 @@ def resolve(entry, definitions):
 
 
 def rows(schema, defaults, definitions, prefix=""):
-    """Table rows of all keys of an object, in order, nested ones after their parent."""
+    """Cells about all keys of an object, in order, nested ones after their parent."""
     for name, entry in schema.get("properties", {}).items():
         entry = resolve(entry, definitions)
         others = entry.get("additionalProperties")
@@ -94,7 +95,7 @@ def rows(schema, defaults, definitions, prefix=""):
         if name in defaults and "properties" not in entry and not isinstance(others, dict):
             text = yaml.safe_dump(defaults[name], default_flow_style=True, width=10**6)
             shown = f"`{text.removesuffix(END).strip()}`"
-        yield f"| `{prefix}{name}` | {shown} | {entry['description'].strip()} |"
+        yield f"`{prefix}{name}`", shown, entry["description"]
         yield from rows(entry, defaults.get(name) or {}, definitions, f"{prefix}{name}.")
         if isinstance(others, dict):
             inner = resolve(others, definitions)
@@ -106,26 +107,36 @@ def load(path):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
+def table(cells):
+    """Rows of a Markdown table."""
+    escaped = ([cell.strip().replace("|", "\\|") for cell in row] for row in cells)
+    return "\n".join(f"| {' | '.join(row)} |" for row in escaped)
+
+
 def keys(name):
     """Table rows of a schema without defaults."""
-    schema = load(SCHEMAS / f"{name}.schema.yaml")
-    return [row.replace("|  |", "|", 1) for row in rows(schema, {}, {})]
+    found = rows(load(SCHEMAS / f"{name}.schema.yaml"), {}, {})
+    return table((key, meaning) for key, _, meaning in found)
 
 
 def page():
     """The page's text."""
     schema = load(SCHEMAS / "config.schema.yaml")
-    lines = [INTRODUCTION, *rows(schema, load(CONFIG), schema["$defs"]), READINGS_INTRODUCTION]
-    for path in sorted(READINGS.glob("*.yaml"), key=lambda path: path.stem):
-        about = load(path)["about"].strip().replace("|", "\\|")
-        lines.append(f"| `{path.stem}` | {about} |")
-    lines += [READING_KEYS, *keys("reading"), CLAIMS_INTRODUCTION, *keys("claims")]
-    lines.append(CRITERIA_INTRODUCTION)
-    for name, function in CRITERIA.items():
-        demand = function.__doc__.split("\n")[0].replace("|", "\\|")
-        arguments = ", ".join(f"`{key}`" for key in inspect.signature(function).parameters)
-        lines.append(f"| `{name}` | {demand} | {arguments} |")
-    return "\n".join(line.rstrip("\n") for line in lines) + "\n"
+    readings = sorted(READINGS.glob("*.yaml"), key=lambda path: path.stem)
+    return TEMPLATE.format(
+        keys=table(rows(schema, load(CONFIG), schema["$defs"])),
+        readings=table((f"`{path.stem}`", load(path)["about"]) for path in readings),
+        reading_keys=keys("reading"),
+        claims_keys=keys("claims"),
+        criteria=table(
+            (
+                f"`{name}`",
+                function.__doc__.split("\n")[0],
+                ", ".join(f"`{key}`" for key in inspect.signature(function).parameters),
+            )
+            for name, function in CRITERIA.items()
+        ),
+    )
 
 
 if __name__ == "__main__":

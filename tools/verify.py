@@ -2,7 +2,7 @@
 
 The study runs from scratch in a copy of the project, in a temporary folder. `--write` runs the
 default study, and writes its part of the reference instead of comparing with it. `--full` adds
-verdicts and theory to either.
+verdicts and theory to either. All other options are Snakemake's.
 """
 
 import argparse
@@ -11,13 +11,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-import yaml
-
-from pgpd_hf.support import storage
-from pgpd_hf.verification import checks, platforms
+from pgpd_hf.support import validation
+from pgpd_hf.verification import checks
 from pgpd_hf.verification.tables import TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,9 +33,7 @@ def run_workflow(folder, options, targets):
     for name in FOLDERS:
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    command = ["snakemake", *targets, "--cores", options.cores, "--configfile", options.configfile]
-    if targets == SAMPLE:
-        command += ["--config", "seeds=1"]
+    command = ["snakemake", *targets, *options, *["--config", "seeds=1"] * (targets == SAMPLE)]
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
 
@@ -84,43 +79,38 @@ def show(sections):
     return "NO" not in answers
 
 
-@storage.one_line_errors()
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="with verdicts and theory")
     parser.add_argument("--write", action="store_true", help="write the reference")
-    parser.add_argument("--cores", default="all", help="for the workflow")
-    parser.add_argument("--configfile", default="config/config.yaml", help="the study")
-    options = parser.parse_args()
+    arguments, options = parser.parse_known_args()
 
-    if not (options.write or REFERENCE.exists()):
+    if not (arguments.write or REFERENCE.exists()):
         sys.exit("reference: no reference there; `make reference` writes it")
-    started = time.monotonic()
-    targets = FULL if options.full else DEFAULT if options.write else SAMPLE
-    config = yaml.safe_load((ROOT / options.configfile).read_text(encoding="utf-8"))
-    results = Path("results", config.get("study", "paper"))
-    figures = Path("figures") if results.name == "paper" else results / "figures"
-    others = [] if options.write else platforms.differences(REFERENCE / checks.PLATFORM)
+    targets = FULL if arguments.full else DEFAULT if arguments.write else SAMPLE
+    others = [] if arguments.write else checks.check_platform(REFERENCE)
     if others:
         print(f"Another platform: numbers may differ by {checks.TOLERANCE}", *others, sep="\n  ")
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
     print(f"Running {', '.join(targets)} from scratch, in {folder}", flush=True)
     failed = run_workflow(folder, options, targets)
-    files = {"code": checks.check_code(ROOT)}
-    if not options.write:
-        files["reference, figures"] = checks.check_digests(ROOT, REFERENCE)
+    sections = {"Files": {"code": checks.check_files(ROOT, *checks.CODE)}}
+    if not arguments.write:
+        sections["Files"]["reference, figures"] = checks.check_files(ROOT, "reference", "figures")
     if failed:
-        show({"Files": files})
+        show(sections)
         sys.exit(f"the study failed; what was run is in {folder}")
-    if options.write:
+    results = next(folder.glob("results/*")).relative_to(folder)
+    figures = Path("figures") if results.name == "paper" else results / "figures"
+    if arguments.write:
         shutil.copytree(folder / figures, ROOT / figures, dirs_exist_ok=True)
         again = [table for table in TABLES if table.target in targets]
-        checks.write_reference(ROOT, REFERENCE, folder / results, ROOT / figures, again)
-    elif not show({"Files": files, **compare(folder, results, figures, targets, not others)}):
+        checks.write_reference(REFERENCE, folder / results, again)
+    elif not show(sections | compare(folder, results, figures, targets, not others)):
         sys.exit(f"what was run is in {folder}")
-    print(f"{time.monotonic() - started:.0f} seconds")
     shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
-    main()
+    with validation.one_line("error", OSError):
+        main()

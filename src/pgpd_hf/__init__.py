@@ -5,21 +5,30 @@ Markov decision processes (CMDPs) and their optima, the paper's algorithms with 
 evaluators, their exact limits, and runs of them.
 """
 
-from pgpd_hf.algorithms import ALGORITHMS
-from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.core.links import LINKS
-from pgpd_hf.core.optima import Optimum, solve, solve_unconstrained
-from pgpd_hf.environments.random import random_cmdp
-from pgpd_hf.runs import checkpoint_grid, run
+import importlib
 
-__all__ = [
-    "ALGORITHMS",
-    "CMDP",
-    "LINKS",
-    "Optimum",
-    "checkpoint_grid",
-    "random_cmdp",
-    "run",
-    "solve",
-    "solve_unconstrained",
-]
+_PLACES = {
+    "ALGORITHMS": "algorithms",
+    "CMDP": "core.cmdp",
+    "LINKS": "core.links",
+    "Optimum": "core.optima",
+    "checkpoint_grid": "runs",
+    "random_cmdp": "environments.random",
+    "run": "runs",
+    "solve": "core.optima",
+    "solve_unconstrained": "core.optima",
+}
+
+__all__ = list(_PLACES)
+
+
+def __getattr__(name):
+    """Import a name when it is asked for: a job that writes a page needs no compiler."""
+    if name in _PLACES:
+        return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    """List these names, too."""
+    return sorted({*globals(), *_PLACES})

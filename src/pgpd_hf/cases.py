@@ -20,7 +20,7 @@ from pgpd_hf.runs import run
 
 STEPS = ("primal_step", "dual_step")
 CALIBRATED = "calibrated"
-# What a labelled trace says of its case beside the labels.
+# Columns that describe the case in a labelled trace, after the labels.
 DESCRIPTION = (
     *("iterations", "pairs", "horizon", "perturbation", *STEPS),
     *("states", "actions", "value_bound", "optimal_multiplier"),
@@ -109,7 +109,7 @@ def run_cases(cases, cmdp, calibrated):
 def blocks(items, seconds, minutes, most=None):
     """Pack consecutive items of work into jobs of about equal duration.
 
-    Items that are appended later leave full blocks as they are.
+    Full blocks stay as they are when items are appended.
 
     Parameters
     ----------
@@ -194,12 +194,9 @@ def _run(case, cmdp, optimum, calibrated):
     )
     if case.labels is None:
         return trace
-    described = {
-        "perturbation": None,
-        **setting,
-        **dict(zip(STEPS, steps_of(setting), strict=True)),
-    }
-    described |= {"states": cmdp.states, "actions": cmdp.actions, "value_bound": cmdp.value_bound}
+    steps = dict(zip(STEPS, steps_of(setting), strict=True))
+    described = {"perturbation": None, **setting, **steps, "value_bound": cmdp.value_bound}
+    described |= {"states": cmdp.states, "actions": cmdp.actions}
     described |= {"optimal_multiplier": optimum.multiplier, **case.labels}
     columns = {name: described[name] for name in (*case.labels, *DESCRIPTION)}
     # Missing numbers stay numbers, so that a column has one type in all tables.
@@ -208,9 +205,9 @@ def _run(case, cmdp, optimum, calibrated):
 
 def _merged(cases):
     """Cases that differ only in their seeds as one, in the order of their first appearance."""
-    seeds, first = {}, {}
+    merged = {}
     for case in cases:
         key = repr(replace(case, seeds=()))
-        first.setdefault(key, case)
-        seeds[key] = (*seeds.get(key, ()), *case.seeds)
-    return [replace(case, seeds=seeds[key]) for key, case in first.items()]
+        seeds = merged[key].seeds if key in merged else ()
+        merged[key] = replace(case, seeds=(*seeds, *case.seeds))
+    return list(merged.values())

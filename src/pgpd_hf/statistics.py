@@ -1,10 +1,8 @@
 """Statistics over seeds, which are the unit of replication."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from pgpd_hf.support.storage import read_table
 
@@ -17,36 +15,85 @@ VALUES = tuple(
 )
 
 
-def mean_interval(samples, level=LEVEL, axis=0):
+def mean_interval(samples, level=LEVEL):
     """Mean and Student's t interval.
 
     Parameters
     ----------
     samples : array_like, float
-        Independent samples along `axis`.
+        Independent samples.
     level : float
         Coverage in (0, 1).
-    axis : int
-        Axis of the samples.
 
     Returns
     -------
-    mean, low, high : ndarray, float64
-        Without `axis`. The interval is NaN if there is one sample only.
+    mean, low, high : float
+        The interval is NaN if there is one sample only.
 
     Examples
     --------
     >>> mean, low, high = mean_interval([1.0, 2.0, 3.0])
-    >>> round(float(low), 3), float(mean), round(float(high), 3)
+    >>> round(low, 3), mean, round(high, 3)
     (-0.484, 2.0, 4.484)
     """
     samples = np.asarray(samples, dtype=np.float64)
-    count = samples.shape[axis]
-    mean = samples.mean(axis)
+    mean, count = float(samples.mean()), len(samples)
     if count < 2:
-        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
-    half = stats.t.ppf((1 + level) / 2, count - 1) * samples.std(axis, ddof=1) / np.sqrt(count)
+        return mean, np.nan, np.nan
+    quantile = special.stdtrit(count - 1, (1 + level) / 2)
+    half = float(quantile * samples.std(ddof=1) / np.sqrt(count))
     return mean, mean - half, mean + half
+
+
+def named_intervals(table, names, level=LEVEL):
+    """Means of columns and their intervals, under the names of the columns.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        A row per sample.
+    names : sequence of str
+        Columns to reduce.
+    level : float
+        Coverage in (0, 1).
+
+    Returns
+    -------
+    dict of float
+        For each name the mean (under the same name) and the ends of its interval (with `_low` and
+        `_high`).
+    """
+    found = {}
+    for name in names:
+        ends = mean_interval(table[name].to_numpy(), level)
+        found |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
+    return found
+
+
+def intervals(table, keys, names):
+    """Means of columns and their intervals by group, one below the other.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        A row per sample.
+    keys : sequence of str
+        Columns that tell groups apart.
+    names : sequence of str
+        Columns to reduce.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per group, in the order of their first rows, and name: the keys, metric (the name),
+        mean, low, high, and seeds (the number of samples).
+    """
+    rows = [
+        (*key, name, *mean_interval(group[name]), len(group))
+        for key, group in table.groupby(list(keys), sort=False, dropna=False)
+        for name in names
+    ]
+    return pd.DataFrame(rows, columns=[*keys, "metric", "mean", "low", "high", "seeds"])
 
 
 def error_of_sum(samples):
@@ -103,7 +150,7 @@ def difference_interval(first, second, level=LEVEL):
     if min(len(first), len(second)) < 2:
         return difference, np.nan, np.nan
     error, freedom = error_of_sum([first, second])
-    half = float(stats.t.ppf((1 + level) / 2, freedom) * error)
+    half = float(special.stdtrit(freedom, (1 + level) / 2) * error)
     return difference, difference - half, difference + half
 
 
@@ -125,17 +172,12 @@ def aggregate(traces, level=LEVEL):
         (with `_low` and `_high`).
     """
     keys = ["algorithm", "evaluators", "iteration"]
-    groups = traces.groupby(keys, dropna=False, sort=True)
-    table = groups.size().rename("seeds").to_frame()
-    ordered = traces.sort_values([*keys, "seed"])
-    for value in VALUES:
-        limits = {
-            key: mean_interval(group.to_numpy(), level)
-            for key, group in ordered.groupby(keys, dropna=False, sort=True)[value]
-        }
-        columns = [value, f"{value}_low", f"{value}_high"]
-        table[columns] = np.array([limits[key] for key in table.index])
-    return table.reset_index()
+    rows = [
+        dict(zip(keys, key, strict=True))
+        | {"seeds": len(group), **named_intervals(group, VALUES, level)}
+        for key, group in traces.sort_values("seed").groupby(keys, dropna=False)
+    ]
+    return pd.DataFrame(rows).astype({key: traces[key].dtype for key in keys})
 
 
 def loglog_slope(positions, samples, level=LEVEL, resamples=2000, seed=0):
@@ -166,30 +208,22 @@ def loglog_slope(positions, samples, level=LEVEL, resamples=2000, seed=0):
     >>> round(slope, 3)
     -0.5
     """
+    from scipy import stats  # slow to import, and needed here only
+
+    groups = [np.asarray(group, dtype=np.float64) for group in samples]
     logs = np.log(np.asarray(positions, dtype=np.float64))
     centred = logs - logs.mean()
 
-    def slope(*groups, axis=-1):
-        means = np.stack([np.mean(group, axis=axis) for group in groups], axis=-1)
-        heights = np.log(np.where(means > 0, means, np.nan))
-        return heights @ centred / (centred @ centred)
+    def slope(means):
+        return np.log(np.where(means > 0, means, np.nan)) @ centred / (centred @ centred)
 
-    estimate = float(slope(*[np.asarray(group, dtype=np.float64) for group in samples]))
-    if not np.isfinite(estimate) or min(len(group) for group in samples) < 2:
+    estimate = float(slope(np.array([group.mean() for group in groups])))
+    if not np.isfinite(estimate) or min(map(len, groups)) < 2:
         return estimate, np.nan, np.nan
-    with warnings.catch_warnings():
-        # A resample whose mean is not positive has no slope; the interval is NaN then.
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        result = stats.bootstrap(
-            samples,
-            slope,
-            n_resamples=resamples,
-            confidence_level=level,
-            method="percentile",
-            rng=np.random.default_rng(seed),
-        )
-    interval = result.confidence_interval
-    return estimate, float(interval.low), float(interval.high)
+    # A resample whose mean is not positive has no slope; the interval is NaN then.
+    drawn = slope(_resampled_means(groups, resamples, seed))
+    tail = (1 - level) / 2
+    return estimate, *stats.quantile(drawn, [tail, 1 - tail]).tolist()
 
 
 def read_traces(paths):
@@ -207,7 +241,7 @@ def read_traces(paths):
 
     Raises
     ------
-    DamagedFile
+    OSError
         If a file is incomplete or was changed after it was written; the message names it.
     """
     traces = pd.concat([read_table(path) for path in sorted(paths)], ignore_index=True)
@@ -246,22 +280,20 @@ def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
     if len(x) < 4 or not (means > 0).all():
         return missing, missing
     floor, power = _fit_power_with_floor(x, means[None])
-    if min(len(group) for group in groups) < 2:
+    if min(map(len, groups)) < 2:
         return (float(floor[0]), np.nan, np.nan), (float(power[0]), np.nan, np.nan)
-    random = np.random.default_rng(seed)
-    drawn = np.stack(
-        [
-            group[random.integers(len(group), size=(resamples, len(group)))].mean(1)
-            for group in groups
-        ],
-        axis=1,
-    )  # (resamples, n)
+    drawn = _resampled_means(groups, resamples, seed)
     floors, powers = _fit_power_with_floor(x, drawn[(drawn > 0).all(1)])
     ends = [(1 - level) / 2, (1 + level) / 2]
-    return (
-        (float(floor[0]), *np.quantile(floors, ends).tolist()),
-        (float(power[0]), *np.quantile(powers, ends).tolist()),
-    )
+    fits = (floor, floors), (power, powers)
+    return tuple((float(fit[0]), *np.quantile(fitted, ends).tolist()) for fit, fitted in fits)
+
+
+def _resampled_means(groups, resamples, seed):
+    """Means of bootstrap resamples, drawn in each group separately: shape (resamples, n)."""
+    random = np.random.default_rng(seed)
+    draws = [group[random.integers(len(group), size=(resamples, len(group)))] for group in groups]
+    return np.stack([draw.mean(1) for draw in draws], axis=1)
 
 
 def _fit_power_with_floor(x, means):

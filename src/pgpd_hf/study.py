@@ -1,8 +1,8 @@
-"""Studies as they are run: checked as a whole, and without what cannot be meant.
+"""Studies as they are run: checked as a whole, and without what does not apply to them.
 
 Snakemake merges a study's file into config/config.yaml, so that a study can add and change, but not
-take away. What config/config.yaml says about other environments than the study's would be refused,
-or would mean something else under the same name. So it is taken away here:
+take away. But some of what config/config.yaml says is about its own environment or algorithms, and
+for another study it would be refused or would mean something else. It is taken away here:
 
 * if the environment comes from a file, which holds one CMDP, all that is about others;
 * if a study changes its environment, what was chosen for that of config/config.yaml, unless the
@@ -23,7 +23,7 @@ from pgpd_hf.support import validation
 
 
 def admit(config, folder, own, defaults):
-    """Refuse a study that cannot be run; leave out what cannot be meant.
+    """Refuse a study that cannot be run; leave out what does not apply to it.
 
     Parameters
     ----------
@@ -61,35 +61,24 @@ def admit(config, folder, own, defaults):
 
 
 def settle(config, folder, own, defaults):
-    """Leave out what cannot be meant, without checking anything.
+    """Leave out what does not apply, as :func:`admit` does, but check nothing.
 
     Parameters
     ----------
-    config : dict
-        A configuration that follows its schema; stays as it is.
-    folder : path-like
-        Where the Snakefile is.
-    own : dict
-        What the study says itself, in its file and on the command line.
-    defaults : dict
-        What config/config.yaml says.
+    config, folder, own, defaults
+        As for :func:`admit`; the configuration follows its schema.
 
     Returns
     -------
-    config : dict
-        What is run.
-    lines : list of str
-        What is left out, and why.
+    config, lines
+        As of :func:`admit`.
     """
     config = copy.deepcopy(config)
     if "name" in config["environment"] and not configuration.is_random(config["environment"]):
         # The keys of config/config.yaml are those of random environments.
         config["environment"] = copy.deepcopy(own["environment"])
-    lines = [
-        _drop(config, name, folder)
-        for name, options in [*config["algorithms"].items()]
-        if not options
-    ]
+    dropped = [name for name, options in config["algorithms"].items() if not options]
+    lines = [_drop(config, name, folder) for name in dropped]
     return config, lines + _leave_out(config, folder, own, defaults)
 
 
@@ -211,11 +200,7 @@ def _differs(changes):
 
 def _says(own, keys):
     """Whether a study says something itself."""
-    for key in keys:
-        if key not in own:
-            return False
-        own = own[key]
-    return True
+    return not keys or (keys[0] in own and _says(own[keys[0]], keys[1:]))
 
 
 def _remove(config, key, names):
@@ -223,10 +208,10 @@ def _remove(config, key, names):
     *parents, last = key.split(".")
     for parent in parents:
         config = config[parent]
-    if isinstance(config[last], dict):
-        config[last] = {name: config[last][name] for name in config[last] if name not in names}
-    else:
-        config[last] = [name for name in config[last] if name not in names]
+    kept = [name for name in config[last] if name not in names]
+    config[last] = (
+        {name: config[last][name] for name in kept} if isinstance(config[last], dict) else kept
+    )
 
 
 def work(config, algorithm, evaluators):
@@ -270,10 +255,7 @@ def fill_jobs(config, items):
     """
     size = configuration.size(config)
     return blocks(
-        items,
-        lambda cases: resources.seconds(cases, size),
-        config["job_minutes"],
-        config["block"],
+        items, lambda cases: resources.seconds(cases, size), config["job_minutes"], config["block"]
     )
 
 

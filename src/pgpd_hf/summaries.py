@@ -9,13 +9,8 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.statistics import (
-    difference_interval,
-    loglog_slope,
-    mean_interval,
-    power_with_floor,
-)
-from pgpd_hf.sweeps import METRICS, QUANTITIES
+from pgpd_hf.statistics import difference_interval, intervals, loglog_slope, power_with_floor
+from pgpd_hf.sweeps import METRICS, QUANTITIES, averages
 
 FASTER = ("at least as fast", "slower")  # a slope beside a promised exponent
 LOWER = ("lower", "higher")  # a difference beside zero
@@ -41,20 +36,15 @@ def means(table, metrics=METRICS, keys=(*CURVE, "axis", "value")):
         A row per case and metric: the keys, metric, mean, low, high, seeds, and the queries and
         steps of one run.
     """
-    rows = []
-    for key, group in table.groupby(list(keys), sort=False, dropna=False):
-        cost = group["queries"].iloc[0], group["steps"].iloc[0]
-        for metric in metrics:
-            limits = map(float, mean_interval(group[metric]))
-            rows.append((*key, metric, *limits, len(group), *cost))
-    columns = [*keys, "metric", "mean", "low", "high", "seeds", "queries", "steps"]
-    return pd.DataFrame(rows, columns=columns)
+    costs = ["queries", "steps"]  # the same for all runs of a case
+    found = intervals(table, [*keys, *costs], metrics)
+    return found[[*keys, "metric", "mean", "low", "high", "seeds", *costs]]
 
 
 def excess(table, reference, keys, metrics=METRICS):
     """Subtract from each run the reference's run of the same seed.
 
-    Streams are independent, so the noise of the reference is in the differences.
+    Streams are independent, so a difference has the noise of both runs.
 
     Parameters
     ----------
@@ -122,8 +112,8 @@ def slopes(table, metrics=METRICS, floor=False, keys=CURVE):
 def local_slopes(table, means, digits=2):
     """Slopes between neighbouring positions, whose spread a fitted slope hides.
 
-    Where means swing, a fitted slope depends on where in the swing the positions lie. All seeds
-    swing alike, so an interval over seeds does not show it.
+    Where means oscillate, a fitted slope depends on the phase at which the positions lie. All seeds
+    oscillate alike, so an interval over seeds does not show this.
 
     Parameters
     ----------
@@ -263,25 +253,12 @@ def outcomes(traces, share=0.1):
     Returns
     -------
     pandas.DataFrame
-        A row per algorithm, schedule and seed, with a column for each of :data:`OUTCOMES`, and the
-        costs `queries` and `steps`.
+        A row per algorithm, schedule and seed, with a column for each of :data:`OUTCOMES`, the
+        costs `queries` and `steps`, and all else of :func:`pgpd_hf.sweeps.averages`.
     """
-    rows = []
-    for key, trace in traces.groupby(["algorithm", "schedule", "seed"], sort=False):
-        trace = trace.set_index("iteration")
-        length, price = trace.index.max(), trace["optimal_multiplier"].iloc[0]
-        # Sums over iterates 0..t are (t + 1) times the running mean.
-        first = trace.index[trace.index <= (1 - share) * length].max()
-        row = dict(zip(["algorithm", "schedule", "seed"], key, strict=True))
-        for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
-            mean = trace[f"mean_{column}"]
-            row[name] = mean[length - 1]
-            late = length * mean[length - 1] - (first + 1) * mean[first]
-            row[f"late_{name}"] = late / (length - 1 - first)
-        for late in ("", "late_"):
-            row[f"{late}priced_gap"] = row[f"{late}gap"] + price * row[f"{late}violation"]
-        rows.append({**row, **trace.loc[length, ["queries", "steps"]].to_dict()})
-    return pd.DataFrame(rows)
+    early = traces["iteration"].where(traces["iteration"] <= (1 - share) * traces["iterations"])
+    run = [traces[key] for key in ("algorithm", "schedule", "seed")]
+    return averages(traces, last_early=early.groupby(run).transform("max"))
 
 
 def spent(traces, metric="priced_gap"):
@@ -300,11 +277,7 @@ def spent(traces, metric="priced_gap"):
         A row per algorithm, schedule and iteration: queries, steps, mean, low, high.
     """
     keys = ["algorithm", "schedule", "iteration", "queries", "steps"]
-    rows = [
-        (*key, *map(float, mean_interval(group)))
-        for key, group in traces.groupby(keys, sort=False)[metric]
-    ]
-    return pd.DataFrame(rows, columns=[*keys, "mean", "low", "high"])
+    return intervals(traces, keys, [metric]).drop(columns=["metric", "seeds"])
 
 
 def with_interval(table, name, digits=3):
@@ -350,17 +323,16 @@ def compare(results, reference):
         difference_low and difference_high of its mean from the reference's (Student's t for
         independent samples of unequal variance).
     """
-    rows = []
-    for (algorithm, schedule), group in results.groupby(["algorithm", "schedule"], sort=False):
-        base = results[(results["algorithm"] == algorithm) & (results["schedule"] == reference)]
-        for metric in OUTCOMES:
-            interval = map(float, mean_interval(group[metric]))
-            difference = (
-                (0.0, np.nan, np.nan)
-                if schedule == reference
-                else difference_interval(group[metric], base[metric])
-            )
-            rows.append((algorithm, schedule, metric, *interval, *difference))
-    columns = ["algorithm", "schedule", "metric", "mean", "low", "high"]
-    columns += ["difference", "difference_low", "difference_high"]
-    return pd.DataFrame(rows, columns=columns)
+    keys = ["algorithm", "schedule"]
+    table = intervals(results, keys, OUTCOMES).drop(columns="seeds")
+    groups = dict(iter(results.groupby(keys)))
+    table[["difference", "difference_low", "difference_high"]] = [
+        (0.0, np.nan, np.nan)
+        if row.schedule == reference
+        else difference_interval(
+            groups[row.algorithm, row.schedule][row.metric],
+            groups[row.algorithm, reference][row.metric],
+        )
+        for row in table.itertuples()
+    ]
+    return table

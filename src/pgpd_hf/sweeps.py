@@ -11,9 +11,9 @@ A sweep is a grid over settings, and each of its cases is run afresh. What is re
 * for the first two, the gap :math:`V_r^\star - V_r`, the violation :math:`b - V_g`, and the
   *priced gap* :math:`V_r^\star - V_r + \lambda^\star (b - V_g)`.
 
-The first two are signed, and one is bought with the other: an unsafe policy may earn more than the
-optimum. By strong duality the priced gap is negative for no policy at all, and zero exactly where
-the Lagrangian at the optimal multiplier is maximal, so it is what a logarithm can be taken of.
+Gap and violation can be negative: an unsafe policy may earn more than the optimum. The priced gap
+never is, by strong duality, and it is zero exactly where the Lagrangian at the optimal multiplier
+is maximal; so it is what slopes on logarithmic axes are fitted to.
 """
 
 import itertools
@@ -251,7 +251,7 @@ def plan(config, names):
     return {algorithm: list(of_seeds.items()) for algorithm, of_seeds in work.items()}
 
 
-def averages(traces, names=()):
+def averages(traces, names=(), last_early=None):
     """What is kept of the runs of a sweep.
 
     Parameters
@@ -260,6 +260,8 @@ def averages(traces, names=()):
         Made by :func:`pgpd_hf.cases.run_cases` with :func:`checkpoints`.
     names : sequence of str
         Sweeps, in the order in which they shall come.
+    last_early : pandas.Series of int, optional
+        For each row, the last iteration of its run that is not late; by default that before T/2.
 
     Returns
     -------
@@ -268,15 +270,15 @@ def averages(traces, names=()):
         `start_priced_gap`, and the `multiplier`, `queries` and `steps` of the end.
     """
     length = traces["iterations"]
-    half = length // 2
+    if last_early is None:
+        last_early = length // 2 - 1
 
     def at(iteration):
         return traces[traces["iteration"] == iteration].reset_index(drop=True)
 
-    start, early = at(0), at(half - 1)
-    # The average over iterates 0..T-1 stands at iteration T - 1.
-    whole, table = at(length - 1), at(length)
-    length, half = table["iterations"], table["iterations"] // 2
+    # The average over iterates 0..t stands at iteration t.
+    start, early, whole, table = at(0), at(last_early), at(length - 1), at(length)
+    length, half = table["iterations"], early["iteration"] + 1
     for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
         table[name] = whole[f"mean_{column}"]
         sums = length * table[name] - half * early[f"mean_{column}"]
@@ -353,8 +355,7 @@ def check_grids(config, key, grids, axis):
         with located(f"{key}.algorithms.{algorithm}"):
             kind = get_algorithm(algorithm)
             kind.refuse_idle(grid)
-            if studied(algorithm) not in config["algorithms"]:
-                raise ValueError(f"the study has no algorithm {studied(algorithm)!r}")
+            configuration.require_algorithm(config, studied(algorithm))
             configuration.vary(config, {size: grid[size] for size in SIZES if size in grid})
             cases = make_cases(config, algorithm, axis, grid, key)
             rules = [case.labels["step_rule"] for case in cases]

@@ -174,8 +174,8 @@ def test_constants_are_taken_from_the_process_and_the_run_engine():
     algorithm = get_algorithm("zpgpd_hf")(cmdp, optimum, setting)
     assert c.multiplier_bound == algorithm.multiplier_bound
     assert c.perturbation == algorithm.perturbation.radius
+    assert c.theorem_2_steps == (algorithm.primal_step, algorithm.dual_step)
     assert 1 / c.curvature == pytest.approx(algorithm.primal_step)
-    assert bounds._theorem_2_dual_step(c) == pytest.approx(algorithm.dual_step)
     assert c.return_bound == pytest.approx(cmdp.return_bound(30))
     occupancy = (1 - cmdp.discount) * cmdp.state_occupancy(optimum.policy)
     assert c.mismatch == pytest.approx(np.max(occupancy / cmdp.initial))

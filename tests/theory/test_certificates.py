@@ -85,13 +85,13 @@ def test_record_is_the_run_of_the_engine(cmdp, optimum, algorithm):
     chunks = list(runs.iterates(recorded.algorithm, 5))
     np.testing.assert_array_equal(recorded.policies, np.concatenate([c[0] for c in chunks]))
     np.testing.assert_array_equal(recorded.multipliers, np.concatenate([c[1] for c in chunks]))
-    assert recorded.answered.shape == (recorded.algorithm.setting.iterations, 2, 4, 3)
+    assert recorded.answered.shape == (2, recorded.algorithm.setting.iterations, 4, 3)
 
 
 def test_recorded_estimates_are_those_of_the_updates(cmdp, optimum):
     recorded = record(cmdp, optimum, "npgpd_hf")
     step = recorded.algorithm.primal_step / (1 - cmdp.discount)
-    moves = step * recorded.lagrangian(np.moveaxis(recorded.answered, 1, 0))
+    moves = step * recorded.lagrangian(recorded.answered)
     np.testing.assert_allclose(np.diff(recorded.thetas, axis=0), moves, atol=1e-10)
 
 
@@ -373,7 +373,7 @@ def test_corrected_bounds_are_made_of_what_a_run_recorded(cmdp, optimum):
     setting = replace(NATURAL, horizon=40)
     found = corrected_theorem_1(cmdp, setting, [0, 1], optimum)
     runs_ = [record(cmdp, optimum, "npgpd_hf", seed=seed, horizon=40) for seed in (0, 1)]
-    estimates = [run_.lagrangian(np.moveaxis(run_.answered, 1, 0)) for run_ in runs_]
+    estimates = [run_.lagrangian(run_.answered) for run_ in runs_]
     spread = np.mean([(np.ptp(x, axis=-1).max(-1) ** 2).mean() for x in estimates])
     square = np.mean([(run_.answered_excess**2).mean() for run_ in runs_])
     expected = (

@@ -20,7 +20,7 @@ from pgpd_hf.cases import run_cases, with_steps
 from pgpd_hf.core import optima
 from pgpd_hf.statistics import difference_interval
 from pgpd_hf.studies import configuration
-from pgpd_hf.theory import certificates, predictions, records
+from pgpd_hf.theory import certificates, exact, predictions, records
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -343,7 +343,7 @@ def test_truncation_cancels_in_comparisons_only():
     for length in lengths:
         policy, feasible = predictions.truncated_optimum(CMDP, length)
         assert feasible == (length > 15)
-        primal, dual = predictions.truncation_biases(CMDP, policy, length)
+        primal, dual = exact.truncation_biases(CMDP, policy, length)
         assert primal < 1e-10
         share = -dual / (CMDP.discount**length * CMDP.value_bound)
         assert 0.4 < share < 0.7

@@ -1,6 +1,7 @@
 """Configurations: the rules that tie keys to each other, and the settings that follow from them."""
 
 import copy
+import pickle
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,7 @@ def test_other_numbers_are_refused(numbers):
         ),
         (
             {"certificates": {"iterations": {"npg_pd": 10}}},
-            "certificates.iterations.npg_pd: the study has no such algorithm",
+            "certificates.iterations.npg_pd: the study has no algorithm 'npg_pd'",
         ),
     ],
     ids=str,
@@ -148,7 +149,7 @@ def test_changed_environment_is_checked_and_made():
     assert (cmdp.transition == random_cmdp(instance=3).transition).all()
     for changes, message in (
         ({"threshold": 0.9}, "here: threshold: 0.9 leaves no slack"),
-        ({"discount": 2}, r"here\.discount: number at least 0"),
+        ({"discount": 2}, r"here\.discount: at most 0\.9999 expected"),
         ({"colour": 1}, "here: environment: colour: not an option"),
     ):
         with pytest.raises(ValueError, match=f"^{message}"):
@@ -173,7 +174,8 @@ def test_environment_is_solved_once_for_all_checks(monkeypatch):
     solved = []
     real = configuration.solve
     monkeypatch.setattr(configuration, "solve", lambda cmdp: solved.append(cmdp) or real(cmdp))
-    monkeypatch.setattr(configuration, "_optima", {})
+    configuration._optimum.cache_clear()
+    configuration._build.cache_clear()
     for _ in range(2):
         configuration.check(CONFIG, SCHEMA)
     configuration.check(overlay(CONFIG, {"environment": {"instance": 4}}), SCHEMA)
@@ -182,5 +184,5 @@ def test_environment_is_solved_once_for_all_checks(monkeypatch):
 
 def test_environments_that_differ_in_one_number_are_told_apart():
     one, other = random_cmdp(), random_cmdp(threshold=0.55 + 1e-12)
-    assert configuration._digest(one) == configuration._digest(random_cmdp())
-    assert configuration._digest(one) != configuration._digest(other)
+    assert pickle.dumps(one) == pickle.dumps(random_cmdp())
+    assert pickle.dumps(one) != pickle.dumps(other)

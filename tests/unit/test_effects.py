@@ -7,7 +7,7 @@ from pgpd_hf import CMDP, random_cmdp
 from pgpd_hf.core import optima
 from pgpd_hf.core.evaluators import feedback_bias_bound
 from pgpd_hf.core.links import get_link
-from pgpd_hf.theory import predictions
+from pgpd_hf.theory import exact, predictions
 
 
 @pytest.fixture(scope="module")
@@ -21,30 +21,30 @@ def constant():
 @pytest.mark.parametrize("horizon", [0, 3, 20])
 def test_constant_signal_truncates_only_the_dual(constant, horizon):
     policy = np.full((3, 2), 0.5)
-    primal, dual = predictions.truncation_biases(constant, policy, horizon)
+    primal, dual = exact.truncation_biases(constant, policy, horizon)
     assert primal == pytest.approx(0, abs=1e-14)
     assert dual == pytest.approx(-(0.9 ** (horizon + 1)), abs=1e-14)
 
 
 def test_truncation_acts_through_the_dual():
     cmdp = random_cmdp()
-    primal, dual = predictions.truncation_biases(cmdp, optima.solve(cmdp).policy, 20)
+    primal, dual = exact.truncation_biases(cmdp, optima.solve(cmdp).policy, 20)
     assert dual < -0.05
     assert primal < 1e-10
 
 
 def test_truncated_optimum_meets_the_constraint_that_the_dual_sees():
     cmdp = random_cmdp()
-    exact = optima.solve(cmdp)
+    optimum = optima.solve(cmdp)
     policy, feasible = predictions.truncated_optimum(cmdp, 30)
     assert feasible
     reward, utility = cmdp.evaluate(policy)
     assert utility > cmdp.threshold + 0.01
-    assert reward < exact.reward_value
+    assert reward < optimum.reward_value
     # It is the optimum for its own utility, and there the truncated value is b.
     tightened = optima.solve(replace(cmdp, threshold=float(utility)))
     assert reward == pytest.approx(tightened.reward_value, abs=1e-8)
-    dual = predictions.truncation_biases(cmdp, policy, 30)[1]
+    dual = exact.truncation_biases(cmdp, policy, 30)[1]
     assert utility + dual == pytest.approx(cmdp.threshold, abs=1e-8)
 
 

@@ -107,6 +107,12 @@ def test_table_averages_seeds_before_instances(runs):
             assert found == pytest.approx(expected)
 
 
+def test_grid_without_runs_is_a_table_without_rows():
+    summary = grid.tabulate(pd.DataFrame())["grid"]
+    assert list(summary) == grid.CELL
+    assert summary.empty
+
+
 def test_default_grid_passes():
     grid.check(CONFIG, {})
 

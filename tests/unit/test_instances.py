@@ -130,7 +130,7 @@ def test_wrong_claim_that_the_constraint_binds_is_refused(number, claimed, messa
         ({"environment": {"file": "a.npz"}}, "environment.file: the instances are those of"),
         ({"environment": {"instance": 3}}, "environment.instance: the instances are those of"),
         ({"environment": {"threshold": 0.9}}, "environment: threshold: 0.9 leaves no slack"),
-        ({"environment": {"states": 0}}, "environment.states: integer at least 1"),
+        ({"environment": {"states": 0}}, "environment.states: at least 1 expected"),
         ({"environment": {"colour": 1}}, "environment: environment: colour: not an option"),
     ],
 )

@@ -123,7 +123,7 @@ def test_setting_of_another_length():
     [
         ("evaluators", [None, 16], "rates.evaluators: increasing order expected"),
         ("iterations", {"npgpd_hf": [40, 20]}, "rates.iterations.npgpd_hf: increasing order"),
-        ("iterations", {"sarsa": [20, 40]}, "rates.iterations.sarsa: the study has no such"),
+        ("iterations", {"sarsa": [20, 40]}, "rates.iterations.sarsa: the study has no algorithm"),
     ],
 )
 def test_rates_that_cannot_be_run_are_refused(key, value, message):

@@ -128,7 +128,7 @@ def test_file_is_read_with_defaults_for_what_it_leaves_out(tmp_path):
         ("title: a\nabout: b\ncolour: red", "unknown key 'colour'"),
         ("title: a\nabout: b\ncurve: both", "curve: iterate or average expected, got 'both'"),
         ("title: a\nabout: b\nconfig: [1]", "config: object expected, got [1]"),
-        ("title: a\ntitle: b", "lines 1 and 2: the key 'title' stands twice"),
+        ("title: a\ntitle: b", "not YAML: line 2: the key 'title' stands twice"),
     ],
 )
 def test_file_that_is_no_reading_is_refused(tmp_path, text, message):
@@ -167,7 +167,7 @@ def test_key_with_effect_is_allowed(key):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"horizon": -1}, "horizon: integer at least 0"),
+        ({"horizon": -1}, "horizon: at least 0 expected"),
         ({"evaluators": [64, 16]}, "evaluators: increasing order expected"),
         ({"environment": {"threshold": 0.9}}, "environment: threshold: 0.9 leaves no slack"),
         (

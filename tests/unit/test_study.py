@@ -103,7 +103,7 @@ def test_readings_of_a_whole_study_are_as_in_their_files():
 
 def test_study_without_any_algorithm_is_refused():
     own = {"algorithms": {"zpgpd_hf": None, "npgpd_hf": None}}
-    with pytest.raises(ValueError, match=r"^algorithms: .* at least 1 entries expected"):
+    with pytest.raises(ValueError, match=r"^algorithms: at least 1 entries expected"):
         admitted(own)
 
 
@@ -151,7 +151,7 @@ def test_environment_of_another_kind_leaves_out_what_is_about_others():
         ({"name": "coin", "threshold": 3.0}, "environment: threshold: 3.0 leaves no slack"),
         (
             {"name": "coin", "threshold": 0.7, "states": 800},
-            "environment.states: integer at least 1 and at most 500 expected, got 800",
+            "environment.states: at most 500 expected, got 800",
         ),
         ({"name": 3}, "environment.name: string expected, got 3"),
     ],

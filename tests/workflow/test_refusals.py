@@ -341,9 +341,7 @@ def test_threshold_that_no_policy_meets_says_what_is_possible():
 def test_workflow_stops_before_any_job(fresh):
     code, output = fresh.snakemake("--config", "seeds=0")
     assert code == 1
-    assert output.splitlines()[-1] == (
-        "config: seeds: integer at least 1 and at most 10000 expected, got 0"
-    )
+    assert output.splitlines()[-1] == ("config: seeds: at least 1 expected, got 0")
     assert "Traceback" not in output
     assert not (fresh.folder / "results").exists()
 
@@ -351,9 +349,9 @@ def test_workflow_stops_before_any_job(fresh):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("study: a;touch pwned", "config: study: string matching "),
-        ("study: ../../pwned", "config: study: string matching "),
-        ("environment: {file: $(touch pwned).npz}", "config: environment.file: string or null "),
+        ("study: a;touch pwned", "config: study: text matching "),
+        ("study: ../../pwned", "config: study: text matching "),
+        ("environment: {file: $(touch pwned).npz}", "config: environment.file: text matching "),
         ("study: smoke\nseeds: .nan", "config: seeds: integer "),
         ("study: smoke\nbounds: {settings: {'a b': {}}}", "config: bounds.settings: "),
         ("study: smoke\nevaluators: [64, 16]", "config: evaluators: increasing order expected"),
@@ -394,11 +392,11 @@ def test_template_is_refused(fresh):
         ),
         (
             b"seeds: 3\nstudy: x\nseeds: 5",
-            "lines 1 and 3: the key 'seeds' stands twice, where it may stand once",
+            "not YAML: line 3: the key 'seeds' stands twice, where it may stand once",
         ),
         (
             b"environment:\n  states: 5\n  'states': 6",
-            "lines 2 and 3: the key 'states' stands twice",
+            "not YAML: line 3: the key 'states' stands twice",
         ),
         (b"- a\n- b", "keys and values expected, got ['a', 'b']"),
         (b"", "keys and values expected, got None"),
@@ -421,7 +419,7 @@ def test_file_is_read_without_executing_anything(tmp_path, monkeypatch, content,
     [
         ("study: x\nmore:\n\tseeds: 3\n", "not YAML: line 3: found character '\\t' that"),
         ("study: [a\n", "not YAML: line 2: expected ',' or ']', but got"),
-        ("seeds: 3\nseeds: 5\n", "lines 1 and 2: the key 'seeds' stands twice"),
+        ("seeds: 3\nseeds: 5\n", "not YAML: line 2: the key 'seeds' stands twice"),
     ],
 )
 @pytest.mark.parametrize("name", ["config", "claims"])
@@ -436,7 +434,9 @@ def test_file_of_the_project_that_cannot_be_read_is_named(fresh, name, text, lin
 def test_equal_keys_of_a_study_are_refused_by_make_and_by_snakemake(fresh):
     path = fresh.folder / "config/mine.yaml"
     path.write_text("study: mine\nseeds: 3\nseeds: 5\n")
-    line = "config/mine.yaml: lines 2 and 3: the key 'seeds' stands twice, where it may stand once"
+    line = (
+        "config/mine.yaml: not YAML: line 3: the key 'seeds' stands twice, where it may stand once"
+    )
     check = [sys.executable, ROOT / "tools/check_config.py", "config/mine.yaml"]
     for code, output in (fresh.call(check), fresh.snakemake("-n", configfile="config/mine.yaml")):
         assert code == 1

@@ -2,7 +2,7 @@
 # src/pgpd_hf/analyses, and each analysis has a rule of its own name that ends it.
 
 
-rule calibrate_block:
+use rule calibrate as calibrate_block with:
     input:
         code=lambda wildcards: code("calibrate.py", *modules_of(wildcards)),
     output:
@@ -18,20 +18,18 @@ rule calibrate_block:
     params:
         calibration=lambda wildcards: study.calibration(*calibrated_part(wildcards)),
         environments=lambda wildcards: {
-            case.instance: case.environment for case in block_of(wildcards)
+            case.instance: case.environment for case in cases_of(wildcards)
         },
     message:
         "{wildcards.analysis}: step sizes of {wildcards.part}, {wildcards.first} to {wildcards.last}"
-    script:
-        "../scripts/calibrate.py"
 
 
-rule run_block:
+use rule run as run_block with:
     input:
         code=lambda wildcards: code("run.py", *modules_of(wildcards)),
         environment=f"{RESULTS}/environment.npz",
         steps=lambda wildcards: steps_of(
-            block_of(wildcards),
+            cases_of(wildcards),
             "",
             f"{RESULTS}/{wildcards.analysis}/{wildcards.part}/calibration/"
             f"{wildcards.first}-{wildcards.last}.json",
@@ -42,17 +40,8 @@ rule run_block:
         f"{RESULTS}/logs/{{analysis}}/{{part}}/{{first}}-{{last}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/{{analysis}}/{{part}}/{{first}}-{{last}}.tsv"
-    resources:
-        runtime=runtime(
-            lambda wildcards: resources.seconds(block_of(wildcards), configuration.size(config))
-        ),
-        mem_mb=memory(largest_size),
-    params:
-        cases=lambda wildcards: list(map(vars, block_of(wildcards))),
     message:
         "{wildcards.analysis}: {wildcards.part}, {wildcards.first} to {wildcards.last}"
-    script:
-        "../scripts/run.py"
 
 
 for name, analysis in ANALYSES.items():
@@ -63,8 +52,6 @@ for name, analysis in ANALYSES.items():
                 name
             input:
                 code=code(f"{name}.ipynb", *map(algorithm_file, algorithms_of(name))),
-                runner=code("notebook.py"),
-                template=PAGE_TEMPLATE,
                 runs=analysis_runs(name),
                 environment=f"{RESULTS}/environment.npz",
             output:
@@ -72,8 +59,8 @@ for name, analysis in ANALYSES.items():
                 notebook=f"{RESULTS}/notebooks/{name}.ipynb",
                 page=page(name),
             log:
-                notebook=f"{RESULTS}/logs/notebooks/{name}.ipynb",
                 messages=f"{RESULTS}/logs/notebooks/{name}.log",
+                notebook=f"{RESULTS}/logs/notebooks/{name}.ipynb",
             benchmark:
                 f"{RESULTS}/benchmarks/notebooks/{name}.tsv"
             resources:

@@ -32,12 +32,7 @@ rule verdict_table:
         code=code("verdict_table.py"),
         tables=expand(f"{RESULTS}/{{folder}}claims.csv", folder=JUDGED),
     output:
-        table=report(
-            f"{RESULTS}/verdicts.csv",
-            caption="../report/verdicts.rst",
-            category="Verdicts",
-            labels={"result": "All readings (table)"},
-        ),
+        table=shown(f"{RESULTS}/verdicts.csv", "All readings (table)", "verdicts", "Verdicts"),
         text=f"{RESULTS}/verdicts.txt",
     log:
         f"{RESULTS}/logs/verdict_table.log",
@@ -55,25 +50,18 @@ rule verdict_table:
 use rule figure as claims_notebook with:
     input:
         code=code("claims.ipynb", *algorithm_files(*PAPER_ALGORITHMS)),
-        runner=code("notebook.py"),
-        template=PAGE_TEMPLATE,
         table=rules.verdict_table.output.table,
         optimum=f"{RESULTS}/optimum.json",
         claims=CLAIMS,
         schema=CLAIMS_SCHEMA,
         sensitivity=analysis_runs("sensitivity"),
     output:
-        pictures("claims", "All readings", caption="../report/verdicts.rst", category="Verdicts"),
+        pictures("claims", "All readings", "verdicts", "Verdicts"),
         notebook=f"{RESULTS}/notebooks/claims.ipynb",
-        page=report(
-            f"{RESULTS}/notebooks/claims.html",
-            caption="../report/verdicts_page.rst",
-            category="Verdicts",
-            labels={"result": "Notebook: what the verdicts hang on"},
-        ),
+        page=page("claims", "Notebook: what the verdicts hang on", "verdicts_page", "Verdicts"),
     log:
-        notebook=f"{RESULTS}/logs/notebooks/claims.ipynb",
         messages=f"{RESULTS}/logs/notebooks/claims.log",
+        notebook=f"{RESULTS}/logs/notebooks/claims.ipynb",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/claims.tsv"
     params:

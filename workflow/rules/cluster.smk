@@ -2,6 +2,8 @@
 
 import atexit
 
+from pgpd_hf.support import slurm
+
 
 def requests():
     """What each job that has to run asks for, by rule; none for rules that are not submitted."""
@@ -15,22 +17,16 @@ def requests():
 
 def show_requests():
     """Print what jobs ask for, a line for each rule."""
-    from pgpd_hf.support import slurm
-
     for line in slurm.describe(requests()):
         print(f"cluster: {line}", file=sys.stderr)
 
 
 def consult_slurm():
     """Stop with one line if jobs of an earlier run are in the queue, or these would be refused."""
-    from pgpd_hf.support import slurm
-
     show_requests()
-    try:
+    with validation.one_line("slurm", slurm.Refusal):
         slurm.refuse_orphans(os.getcwd())
         slurm.refuse_requests(requests())
-    except slurm.Refusal as refusal:
-        sys.exit(f"slurm: {refusal}")
 
 
 # A dry run has no `onstart`. Only the profiles of clusters set `default-resources`.

@@ -11,7 +11,8 @@ from pgpd_hf.analyses import instances
 from pgpd_hf.figures import FORMATS
 from pgpd_hf.runs import METRICS
 from pgpd_hf.studies import configuration, readings
-from pgpd_hf.support import dependencies, validation
+from pgpd_hf.support import dependencies, exclusive_run, validation
+from pgpd_hf.support.storage import alteration, find_damaged, remove_partial, require_room
 
 FOLDER = os.path.relpath(workflow.basedir)
 STUDY = config["study"] if isinstance(config.get("study"), str) else ""
@@ -20,7 +21,6 @@ FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
 CLAIMS = "config/claims.yaml"
 CLAIMS_SCHEMA = "workflow/schemas/claims.schema.yaml"
 PAPER_ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which theorems and statements are about
-PAGE_TEMPLATE = "workflow/templates/page/index.html.j2"
 NOTEBOOKS = [path.stem for path in Path("notebooks").glob("*.ipynb")]
 ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory
 
@@ -35,14 +35,12 @@ def settle_config():
     """Stop with one line if the configuration cannot be run; leave out what cannot be meant."""
     # Jobs on other nodes read the configuration anew, but it has been checked.
     prepare = study.admit if workflow.is_main_process else study.settle
-    try:
+    with validation.one_line("config", ValueError):
         if workflow.is_main_process:
             for file in workflow.overwrite_configfiles:
                 validation.read(file)
         own = workflow.config_settings.overwrite_config  # without config/config.yaml
         settled, lines = prepare(config, FOLDER, own, DEFAULTS)
-    except ValueError as error:
-        sys.exit(f"config: {error}")
     config.update(settled)
     for line in lines if workflow.is_main_process else []:
         print(f"config: {line}", file=sys.stderr)
@@ -50,13 +48,9 @@ def settle_config():
 
 def check_folders():
     """Stop if results cannot be written, or with a line per result that is not as written."""
-    from pgpd_hf.support.storage import alteration, find_damaged, require_room
-
-    try:
+    with validation.one_line("error", OSError):
         for folder in (".snakemake", RESULTS, FIGURES):
             require_room(folder, ROOM)
-    except OSError as error:
-        sys.exit(f"error: {error}")
     damaged = find_damaged(RESULTS)
     if damaged:
         sys.exit("\n".join(f"error: {alteration(path)}" for path in damaged))
@@ -64,17 +58,12 @@ def check_folders():
 
 def take_folder():
     """Make sure that no other run works here, and that nothing of a killed one is left."""
-    from pgpd_hf.support.exclusive_run import FolderInUse, claim, end_orphans
-    from pgpd_hf.support.storage import remove_partial
-
-    try:
-        claim()
+    with validation.one_line("error", OSError):
+        exclusive_run.claim()
         if workflow.local_exec:  # jobs of a cluster may outlive the process that sent them
-            end_orphans()
+            exclusive_run.end_orphans()
             remove_partial(RESULTS)
             remove_partial(FIGURES)
-    except (FolderInUse, OSError) as error:
-        sys.exit(f"error: {error}")
 
 
 settle_config()
@@ -99,9 +88,12 @@ ROWS = study.table_megabytes(config)
 
 
 def code(name, *modules):
-    """A script of the workflow, or a notebook, and the files of the package that it uses."""
-    own = f"{'notebooks' if name.endswith('.ipynb') else 'workflow/scripts'}/{name}"
-    return [own, *(f"src/pgpd_hf/{path}" for path in dependencies.sources(own, *modules))]
+    """A script of the workflow, or a notebook and what runs it, and the modules that it uses."""
+    files = [f"workflow/scripts/{name}"]
+    if name.endswith(".ipynb"):
+        files = [f"notebooks/{name}", "workflow/scripts/notebook.py"]
+    used = [f"src/pgpd_hf/{path}" for path in dependencies.sources(*files, *modules)]
+    return files + used + ["workflow/templates/page/index.html.j2"] * (len(files) > 1)
 
 
 def algorithm_file(name):
@@ -140,19 +132,17 @@ def figure_jobs(folder, algorithm, evaluators):
 
 
 def cases_of(wildcards):
-    """Cases of a job of Figure 1."""
-    jobs = figure_jobs(wildcards.reading, wildcards.algorithm, wildcards.evaluators)
+    """Cases of a job, of Figure 1 or of an analysis."""
+    if "analysis" in wildcards.keys():
+        jobs = PLANS[wildcards.analysis][wildcards.part]
+    else:
+        jobs = figure_jobs(wildcards.reading, wildcards.algorithm, wildcards.evaluators)
     return jobs[f"{wildcards.first}-{wildcards.last}"]
-
-
-def block_of(wildcards):
-    """Cases of a job of an analysis."""
-    return PLANS[wildcards.analysis][wildcards.part][f"{wildcards.first}-{wildcards.last}"]
 
 
 def modules_of(wildcards):
     """Files of the package that the cases of a job of an analysis need by name."""
-    made = any(case.environment for case in block_of(wildcards))
+    made = any(case.environment for case in cases_of(wildcards))
     return [algorithm_file(algorithm_of(wildcards))] + ["environments/random.py"] * made
 
 
@@ -174,16 +164,20 @@ def calibrated_part(wildcards):
 
 def block_calibration_seconds(wildcards):
     """Time of the calibrations that a job of an analysis needs."""
-    environments = {case.instance for case in block_of(wildcards)}
+    environments = {case.instance for case in cases_of(wildcards)}
     return len(environments) * study.calibration_seconds(*calibrated_part(wildcards))
 
 
+def own_size(wildcards):
+    """Numbers of states and actions of the environment of the study, or of a reading."""
+    return configuration.size(CONFIGS[wildcards.get("reading", "")])
+
+
 def largest_size(wildcards):
-    """Numbers of states and actions of the largest environment of a job of an analysis."""
-    own = configuration.size(config)
-    return max(
-        (case.size(own) for case in block_of(wildcards)), key=lambda size: size[0] ** 2 * size[1]
-    )
+    """Numbers of states and actions of the largest environment of a job."""
+    own = own_size(wildcards)
+    sizes = {case.size(own) for case in cases_of(wildcards)}
+    return max(sizes, key=lambda size: size[0] ** 2 * size[1])
 
 
 def bound_file(wildcards):
@@ -257,26 +251,22 @@ def calibrations():
     ]
 
 
-def in_target(target):
-    """Names of the analyses that belong to a target."""
-    return [name for name, analysis in ANALYSES.items() if target == analysis.TARGET]
-
-
 def tables(name, titles=None):
     """Files of the tables that an analysis ends in, for the report, too."""
     titles = ANALYSES[name].TABLES if titles is None else titles
-    return [_reported(f"{RESULTS}/{table}.csv", name, title) for table, title in titles.items()]
+    return [shown(f"{RESULTS}/{table}.csv", title, name) for table, title in titles.items()]
 
 
-def page(name, title=None):
-    """File of the page of an analysis, for the report, too."""
-    return _reported(f"{RESULTS}/notebooks/{name}.html", name, title or title_of(name))
+def page(name, title=None, caption=None, category="Theory"):
+    """File of the page of a notebook, for the report, too."""
+    file = f"{RESULTS}/notebooks/{name}.html"
+    return shown(file, title or title_of(name), caption or name, category)
 
 
-def analysis_outputs(name):
-    """Files of everything that an analysis ends in."""
-    pages = [f"{RESULTS}/notebooks/{name}.{ending}" for ending in ("ipynb", "html")]
-    return tables(name) + (pages if name in NOTEBOOKS else [])
+def analysis_outputs(target):
+    """Files of everything that the analyses of a target end in, analysis by analysis."""
+    names = [name for name, analysis in ANALYSES.items() if target == analysis.TARGET]
+    return [getattr(rules, name).output for name in names]
 
 
 def title_of(name):
@@ -284,27 +274,31 @@ def title_of(name):
     return ANALYSES[name].__doc__.splitlines()[0].rstrip(".")
 
 
-def _reported(file, name, title):
-    """Mark a file for the report; a caption is workflow/report/NAME.rst."""
-    caption = Path(f"workflow/report/{name}.rst")
-    options = {"caption": f"../report/{name}.rst"} if caption.exists() else {}
-    return report(file, category="Theory", labels={"result": title}, **options)
+def shown(file, title, caption, category="Theory"):
+    """Mark a file for the report; a caption is workflow/report/CAPTION.rst, if there is one."""
+    path = Path(f"workflow/report/{caption}.rst")
+    options = {"caption": f"../report/{path.name}"} if path.exists() else {}
+    return report(file, category=category, labels={"result": title}, **options)
 
 
-def drawings(**options):
-    """Files of the figure: its panels and the whole."""
+def drawings():
+    """Files of Figure 1: its panels and the whole."""
     titles = {
         f"{algorithm}_{metric}": f"{get_algorithm(algorithm).label}: {metric.replace('_', ' ')}"
         for algorithm in config["algorithms"]
         for metric in METRICS
     } | {"figure1": "All panels"}
-    return [file for stem, title in titles.items() for file in pictures(stem, title, **options)]
+    return [
+        file
+        for stem, title in titles.items()
+        for file in pictures(stem, title, "figure1", "Figure 1")
+    ]
 
 
-def pictures(stem, title, **options):
-    """Files of one picture, in every format; reports show the SVG."""
+def pictures(stem, *options):
+    """Files of one picture, in every format; the report shows the SVG with options of `shown`."""
     files = {ending: f"{FIGURES}/{stem}.{ending}" for ending in FORMATS}
-    return [*(files | {"svg": report(files["svg"], labels={"result": title}, **options)}).values()]
+    return [*(files | {"svg": shown(files["svg"], *options)}).values()]
 
 
 def runtime(seconds):

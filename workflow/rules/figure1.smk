@@ -63,11 +63,9 @@ rule run:
         f"{RESULTS}/benchmarks/runs/{{reading}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.tsv"
     resources:
         runtime=runtime(
-            lambda wildcards: resources.seconds(
-                cases_of(wildcards), configuration.size(CONFIGS[wildcards.reading])
-            )
+            lambda wildcards: resources.seconds(cases_of(wildcards), own_size(wildcards))
         ),
-        mem_mb=memory(lambda wildcards: configuration.size(CONFIGS[wildcards.reading])),
+        mem_mb=memory(largest_size),
     params:
         cases=lambda wildcards: list(map(vars, cases_of(wildcards))),
     message:
@@ -99,22 +97,17 @@ rule aggregate:
 rule figure:
     input:
         code=code("figure1.ipynb", *algorithm_files()),
-        runner=code("notebook.py"),
-        template=PAGE_TEMPLATE,
         aggregate=f"{RESULTS}/aggregate.parquet",
         optimum=f"{RESULTS}/optimum.json",
     output:
-        drawings(caption="../report/figure1.rst", category="Figure 1"),
+        drawings(),
         notebook=f"{RESULTS}/notebooks/figure1.ipynb",
-        page=report(
-            f"{RESULTS}/notebooks/figure1.html",
-            caption="../report/figure1_page.rst",
-            category="Figure 1",
-            labels={"result": "Notebook: figure, optimum and final numbers"},
+        page=page(
+            "figure1", "Notebook: figure, optimum and final numbers", "figure1_page", "Figure 1"
         ),
     log:
-        notebook=f"{RESULTS}/logs/notebooks/figure1.ipynb",
         messages=f"{RESULTS}/logs/notebooks/figure1.log",
+        notebook=f"{RESULTS}/logs/notebooks/figure1.ipynb",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/figure1.tsv"
     resources:

@@ -5,8 +5,7 @@ MAIN = [
     rules.figure.output,
     rules.summary.output,
     rules.bounds.output,
-    [tables(name) for name in in_target("all")],
-    [f"{RESULTS}/notebooks/{name}.html" for name in in_target("all")],
+    analysis_outputs("all"),
     f"{RESULTS}/claims.csv",
 ]
 
@@ -16,23 +15,15 @@ rule provenance:
         code=code("provenance.py"),
         results=MAIN,
     output:
-        provenance=report(
-            f"{RESULTS}/provenance.json",
-            caption="../report/provenance.rst",
-            category="Provenance",
-            labels={"result": "Everything (data)"},
+        provenance=shown(
+            f"{RESULTS}/provenance.json", "Everything (data)", "provenance", "Provenance"
         ),
-        config=report(
-            f"{RESULTS}/config.yaml",
-            caption="../report/provenance.rst",
-            category="Provenance",
-            labels={"result": "Configuration (data)"},
-        ),
-        page=report(
+        config=shown(f"{RESULTS}/config.yaml", "Configuration (data)", "provenance", "Provenance"),
+        page=shown(
             f"{RESULTS}/provenance.html",
-            caption="../report/provenance.rst",
-            category="Provenance",
-            labels={"result": "Versions, machine, commit and time"},
+            "Versions, machine, commit and time",
+            "provenance",
+            "Provenance",
         ),
     log:
         f"{RESULTS}/logs/provenance.log",
@@ -51,12 +42,7 @@ rule verdict_page:
         code=code("verdict_page.py"),
         verdicts=f"{RESULTS}/claims.csv",
     output:
-        report(
-            f"{RESULTS}/claims.html",
-            caption="../report/claims_table.rst",
-            category="Verdicts",
-            labels={"result": "The study itself"},
-        ),
+        shown(f"{RESULTS}/claims.html", "The study itself", "claims_table", "Verdicts"),
     log:
         f"{RESULTS}/logs/verdict_page.log",
     localrule: True
@@ -80,7 +66,7 @@ rule reported:
                 rules.claims_notebook.output,
                 rules.verdict_table.output,
                 rules.certificates.output,
-                *map(analysis_outputs, in_target("theory")),
+                *analysis_outputs("theory"),
             )
             if all(map(os.path.exists, files))
             for file in files

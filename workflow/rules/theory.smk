@@ -25,10 +25,8 @@ rule bound:
         study=lambda wildcards: {
             "environment": config["environment"],
             "link": config["link"],
-            "bounds": {
-                "seeds": config["bounds"]["seeds"],
-                "settings": {wildcards.setting: config["bounds"]["settings"][wildcards.setting]},
-            },
+            "bounds": config["bounds"]
+            | {"settings": {wildcards.setting: config["bounds"]["settings"][wildcards.setting]}},
         },
     message:
         "Every lemma, theorem and corollary, setting {wildcards.setting}"
@@ -39,16 +37,14 @@ rule bound:
 use rule figure as bounds with:
     input:
         code=code("bounds.ipynb"),
-        runner=code("notebook.py"),
-        template=PAGE_TEMPLATE,
         tables=BOUND_TABLES,
     output:
         tables("bounds", {"bounds": "Bounds (table)"}),
         notebook=f"{RESULTS}/notebooks/bounds.ipynb",
         page=page("bounds", "Bounds"),
     log:
-        notebook=f"{RESULTS}/logs/notebooks/bounds.ipynb",
         messages=f"{RESULTS}/logs/notebooks/bounds.log",
+        notebook=f"{RESULTS}/logs/notebooks/bounds.ipynb",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/bounds.tsv"
     params:
@@ -87,8 +83,6 @@ rule certify:
 use rule figure as certificates with:
     input:
         code=code("certificates.ipynb", *algorithm_files("npg_pd")),
-        runner=code("notebook.py"),
-        template=PAGE_TEMPLATE,
         tables=CERTIFICATE_TABLES,
         environment=f"{RESULTS}/environment.npz",
     output:
@@ -96,8 +90,8 @@ use rule figure as certificates with:
         notebook=f"{RESULTS}/notebooks/certificates.ipynb",
         page=page("certificates", "Certificates"),
     log:
-        notebook=f"{RESULTS}/logs/notebooks/certificates.ipynb",
         messages=f"{RESULTS}/logs/notebooks/certificates.log",
+        notebook=f"{RESULTS}/logs/notebooks/certificates.ipynb",
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/certificates.tsv"
     params:

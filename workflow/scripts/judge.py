@@ -35,9 +35,8 @@ with storage.job(snakemake):
     if params.groups:
         evidence = evidence_of_instances(traces, params.groups)
     else:
-        rates = storage.read_table(source.rates) if source.rates else None
-        if rates is not None:
-            rates = rates.astype({"evaluators": "Int64"})
+        types = {"evaluators": "Int64"}
+        rates = storage.read_table(source.rates, types) if source.rates else None
         evidence = evidence_of_reading(
             traces, params.look, source.environment, source.optimum, rates
         )

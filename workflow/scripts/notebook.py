@@ -4,30 +4,25 @@ It is run into its log and copied from there when it has succeeded: of a failed 
 how far it came, and no output pretends to be a result.
 """
 
-import shutil
+from pathlib import Path
 
 import papermill
 from nbconvert import HTMLExporter
 
 from pgpd_hf.support import storage
 
-
-def execute(source, log, parameters):
-    """Run a notebook; of a file that it can neither read nor write, say no more than a line."""
-    try:
-        papermill.execute_notebook(source, log, parameters, progress_bar=False)
-    except papermill.PapermillExecutionError as error:
-        if error.ename not in ("DamagedFile", "OSError"):
-            raise
-        raise OSError(error.evalue) from None
-
-
 with storage.job(snakemake):
-    executed = snakemake.log.notebook
-    execute(snakemake.input.code[0], executed, snakemake.params.parameters)
+    source, executed = snakemake.input.code[0], snakemake.log.notebook
+    try:
+        papermill.execute_notebook(
+            source, executed, snakemake.params.parameters, progress_bar=False
+        )
+    except papermill.PapermillExecutionError as error:
+        if error.ename != "OSError":
+            raise
+        # Of a file that it can neither read nor write, one line is said.
+        raise OSError(error.evalue) from None
     exporter = HTMLExporter(template_name="page", extra_template_basedirs=["workflow/templates"])
     page, _ = exporter.from_filename(executed)
-    with storage.recording(snakemake.output.page) as partial:
-        partial.write_text(page, encoding="utf-8")
-    with storage.recording(snakemake.output.notebook) as partial:
-        shutil.copy(executed, partial)
+    storage.write_text(snakemake.output.page, page)
+    storage.write_text(snakemake.output.notebook, Path(executed).read_text(encoding="utf-8"))

@@ -36,5 +36,4 @@ with storage.job(snakemake):
         storage.read_json(snakemake.input.optimum),
         snakemake.params.figures,
     )
-    with storage.recording(snakemake.output[0]) as partial:
-        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    storage.write_text(snakemake.output[0], "\n".join(lines) + "\n")

@@ -8,7 +8,9 @@ import pandas as pd
 from pgpd_hf.support import storage
 
 with storage.job(snakemake):
-    runs = pd.concat(map(storage.read_table, snakemake.input.runs), ignore_index=True)
+    # Without runs if the study's environment rules them all out.
+    tables = [storage.read_table(path) for path in snakemake.input.runs]
+    runs = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
     analysis = importlib.import_module(f"pgpd_hf.analyses.{snakemake.params.analysis}")
     made = analysis.tabulate(runs)
     for path in snakemake.output:

@@ -13,5 +13,4 @@ with storage.job(snakemake):
         tables.append(table)
     table = pd.concat(tables, ignore_index=True)
     storage.write_table(snakemake.output.table, table)
-    with storage.recording(snakemake.output.text) as partial:
-        partial.write_text(report.as_text(table), encoding="utf-8")
+    storage.write_text(snakemake.output.text, report.as_text(table))

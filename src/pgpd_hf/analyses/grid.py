@@ -41,7 +41,7 @@ def tabulate(runs):
     Parameters
     ----------
     runs : pandas.DataFrame
-        Traces of this analysis; runs in any order.
+        Traces of this analysis; runs in any order, or none.
 
     Returns
     -------
@@ -49,14 +49,13 @@ def tabulate(runs):
         "grid": a row per :data:`CELL`: `instances`, `runs`, and each of :data:`METRICS` with the
         `_low` and `_high` end of its interval.
     """
+    if runs.empty:
+        return {"grid": pd.DataFrame(columns=CELL)}
     rows = []
     for cell, group in sweeps.averages(runs).groupby(CELL, dropna=False):
         means = group.sort_values(["instance", "seed"]).groupby("instance")[METRICS].mean()
         row = dict(zip(CELL, cell, strict=True)) | {"instances": len(means), "runs": len(group)}
-        for metric in METRICS:
-            ends = map(float, statistics.mean_interval(means[metric].to_numpy()))
-            row |= dict(zip((metric, f"{metric}_low", f"{metric}_high"), ends, strict=True))
-        rows.append(row)
+        rows.append(row | statistics.named_intervals(means, METRICS))
     return {"grid": pd.DataFrame(rows)}
 
 

@@ -94,7 +94,7 @@ def judged_with(config, folder):
     Returns
     -------
     list of str
-        The folder's group first; the first of all is judged with those of :data:`COMPARED`.
+        The folder's own group; for the study's first group also those of :data:`COMPARED`.
     """
     if not folder.startswith("instances/"):
         return []

@@ -12,6 +12,7 @@ import pandas as pd
 from pgpd_hf import summaries, sweeps
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.cases import Case
+from pgpd_hf.core.arguments import located
 from pgpd_hf.studies import configuration
 
 TARGET = "all"
@@ -42,8 +43,8 @@ def check(config, schema):  # noqa: D103
     options = config["rates"]
     configuration.require_increasing("rates.evaluators", options["evaluators"])
     for name, lengths in options["iterations"].items():
-        if name not in config["algorithms"]:
-            raise ValueError(f"rates.iterations.{name}: the study has no such algorithm")
+        with located(f"rates.iterations.{name}"):
+            configuration.require_algorithm(config, name)
         configuration.require_increasing(f"rates.iterations.{name}", lengths)
 
 

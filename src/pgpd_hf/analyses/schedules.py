@@ -36,8 +36,7 @@ def check(config, schema):  # noqa: D103
     options = config["schedules"]
     for algorithm, changes in options["algorithms"].items():
         with located(f"schedules.algorithms.{algorithm}"):
-            if algorithm not in config["algorithms"]:
-                raise ValueError(f"the study has no algorithm {algorithm!r}")
+            configuration.require_algorithm(config, algorithm)
             get_algorithm(algorithm).refuse_idle(changes)
         for name in options["phases"]:
             with located(f"schedules.phases.{name}"):

@@ -10,12 +10,4 @@ from pgpd_hf.claims.declaration import load_claims
 from pgpd_hf.claims.evidence import Evidence, Member, Undecidable
 from pgpd_hf.claims.verdicts import VERDICTS, judge
 
-__all__ = [
-    "CRITERIA",
-    "VERDICTS",
-    "Evidence",
-    "Member",
-    "Undecidable",
-    "judge",
-    "load_claims",
-]
+__all__ = ["CRITERIA", "VERDICTS", "Evidence", "Member", "Undecidable", "judge", "load_claims"]

@@ -13,9 +13,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.claims import arguments as check
 from pgpd_hf.claims.evidence import Contrast, Slope, Term, Undecidable, evaluators_text
-from pgpd_hf.core.arguments import require_number
 
 CRITERIA: dict[str, Callable] = {}
 _SIGNS = {"optimality_gap": "gap", "constraint_violation": "violation"}
@@ -68,17 +68,17 @@ def criterion(function):
     Raises
     ------
     TypeError
-        If an argument has neither an annotation nor a check for its name.
+        If an argument has neither an annotation nor a schema for its name.
     """
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.annotation is parameter.empty and name not in check.ARGUMENTS:
-            raise TypeError(f"criterion {function.__name__}: {name!r} needs a check as annotation")
+            raise TypeError(f"criterion {function.__name__}: {name!r} needs a schema as annotation")
     CRITERIA[function.__name__] = function
     return function
 
 
-def argument_checks(test):
-    """Checks of a criterion's arguments.
+def argument_schema(test):
+    """Schema of a criterion as config/claims.yaml writes it.
 
     Parameters
     ----------
@@ -87,15 +87,20 @@ def argument_checks(test):
 
     Returns
     -------
-    dict of callable
-        By the argument's name, a function of its name and value that raises a ValueError.
+    dict
+        JSON Schema of the key `test` and of all arguments, each of which is required.
     """
-    parameters = inspect.signature(CRITERIA[test]).parameters
+    parameters = inspect.signature(CRITERIA[test]).parameters.values()
+    properties = {
+        parameter.name: check.ARGUMENTS[parameter.name]
+        if parameter.annotation is parameter.empty
+        else parameter.annotation
+        for parameter in parameters
+    }
     return {
-        name: check.ARGUMENTS[name]
-        if argument.annotation is argument.empty
-        else argument.annotation
-        for name, argument in parameters.items()
+        "properties": {"test": {}, **properties},
+        "required": list(properties),
+        "additionalProperties": False,
     }
 
 
@@ -113,6 +118,8 @@ def make_parts(options):
 
     Raises
     ------
+    ValueError
+        If no theorem promises a rate that it asks for.
     Undecidable
         If no run can decide.
     """
@@ -125,11 +132,19 @@ def _value(algorithm, evaluators, column, statistic, **others):
 
 
 def _slope(algorithm, steps, evaluators, column):
+    if get_algorithm(algorithm).rate is None:
+        raise ValueError(f"no theorem promises a rate for {algorithm!r}")
     return Contrast({Slope(algorithm, steps, evaluators, column): 1.0})
 
 
 def _within(label, contrast, margin):
     return Part(label, contrast, above=-margin, below=margin)
+
+
+def _between(algorithm, column, statistic, first, second):
+    """Label of a curve of one M minus that of another one, and the contrast."""
+    few, many = (_value(algorithm, m, column, statistic) for m in (first, second))
+    return f"{_name(column, statistic)}: ({first}) − ({second})", few - many
 
 
 def _words(name):
@@ -142,7 +157,7 @@ def _name(column, statistic):
 
 @criterion
 def falls_early(*, algorithm, column, statistic, evaluators, share, margin):
-    """The curve falls by more than the margin, and by more than the share of that in the window."""
+    """The curve falls by more than the margin; the window sees more than the share of that fall."""
     for m in evaluators:
         windows = "start", statistic, "last_quarter"
         start, early, end = (_value(algorithm, m, column, window) for window in windows)
@@ -153,7 +168,7 @@ def falls_early(*, algorithm, column, statistic, evaluators, share, margin):
 
 
 @criterion
-def levels_off(*, algorithm, column, statistics: check.two_statistics, evaluators, margin):
+def levels_off(*, algorithm, column, statistics, evaluators, margin):
     """The means over the two windows differ by less than the margin."""
     for m in evaluators:
         first, second = (_value(algorithm, m, column, statistic) for statistic in statistics)
@@ -163,24 +178,21 @@ def levels_off(*, algorithm, column, statistics: check.two_statistics, evaluator
 
 @criterion
 def most_of_the_gain(
-    *, algorithm, column, statistic, evaluators: check.evaluators(3), share, margin
+    *, algorithm, column, statistic, evaluators: check.evaluators(3, 3), share, margin
 ):
     """The first increase of M lowers the curve by more than the margin, and the share of both."""
-    few, some, many = (_value(algorithm, m, column, statistic) for m in evaluators)
-    first, second, third = evaluators
-    gain = f"{_name(column, statistic)}: ({first}) − ({second})"
-    yield Part(gain, few - some, above=margin)
-    label = f"{gain} − {share:g} (({first}) − ({third}))"
-    yield Part(label, few - some - share * (few - many), above=0)
+    few, some, many = evaluators
+    gain, early = _between(algorithm, column, statistic, few, some)
+    _, whole = _between(algorithm, column, statistic, few, many)
+    yield Part(gain, early, above=margin)
+    yield Part(f"{gain} − {share:g} (({few}) − ({many}))", early - share * whole, above=0)
 
 
 @criterion
 def equivalent(*, algorithm, column, statistic, evaluators: check.evaluators(2), margin):
     """The curves of any two M differ by less than the margin."""
     for pair in itertools.combinations(evaluators, 2):
-        first, second = (_value(algorithm, m, column, statistic) for m in pair)
-        label = f"{_name(column, statistic)}: ({pair[0]}) − ({pair[1]})"
-        yield _within(label, first - second, margin)
+        yield _within(*_between(algorithm, column, statistic, *pair), margin)
 
 
 @criterion
@@ -191,13 +203,8 @@ def decreases_alike(*, algorithm, column, statistic, evaluators: check.evaluator
         name = f"{_SIGNS[column]}({m})"
         yield Part(f"start of {name}", start, above=0)
         yield Part(f"fall of {name} to the last quarter", start - end, above=margin)
-    yield from equivalent(
-        algorithm=algorithm,
-        column=column,
-        statistic=statistic,
-        evaluators=evaluators,
-        margin=margin,
-    )
+    for pair in itertools.combinations(evaluators, 2):
+        yield _within(*_between(algorithm, column, statistic, *pair), margin)
 
 
 @criterion
@@ -205,18 +212,14 @@ def improves(*, algorithm, column, statistic, evaluators: check.evaluators(2), m
     """Every increase of M lowers the curve, and all together lower it by more than the margin."""
     pairs = [(pair, 0) for pair in itertools.pairwise(evaluators)]
     for pair, least in [*pairs, ((evaluators[0], evaluators[-1]), margin)]:
-        first, second = (_value(algorithm, m, column, statistic) for m in pair)
-        label = f"{_name(column, statistic)}: ({pair[0]}) − ({pair[1]})"
-        yield Part(label, first - second, above=least)
+        yield Part(*_between(algorithm, column, statistic, *pair), above=least)
 
 
 @criterion
 def worse(*, algorithm, column, statistic, evaluators: check.evaluators(2), margin):
     """The curve of the first M is above all others by more than the margin."""
-    few, *others = (_value(algorithm, m, column, statistic) for m in evaluators)
-    for m, other in zip(evaluators[1:], others, strict=True):
-        label = f"{_name(column, statistic)}: ({evaluators[0]}) − ({m})"
-        yield Part(label, few - other, above=margin)
+    for m in evaluators[1:]:
+        yield Part(*_between(algorithm, column, statistic, evaluators[0], m), above=margin)
 
 
 @criterion
@@ -230,7 +233,7 @@ def larger(*, algorithm, than, column, statistic, evaluators, margin):
 
 @criterion
 def slower(*, algorithm, than, column, statistic, evaluators, margin):
-    """After as many iterations, `algorithm` is above `than` by more than `margin` of its start."""
+    """At the iterations of `than`, `algorithm` is above it by more than the margin of its start."""
     for m in evaluators:
         ours = _value(algorithm, m, column, statistic, clock=than)
         theirs, start = _value(than, m, column, statistic), _value(algorithm, m, column, "start")
@@ -241,14 +244,12 @@ def slower(*, algorithm, than, column, statistic, evaluators, margin):
 
 @criterion
 def more_sensitive(*, algorithm, than, column, statistic, evaluators: check.evaluators(2), margin):
-    """From first to last M, `algorithm` falls by more than `than` does, by more than the margin."""
-    few, many = evaluators[0], evaluators[-1]
-    ours, theirs = (
-        _value(name, few, column, statistic) - _value(name, many, column, statistic)
-        for name in (algorithm, than)
+    """From first to last M, `algorithm` falls further than `than`, by more than the margin."""
+    ends = evaluators[0], evaluators[-1]
+    (label, ours), (_, theirs) = (
+        _between(name, column, statistic, *ends) for name in (algorithm, than)
     )
-    label = f"{_name(column, statistic)}: ({few}) − ({many}), {algorithm} minus {than}"
-    yield Part(label, ours - theirs, above=margin)
+    yield Part(f"{label}, {algorithm} minus {than}", ours - theirs, above=margin)
 
 
 @criterion
@@ -262,13 +263,7 @@ def converges(*, algorithm, statistic, evaluators, margin):
 
 @criterion
 def falls_at_rate(
-    *,
-    algorithm: check.algorithm_with_rate,
-    column: check.RATE_COLUMN,
-    steps: check.STEPS,
-    evaluators: check.one_number_of_evaluators,
-    rate: require_number,
-    margin,
+    *, algorithm, column: check.rate_column, steps, evaluators: check.one_number, rate, margin
 ):
     """The slope of the log average against log T is below the rate plus the margin."""
     label = f"slope of the average {column}, M = {evaluators_text(evaluators)}"
@@ -277,13 +272,7 @@ def falls_at_rate(
 
 @criterion
 def slower_rate(
-    *,
-    algorithm: check.algorithm_with_rate,
-    than: check.algorithm_with_rate,
-    column: check.RATE_COLUMN,
-    steps: check.STEPS,
-    evaluators: check.one_number_of_evaluators,
-    margin,
+    *, algorithm, than, column: check.rate_column, steps, evaluators: check.one_number, margin
 ):
     """The slope of `algorithm` against log T is above that of `than` by more than the margin."""
     ours, theirs = (_slope(name, steps, evaluators, column) for name in (algorithm, than))
@@ -316,7 +305,7 @@ def _sizes(algorithm, column, statistic, evaluators, groups):
 
 
 @criterion
-def questions(*, algorithm, evaluators, at: check.one_of("least", "most"), margin):
+def questions(*, algorithm, evaluators, at, margin):
     """Questions per iteration and state-action pair are more, or fewer, than the margin."""
     end = {"least": "above", "most": "below"}[at]
     for m in evaluators:
@@ -325,6 +314,6 @@ def questions(*, algorithm, evaluators, at: check.one_of("least", "most"), margi
 
 
 @criterion
-def undecided(*, reason: check.anything):
+def undecided(*, reason):
     """No run can decide; the reason says why."""
     raise Undecidable(reason)

@@ -1,6 +1,9 @@
 """Read config/claims.yaml, and refuse statements that cannot be judged."""
 
-from pgpd_hf.claims.criteria import CRITERIA, argument_checks
+from contextlib import suppress
+
+from pgpd_hf.claims.criteria import CRITERIA, argument_schema, make_parts
+from pgpd_hf.claims.evidence import Undecidable
 from pgpd_hf.core.arguments import located, require_one_of
 from pgpd_hf.support.validation import conform, read_yaml
 
@@ -29,18 +32,10 @@ def load_claims(path, schema):
     with located(path):
         conform(content, schema)
         for name, claim in content["claims"].items():
-            _check(f"claims.{name}.criterion", dict(claim["criterion"]))
+            options = claim["criterion"]
+            key = f"claims.{name}.criterion"
+            require_one_of(f"{key}.test", options["test"], CRITERIA)
+            conform(options, argument_schema(options["test"]), key)
+            with located(key), suppress(Undecidable):
+                make_parts(options)
     return content
-
-
-def _check(key, options):
-    test = options.pop("test")
-    require_one_of(f"{key}.test", test, CRITERIA)
-    checks = argument_checks(test)
-    for name in checks:
-        if name not in options:
-            raise ValueError(f"{key}: {test} needs the key {name!r}")
-    for name, value in options.items():
-        if name not in checks:
-            raise ValueError(f"{key}: unknown key {name!r}; {test} takes {', '.join(checks)}")
-        checks[name](f"{key}.{name}", value)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from pgpd_hf.statistics import error_of_sum
 
@@ -163,7 +163,7 @@ class Estimate:
         -------
         low, high : float
         """
-        half = float(stats.t.ppf(1 - level, self.freedom) * self.error)
+        half = float(special.stdtrit(self.freedom, 1 - level) * self.error)
         return self.value - half, self.value + half
 
 
@@ -213,21 +213,17 @@ class Evidence:
         prefix = {"iterate": "", "average": "mean_"}[curve]
         traces = member.traces
         for (algorithm, m), runs in traces.groupby(["algorithm", "evaluators"], sort=False):
-            runs = runs.sort_values(["seed", "iteration"])
-            seeds = runs["seed"].unique()
-            shape = (len(seeds), -1)
-            iterations = runs["iteration"].to_numpy().reshape(shape)[0]
-            gaps = (runs[f"{prefix}optimality_gap"].to_numpy().reshape(shape)) + member.shift
-            violations = runs[f"{prefix}constraint_violation"].to_numpy().reshape(shape)
+            curves = runs.pivot(index="seed", columns="iteration")  # seeds down
+            seeds, iterations = (curves["queries"].axes[k].to_numpy() for k in (0, 1))
+            violations = curves[f"{prefix}constraint_violation"].to_numpy()
             if violation == "positive":
                 violations = violations.clip(min=0)
-            asked = runs["queries"].to_numpy().reshape(shape)[:, -1:] / m
+            gaps = curves[f"{prefix}optimality_gap"].to_numpy() + member.shift
+            asked = curves["queries"].to_numpy()[:, -1:] / m / iterations[-1] / member.pairs
             values = {
                 "optimality_gap": gaps / member.value_bound,
                 "constraint_violation": violations / member.value_bound,
-                "questions": np.broadcast_to(
-                    asked / iterations[-1] / member.pairs, (len(seeds), len(iterations))
-                ),
+                "questions": np.broadcast_to(asked, gaps.shape),
             }
             units = seeds
             if self.unit == "instance":
@@ -269,9 +265,8 @@ class Evidence:
                 length = self._length(group, term.clock or term.algorithm)
                 low, high = STATISTICS[term.statistic]
                 points = np.linspace(low * length, high * length, _POINTS)
-                for label, curve in zip(labels, curves[term.column], strict=True):
-                    units.append(label)
-                    values.append(np.interp(points, iterations, curve).mean())
+                units += list(labels)
+                values += [np.interp(points, iterations, x).mean() for x in curves[term.column]]
             self._cache[name] = np.array(units), np.round(values, _DECIMALS)
         return self._cache[name]
 
@@ -343,5 +338,5 @@ class Evidence:
                     "slope"
                 )
             value += weight * slope
-            variance += (weight * (high - low) / 2 / stats.norm.ppf(0.975)) ** 2
+            variance += (weight * (high - low) / 2 / special.ndtri(0.975)) ** 2
         return Estimate(value, float(np.sqrt(variance)), np.inf)

@@ -53,13 +53,17 @@ def as_text(table):
         cells = " ".join(signs.get((claim, reading), " ") for reading in readings)
         lines.append(f"{statement:<{width}}  {cells}")
     lines.append("")
-    lines += [f"{letters[reading]}  {reading:<30} {_count(table, reading)}" for reading in readings]
+    counts = _counts(table)
+    for reading in readings:
+        found = ", ".join(f"{number} {verdict}" for verdict, number in counts.loc[reading].items())
+        lines.append(f"{letters[reading]}  {reading:<30} {found}")
     return "\n".join(lines) + "\n"
 
 
-def _count(table, reading):
-    verdicts = table.loc[table["reading"] == reading, "verdict"]
-    return ", ".join(f"{(verdicts == verdict).sum()} {verdict}" for verdict in VERDICTS)
+def _counts(table):
+    """Numbers of verdicts: readings down, verdicts across."""
+    counts = pd.crosstab(table["reading"], table["verdict"])
+    return counts.reindex(index=table["reading"].unique(), columns=VERDICTS, fill_value=0)
 
 
 def standing(table):
@@ -105,12 +109,7 @@ def consistency(table):
         A row per reading, fewest contradictions first: the number of statements with each verdict,
         and `all`, true if every statement is reproduced.
     """
-    counts = (
-        table.groupby(["reading", "verdict"], sort=False)
-        .size()
-        .unstack(fill_value=0)
-        .reindex(columns=list(VERDICTS), fill_value=0)
-    )
+    counts = _counts(table)
     counts["all"] = counts["reproduced"] == counts.sum(axis=1)
     order = ["contradicted", "reproduced"]
     return counts.sort_values(order, ascending=[True, False], kind="stable").reset_index()

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from pgpd_hf.claims.criteria import make_parts
 from pgpd_hf.claims.evidence import Undecidable
@@ -47,12 +47,10 @@ def holm(p):
     array([0.03, 0.06,  nan, 0.06])
     """
     p = np.asarray(p, dtype=np.float64)
-    adjusted = np.full_like(p, np.nan)
-    order = [i for i in np.argsort(p, kind="stable") if np.isfinite(p[i])]
-    largest = 0.0
-    for rank, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - rank) * p[i]))
-        adjusted[i] = largest
+    order = np.argsort(p, kind="stable")  # NaN comes last
+    hypotheses = np.isfinite(p).sum() - np.arange(len(p))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.maximum.accumulate(hypotheses * p[order]), 1)
     return adjusted
 
 
@@ -77,11 +75,10 @@ def test_part(estimate, above, below):
         distance = sign * (estimate.value - end)  # positive inside
         if estimate.error > 0:
             score = distance / estimate.error
-            larger.append(float(stats.t.sf(score, estimate.freedom)))
-            smaller.append(float(stats.t.cdf(score, estimate.freedom)))
         else:
-            larger.append(0.0 if distance > 0 else 1.0)
-            smaller.append(1.0 if distance > 0 else 0.0)
+            score = math.inf if distance > 0 else -math.inf
+        larger.append(float(special.stdtr(estimate.freedom, -score)))
+        smaller.append(float(special.stdtr(estimate.freedom, score)))
     return max(larger), min(1.0, len(ends) * min(smaller))
 
 

@@ -88,6 +88,28 @@ def require_number(name, value):
     return number
 
 
+def require_size(states, actions, most):
+    """Check that an environment is not too large.
+
+    Parameters
+    ----------
+    states, actions : int
+        Its size.
+    most : int
+        Largest number of transition probabilities.
+
+    Raises
+    ------
+    ValueError
+        If there are more.
+    """
+    if states**2 * actions > most:
+        raise ValueError(
+            f"states, actions: at most {most} transition probabilities expected, "
+            f"got {states} x {actions} x {states}"
+        )
+
+
 def require_one_of(name, value, names):
     """Check that an argument is one of several names.
 

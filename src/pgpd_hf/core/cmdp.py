@@ -10,7 +10,6 @@ paper's occupancy-measure form (proof of Theorem 2) and equals
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -90,21 +89,19 @@ class CMDP:
         scale = require_number("scale", self.scale)
         if not scale > 0:
             raise ValueError(f"scale: a positive number expected, got {scale}")
+        discount = require_number("discount", self.discount)
+        if not 0 <= discount < 1:
+            raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
+        checked = {"transition": transition, "initial": initial, "discount": discount}
+        checked |= {"threshold": require_number("threshold", self.threshold), "scale": scale}
         for name in ("reward", "utility"):
-            signal = _array(name, getattr(self, name), 2, (states, actions))  # (S, A)
+            checked[name] = signal = _array(name, getattr(self, name), 2, (states, actions))
             outside = (signal < 0) | (signal > scale)
             if outside.any():
                 index = tuple(int(i) for i in np.argwhere(outside)[0])
                 raise ValueError(f"{name}: {signal[index]} at {index} is not in [0, {scale}]")
-            object.__setattr__(self, name, signal)
-        discount = require_number("discount", self.discount)
-        if not 0 <= discount < 1:
-            raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
-        object.__setattr__(self, "transition", transition)
-        object.__setattr__(self, "initial", initial)
-        object.__setattr__(self, "discount", discount)
-        object.__setattr__(self, "threshold", require_number("threshold", self.threshold))
-        object.__setattr__(self, "scale", scale)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self):
         return (
@@ -181,7 +178,7 @@ class CMDP:
         else:
             size = max(1, _MATRIX_ENTRIES // self.states**2)
             parts = [batch[i : i + size] for i in range(0, max(1, len(batch)), size)]
-            occupancy = np.concatenate([self._state_occupancy(part) for part in parts])
+            occupancy = np.concatenate([self.state_occupancy(part) for part in parts])
             weighted = occupancy[:, :, None] * batch
             values = np.stack(
                 [(weighted * signal).sum((1, 2)) for signal in (self.reward, self.utility)]
@@ -203,7 +200,10 @@ class CMDP:
         ndarray, float64, shape (..., S)
             Non-negative; sums to :math:`1/(1-\gamma)`.
         """
-        return self._state_occupancy(self.check_policy(policy))
+        policy = self.check_policy(policy)
+        matrix = np.swapaxes(self._balance(policy), -1, -2)
+        initial = np.broadcast_to(self.initial[:, None], (*policy.shape[:-1], 1))
+        return np.linalg.solve(matrix, initial)[..., 0]
 
     def state_values(self, policy, signal):
         r"""State values :math:`V^\pi(s)` of a per-step signal such as :attr:`reward`.
@@ -225,7 +225,13 @@ class CMDP:
             If `policy` does not hold distributions over actions, or `signal` is not an array of
             finite numbers with shape (S, A).
         """
-        return self._state_values(self.check_policy(policy), self._check_signal(signal))
+        policy, signal = self.check_policy(policy), _real("signal", signal)
+        shape = (self.states, self.actions)
+        if signal.shape != shape:
+            raise ValueError(f"signal: shape {shape} expected, got {signal.shape}")
+        _require_finite("signal", signal)
+        per_step = (policy * signal).sum(-1)[..., None]  # (..., S, 1)
+        return np.linalg.solve(self._balance(policy), per_step)[..., 0]
 
     def action_values(self, policy, signal):
         r"""Action values :math:`Q^\pi(s, a)` of a per-step signal.
@@ -246,8 +252,7 @@ class CMDP:
         ValueError
             As :meth:`state_values`.
         """
-        policy, signal = self.check_policy(policy), self._check_signal(signal)
-        return self._action_values(signal, self._state_values(policy, signal))
+        return self._look_ahead(signal, self.state_values(policy, signal))
 
     def advantages(self, policy, signal):
         r"""Advantages :math:`A^\pi(s, a) = Q^\pi(s, a) - V^\pi(s)` of a per-step signal.
@@ -268,9 +273,8 @@ class CMDP:
         ValueError
             As :meth:`state_values`.
         """
-        policy, signal = self.check_policy(policy), self._check_signal(signal)
-        values = self._state_values(policy, signal)
-        return self._action_values(signal, values) - values[..., None]
+        values = self.state_values(policy, signal)
+        return self._look_ahead(signal, values) - values[..., None]
 
     def check_policy(self, policy, name="policy"):
         r"""Check that an argument holds policies for this CMDP.
@@ -338,36 +342,20 @@ class CMDP:
             reason = f"{reason}; {expected} expected" if reason else f"not {expected}"
             raise ValueError(f"{path}: {reason}") from error
         unknown, missing = set(arrays) - set(names), set(names[:-1]) - set(arrays)
-        if unknown or missing:
-            wrong = sorted(unknown) or sorted(missing)
-            kind = "unknown" if unknown else "missing"
-            raise ValueError(f"{path}: {kind} array {wrong[0]!r}; the arrays are {names}")
+        for kind, wrong in (("unknown", unknown), ("missing", missing)):
+            if wrong:
+                raise ValueError(f"{path}: {kind} array {min(wrong)!r}; the arrays are {names}")
         with located(path):
             return cls(**arrays)
 
-    def _check_signal(self, signal):
-        signal = _real("signal", signal)
-        shape = self.transition.shape[:2]
-        if signal.shape != shape:
-            raise ValueError(f"signal: shape {shape} expected, got {signal.shape}")
-        _require_finite("signal", signal)
-        return signal
-
-    def _state_values(self, policy, signal):
-        per_step = (policy * signal).sum(-1)[..., None]  # (..., S, 1)
-        return np.linalg.solve(self._resolvent(policy), per_step)[..., 0]
-
-    def _action_values(self, signal, values):
+    def _look_ahead(self, signal, values):
+        """Action values that follow from the values of the next state."""
         return signal + self.discount * np.einsum("sat,...t->...sa", self.transition, values)
 
-    def _resolvent(self, policy):
-        kernel = np.einsum("...sa,sat->...st", policy, self.transition)  # (..., S, S)
-        return _identity(self.states) - self.discount * kernel
-
-    def _state_occupancy(self, policy):
-        matrix = np.swapaxes(self._resolvent(policy), -1, -2)
-        initial = np.broadcast_to(self.initial[:, None], (*policy.shape[:-1], 1))
-        return np.linalg.solve(matrix, initial)[..., 0]
+    def _balance(self, policy):
+        """The matrix I - gamma P_pi, shape (..., S, S)."""
+        kernel = np.einsum("...sa,sat->...st", policy, self.transition)
+        return np.eye(self.states) - self.discount * kernel
 
 
 def _array(name, value, dimensions, shape=None):
@@ -394,8 +382,9 @@ def _real(name, value):
 
 
 def _require_finite(name, array):
-    if not _is_finite(array.reshape(-1)):
-        index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    finite = np.isfinite(array)
+    if not finite.all():
+        index = tuple(int(i) for i in np.argwhere(~finite)[0])
         raise ValueError(f"{name}: {array[index]} at {index} is not a finite number")
 
 
@@ -414,21 +403,6 @@ def _require_distribution(name, array):
         )
     where = f" at {index}" if index else ""
     raise ValueError(f"{name}: probabilities{where} sum to {probabilities.sum()}, not to 1")
-
-
-@lru_cache(maxsize=8)
-def _identity(size):
-    """Identity matrix, cached: making it takes as long as checking a signal."""
-    return np.eye(size)
-
-
-@njit
-def _is_finite(numbers):
-    """Whether all numbers are finite; for arrays this small, NumPy takes three times as long."""
-    for number in numbers:
-        if not np.isfinite(number):
-            return False
-    return True
 
 
 @njit

@@ -3,7 +3,9 @@
 Kernels release the global interpreter lock, since seeds run in threads, and are cached on disk.
 Numba recompiles a cached kernel if the kernel's own file has changed, but not if only the file of a
 kernel that it calls has. The cache folder is therefore named after a digest of all files that
-define kernels. `fastmath` stays off, since results are promised to the bit.
+define kernels, and copies of the project that agree in these share what one of them has compiled:
+Numba alone would keep a cache for every absolute path. `fastmath` stays off, since results are
+promised to the bit.
 
 Several machines must not share a cache on a network file system, where locks do not work and
 half-written files are visible. Folders on such a file system are skipped: on a cluster, each node
@@ -17,7 +19,9 @@ from functools import partial
 from pathlib import Path
 
 import numba
+from numba.core.caching import UserProvidedCacheLocator
 
+_PACKAGE = Path(__file__).parents[1]
 _REMOTE = (
     *("9p", "afs", "beegfs", "ceph", "cifs", "fuse.", "gfs", "glusterfs", "gpfs", "lustre", "nfs"),
     *("ocfs2", "orangefs", "panfs", "pvfs2", "smb", "wekafs"),
@@ -26,12 +30,11 @@ _REMOTE = (
 
 def _cache_folder():
     """Choose $NUMBA_CACHE_DIR or the user's cache or temporary folder: a local, writable one."""
-    digest = hashlib.sha256()
-    package = Path(__file__).parents[1]
-    for source in sorted(package.rglob("*.py")):
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(_PACKAGE.rglob("*.py")):
         content = source.read_bytes()
         if b"@njit" in content:
-            digest.update(source.relative_to(package).as_posix().encode() + content)
+            digest.update(source.relative_to(_PACKAGE).as_posix().encode() + content)
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     # Cached code is executed, so a folder inside a shared one has to belong to the user.
     own = f"pgpd_hf-{os.getuid()}"
@@ -69,8 +72,22 @@ def _is_remote(path, mounts="/proc/self/mounts"):
     return kind.startswith(_REMOTE)
 
 
+class PackageLocator(UserProvidedCacheLocator):
+    """Tells Numba where a kernel is cached: by the place of its file in the package."""
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file):
+        """Folder, as text, below the cache folder; for files from elsewhere, what Numba takes."""
+        folder = Path(py_file).parent
+        if folder.is_relative_to(_PACKAGE):
+            return str(folder.relative_to(_PACKAGE))
+        return super().get_suitable_cache_subpath(py_file)
+
+
 CACHE_FOLDER = _cache_folder()
 if CACHE_FOLDER is not None:
     numba.config.CACHE_DIR = CACHE_FOLDER
+    # Numba 0.61 does not look at this yet, and compiles for every copy of the project.
+    numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.{PackageLocator.__name__}"
 
 njit = partial(numba.njit, nogil=True, cache=CACHE_FOLDER is not None, error_model="numpy")

@@ -91,9 +91,7 @@ def solve(cmdp, method="linear_program"):
     require_one_of("method", method, METHODS)
     safest, slack = find_safest(cmdp)
     found = _linear_program(cmdp) if method == "linear_program" else _dual(cmdp, safest)
-    policy, multiplier = found
-    reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
-    return Optimum(policy, reward_value, utility_value, multiplier, slack, method, cmdp.threshold)
+    return _optimum(cmdp, *found, slack, method)
 
 
 def require_cmdp(cmdp):
@@ -207,12 +205,25 @@ def solve_unconstrained(cmdp):
     <Optimum: V_r = 0.721482, V_g = 0.384275, multiplier 0, threshold 0.55, slack 0.100158>
     """
     require_cmdp(cmdp)
-    policy = maximize(cmdp, cmdp.reward)
-    reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
-    safest = cmdp.evaluate(maximize(cmdp, cmdp.utility))[1]
-    slack = float(safest) - cmdp.threshold
-    method = "value_iteration"
-    return Optimum(policy, reward_value, utility_value, 0.0, slack, method, cmdp.threshold)
+    slack = utility_range(cmdp)[1] - cmdp.threshold
+    return _optimum(cmdp, maximize(cmdp, cmdp.reward), 0.0, slack, "value_iteration")
+
+
+def utility_range(cmdp):
+    """Utility values of the policy that is best for the reward alone, and of the safest policy.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The environment; its threshold has no effect.
+
+    Returns
+    -------
+    boldest, safest : float
+        A constraint binds if its threshold lies between the two.
+    """
+    signals = cmdp.reward, cmdp.utility
+    return tuple(float(cmdp.evaluate(maximize(cmdp, signal))[1]) for signal in signals)
 
 
 def maximize(cmdp, signal, tolerance=1e-13):
@@ -264,7 +275,7 @@ def _linear_program(cmdp):
     if result.status != 0:
         raise ValueError(f"threshold: {cmdp.threshold}: linear program failed: {result.message}")
     occupancy = np.maximum(result.x, 0).reshape(states, actions)
-    return _policy_of(occupancy), max(0.0, -float(result.ineqlin.marginals[0]))
+    return policy_of(occupancy), max(0.0, -float(result.ineqlin.marginals[0]))
 
 
 def _dual(cmdp, safest):
@@ -292,16 +303,47 @@ def _dual(cmdp, safest):
             right = (policy, value, excess)
     # Both policies maximise the Lagrangian; their mixture has utility value b exactly.
     weight = right[2] / (right[2] - left[2])
-    occupancy = weight * _occupancy(cmdp, left[0]) + (1 - weight) * _occupancy(cmdp, right[0])
-    return _policy_of(occupancy), multiplier
+    return mixtures(cmdp, left[0], right[0], weight), multiplier
 
 
-def _occupancy(cmdp, policy):
-    return cmdp.state_occupancy(policy)[:, None] * policy
+def policy_of(occupancy):
+    """Policy of an occupancy measure.
+
+    Parameters
+    ----------
+    occupancy : ndarray, float64, shape (..., S, A)
+        Non-negative.
+
+    Returns
+    -------
+    ndarray, float64, shape (..., S, A)
+        Uniform in states that are never visited.
+    """
+    visits = occupancy.sum(-1, keepdims=True)
+    uniform = np.full_like(occupancy, 1 / occupancy.shape[-1])
+    return np.divide(occupancy, visits, out=uniform, where=visits > 0)
 
 
-def _policy_of(occupancy):
-    """Policy of an occupancy measure; uniform in states that are never visited."""
-    visits = occupancy.sum(1, keepdims=True)
-    uniform = np.full_like(occupancy, 1 / occupancy.shape[1])
-    return np.where(visits > 0, occupancy / np.where(visits > 0, visits, 1), uniform)
+def mixtures(cmdp, first, second, weight):
+    r"""Mixtures of two policies, whose values are the mixtures of their values.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The environment.
+    first, second : ndarray, float64, shape (S, A)
+        The policies.
+    weight : float or ndarray, float64, shape (..., 1, 1)
+        Of the first, in [0, 1]; the second has the rest.
+
+    Returns
+    -------
+    ndarray, float64, shape (..., S, A)
+    """
+    occupancy = [cmdp.state_occupancy(policy)[:, None] * policy for policy in (first, second)]
+    return policy_of(weight * occupancy[0] + (1 - weight) * occupancy[1])
+
+
+def _optimum(cmdp, policy, multiplier, slack, method):
+    reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
+    return Optimum(policy, reward_value, utility_value, multiplier, slack, method, cmdp.threshold)

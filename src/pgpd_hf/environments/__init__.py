@@ -45,15 +45,13 @@ def make(options):
     require_one_of("name", name, kinds())
     kind = importlib.import_module(f"{__name__}.{name}").make
     allowed = inspect.signature(kind).parameters
-    for option in options:
-        if option not in allowed:
-            raise ValueError(
-                f"{option}: not an option of the environment {name!r}; allowed are "
-                f"{', '.join(allowed)}"
-            )
-    for option, parameter in allowed.items():
-        if parameter.default is parameter.empty and option not in options:
-            raise ValueError(f"{option}: required by the environment {name!r}")
+    required = {name for name, it in allowed.items() if it.default is it.empty}
+    for option in options.keys() - allowed.keys():
+        raise ValueError(
+            f"{option}: not an option of the environment {name!r}; allowed are {', '.join(allowed)}"
+        )
+    for option in required - options.keys():
+        raise ValueError(f"{option}: required by the environment {name!r}")
     return kind(**options)
 
 

@@ -5,9 +5,15 @@ from dataclasses import replace
 import numpy as np
 
 from pgpd_hf.core import streams
-from pgpd_hf.core.arguments import require_integer, require_number, require_one_of, shown
+from pgpd_hf.core.arguments import (
+    require_integer,
+    require_number,
+    require_one_of,
+    require_size,
+    shown,
+)
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.core.optima import maximize
+from pgpd_hf.core.optima import utility_range
 
 SCALES = ("normalized", "unit")
 MIDWAY = "midway"
@@ -66,11 +72,7 @@ def random_cmdp(
     """
     require_integer("states", states, 1)
     require_integer("actions", actions, 1)
-    if states**2 * actions > _MOST_ENTRIES:
-        raise ValueError(
-            f"states, actions: at most {_MOST_ENTRIES} transition probabilities expected, "
-            f"got {states} x {actions} x {states}"
-        )
+    require_size(states, actions, _MOST_ENTRIES)
     require_integer("instance", instance, 0)
     if not require_number("concentration", concentration) > 0:
         raise ValueError(f"concentration: a positive number expected, got {concentration}")
@@ -92,12 +94,7 @@ def random_cmdp(
         threshold=0.0 if midway else threshold,
         scale=largest,
     )
-    if midway:
-        best, safest = (
-            cmdp.evaluate(maximize(cmdp, signal))[1] for signal in (cmdp.reward, cmdp.utility)
-        )
-        return replace(cmdp, threshold=float(best + safest) / 2)
-    return cmdp
+    return replace(cmdp, threshold=sum(utility_range(cmdp)) / 2) if midway else cmdp
 
 
 make = random_cmdp

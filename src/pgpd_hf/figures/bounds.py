@@ -70,12 +70,14 @@ def bounds_figure(table):
                 label=None if hollow else setting,
             )
     axes.axvline(1, color="0.3", linewidth=0.8)
-    axes.set_xscale("log")
     labels = [_statement_name(row) for row in names.itertuples()]
     axes.set_yticks(names["place"], labels, fontsize=6.5)
-    axes.set_ylim(-len(names) + 0.4, 0.6)
-    axes.set_ylabel("statement, its line in the paper's source, and its number")
-    axes.set_xlabel("measured / bound   (hollow: the bound is vacuous)")
+    axes.set(
+        xscale="log",
+        ylim=(-len(names) + 0.4, 0.6),
+        ylabel="statement, its line in the paper's source, and its number",
+        xlabel="measured / bound   (hollow: the bound is vacuous)",
+    )
     figure.legend(loc="outside upper center", ncols=len(settings))
     return figure
 

@@ -5,7 +5,8 @@ import pandas as pd
 
 from pgpd_hf.figures import style
 
-# Okabe and Ito's colours, distinct for all colour vision; light grey for "remaining", no error.
+# Okabe and Ito's colours, distinct for all colour vision; light grey for "remaining", which is not
+# an error.
 _PART_COLORS = ["#0072b2", "#56b4e9", "#009e73", "#f0e442", "#d55e00", "#dddddd"]
 
 

@@ -50,10 +50,8 @@ def draw_panel(axes, aggregate, algorithm, metric):
             markevery=_spread(x, index / len(curves)),
         )
     style.zero_line(axes)
-    axes.set_xlim(0, table["iteration"].max())
-    axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:,.0f}"))
-    axes.set_xlabel("iteration")
-    axes.set_ylabel(METRIC_LABELS[metric])
+    axes.set(xlim=(0, table["iteration"].max()), xlabel="iteration", ylabel=METRIC_LABELS[metric])
+    axes.xaxis.set_major_formatter("{x:,.0f}")
 
 
 def panel(aggregate, algorithm, metric):

@@ -2,6 +2,7 @@
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.figures import style
@@ -25,9 +26,8 @@ def rates_figure(means):
     matplotlib.figure.Figure
     """
     metrics = list(means["metric"].drop_duplicates())
-    known = list(means["evaluators"].drop_duplicates())
+    numbers, known = pd.factorize(means["evaluators"], use_na_sentinel=False)
     colors = style.colors(len(known))
-    numbers = means["evaluators"].map({m: k for k, m in enumerate(known)}, na_action=None)
     means = means.assign(number=numbers)
     figure, rows = style.algorithm_panels(means, 2.5, len(metrics))
     for algorithm, table, panels in rows:
@@ -47,12 +47,10 @@ def rates_figure(means):
                     elinewidth=0.8,
                     label=f"{label}, steps of the {rule}",
                 )
-            axes.set_xscale("log")
+            axes.set(xscale="log", xlabel="iterations $T$", ylabel=f"average {metric}")
             axes.set_xticks(chosen["iterations"].unique(), minor=False)
-            axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:,.0f}"))
+            axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
-            axes.set_xlabel("iterations $T$")
-            axes.set_ylabel(f"average {metric}")
             if not (chosen["mean"] > 0).any():  # the violation, if the constraint does not bind
                 axes.set_yticks([])
                 axes.text(0.5, 0.5, "no average is positive", transform=axes.transAxes, ha="center")

@@ -29,10 +29,8 @@ def schedules_figure(curves, schedules):
                 line = table[table["schedule"] == name]
                 style.band(axes, line[cost], line["low"], line["high"], color, 0.15)
                 axes.plot(line[cost], line["mean"], color=color, label=name)
-            axes.set_ylim(0, 1.15 * line["mean"].max())
-            axes.set_xlim(0, line[cost].max())
+            axes.set(ylim=(0, 1.15 * line["mean"].max()), xlim=(0, line[cost].max()), xlabel=label)
             axes.xaxis.set_major_formatter(mpl.ticker.EngFormatter(sep=""))
-            axes.set_xlabel(label)
         row[0].set_ylabel(QUANTITY_LABELS["priced_gap"])
     style.share_legend(figure, 4)
     return figure

@@ -133,18 +133,16 @@ def algorithm_panels(table, height, columns=1):
     rows : list of tuple
         For each algorithm its name, its rows of the table, and its panels.
     """
-    names = list(table["algorithm"].drop_duplicates())
+    groups = list(table.groupby("algorithm", sort=False))
     if columns == 1:
-        figure, grid = panels(1, len(names), height)
+        figure, grid = panels(1, len(groups), height)
         grid = grid.T
     else:
-        figure, grid = panels(len(names), columns, height)
-    rows = []
-    for name, row in zip(names, grid, strict=True):
+        figure, grid = panels(len(groups), columns, height)
+    for (name, _), row in zip(groups, grid, strict=True):
         for axes in row:
             axes.set_title(get_algorithm(name).label)
-        rows.append((name, table[table["algorithm"] == name], row))
-    return figure, rows
+    return figure, [(*group, row) for group, row in zip(groups, grid, strict=True)]
 
 
 def evaluators_label(evaluators):
@@ -257,5 +255,5 @@ def plain_decades(axes):
     decades = np.log10(high / low)
     marks = (1, 1.5, 2, 3, 5, 7) if decades < 1 else (1, 2, 5) if decades < 3 else (1,)
     axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=marks))
-    axes.yaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_locator(mpl.ticker.NullLocator())

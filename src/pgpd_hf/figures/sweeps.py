@@ -213,17 +213,19 @@ def draw_sweep(axes, means, metric, *, scale="log"):
         style.band(axes, place, low, high, color, 0.18, where=shown)
         look = {"color": color, "marker": style.marker(index), "markersize": 3.4}
         axes.plot(place[shown], line["mean"][shown], label=curve or None, **look)
-    axes.set_xscale("log")
+    axes.set(
+        xscale="log",
+        yscale=scale,
+        xlabel=AXIS_LABELS[chosen["axis"].iloc[0]],
+        ylabel=QUANTITY_LABELS[metric.removeprefix("late_")],
+    )
     _set_ticks(axes, set(chosen["value"]))
-    axes.set_yscale(scale)
     positive = chosen.loc[chosen["mean"] > 0, "mean"]
     if scale == "linear":
         style.zero_line(axes)
     elif len(positive):
         axes.set_ylim(0.4 * positive.min(), 2.5 * positive.max())
         style.plain_decades(axes)
-    axes.set_xlabel(AXIS_LABELS[chosen["axis"].iloc[0]])
-    axes.set_ylabel(QUANTITY_LABELS[metric.removeprefix("late_")])
 
 
 def _guide(axes, x, y, color, linestyle, label, linewidth=1.1):

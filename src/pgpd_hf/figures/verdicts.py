@@ -1,5 +1,6 @@
 """Figures of verdicts: statements by readings, and the neighbourhood of the calibrated steps."""
 
+import itertools
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -44,7 +45,8 @@ def matrix(table, marks=()):
     claims = table.drop_duplicates("claim").set_index("claim")
     gap = 0.35  # of a cell
     x = np.arange(len(readings)) + gap * np.cumsum([name in marks for name in readings])
-    y = np.arange(len(claims)) + gap * np.cumsum(_changes(_blocks(claims)))
+    changes = [first != second for first, second in itertools.pairwise(_blocks(claims))]
+    y = np.arange(len(claims)) + gap * np.cumsum([False, *changes])
     bottom = y[-1] + 1 + gap
     left, top, foot = 2.08, 1.3, 0.5  # inches
     width = min(TWO_COLUMNS - left - 0.42, 0.6 * len(readings))
@@ -56,11 +58,9 @@ def matrix(table, marks=()):
     )
     inch = (x[-1] + 1.1) / width  # in cells
     columns = dict(zip(readings, x, strict=True))
-    cells = {(row["claim"], row["reading"]): row for _, row in table.iterrows()}
-    for claim, level in zip(claims.index, y, strict=True):
-        for reading, place in columns.items():
-            if (claim, reading) in cells:
-                _cell(axes, place, level, cells[claim, reading])
+    rows = dict(zip(claims.index, y, strict=True))
+    for _, row in table.iterrows():
+        _cell(axes, columns[row["reading"]], rows[row["claim"]], row)
     name = partial(axes.text, -0.06 * inch, ha="right", va="center", fontsize=_TEXT)
     for place, statement in zip(y, claims["statement"], strict=True):
         name(place + 0.5, statement)
@@ -88,10 +88,6 @@ def _blocks(claims):
         name.split("-")[0] if "experiment" in source else "theory"
         for name, source in claims["source"].items()
     ]
-
-
-def _changes(names):
-    return [i > 0 and name != names[i - 1] for i, name in enumerate(names)]
 
 
 def _cell(axes, x, y, row):

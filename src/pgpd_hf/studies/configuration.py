@@ -4,21 +4,18 @@ The JSON Schema in workflow/schemas says what each key may hold; here are the ru
 each other, and the settings of runs that follow from a configuration.
 """
 
-import hashlib
 import math
+import pickle
 from functools import lru_cache
-
-import numpy as np
 
 from pgpd_hf import environments
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.core.arguments import located
+from pgpd_hf.core.arguments import located, require_size
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import find_safest, solve
 from pgpd_hf.support.validation import conform
 
 _MOST_TRANSITIONS = 10**6  # the linear program of an environment takes up to a minute
-_optima, _built = {}, set()  # what checks have found possible so far
 
 
 def check(config, schema):
@@ -41,7 +38,7 @@ def check(config, schema):
     get_link(config["link"])
     cmdp = environment(config)
     with located("environment"):
-        _optimum(cmdp)
+        _optimum(pickle.dumps(cmdp))
     for name, options in config["algorithms"].items():
         key = f"algorithms.{name}"
         with located(key):
@@ -54,8 +51,8 @@ def check(config, schema):
         _check_runs(config, name, cmdp)
     require_candidates("calibration", config["calibration"], config["algorithms"])
     for name in config["certificates"]["iterations"]:
-        if name not in config["algorithms"]:
-            raise ValueError(f"certificates.iterations.{name}: the study has no such algorithm")
+        with located(f"certificates.iterations.{name}"):
+            require_algorithm(config, name)
 
 
 def check_bounds(config, schema):
@@ -79,7 +76,26 @@ def check_bounds(config, schema):
         cmdp, setting = bound_problem(config, name)
         with located(key):
             for algorithm in ("npgpd_hf", "zpgpd_hf"):  # whose theorems the bounds are
-                _build(algorithm, cmdp, setting)
+                _build(pickle.dumps(cmdp), algorithm, setting)
+
+
+def require_algorithm(config, name):
+    """Refuse what is about an algorithm that a study has not.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    name : str
+        The algorithm.
+
+    Raises
+    ------
+    ValueError
+        If it has not; the message names the algorithm.
+    """
+    if name not in config["algorithms"]:
+        raise ValueError(f"the study has no algorithm {name!r}")
 
 
 def require_candidates(key, calibration, algorithms):
@@ -241,9 +257,9 @@ def environment(config):
     options = config["environment"]
     with located("environment.file" if environments.split(options)[0] == "file" else "environment"):
         if is_random(options) and {"states", "actions"} <= set(options):  # before it is drawn
-            _require_size(options["states"], options["actions"])
+            require_size(options["states"], options["actions"], _MOST_TRANSITIONS)
         cmdp = environments.make(options)
-        _require_size(cmdp.states, cmdp.actions)
+        require_size(cmdp.states, cmdp.actions, _MOST_TRANSITIONS)
         return cmdp
 
 
@@ -332,40 +348,19 @@ def _check_runs(config, algorithm, cmdp):
             with located(f"algorithms.{algorithm}"):
                 setting = Setting(**setting)
                 try:
-                    _build(algorithm, cmdp, setting)
+                    _build(pickle.dumps(cmdp), algorithm, setting)
                 except ValueError as error:
                     count = "null" if evaluators is None else evaluators
                     raise ValueError(f"{error} (M = {count} of {place})") from None
 
 
-def _build(algorithm, cmdp, setting):
+@lru_cache
+def _build(pickled, algorithm, setting):
     """Refuse a setting that an algorithm cannot run with; readings share most of them."""
-    key = (_digest(cmdp), algorithm, setting)
-    if key not in _built:
-        get_algorithm(algorithm)(cmdp, _optimum(cmdp), setting)
-        _built.add(key)
+    get_algorithm(algorithm)(pickle.loads(pickled), _optimum(pickled), setting)
 
 
-def _optimum(cmdp):
+@lru_cache
+def _optimum(pickled):
     """Optimum of an environment. Most readings have that of the study: it is solved once."""
-    key = _digest(cmdp)
-    if key not in _optima:
-        _optima[key] = solve(cmdp)
-    return _optima[key]
-
-
-@lru_cache(maxsize=2)
-def _digest(cmdp):
-    """What tells environments apart, wherever they come from."""
-    digest = hashlib.sha256()
-    for name in cmdp.__dataclass_fields__:
-        digest.update(np.asarray(getattr(cmdp, name)).tobytes())
-    return digest.digest()
-
-
-def _require_size(states, actions):
-    if states**2 * actions > _MOST_TRANSITIONS:
-        raise ValueError(
-            f"states, actions: at most {_MOST_TRANSITIONS} transition probabilities expected, "
-            f"got {states} x {actions} x {states}"
-        )
+    return solve(pickle.loads(pickled))

@@ -160,7 +160,7 @@ def configurations(config, readings):
 
 
 def owners(configs, key, *arguments):
-    """Whose results each reading has: its own, or those of the first one with the same.
+    """The folder whose results each reading uses: its own, or that of the first with equal keys.
 
     Parameters
     ----------

@@ -13,14 +13,12 @@ from rocrate.rocrate import ROCrate
 from pgpd_hf.support.storage import recording
 
 PROFILES = {
-    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
-    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
-    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
+    "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
+    "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
 LICENSE = "https://spdx.org/licenses/MIT"
-PAPER = "https://arxiv.org/abs/2604.19024"
 TITLE = "Policy Gradient Primal-Dual Method for Safe Reinforcement Learning from Human Feedback"
-WORKFLOW = {"@id": "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"}
 _FORMATS = {
     ".cff": "application/yaml",
     ".ipynb": "application/x-ipynb+json",
@@ -55,34 +53,34 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
         `started` and `finished`, from :func:`pgpd_hf.support.provenance.period`.
     """
     crate = ROCrate(version="1.1")
-    _describe(crate, study, period)
-    parameter = crate.add_formal_parameter(
-        "configuration", "File", "#configuration", properties={"encodingFormat": _FORMATS[".yaml"]}
-    )
-    versions = provenance["versions"]
+    crate.name = f"Study {study} of pgpd-hf"
+    crate.description = f"Workflow, configuration and results of a replication of: {TITLE}."
+    crate.datePublished = period["finished"]
+    crate.license = LICENSE
+    crate.root_dataset["conformsTo"] = [
+        crate.add_jsonld(
+            {"@id": profile, "@type": "CreativeWork", "name": name, "version": version}
+        )
+        for profile, (name, version) in PROFILES.items()
+    ]
+    versions, git = provenance["versions"], provenance["git"]
     workflow = crate.add_workflow(
         "Snakefile", main=True, lang="snakemake", lang_version=versions["snakemake"]
     )
     workflow["name"] = "pgpd-hf"
-    workflow["version"] = _version(provenance)
-    workflow["license"] = {"@id": LICENSE}
-    workflow["encodingFormat"] = _FORMATS[".smk"]
-    workflow["conformsTo"] = WORKFLOW
-    workflow["input"] = parameter
-    workflow["softwareRequirements"] = [
-        _add(crate, _package(name, version), "SoftwareApplication", name, version=version)
-        for name, version in versions.items()
-    ]
-    for source in sorted({*sources} - {"Snakefile"}):
-        _add_file(crate, source)
-    crate.get("README.md")["about"] = crate.root_dataset
-    used = _add_file(crate, configuration)
-    used["exampleOfWork"] = parameter
+    workflow["version"] = (git["commit"] or versions["pgpd-hf"]) + "-dirty" * bool(git["dirty"])
+    workflow["license"] = LICENSE
+    workflow["softwareRequirements"] = [f"{name} {number}" for name, number in versions.items()]
+    files = {
+        file: _add_file(crate, file)
+        for file in sorted({*sources, *results, configuration} - {"Snakefile"})
+    }
+    files["README.md"]["about"] = crate.root_dataset
     crate.root_dataset["mentions"] = crate.add_action(
         workflow,
         identifier="#run",
-        object=used,
-        result=[_add_file(crate, result) for result in sorted({*results} - {configuration})],
+        object=files[configuration],
+        result=[files[result] for result in sorted({*results} - {configuration})],
         properties={
             "name": f"Run of study {study}",
             "description": "From the start of the first job to the end of the last, with pauses.",
@@ -93,39 +91,6 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
     )
     with recording(path) as partial:
         crate.write_zip(partial)
-
-
-def _describe(crate, study, period):
-    """Describe the crate as a whole."""
-    crate.name = f"Study {study} of pgpd-hf"
-    crate.description = f"Workflow, configuration and results of a replication of: {TITLE}."
-    crate.datePublished = period["finished"]
-    root = crate.root_dataset
-    root["license"] = _add(crate, LICENSE, "CreativeWork", "MIT License")
-    root["author"] = _add(crate, "#authors", "Organization", "The pgpd-hf authors")
-    root["citation"] = _add(crate, PAPER, "ScholarlyArticle", TITLE)
-    root["conformsTo"] = [
-        _add(crate, profile, "CreativeWork", name, version=profile.rsplit("/", 1)[1])
-        for profile, name in PROFILES.items()
-    ]
-
-
-def _version(provenance):
-    """The commit, marked if files differed from it; without one, the version of the package."""
-    git = provenance["git"]
-    if git["commit"] is None:
-        return provenance["versions"]["pgpd-hf"]
-    return git["commit"] + "-dirty" * git["dirty"]
-
-
-def _package(name, version):
-    """Identifier of a version of a package, as in https://packageurl.org."""
-    return f"pkg:{'generic' if name == 'python' else 'pypi'}/{name}@{version}"
-
-
-def _add(crate, identifier, kind, name, **properties):
-    """Add something that is not a file."""
-    return crate.add_jsonld({"@id": identifier, "@type": kind, "name": name, **properties})
 
 
 def _add_file(crate, path):

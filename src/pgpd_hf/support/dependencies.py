@@ -36,21 +36,15 @@ def sources(*files):
     >>> [path.as_posix() for path in sources("support/pages.py")]
     ['support/__init__.py', 'support/pages.py', 'support/storage.py']
     """
-    found, waiting = set(), []
-    for file in files:
-        own = _PACKAGE / file
-        inside = own.is_file() and own.is_relative_to(_PACKAGE)
-        waiting += [own] if inside else _imported(Path(file))
+    found = set()
+    waiting = [_PACKAGE / file if (_PACKAGE / file).is_file() else Path(file) for file in files]
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            # Python also runs the `__init__` of a module's folder.
-            waiting += [*_imported(path), *({path.with_name("__init__.py")} - _LEFT_OUT)]
-    return tuple(sorted(path.relative_to(_PACKAGE) for path in found))
-
-
-_LEFT_OUT = {_PACKAGE / "__init__.py"}
+            waiting += _imported(path)
+    inside = (path for path in found if path.is_relative_to(_PACKAGE))
+    return tuple(sorted(path.relative_to(_PACKAGE) for path in inside))
 
 
 @cache
@@ -68,4 +62,6 @@ def _imported(path):
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     places = [_PACKAGE.joinpath(*name.split(".")[1:]) for name in names if name[:8] == "pgpd_hf."]
     files = {file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")}
-    return [file for file in files if file.is_file()]
+    # Python also runs the `__init__` of a module's folder.
+    files |= {file.with_name("__init__.py") for file in (path, *files)}
+    return [file for file in files - {_PACKAGE / "__init__.py"} if file.is_file()]

@@ -16,10 +16,6 @@ import psutil
 MARK = "PGPD_HF_FOLDER"
 
 
-class FolderInUse(ValueError):
-    """Another run works in the folder; the message gives the number of its process."""
-
-
 def claim(folder="."):
     """Lock a folder until this process ends.
 
@@ -30,10 +26,9 @@ def claim(folder="."):
 
     Raises
     ------
-    FolderInUse
-        If another process holds the lock.
     OSError
-        If the folder cannot be written to.
+        If another process holds the lock, which the message names, or the folder cannot be written
+        to.
     """
     folder = Path(folder).resolve()
     path = folder / ".snakemake" / "run.lock"
@@ -43,9 +38,9 @@ def claim(folder="."):
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        owner = os.read(lock, 20).decode().strip() or "unknown"
         os.close(lock)
-        owner = path.read_text(errors="replace").strip() or "unknown"
-        raise FolderInUse(
+        raise OSError(
             f"another run works in {folder} (process {owner}); wait until it ends, or stop it"
         ) from None
     except OSError:  # some network file systems have no locks
@@ -61,11 +56,6 @@ def end_orphans(folder="."):
     ----------
     folder : path-like
         Where the run writes; :func:`claim` has locked it.
-
-    Returns
-    -------
-    int
-        Number of processes that were killed.
     """
     folder = str(Path(folder).resolve())
     # The environment of another user's process is None.
@@ -78,4 +68,3 @@ def end_orphans(folder="."):
         orphan.kill()
     psutil.wait_procs(orphans, timeout=10)
     os.environ[MARK] = folder
-    return len(orphans)

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from pgpd_hf.support.storage import recording
+from pgpd_hf.support.storage import write_text
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #222; margin: 2em; }
@@ -42,5 +42,4 @@ def write_page(path, title, tables):
         for name, table in tables.items()
     ]
     page = _PAGE.format(title=escape(title), style=_STYLE, tables="\n".join(parts))
-    with recording(path) as partial:
-        partial.write_text(page, encoding="utf-8")
+    write_text(path, page)

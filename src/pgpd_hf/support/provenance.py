@@ -1,14 +1,15 @@
 """What a study was made with: versions, machine, commit, and the time it took."""
 
-import os
 import platform
 import subprocess
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-import llvmlite.binding
+import numba
+import numpy as np
 import pandas as pd
+from llvmlite import binding
 
 PACKAGES = (
     "pgpd-hf numpy scipy numba llvmlite pandas pyarrow matplotlib snakemake papermill nbconvert"
@@ -22,12 +23,24 @@ def versions():
 
 
 def machine():
-    """System and processor, as dict; `cpu` is the compiler's name for the processor."""
+    """Describe what decides about the last bits of a number, beside the versions of packages.
+
+    Compiled code is made for the processor at hand, NumPy and the linear algebra choose their loops
+    by it, and logarithms and exponentials come from the C library.
+
+    Returns
+    -------
+    dict of str to str
+        system, machine, C library, Python, processor (the compiler's name for it), instructions
+        (that NumPy uses).
+    """
     return {
-        "system": platform.platform(),
+        "system": platform.system(),
         "machine": platform.machine(),
-        "cpu": llvmlite.binding.get_host_cpu_name(),
-        "processors": os.cpu_count(),
+        "C library": " ".join(platform.libc_ver()),
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+        "processor": numba.config.CPU_NAME or binding.get_host_cpu_name(),
+        "instructions": " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])),
     }
 
 

@@ -38,23 +38,22 @@ def refuse_orphans(folder):
     Refusal
         Names the jobs and the command that cancels them; also if Slurm does not answer.
     """
-    answer = _ask("squeue", "--me", "--noheader", "--sort=i", "--format=%i|%T|%j|%k|%Z")
-    if answer.returncode:
-        raise Refusal(f"squeue fails: {_essence(answer.stderr)}")
-    jobs, names = [], {}
-    for line in answer.stdout.splitlines():
-        number, state, name, comment, place = line.split("|", 4)
-        # The executor plugin's comment is rule_NAME_wildcards_VALUES.
-        if place == folder and comment.startswith("rule_"):
-            rule = comment.removeprefix("rule_").partition("_wildcards_")[0]
-            jobs.append(f"{number} ({rule}, {state.lower()})")
-            names[name] = True  # of a run: all its jobs have the same one
+    listed = _ask(
+        "squeue fails", "squeue", "--me", "--noheader", "--sort=i", "--format=%i|%j|%k|%Z"
+    )
+    rows = [line.split("|", 3) for line in listed.splitlines()]
+    # The executor plugin's comment is rule_NAME_wildcards_VALUES; a run's jobs share their name.
+    jobs = {
+        number: name
+        for number, name, comment, place in rows
+        if place == folder and comment.startswith("rule_")
+    }
     if jobs:
-        more = f" and {len(jobs) - _SHOWN} more" if len(jobs) > _SHOWN else ""
+        shown = [*jobs][:_SHOWN] + [f"{len(jobs) - _SHOWN} more"] * (len(jobs) > _SHOWN)
         raise Refusal(
-            "jobs of an earlier run in this folder are still in the queue: "
-            f"{', '.join(jobs[:_SHOWN])}{more}; wait until they have ended, or cancel them with "
-            f"`scancel --name={','.join(names)}`, and start again"
+            f"jobs of an earlier run in this folder are still in the queue: {', '.join(shown)}; "
+            "wait until they have ended, or cancel them with "
+            f"`scancel --name={','.join(sorted({*jobs.values()}))}`, and start again"
         )
 
 
@@ -94,22 +93,14 @@ def refuse_requests(requests):
     Raises
     ------
     Refusal
-        The scheduler's own words, and the requests that they are about.
+        The scheduler's own words, and the request that they are about.
     """
-    refused = {}
     for rule, jobs in requests.items():
         request = _largest(jobs)
         options = [f"--{_OPTIONS[key]}={request[key]}" for key in _OPTIONS if key in request]
         options += shlex.split(request.get("slurm_extra") or "")
-        answer = _ask("sbatch", "--test-only", *options, "--wrap=true")
-        if answer.returncode:
-            words = _essence(answer.stderr)
-            refused.setdefault(words, []).append(f"{rule} ({_in_words(request)})")
-    if refused:
-        jobs = ((", ".join(rules), words) for words, rules in refused.items())
-        raise Refusal(
-            "; ".join(f"sbatch refuses jobs of {rules}: {words}" for rules, words in jobs)
-        )
+        refused = f"sbatch refuses jobs of {rule} ({_in_words(request)})"
+        _ask(refused, "sbatch", "--test-only", *options, "--wrap=true")
 
 
 def _largest(jobs):
@@ -124,18 +115,17 @@ def _in_words(request):
     return words.format_map(known)
 
 
-def _essence(message):
-    """Last line of an error message, without the prefixes of Slurm's commands."""
-    last = message.strip().rpartition("\n")[2]
-    return re.sub("^((sbatch|error|allocation failure): )+", "", last) or "no reason given"
-
-
-def _ask(*command):
-    """Run a command of Slurm."""
+def _ask(refused, *command):
+    """Output of a command of Slurm; if it fails, its last line without prefixes is the reason."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE)
     except FileNotFoundError:
         where = "start Snakemake on a login node of the cluster"
         raise Refusal(f"no {command[0]} here: {where}") from None
     except subprocess.TimeoutExpired:
         raise Refusal(f"{command[0]} has not answered within {_PATIENCE} s") from None
+    if answer.returncode:
+        last = answer.stderr.strip().rpartition("\n")[2]
+        words = re.sub("^((sbatch|error|allocation failure): )+", "", last)
+        raise Refusal(f"{refused}: {words or 'no reason given'}")
+    return answer.stdout

@@ -13,46 +13,28 @@ import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import pandas as pd
-
-
-class DamagedFile(ValueError):
-    """A result is not as it was written; the message says which file to delete."""
-
-
-@contextmanager
-def one_line_errors():
-    """Exit with one line instead of a traceback if a file cannot be read or written."""
-    try:
-        yield
-    except (DamagedFile, OSError) as error:
-        sys.exit(f"error: {error}")
-
 
 @contextmanager
 def job(snakemake):
     """Run the body of a workflow's script: output goes to the log, file errors are one line.
 
-    Everything that this process and its children print from now on goes to the log called
-    `messages` or, without one of that name, to the first log. The process exits with code 1 and the
-    line "error: ..." if a file cannot be read or written; other exceptions keep their traceback.
+    Everything that this process and its children print from now on goes to the rule's first log.
+    The process exits with code 1 and the line "error: ..." if a file cannot be read or written;
+    other exceptions keep their traceback.
 
     Parameters
     ----------
     snakemake : snakemake.script.Snakemake
         The object that Snakemake's `script` directive defines.
     """
-    log = os.open(
-        snakemake.log.get("messages", snakemake.log[0]), os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    )
+    log = os.open(snakemake.log[0], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     console = os.dup(sys.stderr.fileno())
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
         os.dup2(log, stream.fileno())
         stream.reconfigure(encoding="utf-8", line_buffering=True)
     try:
         yield
-    except (DamagedFile, OSError) as error:
+    except OSError as error:
         line = f"error: {error}\n".encode()
         try:
             os.write(log, line)
@@ -177,6 +159,20 @@ def require_room(folder, least):
         )
 
 
+def write_text(path, text):
+    """Write text in UTF-8.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    text : str
+        What it shall hold.
+    """
+    with recording(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
 def write_json(path, content):
     """Write JSON, indented and with numbers in full precision.
 
@@ -187,8 +183,7 @@ def write_json(path, content):
     content : object
         What :mod:`json` can write, without NaN and infinities.
     """
-    with recording(path) as partial:
-        partial.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 
 def read_json(path):
@@ -205,7 +200,7 @@ def read_json(path):
 
     Raises
     ------
-    DamagedFile
+    OSError
         If it is not JSON or differs from its digest; the message names the file.
     """
     with _reading(path, "JSON"):
@@ -245,9 +240,11 @@ def read_table(path, dtype=None):
 
     Raises
     ------
-    DamagedFile
+    OSError
         If it is not a table or differs from its digest; the message names the file.
     """
+    import pandas as pd  # slow to import, and this module is used by jobs that read no table
+
     kind = "CSV" if Path(path).suffix == ".csv" else "Parquet"
     with _reading(path, kind):
         return pd.read_csv(path, dtype=dtype) if kind == "CSV" else pd.read_parquet(path)
@@ -257,13 +254,13 @@ def read_table(path, dtype=None):
 def _reading(path, kind):
     """Refuse a file that differs from its digest or cannot be read."""
     if _is_damaged(Path(path)):
-        raise DamagedFile(alteration(path))
+        raise OSError(alteration(path))
     try:
         yield
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
-        raise DamagedFile(f"{path}: not a whole {kind} file; delete it and run again") from error
+        raise OSError(f"{path}: not a whole {kind} file; delete it and run again") from error
 
 
 def _record(path):

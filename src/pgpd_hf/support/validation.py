@@ -2,6 +2,8 @@
 
 import math
 import re
+import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
@@ -12,8 +14,7 @@ from pgpd_hf.core.arguments import shown
 
 
 def _is_finite(checker, value):
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isfinite(value)
+    return checker.is_type(value, "integer") or (isinstance(value, float) and math.isfinite(value))
 
 
 def _is_integer(checker, value):
@@ -22,38 +23,57 @@ def _is_integer(checker, value):
 
 def _matches(validator, pattern, value, schema):
     if isinstance(value, str) and ("\n" in value or not re.search(pattern, value)):
-        yield ValidationError(f"{value!r} does not match {pattern!r}")
+        yield ValidationError("")
 
 
 # JSON Schema lets 3.0 be an integer, YAML lets .nan be a number, and Python's $ lets a line end.
-_Validator = validators.extend(
-    Draft202012Validator,
-    {"pattern": _matches},
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {"number": _is_finite, "integer": _is_integer}
-    ),
+_TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
+    {"number": _is_finite, "integer": _is_integer}
 )
+_Validator = validators.extend(Draft202012Validator, {"pattern": _matches}, type_checker=_TYPES)
+_WORDS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "pattern": "text matching {}",
+    "minLength": "at least {} characters",
+    "minItems": "at least {} entries",
+    "maxItems": "at most {} entries",
+    "minProperties": "at least {} entries",
+    "uniqueItems": "no repetition",
+}
 
 
 class _Loader(yaml.SafeLoader):
     """YAML as it is defined: PyYAML takes the last of several equal keys."""
 
     def construct_mapping(self, node, deep=False):
-        lines = {}
-        for entry, _ in node.value if isinstance(node, yaml.MappingNode) else ():
-            line = entry.start_mark.line + 1
-            name = (entry.tag, entry.value) if isinstance(entry, yaml.ScalarNode) else line
-            if name in lines:
-                raise _EqualKeys(
-                    f"lines {lines[name]} and {line}: the key {shown(entry.value)} stands twice, "
-                    "where it may stand once"
-                )
-            lines[name] = line
+        seen = set()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            name = (key.tag, str(key.value))
+            if name in seen:
+                problem = f"the key {shown(key.value)} stands twice, where it may stand once"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(name)
         return super().construct_mapping(node, deep)
 
 
-class _EqualKeys(ValueError):
-    pass
+@contextmanager
+def one_line(what, error):
+    """Exit with one line instead of a traceback.
+
+    Parameters
+    ----------
+    what : str
+        What the line begins with, before a colon and the error's message.
+    error : type, or tuple of types
+        Errors that are meant for people.
+    """
+    try:
+        yield
+    except error as refusal:
+        sys.exit(f"{what}: {refusal}")
 
 
 def read(path):
@@ -106,14 +126,11 @@ def read_yaml(path):
         return yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
-    except _EqualKeys as error:
-        raise ValueError(f"{path}: {error}") from None
+    except yaml.MarkedYAMLError as error:
+        place = f"line {error.problem_mark.line + 1}"
+        raise ValueError(f"{path}: not YAML: {place}: {error.problem}") from None
     except (ValueError, yaml.YAMLError) as error:
-        marked = getattr(error, "problem_mark", None)
-        text = (
-            f"line {marked.line + 1}: {error.problem}" if marked else " ".join(str(error).split())
-        )
-        raise ValueError(f"{path}: not YAML: {text}") from None
+        raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
 
 
 def conform(content, schema, key=""):
@@ -141,41 +158,22 @@ def conform(content, schema, key=""):
 
 def _in_one_line(error):
     """What a schema error says: key, value, and what is allowed."""
-    key = ".".join(str(part) for part in error.absolute_path) or "configuration"
-    match error.validator:
-        case "additionalProperties":
-            allowed = sorted(error.schema.get("properties", {}))
-            unknown = sorted(set(error.instance) - set(allowed), key=str)
-            return f"{key}: unknown key {unknown[0]!r}; allowed are {', '.join(allowed)}"
-        case "required":
-            missing = [name for name in error.validator_value if name not in error.instance]
-            return f"{key}: the key {missing[0]!r} is missing"
-        case "anyOf":
-            causes = (_allowed(cause.schema) for cause in error.context)
-            allowed = " or ".join(dict.fromkeys(causes))
-        case _:
-            allowed = _allowed(error.schema)
-    return f"{key}: {allowed} expected, got {shown(error.instance)}"
+    key = ".".join(map(str, error.absolute_path)) or "configuration"
+    if error.validator == "additionalProperties":
+        allowed = sorted(error.schema.get("properties", {}))
+        unknown = min(set(error.instance) - set(allowed), key=str)
+        return f"{key}: unknown key {unknown!r}; allowed are {', '.join(allowed)}"
+    if error.validator == "required":
+        missing = next(name for name in error.validator_value if name not in error.instance)
+        return f"{key}: the key {missing!r} is missing"
+    return f"{key}: {_allowed(error)} expected, got {shown(error.instance)}"
 
 
-def _allowed(schema):
-    """What a schema allows, in words."""
-    if "enum" in schema:
-        return " or ".join(str(value) for value in schema["enum"])
-    kinds = schema.get("type", "value")
-    kinds = kinds if isinstance(kinds, list) else [kinds]
-    words = [" or ".join("null" if kind == "null" else str(kind) for kind in kinds)]
-    limits = {
-        "minimum": "at least {}",
-        "exclusiveMinimum": "more than {}",
-        "maximum": "at most {}",
-        "exclusiveMaximum": "less than {}",
-        "pattern": "matching {}",
-        "minItems": "with at least {} entries",
-        "minProperties": "with at least {} entries",
-    }
-    bounds = [text.format(schema[name]) for name, text in limits.items() if name in schema]
-    words.append(" and ".join(bounds))
-    if schema.get("uniqueItems"):
-        words.append("without repetition")
-    return " ".join(filter(None, words))
+def _allowed(error):
+    """What a schema demands where an error is, in words."""
+    if error.validator == "anyOf":
+        return " or ".join(dict.fromkeys(map(_allowed, error.context)))
+    demand = error.validator_value
+    if isinstance(demand, list):
+        demand = " or ".join(map(str, demand))
+    return _WORDS.get(error.validator, "{}").format(demand)

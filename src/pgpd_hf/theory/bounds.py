@@ -150,7 +150,7 @@ def theorem_2_gap(constants):
         In units of value.
     """
     lagrangian = zeroth_order_lagrangian(constants)
-    return lagrangian + dual_regret(constants, _theorem_2_dual_step(constants))
+    return lagrangian + dual_regret(constants, constants.theorem_2_steps[1])
 
 
 def theorem_2_violation(constants, complete=False):
@@ -169,7 +169,7 @@ def theorem_2_violation(constants, complete=False):
         In units of value.
     """
     lagrangian = zeroth_order_lagrangian(constants)
-    return _violation(constants, lagrangian, _theorem_2_dual_step(constants), complete)
+    return _violation(constants, lagrangian, constants.theorem_2_steps[1], complete)
 
 
 def one_step(constants):
@@ -462,16 +462,6 @@ def _natural_optimisation(c, primal_step, dual_step, excess, allow_zero=False):
     start = math.log(c.actions) / primal_step + c.value_bound / (1 - c.discount)
     drift = 2 * dual_step * excess * c.value_bound / (1 - c.discount)
     return start / c.iterations + drift
-
-
-def _theorem_2_dual_step(c):
-    """Dual step of Theorem 2 (line 546).
-
-    Printed like this; :func:`~pgpd_hf.algorithms.zpgpd_hf.theorem_2_steps` is the same up to
-    rounding, and both roundings are in published numbers.
-    """
-    product = c.distance * c.curvature
-    return (1 - c.discount) ** 2 * product / (2 * math.sqrt(c.iterations))
 
 
 def _violation(c, lagrangian, dual_step, complete):

@@ -5,8 +5,8 @@ truncated returns, those of the sampled returns, and the evaluators' answers. Th
 then become inequalities about a single path in which the errors appear one by one. The errors are
 added in the order exact, [zeroth order], truncation, sampling, feedback, and each is attributed
 the change that it makes; these parts add up to the certificate. The distance of the last iterate
-from the optimum and the last multiplier enter with a negative sign, as "remaining". Noise that has
-moved the last iterate is contained in this part as well, and cancels with the noise's own part.
+from the optimum and the last multiplier enter with a negative sign, as "remaining". Where noise has
+moved the last iterate, this part contains that noise, too, and the two cancel.
 
 NPGPD-HF, with :math:`e = \hat A_L - A_L`:
 
@@ -41,7 +41,7 @@ from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core import optima, streams
 from pgpd_hf.environments.random import random_cmdp
 from pgpd_hf.theory import bounds, exact
-from pgpd_hf.theory.constants import OutsideAssumptions
+from pgpd_hf.theory.constants import SIZES, OutsideAssumptions
 from pgpd_hf.theory.records import record
 
 PARTS = ("optimisation", "zeroth_order", "truncation", "sampling", "feedback", "remaining")
@@ -145,10 +145,7 @@ def _random_problem(draw, algorithm):
         "scale": str(random.choice(["normalized", "unit"])),
     }
     free = random_cmdp(**options, threshold=0.0)
-    unsafest, safest = (
-        float(free.evaluate(optima.maximize(free, signal))[1])
-        for signal in (free.reward, free.utility)
-    )
+    unsafest, safest = optima.utility_range(free)
     # Halfway between the unconstrained optimum's utility and the largest, which differ if possible.
     margin = max((safest - unsafest) / 2, 0.01 * safest)
     cmdp = random_cmdp(**options, threshold=safest - margin)
@@ -194,8 +191,7 @@ def certificate(run):
             f"algorithm: no certificate for {algorithm.name} with {algorithm.parameterization}"
         )
     gap, (dual_gap, violation) = primal(run), _dual(run)
-    for part, amount in dual_gap.items():
-        gap[part] += amount
+    gap = {part: amount + dual_gap[part] for part, amount in gap.items()}
     return {"gap": gap, "violation": violation}
 
 
@@ -213,10 +209,7 @@ def _rows(run, seed):
         rows.append(
             {
                 "algorithm": run.algorithm.name,
-                "evaluators": setting.evaluators,
-                "pairs": setting.pairs,
-                "horizon": setting.horizon,
-                "iterations": setting.iterations,
+                **{name: getattr(setting, name) for name in SIZES},
                 "seed": seed,
                 "quantity": quantity,
                 "measured": found,
@@ -245,19 +238,17 @@ def _natural_primal(run):
     visits = exact.visitation(cmdp, best)  # (S,)
     step = algorithm.primal_step / (1 - cmdp.discount)
 
-    levels = []
+    levels, towards = [], []
     # Log-policies come from the parameters, because probabilities may round to zero.
     logarithms = special.log_softmax(run.thetas, axis=-1)
     for advantages in advantage_levels(run):
         drift = special.logsumexp(logarithms[:-1] + step * advantages, axis=-1)
         drift -= step * (policies * advantages).sum(-1)  # KL of one step, (T, S)
-        towards = ((policies - best) * advantages).sum(-1)
+        better = ((policies - best) * advantages).sum(-1)
         levels.append((drift @ visits / algorithm.primal_step).mean())
-        levels[-1] += (towards @ visits / (1 - cmdp.discount)).mean()
-        if len(levels) == 1:  # the errors e are relative to the exact advantages
-            exact_towards = (towards @ visits / (1 - cmdp.discount)).mean()
-        levels[-1] -= exact_towards
-    parts = _differences(_ERRORS, levels)
+        towards.append((better @ visits / (1 - cmdp.discount)).mean())
+    # The errors e are relative to the exact advantages.
+    parts = _differences(_ERRORS, np.add(levels, towards) - towards[0])
     # Kullback-Leibler divergences from the optimum, first and last, (2, S)
     distances = -special.entr(best).sum(-1) - (best * logarithms[[0, -1]]).sum(-1)
     first, last = distances @ visits / (algorithm.primal_step * algorithm.setting.iterations)
@@ -283,8 +274,8 @@ def advantage_levels(run):
     pairs = (
         [cmdp.advantages(policies, signal) for signal in signals],
         [exact.finite_horizon_advantages(cmdp, policies, signal, horizon) for signal in signals],
-        np.moveaxis(run.sampled, 1, 0),
-        np.moveaxis(run.answered, 1, 0),
+        run.sampled,
+        run.answered,
     )
     return [run.lagrangian(pair) for pair in pairs]
 
@@ -332,24 +323,15 @@ def _gradient_levels(run, occupancy):
         gradients.append(occupancy[..., None] * cmdp.advantages(thetas, signal))
         slopes.append(scale * (moved[k] - base[k])[:, None, None] * directions)
         ends = [
-            exact.finite_horizon_values(cmdp, policies, signal, horizon)[0] @ cmdp.initial
+            exact.finite_horizon_value(cmdp, policies, signal, horizon)
             for policies in (perturbed, thetas)
         ]
         short.append(scale * (ends[0] - ends[1])[:, None, None] * directions)
-    pairs = (
-        gradients,
-        slopes,
-        short,
-        np.moveaxis(run.sampled, 1, 0),
-        np.moveaxis(run.answered, 1, 0),
-    )
+    pairs = gradients, slopes, short, run.sampled, run.answered
     return [run.lagrangian(pair) for pair in pairs]
 
 
-_PRIMAL = {
-    ("npgpd_hf", "softmax"): _natural_primal,
-    ("zpgpd_hf", "direct"): _zeroth_order_primal,
-}
+_PRIMAL = {("npgpd_hf", "softmax"): _natural_primal, ("zpgpd_hf", "direct"): _zeroth_order_primal}
 
 
 def _dual(run):
@@ -357,10 +339,9 @@ def _dual(run):
     algorithm, cmdp, setting = run.algorithm, run.algorithm.cmdp, run.algorithm.setting
     step, iterations = algorithm.dual_step, setting.iterations
     policies, multipliers = run.policies[:-1], run.multipliers[:-1]
-    values, _ = exact.finite_horizon_values(cmdp, policies, cmdp.utility, setting.horizon)
     excesses = (
         cmdp.evaluate(policies)[1] - cmdp.threshold,
-        values @ cmdp.initial - cmdp.threshold,
+        exact.finite_horizon_value(cmdp, policies, cmdp.utility, setting.horizon) - cmdp.threshold,
         run.sampled_excess,
         run.answered_excess,
     )

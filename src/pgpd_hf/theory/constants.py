@@ -11,9 +11,11 @@ rewards in [0, scale] with scale :math:`\le 1` are a special case of rewards in 
 import math
 from dataclasses import dataclass
 
-from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation, visitation_mismatch
+from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps, theorem_perturbation, visitation_mismatch
 from pgpd_hf.core.evaluators import feedback_bias_bound
 from pgpd_hf.core.links import Link, get_link
+
+SIZES = ("evaluators", "pairs", "horizon", "iterations")  # of a setting: M, N, H and T
 
 
 class OutsideAssumptions(ValueError):
@@ -174,9 +176,16 @@ class Constants:
         return 8 * self.states * self.mismatch**2 / (1 - self.discount) ** 2
 
     @property
+    def theorem_2_steps(self):
+        r"""Tuple of float: :math:`\eta_1, \eta_2` of Theorem 2 (line 546), as printed."""
+        return theorem_2_steps(
+            self.states, self.actions, self.discount, self.slack, self.mismatch, self.iterations
+        )
+
+    @property
     def curvature(self):
-        r"""float: :math:`L_\theta = 2|A|(1+2/\xi)/(1-\gamma)^4` (line 1385), as printed."""
-        return 2 * self.actions * (1 + 2 / self.slack) / (1 - self.discount) ** 4
+        r"""float: :math:`L_\theta = 1/\eta_1 = 2|A|(1+2/\xi)/(1-\gamma)^4` (line 1385)."""
+        return 1 / self.theorem_2_steps[0]
 
     def require_threshold(self):
         """Check that R - b stays in the range to which the answers are clipped.
@@ -249,18 +258,12 @@ def make_constants(cmdp, optimum, setting):
     if multiplier_bound is None:
         multiplier_bound = 2 / ((1 - cmdp.discount) * optimum.slack)
     full = (cmdp.initial > 0).all()
+    model = ("states", "actions", "discount", "scale", "threshold")
     return Constants(
-        states=cmdp.states,
-        actions=cmdp.actions,
-        discount=cmdp.discount,
-        scale=cmdp.scale,
-        threshold=cmdp.threshold,
+        **{name: getattr(cmdp, name) for name in model},
+        **{name: getattr(setting, name) for name in SIZES},
         slack=optimum.slack,
         mismatch=float(visitation_mismatch(cmdp, optimum.policy)) if full else math.inf,
-        evaluators=setting.evaluators,
-        pairs=setting.pairs,
-        horizon=setting.horizon,
-        iterations=setting.iterations,
         link=link,
         multiplier_bound=multiplier_bound,
         perturbation=perturbation,

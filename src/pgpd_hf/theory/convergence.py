@@ -16,6 +16,7 @@ from pgpd_hf.core import streams
 from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.theory import bounds
 from pgpd_hf.theory.problems import Result, mean_error
+from pgpd_hf.theory.records import sample_estimates
 
 _ESTIMATES = 400
 
@@ -145,8 +146,7 @@ def sample_advantages(algorithm, policy, count):
     bits = streams.bit_generator(
         purpose="theory", check="advantages", evaluators=algorithm.setting.evaluators
     )
-    words = (bits.random_raw(algorithm.words_per_iteration) for _ in range(count))
-    return np.stack([algorithm.estimate(theta, word, np.empty(0))[0] for word in words])
+    return sample_estimates(algorithm, theta, bits, count)[0]
 
 
 def _lagrangian(cmdp, policies, multiplier):

@@ -59,11 +59,11 @@ def one_step(run, start):
     """
     primal_step, cmdp = run.algorithm.primal_step, run.algorithm.cmdp
     stretch = 1 / (1 - cmdp.discount)
-    values = [cmdp.state_values(run.policies, signal) @ start for signal in
-              (cmdp.reward, cmdp.utility)]  # fmt: skip
+    signals = cmdp.reward, cmdp.utility
+    values = [cmdp.state_values(run.policies, signal) @ start for signal in signals]
     gain = run.lagrangian([np.diff(value) for value in values])
     variance = primal_step * stretch**2 / 8 * oscillations(run) ** 2
-    answered = run.lagrangian(np.moveaxis(run.answered, 1, 0))
+    answered = run.lagrangian(run.answered)
     centred = answered - (run.policies[:-1] * answered).sum(-1, keepdims=True)
     logarithms = special.log_softmax(run.thetas[:-1], axis=-1)
     normalizer = special.logsumexp(logarithms + primal_step * stretch * centred, axis=-1)
@@ -90,12 +90,14 @@ def bias_bounds(cmdp, setting):
     """
     largest = cmdp.return_bound(setting.horizon)
     truncation = cmdp.value_bound - largest
-    found = []
-    for low in (-largest, -cmdp.threshold):
-        grid = np.linspace(low, low + (2 * largest if low == -largest else largest), 2001)
-        error = exact.feedback_error(grid, setting.evaluators, get_link(setting.link), largest)
-        found.append(truncation + float(np.abs(error.bias).max()))
-    return tuple(found)
+    grids = (
+        np.linspace(*ends, 2001)
+        for ends in ((-largest, largest), (-cmdp.threshold, largest - cmdp.threshold))
+    )
+    votes = setting.evaluators, get_link(setting.link), largest
+    return tuple(
+        truncation + float(np.abs(exact.feedback_error(grid, *votes).bias).max()) for grid in grids
+    )
 
 
 def corrected_theorem_1(cmdp, setting, seeds, optimum=None):
@@ -134,7 +136,7 @@ def corrected_theorem_1(cmdp, setting, seeds, optimum=None):
                 (run.answered_excess**2).mean(),
             )
         )
-    measured, low, high = (float(x) for x in mean_interval([row[0] for row in rows]))
+    measured, low, high = mean_interval([row[0] for row in rows])
     _, noise, oscillation, square = (float(x) for x in np.mean(rows, axis=0))
     steps = algorithm.primal_step, algorithm.dual_step
     constants, biases = make_constants(cmdp, optimum, setting), bias_bounds(cmdp, setting)

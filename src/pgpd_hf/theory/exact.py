@@ -8,7 +8,6 @@ rational function of the policy, so its gradient and Hessian come from linear al
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from pgpd_hf.core.links import probability
 from pgpd_hf.core.policies import project_rows
@@ -56,6 +55,49 @@ def finite_horizon_advantages(cmdp, policy, signal, horizon):
     """
     values, action_values = finite_horizon_values(cmdp, policy, signal, horizon)
     return action_values - values[..., None]
+
+
+def finite_horizon_value(cmdp, policy, signal, horizon):
+    r"""Expected return of trajectories of steps 0..H from the initial distribution.
+
+    Parameters
+    ----------
+    cmdp, policy, signal, horizon
+        As for :func:`finite_horizon_values`.
+
+    Returns
+    -------
+    ndarray, float64, shape (...)
+        :math:`V^{\pi,H}(\rho)`.
+    """
+    return finite_horizon_values(cmdp, policy, signal, horizon)[0] @ cmdp.initial
+
+
+def truncation_biases(cmdp, policy, horizon):
+    r"""Biases of both kinds of estimates due to truncation.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The model.
+    policy : ndarray, float64, shape (..., S, A)
+        :math:`\pi(a|s)`.
+    horizon : int
+        H.
+
+    Returns
+    -------
+    primal : float
+        :math:`\max_{s,a} |A^H - A|`, the largest of reward and utility and of all policies.
+    dual : ndarray, float64, shape (...)
+        :math:`V_g^H(\rho) - V_g(\rho) \le 0`.
+    """
+    errors = [
+        finite_horizon_advantages(cmdp, policy, signal, horizon) - cmdp.advantages(policy, signal)
+        for signal in (cmdp.reward, cmdp.utility)
+    ]
+    value = finite_horizon_value(cmdp, policy, cmdp.utility, horizon)
+    return float(np.abs(errors).max()), value - cmdp.evaluate(policy)[1]
 
 
 def return_moments(cmdp, policy, signal, horizon):
@@ -141,6 +183,8 @@ def feedback_error(differences, evaluators, link, bound):
     >>> error.square.round(3)  # close to 4/M
     array([0.065, 0.064])
     """
+    from scipy import stats  # slow to import, and needed here only
+
     differences = np.asarray(differences, dtype=np.float64)
     if evaluators is None:
         return FeedbackError(*np.zeros((3, len(differences))))
@@ -172,8 +216,7 @@ def value(cmdp, theta, signal):
     -------
     ndarray, float64, shape (...)
     """
-    _, _, state_values = _solve(cmdp, theta, signal)
-    return (cmdp.initial * state_values).sum(-1)
+    return (cmdp.initial * _solve(cmdp, theta, signal)[2]).sum(-1)
 
 
 def gradient(cmdp, theta, signal):
@@ -216,9 +259,9 @@ def hessian(cmdp, theta, signal):
     -------
     ndarray, float64, shape (S * A, S * A)
     """
-    resolvent, occupancy, state_values = _solve(cmdp, theta, signal)
+    inverse, occupancy, state_values = _solve(cmdp, theta, signal)
     action_values = signal + cmdp.discount * _expect(cmdp, state_values)
-    reach = cmdp.transition @ resolvent  # (S, A, S): W
+    reach = cmdp.transition @ inverse  # (S, A, S): W
     half = cmdp.discount * np.einsum("s,saz,zb->sazb", occupancy, reach, action_values)
     size = cmdp.states * cmdp.actions
     half = half.reshape(size, size)
@@ -227,10 +270,27 @@ def hessian(cmdp, theta, signal):
 
 def _solve(cmdp, theta, signal):
     """Inverse of I - gamma P, state occupancy and state values."""
+    inverse = resolvent(cmdp, theta)
+    state_values = (inverse @ (theta * signal).sum(-1)[..., None])[..., 0]
+    return inverse, cmdp.initial @ inverse, state_values
+
+
+def resolvent(cmdp, theta):
+    r"""Compute :math:`(I - \gamma P_\theta)^{-1}`.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The model.
+    theta : ndarray, float64, shape (..., S, A)
+        As in :func:`value`.
+
+    Returns
+    -------
+    ndarray, float64, shape (..., S, S)
+    """
     kernel = np.einsum("...sa,sat->...st", theta, cmdp.transition)
-    resolvent = np.linalg.inv(np.eye(cmdp.states) - cmdp.discount * kernel)  # (..., S, S)
-    state_values = (resolvent @ (theta * signal).sum(-1)[..., None])[..., 0]
-    return resolvent, cmdp.initial @ resolvent, state_values
+    return np.linalg.inv(np.eye(cmdp.states) - cmdp.discount * kernel)
 
 
 def visitation(cmdp, policy):

@@ -80,14 +80,9 @@ def violation_from_gap(problem):
         )
     unsafe = optima.maximize(cmdp, cmdp.reward)
     edge = optima.maximize(cmdp, cmdp.reward + optimum.multiplier * (1 - 1e-6) * cmdp.utility)
-    policies = [problem.policies()]
-    for other in (unsafe, edge):
-        weight = np.linspace(0.05, 1, 20)[:, None, None]
-        occupancy = [cmdp.state_occupancy(p)[:, None] * p for p in (optimum.policy, other)]
-        mixed = (1 - weight) * occupancy[0] + weight * occupancy[1]
-        visits = mixed.sum(-1, keepdims=True)
-        fallback = np.full_like(mixed, 1 / cmdp.actions)
-        policies.append(np.divide(mixed, visits, out=fallback, where=visits > 0))
+    weight = np.linspace(0.05, 1, 20)[:, None, None]  # of the unsafe one
+    mixed = [optima.mixtures(cmdp, other, optimum.policy, weight) for other in (unsafe, edge)]
+    policies = [problem.policies(), *mixed]
     v_r, v_g = cmdp.evaluate(np.concatenate(policies))
     violation = cmdp.threshold - v_g
     unsafe = violation > ROUNDING * constants.value_bound
@@ -108,10 +103,8 @@ def violation_from_gap(problem):
 def excess_bias(problem):
     """Item 7: exact truncation error plus the largest bias of an answer."""
     cmdp, constants, policies = problem.cmdp, problem.constants, problem.policies()
-    horizon = problem.setting.horizon
-    values, _ = exact.finite_horizon_values(cmdp, policies, cmdp.utility, horizon)
-    off = values @ cmdp.initial - cmdp.evaluate(policies)[1]
-    bias = np.abs(problem.feedback_error(*_excess_range(constants)).bias).max()
+    _, off = exact.truncation_biases(cmdp, policies, problem.setting.horizon)
+    bias = problem.answer_bias(*_excess_range(constants))
     furthest = max(cmdp.threshold, constants.value_bound - cmdp.threshold)
     trivial, measured = constants.return_bound + furthest, np.abs(off).max() + bias
     return [Result("7", measured, constants.excess_bias, "exact upper bound", trivial=trivial)]
@@ -143,9 +136,7 @@ def performance_difference(problem):
     for signal in problem.signals:
         left = cmdp.state_values(policies, signal) - cmdp.state_values(others, signal)
         advantage = (policies * cmdp.advantages(others, signal)).sum(-1)  # (K, S)
-        kernel = np.einsum("ksa,sat->kst", policies, cmdp.transition)
-        resolvent = np.linalg.inv(np.eye(cmdp.states) - cmdp.discount * kernel)
-        right = (resolvent @ advantage[..., None])[..., 0]
+        right = (exact.resolvent(cmdp, policies) @ advantage[..., None])[..., 0]
         worst = max(worst, np.abs(left - right).max())
     bound = ROUNDING * problem.constants.value_bound
     return [Result("13", worst, bound, reason="an identity; the bound is rounding")]
@@ -155,11 +146,8 @@ def advantage_bias(problem):
     """Item 14: exact truncation error plus the largest bias of an answer."""
     cmdp, constants, policies = problem.cmdp, problem.constants, problem.policies()
     largest = constants.return_bound
-    worst = 0.0
-    for signal in problem.signals:
-        truncated = exact.finite_horizon_advantages(cmdp, policies, signal, problem.setting.horizon)
-        worst = max(worst, np.abs(truncated - cmdp.advantages(policies, signal)).max())
-    bias = np.abs(problem.feedback_error(-largest, largest).bias).max()
+    worst, _ = exact.truncation_biases(cmdp, policies, problem.setting.horizon)
+    bias = problem.answer_bias(-largest, largest)
     bound, trivial = constants.advantage_bias, largest + constants.value_bound
     return [Result("14", worst + bias, bound, "exact upper bound", trivial=trivial)]
 

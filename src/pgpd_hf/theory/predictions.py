@@ -18,35 +18,9 @@ from pgpd_hf.core import optima, streams
 from pgpd_hf.core.evaluators import feedback_bias_bound
 from pgpd_hf.core.links import get_link
 from pgpd_hf.theory import exact
+from pgpd_hf.theory.records import sample_estimates
 
 _SMALLEST = 1e-12  # probability that a softmax policy gives to actions that are never taken
-
-
-def truncation_biases(cmdp, policy, horizon):
-    r"""Bias of both kinds of estimates at a policy due to truncation.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    policy : ndarray, float64, shape (S, A)
-        :math:`\pi(a|s)`.
-    horizon : int
-        H.
-
-    Returns
-    -------
-    primal : float
-        :math:`\max_{s,a} |A^H - A|`, the larger of reward and utility.
-    dual : float
-        :math:`V_g^H(\rho) - V_g(\rho) \le 0`.
-    """
-    primal = 0.0
-    for signal in (cmdp.reward, cmdp.utility):
-        truncated = exact.finite_horizon_advantages(cmdp, policy, signal, horizon)
-        primal = max(primal, float(np.abs(truncated - cmdp.advantages(policy, signal)).max()))
-    values, _ = exact.finite_horizon_values(cmdp, policy, cmdp.utility, horizon)
-    return primal, float(cmdp.initial @ values - cmdp.evaluate(policy)[1])
 
 
 def truncated_optimum(cmdp, horizon, tolerance=1e-10):
@@ -77,41 +51,11 @@ def truncated_optimum(cmdp, horizon, tolerance=1e-10):
             policy = optima.solve(replace(cmdp, threshold=threshold)).policy
         except ValueError:
             return optima.maximize(cmdp, cmdp.utility), False
-        tightened = cmdp.threshold - truncation_biases(cmdp, policy, horizon)[1]
+        tightened = cmdp.threshold - exact.truncation_biases(cmdp, policy, horizon)[1]
         if abs(tightened - threshold) <= tolerance:
             break
         threshold = tightened
     return policy, True
-
-
-def sampled_differences(cmdp, policy, horizon, count=200):
-    r"""Sample the differences that the evaluators are asked about at a policy.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    policy : ndarray, float64, shape (S, A)
-        :math:`\pi(a|s)`.
-    horizon : int
-        H.
-    count : int
-        Number of rounds of trajectories.
-
-    Returns
-    -------
-    pairs : ndarray, float64, shape (count * 2 * S * A,)
-        :math:`R(\tau(s,a)) - R(\tau(s))` for reward and utility, as in NPGPD-HF.
-    excess : ndarray, float64, shape (count,)
-        :math:`R_g(\tau) - b`.
-    """
-    setting = Setting(evaluators=None, iterations=1, pairs=1, horizon=horizon)
-    algorithm = get_algorithm("npgpd_hf")(cmdp, optima.solve(cmdp), setting)
-    theta = np.log(np.maximum(policy, _SMALLEST))
-    bits = streams.bit_generator(purpose="effects", horizon=horizon)
-    words = (bits.random_raw(algorithm.words_per_iteration) for _ in range(count))
-    answers = [algorithm.estimate(theta, word, np.empty(0)) for word in words]
-    return np.concatenate([a[0].ravel() for a in answers]), np.array([a[1] for a in answers])
 
 
 def feedback_moments(cmdp, policy, horizon, link, evaluators, count=200):
@@ -141,12 +85,17 @@ def feedback_moments(cmdp, policy, horizon, link, evaluators, count=200):
         :math:`\hat h_c`), and promised (the paper's :math:`\beta`,
         :func:`~pgpd_hf.core.evaluators.feedback_bias_bound`).
     """
-    pairs, excess = sampled_differences(cmdp, policy, horizon, count)
+    setting = Setting(evaluators=None, iterations=1, pairs=1, horizon=horizon)
+    algorithm = get_algorithm("npgpd_hf")(cmdp, optima.solve(cmdp), setting)
+    theta = np.log(np.maximum(policy, _SMALLEST))
+    bits = streams.bit_generator(purpose="effects", horizon=horizon)
+    # Without votes, answers are the differences that the evaluators are asked about.
+    pairs, excess = sample_estimates(algorithm, theta, bits, count)
     kind, bound = get_link(link), cmdp.return_bound(horizon)
     spread = pairs.reshape(count, -1).var(0, ddof=1).mean()
     rows = []
     for m in evaluators:
-        primal = exact.feedback_error(pairs, m, kind, bound)
+        primal = exact.feedback_error(pairs.ravel(), m, kind, bound)
         dual = exact.feedback_error(excess, m, kind, bound)
         rows.append(
             {

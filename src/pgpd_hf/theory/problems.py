@@ -115,6 +115,10 @@ class Problem:
         largest = self.constants.return_bound
         return exact.feedback_error(grid, self.setting.evaluators, self.link, largest)
 
+    def answer_bias(self, low, high):
+        """float: largest bias of an answer about differences from `low` to `high`."""
+        return np.abs(self.feedback_error(low, high).bias).max()
+
     def require_theorem_steps(self):
         """Check that the setting leaves the step sizes to the theorems."""
         if self.setting.primal_step is not None or self.setting.dual_step is not None:
@@ -175,4 +179,4 @@ def mean_error(samples):
         The 95 % interval is mean - error to mean + error.
     """
     mean, _, high = mean_interval(samples)
-    return float(mean), float(high - mean)
+    return mean, high - mean

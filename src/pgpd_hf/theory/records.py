@@ -25,7 +25,7 @@ class Record:
         Parameters and policies of all iterates.
     multipliers : ndarray, float64, shape (T + 1,)
         :math:`\lambda^{(t)}`.
-    answered, sampled : ndarray, float64, shape (T, 2, S, A)
+    answered, sampled : ndarray, float64, shape (2, T, S, A)
         Estimates for reward and utility: from votes, and from the returns themselves.
     answered_excess, sampled_excess : ndarray, float64, shape (T,)
         :math:`\hat h_c` from votes, and from the returns themselves: the mean of R - b.
@@ -86,6 +86,34 @@ class _Recorder:
         return *map(np.concatenate, zip(*parts, strict=True)), state
 
 
+def sample_estimates(algorithm, theta, bits, count):
+    """Sample the estimates of NPGPD-HF at a parameter.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        An instance of NPGPD-HF.
+    theta : ndarray, float64, shape (S, A)
+        The parameter.
+    bits : numpy.random.BitGenerator
+        Source of the random words.
+    count : int
+        Number of samples.
+
+    Returns
+    -------
+    estimates : ndarray, float64, shape (count, 2, S, A)
+        For reward and utility.
+    excess : ndarray, float64, shape (count,)
+        Of the dual step.
+    """
+    words = (bits.random_raw(algorithm.words_per_iteration) for _ in range(count))
+    estimates, excess = zip(
+        *(algorithm.estimate(theta, word, np.empty(0)) for word in words), strict=True
+    )
+    return np.stack(estimates), np.array(excess)
+
+
 def record(algorithm, optimum, seed, purpose="run"):
     """Run an algorithm through :func:`pgpd_hf.runs.iterates` and keep its estimates.
 
@@ -117,8 +145,8 @@ def record(algorithm, optimum, seed, purpose="run"):
         thetas=np.stack([*thetas, states[-1].theta]),
         policies=np.concatenate(policies),
         multipliers=np.concatenate(multipliers),
-        answered=np.stack(answered),
-        sampled=np.stack(sampled),
+        answered=np.stack(answered, axis=1),
+        sampled=np.stack(sampled, axis=1),
         answered_excess=np.array(answered_excess),
         sampled_excess=np.array(sampled_excess),
         normals=np.stack(normals),

@@ -8,7 +8,6 @@ a :class:`~pgpd_hf.theory.problems.Problem` and returns a list of
 
 import math
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from scipy.linalg import helmert
@@ -57,8 +56,8 @@ class Sphere:
 def tangent_spheres(problem, count=_DIRECTIONS):
     """Sample directions such that perturbed policies are policies.
 
-    The directions of a frame are orthonormal, so that the estimate of a linear function's gradient
-    has no error in any frame if its factor is the dimension, and the same error in all otherwise.
+    The directions of a frame are orthonormal. So a frame estimates the gradient of a linear
+    function without error if the factor is the dimension; with another, all frames err alike.
 
     Parameters
     ----------
@@ -123,28 +122,23 @@ def _smoothing_at(problem, sphere, signal):
     bend, bend_noise = _mean_norm(gradients - steepest)
     squares, squares_error = _mean((dimension / radius * ahead) ** 2)
     steepness = 2 * dimension * (steepest**2).sum()
-    result = partial(Result, method="Monte Carlo", reason=sphere.note)
-    slope = radius * smoothness * dimension
-    return [
-        # Both sides are equal in expectation: they may differ by three standard errors.
-        result("5a", difference, 3 * noise),
-        result(
-            "5b",
-            abs(shift),
-            smoothness * radius**2 / 2,
-            error=shift_error,
-            trivial=constants.value_bound,
-        ),
-        result(
-            "5c", bend, slope / 2, error=2 * bend_noise, trivial=2 * _longest_gradient(constants)
-        ),
-        result(
+    slope, largest = radius * smoothness * dimension, constants.value_bound
+    rows = [
+        # Both sides of 5a are equal in expectation: they may differ by three standard errors.
+        ("5a", difference, 3 * noise, 0.0, math.inf),
+        ("5b", abs(shift), smoothness * radius**2 / 2, shift_error, largest),
+        ("5c", bend, slope / 2, 2 * bend_noise, 2 * _longest_gradient(constants)),
+        (
             "5d",
             squares,
             steepness + slope**2 / 2,
-            error=squares_error,
-            trivial=(dimension / radius * constants.value_bound) ** 2,
+            squares_error,
+            (dimension / radius * largest) ** 2,
         ),
+    ]
+    return [
+        Result(key, measured, bound, "Monte Carlo", error, sphere.note, trivial)
+        for key, measured, bound, error, trivial in rows
     ]
 
 
@@ -155,7 +149,7 @@ def gradient_bias(problem):
     c\,E|\langle v, u\rangle| \le c/\sqrt d` for some unit vector u.
     """
     largest = problem.constants.return_bound
-    bias = np.abs(problem.feedback_error(-largest, largest).bias).max()
+    bias = problem.answer_bias(-largest, largest)
     results = [
         _gradient_bias_at(problem, sphere, signal, bias)
         for sphere in tangent_spheres(problem)
@@ -168,8 +162,7 @@ def _gradient_bias_at(problem, sphere, signal, bias):
     cmdp, constants = problem.cmdp, problem.constants
     scale = sphere.dimension / sphere.radius
     ahead, behind = (
-        exact.finite_horizon_values(cmdp, policies, signal, problem.setting.horizon)[0]
-        @ cmdp.initial
+        exact.finite_horizon_value(cmdp, policies, signal, problem.setting.horizon)
         for policies in sphere.around(sphere.directions)
     )
     odd = (ahead - behind) / 2  # the even part of the difference averages to zero

@@ -12,7 +12,7 @@ import pandas as pd
 from pgpd_hf.core import optima
 from pgpd_hf.theory import convergence, lemmas, smoothing
 from pgpd_hf.theory.bounds import STATEMENTS
-from pgpd_hf.theory.constants import OutsideAssumptions, make_constants
+from pgpd_hf.theory.constants import SIZES, OutsideAssumptions, make_constants
 from pgpd_hf.theory.problems import ROUNDING, Problem
 
 COLUMNS = tuple(
@@ -95,10 +95,7 @@ def check_all(cmdp, setting, *, seeds=range(8), instance=None, items=None):
         "instance": instance,
         "scale": cmdp.scale,
         "discount": cmdp.discount,
-        **{
-            name: getattr(setting, name)
-            for name in ("evaluators", "pairs", "horizon", "iterations")
-        },
+        **{name: getattr(setting, name) for name in SIZES},
     }
     rows = []
     for item in CHECKS if items is None else items:

@@ -4,10 +4,10 @@ Each returns lines that name what differs, and none if all agrees.
 """
 
 import filecmp
-import hashlib
 import json
 import tempfile
 from collections import defaultdict
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +17,10 @@ from matplotlib.testing.exceptions import ImageComparisonFailure
 
 from pgpd_hf.figures import panels, style
 from pgpd_hf.support import provenance, storage
-from pgpd_hf.verification import platforms
 from pgpd_hf.verification.tables import TABLES, read_file
 
-DIGESTS = "SHA256SUMS"
 PLATFORM = "platform.json"
+PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "pandas", "matplotlib", "pillow")
 TOLERANCE = 1e-8  # of numbers on another platform; why: reference/README.md
 PIXEL_TOLERANCE = 14  # root mean square over a picture, of 255
 CODE = "Snakefile requirements.lock config/config.yaml config/claims.yaml config/readings".split()
@@ -30,73 +29,79 @@ CODE += ["notebooks", "src", "workflow"]
 _OF_BITS = ["sha256", "ratio"]
 
 
-def write_reference(root, reference, results, figures, tables=TABLES):
+def describe_platform():
+    """Describe what the last bits depend on: machine, and packages that compute or draw, as dict.
+
+    Where all of this is as recorded, the same program gives the same bits.
+    """
+    return provenance.machine() | {name: metadata.version(name) for name in PACKAGES}
+
+
+def check_platform(reference):
+    """Compare this platform with the one that the reference is from.
+
+    Parameters
+    ----------
+    reference : pathlib.Path
+        The folder.
+
+    Returns
+    -------
+    list of str
+        What differs, such as "processor: znver4 recorded, haswell here".
+
+    Raises
+    ------
+    OSError
+        If the record is not JSON; the message names it.
+    """
+    recorded, here = storage.read_json(reference / PLATFORM), describe_platform()
+    return [
+        f"{name}: {recorded.get(name, 'nothing')} recorded, {here.get(name, 'nothing')} here"
+        for name in {**recorded, **here}
+        if recorded.get(name) != here.get(name)
+    ]
+
+
+def write_reference(reference, results, tables=TABLES):
     """Write the reference of a complete study.
 
     Parameters
     ----------
-    root : pathlib.Path
-        Folder of the project.
-    reference, figures : pathlib.Path
-        Folders in the project, of which the second has the figures of the same study.
-    results : pathlib.Path
-        Results of the study, wherever they are.
+    reference, results : pathlib.Path
+        The folders.
     tables : sequence of Table
-        What to write; other tables stay as they are, and in the list of digests.
+        What to write; other tables stay as they are.
 
     Raises
     ------
     FileNotFoundError
         If the study is not complete.
     """
+    reference.mkdir(exist_ok=True)
     for table in tables:
-        with storage.replacing(reference / f"{table.name}.csv") as partial:
-            table.load(results).to_csv(partial, index=False, lineterminator="\n")
-    with storage.replacing(reference / PLATFORM) as partial:
-        partial.write_text(json.dumps(platforms.describe(), indent=2) + "\n", encoding="utf-8")
-    paths = [path for path in figures.glob("*") if path.suffix[1:] in style.FORMATS]
-    paths += [*reference.glob("*.csv"), reference / PLATFORM]
-    lines = [f"{_digest(path)}  {path.relative_to(root).as_posix()}\n" for path in sorted(paths)]
-    with storage.replacing(reference / DIGESTS) as partial:
-        partial.write_text("".join(lines), encoding="utf-8")
+        content = table.load(results).to_csv(index=False, lineterminator="\n")
+        (reference / f"{table.name}.csv").write_text(content, encoding="utf-8")
+    description = json.dumps(describe_platform(), indent=2) + "\n"
+    (reference / PLATFORM).write_text(description, encoding="utf-8")
 
 
-def check_digests(root, reference):
-    """Compare the reference and the figures with the reference's list of digests.
-
-    Parameters
-    ----------
-    root, reference : pathlib.Path
-        Folder of the project, and the reference in it.
-
-    Returns
-    -------
-    list of str
-    """
-    lines = (reference / DIGESTS).read_text(encoding="utf-8").splitlines()
-    known = {root / name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    found = {path: _digest(path) for path in {*known, *reference.glob("*.csv")} if path.is_file()}
-    return [
-        f"{path.relative_to(root)}: " + ("missing" if path not in found else f"not as in {DIGESTS}")
-        for path in sorted(known.keys() | found)
-        if known.get(path) != found.get(path)
-    ]
-
-
-def check_code(root):
-    """Compare code, configuration and notebooks with the commit that is checked out.
+def check_files(root, *paths):
+    """Compare files with the commit that is checked out.
 
     Parameters
     ----------
     root : pathlib.Path
         Folder of the project.
+    paths : str
+        Files and folders in it, such as :data:`CODE`.
 
     Returns
     -------
     list of str, or str
         Altered and new files; why nothing was compared, if the folder is not a git repository.
     """
-    changed = provenance.changes(root, *CODE)
+    changed = provenance.changes(root, *paths)
     if changed is None:
         return "this folder is not a git repository"
     return [f"{line[3:]}: {'new' if line[0] == '?' else 'altered'}" for line in changed]
@@ -161,28 +166,25 @@ def compare(table, expected, found, tolerance=0.0):
     if [*expected] != [*found]:
         odd = ", ".join(sorted({*expected} ^ {*found})) or "order"
         return [f"{table.files}: columns differ: {odd}"]
-    if table.parts:  # files have another order than their rows in a table of all
-        expected = expected.sort_values(table.parts, kind="stable")
-        found = found.sort_values(table.parts, kind="stable")
-    rows, others = table.rows(expected), table.rows(found)
+    # Files have another order than their rows in a table of all.
+    expected, found = (
+        frame.set_axis(table.rows(frame)).sort_index() for frame in (expected, found)
+    )
+    rows, others = expected.index, found.index
     if not rows.equals(others):
         lines = [f"{table.place(row)}: missing" for row in rows.difference(others)]
         lines += [f"{table.place(row)}: not in the reference" for row in others.difference(rows)]
-        return lines or [f"{table.files}: rows in another order, or twice"]
-    lines = []
-    for column in expected.columns.drop(_OF_BITS if tolerance else [], errors="ignore"):
-        here, there = expected[column].to_numpy(), found[column].to_numpy()
-        differ = here != there
-        if tolerance and differ.any():
-            numbers = (pd.to_numeric(pd.Series(side), "coerce") for side in (here, there))
-            first, second = (side.to_numpy(float) for side in numbers)
-            differ &= ~(abs(first - second) <= tolerance * np.maximum(1.0, abs(first)))
-        lines += [
-            f"{table.place(rows[at])}: {column}: expected {_quoted(here[at])}, "
-            f"found {_quoted(there[at])}"
-            for at in np.flatnonzero(differ)
-        ]
-    return lines
+        return lines or [f"{table.files}: rows that are there twice"]
+    differ = expected != found
+    if tolerance:
+        differ[differ.columns.intersection(_OF_BITS)] = False
+        first, second = (frame.apply(pd.to_numeric, errors="coerce") for frame in (expected, found))
+        differ &= ~((first - second).abs() <= tolerance * first.abs().clip(lower=1.0))
+    return [
+        f"{table.place(rows[row])}: {expected.columns[column]}: "
+        f"expected {_quoted(expected.iat[row, column])}, found {_quoted(found.iat[row, column])}"
+        for row, column in np.argwhere(differ.to_numpy())
+    ]
 
 
 def check_figures(found, expected, exact=True):
@@ -246,10 +248,6 @@ def _is_same_picture(expected, found):
         return compare_images(expected, found, PIXEL_TOLERANCE) is None
     except (OSError, ImageComparisonFailure):  # there is none, or one of another size
         return False
-
-
-def _digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _quoted(cell):
