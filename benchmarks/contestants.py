@@ -30,6 +30,8 @@ class Contestant(NamedTuple):
         The interpreter that has what it needs.
     seeds_matter : bool
         Whether its cost per step depends on the number of seeds.
+    complete : bool
+        Whether it is the whole program, whose results can be compared.
     """
 
     label: str
@@ -38,6 +40,7 @@ class Contestant(NamedTuple):
     iteration: float = 0.0
     python: Path = Path(sys.executable)
     seeds_matter: bool = True
+    complete: bool = True
 
     def iterations(self, task, seeds, budget):
         """Choose a length that takes about as many seconds as the budget allows, at least one."""
@@ -45,8 +48,9 @@ class Contestant(NamedTuple):
         return max(1, int(budget / seconds))
 
 
-ENGINE = Contestant("engine", "engine", 8e-9)
+ENGINE = Contestant("engine", "engine", 6e-9)
 PEERS = (
+    Contestant("limit", "peers.limit", 3e-9, complete=False),
     Contestant("C", "peers.c_loop", 30e-9),
     Contestant("JAX", "peers.jax_scan", 30e-9, 60e-6, PEERS_PYTHON),
     Contestant("NumPy", "peers.numpy_seeds", 100e-9, 1.3e-3),

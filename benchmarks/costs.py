@@ -17,15 +17,16 @@ from pgpd_hf.environments.random import random_cmdp
 
 OPTIONS = {"discount": 0.9, "concentration": 5, "scale": "normalized"}
 SIZES = [(5, 3), (10, 4), (20, 6), (40, 4), (80, 4)]
-SETTINGS = list(itertools.product([1, 10], [20, 80], [None, 64]))  # N, H, M
+SETTINGS = list(itertools.product([1, 10], [20, 80], [None, 64, 4096]))  # N, H, M
 SECONDS = 0.1  # that a run shall take, by the estimate
-NAMES = ("RUN", "ITERATION", "STEP", "QUESTION", "ENTRY", "EVALUATION")
+NAMES = ("RUN", "ITERATION", "STEP", "QUESTION", "VOTE", "ENTRY", "EVALUATION")
 
 
-def terms(algorithm, iterations, pairs, horizon, states, actions):
+def terms(algorithm, iterations, pairs, horizon, evaluators, states, actions):
     """What the estimate multiplies by its constants, in the order of their names."""
     trajectories, questions = ALGORITHMS[algorithm].effort(states, actions, pairs)
-    each = [1, trajectories * (horizon + 1), questions, states * actions, states**2]
+    votes = questions * (evaluators or 0)
+    each = [1, trajectories * (horizon + 1), questions, votes, states * actions, states**2]
     return np.array([1, *(iterations * number for number in each)], dtype=float)
 
 
@@ -46,9 +47,11 @@ def main():
         for algorithm in ("npgpd_hf", "zpgpd_hf"):
             for pairs, horizon, evaluators in SETTINGS:
                 setting = {"iterations": 1000, "pairs": pairs, "horizon": horizon}
+                setting["evaluators"] = evaluators
                 work = resources.run_seconds(algorithm, setting, states, actions) - resources.RUN
                 iterations = max(20, int(1000 * SECONDS / work))
-                rows.append(terms(algorithm, iterations, pairs, horizon, states, actions))
+                row = terms(algorithm, iterations, pairs, horizon, evaluators, states, actions)
+                rows.append(row)
                 seconds.append(timed(cmdp, algorithm, iterations, pairs, horizon, evaluators))
     weights = 1 / np.array(seconds)
     matrix = np.array(rows) * weights[:, None]

@@ -21,21 +21,17 @@ def rows(task, seeds, times):
     """
     result = []
     for used in sorted({used for _, used in times}):
-        ours = times["engine", used]
+        here = {label: seconds for (label, count), seconds in times.items() if count == used}
+        gains = {label: times[label, 1] / seconds for label, seconds in here.items() if used > 1}
         result.append(
             {
                 "algorithm": _TITLES[task.algorithm],
                 "N": task.pairs,
                 "seeds": seeds,
                 "cores": used,
-                "speed-up": times["engine", 1] / ours if used > 1 else None,
-                "engine": ours * 1e9,
-                "iteration": ours * 1e6 * task.steps_per_iteration,
-                **{
-                    label: seconds * 1e9
-                    for (label, count), seconds in times.items()
-                    if count == used and label != "engine"
-                },
+                "iteration": here["engine"] * 1e6 * task.steps_per_iteration,
+                "gains": gains,
+                **{label: seconds * 1e9 for label, seconds in here.items()},
             }
         )
     return result
@@ -54,18 +50,22 @@ def table(rows, peers):
     Returns
     -------
     str
-        Markdown. Ratios say how many times as long as the engine a peer takes.
+        Markdown. Ratios say how many times as long as the limit the engine takes, how many times as
+        long as the engine a peer takes, and what all cores gain.
     """
-    header = ["algorithm", "N", "seeds", "cores"]
+    peers = [peer for peer in peers if peer != "limit"]
+    header = ["algorithm", "N", "seeds", "cores", "engine / limit"]
     header += [f"{peer} / engine" for peer in peers]
-    header += ["1 core / all", "engine, ns per step", "engine, µs per iteration"]
-    header += [f"{peer}, ns per step" for peer in peers]
+    header += ["1 core / all", "C: 1 core / all", "engine, ns per step", "engine, µs per iteration"]
+    header += [f"{peer}, ns per step" for peer in ("limit", *peers)]
     lines = [header, ["---"] * 4 + ["--:"] * (len(header) - 4)]
     for row in rows:
         cells = [row["algorithm"], str(row["N"]), str(row["seeds"]), str(row["cores"])]
+        cells += [_cell(row["engine"] / row["limit"] if "limit" in row else None)]
         cells += [_cell(row[peer] / row["engine"] if peer in row else None) for peer in peers]
-        cells += [_cell(row["speed-up"]), _cell(row["engine"]), _cell(row["iteration"])]
-        cells += [_cell(row.get(peer)) for peer in peers]
+        cells += [_cell(row["gains"].get(label)) for label in ("engine", "C")]
+        cells += [_cell(row["engine"]), _cell(row["iteration"])]
+        cells += [_cell(row.get(peer)) for peer in ("limit", *peers)]
         lines.append(cells)
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 

@@ -1,15 +1,11 @@
 """C, compiled here with ``-O3 -march=native``: see ``c_loop.c``."""
 
 import ctypes
-import os
-import shlex
-import subprocess
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from pathlib import Path
 
 import numpy as np
+
+from benchmarks.peers.compiler import compiled
 
 _POINTERS = ("transition", "reward", "utility", "initial")
 _INTEGERS = ("natural", "states", "actions", "evaluators", "pairs", "horizon")
@@ -27,7 +23,7 @@ class _Task(ctypes.Structure):
 
 def run(task, seeds, iterations, cores):
     """Run every seed, on several cores in as many threads (ctypes releases the lock)."""
-    library = compiled()
+    library = compiled("c_loop.c")
     arrays = {name: np.ascontiguousarray(getattr(task, name), float) for name in _POINTERS}
     states, actions = task.reward.shape
     native = _Task(
@@ -50,15 +46,3 @@ def run(task, seeds, iterations, cores):
     with ThreadPoolExecutor(cores) as pool:
         list(pool.map(simulate, range(len(seeds))))
     return np.concatenate([traces[:, -1], traces[:, :, :2].mean(axis=1)], axis=1)
-
-
-@cache
-def compiled():
-    """Compile with the system's compiler, or $CC, and load the result."""
-    compiler = shlex.split(os.environ.get("CC", "cc"))
-    source = Path(__file__).with_suffix(".c")
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "c_loop.so"
-        flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", str(target), str(source), "-lm"]
-        subprocess.run([*compiler, *flags], check=True)
-        return ctypes.CDLL(str(target))

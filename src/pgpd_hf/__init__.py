@@ -26,6 +26,8 @@ def __getattr__(name):
     """Import a name when it is asked for: a job that writes a page needs no compiler."""
     if name in _PLACES:
         return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
+    if name in {place.partition(".")[0] for place in _PLACES.values()}:
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

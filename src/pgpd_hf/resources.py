@@ -3,7 +3,7 @@ r"""What jobs ask for: time from their work, memory from the size of their envir
 An iteration samples K trajectories of H + 1 steps, puts Q questions to evaluators, updates |S||A|
 numbers, and has its policy evaluated by a linear solve:
 
-.. math:: c_0 + c_1 K (H + 1) + c_2 Q + c_3 |S||A| + c_4 |S|^2
+.. math:: c_0 + c_1 K (H + 1) + (c_2 + c_3 M) Q + c_4 |S||A| + c_5 |S|^2
 
 Memory goes to the :math:`|S|^2|A|` transition probabilities; T and the number of seeds hardly
 matter. The constants are those of one core (`python -m benchmarks.costs` measures them). Requests
@@ -18,7 +18,8 @@ from pgpd_hf.algorithms import get_algorithm
 # Seconds of one core.
 ITERATION = 8e-7
 STEP = 8.5e-9  # of a trajectory
-QUESTION = 8e-8  # M hardly matters
+QUESTION = 3e-8
+VOTE = 8e-11
 ENTRY = 3e-8  # of the policy
 EVALUATION = 1.6e-8  # times |S|^2
 EXACT_ITERATION = 6e-5  # of an exact method: Python, not a kernel
@@ -49,7 +50,7 @@ def run_seconds(algorithm, setting, states, actions):
     algorithm : str
         A key of :data:`pgpd_hf.ALGORITHMS`.
     setting : dict
-        `iterations`, `pairs` and `horizon`: T, N and H.
+        `iterations`, `pairs` and `horizon`: T, N and H; `evaluators`: M, none if it is left out.
     states, actions : int
         Size of the environment.
 
@@ -62,7 +63,8 @@ def run_seconds(algorithm, setting, states, actions):
     iteration = EXACT_ITERATION + EXACT_ENTRY * states * actions
     if trajectories:
         iteration = ITERATION + STEP * trajectories * (setting["horizon"] + 1)
-        iteration += QUESTION * questions + ENTRY * states * actions
+        question = QUESTION + VOTE * (setting.get("evaluators") or 0)
+        iteration += question * questions + ENTRY * states * actions
     return RUN + setting["iterations"] * (iteration + EVALUATION * states**2)
 
 

@@ -16,6 +16,7 @@ from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.algorithms.base import LARGEST, OPTIONS, require_explicit_state
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import located, require_integer, require_one_of, shown
+from pgpd_hf.core.normals import draw_normals
 
 COLUMNS = tuple(
     (
@@ -247,29 +248,29 @@ def iterates(algorithm, seed, *, purpose="run", initial_policy=None, state=None)
     >>> cmdp, setting = pgpd_hf.random_cmdp(), Setting(evaluators=16, iterations=700)
     >>> algorithm = get_algorithm("zpgpd_hf")(cmdp, pgpd_hf.solve(cmdp), setting)
     >>> [(len(policies), state.iteration) for policies, _, state in iterates(algorithm, seed=0)]
-    [(700, 700), (1, 700)]
+    [(394, 394), (306, 700), (1, 700)]
     """
     axes = {"purpose": purpose, "algorithm": algorithm.name, "seed": seed}
     axes["evaluators"] = algorithm.setting.evaluators
-    bits = streams.word_state(kind="words", **axes)
-    normal = np.random.Generator(streams.bit_generator(kind="normals", **axes))
+    stream = streams.word_stream(kind="words", **axes)
+    normal_stream = streams.word_stream(kind="normals", **axes)
     if state is None:
         state = algorithm.initial_state(initial_policy)
     width, dimension = algorithm.words_per_iteration, algorithm.normals_per_iteration
     rows = _rows(algorithm)
     chunk = min(_CHUNK_ITERATIONS, max(1, _CHUNK_ENTRIES // state.theta.size))
-    chunk = -(-chunk // rows) * rows
+    chunk = max(1, chunk // rows) * rows
     words, normals = np.empty((rows, width), np.uint64), np.empty((rows, dimension))
     length = algorithm.setting.iterations
     for begin in range(0, length, chunk):
         parts = []
         for first in range(begin, min(begin + chunk, length), rows):
             count = min(rows, length - first)
-            streams.draw_words(bits, words[:count])
-            normal.standard_normal(out=normals[:count])
+            streams.draw_words(stream, words[:count])
+            draw_normals(normal_stream, normals[:count])
             *part, state = algorithm.advance(state, words[:count], normals[:count])
             parts.append(part)
-        yield *map(np.concatenate, zip(*parts, strict=True)), state
+        yield *(map(np.concatenate, zip(*parts, strict=True)) if len(parts) > 1 else part), state
     yield algorithm.policy(state.theta)[None], np.array([state.multiplier]), state
 
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from llvmlite.binding import get_host_cpu_features
 
 from benchmarks import agreement, engine, report, scaling
-from benchmarks.peers import numpy_seeds, python_loop
+from benchmarks.peers import limit, numpy_seeds, python_loop
 from benchmarks.task import Task
 
 TASKS = {f"{task.algorithm}-{task.pairs}": task for task in agreement.small_tasks()}
@@ -45,6 +46,21 @@ def test_peer_that_does_something_else_is_found_out(ours, name, change):
     assert agreement.disagreements(ours[name], theirs, COMPARISONS)
 
 
+def test_limit_samples_the_task():
+    """Mean returns from evenly many starts in each state, where the processor can run it."""
+    if not get_host_cpu_features().get("avx512f"):
+        pytest.skip("this processor has no AVX-512")
+    task = TASKS["npgpd_hf-1"]
+    found = limit.run(task, range(200), 200, cores=1)[:, :2]
+    kernel = task.transition.mean(1)
+    steps = [np.linalg.matrix_power(kernel, t) for t in range(task.horizon + 1)]
+    discounted = sum(task.discount**t * step for t, step in enumerate(steps))
+    starts = np.bincount(np.arange(limit.TRAJECTORIES) % 3) / limit.TRAJECTORIES
+    expected = [starts @ discounted @ signal.mean(1) for signal in (task.reward, task.utility)]
+    error = found.std(0, ddof=1) / np.sqrt(len(found))
+    assert (np.abs(found.mean(0) - expected) <= 6 * error).all()
+
+
 def test_statistic_that_is_no_number_is_found_out(ours):
     sample = ours["npgpd_hf-1"]
     broken = sample.copy()
@@ -79,12 +95,16 @@ def test_steps_are_those_that_the_package_counts(task):
 def test_table_holds_ratios_first():
     task = TASKS["zpgpd_hf-3"]
     times = {("engine", 1): 10e-9, ("engine", 2): 5e-9, ("C", 1): 30e-9, ("C", 2): 20e-9}
-    lines = report.table(report.rows(task, 20, times), ["C", "JAX"]).splitlines()
+    times["limit", 1] = 4e-9
+    lines = report.table(report.rows(task, 20, times), ["limit", "C", "JAX"]).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     one, all_cores = (dict(zip(cells[0], row, strict=True)) for row in cells[2:])
-    assert cells[0][:6] == ["algorithm", "N", "seeds", "cores", "C / engine", "JAX / engine"]
+    assert cells[0][:4] == ["algorithm", "N", "seeds", "cores"]
+    assert cells[0][4:7] == ["engine / limit", "C / engine", "JAX / engine"]
+    assert (one["engine / limit"], all_cores["engine / limit"]) == ("2.50", "–")
     assert (one["cores"], one["C / engine"], one["JAX / engine"]) == ("1", "3.00", "–")
     assert (all_cores["C / engine"], all_cores["1 core / all"]) == ("4.00", "2.00")
+    assert all_cores["C: 1 core / all"] == "1.50"
     assert (one["engine, ns per step"], one["C, ns per step"]) == ("10.0", "30.0")
     assert one["engine, µs per iteration"] == "0.30"  # 2 trajectories x 3 x 5 steps x 10 ns
 

@@ -137,7 +137,8 @@ def test_zeroth_order_certificate_bounds_the_lagrangian_s_gap(cmdp, optimum):
     for seed in range(5):
         recorded = record(cmdp, optimum, "zpgpd_hf", seed=seed)
         parts = certificates._zeroth_order_primal(recorded)
-        assert lagrangian_gap(recorded) <= sum(parts.values())
+        # Equal where nothing is projected, but for rounding.
+        assert lagrangian_gap(recorded) <= sum(parts.values()) + 1e-12
 
 
 @pytest.mark.parametrize("directions", ["sphere", "tangent"])

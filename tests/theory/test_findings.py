@@ -13,11 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy import stats
 
 from pgpd_hf import summaries, sweeps
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.cases import run_cases, with_steps
 from pgpd_hf.core import optima
+from pgpd_hf.runs import run
 from pgpd_hf.statistics import difference_interval
 from pgpd_hf.studies import configuration
 from pgpd_hf.theory import certificates, exact, predictions, records
@@ -121,16 +123,31 @@ def test_readme_says_what_the_verdicts_are():
     assert len(ten) > 20
     assert not ten["verdict"].eq("contradicted").any()
 
-    says("README", "Three times as many seeds as the default settle that NPGPD-HF's gap levels off")
+    says("README", "Three times as many seeds as the default settle that ZPGPD-HF levels off")
     by = verdicts.set_index(["reading", "claim"])
-    plateau = [by.loc[(reading, "npgpd-gap-plateaus")] for reading in ("default", "60 seeds")]
-    assert [row["verdict"] for row in plateau] == ["inconclusive", "reproduced"]
-    assert plateau[1]["units"] == 3 * plateau[0]["units"]
-    says("README", "the differences of its violation between the M stay at the edge of the margin")
-    for claim in ("npgpd-violation-overlaps", "npgpd-feasibility-insensitive"):
-        row = by.loc[("60 seeds", claim)]
-        assert row["verdict"] == "inconclusive"
-        assert abs(row["estimate"] - 0.02) < 0.002
+    steady = [by.loc[(reading, "zpgpd-gap-steady-state")] for reading in ("default", "60 seeds")]
+    assert [row["verdict"] for row in steady] == ["inconclusive", "reproduced"]
+    assert steady[1]["units"] == 3 * steady[0]["units"]
+
+    says("README", "In the default reading ZPGPD-HF is less sensitive to M than NPGPD-HF")
+    assert by.loc[("default", "zpgpd-gap-more-sensitive")]["verdict"] == "contradicted"
+    assert by.loc[("N = 10", "zpgpd-gap-more-sensitive")]["verdict"] == "reproduced"
+
+
+def test_four_seeds_are_few_to_choose_step_sizes_by():
+    """Over a hundred other seeds the chosen pair of NPGPD-HF scores worse than one it beat."""
+    chosen = steps("npgpd_hf")
+    assert chosen == (3.0, 0.1)
+    grid = np.arange(0, 1001, 5)
+    scores = []
+    for primal_step, dual_step in (chosen, (0.3, 0.03)):
+        options = {"primal_step": primal_step, "dual_step": dual_step, "evaluators": 64}
+        options = setting("npgpd_hf") | options
+        trace = run(CMDP, "npgpd_hf", seeds=range(100), checkpoints=grid, purpose="few", **options)
+        positive = trace[["optimality_gap", "constraint_violation"]].clip(lower=0).sum(axis=1)
+        scores.append(positive.groupby(trace["seed"]).mean())
+    assert stats.ttest_rel(*scores, alternative="greater").pvalue < 1e-3
+    says("README", "over a hundred other seeds, (0.3, 0.03) scores better than the chosen (3, 0.1)")
 
 
 def test_readme_says_what_was_not_reproduced():
@@ -166,10 +183,12 @@ def test_violation_is_what_is_owed_and_what_is_misread(evaluators):
     found = records.record(get_algorithm("npgpd_hf")(CMDP, OPTIMUM, Setting(**options)), OPTIMUM, 0)
     multipliers = found.multipliers
     moved = multipliers[:-1] - found.algorithm.dual_step * found.answered_excess
-    assert np.abs(multipliers[1:] - moved).max() < 1e-12  # nothing was projected
+    projected = multipliers[1:] - moved  # what the projection adds at zero: little, if anything
+    assert (projected > -1e-12).all()
+    assert projected.sum() < 0.1 * multipliers[-1]
     utility = CMDP.evaluate(found.policies[:-1])[1]
     violation = (CMDP.threshold - utility).mean()
-    owed = multipliers[-1] / (found.algorithm.dual_step * 300)
+    owed = (multipliers[-1] - projected.sum()) / (found.algorithm.dual_step * 300)
     misread = (found.answered_excess - (utility - CMDP.threshold)).mean()
     assert violation == pytest.approx(owed + misread, abs=1e-12)
 
@@ -234,7 +253,6 @@ def test_zpgpd_hf_has_a_floor_unless_its_step_falls():
         slope("length", "zpgpd_hf", f"M = 64, {rule} steps") for rule in ("study", "falling")
     )
     assert constant["floor_low"] > 0
-    assert verdict(constant, -1 / 4) == "open"
     assert falling["floor_low"] == 0
     floor = estimate(constant, "floor", 3)
     says("audit", f"it stops at a floor, {floor}; with η₁ ∝ 1/√T that cannot be told from zero")
@@ -256,26 +274,27 @@ def test_theorem_2_s_radius_is_tiny_for_infinitely_many_evaluators():
 def test_corollary():
     rows = {rule: slope("corollary", "npgpd_hf", f"{rule} steps") for rule in ("theorem", "study")}
     assert all(row["floor_low"] == 0 for row in rows.values())
-    assert verdict(rows["theorem"], -1 / 2) == SLOWER
+    assert verdict(rows["theorem"], -1 / 2) == "open"
     assert verdict(rows["study"], -1 / 2) == FASTER
-    says("audit", f"more slowly up to T = 16 000: {estimate(rows['theorem'])}")
+    says(
+        "audit", f"with the theorem's, {estimate(rows['theorem'])} up to T = 16 000 leaves it open"
+    )
 
 
 @pytest.mark.parametrize("rule", ["theorem", "study"])
 def test_cost_of_the_corollary(rule):
-    def cost(sweep, curve, length):
-        mean = rerun(sweep, "npgpd_hf", curve, length)[["queries", "steps", "priced_gap"]].mean()
-        return mean["queries"], mean["steps"], mean["priced_gap"]
+    def runs(sweep, curve, length):
+        return rerun(sweep, "npgpd_hf", curve, length)[["queries", "steps", "priced_gap"]]
 
     many, few = f"{rule} steps", f"M = 64, {rule} steps"
-    queries, _, gap = cost("corollary", many, 1000)
-    cheap, _, less = cost("length", few, 16000)
-    assert cheap < queries / 6
-    assert less < gap
-    _, steps, gap = cost("corollary", many, 4000)
-    _, same, more = cost("length", few, 2000)
-    assert steps == pytest.approx(same, rel=0.02)
-    assert gap < more / 3
+    schedule, constant = runs("corollary", many, 1000), runs("length", few, 16000)
+    assert constant["queries"].mean() < schedule["queries"].mean() / 6
+    _, low, high = difference_interval(constant["priced_gap"], schedule["priced_gap"])
+    assert low < 0  # a sixth of the questions, and not shown to be worse
+    assert rule == "study" or high < 0
+    schedule, constant = runs("corollary", many, 4000), runs("length", few, 2000)
+    assert schedule["steps"].mean() == pytest.approx(constant["steps"].mean(), rel=0.02)
+    assert schedule["priced_gap"].mean() < constant["priced_gap"].mean() / 3
 
 
 # Effects of M, H, N, |S| and |A|
@@ -366,16 +385,16 @@ def test_short_trajectories_cost_reward():
 
 def test_pairs_matter_with_people_only():
     known = [effect("pairs", name, "M = ∞") for name in ("npgpd_hf", "zpgpd_hf")]
-    assert min(row["slope_low"] for row in known) > -0.06
-    assert max(row["slope_high"] for row in known) < 0
     first, second = (number(row["slope"]) for row in known)
-    says("audit", f"N hardly matters: slopes of {first} and {second}")
+    says("audit", f"N matters little: slopes of {first} and {second}")
     over = [
         effect("pairs", name, "excess over M = ∞", curve)
         for name in ("npgpd_hf", "zpgpd_hf")
         for curve in ("M = 16", "M = 64")
     ]
-    assert max(row["slope_high"] for row in over) < 0
+    assert max(row["slope_high"] for row in over) < min(row["slope_low"] for row in known)
+    steepest, flattest = sorted(row["slope"] for row in over)[:: len(over) - 1]
+    says("audit", f"what finitely many add falls with {number(flattest)} to {number(steepest)}")
 
 
 @pytest.mark.slow
@@ -421,13 +440,16 @@ def schedule_verdicts(algorithm, metric):
 def test_schedules_of_npgpd_hf():
     worse = dict.fromkeys(("growing", "people grow", "horizon grows"), "higher")
     assert schedule_verdicts("npgpd_hf", "priced_gap") == worse | {"shrinking": "lower"}
-    assert schedule_verdicts("npgpd_hf", "late_priced_gap") == worse | {"shrinking": "open"}
+    assert schedule_verdicts("npgpd_hf", "late_priced_gap") == worse | {"shrinking": "higher"}
     says("audit", "makes NPGPD-HF worse, on average and at the end")
 
 
 def test_schedules_of_zpgpd_hf():
     names = ("growing", "shrinking", "people grow", "horizon grows")
-    assert schedule_verdicts("zpgpd_hf", "priced_gap") == dict.fromkeys(names, "higher")
+    assert schedule_verdicts("zpgpd_hf", "priced_gap") == {
+        **dict.fromkeys(names, "higher"),
+        "horizon grows": "open",
+    }
     assert schedule_verdicts("zpgpd_hf", "late_priced_gap") == {
         "growing": "lower",
         "shrinking": "higher",
@@ -489,7 +511,7 @@ def test_loose_certificates_lose_what_a_projection_cuts_off():
         at_the_end += held > 0
     assert at_the_end == 3
     largest = loose[loose["ratio"] > 1000]
-    assert list(largest["algorithm"]) == ["zpgpd_hf"] * 3
+    assert list(largest["algorithm"]) == ["zpgpd_hf"] * 2
     for row in largest.itertuples():
         assert (recorded(row).policies.min((1, 2)) < 1e-12).mean() > 0.9
 

@@ -2,11 +2,12 @@
 
 Nothing here calls the package's kernels. What is shared with them is the meaning of a random word,
 without which numbers could not be compared bit by bit: the upper half of a step's word chooses the
-action, its lower half the next state by the alias table; one word per question chooses the number
-of votes, outcomes being laid out from the most probable one outwards. Words are used in the order
-of steps (time by time, trajectory by trajectory), first states, questions.
+action, its lower half the next state by the alias table; the word of a question seeds the generator
+of its voters' binary digits. Words are used in the order of steps (time by time, trajectory by
+trajectory), first states, questions.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -127,17 +128,27 @@ def trajectory(cmdp, policy, state, action, words):
     return returns
 
 
+def splitmix(word, index):
+    """Number `index` (from 1) of SplitMix64 with this seed, in integers of any size."""
+    z = (int(word) + index * 0x9E3779B97F4A7C15) % 2**64
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+    return z ^ (z >> 31)
+
+
 def votes(evaluators, chance, word):
-    """Binomial number of votes by inversion, most probable outcome first, then by distance."""
-    spent = (int(word) >> 11) / 2**53
-    mode = math.floor((evaluators + 1) * chance)
-    outwards = sorted(range(evaluators + 1), key=lambda k: (abs(k - mode), k < mode))
-    total = 0.0
-    for count in outwards:
-        total += stats.binom.pmf(count, evaluators, chance)
-        if spent < total:
-            return count
-    return mode
+    """Votes in favour, voter by voter: digit by digit until one differs from the chance's."""
+    fresh = (splitmix(word, index) for index in itertools.count(1))
+    undecided, favourable, spread = list(range(evaluators)), 0, True
+    for place in range(1, 65):
+        digit = math.floor(chance * 2**place) % 2
+        if spread:  # more than 64 stand in line anew; the last 64 stay where they are
+            undecided, spread = list(range(len(undecided))), len(undecided) > 64
+        drawn = [next(fresh) for _ in range(-(-len(undecided) // 64))]
+        bits = [word >> k & 1 for word in drawn for k in range(64)]
+        favourable += sum(bits[voter] < digit for voter in undecided)
+        undecided = [voter for voter in undecided if bits[voter] == digit]
+    return favourable if chance < 1 else evaluators
 
 
 def answer(link, bound, evaluators, difference, word):

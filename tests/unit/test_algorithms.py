@@ -19,6 +19,7 @@ from reference import (
     state_values,
     truncated_moments,
 )
+from scipy import stats
 
 from pgpd_hf import ALGORITHMS, CMDP, LINKS, solve, solve_unconstrained
 from pgpd_hf.algorithms import Setting, State, get_algorithm
@@ -298,8 +299,7 @@ def test_mean_of_votes_given_the_trajectories(evaluators):
 
     def expected(difference):
         chance = 1 / (1 + np.exp(-difference))
-        log_mass = votes * np.log(chance) + (evaluators - votes) * np.log(1 - chance)
-        return np.exp(table.log_choose + log_mass) @ table.estimate
+        return stats.binom.pmf(votes, evaluators, chance) @ table.estimate
 
     found = [asked.estimate(theta, words[k], normals[k]) for k in range(4000)]
     assert_mean([e for e, _ in found], np.vectorize(expected)(differences))

@@ -18,7 +18,7 @@ def test_more_work_takes_longer(algorithm, larger):
 
 
 @pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
-@pytest.mark.parametrize("larger", [{"pairs": 2}, {"horizon": 160}])
+@pytest.mark.parametrize("larger", [{"pairs": 2}, {"horizon": 160}, {"evaluators": 10**5}])
 def test_sampling_more_takes_longer_for_those_who_sample(algorithm, larger):
     setting = {**SETTING, "iterations": 10**6}
     once = resources.run_seconds(algorithm, setting, 10, 4)

@@ -219,13 +219,14 @@ def test_seed_purpose_and_evaluators_name_the_stream(cmdp, name):
 def test_streams_of_a_run(cmdp, monkeypatch):
     """Words and normals, algorithms, evaluators, seeds and purposes have streams of their own."""
     opened = []
-    start = runs.streams.bit_generator
+    start = runs.streams.word_stream
 
     def note(**axes):
-        opened.append(tuple(start(**axes).random_raw(2)))
-        return start(**axes)
+        stream = start(**axes)
+        opened.append(tuple(stream.lanes[0]))
+        return stream
 
-    monkeypatch.setattr(runs.streams, "bit_generator", note)
+    monkeypatch.setattr(runs.streams, "word_stream", note)
     for name in ("npgpd_hf", "zpgpd_hf"):
         for evaluators in (1, 16, None):
             for purpose in ("run", "calibration"):

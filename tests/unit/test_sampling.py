@@ -24,8 +24,8 @@ from pgpd_hf.core.sampling import (
     alias_table,
     make_tables,
     sample_returns,
+    table_width,
 )
-from pgpd_hf.core.simulator import count_words, split_words
 
 ONE = 2**32
 
@@ -53,7 +53,7 @@ LAWS = {
 
 def thresholds_of(*policies):
     states, actions = policies[0].shape
-    thresholds = np.empty((len(policies), states, actions), np.uint64)
+    thresholds = np.empty((len(policies), states, table_width(actions)), np.uint64)
     for which, policy in enumerate(policies):
         action_thresholds(policy, thresholds[which])
     return thresholds
@@ -73,7 +73,7 @@ def returns_of(cmdp, policies, words, start, first_action=None, followed=None):
         first_action=full(FREE if first_action is None else first_action, np.int64),
         returns=np.full((count, 2), np.nan),
     )
-    sample_returns(make_tables(cmdp), trajectories, words)
+    sample_returns(make_tables(cmdp), trajectories, words.ravel(), len(words) - 1)
     return trajectories.returns
 
 
@@ -151,9 +151,10 @@ def test_unit_multiplies_outcomes(law):
 def test_action_thresholds_are_cumulative_probabilities(name):
     law = np.array(LAWS[name])
     thresholds = thresholds_of(law[None])[0, 0]
-    assert thresholds[-1] == ONE
+    last = len(law) - 1
+    assert (thresholds[last:] == ONE).all()
     exact = 0
-    for probability, threshold in zip(law[:-1], thresholds[:-1], strict=True):
+    for probability, threshold in zip(law[:-1], thresholds[:last], strict=True):
         exact += Fraction(probability)
         assert abs(Fraction(int(threshold), ONE) - exact) <= Fraction(1, ONE)
 
@@ -229,7 +230,7 @@ def test_each_trajectory_follows_its_own_policy(clock):
     assert (returns[:, 1] == np.where(followed == 0, 1.75, 0)).all()
 
 
-@pytest.mark.parametrize(("states", "actions"), [(1, 1), (1, 3), (4, 1), (3, 2), (10, 4)])
+@pytest.mark.parametrize(("states", "actions"), [(1, 1), (1, 3), (4, 1), (3, 2), (10, 4), (3, 7)])
 def test_trajectories_are_those_of_the_slow_version(states, actions):
     cmdp = random_process(5, states, actions, 0.8)
     policies = random_policies(5, cmdp, 2)
@@ -252,7 +253,7 @@ def test_kernel_is_a_function_of_its_inputs():
     followed = (np.arange(count) % 2).astype(np.uint64)
     start = (np.arange(count) % 5).astype(np.uint64)
     first = np.arange(count) % 4 - 1
-    inputs = (*tables[:3], thresholds, followed, start, first, words)
+    inputs = (*tables[:4], thresholds, followed, start, first, words)
     before = [array.copy() for array in inputs]
     results = []
     for chosen in (np.arange(count), np.arange(count), np.arange(count)[::-3]):
@@ -260,7 +261,7 @@ def test_kernel_is_a_function_of_its_inputs():
         trajectories = Trajectories(
             thresholds, followed[chosen], start[chosen], first[chosen], returns
         )
-        sample_returns(tables, trajectories, words[:, chosen].copy())
+        sample_returns(tables, trajectories, words[:, chosen].ravel(), len(words) - 1)
         results.append(returns)
     assert (results[0] == results[1]).all()
     assert (results[0][::-3] == results[2]).all()
@@ -268,30 +269,26 @@ def test_kernel_is_a_function_of_its_inputs():
         assert (array == kept).all()
 
 
-def test_tables_hold_the_cmdp():
-    cmdp = random_process(7, 3, 2, 0.8)
-    tables = make_tables(cmdp)
+@pytest.mark.parametrize("actions", [1, 2, 4, 6])
+def test_tables_hold_the_cmdp(actions):
+    cmdp = random_process(7, 3, actions, 0.8)
+    tables, width = make_tables(cmdp), table_width(actions)
+    assert width == max(actions, 4)
     assert tables.discount == 0.8
-    assert tables.successors.shape == (3, 6)
+    assert tables.successors.shape == (3, 3 * width)
     for s in range(3):
-        for a in range(2):
-            row = 2 * s + a
-            assert tables.signals[row].tolist() == [cmdp.reward[s, a], cmdp.utility[s, a]]
+        for a in range(actions):
+            row = width * s + a
+            assert (tables.reward[row], tables.utility[row]) == (
+                cmdp.reward[s, a],
+                cmdp.utility[s, a],
+            )
             for word in random_words(8, 30):
-                outcome = sampling.draw(tables.successors, np.uint64(row), word, np.uint64(2))
-                assert outcome == 2 * draw(cmdp.transition[s, a], word)
+                outcome = sampling.draw(tables.successors, np.uint64(row), word, np.uint64(width))
+                assert outcome == width * draw(cmdp.transition[s, a], word)
     for word in random_words(9, 100):
         outcome = sampling.draw(tables.starts, np.uint64(0), word, np.uint64(1))
         assert outcome == draw(cmdp.initial, word)
-
-
-def test_words_of_an_iteration_are_split_by_what_they_decide():
-    rounds, horizon, trajectories, questions = 2, 3, 5, 7
-    count = count_words(rounds, horizon, trajectories, questions)
-    words = np.arange(count, dtype=np.uint64)
-    moves, first_states, votes = split_words(words, rounds, horizon, trajectories)
-    assert (moves.shape, first_states.shape, votes.shape) == ((4, 5), (2,), (7,))
-    assert np.concatenate([moves.ravel(), first_states, votes]).tolist() == list(range(count))
 
 
 # Returns, statistically: exact first and second moments by recursion.

@@ -210,8 +210,8 @@ def test_jobs_last_as_long_as_they_shall(minutes):
     for evaluators in ([64], [16, 64, 256]):
         jobs = study.fill_jobs(config, study.work(config, "zpgpd_hf", evaluators))
         count = len(next(iter(jobs.values()))) // len(evaluators)
-        setting = configuration.run_setting(config, "zpgpd_hf", 64)
-        once = len(evaluators) * resources.run_seconds("zpgpd_hf", setting, 10, 4)
+        settings = [configuration.run_setting(config, "zpgpd_hf", m) for m in evaluators]
+        once = sum(resources.run_seconds("zpgpd_hf", setting, 10, 4) for setting in settings)
         if len(jobs) > 1:
             assert count * once <= 60 * minutes * (1 + 1e-9)
             assert (count + 1) * once > 60 * minutes

@@ -101,5 +101,5 @@ def test_bad_criterion_stops_before_any_job(judged):
     assert code == 1
     assert output.splitlines()[-1] == (
         "config: config/claims.yaml: claims.npgpd-gap-falls-fast.criterion.column: "
-        "one of optimality_gap, constraint_violation expected, got 'optimality_gpa'"
+        "optimality_gap or constraint_violation expected, got 'optimality_gpa'"
     )

@@ -102,7 +102,7 @@ def test_no_cmdp_of_a_file_goes_by_another_name(archive):
         ),
         (
             {"bounds": {"settings": {"paper": {"environment": {"scale": "unit"}}}}},
-            "bounds.settings: object with at least 1 entries expected",
+            "bounds.settings: at least 1 entries expected",
         ),
     ],
 )

@@ -13,8 +13,15 @@ from pgpd_hf.algorithms.base import Algorithm
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask
 from pgpd_hf.core.policies import softmax
-from pgpd_hf.core.sampling import FREE, Trajectories, action_thresholds, draw, sample_returns
-from pgpd_hf.core.simulator import make_simulator, split_words
+from pgpd_hf.core.sampling import (
+    FREE,
+    Trajectories,
+    action_thresholds,
+    draw,
+    sample_returns,
+    table_width,
+)
+from pgpd_hf.core.simulator import make_simulator
 
 
 class NPGPDHF(Algorithm):
@@ -110,32 +117,34 @@ def _advance(simulator, theta, multiplier, words, step, dual_step, multiplier_bo
 def _estimate(simulator, policy, words, advantage, trajectories):
     """Lines 3-20: write the estimates of both advantages, and return that of V_g - b."""
     states, actions = policy.shape
-    tables, evaluators, rounds, horizon, threshold = simulator
+    tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
     per_round = states + states * actions + 1
-    moves, first_states, votes = split_words(words, rounds, horizon, rounds * per_round)
+    steps = rounds * per_round * (simulator.horizon + 1)  # one word each; then first states, votes
 
     # Lines 4-7 and 13-14: trajectories from every s, from every (s, a), and from rho.
     for n in range(rounds):
-        first = draw(tables.starts, np.uint64(0), first_states[n], np.uint64(1))
+        first = draw(tables.starts, np.uint64(0), words[steps + n], np.uint64(1))
         trajectories.start[(n + 1) * per_round - 1] = first
     action_thresholds(policy, trajectories.thresholds[0])
-    sample_returns(tables, trajectories, moves)
+    sample_returns(tables, trajectories, words, simulator.horizon)
 
     # Lines 8-12 and 15-20: votes, clipped frequencies, and the means of their inverse links.
-    advantage[:] = 0.0
+    returns, vote = trajectories.returns, steps + rounds
+    advantage.fill(0)
     excess = 0.0
-    vote = 0
     for n in range(rounds):
-        from_state = trajectories.returns[n * per_round :]
-        from_pair = from_state[states:]
+        from_state = n * per_round
+        from_pair = from_state + states
         for s in range(states):
             for a in range(actions):
                 for signal in range(2):
-                    difference = from_pair[s * actions + a, signal] - from_state[s, signal]
-                    advantage[signal, s, a] += ask(evaluators, difference, votes[vote]) / rounds
+                    difference = returns[from_pair, signal] - returns[from_state, signal]
+                    advantage[signal, s, a] += ask(evaluators, difference, words[vote]) / rounds
                     vote += 1
-        difference = from_pair[states * actions, 1] - threshold
-        excess += ask(evaluators, difference, votes[vote]) / rounds
+                from_pair += 1
+            from_state += 1
+        difference = returns[from_pair, 1] - simulator.threshold
+        excess += ask(evaluators, difference, words[vote]) / rounds
         vote += 1
     return excess
 
@@ -155,7 +164,7 @@ def _trajectories(rounds, states, actions):
                 start[k] = s
                 first_action[k] = a
     return Trajectories(
-        np.empty((1, states, actions), np.uint64),
+        np.empty((1, states, table_width(actions)), np.uint64),
         np.zeros(count, np.uint64),
         start,
         first_action,

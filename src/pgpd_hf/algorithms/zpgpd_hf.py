@@ -22,8 +22,15 @@ from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, feedback_bias_bound
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.policies import project_rows, softmax
-from pgpd_hf.core.sampling import FREE, Trajectories, action_thresholds, draw, sample_returns
-from pgpd_hf.core.simulator import make_simulator, split_words
+from pgpd_hf.core.sampling import (
+    FREE,
+    Trajectories,
+    action_thresholds,
+    draw,
+    sample_returns,
+    table_width,
+)
+from pgpd_hf.core.simulator import make_simulator
 
 
 class Perturbation(NamedTuple):
@@ -89,8 +96,8 @@ class ZPGPDHF(Algorithm):
         )
 
     def estimate(self, theta, words, normals):  # noqa: D102
-        direction = np.array(normals).reshape(theta.shape)
-        _normalize(direction, self.perturbation.tangent)
+        direction = np.empty_like(theta)
+        _normalize(normals, self.perturbation.tangent, direction)
         *slopes, excess = _estimate(
             self.simulator,
             self.perturbation,
@@ -222,6 +229,7 @@ def _advance(
     states, actions = theta.shape
     policies = np.empty((len(words), states, actions))
     multipliers = np.empty(len(words))
+    direction = np.empty((states, actions))
     perturbed = np.empty((states, actions))
     trajectories = _trajectories(simulator.rounds, states, actions)
     scale = perturbation.dimension / perturbation.radius
@@ -232,8 +240,7 @@ def _advance(
             policies[t] = theta
         multipliers[t] = multiplier
         # Line 2: a uniform direction.
-        direction = normals[t].copy().reshape(states, actions)
-        _normalize(direction, perturbation.tangent)
+        _normalize(normals[t], perturbation.tangent, direction)
         # Lines 3-15: estimate the slopes of both values along it from votes, and V_g - b.
         reward_slope, utility_slope, excess = _estimate(
             simulator,
@@ -260,8 +267,8 @@ def _advance(
 @njit
 def _estimate(simulator, perturbation, theta, policy, direction, words, perturbed, trajectories):
     """Lines 3-15: estimate the differences of both values along a direction, and V_g - b."""
-    tables, evaluators, rounds, horizon, threshold = simulator
-    moves, first_states, votes = split_words(words, rounds, horizon, 2 * rounds)
+    tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
+    steps = 2 * rounds * (simulator.horizon + 1)  # one word each; then first states and votes
 
     # Line 3: the perturbed policy.
     for s in range(theta.shape[0]):
@@ -274,21 +281,24 @@ def _estimate(simulator, perturbation, theta, policy, direction, words, perturbe
 
     # Lines 5-7: pairs of trajectories that share their first state.
     for n in range(rounds):
-        first = draw(tables.starts, np.uint64(0), first_states[n], np.uint64(1))
+        first = draw(tables.starts, np.uint64(0), words[steps + n], np.uint64(1))
         trajectories.start[2 * n] = trajectories.start[2 * n + 1] = first
     action_thresholds(policy, trajectories.thresholds[0])
     action_thresholds(perturbed, trajectories.thresholds[1])
-    sample_returns(tables, trajectories, moves)
+    sample_returns(tables, trajectories, words, simulator.horizon)
 
     # Lines 8-12, 14 and 15: votes, clipped frequencies, and the means of their inverse links.
-    reward_slope = 0.0
-    utility_slope = 0.0
-    excess = 0.0
+    returns, vote = trajectories.returns, steps + rounds
+    reward_slope = utility_slope = excess = 0.0
     for n in range(rounds):
-        base, other = trajectories.returns[2 * n], trajectories.returns[2 * n + 1]
-        reward_slope += ask(evaluators, other[0] - base[0], votes[3 * n]) / rounds
-        utility_slope += ask(evaluators, other[1] - base[1], votes[3 * n + 1]) / rounds
-        excess += ask(evaluators, base[1] - threshold, votes[3 * n + 2]) / rounds
+        i, j = 2 * n, 2 * n + 1  # of the policy and of the perturbed one
+        difference = returns[j, 0] - returns[i, 0]
+        reward_slope += ask(evaluators, difference, words[vote]) / rounds
+        difference = returns[j, 1] - returns[i, 1]
+        utility_slope += ask(evaluators, difference, words[vote + 1]) / rounds
+        difference = returns[i, 1] - simulator.threshold
+        excess += ask(evaluators, difference, words[vote + 2]) / rounds
+        vote += 3
     return reward_slope, utility_slope, excess
 
 
@@ -297,7 +307,7 @@ def _trajectories(rounds, states, actions):
     """Lay out the trajectories; the policy and the perturbed one are followed in turn."""
     count = 2 * rounds
     return Trajectories(
-        np.empty((2, states, actions), np.uint64),
+        np.empty((2, states, table_width(actions)), np.uint64),
         np.arange(count).astype(np.uint64) % np.uint64(2),
         np.empty(count, np.uint64),
         np.full(count, FREE),
@@ -306,15 +316,21 @@ def _trajectories(rounds, states, actions):
 
 
 @njit
-def _normalize(direction, tangent):
-    """Turn normal numbers into a uniform direction, in place: of the sphere or its tangent part."""
+def _normalize(normals, tangent, direction):
+    """Turn normal numbers into a uniform direction: of the sphere, or of its tangent part."""
+    states, actions = direction.shape
     squares = 0.0
-    for s in range(direction.shape[0]):
-        mean = direction[s].mean() if tangent else 0.0
-        for a in range(direction.shape[1]):
-            direction[s, a] -= mean
-            squares += direction[s, a] ** 2
+    for s in range(states):
+        mean = 0.0
+        if tangent:
+            for a in range(actions):
+                mean += normals[s * actions + a] / actions
+        part = 0.0  # its sum does not wait for the other states'
+        for a in range(actions):
+            direction[s, a] = normals[s * actions + a] - mean
+            part += direction[s, a] ** 2
+        squares += part
     scale = 1 / np.sqrt(squares)
-    for s in range(direction.shape[0]):
-        for a in range(direction.shape[1]):
+    for s in range(states):
+        for a in range(actions):
             direction[s, a] *= scale

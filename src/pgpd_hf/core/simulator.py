@@ -7,7 +7,6 @@ and one per question.
 
 from typing import NamedTuple
 
-from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import Evaluators, make_evaluators
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.sampling import Tables, make_tables
@@ -76,30 +75,3 @@ def count_words(rounds, horizon, trajectories, questions):
     int
     """
     return trajectories * (horizon + 1) + rounds + questions
-
-
-@njit
-def split_words(words, rounds, horizon, trajectories):
-    """Split the random words of one iteration by what they decide.
-
-    Parameters
-    ----------
-    words : ndarray, uint64, shape (words_per_iteration,)
-        Random bits.
-    rounds, horizon : int
-        N and H.
-    trajectories : int
-        K, of one iteration.
-
-    Returns
-    -------
-    moves : ndarray, uint64, shape (H + 1, K)
-        Actions and next states.
-    first_states : ndarray, uint64, shape (N,)
-        First states that are drawn from the initial distribution.
-    votes : ndarray, uint64, shape (questions,)
-        Numbers of votes.
-    """
-    steps = trajectories * (horizon + 1)
-    moves = words[:steps].reshape(horizon + 1, trajectories)
-    return moves, words[steps : steps + rounds], words[steps + rounds :]

@@ -92,8 +92,8 @@ def certify(cmdp, algorithm, setting, seeds, optimum=None, purpose="run"):
     >>> table = certify(cmdp, "npgpd_hf", setting, seeds=[0])
     >>> table[["quantity", "measured", "certificate", "holds"]].round(3)
         quantity  measured  certificate  holds
-    0        gap     0.086        0.095   True
-    1  violation    -0.304       -0.027   True
+    0        gap     0.065        0.073   True
+    1  violation    -0.107        0.065   True
     """
     optimum = optima.solve(cmdp) if optimum is None else optimum
     ready = get_algorithm(algorithm)(cmdp, optimum, setting)
