@@ -28,4 +28,7 @@ def main():
 
 
 if __name__ == "__main__":
-    compile_for(sys.argv[1]) if sys.argv[1:] else main()
+    if sys.argv[1:]:
+        compile_for(sys.argv[1])
+    else:
+        main()

@@ -32,7 +32,7 @@ rule verdict_table:
         code=code("verdict_table.py"),
         tables=expand(f"{RESULTS}/{{folder}}claims.csv", folder=JUDGED),
     output:
-        table=shown(f"{RESULTS}/verdicts.csv", "All readings (table)", "verdicts", "Verdicts"),
+        table=for_report(f"{RESULTS}/verdicts.csv", "All readings (table)", "verdicts", "Verdicts"),
         text=f"{RESULTS}/verdicts.txt",
     log:
         f"{RESULTS}/logs/verdict_table.log",

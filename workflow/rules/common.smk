@@ -89,11 +89,12 @@ ROWS = study.table_megabytes(config)
 
 def code(name, *modules):
     """A script of the workflow, or a notebook and what runs it, and the modules that it uses."""
-    files = [f"workflow/scripts/{name}"]
+    files, template = [f"workflow/scripts/{name}"], []
     if name.endswith(".ipynb"):
         files = [f"notebooks/{name}", "workflow/scripts/notebook.py"]
+        template = ["workflow/templates/page/index.html.j2"]
     used = [f"src/pgpd_hf/{path}" for path in dependencies.sources(*files, *modules)]
-    return files + used + ["workflow/templates/page/index.html.j2"] * (len(files) > 1)
+    return files + used + template
 
 
 def algorithm_file(name):
@@ -254,13 +255,13 @@ def calibrations():
 def tables(name, titles=None):
     """Files of the tables that an analysis ends in, for the report, too."""
     titles = ANALYSES[name].TABLES if titles is None else titles
-    return [shown(f"{RESULTS}/{table}.csv", title, name) for table, title in titles.items()]
+    return [for_report(f"{RESULTS}/{table}.csv", title, name) for table, title in titles.items()]
 
 
 def page(name, title=None, caption=None, category="Theory"):
     """File of the page of a notebook, for the report, too."""
     file = f"{RESULTS}/notebooks/{name}.html"
-    return shown(file, title or title_of(name), caption or name, category)
+    return for_report(file, title or title_of(name), caption or name, category)
 
 
 def analysis_outputs(target):
@@ -274,7 +275,7 @@ def title_of(name):
     return ANALYSES[name].__doc__.splitlines()[0].rstrip(".")
 
 
-def shown(file, title, caption, category="Theory"):
+def for_report(file, title, caption, category="Theory"):
     """Mark a file for the report; a caption is workflow/report/CAPTION.rst, if there is one."""
     path = Path(f"workflow/report/{caption}.rst")
     options = {"caption": f"../report/{path.name}"} if path.exists() else {}
@@ -296,9 +297,9 @@ def drawings():
 
 
 def pictures(stem, *options):
-    """Files of one picture, in every format; the report shows the SVG with options of `shown`."""
+    """Files of one picture, in every format; `for_report` gets the options of its SVG."""
     files = {ending: f"{FIGURES}/{stem}.{ending}" for ending in FORMATS}
-    return [*(files | {"svg": shown(files["svg"], *options)}).values()]
+    return [*(files | {"svg": for_report(files["svg"], *options)}).values()]
 
 
 def runtime(seconds):

@@ -15,11 +15,13 @@ rule provenance:
         code=code("provenance.py"),
         results=MAIN,
     output:
-        provenance=shown(
+        provenance=for_report(
             f"{RESULTS}/provenance.json", "Everything (data)", "provenance", "Provenance"
         ),
-        config=shown(f"{RESULTS}/config.yaml", "Configuration (data)", "provenance", "Provenance"),
-        page=shown(
+        config=for_report(
+            f"{RESULTS}/config.yaml", "Configuration (data)", "provenance", "Provenance"
+        ),
+        page=for_report(
             f"{RESULTS}/provenance.html",
             "Versions, machine, commit and time",
             "provenance",
@@ -42,7 +44,7 @@ rule verdict_page:
         code=code("verdict_page.py"),
         verdicts=f"{RESULTS}/claims.csv",
     output:
-        shown(f"{RESULTS}/claims.html", "The study itself", "claims_table", "Verdicts"),
+        for_report(f"{RESULTS}/claims.html", "The study itself", "claims_table", "Verdicts"),
     log:
         f"{RESULTS}/logs/verdict_page.log",
     localrule: True

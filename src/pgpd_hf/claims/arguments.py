@@ -15,9 +15,9 @@ def one_of(*allowed):
 
 def evaluators(least, most=100):
     """Schema of a list of different numbers of evaluators, of a length within bounds."""
-    crowd = {"type": "integer", "minimum": 1}
+    number = {"type": "integer", "minimum": 1}
     limits = {"minItems": least, "maxItems": most, "uniqueItems": True}
-    return {"type": "array", "items": crowd, **limits}
+    return {"type": "array", "items": number, **limits}
 
 
 amount = {"type": "number", "minimum": 0}

@@ -80,7 +80,7 @@ def check_bounds(config, schema):
 
 
 def require_algorithm(config, name):
-    """Refuse what is about an algorithm that a study has not.
+    """Refuse what is about an algorithm that a study does not have.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def require_algorithm(config, name):
     Raises
     ------
     ValueError
-        If it has not; the message names the algorithm.
+        If the study does not have it; the message names it.
     """
     if name not in config["algorithms"]:
         raise ValueError(f"the study has no algorithm {name!r}")
