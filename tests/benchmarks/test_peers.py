@@ -61,6 +61,12 @@ def test_limit_samples_the_task():
     assert (np.abs(found.mean(0) - expected) <= 6 * error).all()
 
 
+def test_limit_says_why_it_cannot_run(monkeypatch):
+    monkeypatch.setattr(limit, "get_host_cpu_features", dict)
+    with pytest.raises(SystemExit, match="this processor has no AVX-512"):
+        limit.run(TASKS["npgpd_hf-1"], [0], 1, cores=1)
+
+
 def test_statistic_that_is_no_number_is_found_out(ours):
     sample = ours["npgpd_hf-1"]
     broken = sample.copy()
