@@ -92,8 +92,11 @@ def test_second_run_says_so_and_harms_nothing(fresh, calibrated):
     _, whole = calibrated
     first = fresh.start(fresh.workflow(TARGET, "--cores", "2"))
     wait_for(lambda: jobs_in(fresh.folder))
-    code, output = fresh.snakemake(TARGET, "--cores", "2")
-    assert first.poll() is None, "the first run was too short for this test"
+    first.send_signal(signal.SIGSTOP)  # so that it is there however long the second one takes
+    try:
+        code, output = fresh.snakemake(TARGET, "--cores", "2")
+    finally:
+        first.send_signal(signal.SIGCONT)
     assert code == 1
     assert output.splitlines()[-1] == (
         f"error: another run works in {fresh.folder} (process {first.pid}); "
