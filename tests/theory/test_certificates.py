@@ -1,9 +1,11 @@
 """Certificates hold on every run, and each of their terms is needed."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from wording import scientific
 
 from pgpd_hf import CMDP, random_cmdp, run, runs, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
@@ -22,6 +24,7 @@ from pgpd_hf.theory import (
     records,
 )
 
+AUDIT = (Path(__file__).resolve().parents[2] / "docs" / "audit.md").read_text()
 NATURAL = Setting(
     evaluators=16, iterations=200, pairs=2, horizon=15, primal_step=0.3, dual_step=0.1
 )
@@ -268,12 +271,14 @@ def near_tie(copies, advantage, discount):
     return CMDP(transition, reward, reward, np.full(2 * copies, 1 / (2 * copies)), discount, 0.0)
 
 
+AT_TIES = {"horizon": 16, "primal_step": 0.05, "dual_step": 0.0, "multiplier_bound": 0.0}
+
+
 @pytest.fixture(scope="module")
 def tie():
     """NPGPD-HF at near-ties, people known: measured gap, and what the bounds need."""
     cmdp = near_tie(4, 0.01, 1 / 3)
     optimum = solve(cmdp)
-    options = {"horizon": 16, "primal_step": 0.05, "dual_step": 0.0, "multiplier_bound": 0.0}
     iterations = 32000
     trace = run(
         cmdp,
@@ -282,9 +287,9 @@ def tie():
         iterations=iterations,
         seeds=range(40),
         checkpoints=[iterations - 1],
-        **options,
+        **AT_TIES,
     )
-    setting = Setting(evaluators=None, iterations=iterations, **options)
+    setting = Setting(evaluators=None, iterations=iterations, **AT_TIES)
     # The noise does not depend on the policy, to first order: a short run tells its size.
     short = corrected_theorem_1(cmdp, replace(setting, iterations=1000), range(2), optimum)
     constants = make_constants(cmdp, optimum, setting)
@@ -302,7 +307,7 @@ def tie():
 
 def test_theorem_1_needs_the_variance_term(tie):
     """With it the bound holds and says something; without it, it is violated beyond chance."""
-    _, low, high = tie["measured"]
+    measured, low, high = tie["measured"]
 
     def bound(share):
         return bounds.corrected_theorem_1_gap(
@@ -313,6 +318,33 @@ def test_theorem_1_needs_the_variance_term(tie):
     assert bound(0) < low
     # Of the right size: a fiftieth of it would not do.
     assert bound(1 / 50) < low
+    interval = f"{scientific(measured)} [{scientific(low)}, {scientific(high)}]"
+    assert f"measured {interval} against {scientific(bound(0))}" in AUDIT
+    assert f"({scientific(bound(1))}, where the gap could be {scientific(tie['largest'])})" in AUDIT
+
+
+def test_gap_falls_below_the_variance_term(tie):
+    """The proof needs the term, the gap does not keep it: four times the T, a quarter of the gap.
+
+    The two statements about means of gaps err in 1 of 1000 samples each, and the seeds are fixed.
+    """
+    iterations = 128000
+    trace = run(
+        near_tie(4, 0.01, 1 / 3),
+        "npgpd_hf",
+        evaluators=None,
+        iterations=iterations,
+        seeds=range(12),
+        checkpoints=[iterations // 4 - 1, iterations - 1],
+        **AT_TIES,
+    )
+    early, late = trace["mean_optimality_gap"].to_numpy().reshape(-1, 2).T
+    term = tie["steps"][0] / (8 * (1 - 1 / 3) ** 3) * tie["oscillation"]
+    assert mean_interval(late, 0.998)[2] < term / 10
+    assert mean_interval(late - 0.3 * early, 0.998)[2] < 0
+    share, low, high = mean_interval(late / early)
+    assert f"a quarter, {share:.2f} [{low:.2f}, {high:.2f}], of that at 32 000" in AUDIT
+    assert f"far below the term, {scientific(term)}, which" in AUDIT
 
 
 def test_semi_a_priori_bound_holds_needs_its_noise_and_is_smaller(tie):

@@ -527,7 +527,7 @@ def test_npg_pd_multiplies_the_policy_by_exponential_weights():
 
 
 def test_npg_pd_takes_the_natural_gradient():
-    """Its step is eta_1 F^+ grad V_L (equation 2), with the Fisher matrix and gradient as such.
+    """Its step is eta_1 F^+ grad V_L (equation 4), with the Fisher matrix and gradient as such.
 
     They agree up to a shift per state, which does not change a softmax policy.
     """

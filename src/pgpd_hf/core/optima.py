@@ -59,7 +59,7 @@ class Optimum:
 
 
 def solve(cmdp, method="linear_program"):
-    """Solve the constrained problem (equation 1 of the paper).
+    """Solve the constrained problem (equation 3 of the paper).
 
     Parameters
     ----------
