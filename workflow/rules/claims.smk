@@ -71,6 +71,9 @@ use rule figure as claims_notebook with:
             "claims": CLAIMS,
             "schema": CLAIMS_SCHEMA,
             "readings": {reading["title"]: reading["about"] for reading in READINGS.values()},
+            "sharing": [
+                reading["title"] for reading in READINGS.values() if not reading["config"]
+            ],
             "sensitivity": analysis_runs("sensitivity"),
         },
     message:

@@ -1,117 +1,139 @@
 """Figures of verdicts: statements by readings, and the neighbourhood of the calibrated steps."""
 
-import itertools
-from functools import partial
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.claims.verdicts import VERDICTS
+from pgpd_hf.claims.report import SIGNS, UNDECIDABLE, sign
 from pgpd_hf.figures.style import TWO_COLUMNS, panels
 
-# Dark, middle and white, which differ in grey and for any colour vision.
-COLORS = {"reproduced": "#1b5e7d", "contradicted": "#f2a541", "inconclusive": "#ffffff"}
-INKS = {"reproduced": "white", "contradicted": "black", "inconclusive": "0.35"}
-_CELL = 0.18  # inches, height of a row
-_TEXT = 6.2  # points
-_CENTRED = {"ha": "center", "va": "center", "fontsize": 5.6}
+# Dark, middle and white, which differ in grey and for any colour vision; and a sign in each.
+_FACES = {"+": "#1b5e7d", "-": "#f2a541", "?": "white"}
+_EDGES = _FACES | {"?": "0.6"}
+_INKS = {"+": "white", "-": "black", "?": "0.35"}
+_MEANINGS = {mark: verdict for verdict, mark in SIGNS.items()} | {UNDECIDABLE: "no run decides"}
+# Blocks at the end: statements that the paper does not make, and those that need no run.
+_APART = {"ours": "Our own questions", "arithmetic": "By construction, without a run"}
+_ROW = 0.165  # inches
+_LEFT, _RIGHT, _TOP, _BOTTOM = 2.05, 0.5, 1.4, 0.1  # margins in inches
+_GAP = 0.4  # of a cell
+_TEXT = {"fontsize": 6.6, "va": "center"}
+_BOLD = _TEXT | {"fontweight": "bold", "color": "0.15"}
+_CENTRED = {"ha": "center", "va": "center", "fontsize": 6.2}
 _SHORTFALLS = {"cmap": "cividis_r", "vmin": -0.05}
-_LEGEND = (
-    "Number: distance of the estimate from the edge of the criterion's region, in hundredths "
-    "(of the largest value, of an exponent,\n"
-    "of |S||A|); positive inside, where the statement holds. "
-    "A dot: no run of this reading decides. Intervals and p values: claims.csv."
-)
 
 
-def matrix(table, marks=()):
+def matrix(table, marks=(), sharing=()):
     """Draw all verdicts: statements down, readings across.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Tables of verdicts with the column `reading`.
+        Tables of verdicts with the column `reading`, that of the study itself first.
     marks : sequence of str
         Readings that have a gap before them.
+    sharing : collection of str
+        Readings that look at the runs of the first one in another way. They stand beside it, under
+        a bracket.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The colour of a cell is the verdict, its number the effect in hundredths.
+        Colour and sign of a cell are the verdict; it is struck out where no run decides. At the
+        bottom verdicts are counted, but not those on statements of other kinds than "measured".
     """
-    readings = list(table["reading"].drop_duplicates())
-    claims = table.drop_duplicates("claim").set_index("claim")
-    gap = 0.35  # of a cell
-    x = np.arange(len(readings)) + gap * np.cumsum([name in marks for name in readings])
-    changes = [first != second for first, second in itertools.pairwise(_blocks(claims))]
-    y = np.arange(len(claims)) + gap * np.cumsum([False, *changes])
-    bottom = y[-1] + 1 + gap
-    left, top, foot = 2.08, 1.3, 0.5  # inches
-    width = min(TWO_COLUMNS - left - 0.42, 0.6 * len(readings))
-    figure, axes = plt.subplots(figsize=(TWO_COLUMNS, top + foot + _CELL * (bottom + 3)))
+    first, *others = table["reading"].drop_duplicates()
+    same = [first, *(name for name in others if name in sharing)]
+    rest = [name for name in others if name not in sharing]
+    gaps = _GAP * np.cumsum([name in {*rest[:1], *marks} for name in same + rest])
+    columns = dict(zip(same + rest, np.arange(len(gaps)) + gaps, strict=True))
+    blocks = _blocks(table.drop_duplicates("claim"))
+    rows = sum(1 + _GAP + len(block) for block in blocks.values()) + 1 + len(_MEANINGS)
+    axes, inch = _page(gaps[-1] + len(gaps), rows)
+    signs = {(row["claim"], row["reading"]): sign(row) for _, row in table.iterrows()}
+    y = 0
+    for heading, labels in blocks.items():
+        axes.text((0.05 - _LEFT) * inch, y + 0.5, heading, **_BOLD)
+        for claim, label in labels.items():
+            y += 1
+            axes.text(-0.08 * inch, y + 0.5, label, ha="right", **_TEXT)
+            for reading, x in columns.items():
+                if (claim, reading) in signs:
+                    _cell(axes, x, y, signs[claim, reading])
+        y += 1 + _GAP
+    counted = [claim for heading in set(blocks) - set(_APART.values()) for claim in blocks[heading]]
+    _count(axes, columns, y, inch, {key: signs[key] for key in signs if key[0] in counted})
+    _name(axes, columns, same)
+    return axes.figure
+
+
+def _page(columns, rows):
+    """Axes in units of cells, and how many of them make an inch across."""
+    height = _TOP + _BOTTOM + _ROW * rows
+    figure, axes = plt.subplots(figsize=(TWO_COLUMNS, height))
     figure.set_layout_engine("none")
-    height = figure.get_figheight()
-    axes.set_position(
-        [left / TWO_COLUMNS, foot / height, width / TWO_COLUMNS, 1 - (top + foot) / height]
-    )
-    inch = (x[-1] + 1.1) / width  # in cells
-    columns = dict(zip(readings, x, strict=True))
-    rows = dict(zip(claims.index, y, strict=True))
-    for _, row in table.iterrows():
-        _cell(axes, columns[row["reading"]], rows[row["claim"]], row)
-    name = partial(axes.text, -0.06 * inch, ha="right", va="center", fontsize=_TEXT)
-    for place, statement in zip(y, claims["statement"], strict=True):
-        name(place + 0.5, statement)
-    slanted = {"rotation": 50, "rotation_mode": "anchor", "ha": "left", "va": "bottom"}
-    for reading, place in columns.items():
-        axes.text(place + 0.5, -0.3, reading, fontsize=_TEXT, **slanted)
-    for k, verdict in enumerate(VERDICTS):
-        name(bottom + k + 0.5, verdict)
-        edge = {"edgecolor": "0.5", "linewidth": 0.5, "clip_on": False}
-        corner = (-1.02 * inch, bottom + k + 0.2)
-        axes.add_patch(Rectangle(corner, 0.18 * inch, 0.6, facecolor=COLORS[verdict], **edge))
-        for reading, place in columns.items():
-            count = ((table["reading"] == reading) & (table["verdict"] == verdict)).sum()
-            axes.text(place + 0.5, bottom + k + 0.5, str(count), color="0.2", **_CENTRED)
-    axes.set_xlim(-0.05, x[-1] + 1.05)
-    axes.set_ylim(bottom + 3, -0.05)
+    width = min(TWO_COLUMNS - _LEFT - _RIGHT, 0.3 * columns)  # few cells would be long bars
+    across = _LEFT / TWO_COLUMNS, width / TWO_COLUMNS
+    axes.set_position([across[0], _BOTTOM / height, across[1], _ROW * rows / height])
+    axes.set(xlim=(0, columns), ylim=(rows, 0))
     axes.axis("off")
-    figure.text(0.01, 0.06 / height, _LEGEND, fontsize=6, color="0.25", linespacing=1.35)
-    return figure
+    return axes, columns / width
 
 
 def _blocks(claims):
-    """Group of each statement: the algorithm of its panels, or the theory."""
-    return [
-        name.split("-")[0] if "experiment" in source else "theory"
-        for name, source in claims["source"].items()
-    ]
+    """Labels of statements by claim, in blocks by heading.
+
+    A block of the experiment is about one algorithm, whose name is in its heading, not in its
+    labels.
+    """
+    blocks = {}
+    kinds = claims["kind"] if "kind" in claims else len(claims) * ["measured"]
+    for (_, row), kind in zip(claims.iterrows(), kinds, strict=True):
+        heading, label = _APART.get(kind, "Theorems and text"), row["statement"]
+        if kind not in _APART and "experiment" in row["source"]:
+            algorithm, _, label = label.rpartition(": ")
+            heading = f"{algorithm}, experiment" if algorithm else "Experiment"
+        blocks.setdefault(heading, {})[row["claim"]] = label
+    apart = {name: blocks.pop(name) for name in _APART.values() if name in blocks}
+    return blocks | apart
 
 
-def _cell(axes, x, y, row):
+def _cell(axes, x, y, mark):
     """Draw one verdict."""
-    verdict = row["verdict"]
-    if np.isnan(row["effect"]):
-        axes.text(x + 0.5, y + 0.5, "·", color="0.5", **(_CENTRED | {"fontsize": _TEXT}))
+    if mark == UNDECIDABLE:
+        ends = [x + 0.3, x + 0.7], [y + 0.72, y + 0.28]
+        axes.plot(*ends, color="0.7", linewidth=0.7, clip_on=False)
         return
-    edge = "0.7" if verdict == "inconclusive" else COLORS[verdict]
-    look = {"facecolor": COLORS[verdict], "edgecolor": edge, "linewidth": 0.4}
-    axes.add_patch(Rectangle((x + 0.05, y + 0.06), 0.9, 0.88, **look))
-    axes.text(x + 0.5, y + 0.53, _number(row["effect"]), color=INKS[verdict], **_CENTRED)
+    look = {"facecolor": _FACES[mark], "edgecolor": _EDGES[mark], "linewidth": 0.5}
+    axes.add_patch(Rectangle((x + 0.06, y + 0.07), 0.88, 0.86, clip_on=False, **look))
+    ink = {"color": _INKS[mark], "fontweight": "bold", "fontsize": 7.5}
+    axes.text(x + 0.5, y + 0.53, mark.replace("-", "−"), **(_CENTRED | ink))
 
 
-def _number(effect):
-    """An effect in hundredths, in at most three characters."""
-    points = 100 * effect
-    size = abs(points)
-    if size >= 99.5:
-        return "≫" if effect > 0 else "≪"
-    sign = "+" if points >= 0 else "−"
-    if size >= 0.95:
-        return f"{sign}{size:.0f}"
-    return f"{sign}.{10 * size:.0f}"
+def _count(axes, columns, y, inch, signs):
+    """Draw how often each verdict occurs in a column, with what the signs mean."""
+    axes.text((0.05 - _LEFT) * inch, y + 0.5, "Number of verdicts", **_BOLD)
+    for mark, meaning in _MEANINGS.items():
+        y += 1
+        axes.text(-1.5 - 0.08 * inch, y + 0.5, meaning, ha="right", **_TEXT)
+        _cell(axes, -1.3, y, mark)
+        for reading, x in columns.items():
+            count = sum(key[1] == reading and found == mark for key, found in signs.items())
+            axes.text(x + 0.5, y + 0.5, str(count), color="0.2", **_CENTRED)
+
+
+def _name(axes, columns, same):
+    """Write readings above their columns, and draw a bracket over those with the same runs."""
+    bracket = len(same) > 1
+    slanted = {"rotation": 50, "rotation_mode": "anchor", "ha": "left", "va": "bottom"}
+    for reading, x in columns.items():
+        axes.text(x + 0.4, -0.25 - 1.3 * bracket, reading, **(_TEXT | slanted))
+    if bracket:
+        left, right = columns[same[0]] + 0.1, columns[same[-1]] + 0.9
+        ends = [left, left, right, right], [0.6, 0.3, 0.3, 0.6]
+        axes.plot(*ends, color="0.3", linewidth=0.8, clip_on=False)
+        axes.text((left + right) / 2, -0.3, "the same runs", color="0.3", **_CENTRED)
 
 
 def step_map(tables):
@@ -146,7 +168,7 @@ def step_map(tables):
             for (i, j), value in np.ndenumerate(values.to_numpy()):
                 dark = value < limit / 2 if counts else value > 0.1
                 text = f"{value:.0f}" if counts else f"{value:.3f}"
-                look = _CENTRED | {"fontsize": 6, "color": "white" if dark else "black"}
+                look = _CENTRED | {"color": "white" if dark else "black"}
                 axes.text(j, i, text, **look)
             axes.set_xticks(range(values.shape[1]), [f"{v:g}" for v in values.columns])
             axes.set_yticks(range(values.shape[0]), [f"{v:g}" for v in values.index])

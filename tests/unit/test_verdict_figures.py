@@ -1,0 +1,148 @@
+"""The matrix of verdicts says by signs, places and brackets what its table says."""
+
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pgpd_hf.figures import style
+from pgpd_hf.figures.verdicts import matrix
+
+REFERENCE = Path(__file__).parents[2] / "reference/verdicts.csv"
+READINGS = ["default", "N = 10", "running average", "instances"]
+STATEMENTS = {
+    "fast": ("NPGPD-HF: gap falls fast", "line 606, experiment", "measured"),
+    "slow": ("ZPGPD-HF: gap much slower", "line 606, experiment", "measured"),
+    "few": ("ZPGPD-HF: few questions", "line 499, Section 4", "arithmetic"),
+    "rate": ("NPGPD-HF: rate", "line 465, Theorem 1", "measured"),
+    "best": ("NPGPD-HF: reaches the optimum", "line 67, abstract", "ours"),
+}
+VERDICTS = {
+    "fast": ["reproduced", "contradicted", "reproduced", "inconclusive"],
+    "slow": ["inconclusive", "contradicted", "inconclusive", "inconclusive"],
+    "few": ["reproduced"] * 4,
+    "rate": ["reproduced", None, None, None],
+    "best": ["contradicted"] * 4,
+}
+
+
+@pytest.fixture
+def table():
+    rows = [
+        {
+            "reading": reading,
+            "claim": claim,
+            "statement": STATEMENTS[claim][0],
+            "source": STATEMENTS[claim][1],
+            "kind": STATEMENTS[claim][2],
+            "verdict": verdict or "inconclusive",
+            "estimate": 0.1 if verdict else None,
+        }
+        for claim, verdicts in VERDICTS.items()
+        for reading, verdict in zip(READINGS, verdicts, strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(autouse=True)
+def close():
+    style.use_style()
+    yield
+    style.plt.close("all")
+
+
+def places(figure):
+    """Position of each text that occurs once."""
+    texts = figure.axes[0].texts
+    often = Counter(text.get_text() for text in texts)
+    return {text.get_text(): text.get_position() for text in texts if often[text.get_text()] == 1}
+
+
+def column(figure, reading):
+    """Signs in a column of the matrix, from top to bottom."""
+    at = places(figure)
+    x = at[reading][0] + 0.1  # titles begin left of the middle
+    signs = [
+        (text.get_position()[1], text.get_text())
+        for text in figure.axes[0].texts
+        if text.get_position()[0] == pytest.approx(x) and text.get_text() in "+−?"
+    ]
+    return [sign for y, sign in sorted(signs) if y < at["Number of verdicts"][1]]
+
+
+def test_cells_have_the_sign_of_their_verdict_and_none_where_no_run_decides(table):
+    figure = matrix(table)
+    assert column(figure, "default") == ["+", "?", "+", "−", "+"]
+    assert column(figure, "N = 10") == ["−", "−", "−", "+"]
+    assert column(figure, "instances") == ["?", "?", "−", "+"]
+    assert len(figure.axes[0].lines) == 3 + 1  # struck out: three cells, and one of the legend
+
+
+def test_verdicts_differ_in_grey(table):
+    colours = {patch.get_facecolor() for patch in matrix(table).axes[0].patches}
+    first, second, third = sorted(0.299 * r + 0.587 * g + 0.114 * b for r, g, b, _ in colours)
+    assert min(second - first, third - second) > 0.25
+
+
+def test_verdicts_that_need_no_run_and_our_own_are_apart_and_not_counted(table):
+    figure = matrix(table)
+    at = places(figure)
+    order = [
+        "NPGPD-HF, experiment",
+        "gap falls fast",
+        "ZPGPD-HF, experiment",
+        "gap much slower",
+        "Theorems and text",
+        "NPGPD-HF: rate",
+        "Our own questions",
+        "NPGPD-HF: reaches the optimum",
+        "By construction, without a run",
+        "ZPGPD-HF: few questions",
+        "Number of verdicts",
+    ]
+    assert sorted(order, key=lambda name: at[name][1]) == order
+    counted = {
+        name: [
+            text.get_text()
+            for text in figure.axes[0].texts
+            if text.get_position()[1] == at[name][1] and text.get_text().isdigit()
+        ]
+        for name in ("reproduced", "contradicted", "inconclusive", "no run decides")
+    }
+    assert counted == {
+        "reproduced": ["2", "0", "1", "0"],
+        "contradicted": ["0", "2", "0", "0"],
+        "inconclusive": ["1", "0", "1", "2"],
+        "no run decides": ["0", "1", "1", "1"],
+    }
+
+
+def test_readings_with_the_same_runs_stand_together_under_a_bracket(table):
+    apart = matrix(table)
+    assert "the same runs" not in places(apart)
+    figure = matrix(table, marks=["instances"], sharing=["running average"])
+    at = places(figure)
+    order = ["default", "running average", "N = 10", "instances"]
+    assert sorted(order, key=lambda name: at[name][0]) == order
+    first, second, third, fourth = (at[name][0] for name in order)
+    assert second - first == pytest.approx(1)
+    assert min(third - second, fourth - third) > 1.2  # gaps
+    bracket = figure.axes[0].lines[-1].get_xdata()
+    assert first - 0.4 < min(bracket) < max(bracket) < second + 0.6
+    assert column(figure, "running average") == column(apart, "running average")
+
+
+@pytest.mark.parametrize("sharing", [(), ("running average", "positive violation")])
+def test_text_is_legible_and_inside_the_page(sharing):
+    figure = matrix(pd.read_csv(REFERENCE), sharing=sharing)
+    assert figure.get_figwidth() <= 7
+    texts = figure.axes[0].texts
+    assert min(text.get_fontsize() for text in texts) >= 6
+    page = figure.bbox
+    for text in texts:
+        box = text.get_window_extent()
+        assert box.x0 >= 0, text
+        assert box.y0 >= 0, text
+        assert box.x1 <= page.x1, text
+        assert box.y1 <= page.y1, text
