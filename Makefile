@@ -26,7 +26,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures claims theory grid report crate smoke smoke-all verify reference bench scaling \
+.PHONY: help figures races claims theory grid report crate smoke smoke-all verify reference bench scaling \
     test test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
@@ -38,6 +38,10 @@ help:  ## list the targets
 
 figures: .venv/kernels  ## run the default study: results/paper and the committed figures
 	$(IN_VENV) $(CHECK_CONFIG) snakemake --cores $(CORES) $(USE_CONFIG)
+
+races: .venv/kernels  ## race step sizes anew, for config/steps.yaml and reference/races.csv (an hour)
+	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
+	$(IN_VENV) python tools/record_races.py results/races
 
 claims: .venv/kernels  ## judge the paper's statements under every reading (a quarter of an hour)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)

@@ -21,8 +21,8 @@ include: "workflow/rules/common.smk"
 
 
 wildcard_constraints:
-    reading="|readings/[a-z0-9-]+/",
-    folder="|readings/[a-z0-9-]+/|instances/[a-z]+/",
+    reading="|full/|readings/[a-z0-9-]+/",
+    folder="|full/|readings/[a-z0-9-]+/|instances/[a-z]+/",
     analysis="|".join(ANALYSES),
     part=r"\w+(/\w+)*",
     algorithm=r"\w+",
@@ -45,7 +45,8 @@ rule all:
         rules.aggregate.output,
         traces(""),
         optimum_of(""),
-        calibrations(),
+        *calibrations().values(),
+        *calibrations("json").values(),
         MAIN,
         rules.provenance.output,
     message:
@@ -57,7 +58,8 @@ rule sample:
     input:
         environment_of(""),
         optimum_of(""),
-        calibrations(),
+        *calibrations().values(),
+        *calibrations("json").values(),
         BOUND_TABLES,
         traces(""),
     message:

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")
 PARTS += ("CITATION.cff", "LICENSE", "Makefile", "README.md")
 PARTS += ("environment.yml", "pyproject.toml", "requirements.lock")
+SCORES = "reference/races.csv"  # of the reference, all that results are made from
 
 
 def rules(*names):
@@ -34,6 +35,8 @@ def copy_project(folder):
             shutil.copytree(source, folder / part, ignore=ignore)
         else:
             shutil.copy(source, folder / part)
+    (folder / "reference").mkdir()
+    shutil.copy(ROOT / SCORES, folder / SCORES)
 
 
 class Project:

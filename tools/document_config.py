@@ -6,6 +6,7 @@ from pathlib import Path
 import yaml
 
 from pgpd_hf.claims import CRITERIA
+from pgpd_hf.claims.evidence import COLUMNS, RATE_COLUMNS, STATISTICS
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = ROOT / "workflow/schemas"
@@ -70,14 +71,26 @@ A reading has these keys:
 {claims_keys}
 
 A statement is *reproduced* if all parts of its criterion are shown to hold, *contradicted* if one
-is shown not to, and else *inconclusive*. The tests are one-sided t tests over seeds (over
-instances, where there are several), two of them for "differ by less than"; p values are adjusted
-after Holm over the statements of a table, separately for both verdicts. Values are in units of the
-largest possible value. The criteria:
+is shown not to, and else *inconclusive*: docs/claims.md. The criteria:
 
 | test | demands | keys |
 |---|---|---|
 {criteria}
+
+What is read off a run is a `column` of its curve, averaged over a window, its `statistic`:
+
+| column | is |
+|---|---|
+{columns}
+
+| statistic | mean of the curve over |
+|---|---|
+{statistics}
+
+`steps` are those of the `study` or of the `theorem`. The rates (`column`: {rate_columns}) are
+slopes of averages over the first T iterates in `rates.csv` and `slopes.csv`; `priced_gap` is gap +
+λ* times violation. `curve`, `quantity`, `schedule` and `outcome` name rows of `effects.csv`,
+`effects_means.csv` and `schedules.csv`, which only `make claims` looks at.
 """
 
 
@@ -119,6 +132,11 @@ def keys(name):
     return table((key, meaning) for key, _, meaning in found)
 
 
+def window(low, high):
+    """A window of a run in words."""
+    return f"{low:.0%} to {high:.0%} of T" if high else "the policy before the first iteration"
+
+
 def page():
     """The page's text."""
     schema = load(SCHEMAS / "config.schema.yaml")
@@ -136,6 +154,9 @@ def page():
             )
             for name, function in CRITERIA.items()
         ),
+        columns=table((f"`{name}`", meaning) for name, meaning in COLUMNS.items()),
+        statistics=table((f"`{name}`", window(*ends)) for name, ends in STATISTICS.items()),
+        rate_columns=", ".join(f"`{name}`" for name in RATE_COLUMNS),
     )
 
 

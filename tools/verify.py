@@ -13,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from pgpd_hf.studies.races import SCORES
 from pgpd_hf.support import validation
 from pgpd_hf.verification import checks
 from pgpd_hf.verification.tables import TABLES
@@ -23,16 +24,25 @@ FOLDERS = ("config", "notebooks", "profiles", "src", "workflow")
 SAMPLE = ("sample",)  # targets of the workflow
 DEFAULT = (*SAMPLE, "all")
 FULL = (*DEFAULT, "claims", "theory")
+# The races of the study itself, which results otherwise take from the record.
+RACES = [f"results/races/calibration/{name}.csv" for name in ("npgpd_hf", "zpgpd_hf")]
+RACED = ("--configfile", "config/races.yaml")
 MAKE = {"all": "make figures", "claims": "make claims", "theory": "make theory"}
 SHOWN = 5  # differences of a table
 
 
-def run_workflow(folder, options, targets):
-    """Run the workflow in a copy of the project, with the package of the copy."""
+def copy_project(folder):
+    """Copy what the workflow needs into an empty folder."""
     shutil.copy(ROOT / "Snakefile", folder)
     for name in FOLDERS:
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    (folder / "reference").mkdir()
+    shutil.copy(ROOT / SCORES, folder / SCORES)
+
+
+def run_workflow(folder, options, targets):
+    """Run the workflow in a copy of the project, with the package of the copy."""
     command = ["snakemake", *targets, *options, *["--config", "seeds=1"] * (targets == SAMPLE)]
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
@@ -47,6 +57,9 @@ def compare(folder, results, figures, targets, exact):
     run = checks.check_tables(REFERENCE, folder / results, again, exact)
     there = checks.check_tables(REFERENCE, ROOT / results, TABLES, exact, partial=True)
     drawn = {"the reference": checks.check_drawings(REFERENCE, ROOT / figures, exact)}
+    raced = folder / "results/races"
+    if raced.exists():
+        run["races"] = checks.check_races(ROOT / SCORES, raced, exact)
     if targets == FULL:
         drawn["the study"] = checks.check_figures(folder / figures, ROOT / figures, exact)
     skipped = {
@@ -93,14 +106,17 @@ def main():
         print(f"Another platform: numbers may differ by {checks.TOLERANCE}", *others, sep="\n  ")
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
     print(f"Running {', '.join(targets)} from scratch, in {folder}", flush=True)
+    copy_project(folder)
     failed = run_workflow(folder, options, targets)
+    results = next(folder.glob("results/*"), folder).relative_to(folder)
+    if not (failed or arguments.write) and arguments.full and results.name == "paper":
+        failed = run_workflow(folder, [*options, *RACED], RACES)
     sections = {"Files": {"code": checks.check_files(ROOT, *checks.CODE)}}
     if not arguments.write:
         sections["Files"]["reference, figures"] = checks.check_files(ROOT, "reference", "figures")
     if failed:
         show(sections)
         sys.exit(f"the study failed; what was run is in {folder}")
-    results = next(folder.glob("results/*")).relative_to(folder)
     figures = Path("figures") if results.name == "paper" else results / "figures"
     if arguments.write:
         shutil.copytree(folder / figures, ROOT / figures, dirs_exist_ok=True)

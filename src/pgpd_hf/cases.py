@@ -45,8 +45,9 @@ class Case:
         Options of :func:`pgpd_hf.environments.make`; by default the study's own environment.
     factors : tuple of float
         Multiply :math:`\eta_1` and :math:`\eta_2`.
-    instance : int, optional
-        Calibrated step sizes are those of this random instance; by default, of the study.
+    calibration : str, optional
+        Folder of the calibration of its step sizes, such as "instances/binding/"; by default, that
+        of the study or of the reading.
     stream_keys : dict, optional
         If given, streams are named after these keys and the setting, too.
     checkpoints : tuple of int, optional
@@ -61,7 +62,7 @@ class Case:
     purpose: str = "run"
     environment: dict | None = None
     factors: tuple = (1.0, 1.0)
-    instance: int | None = None
+    calibration: str = ""
     stream_keys: dict | None = None
     checkpoints: tuple | None = None
     labels: dict | None = None
@@ -86,8 +87,8 @@ def run_cases(cases, cmdp, calibrated):
         Those that differ only in their seeds are run together.
     cmdp : CMDP or None
         The study's environment, if a case asks for it.
-    calibrated : dict
-        Calibrated :math:`(\eta_1, \eta_2)` by instance; those of the study under None.
+    calibrated : tuple of float or None
+        Calibrated :math:`(\eta_1, \eta_2)`, if a case asks for them.
 
     Returns
     -------
@@ -102,7 +103,7 @@ def run_cases(cases, cmdp, calibrated):
         if key not in made:  # neighbours share their environment: the last one is enough
             own = cmdp if case.environment is None else environments.make(case.environment)
             made = {key: (own, solve(own))}
-        tables.append(_run(case, *made[key], calibrated.get(case.instance)))
+        tables.append(_run(case, *made[key], calibrated))
     return pd.concat(tables, ignore_index=True)
 
 

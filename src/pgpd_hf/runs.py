@@ -48,6 +48,7 @@ def run(
     dual_step=None,
     multiplier_bound=None,
     link="logistic",
+    estimator="plug-in",
     perturbation=None,
     directions="sphere",
     parameterization=None,
@@ -87,6 +88,10 @@ def run(
         Upper end of :math:`\Lambda`; by default :math:`2/((1-\gamma)\xi)`.
     link : str
         A key of :data:`pgpd_hf.LINKS`.
+    estimator : {"plug-in", "unbiased"}
+        How differences are estimated from votes, by algorithms that ask for them: by the inverse
+        link of the clipped frequency, as printed, or without bias
+        (:func:`~pgpd_hf.core.evaluators.unbiased_estimates`).
     perturbation : float, optional
         :math:`\mu > 0` of zeroth-order methods; by default Theorem 2's. Other methods have neither
         perturbation nor directions.
@@ -150,6 +155,7 @@ def run(
         "dual_step": dual_step,
         "multiplier_bound": multiplier_bound,
         "link": link,
+        "estimator": estimator,
         "perturbation": perturbation,
         "directions": directions,
         "parameterization": parameterization,

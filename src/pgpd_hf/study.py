@@ -8,7 +8,8 @@ for another study it would be refused or would mean something else. It is taken 
 * if a study changes its environment, what was chosen for that of config/config.yaml, unless the
   study says it itself: settings of bounds and readings with an environment of their own, and the
   numbers of random instances;
-* if a study drops an algorithm (`zpgpd_hf: null`), all that is about it.
+* if a study drops an algorithm (`zpgpd_hf: null`), all that is about it;
+* readings that estimate without bias where that is impossible: few people, or large returns.
 """
 
 import copy
@@ -18,7 +19,7 @@ from pathlib import Path
 from pgpd_hf import analyses, claims, resources, sweeps
 from pgpd_hf.analyses import instances
 from pgpd_hf.cases import Case, blocks
-from pgpd_hf.studies import configuration, readings
+from pgpd_hf.studies import configuration, races, readings
 from pgpd_hf.support import validation
 
 
@@ -41,7 +42,7 @@ def admit(config, folder, own, defaults):
     config : dict
         What is run.
     lines : list of str
-        What is left out, and why.
+        What is left out, and why; whose step sizes race anew.
 
     Raises
     ------
@@ -55,9 +56,11 @@ def admit(config, folder, own, defaults):
     configuration.check_bounds(config, schema)
     for analysis in analyses.find().values():
         analysis.check(config, schema)
-    claims.load_claims(Path(folder, "config/claims.yaml"), load_schema(folder, "claims"))
+    more = [Path(folder, path) for path in config["claims"]["statements"]]
+    claims.load_claims(Path(folder, "config/claims.yaml"), load_schema(folder, "claims"), more)
     readings.check(config, load_readings(config, folder), schema)
-    return config, lines
+    record = races.load_record(Path(folder, races.RECORD))
+    return config, lines + races.lines(record, config, defaults)
 
 
 def settle(config, folder, own, defaults):
@@ -71,7 +74,7 @@ def settle(config, folder, own, defaults):
     Returns
     -------
     config, lines
-        As of :func:`admit`.
+        As of :func:`admit`, but without what is about races.
     """
     config = copy.deepcopy(config)
     if "name" in config["environment"] and not configuration.is_random(config["environment"]):
@@ -79,7 +82,11 @@ def settle(config, folder, own, defaults):
         config["environment"] = copy.deepcopy(own["environment"])
     dropped = [name for name, options in config["algorithms"].items() if not options]
     lines = [_drop(config, name, folder) for name in dropped]
-    return config, lines + _leave_out(config, folder, own, defaults)
+    lines += _leave_out(config, folder, own, defaults)
+    lines += _leave_out_unreadable(config, folder, own)
+    record = races.load_record(Path(folder, races.RECORD))
+    config["claims"]["ties"] = races.ties(record, config) | config["claims"]["ties"]
+    return config, lines
 
 
 def _drop(config, algorithm, folder):
@@ -149,6 +156,26 @@ def _leave_out(config, folder, own, defaults):
             "setting, the list of readings, the numbers of a group"
         )
     return [f"left out, {reason}: {listed}{advice}"] if listed else []
+
+
+def _leave_out_unreadable(config, folder, own):
+    """Remove readings that the study has not chosen itself and whose estimator is refused."""
+    if _says(own, ("claims", "readings")):
+        return []
+    refused = {}
+    for name, reading in load_readings(config, folder).items():
+        merged = readings.overlay(config, reading["config"])
+        changed = reading["config"].get("algorithms", {})
+        for algorithm in [key for key in changed if "estimator" in changed[key]]:
+            for evaluators in merged["evaluators"]:
+                setting = configuration.run_setting(merged, algorithm, evaluators)
+                try:
+                    configuration.require_estimates(merged, setting)
+                except ValueError as error:
+                    refused[name] = error
+    _remove(config, "claims.readings", list(refused))
+    reasons = set(map(str, refused.values()))
+    return [f"left out: claims.readings: {', '.join(refused)} ({min(reasons)})"] if refused else []
 
 
 def load_readings(config, folder):
@@ -259,49 +286,63 @@ def fill_jobs(config, items):
     )
 
 
-def calibration(config, algorithm):
-    """What the calibration of an algorithm's step sizes needs.
+def calibrated(configs, config):
+    """Configurations whose step sizes may be calibrated.
+
+    Parameters
+    ----------
+    configs : dict
+        Of the study and its readings, by folder.
+    config : dict
+        The study's.
+
+    Returns
+    -------
+    dict
+        By folder, with those of groups of instances that have step sizes of their own.
+    """
+    return configs | instances.calibrations(config)
+
+
+def race(config, algorithm):
+    """What the race for an algorithm's step sizes needs.
 
     Parameters
     ----------
     config : dict
-        A configuration.
+        Of :func:`calibrated`.
     algorithm : str
         A key of its `algorithms`.
 
     Returns
     -------
     dict
-        Arguments of :func:`pgpd_hf.studies.calibration.score`.
+        Arguments of :func:`pgpd_hf.studies.calibration.race`, with the environments as options.
     """
-    options = config["calibration"]
-    return {
-        "algorithm": algorithm,
-        "setting": configuration.run_setting(config, algorithm, options["evaluators"]),
-        "candidates": options["candidates"][algorithm],
-        "seeds": options["seeds"],
-    }
+    return races.subject(config, algorithm) | {"seeds": config["calibration"]["seeds"]}
 
 
-def calibration_seconds(config, algorithm):
-    """Time that the calibration of an algorithm takes.
+def race_seconds(config, algorithm):
+    """Time that a race takes, if each round drops half of the pairs.
 
     Parameters
     ----------
-    config : dict
-        A configuration.
-    algorithm : str
-        A key of its `algorithms`.
+    config, algorithm
+        As for :func:`race`.
 
     Returns
     -------
     float
         Seconds of one core.
     """
-    options = calibration(config, algorithm)
-    pairs = [len(candidates) for candidates in options["candidates"].values()]
-    case = Case(algorithm, options["setting"], tuple(range(options["seeds"])))
-    return math.prod(pairs) * resources.seconds([case], configuration.size(config))
+    options = race(config, algorithm)
+    pairs = math.prod(map(len, options["candidates"].values()))
+    rounds = max(1.0, math.log2(options["seeds"] / 4))
+    cases = [
+        Case(algorithm, configuration.run_setting(config, algorithm, number), tuple(range(8)))
+        for number in options["evaluators"]
+    ]
+    return 2 * pairs * rounds * resources.seconds(cases, configuration.size(config))
 
 
 def certified_cases(config, algorithm):
@@ -347,7 +388,7 @@ def judged(config, loaded):
         Title, by the folder of the results.
     """
     return {
-        "": "default",
+        readings.FULL: "default",
         **{f"readings/{name}/": reading["title"] for name, reading in loaded.items()},
         **{f"instances/{group}/": title for group, title in instances.judged(config).items()},
     }

@@ -358,6 +358,8 @@ def check_grids(config, key, grids, axis):
             configuration.require_algorithm(config, studied(algorithm))
             configuration.vary(config, {size: grid[size] for size in SIZES if size in grid})
             cases = make_cases(config, algorithm, axis, grid, key)
+            for case in cases:
+                configuration.require_estimates(config, case.setting)
             rules = [case.labels["step_rule"] for case in cases]
             if "theorem" in rules and not kind.has_theorem():
                 raise ValueError("steps: 'theorem' is not possible without a theorem")

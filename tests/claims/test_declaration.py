@@ -4,6 +4,7 @@ import copy
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import worlds
 import yaml
@@ -41,7 +42,7 @@ BAD = [
     (EQUAL, "evaluators", 64, "array expected"),
     (EQUAL, "evaluators", ["64", "256"], "integer expected"),
     (EQUAL, "colour", "red", "unknown key 'colour'; allowed are"),
-    (RATE, "column", "optimality_gap", "gap or violation expected"),
+    (RATE, "column", "optimality_gap", "gap or violation or priced_gap expected"),
     (RATE, "algorithm", "pg_pd", "no theorem promises a rate"),
     (RATE, "evaluators", "many", "integer or null expected"),
     (RATE, "evaluators", "256", "integer or null expected"),
@@ -57,6 +58,12 @@ BAD = [
     ("npgpd-gap-plateaus", "statistics", ["whole", "part"], "start or second_tenth or"),
     ("zpgpd-gap-much-slower", "than", "sarsa", "npg_pd or"),
     ("npgpd-gap-most-gain-16-64", "evaluators", [16, 64], "at least 3 entries"),
+    ("npgpd-gap-most-gain-16-64", "margin", 0.1, "unknown key 'margin'"),
+    ("zpgpd-gap-steady-state", "statistics", ["last_tenth", "whole"], "start or second_tenth or"),
+    ("npgpd-fewer-people-first", "outcome", "regret", "gap or priced_gap or late_gap or"),
+    ("npgpd-global-convergence", "columns", ["regret"], "gap or violation or priced_gap"),
+    ("horizon-bias-decays", "horizons", [10], "at least 2 entries expected"),
+    ("zpgpd-larger-bias", "curves", ["μ = 1"], "2 entries expected"),
     ("zpgpd-few-queries", "at", "all", "least or most expected"),
     ("npgpd-gap-most-gain-16-64", "evaluators", [16, 64, 256, 512], "at most 3 entries"),
     ("npgpd-independent-of-sizes", "groups", ["small"], "at least 2 entries expected"),
@@ -84,16 +91,33 @@ def test_criterion_that_means_nothing_is_refused(tmp_path, claim, key, value, me
     assert message in line
 
 
-def test_every_criterion_but_undecided_needs_a_margin(tmp_path):
+def test_criterion_whose_region_moves_needs_a_margin(tmp_path):
     used = {claim["criterion"]["test"] for claim in CONTENT["claims"].values()}
     assert used == set(CRITERIA)
     for name, claim in CONTENT["claims"].items():
-        if claim["criterion"]["test"] == "undecided":
+        if claim["criterion"]["test"] in ("undecided", "most_of_the_gain"):
             continue
         content = copy.deepcopy(CONTENT)
         del content["claims"][name]["criterion"]["margin"]
         with pytest.raises(ValueError, match="the key 'margin' is missing"):
             load_claims(write(tmp_path, content), schema("claims"))
+
+
+@pytest.mark.parametrize(
+    ("widens", "arguments", "message"),
+    [
+        ([1], {}, "mine: a margin expected, because its parts move with one"),
+        ([1, -1], {"margin": 0.1}, "mine: one direction of the margin expected, got both"),
+    ],
+)
+def test_criterion_without_one_margin_that_decides_is_refused(registry, widens, arguments, message):
+    def mine(**margin):
+        for way in widens:
+            yield criteria.Part("x", criteria.Contrast(), below=0.0, widens=way)
+
+    registry["mine"] = mine
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        criteria.make_parts({"test": "mine", **arguments})
 
 
 @pytest.fixture
@@ -115,11 +139,12 @@ def test_new_criterion_is_one_function_and_a_new_statement_one_entry(tmp_path, r
     options = {"test": "ends_below", "algorithm": "npgpd_hf", "column": "optimality_gap"}
     options |= {"evaluators": [64, 256], "limit": 0.1}
     entry = {"source": "line 1", "quote": "q", "statement": "s", "criterion": options}
-    content = {"level": 0.025, "claims": {"mine": entry}}
+    content = {"level": 0.01, "claims": {"mine": entry}}
     claims = load_claims(write(tmp_path, content), schema("claims"))
     row = judge(claims, worlds.seed_evidence(worlds.paper())).iloc[0]
     assert row["verdict"] == "reproduced"
     assert row["criterion"] == "end(64) < 0.1; end(256) < 0.1"
+    assert np.isnan(row["reproduced_margin"])
 
     for change, message in (
         ({"limit": -1}, "claims.mine.criterion.limit: at least 0 expected"),
@@ -140,6 +165,63 @@ def test_criterion_whose_argument_has_no_check_is_refused(registry):
             """Never registered."""
 
     assert "mine" not in registry
+
+
+OWN = {"source": "a guess", "statement": "mine", "kind": "ours"}
+OWN["criterion"] = CONTENT["claims"][EQUAL]["criterion"]
+
+
+def test_own_statements_come_from_files_of_ones_own(tmp_path):
+    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
+    first.write_text(yaml.safe_dump({"claims": {"mine": OWN}}))
+    second.write_text(yaml.safe_dump({"claims": {"other": OWN | {"statement": "other"}}}))
+    claims = load_claims(ROOT / "config/claims.yaml", schema("claims"), [first, second])
+    assert list(claims["claims"]) == [*CONTENT["claims"], "mine", "other"]
+    table = judge(claims, worlds.seed_evidence(worlds.paper())).set_index("claim")
+    assert table.loc["mine", "verdict"] == "reproduced"
+    assert table.loc["mine", "estimate"] == table.loc[EQUAL, "estimate"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"level": 0.1, "claims": {"mine": OWN}}, "level: only .*claims.yaml says it"),
+        ({"claims": {EQUAL: OWN}}, f"claims.{EQUAL}: .*claims.yaml has a statement so named"),
+        ({"claims": {"mine": OWN | {"colour": "red"}}}, "claims.mine: unknown key 'colour'"),
+        (
+            {"claims": {"mine": OWN | {"kind": "measured"}}},
+            "claims.mine: the key 'quote' is missing",
+        ),
+        (
+            {"claims": {"mine": OWN | {"kind": "mine", "quote": "q"}}},
+            "measured or arithmetic or ours expected",
+        ),
+        (
+            {"claims": {"mine": OWN | {"kind": "arithmetic", "quote": "q"}}},
+            "arithmetic for the test questions",
+        ),
+        (
+            {"claims": {"mine": OWN | {"source": "experiment"}}},
+            "claims.mine: the key 'refuted_by' is missing",
+        ),
+        ({}, "the key 'claims' is missing"),
+    ],
+)
+def test_own_statements_that_cannot_be_judged_are_refused_in_one_line(tmp_path, content, message):
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(content))
+    with pytest.raises(ValueError, match=rf"mine\.yaml: .*{message}") as refusal:
+        load_claims(ROOT / "config/claims.yaml", schema("claims"), [path])
+    assert "\n" not in str(refusal.value)
+
+
+def test_every_headline_statement_says_what_would_refute_it():
+    headline = [it for it in CONTENT["claims"].values() if "experiment" in it["source"]]
+    assert len(headline) == 14
+    assert all(it["refuted_by"].endswith(".") for it in headline)
+    assert not [
+        it for it in CONTENT["claims"].values() if "refuted_by" in it and it not in headline
+    ]
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ RUN = {
     "horizon": [*NO_INTEGER, 10**6, 10**30],
     "link": NO_NAME,
     "directions": NO_NAME,
+    "estimator": NO_NAME,
     "threads": [*NO_INTEGER, 0, 10**6],
     "checkpoints": [value for value in FEW if value is not None] + [[6], [0, 10**9]],
     "initial_policy": [value for value in NO_POLICY if value is not None],

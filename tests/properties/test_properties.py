@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from pgpd_hf import ALGORITHMS, CMDP, LINKS, checkpoint_grid, random_cmdp, run, solve
 from pgpd_hf.algorithms.base import DIRECTIONS
-from pgpd_hf.core.evaluators import ask, count_votes, make_evaluators
+from pgpd_hf.core.evaluators import ESTIMATORS, ask, count_votes, make_evaluators
 from pgpd_hf.core.links import probability
 from pgpd_hf.core.policies import PARAMETERIZATIONS, project_rows, softmax
 from pgpd_hf.core.sampling import action_thresholds, alias_table, draw
@@ -251,6 +251,9 @@ BAD = {
     "link": st.one_of(st.text(), st.integers(), st.none()).filter(lambda value: value not in LINKS),
     "directions": st.one_of(st.text(), st.integers(), st.none()).filter(
         lambda value: value not in DIRECTIONS
+    ),
+    "estimator": st.one_of(st.text(), st.integers(), st.none()).filter(
+        lambda value: value not in ESTIMATORS
     ),
     "parameterization": st.one_of(st.text(min_size=1), st.integers()).filter(
         lambda value: value not in PARAMETERIZATIONS

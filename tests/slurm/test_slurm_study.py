@@ -17,7 +17,7 @@ FILES = """
     sensitivity/perturbation/zpgpd_hf/0000-0001.parquet instances/binding/claims.csv
 """
 TARGETS = [f"results/cut/{name}" for name in FILES.split()]
-RUNNING = {"calibrate", "calibrate_block", "run", "run_block", "bound", "certify"}
+RUNNING = {"calibrate", "run", "run_block", "bound", "certify"}
 
 
 @pytest.fixture(scope="module")

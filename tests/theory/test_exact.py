@@ -74,12 +74,13 @@ def test_one_evaluator_errs_as_computed_by_hand():
 
 
 @pytest.mark.parametrize("name", sorted(LINKS))
-def test_error_is_that_of_the_simulated_people(name):
+@pytest.mark.parametrize("estimator", ["plug-in", "unbiased"])
+def test_error_is_that_of_the_simulated_people(name, estimator):
     bound, difference, evaluators = 1.0, 0.6, 8
-    crowd = make_evaluators(evaluators, LINKS[name], bound)
+    crowd = make_evaluators(evaluators, LINKS[name], bound, estimator)
     words = np.random.default_rng(0).integers(0, 2**64, size=20000, dtype=np.uint64)
     errors = np.array([ask(crowd, difference, word) for word in words]) - difference
-    error = exact.feedback_error([difference], evaluators, LINKS[name], bound)
+    error = exact.feedback_error([difference], evaluators, LINKS[name], bound, estimator)
     width = 5 * errors.std() / np.sqrt(len(errors))
     assert abs(errors.mean() - error.bias[0]) < width
     assert np.abs(errors).mean() == pytest.approx(error.absolute[0], rel=0.03)

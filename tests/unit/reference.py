@@ -151,14 +151,31 @@ def votes(evaluators, chance, word):
     return favourable if chance < 1 else evaluators
 
 
-def answer(link, bound, evaluators, difference, word):
+def answer(link, bound, evaluators, difference, word, estimator="plug-in"):
     """Lines 8-12, 15-17 and 19-20 of Algorithm 1: votes, clipped frequency, inverse link."""
     if evaluators is None:
         return difference
     sigma = DISTRIBUTIONS[link]
-    frequency = votes(evaluators, sigma.cdf(difference), word) / evaluators
+    favourable = votes(evaluators, sigma.cdf(difference), word)
+    if estimator == "unbiased":
+        return unbiased_answer(bound, evaluators, favourable)
+    frequency = favourable / evaluators
     clipped = min(max(frequency, sigma.cdf(-bound)), sigma.cdf(bound))
     return sigma.ppf(clipped)
+
+
+def unbiased_answer(bound, evaluators, favourable):
+    """Sum of 2 y^j / j, logistic, with mean products of j votes for y^j; as far as (M + 1)/2."""
+    total, missing, j = 0.0, bound, 1
+    while j <= max(1, (evaluators + 1) // 2) and missing > 1e-6 * bound:
+        products = sum(
+            (-1) ** i * math.comb(evaluators - favourable, i) * math.comb(favourable, j - i)
+            for i in range(j + 1)
+        )
+        total += 2 / j * products / math.comb(evaluators, j)
+        missing -= 2 / j * math.tanh(bound / 2) ** j
+        j += 2
+    return total
 
 
 # Parameterizations.
@@ -196,7 +213,9 @@ def estimate_npgpd_hf(cmdp, setting, theta, words, normals):
         return trajectory(cmdp, policy, state, action, words[next(index) : steps : count])
 
     def ask(difference):
-        return answer(setting.link, bound, setting.evaluators, difference, next(questions))
+        return answer(
+            setting.link, bound, setting.evaluators, difference, next(questions), setting.estimator
+        )
 
     estimates = np.zeros((2, states, actions))
     excess = 0.0
@@ -233,7 +252,9 @@ def estimate_zpgpd_hf(cmdp, setting, theta, words, normals):
     questions = iter(words[steps + rounds :])
 
     def ask(difference):
-        return answer(setting.link, bound, setting.evaluators, difference, next(questions))
+        return answer(
+            setting.link, bound, setting.evaluators, difference, next(questions), setting.estimator
+        )
 
     slopes, excess = np.zeros(2), 0.0
     for n in range(rounds):

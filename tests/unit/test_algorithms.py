@@ -119,7 +119,10 @@ def options_of(name):
         dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())
     ]
     other = {"evaluators": 16, "pairs": 3, "horizon": 5}
-    return listed + [{**other, "link": link} for link in LINKS if link != "logistic"]
+    listed += [{**other, "link": link} for link in LINKS if link != "logistic"]
+    return listed + [
+        {**other, "evaluators": evaluators, "estimator": "unbiased"} for evaluators in (8, 40, None)
+    ]
 
 
 PSEUDO_CODE = [(name, options) for name in FORMS for options in options_of(name)]

@@ -33,7 +33,7 @@ def assert_equal(ours, theirs):
 
 def test_case_without_labels_is_a_run(cmdp):
     assert_equal(
-        run_cases([Case("npgpd_hf", SETTING, (0, 2))], cmdp, {}),
+        run_cases([Case("npgpd_hf", SETTING, (0, 2))], cmdp, None),
         run(cmdp, "npgpd_hf", seeds=[0, 2], **SETTING),
     )
 
@@ -41,7 +41,7 @@ def test_case_without_labels_is_a_run(cmdp):
 def test_purpose_and_checkpoints_are_handed_on(cmdp):
     case = Case("zpgpd_hf", SETTING, (1,), "mine", checkpoints=(0, 3, 20))
     expected = run(cmdp, "zpgpd_hf", seeds=[1], purpose="mine", checkpoints=(0, 3, 20), **SETTING)
-    assert_equal(run_cases([case], cmdp, {}), expected)
+    assert_equal(run_cases([case], cmdp, None), expected)
 
 
 def test_environment_of_a_case_takes_the_place_of_the_studys(cmdp):
@@ -50,7 +50,7 @@ def test_environment_of_a_case_takes_the_place_of_the_studys(cmdp):
         run(place, "npgpd_hf", seeds=[0], **SETTING)
         for place in (environments.make(OTHER), cmdp, environments.make(OTHER))
     ]
-    found = run_cases([own, study, replace(own, seeds=(1,))], cmdp, {})
+    found = run_cases([own, study, replace(own, seeds=(1,))], cmdp, None)
     # The third differs from the first in its seed only, and is run with it.
     first = run(environments.make(OTHER), "npgpd_hf", seeds=[0, 1], **SETTING)
     assert_equal(found, pd.concat([first, expected[1]]))
@@ -67,21 +67,18 @@ def test_each_environment_is_solved_once_for_neighbours(cmdp, monkeypatch):
             Case("npgpd_hf", SETTING, (0,)),
         ],
         cmdp,
-        {},
+        None,
     )
     assert [found.states for found in solved] == [4, 5]
 
 
-@pytest.mark.parametrize("instance", [None, 3])
-def test_calibrated_steps_are_those_of_the_instance(cmdp, instance):
+def test_calibrated_steps_take_the_place_of_the_word(cmdp):
     open_setting = SETTING | {"primal_step": CALIBRATED, "dual_step": CALIBRATED}
-    calibrated = {None: (0.1, 0.2), 3: (0.4, 0.3), 4: (1.0, 1.0)}
-    primal, dual = calibrated[instance]
-    case = Case("npgpd_hf", open_setting, (0,), instance=instance)
+    case = Case("npgpd_hf", open_setting, (0,))
     assert case.is_calibrated
     assert not Case("npgpd_hf", SETTING, (0,)).is_calibrated
-    expected = SETTING | {"primal_step": primal, "dual_step": dual}
-    assert_equal(run_cases([case], cmdp, calibrated), run(cmdp, "npgpd_hf", seeds=[0], **expected))
+    expected = SETTING | {"primal_step": 0.1, "dual_step": 0.2}
+    assert_equal(run_cases([case], cmdp, (0.1, 0.2)), run(cmdp, "npgpd_hf", seeds=[0], **expected))
     assert open_setting["primal_step"] == CALIBRATED  # as it was
 
 
@@ -91,14 +88,14 @@ def test_factors_multiply_steps_whichever_way_they_are_given(cmdp):
     expected = run(cmdp, "npgpd_hf", seeds=[0], **halves)
     for setting in (SETTING, calibrated):
         case = Case("npgpd_hf", setting, (0,), factors=(0.5, 0.25))
-        assert_equal(run_cases([case], cmdp, {None: (0.3, 0.2)}), expected)
+        assert_equal(run_cases([case], cmdp, (0.3, 0.2)), expected)
 
 
 def test_factor_of_a_theorems_step_multiplies_its_number(cmdp):
     theorem = SETTING | {"primal_step": None, "dual_step": None}
     case = Case("npgpd_hf", theorem, (0,), factors=(1.0, 3.0), labels={})
-    once = run_cases([replace(case, factors=(1.0, 1.0))], cmdp, {})
-    found = run_cases([case], cmdp, {})
+    once = run_cases([replace(case, factors=(1.0, 1.0))], cmdp, None)
+    found = run_cases([case], cmdp, None)
     assert found["dual_step"].unique() == pytest.approx(3 * once["dual_step"].unique())
     assert found["primal_step"].unique() == once["primal_step"].unique()
     assert (found["multiplier"].iloc[1:] != once["multiplier"].iloc[1:]).any()
@@ -123,7 +120,7 @@ def test_stream_keys_name_the_streams_after_the_setting_that_is_run(cmdp):
         '"link": "logistic", "pairs": 1, "primal_step": 0.3, "states": 5, "step_rule": "study"}'
     )
     expected = run(cmdp, "npgpd_hf", seeds=[0], purpose=purpose, **SETTING | {"dual_step": 0.1})
-    assert_equal(run_cases([case], cmdp, {None: (0.3, 0.2)}), expected)
+    assert_equal(run_cases([case], cmdp, (0.3, 0.2)), expected)
 
 
 def test_stream_of_an_exact_limit_is_named_after_all_options_of_its_algorithm(monkeypatch, cmdp):
@@ -135,7 +132,7 @@ def test_stream_of_an_exact_limit_is_named_after_all_options_of_its_algorithm(mo
 
     monkeypatch.setattr(cases, "run", spy)
     setting = SETTING | {"evaluators": None, "perturbation": 0.5, "directions": "tangent"}
-    run_cases([Case("pg_pd", setting, (0,), "p", stream_keys={"step_rule": "study"})], cmdp, {})
+    run_cases([Case("pg_pd", setting, (0,), "p", stream_keys={"step_rule": "study"})], cmdp, None)
     assert seen["purpose"] == "p: " + json.dumps({"step_rule": "study", **setting}, sort_keys=True)
     assert not {"perturbation", "directions"} & set(seen)
 
@@ -147,7 +144,7 @@ def test_stream_of_an_exact_limit_is_named_after_all_options_of_its_algorithm(mo
 def test_labelled_trace_says_what_was_run(cmdp, algorithm, changes, perturbation):
     setting = SETTING | changes
     case = Case(algorithm, setting, (0, 1), labels={"curve": "mine", "value": 3.0, "second": None})
-    found = run_cases([case], cmdp, {})
+    found = run_cases([case], cmdp, None)
     plain = run(cmdp, algorithm, seeds=[0, 1], **setting)
     assert list(found) == [*plain, "curve", "value", "second", *DESCRIPTION]
     assert_equal(found[list(plain)], plain)
@@ -163,14 +160,14 @@ def test_labelled_trace_says_what_was_run(cmdp, algorithm, changes, perturbation
 
 
 def test_label_takes_the_place_of_the_description(cmdp):
-    found = run_cases([Case("npg_pd", SETTING, (0,), labels={"horizon": 7})], cmdp, {})
+    found = run_cases([Case("npg_pd", SETTING, (0,), labels={"horizon": 7})], cmdp, None)
     assert (found["horizon"] == 7).all()
     assert list(found).count("horizon") == 1
 
 
 def test_theorems_steps_stand_in_the_trace_as_numbers(cmdp):
     setting = SETTING | {"primal_step": None, "dual_step": None}
-    found = run_cases([Case("npgpd_hf", setting, (0,), labels={})], cmdp, {})
+    found = run_cases([Case("npgpd_hf", setting, (0,), labels={})], cmdp, None)
     assert found["primal_step"].unique() == pytest.approx([2 * np.log(3)])
     assert found["dual_step"].unique() == pytest.approx([0.1 / np.sqrt(20)])
 
@@ -189,9 +186,9 @@ def test_cases_that_differ_in_their_seeds_only_are_run_together_in_order(cmdp, m
         for seed in (0, 1, 2)
         for setting in (SETTING, longer)
     ]
-    together = run_cases(listed, cmdp, {})
+    together = run_cases(listed, cmdp, None)
     assert asked == [(20, (0, 1, 2)), (21, (0, 1, 2))]
-    alone = pd.concat([run_cases([case], cmdp, {}) for case in listed])
+    alone = pd.concat([run_cases([case], cmdp, None) for case in listed])
     order = ["n", "seed", "iteration"]
     assert_equal(together.sort_values(order, ignore_index=True), alone.sort_values(order))
 
@@ -219,7 +216,7 @@ def test_cases_that_differ_in_anything_else_are_run_apart(cmdp, change, monkeypa
 
     monkeypatch.setattr(cases, "run", spy)
     case = Case("npgpd_hf", SETTING, (0,))
-    run_cases([case, replace(case, seeds=(1,), **change)], cmdp, {})
+    run_cases([case, replace(case, seeds=(1,), **change)], cmdp, None)
     assert asked == [(0,), (1,)]
 
 
@@ -298,7 +295,7 @@ def test_blocks_change_no_number(cmdp):
     apart = blocks(items, lambda cases: 1, 10, most=2)
     assert [len(packed) for packed in (together, apart)] == [1, 3]
     ours, theirs = (
-        pd.concat([run_cases(block, cmdp, {}) for block in packed.values()])
+        pd.concat([run_cases(block, cmdp, None) for block in packed.values()])
         for packed in (together, apart)
     )
     assert_equal(ours, theirs)

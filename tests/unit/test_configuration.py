@@ -83,6 +83,21 @@ def test_other_numbers_are_refused(numbers):
             "algorithms.npgpd_hf: pairs, horizon: one iteration draws",
         ),
         (
+            {
+                "algorithms": {"zpgpd_hf": {"estimator": "unbiased"}},
+                "environment": {"scale": "unit", "threshold": 5.5},
+            },
+            "algorithms.zpgpd_hf: estimator: plug-in expected, since the series of the logistic",
+        ),
+        (
+            {
+                "algorithms": {"npgpd_hf": {"estimator": "unbiased"}},
+                "link": "probit",
+                "evaluators": [3, 64],
+            },
+            "algorithms.npgpd_hf: estimator: plug-in expected, since the series of the probit",
+        ),
+        (
             {"certificates": {"iterations": {"npg_pd": 10}}},
             "certificates.iterations.npg_pd: the study has no algorithm 'npg_pd'",
         ),
@@ -91,6 +106,20 @@ def test_other_numbers_are_refused(numbers):
 )
 def test_keys_that_do_not_fit_each_other_are_refused(changes, message):
     assert refusal(changes).startswith(message)
+
+
+def test_estimator_is_refused_where_it_would_be_biased():
+    setting = {"evaluators": 4, "horizon": 80, "link": "cauchy"}
+    configuration.require_estimates(CONFIG, setting)
+    unbiased = setting | {"estimator": "unbiased"}
+    configuration.require_estimates(CONFIG, unbiased | {"evaluators": None})
+    configuration.require_estimates(CONFIG, unbiased | {"horizon": 5})  # smaller returns
+    message = "^estimator: plug-in expected, since the series of the cauchy link for 4 evaluators"
+    with pytest.raises(ValueError, match=message):
+        configuration.require_estimates(CONFIG, unbiased)
+    phases = [{"evaluators": 64}, {"evaluators": 4}]
+    with pytest.raises(ValueError, match=message):
+        configuration.require_estimates(CONFIG, unbiased | {"evaluators": 64, "phases": phases})
 
 
 def test_calibrated_steps_need_candidates():

@@ -103,6 +103,24 @@ def test_iterates_are_policies_and_multipliers_stay_in_bounds(
     assert np.isfinite(last.theta).all()
 
 
+@every_algorithm
+def test_estimator_is_an_option_of_those_who_ask_and_changes_answers_only(name):
+    """Of the same questions; the printed one is the default, and M = infinity needs none."""
+    cmdp, asks = random_process(4, threshold=0.3), ALGORITHMS[name].effort(3, 2, 1)[1] > 0
+    assert ("estimator" in ALGORITHMS[name].options) == asks
+    traces = {}
+    for evaluators in (40, None):
+        for estimator in (None, "plug-in", "unbiased"):
+            given = {"estimator": estimator} if estimator else {}
+            algorithm = prepare(name, cmdp, evaluators=evaluators, **given)
+            words, normals = randomness(algorithm, 4, 20)
+            whole = algorithm.advance(algorithm.initial_state(), words, normals)
+            traces[evaluators, estimator] = whole[0].tobytes(), whole[1].tobytes()
+    assert traces[40, None] == traces[40, "plug-in"]
+    assert (traces[40, None] != traces[40, "unbiased"]) == asks
+    assert len({traces[None, estimator] for estimator in (None, "plug-in", "unbiased")}) == 1
+
+
 def assert_same_bits(ours, theirs, when):
     """Compare two results of `advance`, or states."""
     for one, other in zip(ours, theirs, strict=True):

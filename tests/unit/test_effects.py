@@ -88,3 +88,32 @@ def test_feedback_bias_bound_is_the_lemmas():
     expected = 4 * np.cosh(0.5) ** 2 * np.sqrt(2 * np.log(16) / 16) + 2 / 256
     assert feedback_bias_bound(16, link, 1.0) == pytest.approx(expected)
     assert feedback_bias_bound(None, link, 1.0) == 0
+
+
+def test_errors_of_both_estimators_are_those_of_the_enumeration():
+    """Largest bias and variance at M = 16 and 256, found on a finer grid by SciPy alone."""
+    bound = 1 - 0.9**81
+    table = predictions.estimator_errors("logistic", bound, [16, 256]).set_index(
+        ["estimator", "evaluators"]
+    )
+    assert table["bias"].round(4).to_dict() == {
+        ("plug-in", 16): 0.2033,
+        ("plug-in", 256): 0.0542,
+        ("unbiased", 16): 0.0003,
+        ("unbiased", 256): 0.0,
+    }
+    assert (table["deviation"] ** 2).round(4).to_dict() == {
+        ("plug-in", 16): 0.2455,
+        ("plug-in", 256): 0.0173,
+        ("unbiased", 16): 0.3317,
+        ("unbiased", 256): 0.0199,
+    }
+    assert table["promised"]["plug-in", 256] == feedback_bias_bound(
+        256, get_link("logistic"), bound
+    )
+
+
+def test_refused_estimator_has_no_errors():
+    table = predictions.estimator_errors("cauchy", 1.0, [1, 4, 8])
+    assert list(table["estimator"]) == ["plug-in"] * 3 + ["unbiased"]
+    assert list(table["evaluators"]) == [1, 4, 8, 8]

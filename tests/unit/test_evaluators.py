@@ -1,6 +1,8 @@
 """Simulated evaluators: numbers of votes have the binomial law."""
 
+import dataclasses
 import math
+from fractions import Fraction
 
 import numba
 import numpy as np
@@ -9,7 +11,13 @@ from chance import LEVEL, assert_mean
 from reference import DISTRIBUTIONS, answer, random_words, splitmix, votes
 from scipy import stats
 
-from pgpd_hf.core.evaluators import ask, count_votes, feedback_bias_bound, make_evaluators
+from pgpd_hf.core.evaluators import (
+    ask,
+    count_votes,
+    feedback_bias_bound,
+    make_evaluators,
+    unbiased_estimates,
+)
 from pgpd_hf.core.links import LINKS
 
 SIZES = [1, 2, 3, 16, 63, 64, 65, 257, 1000]
@@ -147,3 +155,170 @@ def test_bound_of_the_bias(link, size, bound):
 
 def test_infinitely_many_evaluators_have_no_bias():
     assert feedback_bias_bound(None, LINKS["logistic"], 2.0) == 0
+
+
+# Estimates without bias.
+
+LARGEST = 1 - 0.9**81  # of a difference in the paper's experiment
+PEOPLE = [*range(1, 41), 64, 256]
+
+
+def degree_of(size, link, bound):
+    """The declared degree: the first that misses less than a millionth, up to (M + 1)/2."""
+    mean = 2 * DISTRIBUTIONS[link].cdf(bound) - 1
+    missing, degree = bound, -1
+    while missing > 1e-6 * bound and degree + 2 <= max(1, (size + 1) // 2):
+        degree += 2
+        missing -= LINKS[link].series(degree)[degree // 2] * mean**degree
+    return degree
+
+
+def mean_product(size, votes, degree):
+    """Mean product of votes, as +-1, over all sets of so many people: those who differ are odd."""
+    signed = sum(
+        (-1) ** against * math.comb(size - votes, against) * math.comb(votes, degree - against)
+        for against in range(degree + 1)
+    )
+    return Fraction(signed, math.comb(size, degree))
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("size", PEOPLE)
+def test_mean_estimate_is_the_difference_up_to_the_remainder(link, size):
+    """By enumeration of the votes; the remainder is attained at the largest difference."""
+    estimates, remainder = unbiased_estimates(size, LINKS[link], LARGEST)
+    law = DISTRIBUTIONS[link]
+    differences = np.linspace(-LARGEST, LARGEST, 41)
+    mass = stats.binom.pmf(np.arange(size + 1), size, law.cdf(differences)[:, None])
+    bias = mass @ estimates - differences
+    assert abs(bias).max() == pytest.approx(remainder, abs=1e-13)
+    assert bias[0] == pytest.approx(remainder, abs=1e-13)
+    # It is that of the series, whose later terms are summed here.
+    later = np.arange(degree_of(size, link, LARGEST) + 2, 400, 2)
+    y = 2 * law.cdf(differences)[:, None] - 1
+    missed = (LINKS[link].series(200)[later // 2] * y**later).sum(1)
+    np.testing.assert_allclose(bias, -missed, atol=1e-12)
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("size", [*range(1, 41), 64])
+def test_unbiased_estimates_are_sums_over_sets_of_people(link, size):
+    """In rational numbers, by counting the sets of each kind."""
+    estimates, _ = unbiased_estimates(size, LINKS[link], LARGEST)
+    degrees = range(1, degree_of(size, link, LARGEST) + 1, 2)
+    coefficients = [Fraction(c) for c in LINKS[link].series(len(degrees))]
+    expected = [
+        float(
+            sum(
+                c * mean_product(size, votes, j) for c, j in zip(coefficients, degrees, strict=True)
+            )
+        )
+        for votes in range(size + 1)
+    ]
+    np.testing.assert_allclose(estimates, expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("size", [509, 4096])
+def test_recurrence_is_stable_up_to_the_highest_degree(size):
+    """Degree 255, with the Cauchy link, whose coefficients do not fall; in rational numbers."""
+    link, bound = LINKS["cauchy"], 20.0
+    estimates, remainder = unbiased_estimates(size, link, bound)
+    assert remainder > 1e-6 * bound  # so that the degree is the highest one
+    coefficients = [Fraction(c) for c in link.series(128)]
+    middle = size // 2
+    for k in (0, 1, 7, size // 4, middle - 3, middle, middle + 1, size - 2, size):
+        before, now, expected = Fraction(1), Fraction(2 * k - size, size), Fraction(0)
+        for j in range(1, 256):
+            expected += coefficients[j // 2] * now if j % 2 else 0
+            before, now = now, ((2 * k - size) * now - j * before) / (size - j)
+        assert estimates[k] == pytest.approx(float(expected), rel=1e-11, abs=1e-14)
+
+
+def test_products_of_most_votes_are_those_of_few_with_a_random_sign():
+    """Why the degree ends at (M + 1)/2."""
+    for k in range(10):
+        for degree in range(10):
+            few, everyone = mean_product(9, k, degree), mean_product(9, k, 9)
+            assert mean_product(9, k, 9 - degree) == everyone * few
+            assert abs(everyone) == 1
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("size", [*PEOPLE, 1000, 4096])
+def test_unbiased_estimates_are_odd_and_grow_with_the_votes(link, size):
+    estimates, _ = unbiased_estimates(size, LINKS[link], LARGEST)
+    assert (estimates == -estimates[::-1]).all()
+    assert (np.diff(estimates[(size + 1) // 2 :]) > 0).all()
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 16, 64, 256, 1024])
+def test_variance_and_size_of_unbiased_estimates_are_bounded(size):
+    """Logistic link and degree m: variance at most 4m/M, estimates at most 2 + log m."""
+    estimates, _ = unbiased_estimates(size, LINKS["logistic"], LARGEST)
+    degree = degree_of(size, "logistic", LARGEST)
+    chances = DISTRIBUTIONS["logistic"].cdf(np.linspace(-LARGEST, LARGEST, 41))
+    mass = stats.binom.pmf(np.arange(size + 1), size, chances[:, None])
+    variance = mass @ estimates**2 - (mass @ estimates) ** 2
+    assert variance.max() <= 4 * degree / size * (1 + 1e-12)
+    assert estimates[-1] <= 2 + math.log(degree) + 1e-12
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("difference", [-0.9, 0.0, 0.5])
+def test_mean_unbiased_answer_is_the_difference(link, difference):
+    evaluators = make_evaluators(64, LINKS[link], 1.0, "unbiased")
+    assert_mean(all_answers(evaluators, difference, random_words(64, 20_000)), difference)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_plug_in_is_the_default_and_infinitely_many_need_no_estimator(link):
+    default, given = make_evaluators(16, LINKS[link], 1.0), table_of(16, link, 1.0)
+    printed = make_evaluators(16, LINKS[link], 1.0, "plug-in")
+    assert (default.estimate == printed.estimate).all()
+    assert (given.estimate == printed.estimate).all()
+    everyone = make_evaluators(None, LINKS[link], 1e6, "unbiased")
+    assert (all_answers(everyone, 0.25, random_words(1, 5)) == 0.25).all()
+
+
+@pytest.mark.parametrize(
+    ("size", "link", "bound"),
+    [
+        (256, "logistic", 10.0),
+        (10**6, "logistic", 10.0),
+        (4, "probit", 1.0),
+        (1000, "probit", 10.0),
+        (16, "cauchy", 10.0),
+        (4, "cauchy", 1.0),
+        (256, "logistic", 50.0),
+        (256, "probit", 50.0),
+        (256, "cauchy", 1e17),
+    ],
+)
+def test_estimator_that_would_be_biased_is_refused(size, link, bound):
+    make_evaluators(size, LINKS[link], bound)
+    message = rf"^estimator: plug-in expected, since the series of the {link} link for {size} "
+    with pytest.raises(ValueError, match=message) as refused:
+        make_evaluators(size, LINKS[link], bound, "unbiased")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("size", "link", "bound"),
+    [(1, "logistic", 1.0), (5, "probit", 1.0), (5, "cauchy", 1.0), (256, "cauchy", 10.0)],
+)
+def test_estimator_that_is_nearly_unbiased_is_not_refused(size, link, bound):
+    make_evaluators(size, LINKS[link], bound, "unbiased")
+
+
+def test_link_without_series_is_refused():
+    link = dataclasses.replace(LINKS["logistic"], name="mine", series=None)
+    make_evaluators(16, link, 1.0)
+    with pytest.raises(ValueError, match=r"^estimator: plug-in expected, since the mine link has"):
+        make_evaluators(16, link, 1.0, "unbiased")
+
+
+@pytest.mark.parametrize("size", [0, 10**7 + 1, 2.0])
+@pytest.mark.parametrize("estimator", ["plug-in", "unbiased"])
+def test_number_of_evaluators_without_a_table_is_refused(size, estimator):
+    with pytest.raises(ValueError, match=r"^evaluators: an integer of at "):
+        make_evaluators(size, LINKS["logistic"], 1.0, estimator)

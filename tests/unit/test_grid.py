@@ -30,7 +30,7 @@ SMALL["grid"]["algorithms"] = {
 @pytest.fixture(scope="module")
 def runs():
     (items,) = grid.plan(SMALL).values()
-    return run_cases([case for _, cases in items for case in cases], None, {})
+    return run_cases([case for _, cases in items for case in cases], None, None)
 
 
 def test_plan_has_every_case_on_every_instance_and_an_item_per_instance():
@@ -43,13 +43,13 @@ def test_plan_has_every_case_on_every_instance_and_an_item_per_instance():
             assert case.seeds == (0, 1)
             assert case.labels["instance"] == case.environment["instance"] == instance
             assert case.environment["threshold"] == "midway"
-            assert case.instance is None  # step sizes are those of the study
+            assert case.calibration == ""  # step sizes are those of the study
 
 
 def test_steps_are_calibrated_on_the_environment_of_the_study():
     case = grid.plan(CONFIG)["npgpd_hf"][1][1][0]
     assert case.is_calibrated
-    assert case.instance is None
+    assert case.calibration == ""
 
 
 def test_a_row_per_instance_case_and_seed(runs):
@@ -61,7 +61,7 @@ def test_a_row_per_instance_case_and_seed(runs):
 
 def test_blocks_of_instances_change_nothing(runs):
     (_, cases) = grid.plan(SMALL)["npgpd_hf"][2]
-    part = run_cases(cases, None, {})
+    part = run_cases(cases, None, None)
     same = runs[runs["instance"] == 2].reset_index(drop=True)
     assert part.equals(same)
 

@@ -3,12 +3,14 @@
 import copy
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
 from pgpd_hf import environments, random_cmdp, run
 from pgpd_hf.analyses import instances
 from pgpd_hf.cases import run_cases
+from pgpd_hf.studies import races
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -30,7 +32,7 @@ def test_groups_have_their_own_seeds_calibration_and_sizes():
     options = CONFIG["claims"]["instances"]
     for group in groups.values():
         assert group["seeds"] == options["seeds"]
-        assert group["calibration"]["seeds"] == options["calibration"]["seeds"]
+        assert group["calibration"]["seeds"] == CONFIG["claims"]["race_seeds"]
     assert groups["binding"]["environment"] == CONFIG["environment"]
     assert groups["small"]["environment"] == CONFIG["environment"] | {"states": 5, "actions": 3}
 
@@ -45,8 +47,8 @@ def test_plan_has_a_part_per_group_and_algorithm_and_an_item_per_instance_in_ord
             assert case.algorithm == "zpgpd_hf"
             assert case.seeds == (0, 1, 2, 3)
             assert case.environment == CONFIG["environment"] | {"instance": number}
-            assert case.instance == number  # whose step sizes are calibrated on it
             assert case.is_calibrated
+            assert case.calibration == ""  # the group has no instances to race on
             assert case.purpose == f"instance {number}"
             assert case.labels == {"group": "binding", "instance": number}
 
@@ -56,7 +58,7 @@ def test_instance_is_run_with_its_steps_and_its_streams():
     config["algorithms"]["npgpd_hf"]["iterations"] = 40
     config["evaluators"] = [None]
     (_, (case,)) = instances.plan(config)["small/npgpd_hf"][1]
-    found = run_cases([case], None, {4: (1.0, 1.0), 6: (0.3, 0.1)})
+    found = run_cases([case], None, (0.3, 0.1))
     expected = run(
         random_cmdp(4, 3, 6, threshold=0.55),
         "npgpd_hf",
@@ -71,10 +73,31 @@ def test_instance_is_run_with_its_steps_and_its_streams():
     assert (found["instance"] == 6).all()
 
 
-def test_steps_of_a_part_are_chosen_by_its_groups_calibration():
-    found = instances.calibrated(CONFIG, "small/npgpd_hf")
-    assert found == instances.groups(CONFIG)["small"]
-    assert found["calibration"]["candidates"] != CONFIG["calibration"]["candidates"]
+def test_steps_of_a_group_race_on_other_instances():
+    config = with_groups(mine={"numbers": [3], "tuning": [1001, 1003]}, other=[4])
+    ((folder, study),) = instances.calibrations(config).items()
+    assert (folder, study["tuning"]) == ("instances/mine/", [1001, 1003])
+    raced = races.subject(study, "npgpd_hf")["environments"]
+    expected = [CONFIG["environment"] | {"instance": number} for number in (1001, 1003)]
+    for one, other in zip(raced, expected, strict=True):
+        assert np.array_equal(environments.make(one).reward, environments.make(other).reward)
+    ((_, cases),) = instances.plan(config)["mine/npgpd_hf"]
+    assert {case.calibration for case in cases} == {"instances/mine/"}
+
+
+def test_default_groups_are_tuned_on_instances_that_are_not_judged():
+    for options in CONFIG["claims"]["instances"]["groups"].values():
+        assert len(options["tuning"]) == 5
+        assert not set(options["tuning"]) & set(options["numbers"])
+
+
+def test_instance_that_is_both_tuned_on_and_judged_is_refused():
+    config = with_groups(mine={"numbers": [1, 3], "tuning": [3]})
+    message = (
+        r"^claims\.instances\.groups\.mine\.tuning: 3 is one of the instances that are judged$"
+    )
+    with pytest.raises(ValueError, match=message):
+        instances.check(config, SCHEMA)
 
 
 def test_groups_without_instances_and_those_for_comparison_are_not_judged():
@@ -147,13 +170,3 @@ def test_groups_need_a_random_environment(tmp_path, monkeypatch):
     config["environment"] = {"file": "mine.npz"}
     with pytest.raises(ValueError, match=r"instance: nothing of the CMDP in mine\.npz can be"):
         instances.check(config, SCHEMA)
-
-
-def test_calibrated_steps_need_candidates_where_there_are_instances():
-    config = with_groups(mine=[1])
-    del config["claims"]["instances"]["calibration"]["candidates"]["zpgpd_hf"]
-    message = r"^claims\.instances\.calibration\.candidates: no entry for the algorithm 'zpgpd_hf'"
-    with pytest.raises(ValueError, match=message):
-        instances.check(config, SCHEMA)
-    config["claims"]["instances"]["groups"]["mine"]["numbers"] = []
-    instances.check(config, SCHEMA)

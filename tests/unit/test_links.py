@@ -96,3 +96,25 @@ def test_lipschitz_constant_of_a_flat_tail_is_large_and_no_crash(link, bound):
 def test_unknown_name_is_refused_with_those_there_are(link, name):
     with pytest.raises(ValueError, match=f"^link: one of .*{link.name}"):
         get_link(name)
+
+
+FIRST = {
+    "logistic": [2, 2 / 3, 2 / 5],
+    "probit": np.sqrt(2) * np.array([np.pi**0.5 / 2, np.pi**1.5 / 24, 7 * np.pi**2.5 / 960]),
+    "cauchy": [np.pi / 2, np.pi**3 / 24, np.pi**5 / 240],
+}
+
+
+def test_series_is_that_of_the_inverse(link):
+    """In y = 2p - 1: its first coefficients, all of them positive, and its sum near both ends."""
+    coefficients = link.series(300)
+    np.testing.assert_allclose(coefficients[:3], FIRST[link.name], rtol=1e-14)
+    assert (coefficients > 0).all()
+    y = np.linspace(-0.95, 0.95, 39)
+    terms = y[:, None] ** np.arange(1, 600, 2) * coefficients
+    np.testing.assert_allclose(terms.sum(1), link.inverse((1 + y) / 2), rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("terms", [1, 2, 7])
+def test_series_has_as_many_terms_as_asked_for(link, terms):
+    np.testing.assert_array_equal(link.series(terms), link.series(50)[:terms])

@@ -8,7 +8,7 @@ from reference import deterministic_policies, random_policies, random_process
 from scipy.optimize import linprog
 
 from pgpd_hf import CMDP, random_cmdp, solve, solve_unconstrained
-from pgpd_hf.core.optima import METHODS, maximize
+from pgpd_hf.core.optima import METHODS, maximize, utility_span
 
 # How far the threshold lies between the utility of the unconstrained optimum and the largest one.
 TIGHTNESS = {"loose": -0.2, "binding": 0.3, "tight": 0.95}
@@ -252,3 +252,9 @@ def test_optimum_is_shown_on_one_line():
     assert str(solve(bandit)) == (
         "<Optimum: V_r = 0.5, V_g = 1.5, multiplier 1, threshold 1.5, slack 0.5>"
     )
+
+
+def test_utility_span_is_over_all_policies():
+    cmdp = random_cmdp(states=3, actions=2, instance=4)
+    values = [float(cmdp.evaluate(policy)[1]) for policy in deterministic_policies(cmdp)]
+    assert utility_span(cmdp) == pytest.approx(max(values) - min(values), abs=1e-12)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
-from pgpd_hf import random_cmdp, run
+from pgpd_hf import random_cmdp, run, solve, sweeps
 from pgpd_hf.analyses import rates
 from pgpd_hf.cases import run_cases
 from pgpd_hf.studies.readings import overlay
@@ -28,7 +28,7 @@ SMALL["rates"]["iterations"] = {"npgpd_hf": [20, 40]}
 def table():
     ((_, items),) = rates.plan(SMALL).items()
     cases = [case for _, cases in items for case in cases]
-    return rates.averages(run_cases(cases, random_cmdp(), {}))
+    return rates.averages(run_cases(cases, random_cmdp(), None))
 
 
 def test_plan_has_every_evaluator_rule_and_length_for_each_seed():
@@ -82,9 +82,21 @@ def test_average_is_over_the_first_t_iterates(table, rule):
 def test_violation_is_the_positive_part_of_the_average():
     config = overlay(SMALL, {"rates": {"evaluators": [None]}})
     cases = [case for _, cases in rates.plan(config)["npgpd_hf"] for case in cases]
-    found = rates.averages(run_cases(cases, random_cmdp(threshold=0.2), {}))
+    found = rates.averages(run_cases(cases, random_cmdp(threshold=0.2), None))
     assert (found["violation"] == 0).all()  # every policy on the way is safe
     assert (found["gap"] != 0).all()
+
+
+def test_priced_gap_is_gap_plus_priced_violation_also_where_that_is_negative():
+    config = overlay(SMALL, {"rates": {"evaluators": [None]}})
+    cases = [case for _, cases in rates.plan(config)["npgpd_hf"] for case in cases]
+    cmdp = random_cmdp(threshold=0.5)
+    runs = run_cases(cases, cmdp, {})
+    found = rates.averages(runs)
+    signed = sweeps.averages(runs).sort_values(["step_rule", "value", "seed"], ignore_index=True)
+    priced = signed["gap"] + solve(cmdp).multiplier * signed["violation"]
+    np.testing.assert_allclose(found["priced_gap"], priced)
+    assert (found["priced_gap"] > 0).all()
 
 
 def test_table_has_a_row_per_run_in_order(table):
@@ -95,8 +107,8 @@ def test_table_has_a_row_per_run_in_order(table):
 
 def test_slopes_have_a_row_per_curve_and_metric_beside_the_promise(table):
     slopes = rates.slopes(table)
-    assert list(slopes["metric"]) == ["gap", "violation"] * 4
-    assert slopes["evaluators"].fillna(0).tolist() == [16] * 4 + [0] * 4
+    assert list(slopes["metric"]) == ["gap", "violation", "priced_gap"] * 4
+    assert slopes["evaluators"].fillna(0).tolist() == [16] * 6 + [0] * 6
     assert set(slopes["promised"]) == {-0.5}
     chosen = table.query("evaluators == 16 and step_rule == 'study'").groupby("value")["gap"].mean()
     assert slopes.loc[0, "slope"] == pytest.approx(np.log2(chosen[40] / chosen[20]))

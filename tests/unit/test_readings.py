@@ -14,6 +14,11 @@ CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
 READING = yaml.safe_load((ROOT / "workflow/schemas/reading.schema.yaml").read_text())
 
+LIKE_STUDY = {  # which readings are not: they have seeds of their own
+    "seeds": CONFIG["seeds"],
+    "calibration": {"seeds": CONFIG["calibration"]["seeds"]},
+}
+
 
 def reading(changes):
     return {"title": "mine", "about": "", **LOOK, "config": changes}
@@ -38,11 +43,12 @@ def refusal(changes, config=CONFIG):
 
 @pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
 def test_runs_of_readings_that_only_look_differently_are_shared(algorithm):
-    assert owner(algorithm, looks={}) == {"looks": ""}
+    assert owner(algorithm, looks={}, too={}) == {"looks": "full/", "too": "full/"}
+    assert owner(algorithm, looks=LIKE_STUDY) == {"looks": ""}
 
 
 def test_runs_are_shared_per_algorithm():
-    changes = {"algorithms": {"zpgpd_hf": {"directions": "tangent"}}}
+    changes = {**LIKE_STUDY, "algorithms": {"zpgpd_hf": {"directions": "tangent"}}}
     assert owner("npgpd_hf", tangent=changes) == {"tangent": ""}
     assert owner("zpgpd_hf", tangent=changes) == {"tangent": "readings/tangent/"}
 
@@ -64,24 +70,39 @@ def test_readings_share_runs_with_each_other():
         {"evaluators": [16]},
         {"environment": {"scale": "unit"}},
         {"calibration": {"seeds": 2}},
-        {"calibration": {"evaluators": 16}},
+        {"calibration": {"recorded": False}},
         {"calibration": {"candidates": {"npgpd_hf": {"primal_step": [1]}}}},
         {"algorithms": {"npgpd_hf": {"iterations": 10}}},
     ],
     ids=str,
 )
 def test_runs_that_differ_are_not_shared(changes):
-    assert owner("npgpd_hf", mine=changes) == {"mine": "readings/mine/"}
+    mine = overlay(LIKE_STUDY, changes)
+    assert owner("npgpd_hf", mine=mine) == {"mine": "readings/mine/"}
+
+
+def test_readings_have_their_own_numbers_of_seeds():
+    loaded = {"look": reading({}), "one": reading({"horizon": 9}), "two": reading({"seeds": 7})}
+    found = readings.configurations(CONFIG, loaded)
+    own = CONFIG["claims"]
+    assert found["full/"] == overlay(CONFIG, {"seeds": own["own_seeds"]})
+    assert found["readings/look/"] == found["full/"]
+    assert found["readings/one/"]["seeds"] == own["seeds"]
+    assert found["readings/one/"]["calibration"]["seeds"] == own["race_seeds"]
+    assert found["readings/two/"]["seeds"] == 7
+    assert found[""] == CONFIG
 
 
 def test_candidates_of_another_algorithm_do_not_matter():
-    changes = {"calibration": {"candidates": {"zpgpd_hf": {"primal_step": [1]}}}}
+    changes = overlay(
+        LIKE_STUDY, {"calibration": {"candidates": {"zpgpd_hf": {"primal_step": [1]}}}}
+    )
     assert owner("npgpd_hf", mine=changes) == {"mine": ""}
 
 
 def test_fixed_steps_do_not_depend_on_the_calibration():
     steps = {"algorithms": {"npgpd_hf": {"primal_step": "theorem", "dual_step": "theorem"}}}
-    other = {**steps, "calibration": {"seeds": 9}}
+    other = {**steps, "calibration": {"seeds": 9, "recorded": False}}
     assert owner("npgpd_hf", one=steps, two=other)["two"] == "readings/one/"
 
 
@@ -89,7 +110,10 @@ def test_environments_are_shared_where_they_are_the_same():
     loaded = {"same": reading({"horizon": 79}), "other": reading({"environment": {"instance": 2}})}
     configs = readings.configurations(CONFIG, loaded)
     found = readings.owners(configs, readings.environment_key)
-    assert found == {"": "", "readings/same/": "", "readings/other/": "readings/other/"}
+    assert found == {
+        **dict.fromkeys(("", "full/", "readings/same/"), ""),
+        "readings/other/": "readings/other/",
+    }
 
 
 def test_overlay_replaces_key_by_key_and_leaves_the_configuration_as_it_is():

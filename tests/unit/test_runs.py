@@ -297,6 +297,7 @@ BAD = [
     ("perturbation", [0, -0.1, np.nan, np.inf, False]),
     ("link", ["logit", None, 1, ["probit"]]),
     ("directions", ["ball", None, 0]),
+    ("estimator", ["printed", None, 0, ["unbiased"]]),
     ("parameterization", ["linear", 0, ["direct"], "direct"]),
     ("initial_policy", [[[0.5, 0.5]] * 2, [[0.5, 0.6]] * 3, "uniform", [[1.0, 0.0]] * 3]),
     ("seeds", [[], 3, None, [1, 1], [0, np.int64(0)], [-1], [1.0], ["1"], "1", [True]]),
@@ -335,10 +336,19 @@ def test_iteration_that_would_fill_the_memory_is_refused_where_it_is_built(name)
         run(cmdp, name, evaluators=4, seeds=[0], iterations=1, pairs=10000, horizon=1000)
 
 
-@pytest.mark.parametrize("name", ["npgpd_hf", "npg_pd", "pg_pd"])
-@pytest.mark.parametrize(("option", "value"), [("perturbation", 1.0), ("directions", "tangent")])
+IDLE = [("perturbation", 1.0), ("directions", "tangent"), ("estimator", "unbiased")]
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [
+        *((name, *pair) for name in ("npg_pd", "pg_pd") for pair in IDLE),
+        *(("npgpd_hf", *pair) for pair in IDLE[:2]),
+    ],
+)
 def test_option_without_effect_is_refused(cmdp, name, option, value):
-    message = f"^{option}: no option of {name} \\(its options: none\\)$"
+    options = "estimator" if name == "npgpd_hf" else "none"
+    message = f"^{option}: no option of {name} \\(its options: {options}\\)$"
     with pytest.raises(ValueError, match=message):
         run(cmdp, name, **OPTIONS, **{option: value})
     run(cmdp, "zpgpd_hf", **OPTIONS, **{option: value})

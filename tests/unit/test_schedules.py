@@ -84,7 +84,7 @@ def test_plan_has_every_schedule_for_every_seed():
 
 def test_cases_run_through_their_phases_and_add_up_their_costs():
     case = schedules.plan(small())["npgpd_hf"][1][1][1]
-    trace = run_cases([case], random_cmdp(), {})
+    trace = run_cases([case], random_cmdp(), None)
     assert (trace["schedule"] == "growing").all()
     assert set(trace["seed"]) == {1}
     last = trace.iloc[-1]
@@ -107,11 +107,22 @@ def test_case_is_run_under_the_name_of_its_schedule():
         perturbation=1,
         **STEPS,
     )
-    assert run_cases([case], random_cmdp(), {})[list(expected)].equals(expected)
+    assert run_cases([case], random_cmdp(), None)[list(expected)].equals(expected)
 
 
 def test_default_schedules_pass():
     schedules.check(CONFIG, {})
+
+
+def test_schedule_that_could_not_estimate_without_bias_is_refused():
+    config = copy.deepcopy(CONFIG)
+    config["algorithms"]["npgpd_hf"]["estimator"] = "unbiased"
+    schedules.check(config, {})
+    config["environment"] |= {"scale": "unit", "threshold": 5.5}
+    with pytest.raises(
+        ValueError, match=r"^schedules\.phases\.constant: estimator: plug-in expected"
+    ):
+        schedules.check(config, {})
 
 
 @pytest.mark.parametrize(

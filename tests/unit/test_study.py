@@ -67,7 +67,7 @@ def test_dropped_algorithm_goes_with_all_that_is_about_it(name):
     limit = {"npgpd_hf": "npg_pd", "zpgpd_hf": "pg_pd"}[name]
     assert mentions(config, limit) == []
     left = {at[0] for at in mentions(config, name)}
-    assert left == {"calibration", "claims"}  # candidates, which nothing asks for
+    assert left == {"calibration"}  # candidates, which nothing asks for
     other = ({"npgpd_hf", "zpgpd_hf"} - {name}).pop()
     for part in ("rates", "certificates"):
         assert list(config[part]["iterations"]) == [other]
@@ -93,6 +93,22 @@ def test_readings_that_are_about_a_dropped_algorithm_alone_go_with_it():
     assert "zpgpd_hf" not in str(loaded)
     assert loaded["long"]["config"]["algorithms"] == {"npgpd_hf": {"iterations": 2000}}
     assert loaded["positive-violation"]["config"] == {}  # which looks at runs differently
+
+
+def test_readings_without_bias_are_left_out_where_they_would_be_biased_unless_chosen():
+    names = {"unbiased-votes", "unbiased-votes-ten-pairs"}
+    own = {"environment": {"scale": "unit", "threshold": 5.5}}
+    config, lines = admitted(own)
+    assert names & set(CONFIG["claims"]["readings"]) == names
+    assert not names & set(config["claims"]["readings"])
+    assert lines[1].startswith(
+        "left out: claims.readings: unbiased-votes, unbiased-votes-ten-pairs (estimator: plug-in "
+        "expected, since the series of the logistic link for "
+    )
+    with pytest.raises(
+        ValueError, match=r"^reading 'unbiased-votes': algorithms.*: estimator: plug"
+    ):
+        admitted(own | {"claims": {"readings": ["unbiased-votes"]}})
 
 
 def test_readings_of_a_whole_study_are_as_in_their_files():
@@ -123,6 +139,9 @@ def test_configuration_stays_as_it_is():
 def test_environment_of_another_kind_leaves_out_what_is_about_others():
     own = {"environment": {"name": "coin", "threshold": 0.7}}
     config, lines = admitted(own)
+    *lines, one, other = lines
+    for name, line in (("npgpd_hf", one), ("zpgpd_hf", other)):
+        assert line.startswith(f"the step sizes of {name} race anew, because of another environ")
     assert config["environment"] == own["environment"]  # none of the default's keys
     assert configuration.environment(config).states == 2
     assert configuration.size(config) == (2, 2)
@@ -165,7 +184,7 @@ def test_environment_of_another_kind_that_cannot_be_made_is_refused(options, mes
 def test_kind_that_is_named_though_it_is_the_default_changes_nothing_else():
     config, lines = admitted({"environment": {"name": "random"}})
     assert lines == []
-    assert config == changed({"environment": {"name": "random"}})
+    assert config == readings.overlay(settled({})[0], {"environment": {"name": "random"}})
     assert environments.make(config["environment"]).transition.shape == (10, 4, 10)
 
 
@@ -200,7 +219,7 @@ def test_cases_of_the_figure_are_runs_of_the_default_streams():
     steps = {"iterations": 30, "primal_step": 0.3, "dual_step": 0.1}
     config = changed({"algorithms": {"npgpd_hf": steps}, "seeds": 3})
     (cases,) = study.fill_jobs(config, study.work(config, "npgpd_hf", [64])).values()
-    found = run_cases(cases, random_cmdp(), {})
+    found = run_cases(cases, random_cmdp(), None)
     assert found.equals(run(random_cmdp(), "npgpd_hf", seeds=range(3), evaluators=64, **steps))
 
 
@@ -264,16 +283,34 @@ def test_jobs_of_analyses_hold_all_of_the_work_and_are_not_too_long(minutes):
             assert resources.seconds(cases, (10, 4)) <= most, place
 
 
-def test_calibration_tries_every_pair_on_its_own_seeds():
-    options = study.calibration(CONFIG, "npgpd_hf")
-    assert options == {
+def as_made(options):
+    """An environment as races name it."""
+    name, arguments = environments.split(options)
+    return {"name": name, **arguments}
+
+
+def test_race_scores_all_reported_numbers_of_evaluators():
+    assert study.race(CONFIG, "npgpd_hf") == {
+        "environments": [as_made(CONFIG["environment"])],
         "algorithm": "npgpd_hf",
-        "setting": configuration.run_setting(CONFIG, "npgpd_hf", 64),
+        "setting": {"iterations": 1000, "pairs": 1, "horizon": 80, "link": "logistic"},
+        "evaluators": [16, 64, 256],
         "candidates": CONFIG["calibration"]["candidates"]["npgpd_hf"],
-        "seeds": 4,
+        "seeds": CONFIG["calibration"]["seeds"],
     }
-    once = resources.run_seconds("npgpd_hf", options["setting"], 10, 4)
-    assert study.calibration_seconds(CONFIG, "npgpd_hf") == pytest.approx(25 * 4 * once)
+
+
+def test_longer_races_ask_for_more_time():
+    seconds = study.race_seconds(CONFIG, "npgpd_hf")
+    once = sum(
+        resources.run_seconds(
+            "npgpd_hf", configuration.run_setting(CONFIG, "npgpd_hf", number), 10, 4
+        )
+        for number in CONFIG["evaluators"]
+    )
+    assert seconds >= 9 * 8 * once  # the first round of nine pairs
+    for longer in ({"seeds": 256}, {"candidates": {"npgpd_hf": {"primal_step": [1, 2, 3, 4]}}}):
+        assert study.race_seconds(changed({"calibration": longer}), "npgpd_hf") > seconds
 
 
 def test_certified_runs_have_their_own_length():
@@ -293,7 +330,7 @@ def test_certificates_ask_for_more_the_more_iterates_there_are():
 def test_joining_many_runs_takes_memory():
     asked = study.table_megabytes(changed({"seeds": 10000}))
     assert asked > 3 * study.table_megabytes(CONFIG)
-    numbers = {"claims": {"instances": {"groups": {"binding": {"numbers": list(range(500))}}}}}
+    numbers = {"claims": {"instances": {"groups": {"binding": {"numbers": list(range(1500))}}}}}
     assert study.table_megabytes(changed(numbers)) > 3 * study.table_megabytes(CONFIG)
 
 
@@ -305,7 +342,7 @@ def test_everything_that_is_judged_has_a_title():
         "slack": {"numbers": [3], "title": "slack constraint"},
     }
     assert study.judged(config, study.load_readings(config, ROOT)) == {
-        "": "default",
+        "full/": "default",
         "readings/ten-pairs/": "N = 10",
         "instances/binding/": "binding",
         "instances/slack/": "slack constraint",

@@ -199,7 +199,7 @@ def traces():
         )
         for name, evaluators in (("few", 4), ("many", 4000))
     ]
-    return run_cases(cases, random_cmdp(), {})
+    return run_cases(cases, random_cmdp(), None)
 
 
 def test_outcomes_average_all_and_the_last_iterates(traces):

@@ -147,3 +147,19 @@ def test_schedules_and_their_differences():
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["growing"]
     points = {line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 1}
     assert points == {0.1, 0.2}
+
+
+@pytest.mark.parametrize("estimators", [["plug-in", "unbiased"], ["plug-in"]])
+def test_estimators_have_a_curve_each_in_both_panels(estimators):
+    rows = [
+        {"estimator": name, "evaluators": m, "bias": 0.1 / m, "deviation": 2 / m, "promised": 1.5}
+        for name in estimators
+        for m in (1, 4, 16)
+    ]
+    figure = sweep_figures.estimators_figure(pd.DataFrame(rows))
+    bias, deviation = map(lines, figure.axes)
+    assert len(bias) == len(estimators) + 1
+    assert len(deviation) == len(estimators)
+    assert bias["as printed (plug-in)"][:, 1] == pytest.approx([0.1, 0.1 / 4, 0.1 / 16])
+    assert deviation["as printed (plug-in)"][:, 1] == pytest.approx([2, 0.5, 0.125])
+    assert np.isnan(bias["the paper's bound of the bias"][0, 1])  # log 1 = 0: no bound

@@ -39,7 +39,7 @@ def cases(axis="iterations", algorithm="npgpd_hf", **grid):
 def run_seeds(made, seeds=range(3)):
     cmdp = environments.make(ENVIRONMENT)
     listed = [sweeps.for_seed(case, seed, ENVIRONMENT) for case in made for seed in seeds]
-    return sweeps.averages(run_cases(listed, cmdp, {}))
+    return sweeps.averages(run_cases(listed, cmdp, None))
 
 
 def test_grid_is_spelt_out_curve_by_curve():
@@ -70,7 +70,7 @@ def test_what_the_grid_leaves_out_is_as_in_the_study():
     assert first.factors == (1.0, 1.0)
     assert first.labels == {"step_rule": "study", "curve": "", "axis": "pairs", "value": 1.0}
     assert sweeps.size_of(first) == {}
-    assert (first.seeds, first.environment, first.instance) == ((), None, None)
+    assert (first.seeds, first.environment, first.calibration) == ((), None, "")
 
 
 def test_exact_limit_has_the_settings_of_its_algorithm():
@@ -169,13 +169,13 @@ def test_streams_are_named_after_sweep_rule_and_setting(step_rule, steps):
         purpose=f"sweep test: {old_name(setting, step_rule)}",
         **setting,
     )
-    found = run_cases([sweeps.for_seed(case, 2, ENVIRONMENT)], cmdp, {})
+    found = run_cases([sweeps.for_seed(case, 2, ENVIRONMENT)], cmdp, None)
     assert found[list(expected)].equals(expected)
 
 
 def test_sizes_are_runs_on_an_instance_of_the_seed_that_binds_midway():
     case = cases("states", states=[3, 5], actions=2)[1]
-    found = run_cases([sweeps.for_seed(case, 7, ENVIRONMENT)], None, {})
+    found = run_cases([sweeps.for_seed(case, 7, ENVIRONMENT)], None, None)
     cmdp = random_cmdp(5, 2, 7, threshold="midway")
     expected = run(
         cmdp,
@@ -258,7 +258,7 @@ def test_averages_do_not_depend_on_the_order_of_runs():
     """Runs of two algorithms come in files of their own, each with several lengths."""
     cmdp = environments.make(ENVIRONMENT)
     parts = [
-        run_cases([sweeps.for_seed(case, 0, ENVIRONMENT)], cmdp, {})
+        run_cases([sweeps.for_seed(case, 0, ENVIRONMENT)], cmdp, None)
         for case in cases(iterations=[10, 12, 16], evaluators=[4, None])
     ]
     together = sweeps.averages(pd.concat(parts, ignore_index=True))
@@ -277,7 +277,7 @@ def test_sweeps_come_in_the_order_of_the_names():
         for case in cases(iterations=[10, 20]):
             case.labels["sweep"] = name
             listed.append(sweeps.for_seed(case, 0, ENVIRONMENT))
-    found = sweeps.averages(run_cases(listed, cmdp, {}), ("a", "b", "c"))
+    found = sweeps.averages(run_cases(listed, cmdp, None), ("a", "b", "c"))
     assert found["sweep"].tolist() == ["a", "a", "b", "b", "c", "c"]
     assert found["value"].tolist() == [10, 20] * 3
 
@@ -352,6 +352,18 @@ def test_plan_takes_sizes_from_the_seed():
     for seed, listed in plan["npgpd_hf"]:
         assert {case.environment["instance"] for case in listed} == {seed}
         assert [case.environment["states"] for case in listed] == [5, 10, 20, 40]
+
+
+def test_sweep_that_could_not_estimate_without_bias_is_refused():
+    config = copy.deepcopy(CONFIG)
+    config["algorithms"]["npgpd_hf"]["estimator"] = "unbiased"
+    config["sweeps"]["people"]["algorithms"]["npgpd_hf"]["evaluators"] = [4, 64]
+    sweeps.check(config, ["people"])
+    config["link"] = "probit"
+    with pytest.raises(
+        ValueError, match=r"^sweeps\.people\.algorithms\.npgpd_hf: estimator: plug-in"
+    ):
+        sweeps.check(config, ["people"])
 
 
 @pytest.mark.parametrize(

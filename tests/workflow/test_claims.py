@@ -6,7 +6,7 @@ import pytest
 import yaml
 from projects import rules
 
-CASES = ("", "readings/positive-violation", "readings/tangent", "instances/binding")
+CASES = ("", "full", "readings/positive-violation", "readings/tangent", "instances/binding")
 
 
 @pytest.fixture(scope="module")
@@ -39,15 +39,53 @@ def test_every_case_has_a_row_per_statement(judged, case):
 def test_rates_reach_the_verdicts(judged):
     project, _ = judged
     rates = pd.read_csv(project.results("rates.csv"))
-    table = pd.read_csv(project.results("claims.csv")).set_index("claim")
-    for claim in ("npgpd-rate-violation", "npgpd-rate-gap"):
-        name = claim.rsplit("-", 1)[1]
+    table = pd.read_csv(project.results("full/claims.csv")).set_index("claim")
+    for claim, name in (("npgpd-rate-violation", "violation"), ("npgpd-rate-gap", "priced_gap")):
         row = rates.query(
-            f"algorithm == 'npgpd_hf' and step_rule == 'study' and evaluators.isna()"
+            f"algorithm == 'npgpd_hf' and step_rule == 'study' and evaluators == 256"
             f" and metric == '{name}'"
         ).iloc[0]
         if row[["slope", "low", "high"]].notna().all():
             assert table.loc[claim, "estimate"] == pytest.approx(row["slope"])
+
+
+def test_study_knows_the_sweeps_only_where_claims_are_asked_for(judged):
+    project, _ = judged
+    quick = pd.read_csv(project.results("claims.csv")).set_index("claim")
+    whole = pd.read_csv(project.results("verdicts.csv")).set_index(["reading", "claim"])
+    whole = whole.loc["default"]
+    pd.testing.assert_frame_equal(
+        whole, pd.read_csv(project.results("full/claims.csv"), index_col=0)
+    )
+    asked = quick["why"].eq("not asked by this run; `make claims` has it")
+    assert {"npgpd-corollary-rate", "npgpd-rate-gap"} <= set(quick.index[asked])
+    assert not whole["why"].eq("not asked by this run; `make claims` has it").any()
+    assert not rules("effects", "rates") & set(project.planned("results/smoke/claims.csv"))
+    # With as many seeds, which the smoke study has, the other verdicts are the same.
+    columns = [name for name in quick if name != "why"]
+    pd.testing.assert_frame_equal(quick.loc[~asked, columns], whole.loc[~asked, columns])
+
+
+def test_statements_are_judged_at_tied_steps_with_the_seeds_of_the_study(judged):
+    project, _ = judged
+    study = project.folder / "config/smoke.yaml"
+    before = study.read_text()
+    steps = pd.read_json(project.results("calibration/npgpd_hf.json"), typ="series")
+    pair = [float(steps["primal_step"]), float(steps["dual_step"])]
+    try:
+        study.write_text(before.replace("claims:\n", f"claims:\n  ties: {{npgpd_hf: [{pair}]}}\n"))
+        code, output = project.snakemake("results/smoke/ties.csv", "--cores", "2")
+    finally:
+        study.write_text(before)
+    assert code == 0, output
+    found = pd.read_csv(project.results("ties.csv")).set_index("claim")
+    chosen = pd.read_csv(project.results("full/claims.csv")).set_index("claim").loc[found.index]
+    assert len(found) > 5
+    assert not found["statement"].str.contains("ZPGPD-HF: gap improves").any()
+    # The tied pair is the chosen one here, so the runs are the same.
+    for column in ("verdict", "estimate", "low", "high"):
+        pd.testing.assert_series_equal(found[column], chosen[column])
+    assert (found["verdict"] == found["chosen"]).all()
 
 
 def test_matrix_exists_in_every_format(judged):
@@ -85,7 +123,7 @@ def test_only_what_a_reading_changes_is_run(judged):
     finally:
         smoke.write_text(before)
     assert planned["verdicts"] == 1
-    untouched = rules("environment", "calibrate", "run", "run_block", "calibrate_block")
+    untouched = rules("environment", "calibrate", "run", "run_block")
     assert not set(planned) & untouched
 
 

@@ -141,6 +141,7 @@ config:
   horizon: 3
 """
 STATEMENT = """\
+claims:
   npgpd-safer-with-more:
     source: "nowhere"
     quote: "16 evaluators are safer than 4"
@@ -295,11 +296,11 @@ def test_environment_that_cannot_be_made_is_refused(fresh, environment, message)
     assert output.splitlines()[-1].startswith(f"config: environment: {message}")
 
 
-def test_reading_is_a_file_and_statement_an_entry(fresh):
+def test_reading_and_statement_are_files_of_ones_own(fresh):
     write(fresh, "config/readings/short.yaml", READING)
-    statements = (fresh.folder / "config/claims.yaml").read_text(encoding="utf-8")
-    write(fresh, "config/claims.yaml", statements + STATEMENT)
-    run(fresh, "results/tiny/readings/short/claims.csv", claims={"readings": ["short"]})
+    write(fresh, "config/mine.yaml", STATEMENT)
+    own = {"readings": ["short"], "statements": ["config/mine.yaml"]}
+    run(fresh, "results/tiny/readings/short/claims.csv", claims=own)
     runs = pd.concat(
         pd.read_parquet(path)
         for path in (fresh.folder / "results/tiny/readings/short/runs").rglob("*.parquet")

@@ -13,6 +13,7 @@ import yaml
 
 from pgpd_hf import claims, statistics
 from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.optima import solve, utility_span
 
 ROOT = Path(__file__).parents[2]
 STATEMENTS = claims.load_claims(
@@ -95,7 +96,8 @@ def test_statements_hold_until_labels_are_shuffled(fresh):
     traces = traces.merge(runs).drop(columns=["evaluators", "seed"])
     traces = traces.rename(columns={"label": "evaluators", "number": "seed"})
     cmdp = CMDP.load(fresh.folder / "results/mutated/environment.npz")
-    member = claims.Member(traces, cmdp.value_bound, cmdp.states * cmdp.actions)
+    size = cmdp.states, cmdp.actions
+    member = claims.Member(traces, utility_span(cmdp), solve(cmdp).multiplier, *size)
     found = claims.judge(STATEMENTS, claims.Evidence([member])).set_index("claim")["verdict"]
     assert "reproduced" not in set(found[ABOUT_CROWDS])
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from pgpd_hf import analyses, random_cmdp, sweeps
-from pgpd_hf.analyses import instances, schedules
+from pgpd_hf.analyses import schedules
 from pgpd_hf.studies import configuration, readings
 from pgpd_hf.support import validation
 
@@ -118,18 +118,6 @@ def check(config):
     [
         ({"horizon": 8000}, "(M = null of rates.evaluators)"),
         ({"horizon": 8000, "evaluators": [16, None]}, "(M = null of evaluators)"),
-        (
-            {"horizon": 8000, "rates.evaluators": [256], "calibration.evaluators": None},
-            "(M = null of calibration.evaluators)",
-        ),
-        (
-            {
-                "horizon": 8000,
-                "rates.evaluators": [256],
-                "claims.instances.calibration.evaluators": None,
-            },
-            "(M = null of claims.instances.calibration.evaluators)",
-        ),
     ],
 )
 def test_every_number_of_evaluators_is_tried(changes, end):
@@ -279,23 +267,14 @@ def with_steps(*calibrated):
     return config
 
 
-def test_only_calibrated_steps_need_candidates_and_only_of_calibrations_that_run():
+def test_only_calibrated_steps_need_candidates():
     config = with_steps("npgpd_hf")
-    options = config["claims"]["instances"]
-    del (
-        config["calibration"]["candidates"]["zpgpd_hf"],
-        options["calibration"]["candidates"]["zpgpd_hf"],
-    )
+    del config["calibration"]["candidates"]["zpgpd_hf"]
     configuration.check(config, SCHEMA)
-    instances.check(config, SCHEMA)
-    del options["calibration"]["candidates"]["npgpd_hf"]
-    named = r"^claims\.instances\.calibration\.candidates: no entry for the algorithm 'npgpd_hf'"
+    del config["calibration"]["candidates"]["npgpd_hf"]
+    named = r"^calibration\.candidates: no entry for the algorithm 'npgpd_hf'"
     with pytest.raises(ValueError, match=named):
-        instances.check(config, SCHEMA)
-    for group in options["groups"].values():
-        group["numbers"] = []
-    instances.check(config, SCHEMA)
-    instances.check(with_steps(), SCHEMA)
+        configuration.check(config, SCHEMA)
 
 
 def test_reading_that_calibrates_needs_candidates():

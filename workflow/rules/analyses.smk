@@ -2,38 +2,11 @@
 # src/pgpd_hf/analyses, and each analysis has a rule of its own name that ends it.
 
 
-use rule calibrate as calibrate_block with:
-    input:
-        code=lambda wildcards: code("calibrate.py", *modules_of(wildcards)),
-    output:
-        scores=f"{RESULTS}/{{analysis}}/{{part}}/calibration/{{first}}-{{last}}.csv",
-        steps=f"{RESULTS}/{{analysis}}/{{part}}/calibration/{{first}}-{{last}}.json",
-    log:
-        f"{RESULTS}/logs/{{analysis}}/{{part}}/calibration/{{first}}-{{last}}.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/{{analysis}}/{{part}}/calibration/{{first}}-{{last}}.tsv"
-    resources:
-        runtime=runtime(block_calibration_seconds),
-        mem_mb=memory(largest_size),
-    params:
-        calibration=lambda wildcards: study.calibration(*calibrated_part(wildcards)),
-        environments=lambda wildcards: {
-            case.instance: case.environment for case in cases_of(wildcards)
-        },
-    message:
-        "{wildcards.analysis}: step sizes of {wildcards.part}, {wildcards.first} to {wildcards.last}"
-
-
 use rule run as run_block with:
     input:
         code=lambda wildcards: code("run.py", *modules_of(wildcards)),
         environment=f"{RESULTS}/environment.npz",
-        steps=lambda wildcards: steps_of(
-            cases_of(wildcards),
-            "",
-            f"{RESULTS}/{wildcards.analysis}/{wildcards.part}/calibration/"
-            f"{wildcards.first}-{wildcards.last}.json",
-        ),
+        steps=lambda wildcards: steps_of(cases_of(wildcards)),
     output:
         f"{RESULTS}/{{analysis}}/{{part}}/{{first}}-{{last}}.parquet",
     log:

@@ -1,14 +1,16 @@
-# {folder} is that of a reading, of a group of random instances ("instances/GROUP/"), or empty.
+# {folder} is that of a reading, of a group of random instances ("instances/GROUP/"), empty for the
+# study itself, or "full/": once more with more seeds, and with the tables of the theory's sweeps.
 rule verdicts:
     input:
         # The statements are about the paper's algorithms, whatever the study has.
-        code=code("judge.py", *algorithm_files(*PAPER_ALGORITHMS)),
+        code=code("judge.py", environment_module(), *algorithm_files(*PAPER_ALGORITHMS)),
         claims=CLAIMS,
+        own=config["claims"]["statements"],
         schema=CLAIMS_SCHEMA,
         environment=unless_many(environment_of),
         optimum=unless_many(optimum_of),
         traces=lambda wildcards: judged_traces(wildcards.folder),
-        rates=lambda wildcards: [] if wildcards.folder else f"{RESULTS}/rates.csv",
+        tables=lambda wildcards: judged_tables(wildcards.folder),
     output:
         f"{RESULTS}/{{folder}}claims.csv",
     log:
@@ -20,11 +22,37 @@ rule verdicts:
         mem_mb=memory(more=ROWS),
     params:
         look=lambda wildcards: readings.look(READINGS, wildcards.folder),
-        groups=lambda wildcards: instances.judged_with(config, wildcards.folder),
+        groups=lambda wildcards: instances.environments(config, wildcards.folder),
     message:
         "{wildcards.folder}verdicts"
     script:
         "../scripts/judge.py"
+
+
+rule ties:
+    input:
+        code=code("ties.py", *algorithm_files(*PAPER_ALGORITHMS)),
+        claims=CLAIMS,
+        own=config["claims"]["statements"],
+        schema=CLAIMS_SCHEMA,
+        environment=environment_of(""),
+        optimum=optimum_of(""),
+        traces=traces(readings.FULL),
+        tied=analysis_runs("ties"),
+        verdicts=f"{RESULTS}/{readings.FULL}claims.csv",
+    output:
+        for_report(f"{RESULTS}/ties.csv", "Tied step sizes (table)", "verdicts", "Verdicts"),
+    log:
+        f"{RESULTS}/logs/ties.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/ties.tsv"
+    resources:
+        runtime=runtime(resources.ANALYSIS),
+        mem_mb=memory(more=ROWS),
+    message:
+        "Verdicts under step sizes that are tied with the chosen ones"
+    script:
+        "../scripts/ties.py"
 
 
 rule verdict_table:
@@ -52,9 +80,12 @@ use rule figure as claims_notebook with:
         code=code("claims.ipynb", *algorithm_files(*PAPER_ALGORITHMS)),
         table=rules.verdict_table.output.table,
         optimum=f"{RESULTS}/optimum.json",
+        environment=f"{RESULTS}/environment.npz",
         claims=CLAIMS,
+        own=config["claims"]["statements"],
         schema=CLAIMS_SCHEMA,
         sensitivity=analysis_runs("sensitivity"),
+        ties=rules.ties.output,
     output:
         pictures("claims", "All readings", "verdicts", "Verdicts"),
         notebook=f"{RESULTS}/notebooks/claims.ipynb",
@@ -69,6 +100,7 @@ use rule figure as claims_notebook with:
             "results": RESULTS,
             "figures": FIGURES,
             "claims": CLAIMS,
+            "own": config["claims"]["statements"],
             "schema": CLAIMS_SCHEMA,
             "readings": {reading["title"]: reading["about"] for reading in READINGS.values()},
             "sharing": [

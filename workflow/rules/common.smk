@@ -10,7 +10,7 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.analyses import instances
 from pgpd_hf.figures import FORMATS
 from pgpd_hf.runs import METRICS
-from pgpd_hf.studies import configuration, readings
+from pgpd_hf.studies import configuration, races, readings
 from pgpd_hf.support import dependencies, exclusive_run, validation
 from pgpd_hf.support.storage import alteration, find_damaged, remove_partial, require_room
 
@@ -20,6 +20,7 @@ RESULTS = f"results/{STUDY}"
 FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
 CLAIMS = "config/claims.yaml"
 CLAIMS_SCHEMA = "workflow/schemas/claims.schema.yaml"
+THEORY_TABLES = ("effects", "effects_means", "slopes", "schedules")
 PAPER_ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which theorems and statements are about
 NOTEBOOKS = [path.stem for path in Path("notebooks").glob("*.ipynb")]
 ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory
@@ -78,6 +79,12 @@ RUN_OWNERS = {
     algorithm: readings.owners(CONFIGS, readings.runs_key, algorithm)
     for algorithm in config["algorithms"]
 }
+CALIBRATED = study.calibrated(CONFIGS, config)  # by folder: with the groups of instances
+RACES = races.load_record(Path(FOLDER, races.RECORD))
+CALIBRATION_OWNERS = {
+    algorithm: readings.owners(CALIBRATED, races.key, algorithm, RACES)
+    for algorithm in config["algorithms"]
+}
 ANALYSES = analyses.find()
 PLANS = {
     name: {part: study.fill_jobs(config, items) for part, items in analysis.plan(config).items()}
@@ -109,7 +116,7 @@ def algorithm_files(*others):
 
 def environment_module(folder=""):
     """File of the package that makes the environment of the study, or of a reading."""
-    return f"environments/{environments.split(CONFIGS[folder]['environment'])[0]}.py"
+    return f"environments/{environments.split(CALIBRATED[folder]['environment'])[0]}.py"
 
 
 def name_evaluators(numbers):
@@ -157,16 +164,9 @@ def algorithm_of(wildcards):
     return wildcards.part.rpartition("/")[2]
 
 
-def calibrated_part(wildcards):
-    """Configuration whose calibration chooses the step sizes of a part, and its algorithm."""
-    analysis = ANALYSES[wildcards.analysis]
-    return analysis.calibrated(config, wildcards.part), algorithm_of(wildcards)
-
-
-def block_calibration_seconds(wildcards):
-    """Time of the calibrations that a job of an analysis needs."""
-    environments = {case.instance for case in cases_of(wildcards)}
-    return len(environments) * study.calibration_seconds(*calibrated_part(wildcards))
+def race_on_record(wildcards):
+    """Name of the race that has chosen step sizes already; None if they race anew."""
+    return races.recorded(RACES, CALIBRATED[wildcards.folder], wildcards.algorithm)
 
 
 def own_size(wildcards):
@@ -216,6 +216,12 @@ def judged_traces(folder):
     )
 
 
+def judged_tables(folder):
+    """Files of the tables of analyses that the verdicts of a folder look at."""
+    names = ("rates", *THEORY_TABLES) if folder == readings.FULL else ()
+    return [f"{RESULTS}/{name}.csv" for name in names]
+
+
 def unless_many(file_of):
     """File of the environment that verdicts are about, or of its optimum; none for instances."""
     return lambda wildcards: (
@@ -233,23 +239,26 @@ def optimum_of(folder):
     return f"{RESULTS}/{ENVIRONMENT_OWNERS[folder]}optimum.json"
 
 
-def steps_of(cases, folder, block=None):
+def steps_of(cases, folder=""):
     """Files with the calibrated step sizes of some cases, if they use any."""
-    calibrated = [case for case in cases if case.is_calibrated]
-    if any(case.instance is not None for case in calibrated):
-        return [block]
-    names = sorted({sweeps.studied(case.algorithm) for case in calibrated})
-    return [f"{RESULTS}/{folder}calibration/{name}.json" for name in names]
+    calibrated = {
+        (sweeps.studied(case.algorithm), case.calibration or folder)
+        for case in cases
+        if case.is_calibrated
+    }
+    return sorted(
+        f"{RESULTS}/{CALIBRATION_OWNERS[algorithm][place]}calibration/{algorithm}.json"
+        for algorithm, place in calibrated
+    )
 
 
-def calibrations():
-    """Files of the study's own calibrations: all scores, and the chosen step sizes."""
-    return [
-        f"{RESULTS}/calibration/{algorithm}.{ending}"
+def calibrations(ending="csv"):
+    """Files of the study's own calibrations, by algorithm: all scores (csv), or the steps (json)."""
+    return {
+        algorithm: f"{RESULTS}/calibration/{algorithm}.{ending}"
         for algorithm, options in config["algorithms"].items()
         if options["primal_step"] == "calibrated"
-        for ending in ("csv", "json")
-    ]
+    }
 
 
 def tables(name, titles=None):

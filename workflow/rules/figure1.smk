@@ -24,30 +24,42 @@ rule environment:
 
 rule calibrate:
     input:
-        code=lambda wildcards: code("calibrate.py", algorithm_file(wildcards.algorithm)),
-        environment=lambda wildcards: environment_of(wildcards.reading),
+        code=lambda wildcards: code(
+            "calibrate.py",
+            algorithm_file(wildcards.algorithm),
+            environment_module(wildcards.folder),
+        ),
+        file=lambda wildcards: CALIBRATED[wildcards.folder]["environment"].get("file") or [],
+        scores=lambda wildcards: races.SCORES if race_on_record(wildcards) else [],
     output:
-        scores=f"{RESULTS}/{{reading}}calibration/{{algorithm}}.csv",
-        steps=f"{RESULTS}/{{reading}}calibration/{{algorithm}}.json",
+        scores=f"{RESULTS}/{{folder}}calibration/{{algorithm}}.csv",
+        steps=f"{RESULTS}/{{folder}}calibration/{{algorithm}}.json",
     log:
-        f"{RESULTS}/logs/calibrate/{{reading}}{{algorithm}}.log",
+        f"{RESULTS}/logs/calibrate/{{folder}}{{algorithm}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/calibrate/{{reading}}{{algorithm}}.tsv"
+        f"{RESULTS}/benchmarks/calibrate/{{folder}}{{algorithm}}.tsv"
     resources:
         runtime=runtime(
-            lambda wildcards: study.calibration_seconds(
-                CONFIGS[wildcards.reading], wildcards.algorithm
-            )
+            lambda wildcards: study.race_seconds(CALIBRATED[wildcards.folder], wildcards.algorithm)
         ),
-        mem_mb=memory(),
+        mem_mb=memory(lambda wildcards: configuration.size(CALIBRATED[wildcards.folder])),
     params:
-        calibration=lambda wildcards: study.calibration(
-            CONFIGS[wildcards.reading], wildcards.algorithm
-        ),
+        recorded=race_on_record,
+        race=lambda wildcards: study.race(CALIBRATED[wildcards.folder], wildcards.algorithm),
     message:
-        "{wildcards.reading}{wildcards.algorithm}: step sizes, on calibration seeds"
+        "{wildcards.folder}{wildcards.algorithm}: step sizes, by a race or from the one on record"
     script:
         "../scripts/calibrate.py"
+
+
+rule races:
+    input:
+        [
+            f"{RESULTS}/{folder}calibration/{algorithm}.csv"
+            for folder, algorithm in races.distinct(CALIBRATED)
+        ],
+    message:
+        "All races of the study, its readings and its groups of instances have been run"
 
 
 rule run:
@@ -99,6 +111,8 @@ rule figure:
         code=code("figure1.ipynb", *algorithm_files()),
         aggregate=f"{RESULTS}/aggregate.parquet",
         optimum=f"{RESULTS}/optimum.json",
+        races=list(calibrations().values()),
+        verdicts=f"{RESULTS}/claims.csv",
     output:
         drawings(),
         notebook=f"{RESULTS}/notebooks/figure1.ipynb",
@@ -114,7 +128,12 @@ rule figure:
         runtime=runtime(resources.ANALYSIS),
         mem_mb=memory(more=ROWS),
     params:
-        parameters={"results": RESULTS, "figures": FIGURES},
+        parameters={
+            "results": RESULTS,
+            "figures": FIGURES,
+            "races": calibrations(),
+            "pairs": {name: it["pairs"] for name, it in config["algorithms"].items()},
+        },
     message:
         "Panels and Figure 1"
     script:
@@ -126,6 +145,8 @@ rule summary:
         code=code("summarize.py", *algorithm_files()),
         aggregate=f"{RESULTS}/aggregate.parquet",
         optimum=f"{RESULTS}/optimum.json",
+        races=list(calibrations().values()),
+        verdicts=f"{RESULTS}/claims.csv",
     output:
         f"{RESULTS}/summary.txt",
     log:
@@ -136,6 +157,8 @@ rule summary:
     params:
         study=STUDY,
         figures=FIGURES,
+        races=calibrations(),
+        page=f"{RESULTS}/notebooks/figure1.html",
     message:
         "Summary"
     script:

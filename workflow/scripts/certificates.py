@@ -11,9 +11,8 @@ from pgpd_hf.support import storage
 
 with storage.job(snakemake):
     cmdp = CMDP.load(snakemake.input.environment)
-    calibrated = None
-    for path in snakemake.input.steps:
-        calibrated = read_steps(path)[None]
+    steps = snakemake.input.steps
+    calibrated = read_steps(steps[0]) if steps else None
     tables = []
     for case in (Case(**case) for case in snakemake.params.cases):
         setting = Setting(**with_steps(case.setting, calibrated))

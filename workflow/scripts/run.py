@@ -7,8 +7,7 @@ from pgpd_hf.support import storage
 
 with storage.job(snakemake):
     cases = [Case(**case) for case in snakemake.params.cases]
-    calibrated = {}
-    for path in snakemake.input.get("steps", []):
-        calibrated |= read_steps(path)
+    steps = snakemake.input.get("steps", [])
+    calibrated = read_steps(steps[0]) if steps else None  # all cases are of one algorithm
     cmdp = CMDP.load(snakemake.input.environment)
     storage.write_table(snakemake.output[0], run_cases(cases, cmdp, calibrated))

@@ -4,11 +4,13 @@ import pandas as pd
 
 from pgpd_hf import statistics
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.claims import report
 from pgpd_hf.runs import METRICS
+from pgpd_hf.studies.calibration import describe_race
 from pgpd_hf.support import storage
 
 
-def describe(study, aggregate, optimum, figures):
+def describe(study, aggregate, optimum, races, verdicts, figures):
     """Lines that a person reads at the end of a run."""
     kind = "binds" if optimum["binding"] else "does not bind"
     yield f"Study {study}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind}"
@@ -25,7 +27,16 @@ def describe(study, aggregate, optimum, figures):
         yield f"{get_algorithm(row['algorithm']).label:<16}{evaluators:>6}   {'  '.join(cells)}"
     yield ""
     seeds = aggregate["seeds"].iloc[0]
+    for algorithm, scores in races.items():
+        yield f"Step sizes of {get_algorithm(algorithm).label}: {describe_race(scores)}"
     yield f"Means over {seeds} seeds with {statistics.LEVEL:.0%} intervals."
+    yield ""
+    found = report.of_experiment(verdicts)
+    yield f"Does it reproduce? {report.in_short(found)} with these seeds:"
+    yield from (f"  {row['verdict']:<13}{row['statement']}" for _, row in found.iterrows())
+    yield f"Why: {snakemake.params.page}."
+    yield "With more seeds, other readings and other environments: make claims."
+    yield ""
     yield f"Figures: {figures}/figure1.pdf. Notebooks and tables: results/{study}/."
 
 
@@ -34,6 +45,8 @@ with storage.job(snakemake):
         snakemake.params.study,
         storage.read_table(snakemake.input.aggregate),
         storage.read_json(snakemake.input.optimum),
+        {name: storage.read_table(path) for name, path in snakemake.params.races.items()},
+        storage.read_table(snakemake.input.verdicts),
         snakemake.params.figures,
     )
     storage.write_text(snakemake.output[0], "\n".join(lines) + "\n")

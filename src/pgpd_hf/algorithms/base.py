@@ -73,13 +73,14 @@ import numpy as np
 from pgpd_hf.core import links, policies
 from pgpd_hf.core.arguments import require_integer, require_number, require_one_of, shown
 from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.evaluators import ESTIMATORS
 from pgpd_hf.core.optima import Optimum
 from pgpd_hf.core.simulator import count_words
 
 DIRECTIONS = ("sphere", "tangent")
 # Beyond these, one run would exceed the memory of any machine, or take a lifetime.
 LARGEST = {"iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
-OPTIONS = ("perturbation", "directions")  # that only some algorithms have
+OPTIONS = ("estimator", "perturbation", "directions")  # that only some algorithms have
 MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 
 
@@ -103,6 +104,9 @@ class Setting:
         Upper end of :math:`\Lambda`; None for the paper's :math:`2/((1-\gamma)\xi)`.
     link : str
         Name of the link function of all three questions.
+    estimator : {"plug-in", "unbiased"}
+        How differences are estimated from votes: as printed, or without bias
+        (:func:`~pgpd_hf.core.evaluators.unbiased_estimates`).
     perturbation : float or None
         :math:`\mu`, the perturbation radius of zeroth-order methods; None for Theorem 2's.
     directions : {"sphere", "tangent"}
@@ -134,6 +138,7 @@ class Setting:
     dual_step: float | None = None
     multiplier_bound: float | None = None
     link: str = "logistic"
+    estimator: str = "plug-in"
     perturbation: float | None = None
     directions: str = "sphere"
     parameterization: str | None = None
@@ -154,6 +159,7 @@ class Setting:
                 raise ValueError(f"{name}: a {least} number expected, got {shown(value)}")
             object.__setattr__(self, name, number)
         links.get_link(self.link)
+        require_one_of("estimator", self.estimator, ESTIMATORS)
         require_one_of("directions", self.directions, DIRECTIONS)
         if self.parameterization is not None:
             known = policies.PARAMETERIZATIONS

@@ -29,6 +29,7 @@ class NPGPDHF(Algorithm):
 
     name = "npgpd_hf"
     label = "NPGPD-HF"
+    options = ("estimator",)
     rate = -1 / 2
 
     def __init__(self, cmdp, optimum, setting):

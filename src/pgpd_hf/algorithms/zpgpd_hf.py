@@ -58,7 +58,7 @@ class ZPGPDHF(Algorithm):
     name = "zpgpd_hf"
     label = "ZPGPD-HF"
     parameterizations = ("direct", "softmax")
-    options = ("perturbation", "directions")
+    options = ("estimator", "perturbation", "directions")
     rate = -1 / 4
 
     def __init__(self, cmdp, optimum, setting):

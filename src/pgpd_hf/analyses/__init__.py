@@ -13,9 +13,6 @@ A file of this folder is an analysis. It has
   notebook, notebooks/NAME.ipynb, which gets `results` (the folder), `runs` (the files) and what
   `parameters(config)` says; an analysis without a notebook has `tabulate(runs)` instead, which
   gives the tables by name.
-
-Cases with an `instance` have step sizes of their own: `calibrated(config, part)` then gives the
-configuration whose `calibration` chooses them.
 """
 
 import importlib

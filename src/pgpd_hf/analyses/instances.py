@@ -1,4 +1,7 @@
-"""Random instances as replicates: runs on other draws of P, r and g, with their own step sizes."""
+"""Random instances as replicates: runs on other draws of P, r and g.
+
+A group has one pair of step sizes for all its instances, which races on other instances.
+"""
 
 from pgpd_hf.cases import Case
 from pgpd_hf.core.optima import solve_unconstrained
@@ -23,15 +26,14 @@ def plan(config):  # noqa: D103
 
 def check(config, schema):  # noqa: D103
     instances = config["claims"]["instances"]
-    if any(group["numbers"] for group in instances["groups"].values()):
-        configuration.require_candidates(
-            "claims.instances.calibration", instances["calibration"], config["algorithms"]
-        )
     for group, options in instances["groups"].items():
         key = f"claims.instances.groups.{group}"
         for name in {"file", "instance"} & set(options.get("environment", {})):
             raise ValueError(f"{key}.environment.{name}: the instances are those of {key}.numbers")
-        for number in options["numbers"]:
+        both = sorted(set(options["numbers"]) & set(options.get("tuning", [])))
+        if both:
+            raise ValueError(f"{key}.tuning: {both[0]} is one of the instances that are judged")
+        for number in (*options["numbers"], *options.get("tuning", [])):
             changes = {**options.get("environment", {}), "instance": number}
             cmdp = configuration.check_environment(f"{key}.environment", config, changes, schema)
             binds = solve_unconstrained(cmdp).utility_value < cmdp.threshold
@@ -51,15 +53,39 @@ def groups(config):
     Returns
     -------
     dict
-        By group that has instances. The number of the instance is left to the runs.
+        By group that has instances. The number of the instance is left to the runs; `tuning` has
+        those on which step sizes race.
     """
     instances = config["claims"]["instances"]
-    common = {key: instances[key] for key in ("seeds", "calibration")}
     return {
-        group: overlay(config, {**common, "environment": options.get("environment", {})})
+        group: overlay(
+            config,
+            {
+                "seeds": instances["seeds"],
+                "environment": options.get("environment", {}),
+                "calibration": {"seeds": config["claims"]["race_seeds"]},
+                "tuning": options.get("tuning", []),
+            },
+        )
         for group, options in instances["groups"].items()
         if options["numbers"]
     }
+
+
+def calibrations(config):
+    """Configurations whose races choose the step sizes of groups.
+
+    Parameters
+    ----------
+    config : dict
+        The study's.
+
+    Returns
+    -------
+    dict
+        By folder. Groups without `tuning` take the step sizes of the study, and are left out.
+    """
+    return {_folder(group): study for group, study in groups(config).items() if study["tuning"]}
 
 
 def judged(config):
@@ -103,6 +129,23 @@ def judged_with(config, folder):
     return [group, *(name for name in groups(config) if name in others)]
 
 
+def environments(config, folder):
+    """Environments whose runs the verdicts in a folder are about.
+
+    Parameters
+    ----------
+    config, folder
+        As for :func:`judged_with`.
+
+    Returns
+    -------
+    dict
+        By group, the options of the environment, without the number of the instance.
+    """
+    studies = groups(config)
+    return {group: studies[group]["environment"] for group in judged_with(config, folder)}
+
+
 def _cases(group, study, algorithm, number):
     return [
         Case(
@@ -111,25 +154,12 @@ def _cases(group, study, algorithm, number):
             tuple(range(study["seeds"])),
             f"instance {number}",
             configuration.vary(study, {"instance": number}),
-            instance=number,
+            calibration=_folder(group) if study["tuning"] else "",
             labels={"group": group, "instance": number},
         )
         for evaluators in study["evaluators"]
     ]
 
 
-def calibrated(config, part):
-    """Configuration whose `calibration` chooses the step sizes of a part.
-
-    Parameters
-    ----------
-    config : dict
-        The study's.
-    part : str
-        Of :func:`plan`.
-
-    Returns
-    -------
-    dict
-    """
-    return groups(config)[part.partition("/")[0]]
+def _folder(group):
+    return f"instances/{group}/"

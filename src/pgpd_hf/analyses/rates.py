@@ -18,6 +18,7 @@ from pgpd_hf.studies import configuration
 TARGET = "all"
 TABLES = {"rates": "Rates in T (table)"}
 METRICS = ("gap", "violation")
+SLOPES = (*METRICS, "priced_gap")
 RUNS = ["algorithm", "step_rule", "evaluators"]
 
 
@@ -110,10 +111,11 @@ def slopes(table):
     Returns
     -------
     pandas.DataFrame
-        A row per algorithm, step_rule, evaluators and metric: slope, low and high (95 % bootstrap
-        interval over seeds; NaN where a mean is not positive), and the promised exponent.
+        A row per algorithm, step_rule, evaluators and metric of :data:`SLOPES`: slope, low and high
+        (95 % bootstrap interval over seeds; NaN where a mean is not positive), and the promised
+        exponent.
     """
-    found = summaries.slopes(table, METRICS, keys=RUNS)
+    found = summaries.slopes(table, SLOPES, keys=RUNS)
     found = found.rename(columns={"slope_low": "low", "slope_high": "high"})
     found["promised"] = pd.array(
         [get_algorithm(name).rate for name in found["algorithm"]], "Float64"

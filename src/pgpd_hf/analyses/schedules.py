@@ -40,7 +40,8 @@ def check(config, schema):  # noqa: D103
             get_algorithm(algorithm).refuse_idle(changes)
         for name in options["phases"]:
             with located(f"schedules.phases.{name}"):
-                _case(config, algorithm, name, 0)
+                case = _case(config, algorithm, name, 0)
+                configuration.require_estimates(config, case.setting)
     check_costs(options["phases"])
 
 

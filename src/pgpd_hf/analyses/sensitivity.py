@@ -27,7 +27,7 @@ def check(config, schema):  # noqa: D103
     plan(config)
 
 
-def tabulate(runs, claims):
+def tabulate(runs, claims, span):
     """What holds at each setting.
 
     Parameters
@@ -36,21 +36,23 @@ def tabulate(runs, claims):
         Traces of this analysis, of one algorithm.
     claims : dict
         Made by :func:`pgpd_hf.claims.load_claims`.
+    span : float
+        Difference between the largest and the smallest utility value on the study's environment.
 
     Returns
     -------
     pandas.DataFrame
         A row per axis, position and M: axis, first, second, evaluators, gap and violation (mean
-        over the last quarter, in units of the largest value), holding and decidable (numbers of
-        statements about this algorithm alone that the estimates bear out, and that they can
-        decide).
+        over the last quarter, in the units of :mod:`pgpd_hf.claims.evidence`), holding and
+        decidable (numbers of statements about this algorithm alone that the estimates bear out, and
+        that they can decide).
     """
     rows = []
     position = ["axis", "first", "second"]
     for key, traces in runs.groupby(position, sort=False, dropna=False):
-        sizes = traces[["states", "actions", "value_bound", "algorithm"]].iloc[0]
-        member = Member(traces, sizes["value_bound"], sizes["states"] * sizes["actions"])
-        evidence = Evidence([member])
+        sizes = traces[["states", "actions", "optimal_multiplier", "algorithm"]].iloc[0]
+        size = sizes["states"], sizes["actions"]
+        evidence = Evidence([Member(traces, span, sizes["optimal_multiplier"], *size)])
         holds = [verdict for verdict in point_verdicts(claims, evidence) if verdict is not None]
         for evaluators in traces["evaluators"].unique():
             row = dict(zip(position, key, strict=True)) | {"evaluators": evaluators}

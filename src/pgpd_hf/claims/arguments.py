@@ -23,7 +23,9 @@ def evaluators(least, most=100):
 amount = {"type": "number", "minimum": 0}
 one_number = {"type": ["integer", "null"], "minimum": 1}  # of evaluators; null: infinitely many
 rate_column = one_of(*RATE_COLUMNS)
+rate_columns = {"type": "array", "items": rate_column, "minItems": 1, "uniqueItems": True}
 window = one_of(*STATISTICS)
+curve = {"type": ["string", "null"]}  # in a table of an analysis; null: the only one
 ARGUMENTS = {
     "algorithm": one_of(*ALGORITHMS),
     "than": one_of(*ALGORITHMS),
@@ -35,6 +37,12 @@ ARGUMENTS = {
     "margin": amount,
     "groups": {"type": "array", "items": {"type": "string"}, "minItems": 2},
     "steps": one_of("study", "theorem"),
+    "horizons": {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 2},
+    "schedule": {"type": "string"},
+    "curve": curve,
+    "curves": {"type": "array", "items": curve, "minItems": 2, "maxItems": 2},
+    "quantity": {"type": "string"},
+    "outcome": one_of("gap", "priced_gap", "late_gap", "late_priced_gap"),
     "rate": {"type": "number"},
     "at": one_of("least", "most"),
     "reason": {"type": "string"},

@@ -3,8 +3,9 @@
 A criterion is a function in this file, decorated with :func:`criterion`; nothing else has to be
 changed to add one. config/claims.yaml gives its keyword arguments, which are checked by their
 names or annotations (:mod:`pgpd_hf.claims.arguments`). It yields parts, each a contrast and an
-open interval, and a statement holds if all parts do. The first line of its docstring says what it
-demands; config/README.md lists it.
+open interval, and a statement holds if all parts do. A part says how its interval moves with the
+margin; all parts of a criterion that move have to move the same way, so that the verdict changes
+at one margin. The first line of its docstring says what it demands; config/README.md lists it.
 """
 
 import inspect
@@ -15,10 +16,11 @@ from dataclasses import dataclass
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.claims import arguments as check
-from pgpd_hf.claims.evidence import Contrast, Slope, Term, Undecidable, evaluators_text
+from pgpd_hf.claims.evidence import Contrast, Entry, Term, Undecidable, evaluators_text
 
 CRITERIA: dict[str, Callable] = {}
 _SIGNS = {"optimality_gap": "gap", "constraint_violation": "violation"}
+_ALLOWED, _DEMANDED = 1, -1  # what a margin does: it widens the interval, or narrows it
 
 
 @dataclass(frozen=True)
@@ -32,24 +34,54 @@ class Part:
     contrast : Contrast
         What is estimated.
     above, below : float
-        The ends of the interval.
+        The ends of the interval for margin zero.
+    widens : {1, 0, -1}
+        By how much each end moves outwards per unit of the margin: 1 for "differs by less than",
+        -1 for "larger by more than", 0 if the margin does not matter.
     """
 
     label: str
     contrast: Contrast
     above: float = -math.inf
     below: float = math.inf
+    widens: int = 0
 
-    @property
-    def text(self):
-        """str: the demand, such as "gap(64) < 0.02"."""
-        if math.isfinite(self.above) and math.isfinite(self.below):
-            if self.above == -self.below:
-                return f"|{self.label}| < {self.below:g}"
-            return f"{self.above:g} < {self.label} < {self.below:g}"
-        if math.isfinite(self.above):
-            return f"{self.label} > {self.above:g}"
-        return f"{self.label} < {self.below:g}"
+    def ends(self, margin):
+        """Ends of the interval.
+
+        Parameters
+        ----------
+        margin : float
+            The margin.
+
+        Returns
+        -------
+        above, below : float
+            Infinite where the interval has no end.
+        """
+        return self.above - self.widens * margin, self.below + self.widens * margin
+
+    def text(self, margin):
+        """Say what is demanded.
+
+        Parameters
+        ----------
+        margin : float
+            The margin.
+
+        Returns
+        -------
+        str
+            Such as "gap(64) < 0.1".
+        """
+        above, below = self.ends(margin)
+        if math.isfinite(above) and math.isfinite(below):
+            if above == -below:
+                return f"|{self.label}| < {below:g}"
+            return f"{above:g} < {self.label} < {below:g}"
+        if math.isfinite(above):
+            return f"{self.label} > {above:g}"
+        return f"{self.label} < {below:g}"
 
 
 def criterion(function):
@@ -119,26 +151,49 @@ def make_parts(options):
     Raises
     ------
     ValueError
-        If no theorem promises a rate that it asks for.
+        If no theorem promises a rate that it asks for, or the criterion itself is faulty: its
+        parts move with a margin that it does not have, or in both directions.
     Undecidable
         If no run can decide.
     """
     given = {name: value for name, value in options.items() if name != "test"}
-    return list(CRITERIA[options["test"]](**given))
+    parts = list(CRITERIA[options["test"]](**given))
+    moving = {part.widens for part in parts} - {0}
+    if moving and "margin" not in given:
+        raise ValueError(f"{options['test']}: a margin expected, because its parts move with one")
+    if len(moving) > 1:
+        raise ValueError(f"{options['test']}: one direction of the margin expected, got both")
+    return parts
 
 
 def _value(algorithm, evaluators, column, statistic, **others):
     return Contrast({Term(algorithm, evaluators, column, statistic, **others): 1.0})
 
 
+def _entry(table, name, **where):
+    options = {key: where.pop(key) for key in ("per", "discounted") if key in where}
+    return Contrast({Entry(table, tuple(where.items()), name, **options): 1.0})
+
+
 def _slope(algorithm, steps, evaluators, column):
     if get_algorithm(algorithm).rate is None:
         raise ValueError(f"no theorem promises a rate for {algorithm!r}")
-    return Contrast({Slope(algorithm, steps, evaluators, column): 1.0})
+    where = {"algorithm": algorithm, "step_rule": steps, "evaluators": evaluators}
+    return _entry("rates", "slope", **where, metric=column)
 
 
-def _within(label, contrast, margin):
-    return Part(label, contrast, above=-margin, below=margin)
+def _joint_slope(algorithm, steps, column):
+    """Slope against log T where M and H grow with T, as in the corollary."""
+    where = {"sweep": "corollary", "algorithm": algorithm, "curve": f"{steps} steps"}
+    return _entry("slopes", "slope", **where, metric=column)
+
+
+def _within(label, contrast):
+    return Part(label, contrast, above=0.0, below=0.0, widens=_ALLOWED)
+
+
+def _more(label, contrast):
+    return Part(label, contrast, above=0.0, widens=_DEMANDED)
 
 
 def _between(algorithm, column, statistic, first, second):
@@ -162,7 +217,7 @@ def falls_early(*, algorithm, column, statistic, evaluators, share, margin):
         windows = "start", statistic, "last_quarter"
         start, early, end = (_value(algorithm, m, column, window) for window in windows)
         fall = f"fall of {_SIGNS[column]}({m}) to the"
-        yield Part(f"{fall} last quarter", start - end, above=margin)
+        yield _more(f"{fall} last quarter", start - end)
         label = f"{fall} {_words(statistic)} minus {share:g} of that"
         yield Part(label, start - early - share * (start - end), above=0)
 
@@ -171,75 +226,81 @@ def falls_early(*, algorithm, column, statistic, evaluators, share, margin):
 def levels_off(*, algorithm, column, statistics, evaluators, margin):
     """The means over the two windows differ by less than the margin."""
     for m in evaluators:
-        first, second = (_value(algorithm, m, column, statistic) for statistic in statistics)
-        label = f"change of {_SIGNS[column]}({m}) from {_words(' to '.join(statistics))}"
-        yield _within(label, first - second, margin)
+        yield _change(algorithm, column, statistics, m)
 
 
 @criterion
-def most_of_the_gain(
-    *, algorithm, column, statistic, evaluators: check.evaluators(3, 3), share, margin
-):
-    """The first increase of M lowers the curve by more than the margin, and the share of both."""
+def steady(*, algorithm, statistics, evaluators, margin):
+    """Gap, violation and multiplier differ by less than the margin between the two windows."""
+    for m in evaluators:
+        for column in (*_SIGNS, "multiplier"):
+            yield _change(algorithm, column, statistics, m)
+
+
+def _change(algorithm, column, statistics, m):
+    first, second = (_value(algorithm, m, column, statistic) for statistic in statistics)
+    label = f"change of {_SIGNS.get(column, column)}({m}) from {_words(' to '.join(statistics))}"
+    return _within(label, first - second)
+
+
+@criterion
+def most_of_the_gain(*, algorithm, column, statistic, evaluators: check.evaluators(3, 3), share):
+    """More M lowers the curve, and the first increase by more than the share of the whole gain."""
     few, some, many = evaluators
-    gain, early = _between(algorithm, column, statistic, few, some)
-    _, whole = _between(algorithm, column, statistic, few, many)
-    yield Part(gain, early, above=margin)
-    yield Part(f"{gain} − {share:g} (({few}) − ({many}))", early - share * whole, above=0)
+    _, early = _between(algorithm, column, statistic, few, some)
+    gain, whole = _between(algorithm, column, statistic, few, many)
+    yield Part(gain, whole, above=0)
+    label = f"{_name(column, statistic)}: ({few}) − ({some}) − {share:g} (({few}) − ({many}))"
+    yield Part(label, early - share * whole, above=0)
 
 
 @criterion
 def equivalent(*, algorithm, column, statistic, evaluators: check.evaluators(2), margin):
     """The curves of any two M differ by less than the margin."""
     for pair in itertools.combinations(evaluators, 2):
-        yield _within(*_between(algorithm, column, statistic, *pair), margin)
+        yield _within(*_between(algorithm, column, statistic, *pair))
 
 
 @criterion
 def decreases_alike(*, algorithm, column, statistic, evaluators: check.evaluators(2), margin):
-    """Every curve starts above zero and falls by more than the margin; all M are equivalent."""
+    """Every curve falls, where its start is unsafe; any two M differ by less than the margin."""
     for m in evaluators:
-        start, end = (_value(algorithm, m, column, when) for when in ("start", "last_quarter"))
-        name = f"{_SIGNS[column]}({m})"
-        yield Part(f"start of {name}", start, above=0)
-        yield Part(f"fall of {name} to the last quarter", start - end, above=margin)
-    for pair in itertools.combinations(evaluators, 2):
-        yield _within(*_between(algorithm, column, statistic, *pair), margin)
+        start, end = (
+            _value(algorithm, m, column, when, violated=True) for when in ("start", "last_quarter")
+        )
+        yield Part(f"fall of {_SIGNS[column]}({m}) to the last quarter", start - end, above=0)
+    yield from equivalent(
+        algorithm=algorithm,
+        column=column,
+        statistic=statistic,
+        evaluators=evaluators,
+        margin=margin,
+    )
 
 
 @criterion
 def improves(*, algorithm, column, statistic, evaluators: check.evaluators(2), margin):
     """Every increase of M lowers the curve, and all together lower it by more than the margin."""
-    pairs = [(pair, 0) for pair in itertools.pairwise(evaluators)]
-    for pair, least in [*pairs, ((evaluators[0], evaluators[-1]), margin)]:
-        yield Part(*_between(algorithm, column, statistic, *pair), above=least)
+    for pair in itertools.pairwise(evaluators):
+        yield Part(*_between(algorithm, column, statistic, *pair), above=0)
+    yield _more(*_between(algorithm, column, statistic, evaluators[0], evaluators[-1]))
 
 
 @criterion
 def worse(*, algorithm, column, statistic, evaluators: check.evaluators(2), margin):
     """The curve of the first M is above all others by more than the margin."""
     for m in evaluators[1:]:
-        yield Part(*_between(algorithm, column, statistic, evaluators[0], m), above=margin)
-
-
-@criterion
-def larger(*, algorithm, than, column, statistic, evaluators, margin):
-    """For every M, `algorithm` is above `than` by more than the margin."""
-    for m in evaluators:
-        ours, theirs = (_value(name, m, column, statistic) for name in (algorithm, than))
-        label = f"{_name(column, statistic)}, M = {m}: {algorithm} − {than}"
-        yield Part(label, ours - theirs, above=margin)
+        yield _more(*_between(algorithm, column, statistic, evaluators[0], m))
 
 
 @criterion
 def slower(*, algorithm, than, column, statistic, evaluators, margin):
-    """At the iterations of `than`, `algorithm` is above it by more than the margin of its start."""
+    """At the iterations of `than`, `algorithm` is above it by more than the margin."""
     for m in evaluators:
         ours = _value(algorithm, m, column, statistic, clock=than)
-        theirs, start = _value(than, m, column, statistic), _value(algorithm, m, column, "start")
+        theirs = _value(than, m, column, statistic)
         when = f"{_name(column, statistic)} of {than}'s iterations, M = {m}"
-        label = f"{when}: {algorithm} − {than} − {margin:g} start"
-        yield Part(label, ours - theirs - margin * start, above=0)
+        yield _more(f"{when}: {algorithm} − {than}", ours - theirs)
 
 
 @criterion
@@ -249,7 +310,7 @@ def more_sensitive(*, algorithm, than, column, statistic, evaluators: check.eval
     (label, ours), (_, theirs) = (
         _between(name, column, statistic, *ends) for name in (algorithm, than)
     )
-    yield Part(f"{label}, {algorithm} minus {than}", ours - theirs, above=margin)
+    yield _more(f"{label}, {algorithm} minus {than}", ours - theirs)
 
 
 @criterion
@@ -257,8 +318,26 @@ def converges(*, algorithm, statistic, evaluators, margin):
     """The gap is within the margin of zero, and the violation is below the margin."""
     for m in evaluators:
         gap, violation = (_value(algorithm, m, column, statistic) for column in _SIGNS)
-        yield _within(f"gap({m}), {_words(statistic)}", gap, margin)
-        yield Part(f"violation({m}), {_words(statistic)}", violation, below=margin)
+        yield _within(f"gap({m}), {_words(statistic)}", gap)
+        label = f"violation({m}), {_words(statistic)}"
+        yield Part(label, violation, below=0.0, widens=_ALLOWED)
+
+
+@criterion
+def converges_jointly(*, algorithm, columns: check.rate_columns, steps, margin):
+    """Where T, M and H grow together, all slopes against log T are below minus the margin."""
+    for column in columns:
+        slope = _joint_slope(algorithm, steps, column)
+        label = f"slope of the average {_words(column)} along the corollary's schedule"
+        yield Part(label, slope, below=0.0, widens=_DEMANDED)
+
+
+@criterion
+def joint_rate(*, algorithm, column: check.rate_column, steps, rate, margin):
+    """Where T, M and H grow together, the slope against log T is below the rate plus the margin."""
+    label = f"slope of the average {_words(column)} along the corollary's schedule"
+    slope = _joint_slope(algorithm, steps, column)
+    yield Part(label, slope, below=rate, widens=_ALLOWED)
 
 
 @criterion
@@ -266,8 +345,9 @@ def falls_at_rate(
     *, algorithm, column: check.rate_column, steps, evaluators: check.one_number, rate, margin
 ):
     """The slope of the log average against log T is below the rate plus the margin."""
-    label = f"slope of the average {column}, M = {evaluators_text(evaluators)}"
-    yield Part(label, _slope(algorithm, steps, evaluators, column), below=rate + margin)
+    label = f"slope of the average {_words(column)}, M = {evaluators_text(evaluators)}"
+    slope = _slope(algorithm, steps, evaluators, column)
+    yield Part(label, slope, below=rate, widens=_ALLOWED)
 
 
 @criterion
@@ -276,22 +356,89 @@ def slower_rate(
 ):
     """The slope of `algorithm` against log T is above that of `than` by more than the margin."""
     ours, theirs = (_slope(name, steps, evaluators, column) for name in (algorithm, than))
-    label = f"slope of the average {column}, M = {evaluators_text(evaluators)}"
-    yield Part(f"{label}: {algorithm} − {than}", ours - theirs, above=margin)
+    label = f"slope of the average {_words(column)}, M = {evaluators_text(evaluators)}"
+    yield _more(f"{label}: {algorithm} − {than}", ours - theirs)
+
+
+@criterion
+def bias_falls(*, algorithm, curve, quantity, margin):
+    """What finite M costs beside M = ∞ falls with M: its slope is below minus the margin."""
+    where = {"sweep": "people", "algorithm": algorithm, "curve": curve, "quantity": quantity}
+    slope = _entry("effects", "slope", **where, metric="priced_gap")
+    label = f"slope of the priced gap against M, {quantity}"
+    yield Part(label, slope, below=0.0, widens=_DEMANDED)
+
+
+@criterion
+def larger_bias(*, algorithm, than, curves, evaluators, margin):
+    """At the same M, finite M costs `algorithm` more than `than`, by more than the margin."""
+    for m in evaluators:
+        ours, theirs = map(_cost_of_people, (algorithm, than), curves, (m, m))
+        label = f"priced gap({m}) − priced gap(inf): {algorithm} − {than}"
+        yield _more(label, ours - theirs)
+
+
+def _cost_of_people(algorithm, curve, m):
+    where = {"sweep": "people", "algorithm": algorithm, "curve": curve, "metric": "priced_gap"}
+    finite, infinite = (
+        _entry("effects_means", "mean", **where, value=value, per="optimality_gap")
+        for value in (float(m), math.inf)
+    )
+    return finite - infinite
+
+
+@criterion
+def decays_with_horizon(*, algorithm, horizons, margin):
+    """What the dual step misreads shrinks with H, by γ per step up to the margin."""
+    for short, long in itertools.pairwise(horizons):
+        before, after, expected = (
+            _entry(
+                "effects_means",
+                "mean",
+                sweep="horizon",
+                algorithm=algorithm,
+                value=float(horizon),
+                metric="misread",
+                per="constraint_violation",
+                discounted=steps,
+            )
+            for horizon, steps in ((short, 0), (long, 0), (short, long - short))
+        )
+        # Returns that stop early lack value: what is misread is negative.
+        yield Part(f"misread({long}) − misread({short})", after - before, above=0)
+        yield _within(f"misread({long}) − γ^{long - short} misread({short})", after - expected)
+
+
+@criterion
+def schedule_no_worse(*, algorithm, schedule, outcome, margin):
+    """At equal cost, the schedule is above constant M and H by less than the margin."""
+    yield Part(*_schedule(algorithm, schedule, outcome), below=0.0, widens=_ALLOWED)
+
+
+@criterion
+def schedule_better(*, algorithm, schedule, outcome, margin):
+    """At equal cost, the schedule is below constant M and H by more than the margin."""
+    yield Part(*_schedule(algorithm, schedule, outcome), below=0.0, widens=_DEMANDED)
+
+
+def _schedule(algorithm, schedule, outcome):
+    where = {"algorithm": algorithm, "schedule": schedule, "metric": outcome}
+    difference = _entry("schedules", "difference", **where, per="optimality_gap")
+    return f"{_words(outcome)}: schedule '{schedule}' − constant", difference
 
 
 @criterion
 def equal_across_sizes(*, algorithm, column, statistic, evaluators, groups, margin):
     """The last group of instances differs from the first by less than the margin."""
     for label, contrast in _sizes(algorithm, column, statistic, evaluators, groups):
-        yield _within(label, contrast, margin)
+        yield _within(label, contrast)
 
 
 @criterion
 def worse_with_size(*, algorithm, column, statistic, evaluators, groups, margin):
     """The last group of instances is above the first by more than the margin."""
     for label, contrast in _sizes(algorithm, column, statistic, evaluators, groups):
-        yield Part(label, contrast, above=margin)
+        yield _more(label, contrast)
 
 
 def _sizes(algorithm, column, statistic, evaluators, groups):
@@ -307,13 +454,13 @@ def _sizes(algorithm, column, statistic, evaluators, groups):
 @criterion
 def questions(*, algorithm, evaluators, at, margin):
     """Questions per iteration and state-action pair are more, or fewer, than the margin."""
-    end = {"least": "above", "most": "below"}[at]
+    end = {"least": {"above": 0.0, "widens": _DEMANDED}, "most": {"below": 0.0, "widens": _ALLOWED}}
     for m in evaluators:
         asked = _value(algorithm, m, "questions", "whole")
-        yield Part(f"questions per iteration / |S||A|, M = {m}", asked, **{end: margin})
+        yield Part(f"questions per iteration / |S||A|, M = {m}", asked, **end[at])
 
 
 @criterion
 def undecided(*, reason):
     """No run can decide; the reason says why."""
-    raise Undecidable(reason)
+    raise Undecidable(f"not asked by any run: {reason}")

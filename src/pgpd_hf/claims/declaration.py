@@ -8,15 +8,17 @@ from pgpd_hf.core.arguments import located, require_one_of
 from pgpd_hf.support.validation import conform, read_yaml
 
 
-def load_claims(path, schema):
+def load_claims(path, schema, own=()):
     """Read the statements.
 
     Parameters
     ----------
     path : path-like
-        YAML file.
+        YAML file with the level and the paper's statements.
     schema : dict
         Its JSON Schema.
+    own : sequence of path-like
+        Files with further statements; they have no level.
 
     Returns
     -------
@@ -28,6 +30,22 @@ def load_claims(path, schema):
     ValueError
         One line that names the file, the statement and what is wrong.
     """
+    content = _load(path, schema)
+    if "level" not in content:
+        raise ValueError(f"{path}: the key 'level' is missing")
+    owners = dict.fromkeys(content["claims"], path)
+    for file in own:
+        more = _load(file, schema)
+        if "level" in more:
+            raise ValueError(f"{file}: level: only {path} says it, for all statements")
+        for name, claim in more["claims"].items():
+            if name in owners:
+                raise ValueError(f"{file}: claims.{name}: {owners[name]} has a statement so named")
+            content["claims"][name], owners[name] = claim, file
+    return content
+
+
+def _load(path, schema):
     content = read_yaml(path)
     with located(path):
         conform(content, schema)
@@ -38,4 +56,9 @@ def load_claims(path, schema):
             conform(options, argument_schema(options["test"]), key)
             with located(key), suppress(Undecidable):
                 make_parts(options)
+            counted = options["test"] == "questions"
+            if counted != (claim.get("kind") == "arithmetic"):
+                raise ValueError(
+                    f"claims.{name}.kind: arithmetic for the test questions, and for no other one"
+                )
     return content

@@ -1,9 +1,13 @@
-r"""Evidence: statistics of the curves of runs, per seed or per instance.
+r"""Evidence: statistics of the curves of runs, per seed or per instance, and entries of tables.
 
 A statistic is the mean of a curve over a window of the run, such as its last quarter. A contrast is
-a weighted sum of statistics of several algorithms and numbers of evaluators. All values are in
-units of the largest possible value, scale :math:`/(1-\gamma)`, so that a margin means the same in
-any scale.
+a weighted sum of statistics of several algorithms and numbers of evaluators, or of entries of the
+tables of analyses.
+
+Values are in units of what the curve can do, so that a margin means the same on every CMDP: a gap
+in units of the gap of the start, :math:`V_r^\star - V_r`, a violation in units of
+:math:`\max_\pi V_g - \min_\pi V_g`, the multiplier in units of :math:`\lambda^\star`. Where
+such a unit is not positive, statements about that curve are undecidable.
 
 The unit of replication is the seed; for random instances it is the instance, and its seeds are
 averaged first. Runs of different algorithms and M are independent, so the variances of their means
@@ -16,6 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.statistics import error_of_sum
 
 STATISTICS = {  # windows of a run, as shares of T
@@ -26,8 +31,18 @@ STATISTICS = {  # windows of a run, as shares of T
     "last_quarter": (0.75, 1.0),
     "whole": (0.0, 1.0),
 }
-COLUMNS = ("optimality_gap", "constraint_violation")
-RATE_COLUMNS = ("gap", "violation")
+COLUMNS = {  # of curves, and what they are measured in
+    "optimality_gap": "V_r* − V_r, in units of V_r* − V_r of the start",
+    "constraint_violation": "b − V_g, in units of max V_g − min V_g over all policies",
+}
+RATE_COLUMNS = ("gap", "violation", "priced_gap")
+_MISSING_UNITS = {
+    "optimality_gap": "the start is no worse than the optimum, so there is no gap to close",
+    "constraint_violation": "all policies are equally safe",
+    "multiplier": "the constraint does not bind, so the multiplier is compared with nothing",
+}
+_NOT_HERE = "not asked by this run"
+_TINY = 1e-12  # smaller units than this are rounding
 _POINTS = 51  # points of a window at which a curve is interpolated
 _DECIMALS = 12  # values are rounded, so that constant samples have no variance
 
@@ -38,16 +53,18 @@ class Undecidable(Exception):
 
 @dataclass(frozen=True)
 class Member:
-    r"""Runs on one CMDP.
+    r"""Runs on one CMDP, all from the same start.
 
     Attributes
     ----------
     traces : pandas.DataFrame
-        Rows of :func:`pgpd_hf.run`.
-    value_bound : float
-        Largest possible value.
-    pairs : int
-        :math:`|S||A|`.
+        Rows of :func:`pgpd_hf.run`, those of iteration 0 among them.
+    utility_span : float
+        :math:`\max_\pi V_g - \min_\pi V_g`, made by :func:`pgpd_hf.core.optima.utility_span`.
+    multiplier : float
+        :math:`\lambda^\star`.
+    states, actions : int
+        :math:`|S|` and :math:`|A|`.
     shift : float
         Added to the optimality gap; nonzero if the gap is to refer to another optimum.
     instance : int
@@ -57,8 +74,10 @@ class Member:
     """
 
     traces: pd.DataFrame
-    value_bound: float
-    pairs: int
+    utility_span: float
+    multiplier: float
+    states: int
+    actions: int
     shift: float = 0.0
     instance: int = 0
     group: str = ""
@@ -75,13 +94,16 @@ class Term:
     evaluators : int
         M.
     column : str
-        One of :data:`COLUMNS`, or "questions": questions per iteration and state-action pair.
+        One of :data:`COLUMNS`, "multiplier", or "questions": questions per iteration and
+        state-action pair.
     statistic : str
         A key of :data:`STATISTICS`.
     clock : str, optional
         Algorithm whose T the window is a share of; by default the same algorithm.
     group : str, optional
         Group of instances; by default the first.
+    violated : bool
+        Look only where the start violates the constraint.
     """
 
     algorithm: str
@@ -90,30 +112,37 @@ class Term:
     statistic: str
     clock: str | None = None
     group: str | None = None
+    violated: bool = False
 
 
 @dataclass(frozen=True)
-class Slope:
-    """A slope of the sweep over T.
+class Entry:
+    r"""A number with an interval in the table of an analysis.
 
     Attributes
     ----------
-    algorithm, steps : str
-        Algorithm and step rule in the table of rates.
-    evaluators : int or None
-        M; None for infinitely many.
-    column : str
-        One of :data:`RATE_COLUMNS`.
+    table : str
+        Name of the table, such as "rates".
+    where : tuple of pairs
+        Columns and what stands there; None where nothing does.
+    name : str
+        Column of the number. The ends of its 95 % interval are in `NAME_low` and `NAME_high`, or
+        else in `low` and `high`.
+    per : str, optional
+        One of :data:`COLUMNS` in whose unit the number is taken.
+    discounted : int
+        The number is multiplied by :math:`\gamma` to this power.
     """
 
-    algorithm: str
-    steps: str
-    evaluators: int | None
-    column: str
+    table: str
+    where: tuple
+    name: str
+    per: str | None = None
+    discounted: int = 0
 
 
 class Contrast(dict):
-    """A weighted sum: the weight of each term or slope.
+    """A weighted sum: the weight of each term or entry.
 
     Examples
     --------
@@ -142,6 +171,8 @@ class Estimate:
         Estimate and standard error.
     freedom : float
         Degrees of freedom of the t distribution.
+    units : int, optional
+        Seeds or instances of the curve that has fewest, if the contrast is of curves.
     single : ndarray, float64, shape (n,), optional
         The contrast of each unit alone, if all terms have the same units.
     """
@@ -149,6 +180,7 @@ class Estimate:
     value: float
     error: float
     freedom: float
+    units: int | None = None
     single: np.ndarray | None = None
 
     def interval(self, level):
@@ -184,7 +216,7 @@ def evaluators_text(evaluators):
 
 
 class Evidence:
-    """Curves of the runs of one reading, or of many instances.
+    r"""Curves of the runs of one reading, or of many instances.
 
     Parameters
     ----------
@@ -196,14 +228,27 @@ class Evidence:
         Whether a curve shows the iterate's value or the running average.
     violation : {"signed", "positive"}
         Whether negative violations count as zero.
-    rates : pandas.DataFrame, optional
-        Made by :func:`pgpd_hf.analyses.rates.slopes`.
+    tables : dict of pandas.DataFrame, optional
+        Tables of analyses by name: rates, effects, effects_means, slopes, schedules.
+    discount : float, optional
+        :math:`\gamma` of the CMDP that the tables are about.
     """
 
-    def __init__(self, members, unit="seed", curve="iterate", violation="signed", rates=None):
+    def __init__(
+        self,
+        members,
+        unit="seed",
+        curve="iterate",
+        violation="signed",
+        tables=None,
+        discount=None,
+    ):
         self.unit = unit
-        self.rates = rates
+        self.tables = tables or {}
+        self.discount = discount
         self.groups = list(dict.fromkeys(member.group for member in members))
+        self._size = members[0].states, members[0].actions
+        self._units = {}  # of the columns of the last member
         self._curves = {}
         for member in members:
             self._read(member, curve, violation)
@@ -211,26 +256,39 @@ class Evidence:
 
     def _read(self, member, curve, violation):
         prefix = {"iterate": "", "average": "mean_"}[curve]
-        traces = member.traces
-        for (algorithm, m), runs in traces.groupby(["algorithm", "evaluators"], sort=False):
+        pairs = member.states * member.actions
+        for (algorithm, m), runs in member.traces.groupby(["algorithm", "evaluators"], sort=False):
             curves = runs.pivot(index="seed", columns="iteration")  # seeds down
             seeds, iterations = (curves["queries"].axes[k].to_numpy() for k in (0, 1))
-            violations = curves[f"{prefix}constraint_violation"].to_numpy()
+            table = {name: curves[name].to_numpy() for name in curves.columns.levels[0]}
+            violations = table[f"{prefix}constraint_violation"]
             if violation == "positive":
                 violations = violations.clip(min=0)
-            gaps = curves[f"{prefix}optimality_gap"].to_numpy() + member.shift
-            asked = curves["queries"].to_numpy()[:, -1:] / m / iterations[-1] / member.pairs
+            asked = table["queries"][:, -1:] / m / iterations[-1] / pairs
+            self._units = {
+                "optimality_gap": table["optimality_gap"][0, 0] + member.shift,
+                "constraint_violation": member.utility_span,
+                "multiplier": member.multiplier,
+                "questions": 1.0,
+            }
             values = {
-                "optimality_gap": gaps / member.value_bound,
-                "constraint_violation": violations / member.value_bound,
-                "questions": np.broadcast_to(asked, gaps.shape),
+                "optimality_gap": table[f"{prefix}optimality_gap"] + member.shift,
+                "constraint_violation": violations,
+                "multiplier": table["multiplier"],
+                "questions": np.broadcast_to(asked, violations.shape),
+            }
+            values = {
+                name: value / self._units[name]
+                for name, value in values.items()
+                if self._units[name] > _TINY
             }
             units = seeds
             if self.unit == "instance":
                 values = {name: value.mean(0, keepdims=True) for name, value in values.items()}
                 units = np.array([member.instance])
+            violated = table["constraint_violation"][0, 0] > 0
             key = (member.group, algorithm, int(m))
-            self._curves.setdefault(key, []).append((units, iterations, values))
+            self._curves.setdefault(key, []).append((units, iterations, values, violated))
 
     def samples(self, term):
         """Value of a term for every unit.
@@ -250,18 +308,25 @@ class Evidence:
         Raises
         ------
         Undecidable
-            If there are no such runs.
+            If there are no such runs, or there is nothing to measure them in.
         """
         group = self.groups[0] if term.group is None else term.group
         key = (group, term.algorithm, term.evaluators)
         if group not in self.groups:
-            raise Undecidable(f"there are no instances of the group {group!r}")
+            raise Undecidable(f"{_NOT_HERE}: there are no instances of the group {group!r}")
         if key not in self._curves:
-            raise Undecidable(f"{term.algorithm} was not run with M = {term.evaluators}")
-        name = (key, term.column, term.statistic, term.clock)
+            who = f"{term.algorithm} was not run with M = {term.evaluators}"
+            raise Undecidable(f"{_NOT_HERE}: {who}")
+        runs = [run for run in self._curves[key] if term.column in run[2]]
+        if not runs:
+            raise Undecidable(_MISSING_UNITS[term.column])
+        runs = [run for run in runs if run[3] or not term.violated]
+        if not runs:
+            raise Undecidable("the start is safe, so there is no violation to decrease")
+        name = (key, term.column, term.statistic, term.clock, term.violated)
         if name not in self._cache:
             units, values = [], []
-            for labels, iterations, curves in self._curves[key]:
+            for labels, iterations, curves, _ in runs:
                 length = self._length(group, term.clock or term.algorithm)
                 low, high = STATISTICS[term.statistic]
                 points = np.linspace(low * length, high * length, _POINTS)
@@ -275,7 +340,7 @@ class Evidence:
         for (other, name, _), runs in self._curves.items():
             if (other, name) == (group, algorithm):
                 return runs[0][1][-1]
-        raise Undecidable(f"{algorithm} was not run")
+        raise Undecidable(f"{_NOT_HERE}: {algorithm} was not run")
 
     def estimate(self, contrast):
         """Estimate a contrast.
@@ -283,7 +348,7 @@ class Evidence:
         Parameters
         ----------
         contrast : Contrast
-            Of terms, or of slopes.
+            Of terms, or of entries.
 
         Returns
         -------
@@ -294,8 +359,8 @@ class Evidence:
         Undecidable
             If runs are missing, or too few for an interval.
         """
-        if isinstance(next(iter(contrast)), Slope):
-            return self._estimate_slopes(contrast)
+        if isinstance(next(iter(contrast)), Entry):
+            return self._estimate_entries(contrast)
         sums = {}
         for term, weight in contrast.items():
             units, values = self.samples(term)
@@ -303,40 +368,71 @@ class Evidence:
             run = () if self.unit == "instance" else (term.algorithm, term.evaluators)
             known, total = sums.get((term.group, *run), (units, np.zeros(len(units))))
             if not np.array_equal(known, units):
-                raise Undecidable(f"the runs do not share their {self.unit}s")
+                raise Undecidable(f"not decided: the runs do not share their {self.unit}s")
             sums[term.group, *run] = units, total + weight * values
         samples = [np.round(total, _DECIMALS) for _, total in sums.values()]
         if min(map(len, samples)) < 2:
-            raise Undecidable(f"one {self.unit} has no interval")
+            raise Undecidable(f"not decided: one {self.unit} has no interval")
         labels = [units for units, _ in sums.values()]
         shared = all(np.array_equal(labels[0], other) for other in labels[1:])
         return Estimate(
             float(sum(sample.mean() for sample in samples)),
             *error_of_sum(samples),
+            min(map(len, samples)),
             np.sum(samples, axis=0) if shared else None,
         )
 
-    def _estimate_slopes(self, contrast):
-        if self.rates is None:
-            raise Undecidable("there is no sweep over T under this reading")
-        value, variance = 0.0, 0.0
-        for term, weight in contrast.items():
-            m, table = term.evaluators, self.rates
-            who = f"{term.algorithm} with M = {evaluators_text(m)}"
-            row = table[
-                (table["algorithm"] == term.algorithm)
-                & (table["step_rule"] == term.steps)
-                & (table["evaluators"].isna() if m is None else table["evaluators"].eq(m))
-                & (table["metric"] == term.column)
-            ]
-            if row.empty:
-                raise Undecidable(f"the sweep over T has no runs of {who}")
-            slope, low, high = row.iloc[0][["slope", "low", "high"]].astype(float)
-            if not np.isfinite([slope, low, high]).all():
-                raise Undecidable(
-                    f"the average {term.column} of {who} is not positive at every T, so it has no "
-                    "slope"
-                )
-            value += weight * slope
-            variance += (weight * (high - low) / 2 / special.ndtri(0.975)) ** 2
-        return Estimate(value, float(np.sqrt(variance)), np.inf)
+    def _estimate_entries(self, contrast):
+        value, variance, freedom = 0.0, 0.0, np.inf
+        for entry, weight in contrast.items():
+            estimate, error, known = self._look_up(entry)
+            if entry.per is not None:
+                weight = weight / self._unit_of(entry.per)
+            if entry.discounted:
+                weight = weight * self.discount**entry.discounted
+            value += weight * estimate
+            variance += (weight * error) ** 2
+            freedom = min(freedom, known)
+        return Estimate(value, float(np.sqrt(variance)), freedom)
+
+    def _look_up(self, entry):
+        """Number, standard error and degrees of freedom of an entry."""
+        if entry.table not in self.tables:
+            raise Undecidable(f"{_NOT_HERE}; `make claims` has it")
+        rows = self.tables[entry.table]
+        for column, content in entry.where:
+            rows = rows[rows[column].isna() if content is None else rows[column].eq(content)]
+        place = ", ".join(f"{key} {'none' if x is None else x}" for key, x in entry.where)
+        if rows.empty:
+            raise Undecidable(f"{_NOT_HERE}: {entry.table}.csv has no row with {place}")
+        row = rows.iloc[0]
+        own = f"{entry.name}_low" in row
+        ends = [f"{entry.name}_low", f"{entry.name}_high"] if own else ["low", "high"]
+        value, low, high = row[[entry.name, *ends]].astype(float)
+        if not np.isfinite([value, low, high]).all():
+            raise Undecidable(
+                f"not decided: {entry.table}.csv has no {entry.name} with an interval for {place}, "
+                "as where an average is not positive, or of one seed"
+            )
+        freedom = row["seeds"] - 1 if "seeds" in row else np.inf
+        return value, (high - low) / 2 / special.stdtrit(freedom, 0.975), freedom
+
+    def _unit_of(self, column):
+        if self._units[column] <= _TINY:
+            raise Undecidable(_MISSING_UNITS[column])
+        return self._units[column]
+
+    def questions(self, algorithm):
+        """Questions per iteration and state-action pair that an algorithm asks with N = 1.
+
+        Parameters
+        ----------
+        algorithm : str
+            A key of :data:`pgpd_hf.ALGORITHMS`.
+
+        Returns
+        -------
+        float
+        """
+        states, actions = self._size
+        return get_algorithm(algorithm).effort(states, actions, 1)[1] / (states * actions)

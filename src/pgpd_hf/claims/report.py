@@ -10,6 +10,64 @@ SIGNS = {"reproduced": "+", "contradicted": "-", "inconclusive": "?"}
 UNDECIDABLE = "."
 
 
+def expected_errors(table):
+    """Bound the number of wrong verdicts in a table, in words.
+
+    Each judged cell is wrongly called reproduced, or wrongly called contradicted, with at most the
+    probability `level`. So the expected numbers of such cells are at most the level times their
+    number, however they depend on each other.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.claims.judge`, or several of these below each other.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    levels = table.loc[table["p_reproduced"].notna(), "level"]
+    level = f"{table['level'].iloc[0]:g} in either direction"
+    return (
+        f"{len(levels)} cells were tested, each at level {level}: expected are at most "
+        f"{levels.sum():.2g} wrongly called reproduced, and as many wrongly called contradicted."
+    )
+
+
+def of_experiment(table):
+    """Rows of the statements that the paper makes about its experiment.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.claims.judge`.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    return table[table["source"].str.endswith(", experiment")]
+
+
+def in_short(table):
+    """Say how many statements have which verdict.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.claims.judge`.
+
+    Returns
+    -------
+    str
+        Such as "Of 14 statements 9 are reproduced, 1 contradicted and 4 inconclusive".
+    """
+    counts = [(table["verdict"] == verdict).sum() for verdict in VERDICTS]
+    first, second, third = (f"{n} {verdict}" for n, verdict in zip(counts, VERDICTS, strict=True))
+    return f"Of {len(table)} statements {first.replace(' ', ' are ', 1)}, {second} and {third}"
+
+
 def sign(row):
     """Verdict as one character.
 
@@ -57,6 +115,7 @@ def as_text(table):
     for reading in readings:
         found = ", ".join(f"{number} {verdict}" for verdict, number in counts.loc[reading].items())
         lines.append(f"{letters[reading]}  {reading:<30} {found}")
+    lines += ["", expected_errors(table)]
     return "\n".join(lines) + "\n"
 
 

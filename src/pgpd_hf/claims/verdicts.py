@@ -5,9 +5,11 @@ outside its interval (with two finite ends this is TOST, two one-sided tests), t
 that it lies inside. A statement is reproduced if all parts are shown to lie inside: this is an
 intersection-union test, so its p value is the largest of the parts'. It is contradicted if some
 part is shown to lie outside: its p value is the smallest of the parts', times their number
-(Bonferroni). Over the statements of one table, both families of p values are adjusted after Holm,
-so that the probability that any statement of the table is wrongly called reproduced is at most the
-level, and likewise for contradicted.
+(Bonferroni).
+
+A verdict depends on the data of its own statement alone: the probability that a statement is
+wrongly called reproduced is at most the level, and likewise contradicted. What that means for a
+whole table is said with the table: see :func:`pgpd_hf.claims.report.expected_errors`.
 """
 
 import math
@@ -22,36 +24,12 @@ from pgpd_hf.claims.evidence import Undecidable
 VERDICTS = ("reproduced", "contradicted", "inconclusive")
 COLUMNS = tuple(
     (
-        "claim source statement criterion estimate low high verdict effect margin part "
-        "p_reproduced p_contradicted single unit units"
+        "claim source statement criterion estimate low high verdict kind effect margin direction "
+        "reproduced_margin contradicted_margin part p_reproduced p_contradicted level single unit "
+        "units why"
     ).split()
 )
-
-
-def holm(p):
-    """Adjust p values for multiple testing, after Holm.
-
-    Parameters
-    ----------
-    p : array_like, float
-        NaN where there is no test.
-
-    Returns
-    -------
-    ndarray, float64
-        In the same order, NaN where `p` is.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, float("nan"), 0.03])
-    array([0.03, 0.06,  nan, 0.06])
-    """
-    p = np.asarray(p, dtype=np.float64)
-    order = np.argsort(p, kind="stable")  # NaN comes last
-    hypotheses = np.isfinite(p).sum() - np.arange(len(p))
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(np.maximum.accumulate(hypotheses * p[order]), 1)
-    return adjusted
+POWER = 0.9  # with which the number of units that `why` names would decide
 
 
 def test_part(estimate, above, below):
@@ -98,21 +76,41 @@ def judge(claims, evidence):
     Returns
     -------
     pandas.DataFrame
-        Columns :data:`COLUMNS`, a row per statement. `criterion` lists the demands of all parts
-        and, where no run decides, the reason. `estimate`, `low` and `high` (an unadjusted interval)
-        are those of `part`: the part that contradicts, or else the one that is furthest from being
-        shown. `effect` is the distance of the estimate from the nearest end of its interval,
-        positive inside. `p_reproduced` and `p_contradicted` are adjusted. `single` is the share of
-        units that lie inside all intervals by themselves.
+        Columns :data:`COLUMNS`, a row per statement. `criterion` lists the demands of all parts.
+        `estimate`, `low` and `high` are those of `part`: the part that contradicts, or else the one
+        that is furthest from being shown. `effect` is the distance of the estimate from the nearest
+        end of its interval, positive inside. `direction` is "within" if a larger margin makes the
+        statement easier to reproduce, "beyond" if harder; `reproduced_margin` and
+        `contradicted_margin` are where the verdict changes (:func:`verdict_at`). `single` is the
+        share of units that lie inside all intervals by themselves. `why` says what an inconclusive
+        verdict needs, or for which N arithmetic fails; rows of arithmetic have no p values.
     """
     level = claims["level"]
     rows = [_examine(name, claim, evidence, level) for name, claim in claims["claims"].items()]
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    table["verdict"] = "inconclusive"
-    for verdict in ("reproduced", "contradicted"):
-        table[f"p_{verdict}"] = holm(table[f"p_{verdict}"].astype(float))
-        table.loc[table[f"p_{verdict}"] <= level, "verdict"] = verdict
-    return table
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def verdict_at(row, margin):
+    """Verdict of a statement at any margin.
+
+    Parameters
+    ----------
+    row : pandas.Series
+        Row of :func:`judge`.
+    margin : float
+        The margin.
+
+    Returns
+    -------
+    str
+        One of :data:`VERDICTS`; that of the row if no margin matters.
+    """
+    if pd.isna(row["direction"]):
+        return row["verdict"]
+    sign = 1 if row["direction"] == "within" else -1
+    if sign * margin <= sign * row["contradicted_margin"]:
+        return "contradicted"
+    return "reproduced" if sign * margin >= sign * row["reproduced_margin"] else "inconclusive"
 
 
 def point_verdicts(claims, evidence):
@@ -136,54 +134,136 @@ def point_verdicts(claims, evidence):
         except Undecidable:
             verdicts.append(None)
         else:
-            within = (part.above < v < part.below for part, v in zip(parts, values, strict=True))
+            ends = [part.ends(claim["criterion"].get("margin", 0.0)) for part in parts]
+            within = (low < v < high for (low, high), v in zip(ends, values, strict=True))
             verdicts.append(all(within))
     return verdicts
 
 
 def _examine(name, claim, evidence, level):
-    """Row of one statement, with p values before adjustment."""
+    """Row of one statement."""
+    criterion = claim["criterion"]
+    margin = criterion.get("margin", 0.0)
     row = {
         "claim": name,
         "source": claim["source"],
         "statement": claim["statement"],
-        "margin": claim["criterion"].get("margin"),
+        "verdict": "inconclusive",
+        "kind": claim.get("kind", "measured"),
+        "margin": criterion.get("margin"),
+        "level": level,
         "unit": evidence.unit,
     }
-    demanded = []
     try:
-        parts = make_parts(claim["criterion"])
-        demanded = [part.text for part in parts]
+        parts = make_parts(criterion)
+        row["criterion"] = "; ".join(part.text(margin) for part in parts)
         estimates = [evidence.estimate(part.contrast) for part in parts]
     except Undecidable as reason:
-        return row | {"criterion": "; ".join([*demanded, f"not decided: {reason}"])}
+        return row | {"why": str(reason)}
     both = list(zip(parts, estimates, strict=True))
-    tests = [test_part(estimate, part.above, part.below) for part, estimate in both]
+    tests = [test_part(estimate, *part.ends(margin)) for part, estimate in both]
     inside, outside = np.transpose(tests)
-    distances = [min(e.value - part.above, part.below - e.value) for part, e in both]
+    distances = [min(_distances(*pair, margin)) for pair in both]
     against = min(1.0, len(parts) * outside.min())
     # The part that decides; of several with the same p value, the one furthest outside.
     clarity = list(zip(outside if against <= level else -inside, distances, strict=True))
     weakest = clarity.index(min(clarity))
     part, estimate = both[weakest]
     low, high = estimate.interval(level)
+    if inside.max() <= level:
+        row["verdict"] = "reproduced"
+    elif against <= level:
+        row["verdict"] = "contradicted"
+    else:
+        row["why"] = _needed(both, margin, level, evidence.unit)
+    if row["kind"] == "arithmetic":
+        row["why"] = _by_construction(criterion, evidence)
+    else:
+        row |= {"p_reproduced": inside.max(), "p_contradicted": against}
+    known = [estimate.units for estimate in estimates if estimate.units is not None]
     return row | {
-        "criterion": "; ".join(demanded),
         "estimate": estimate.value,
         "low": low,
         "high": high,
         "effect": distances[weakest],
-        "part": part.text,
-        "p_reproduced": inside.max(),
-        "p_contradicted": against,
-        "single": _single(both),
-        "units": None if estimate.single is None else len(estimate.single),
+        **_margins(both, level),
+        "part": part.text(margin),
+        "single": _single(both, margin),
+        "units": min(known, default=None),
     }
 
 
-def _single(parts):
+def _distances(part, estimate, margin):
+    """Distances of the estimate from the finite ends of the interval, positive inside."""
+    above, below = part.ends(margin)
+    return [d for d in (estimate.value - above, below - estimate.value) if math.isfinite(d)]
+
+
+def _margins(both, level):
+    """Direction of the margin, and the margins at which the verdict changes."""
+    direction = next((part.widens for part, _ in both if part.widens), 0)
+    if not direction:
+        return {}
+    shown, refuted = [], []  # margins, with the sign of the direction
+    for part, estimate in both:
+        found = _distances(part, estimate, 0.0)
+        inside = special.stdtrit(estimate.freedom, 1 - level) * estimate.error
+        strict = level / (len(found) * len(both))
+        outside = special.stdtrit(estimate.freedom, 1 - strict) * estimate.error
+        for distance in found:
+            if part.widens:
+                shown.append(inside - distance)
+                refuted.append(-outside - distance)
+            else:  # whatever the margin
+                holds = distance >= inside if estimate.error else distance > 0
+                shown.append(-math.inf if holds else math.inf)
+                refuted.append(math.inf if distance <= -outside else -math.inf)
+    return {
+        "direction": "within" if direction > 0 else "beyond",
+        "reproduced_margin": direction * max(shown),
+        "contradicted_margin": direction * max(refuted),
+    }
+
+
+def _needed(both, margin, level, unit):
+    """How many units would probably decide, if the estimates are right and errors fall as 1/√n."""
+    against, undecided = [], []
+    for part, estimate in both:
+        found = _distances(part, estimate, margin)
+        distance = min(found)
+        strict = level if distance > 0 else level / (len(found) * len(both))
+        quantiles = special.ndtri(1 - strict) + special.ndtri(POWER)
+        factor = (quantiles * estimate.error / distance) ** 2 if distance else math.inf
+        (undecided if distance > 0 else against).append((factor, estimate.units))
+    # One part that is shown to lie outside contradicts; to reproduce takes all of them.
+    factor, units = min(against) if against else max(undecided)
+    factor = max(factor, 1.0)
+    if factor > 1e4:
+        return "on the margin: more than ten thousand times the runs would decide"
+    if units is None:
+        times = f"{factor:.2g}" if factor < 100 else f"{factor:.0f}"
+        return f"on the margin: about {times} times the runs would decide"
+    number = math.ceil(factor * units)
+    digits = max(len(str(number)) - 2, 0)
+    return f"on the margin: about {round(number, -digits):,} {unit}s would decide"
+
+
+def _by_construction(criterion, evidence):
+    """For which N a statement about the number of questions holds, which is proportional to N."""
+    asked = evidence.questions(criterion["algorithm"])
+    ratio = criterion["margin"] / asked
+    if criterion["at"] == "most":
+        fails = f"for N ≥ {math.ceil(ratio)}"
+    else:
+        fails = f"for N ≤ {math.floor(ratio)}" if ratio >= 1 else "for no N"
+    return f"by construction: {asked:g} N questions per iteration / |S||A|; fails {fails}"
+
+
+def _single(both, margin):
     """Share of units that lie inside all intervals, from pairs of parts and estimates."""
-    if any(estimate.single is None for _, estimate in parts):
+    if any(estimate.single is None for _, estimate in both):
         return None
-    inside = [(e.single > part.above) & (e.single < part.below) for part, e in parts]
-    return float(np.all(inside, axis=0).mean())
+    samples = [(estimate.single, *part.ends(margin)) for part, estimate in both]
+    if len({len(sample) for sample, *_ in samples}) > 1:  # some parts leave safe starts out
+        return None
+    return float(np.all([(x > low) & (x < high) for x, low, high in samples], axis=0).mean())

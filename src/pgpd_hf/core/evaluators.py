@@ -6,6 +6,10 @@ algorithms estimate :math:`\Delta` as :math:`\sigma^{-1}(\mathrm{clip}[k/M])` (A
 8-12, 15-17 and 19-20; Algorithm 2, lines 8-12, 14 and 15): one of M + 1 numbers, which are
 tabulated. The question whether a trajectory is harmless compares :math:`R_g^H(\tau)` with
 :math:`b` in the same way.
+
+This is the plug-in estimator, and biased: the inverse link is not linear, and frequencies are
+clipped. Another table of M + 1 numbers, :func:`unbiased_estimates`, has no bias but the remainder
+of a power series.
 """
 
 import math
@@ -21,6 +25,11 @@ from pgpd_hf.core.streams import derived_word
 _INFINITELY_MANY = 0  # as a number of evaluators in kernels, which know no None
 _MOST = 10**7  # evaluators: their table takes 80 MB, a question to them 0.4 ms
 _ALL = np.uint64(2**64 - 1)
+ESTIMATORS = ("plug-in", "unbiased")
+_HIGHEST_DEGREE = 255  # of the series of unbiased estimates
+# Shares of the largest difference: the series ends below the one, and is refused above the other.
+_NEGLIGIBLE_REMAINDER = 1e-6
+_LARGEST_REMAINDER = 0.1
 
 
 class Evaluators(NamedTuple):
@@ -33,7 +42,7 @@ class Evaluators(NamedTuple):
     link : int
         Code of the link function.
     estimate : ndarray, float64, shape (M + 1,)
-        For each number of votes k, the inverse link of the clipped frequency k / M.
+        For each number of votes k, the difference that is estimated from them.
     """
 
     number: int
@@ -41,7 +50,7 @@ class Evaluators(NamedTuple):
     estimate: np.ndarray
 
 
-def make_evaluators(evaluators, link, bound):
+def make_evaluators(evaluators, link, bound, estimator="plug-in"):
     r"""Tabulate the estimates of M evaluators.
 
     Parameters
@@ -51,7 +60,10 @@ def make_evaluators(evaluators, link, bound):
     link : Link
         How they vote.
     bound : float
-        Frequencies are clipped to :math:`[\sigma(-B), \sigma(B)]`; the paper's B is :math:`G(H)`.
+        :math:`B > 0`, the largest difference; in the paper :math:`G(H)`.
+    estimator : {"plug-in", "unbiased"}
+        The inverse link of the frequency, clipped to :math:`[\sigma(-B), \sigma(B)]`, as printed,
+        or :func:`unbiased_estimates`.
 
     Returns
     -------
@@ -60,7 +72,8 @@ def make_evaluators(evaluators, link, bound):
     Raises
     ------
     ValueError
-        If there are too many evaluators for a table.
+        If there are too many evaluators for a table, or if `estimator` is "unbiased" and the bias
+        that remains exceeds a tenth of B.
 
     Examples
     --------
@@ -68,12 +81,92 @@ def make_evaluators(evaluators, link, bound):
     >>> from pgpd_hf.core.evaluators import make_evaluators
     >>> make_evaluators(4, LINKS["logistic"], bound=2.0).estimate.round(3).tolist()
     [-2.0, -1.099, 0.0, 1.099, 2.0]
+    >>> make_evaluators(16, LINKS["logistic"], 1.0, "unbiased").estimate[8:].round(3).tolist()
+    [0.0, 0.241, 0.485, 0.738, 1.009, 1.311, 1.686, 2.237, 3.352]
     """
     if evaluators is None:
         return Evaluators(_INFINITELY_MANY, link.code, np.zeros(1))
     require_integer("evaluators", evaluators, 1, _MOST)
-    estimate = link.clipped_inverse(np.arange(evaluators + 1) / evaluators, bound)
+    if estimator == "plug-in":
+        estimate = link.clipped_inverse(np.arange(evaluators + 1) / evaluators, bound)
+        return Evaluators(evaluators, link.code, estimate)
+    estimate, remainder = unbiased_estimates(evaluators, link, bound)
+    if remainder > _LARGEST_REMAINDER * bound:
+        raise ValueError(
+            f"estimator: plug-in expected, since the series of the {link.name} link for "
+            f"{evaluators} evaluators misses {remainder:.3g} of the largest difference, "
+            f"{bound:.3g}; a tenth is allowed"
+        )
     return Evaluators(evaluators, link.code, estimate)
+
+
+def unbiased_estimates(evaluators, link, bound):
+    r"""Tabulate estimates whose mean is the difference, up to the remainder of a series.
+
+    Count votes as :math:`\pm 1`; each has the mean :math:`y = 2\sigma(\Delta) - 1`. The product of
+    the votes of j people has the mean :math:`y^j`, and so has :math:`U_j(k)`, the mean of these
+    products over all sets of j of the M people (a U-statistic). With the series
+    :math:`\sigma^{-1}((1+y)/2) = \sum_j c_j y^j` over odd j, the estimate
+
+    .. math:: x_k = \sum_{j \le m,\ j\ \mathrm{odd}} c_j U_j(k)
+
+    has the bias :math:`-\sum_{j > m} c_j y^j`. All :math:`c_j` are positive, so it is largest at
+    the ends, :math:`\Delta = \pm B`, and falls with m, while the variance grows.
+
+    The degree m is the first at which this bias is below a millionth of B, and at most (M + 1)/2:
+    since :math:`U_{M-j} = U_M U_j`, terms beyond repeat earlier ones with a random sign. They would
+    add much variance and take away little bias; the recurrence would not be stable there, either.
+
+    Parameters
+    ----------
+    evaluators : int
+        M >= 1.
+    link : Link
+        How they vote.
+    bound : float
+        :math:`B > 0`, the largest difference.
+
+    Returns
+    -------
+    estimates : ndarray, float64, shape (M + 1,)
+        :math:`x_k`, odd in k - M/2. They are not clipped, which would bias them again, so they
+        exceed B where many agree.
+    remainder : float
+        The largest bias, :math:`\sum_{j>m} c_j (2\sigma(B) - 1)^j`.
+
+    Raises
+    ------
+    ValueError
+        If the link has no series.
+
+    Examples
+    --------
+    >>> from pgpd_hf import LINKS
+    >>> from pgpd_hf.core.evaluators import unbiased_estimates
+    >>> estimates, remainder = unbiased_estimates(5, LINKS["logistic"], bound=1.0)
+    >>> estimates.round(3).tolist(), round(remainder, 3)
+    ([-2.667, -1.067, -0.267, 0.267, 1.067, 2.667], 0.01)
+    """
+    if link.series is None:
+        raise ValueError(
+            f"estimator: plug-in expected, since the {link.name} link has no power series"
+        )
+    degrees = np.arange(1, min((evaluators + 1) // 2, _HIGHEST_DEGREE) + 1, 2)
+    coefficients = link.series(len(degrees))
+    mean = 2 * probability(link.code, bound) - 1
+    remainders = bound - np.cumsum(coefficients * mean**degrees)
+    enough = np.flatnonzero(remainders <= _NEGLIGIBLE_REMAINDER * bound)
+    last = enough[0] if len(enough) else len(degrees) - 1
+
+    total = 2.0 * np.arange(evaluators + 1) - evaluators  # of the votes
+    previous, current = np.ones(evaluators + 1), total / evaluators  # U_0 and U_1
+    estimates = coefficients[0] * current
+    for j in range(1, degrees[last]):
+        following = (total * current - j * previous) / (evaluators - j)
+        previous, current = current, following
+        if j % 2 == 0:
+            estimates += coefficients[j // 2] * current  # U_{j+1}
+    return estimates, float(remainders[last])
 
 
 def feedback_bias_bound(evaluators, link, bound):

@@ -6,6 +6,10 @@ Assumption 1 of the paper asks for a continuous, strictly increasing :math:`\sig
 densities; their inverses are steepest at both ends of this interval, with the Lipschitz constant
 :math:`1/\sigma'(B)`. A new link needs a branch in :func:`probability`, which the kernels call, and
 an entry in :data:`LINKS`.
+
+The inverses are odd functions of :math:`y = 2p - 1`, and analytic on (-1, 1). All coefficients of
+their series :math:`\sigma^{-1}((1 + y)/2) = c_1 y + c_3 y^3 + c_5 y^5 + \dots` are positive and
+the inverses are infinite at one, so that the series converge for :math:`|y| < 1` and nowhere else.
 """
 
 import math
@@ -35,12 +39,16 @@ class Link:
         :math:`\sigma^{-1}` on arrays of probabilities; infinite at 0 and 1.
     density : callable
         :math:`\sigma'` on floats.
+    series : callable or None
+        From a number of terms to as many coefficients :math:`c_1, c_3, c_5, \dots`; None for a
+        link without a power series that converges on (-1, 1).
     """
 
     name: str
     code: int
     inverse: Callable
     density: Callable
+    series: Callable | None = None
 
     def clipped_inverse(self, probability, bound):
         r"""Inverse link of a clipped frequency, :math:`\sigma^{-1}(\mathrm{clip}[p])`.
@@ -117,6 +125,32 @@ def probability(code, x):
     return 0.5 + math.atan(x) / math.pi
 
 
+def _logistic_series(terms):
+    """Coefficients of 2 artanh(y): 2/j."""
+    return 2 / np.arange(1, 2 * terms, 2)
+
+
+def _probit_series(terms):
+    r"""Coefficients of :math:`\sqrt2\,\mathrm{erf}^{-1}(y)`.
+
+    For :math:`f(z) = \mathrm{erf}^{-1}(2z/\sqrt\pi) = \sum_k b_k z^{2k+1}/(2k+1)` the equation
+    :math:`f'' = 2 f f'^2` gives :math:`b_k = \sum_{i<k} b_i b_{k-1-i} / ((i+1)(2i+1))`.
+    """
+    b = np.ones(terms)
+    index = np.arange(terms)
+    weight = 1 / ((index + 1) * (2 * index + 1))
+    for k in range(1, terms):
+        b[k] = (weight * b)[:k] @ b[k - 1 :: -1]
+    degree = 2 * index + 1
+    return math.sqrt(2) * b / degree * (math.sqrt(math.pi) / 2) ** degree
+
+
+def _cauchy_series(terms):
+    r"""Coefficients of :math:`\tan(\pi y/2)`: :math:`4/\pi` times the sum of 1/n^(j+1), n odd."""
+    power = np.arange(2, 2 * terms + 1, 2)
+    return 4 / math.pi * (1 - 0.5**power) * special.zeta(power)
+
+
 LINKS = {
     link.name: link
     for link in (
@@ -125,12 +159,14 @@ LINKS = {
             code=_LOGISTIC,
             inverse=special.logit,
             density=lambda x: 1 / (2 + 2 * math.cosh(x)),
+            series=_logistic_series,
         ),
         Link(
             name="probit",
             code=_PROBIT,
             inverse=special.ndtri,
             density=lambda x: math.exp(-x * x / 2) / math.sqrt(2 * math.pi),
+            series=_probit_series,
         ),
         Link(
             name="cauchy",
@@ -139,6 +175,7 @@ LINKS = {
                 (p == 0) | (p == 1), np.copysign(np.inf, p - 0.5), np.tan(math.pi * (p - 0.5))
             ),
             density=lambda x: 1 / (math.pi * (1 + x * x)),
+            series=_cauchy_series,
         ),
     )
 }

@@ -226,6 +226,24 @@ def utility_range(cmdp):
     return tuple(float(cmdp.evaluate(maximize(cmdp, signal))[1]) for signal in signals)
 
 
+def utility_span(cmdp):
+    r"""Difference between the largest and the smallest utility value of any policy.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The environment; its threshold has no effect.
+
+    Returns
+    -------
+    float
+        :math:`\max_\pi V_g^\pi(\rho) - \min_\pi V_g^\pi(\rho)`.
+    """
+    signals = cmdp.utility, -cmdp.utility
+    most, least = (cmdp.evaluate(maximize(cmdp, signal))[1] for signal in signals)
+    return float(most - least)
+
+
 def maximize(cmdp, signal, tolerance=1e-13):
     """Find a policy that maximises the value of one signal, by value iteration.
 

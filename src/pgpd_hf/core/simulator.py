@@ -44,7 +44,7 @@ def make_simulator(cmdp, setting):
     cmdp : CMDP
         The CMDP.
     setting : Setting
-        Supplies M, N, H and the link.
+        Supplies M, N, H, the link and the estimator.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def make_simulator(cmdp, setting):
     bound = cmdp.return_bound(setting.horizon)
     return Simulator(
         make_tables(cmdp),
-        make_evaluators(setting.evaluators, get_link(setting.link), bound),
+        make_evaluators(setting.evaluators, get_link(setting.link), bound, setting.estimator),
         setting.pairs,
         setting.horizon,
         cmdp.threshold,

@@ -117,6 +117,38 @@ def excess_figure(means, scales):
     return figure
 
 
+def estimators_figure(errors):
+    """Largest bias and standard deviation of an answer against M, for each estimator.
+
+    Parameters
+    ----------
+    errors : pandas.DataFrame
+        Made by :func:`pgpd_hf.theory.predictions.estimator_errors`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, panels = style.panels(1, 2, 2.8)
+    labels = {"plug-in": "as printed (plug-in)", "unbiased": "power series (unbiased)"}
+    titles = {"bias": "largest |bias| of an answer", "deviation": "largest standard deviation"}
+    values = sorted(set(errors["evaluators"]))
+    for axes, (quantity, title) in zip(panels[0], titles.items(), strict=True):
+        for index, (estimator, rows) in enumerate(errors.groupby("estimator", sort=False)):
+            look = {"color": style.colors(2)[index], "marker": style.marker(index)}
+            x, y = rows["evaluators"], rows[quantity]
+            axes.plot(x, y, label=labels[estimator], markersize=3.4, **look)
+        axes.set(xscale="log", yscale="log", xlabel=AXIS_LABELS["evaluators"], ylabel=title)
+        _set_ticks(axes, values[::2])
+    style.plain_decades(panels[0, 1])
+    panels[0, 0].yaxis.set_minor_locator(mpl.ticker.NullLocator())
+    printed = errors[errors["estimator"] == "plug-in"]
+    x, y = printed["evaluators"], printed["promised"].where(printed["evaluators"] > 1)
+    _guide(panels[0, 0], x, y, "0.35", "--", "the paper's bound of the bias", 1)
+    style.share_legend(figure, 3)
+    return figure
+
+
 def horizon_figure(means, predicted):
     """Misread utility, violation and gap of the later half against H, beside predictions.
 

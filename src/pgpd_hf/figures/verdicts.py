@@ -16,12 +16,12 @@ _MEANINGS = {mark: verdict for verdict, mark in SIGNS.items()} | {UNDECIDABLE: "
 # Blocks at the end: statements that the paper does not make, and those that need no run.
 _APART = {"ours": "Our own questions", "arithmetic": "By construction, without a run"}
 _ROW = 0.165  # inches
-_LEFT, _RIGHT, _TOP, _BOTTOM = 2.05, 0.5, 1.4, 0.1  # margins in inches
+_LEFT, _RIGHT, _TOP, _BOTTOM = 2.5, 0.5, 1.4, 0.1  # margins in inches
 _GAP = 0.4  # of a cell
 _TEXT = {"fontsize": 6.6, "va": "center"}
 _BOLD = _TEXT | {"fontweight": "bold", "color": "0.15"}
 _CENTRED = {"ha": "center", "va": "center", "fontsize": 6.2}
-_SHORTFALLS = {"cmap": "cividis_r", "vmin": -0.05}
+_SHORTFALLS = {"cmap": "cividis_r", "vmin": -0.2}
 
 
 def matrix(table, marks=(), sharing=()):
@@ -162,11 +162,11 @@ def step_map(tables):
         for axes, (column, title) in zip(row, titles.items(), strict=True):
             values = shown.pivot(index="first", columns="second", values=column)
             counts = column == "holding"
-            limit = most if counts else 0.25
+            limit = most if counts else 1
             colors = {"cmap": "viridis", "vmin": 0} if counts else _SHORTFALLS
             axes.imshow(values.to_numpy(), origin="lower", aspect="auto", vmax=limit, **colors)
             for (i, j), value in np.ndenumerate(values.to_numpy()):
-                dark = value < limit / 2 if counts else value > 0.1
+                dark = value < limit / 2 if counts else value > 0.4
                 text = f"{value:.0f}" if counts else f"{value:.3f}"
                 look = _CENTRED | {"color": "white" if dark else "black"}
                 axes.text(j, i, text, **look)

@@ -1,71 +1,217 @@
-r"""The choice of step sizes, by a rule that never looks at the paper's statements.
+r"""The choice of step sizes by a race, which never looks at the paper's statements.
 
-The paper does not give the step sizes of its experiment. The rule: among the pairs of candidates,
-take the one with the smallest mean positive gap plus mean positive violation, averaged over evenly
-spaced iterations and over seeds whose random streams are used for nothing else.
+The paper does not give the step sizes of its experiment. The rule: the pair with the smallest score
+wins, which is the mean positive gap plus the mean positive violation over the whole run, averaged
+over all numbers of evaluators that the study reports.
+
+Scores are noisy, so pairs race. All run on the same random streams, which no reported result uses.
+After 8, 16, 32, ... seeds every pair is dropped that is worse than the leader beyond doubt, by a
+paired t test, and whoever remains runs on. The grid grows where the leader stands on its edge.
+Pairs that remain at the end are tied. Of those whose score is within one percent of the best, the
+one with the smallest steps is chosen, so that noise does not choose among equals.
 """
 
 import itertools
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.cases import STEPS
 from pgpd_hf.core.optima import solve
 from pgpd_hf.runs import values_at
+from pgpd_hf.statistics import mean_interval
 from pgpd_hf.support.storage import read_json
 
+CHOSEN, TIED, DROPPED = STANDINGS = ("chosen", "tied", "dropped")
+LEVEL = 0.05  # probability that the best pair is dropped, at most
 _CHECKPOINTS = 100
+_FIRST_SEEDS = 8
+_EQUAL = 0.01  # part of the best score
+_GROWTH = 4  # values by which a grid grows at either end, at most
 
 
-def score(cmdp, algorithm, setting, candidates, seeds, threads=1, purpose="calibration"):
-    r"""Score every pair of step sizes.
+def race(cmdps, algorithm, setting, evaluators, candidates, seeds, threads=1):
+    r"""Race pairs of step sizes.
 
     Parameters
     ----------
-    cmdp : CMDP
-        The environment.
+    cmdps : sequence of CMDP
+        The environments; seed k runs on number k modulo their number.
     algorithm : str
         A key of :data:`pgpd_hf.ALGORITHMS`.
     setting : dict
-        Keyword arguments of :func:`pgpd_hf.run`; its step sizes are replaced.
+        Keyword arguments of :func:`pgpd_hf.run`; its step sizes and evaluators are replaced.
+    evaluators : sequence of int or None
+        Values of M, over which scores are averaged.
     candidates : dict
-        Lists of :math:`\eta_1` and :math:`\eta_2`: `primal_step` and `dual_step`.
+        `primal_step` and `dual_step`: values of :math:`\eta_1` and :math:`\eta_2` at the start. Two
+        or more numbers grow with their own spacing, a single one does not.
     seeds : int
-        Number of calibration seeds.
+        The largest number of seeds that a pair runs.
     threads : int
-        Seeds run side by side.
-    purpose : str
-        Names a family of random streams that no reported run uses.
+        Pairs run side by side.
 
     Returns
     -------
     pandas.DataFrame
-        A row per pair: primal_step, dual_step, positive_gap, positive_violation, score (their
-        sum), and chosen, which is true for the smallest score, the first one if several share it.
+        A row per pair, in the order of the steps: primal_step; dual_step; seeds that it has run;
+        positive_gap, positive_violation and their sum, score, in units of value; behind,
+        behind_low and behind_high, by how much its score exceeds that of the chosen pair on the
+        same seeds, with a 95 % interval (NaN with one seed); standing, one of :data:`STANDINGS`.
+        Where rounding destroys the policy, the score is infinite.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> from pgpd_hf.studies.calibration import race
+    >>> candidates = {"primal_step": [0.01, 0.1, 1], "dual_step": [0.1]}
+    >>> cmdps, setting = [pgpd_hf.random_cmdp()], {"iterations": 50}
+    >>> table = race(cmdps, "npgpd_hf", setting, [64], candidates, seeds=8)
+    >>> table[["primal_step", "seeds", "standing"]].values.tolist()
     """
-    even = np.linspace(0, setting["iterations"], _CHECKPOINTS + 1)
-    checkpoints = np.unique(np.rint(even).astype(np.int64))
-    optimum = solve(cmdp)
-    rows = []
-    for pair in itertools.product(*(candidates[name] for name in STEPS)):
-        steps = dict(zip(STEPS, pair, strict=True))
-        instance = get_algorithm(algorithm)(cmdp, optimum, Setting(**setting | steps))
+    runs = _Runs(cmdps, algorithm, setting, evaluators)
+    grid = _Grid({name: sorted(map(float, candidates[name])) for name in STEPS})
+    running, ends = grid.pairs(), _ends_of_rounds(seeds)
+    with ThreadPoolExecutor(threads) as pool:
+        for end in ends:
+            runs.extend(running, end, pool)
+            while new := grid.grow(runs.leader(running), running):
+                runs.extend(new, end, pool)
+                running += new
+            running = runs.undecided(running, LEVEL / len(ends))
+            if len(running) == 1:
+                break
+    return runs.table(running)
 
-        def values(seed, instance=instance):
-            return values_at(instance, seed, checkpoints, purpose=purpose)
 
-        with ThreadPoolExecutor(threads) as pool:
-            reward_values, utility_values = np.stack(list(pool.map(values, range(seeds))), axis=1)
-        gap = np.maximum(optimum.reward_value - reward_values, 0).mean()
-        violation = np.maximum(cmdp.threshold - utility_values, 0).mean()
-        rows.append({**steps, "positive_gap": gap, "positive_violation": violation})
-    table = pd.DataFrame(rows)
-    table["score"] = table["positive_gap"] + table["positive_violation"]
-    table["chosen"] = table.index == table["score"].idxmin()
-    return table
+def _ends_of_rounds(seeds):
+    """Numbers of seeds after which pairs are dropped."""
+    ends = [_FIRST_SEEDS]
+    while ends[-1] < seeds:
+        ends.append(2 * ends[-1])
+    return [*ends[:-1], seeds]
+
+
+class _Grid:
+    """Values of both steps, and how far they may still grow at either end."""
+
+    def __init__(self, values):
+        self.values = values
+        self.room = {
+            (name, end): _GROWTH * (len(values[name]) > 1) for name in STEPS for end in (0, -1)
+        }
+
+    def pairs(self):
+        return list(itertools.product(*(self.values[name] for name in STEPS)))
+
+    def grow(self, leader, running):
+        """Add a value beyond an edge on which the leader stands; give back the new pairs."""
+        for (name, end), room in self.room.items():
+            place, values = STEPS.index(name), self.values[name]
+            if room and leader[place] == values[end]:
+                self.room[name, end] -= 1
+                step = _next(values if end else values[::-1])
+                self.values[name] = sorted([*values, step])
+                others = sorted({pair[1 - place] for pair in running})
+                return [(other, step) if place else (step, other) for other in others]
+        return []
+
+
+def _next(values):
+    """Continue a list with its own spacing: 0.1, 0.3, 1 are followed by 3."""
+    *_, before, last = values
+    factor = last / before if len(values) == 2 else before / values[-3]
+    return float(f"{last * factor:.12g}")
+
+
+class _Runs:
+    """What the pairs of a race have scored so far: a row of gap and violation for each seed."""
+
+    def __init__(self, cmdps, algorithm, setting, evaluators):
+        self.problems = [(cmdp, solve(cmdp)) for cmdp in cmdps]
+        self.algorithm = get_algorithm(algorithm)
+        even = np.linspace(0, setting["iterations"], _CHECKPOINTS + 1)
+        self.checkpoints = np.unique(np.rint(even).astype(np.int64))
+        self.settings = [setting | {"evaluators": number} for number in evaluators]
+        self.scores = {}
+
+    def extend(self, pairs, seeds, pool):
+        """Run pairs until they have a number of seeds."""
+        tasks = [
+            (pair, seed) for pair in pairs for seed in range(len(self.scores.get(pair, ())), seeds)
+        ]
+        for (pair, _), score in zip(tasks, pool.map(self._score, tasks), strict=True):
+            self.scores.setdefault(pair, []).append(score)
+
+    def _score(self, task):
+        """Positive gap and violation of one pair on one seed, averaged over time and M."""
+        pair, seed = task
+        cmdp, optimum = self.problems[seed % len(self.problems)]
+        steps, parts = dict(zip(STEPS, pair, strict=True)), []
+        for setting in self.settings:
+            instance = self.algorithm(cmdp, optimum, Setting(**setting | steps))
+            try:
+                values = values_at(instance, seed, self.checkpoints, purpose="calibration")
+            except ValueError:  # the step is so large that rounding destroys the policy
+                return math.inf, math.inf
+            gap, violation = optimum.reward_value - values[0], cmdp.threshold - values[1]
+            parts.append([np.maximum(gap, 0).mean(), np.maximum(violation, 0).mean()])
+        return tuple(np.mean(parts, axis=0))
+
+    def sums(self, pair):
+        return np.sum(self.scores[pair], axis=1)
+
+    def leader(self, pairs):
+        return min(pairs, key=lambda pair: self.sums(pair).mean())
+
+    def undecided(self, pairs, level):
+        """Pairs that are not worse than the leader beyond doubt.
+
+        With t tests at the level over the number of rivals, the best pair is dropped with at most
+        the level's probability, whichever pair leads.
+        """
+        leader = self.leader(pairs)
+        return [
+            pair
+            for pair in pairs
+            if pair == leader or _p_value(self.behind(pair, leader)) > level / (len(pairs) - 1)
+        ]
+
+    def behind(self, pair, other):
+        """Differences of the scores of two pairs on the seeds that both have run."""
+        seeds = min(len(self.scores[pair]), len(self.scores[other]))
+        return self.sums(pair)[:seeds] - self.sums(other)[:seeds]
+
+    def table(self, running):
+        most = (1 + _EQUAL) * self.sums(self.leader(running)).mean()
+        chosen = min(pair for pair in running if self.sums(pair).mean() <= most)
+        rows = []
+        for pair, scores in sorted(self.scores.items()):
+            gap, violation = np.mean(scores, axis=0)
+            row = dict(zip(STEPS, pair, strict=True)) | {"seeds": len(scores)}
+            row |= {"positive_gap": gap, "positive_violation": violation, "score": gap + violation}
+            behind = (math.inf, math.nan, math.nan)
+            if math.isfinite(gap):
+                behind = mean_interval(self.behind(pair, chosen))
+            row |= dict(zip(("behind", "behind_low", "behind_high"), behind, strict=True))
+            row["standing"] = TIED if pair in running else DROPPED
+            rows.append(row | ({"standing": CHOSEN} if pair == chosen else {}))
+        return pd.DataFrame(rows)
+
+
+def _p_value(differences):
+    """One-sided p value of a t test that the mean is positive; one if nothing speaks for it."""
+    mean, count = differences.mean(), len(differences)
+    if count < 2 or not mean > 0:
+        return 1.0
+    if not math.isfinite(mean):
+        return 0.0
+    error = differences.std(ddof=1) / math.sqrt(count)
+    return float(special.stdtr(count - 1, -mean / error)) if error else 0.0
 
 
 def chosen_steps(scores):
@@ -74,14 +220,14 @@ def chosen_steps(scores):
     Parameters
     ----------
     scores : pandas.DataFrame
-        Made by :func:`score`.
+        Made by :func:`race`.
 
     Returns
     -------
     primal_step, dual_step : float
         :math:`(\eta_1, \eta_2)`.
     """
-    chosen = scores[scores["chosen"]].iloc[0]
+    chosen = scores[scores["standing"] == CHOSEN].iloc[0]
     return tuple(float(chosen[name]) for name in STEPS)
 
 
@@ -91,16 +237,45 @@ def read_steps(path):
     Parameters
     ----------
     path : path-like
-        JSON file with `primal_step` and `dual_step`, or with these for each instance.
+        JSON file with `primal_step` and `dual_step`.
 
     Returns
     -------
-    dict
-        :math:`(\eta_1, \eta_2)` by instance; those of the study under None.
+    primal_step, dual_step : float
+        :math:`(\eta_1, \eta_2)`.
     """
-    content = read_json(path)
-    by_instance = {None: content} if STEPS[0] in content else content
-    return {
-        None if instance is None else int(instance): tuple(steps[name] for name in STEPS)
-        for instance, steps in by_instance.items()
-    }
+    steps = read_json(path)
+    return tuple(steps[name] for name in STEPS)
+
+
+def describe_race(scores):
+    """Say in a sentence what a race has chosen, and how clearly.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Made by :func:`race`.
+
+    Returns
+    -------
+    str
+        Steps, runner-up, number of pairs tied with the chosen one, and whether the grid ends there.
+    """
+    chosen = scores[scores["standing"] == CHOSEN].iloc[0]
+    text = f"η₁ = {chosen['primal_step']:g}, η₂ = {chosen['dual_step']:g}"
+    text += f" (of {len(scores)} pairs, {chosen['seeds']} seeds)"
+    others = scores.drop(index=chosen.name)
+    if others.empty:
+        return text
+    runner_up = others.loc[others["behind"].idxmin()]
+    text += (
+        f"; runner-up ({runner_up['primal_step']:g}, {runner_up['dual_step']:g}), "
+        f"{runner_up['behind'] / chosen['score']:+.1%} in the score"
+    )
+    tied = (scores["standing"] == TIED).sum()
+    text += f"; {tied} tied with it" if tied else "; none tied with it"
+    for name in STEPS:
+        values = scores[name].unique()
+        if len(values) > 1 and chosen[name] in (values.min(), values.max()):
+            text += f"; WARNING: the grid ends at this {name}, a better one may lie beyond"
+    return text + "."

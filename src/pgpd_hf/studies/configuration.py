@@ -11,6 +11,7 @@ from functools import lru_cache
 from pgpd_hf import environments
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core.arguments import located, require_size
+from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import find_safest, solve
 from pgpd_hf.support.validation import conform
@@ -48,8 +49,12 @@ def check(config, schema):
             raise ValueError(
                 f"{key}: primal_step and dual_step are calibrated together, or neither"
             )
+        if "calibrated" in steps and name not in config["calibration"]["candidates"]:
+            raise ValueError(
+                f"calibration.candidates: no entry for the algorithm {name!r}, whose steps are "
+                "calibrated"
+            )
         _check_runs(config, name, cmdp)
-    require_candidates("calibration", config["calibration"], config["algorithms"])
     for name in config["certificates"]["iterations"]:
         with located(f"certificates.iterations.{name}"):
             require_algorithm(config, name)
@@ -96,30 +101,6 @@ def require_algorithm(config, name):
     """
     if name not in config["algorithms"]:
         raise ValueError(f"the study has no algorithm {name!r}")
-
-
-def require_candidates(key, calibration, algorithms):
-    """Refuse a calibration that has no candidates for an algorithm whose steps it chooses.
-
-    Parameters
-    ----------
-    key : str
-        Where the calibration stands, for the message.
-    calibration : dict
-        Its options.
-    algorithms : dict
-        Options of the study's algorithms, by name.
-
-    Raises
-    ------
-    ValueError
-        One line that names the key and the algorithm.
-    """
-    for name, options in algorithms.items():
-        if options["primal_step"] == "calibrated" and name not in calibration["candidates"]:
-            raise ValueError(
-                f"{key}.candidates: no entry for the algorithm {name!r}, whose steps are calibrated"
-            )
 
 
 def check_environment(key, config, changes, schema):
@@ -309,6 +290,30 @@ def run_setting(config, algorithm, evaluators):
     }
 
 
+def require_estimates(config, setting):
+    """Refuse a setting whose estimator cannot be used with one of its M and H.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration; supplies the environment.
+    setting : dict
+        Keyword arguments of :func:`pgpd_hf.run`, with or without phases.
+
+    Raises
+    ------
+    ValueError
+        If votes cannot be read without bias; the message names `estimator`.
+    """
+    if setting.get("estimator", "plug-in") == "plug-in":
+        return
+    cmdp, link = environment(config), get_link(setting["link"])
+    for phase in setting.get("phases", [{}]):
+        whole = setting | phase
+        bound = cmdp.return_bound(whole["horizon"])
+        make_evaluators(whole["evaluators"], link, bound, whole["estimator"])
+
+
 def require_increasing(key, numbers):
     """Refuse numbers, or None for infinity, that do not increase.
 
@@ -334,12 +339,6 @@ def _check_runs(config, algorithm, cmdp):
     places = {"evaluators": config["evaluators"]}
     if algorithm in config["rates"]["iterations"]:
         places["rates.evaluators"] = config["rates"]["evaluators"]
-    if config["algorithms"][algorithm]["primal_step"] == "calibrated":
-        places["calibration.evaluators"] = [config["calibration"]["evaluators"]]
-        instances = config["claims"]["instances"]
-        if instances["groups"]:
-            place = "claims.instances.calibration.evaluators"
-            places[place] = [instances["calibration"]["evaluators"]]
     for place, numbers in places.items():
         for evaluators in numbers:
             setting = run_setting(config, algorithm, evaluators)

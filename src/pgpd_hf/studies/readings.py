@@ -1,8 +1,9 @@
 """Readings: named answers to what the paper leaves open, as overlays of a study's configuration.
 
 Results of a reading are in a folder of its own below that of the study, "readings/NAME/"; those of
-the study itself are in the folder "". Two readings whose configurations agree in all that the runs
-of an algorithm depend on share these runs: they are made once, by the first of them.
+the study itself are in the folder "" and, once more with as many seeds as verdicts need, in
+:data:`FULL`. Two readings whose configurations agree in all that the runs of an algorithm depend on
+share these runs: they are made once, by the first of them.
 """
 
 import copy
@@ -14,6 +15,7 @@ from pgpd_hf.core.arguments import located, require_one_of
 from pgpd_hf.studies import configuration
 from pgpd_hf.support import validation
 
+FULL = "full/"
 LOOK = {"curve": "iterate", "optimum": "constrained", "violation": "signed"}
 # What runs depend on, and so what a reading can change.
 _KEYS = ("environment", "evaluators", "link", "horizon", "seeds", "algorithms", "calibration")
@@ -151,10 +153,16 @@ def configurations(config, readings):
     Returns
     -------
     dict
-        By folder.
+        By folder. That of the study itself is "", and :data:`FULL` with as many seeds as verdicts
+        need, which readings share that only look at the runs in another way.
     """
-    return {"": config} | {
-        f"readings/{name}/": overlay(config, reading["config"])
+    options = config["claims"]
+    full = overlay(config, {"seeds": options["own_seeds"]})
+    fewer = {"seeds": options["seeds"], "calibration": {"seeds": options["race_seeds"]}}
+    return {"": config, FULL: full} | {
+        f"readings/{name}/": overlay(overlay(config, fewer), reading["config"])
+        if reading["config"]
+        else full
         for name, reading in readings.items()
     }
 

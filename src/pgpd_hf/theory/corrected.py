@@ -81,7 +81,7 @@ def bias_bounds(cmdp, setting):
     cmdp : CMDP
         The model.
     setting : Setting
-        M, H and link.
+        M, H, link and estimator.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def bias_bounds(cmdp, setting):
         np.linspace(*ends, 2001)
         for ends in ((-largest, largest), (-cmdp.threshold, largest - cmdp.threshold))
     )
-    votes = setting.evaluators, get_link(setting.link), largest
+    votes = setting.evaluators, get_link(setting.link), largest, setting.estimator
     return tuple(
         truncation + float(np.abs(exact.feedback_error(grid, *votes).bias).max()) for grid in grids
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import probability
 from pgpd_hf.core.policies import project_rows
 
@@ -140,16 +141,18 @@ def _expect(cmdp, values):
 
 
 class FeedbackError(NamedTuple):
-    r"""Moments of the error of the answer :math:`\sigma^{-1}(\mathrm{clip}[k/M])`.
+    r"""Moments of the error of an answer :math:`x_k`, read from k votes of M.
+
+    As printed, :math:`x_k = \sigma^{-1}(\mathrm{clip}[k/M])`.
 
     Attributes
     ----------
     bias : ndarray, float64
-        :math:`B_M(\Delta) = E\sigma^{-1}(\hat p) - \Delta`.
+        :math:`B_M(\Delta) = E x_k - \Delta`.
     absolute : ndarray, float64
-        :math:`E|\sigma^{-1}(\hat p) - \Delta|`.
+        :math:`E|x_k - \Delta|`.
     square : ndarray, float64
-        :math:`S_M(\Delta) = E(\sigma^{-1}(\hat p) - \Delta)^2`.
+        :math:`S_M(\Delta) = E(x_k - \Delta)^2`.
     """
 
     bias: np.ndarray
@@ -157,7 +160,7 @@ class FeedbackError(NamedTuple):
     square: np.ndarray
 
 
-def feedback_error(differences, evaluators, link, bound):
+def feedback_error(differences, evaluators, link, bound, estimator="plug-in"):
     r"""Moments of an answer's error, summed over the binomial number of votes.
 
     Parameters
@@ -169,7 +172,9 @@ def feedback_error(differences, evaluators, link, bound):
     link : Link
         :math:`\sigma`.
     bound : float
-        Answers are clipped to :math:`[-B, B]`; the paper's :math:`B = G(H)`.
+        Largest difference, to which the printed answers are clipped; the paper's :math:`G(H)`.
+    estimator : {"plug-in", "unbiased"}
+        How answers are read from votes: :func:`~pgpd_hf.core.evaluators.make_evaluators`.
 
     Returns
     -------
@@ -191,7 +196,8 @@ def feedback_error(differences, evaluators, link, bound):
     votes = np.arange(evaluators + 1)
     favour = np.array([probability(link.code, difference) for difference in differences])
     mass = stats.binom.pmf(votes, evaluators, favour[:, None])  # (D, M + 1)
-    errors = link.clipped_inverse(votes / evaluators, bound) - differences[:, None]
+    answers = make_evaluators(evaluators, link, bound, estimator).estimate
+    errors = answers - differences[:, None]
     return FeedbackError(
         (mass * errors).sum(1), (mass * np.abs(errors)).sum(1), (mass * errors**2).sum(1)
     )

@@ -15,11 +15,12 @@ import pandas as pd
 
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core import optima, streams
-from pgpd_hf.core.evaluators import feedback_bias_bound
+from pgpd_hf.core.evaluators import ESTIMATORS, feedback_bias_bound
 from pgpd_hf.core.links import get_link
 from pgpd_hf.theory import exact
 from pgpd_hf.theory.records import sample_estimates
 
+_GRID = 201  # differences, where the largest of an error is looked for
 _SMALLEST = 1e-12  # probability that a softmax policy gives to actions that are never taken
 
 
@@ -109,3 +110,55 @@ def feedback_moments(cmdp, policy, horizon, link, evaluators, count=200):
             }
         )
     return pd.DataFrame(rows).astype({"evaluators": "Int64"})
+
+
+def estimator_errors(link, bound, evaluators):
+    r"""Largest bias and standard deviation of the answers of each estimator, exactly.
+
+    Both are binomial sums. The largest is taken over a grid of differences in [0, B]; those in
+    [-B, 0] have the same errors with the opposite sign, because links are symmetric.
+
+    Parameters
+    ----------
+    link : str
+        Name of the link function.
+    bound : float
+        :math:`B`, the largest difference; in the paper :math:`G(H)`.
+    evaluators : list of int
+        Values of M.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per estimator and M: estimator ("plug-in" or "unbiased"), evaluators (int64), bias,
+        deviation, and promised (the paper's :math:`\beta` for the printed estimator, line 959).
+        Where an estimator is refused, it has no row.
+
+    Examples
+    --------
+    >>> errors = estimator_errors("logistic", 1.0, [16, 64])
+    >>> print(errors[["estimator", "evaluators", "bias", "deviation"]].round(4).to_string())
+      estimator  evaluators    bias  deviation
+    0   plug-in          16  0.2033     0.4955
+    1   plug-in          64  0.1052     0.2559
+    2  unbiased          16  0.0003     0.5761
+    3  unbiased          64  0.0000     0.2832
+    """
+    kind, differences = get_link(link), np.linspace(0, bound, _GRID)
+    rows = []
+    for estimator in ESTIMATORS:
+        for m in evaluators:
+            try:
+                error = exact.feedback_error(differences, m, kind, bound, estimator)
+            except ValueError:
+                continue
+            rows.append(
+                {
+                    "estimator": estimator,
+                    "evaluators": m,
+                    "bias": np.abs(error.bias).max(),
+                    "deviation": math.sqrt((error.square - error.bias**2).max()),
+                    "promised": feedback_bias_bound(m, kind, bound),
+                }
+            )
+    return pd.DataFrame(rows)

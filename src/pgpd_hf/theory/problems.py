@@ -113,7 +113,8 @@ class Problem:
         """FeedbackError: error of an answer, on a grid of differences from `low` to `high`."""
         grid = np.linspace(low, high, _GRID)
         largest = self.constants.return_bound
-        return exact.feedback_error(grid, self.setting.evaluators, self.link, largest)
+        setting = self.setting
+        return exact.feedback_error(grid, setting.evaluators, self.link, largest, setting.estimator)
 
     def answer_bias(self, low, high):
         """float: largest bias of an answer about differences from `low` to `high`."""

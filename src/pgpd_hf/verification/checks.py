@@ -23,8 +23,8 @@ PLATFORM = "platform.json"
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "pandas", "matplotlib", "pillow")
 TOLERANCE = 1e-8  # of numbers on another platform; why: reference/README.md
 PIXEL_TOLERANCE = 14  # root mean square over a picture, of 255
-CODE = "Snakefile requirements.lock config/config.yaml config/claims.yaml config/readings".split()
-CODE += ["notebooks", "src", "workflow"]
+CODE = ["Snakefile", "requirements.lock", "config/readings", "notebooks", "src", "workflow"]
+CODE += [f"config/{name}.yaml" for name in ("config", "claims", "steps")]
 # Other bits have other digests, and a ratio may be that of two rounding errors.
 _OF_BITS = ["sha256", "ratio"]
 
@@ -143,6 +143,30 @@ def check_tables(reference, results, tables=TABLES, exact=True, partial=False):
         except (KeyError, ValueError) as error:
             lines[table.name].append(str(error))
     return lines
+
+
+def check_races(record, results, exact=True):
+    """Compare the races of a study itself with those on record.
+
+    Parameters
+    ----------
+    record : pathlib.Path
+        File of all scores.
+    results : pathlib.Path
+        Folder in which the races have been run again.
+    exact : bool
+        As for :func:`check_tables`.
+
+    Returns
+    -------
+    list of str
+        A line for each cell or row that differs.
+    """
+    table = next(table for table in TABLES if table.name == "scores")
+    found = table.load(results)
+    expected = read_file(record).rename(columns={"race": "algorithm"})
+    expected = expected[expected["algorithm"].isin(found["algorithm"])]
+    return compare(table, expected, found, 0.0 if exact else TOLERANCE)
 
 
 def compare(table, expected, found, tolerance=0.0):

@@ -1,0 +1,35 @@
+"""The study with the step sizes that its races could not tell from the chosen ones.
+
+The runs have the random streams of the study's own, so differences are due to the steps alone.
+"""
+
+from pgpd_hf.cases import STEPS, Case
+from pgpd_hf.studies import configuration
+
+TARGET = "claims"
+TABLES = {}
+
+
+def plan(config):  # noqa: D103
+    return {
+        algorithm: [(number, _cases(config, algorithm, number)) for number in range(len(pairs))]
+        for algorithm, pairs in config["claims"]["ties"].items()
+    }
+
+
+def check(config, schema):  # noqa: D103
+    for algorithm in config["claims"]["ties"]:
+        configuration.require_algorithm(config, algorithm)
+
+
+def _cases(config, algorithm, number):
+    steps = dict(zip(STEPS, config["claims"]["ties"][algorithm][number], strict=True))
+    return [
+        Case(
+            algorithm,
+            configuration.run_setting(config, algorithm, evaluators) | steps,
+            tuple(range(config["claims"]["seeds"])),
+            labels={"tie": number},
+        )
+        for evaluators in config["evaluators"]
+    ]

@@ -1,0 +1,199 @@
+"""Races of step sizes: what they are about, and those whose outcome is on record.
+
+A race with hundreds of seeds takes minutes. Those of the default study, its readings and its groups
+of instances have been run: config/steps.yaml says what each was about and what it has chosen, and
+reference/races.csv has all scores. A study takes its steps from there if a race was about exactly
+its setting, and races anew if anything differs. `make races` writes both files.
+"""
+
+import json
+
+from pgpd_hf import environments
+from pgpd_hf.cases import STEPS
+from pgpd_hf.studies import configuration
+from pgpd_hf.support.validation import read_yaml
+
+RECORD = "config/steps.yaml"
+SCORES = "reference/races.csv"
+
+
+def subject(config, algorithm):
+    """Everything that the outcome of a race depends on, but for its number of seeds.
+
+    Parameters
+    ----------
+    config : dict
+        Of a study, a reading, or a group of instances.
+    algorithm : str
+        A key of its `algorithms`.
+
+    Returns
+    -------
+    dict
+        Arguments of :func:`pgpd_hf.studies.calibration.race`, with the environments as their
+        options.
+    """
+    tuning = [configuration.vary(config, {"instance": k}) for k in config.get("tuning", [])]
+    kinds = map(environments.split, tuning or [config["environment"]])
+    setting = configuration.run_setting(config, algorithm, None)
+    return {
+        "environments": [{"name": name, **options} for name, options in kinds],
+        "algorithm": algorithm,
+        "setting": {
+            key: value for key, value in setting.items() if key not in (*STEPS, "evaluators")
+        },
+        "evaluators": config["evaluators"],
+        "candidates": config["calibration"]["candidates"][algorithm],
+    }
+
+
+def recorded(record, config, algorithm):
+    """Name of the race on record that is about a configuration.
+
+    Parameters
+    ----------
+    record : dict
+        Made by :func:`load_record`.
+    config, algorithm
+        As for :func:`subject`.
+
+    Returns
+    -------
+    str or None
+        None if there is none, or if the configuration does not want one.
+    """
+    if not config["calibration"]["recorded"]:
+        return None
+    wanted = _as_text(subject(config, algorithm))
+    return next((name for name, race in record.items() if _as_text(race["about"]) == wanted), None)
+
+
+def key(config, algorithm, record):
+    """All that the step sizes of an algorithm depend on.
+
+    Parameters
+    ----------
+    config, algorithm
+        As for :func:`subject`.
+    record : dict
+        Made by :func:`load_record`.
+
+    Returns
+    -------
+    str
+        Equal for two configurations if they take their step sizes from the same race.
+    """
+    if config["algorithms"][algorithm]["primal_step"] != "calibrated":
+        return ""
+    found = recorded(record, config, algorithm)
+    return found or _as_text([subject(config, algorithm), config["calibration"]["seeds"]])
+
+
+def distinct(configs):
+    """Races that configurations need, each of them once.
+
+    Parameters
+    ----------
+    configs : dict
+        Configurations by folder.
+
+    Returns
+    -------
+    dict
+        Configurations by folder and algorithm.
+    """
+    first = {}
+    for folder, config in configs.items():
+        for algorithm, options in config["algorithms"].items():
+            if options["primal_step"] == "calibrated":
+                key = _as_text(subject(config, algorithm))
+                first.setdefault(key, ((folder, algorithm), config))
+    return dict(first.values())
+
+
+def load_record(path):
+    """Read which races have been run.
+
+    Parameters
+    ----------
+    path : path-like
+        YAML file.
+
+    Returns
+    -------
+    dict
+        By name: `about`, made by :func:`subject`; `seeds`; and lists of pairs of step sizes,
+        `chosen` and `tied`.
+    """
+    return read_yaml(path)
+
+
+def lines(record, config, defaults):
+    """Say which step sizes race anew, and why.
+
+    Parameters
+    ----------
+    record : dict
+        Made by :func:`load_record`.
+    config, defaults : dict
+        Configuration of a study, and the default one.
+
+    Returns
+    -------
+    list of str
+        One for each algorithm.
+    """
+    found = []
+    for algorithm, options in config["algorithms"].items():
+        if options["primal_step"] != "calibrated" or recorded(record, config, algorithm):
+            continue
+        why = "as calibration.recorded demands"
+        if config["calibration"]["recorded"]:
+            why = "because no race is on record for it"
+            if algorithm in defaults["algorithms"]:
+                ours, theirs = (_flat(subject(it, algorithm)) for it in (config, defaults))
+                keys = [key for key in ours if ours[key] != theirs.get(key)]
+                why = f"because of another {', '.join(keys)}" if keys else why
+        found.append(
+            f"the step sizes of {algorithm} race anew, {why} "
+            f"(at most {config['calibration']['seeds']} seeds for each pair)"
+        )
+    return found
+
+
+def ties(record, config):
+    """Pairs of step sizes that could not be told from the chosen ones.
+
+    Parameters
+    ----------
+    record : dict
+        Made by :func:`load_record`.
+    config : dict
+        A configuration.
+
+    Returns
+    -------
+    dict
+        Lists of pairs by algorithm; only of those whose race is on record and had ties.
+    """
+    names = {
+        algorithm: recorded(record, config, algorithm)
+        for algorithm, options in config["algorithms"].items()
+        if options["primal_step"] == "calibrated"
+    }
+    return {
+        algorithm: record[name]["tied"]
+        for algorithm, name in names.items()
+        if name and record[name]["tied"]
+    }
+
+
+def _flat(subject):
+    """Leaves of what a race is about, by their names."""
+    environment = {f"environment.{key}": x for key, x in subject["environments"][0].items()}
+    named = {key: subject[key] for key in ("evaluators", "candidates")}
+    return {**environment, **subject["setting"], **named}
+
+
+def _as_text(subject):
+    return json.dumps(subject, sort_keys=True)

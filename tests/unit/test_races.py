@@ -1,0 +1,93 @@
+"""Races on record: which there are, what they are about, and when step sizes race anew."""
+
+import copy
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from pgpd_hf import study
+from pgpd_hf.studies import calibration, races, readings
+
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+RECORD = races.load_record(ROOT / races.RECORD)
+SCORES = pd.read_csv(ROOT / races.SCORES)
+CONFIGS = study.calibrated(
+    readings.configurations(CONFIG, study.load_readings(CONFIG, ROOT)), CONFIG
+)
+
+
+def changed(**own):
+    return readings.overlay(CONFIG, own)
+
+
+def said(config):
+    return races.lines(RECORD, config, CONFIG)
+
+
+def test_all_races_of_the_default_study_are_on_record_once():
+    needed = {f"{folder}{algorithm}" for folder, algorithm in races.distinct(CONFIGS)}
+    assert set(RECORD) == needed == set(SCORES["race"])
+    for (folder, algorithm), config in races.distinct(CONFIGS).items():
+        assert races.recorded(RECORD, config, algorithm) == f"{folder}{algorithm}"
+    assert said(CONFIG) == []
+
+
+@pytest.mark.parametrize("name", RECORD)
+def test_record_says_what_its_table_says(name):
+    scores = SCORES[SCORES["race"] == name]
+    assert tuple(RECORD[name]["chosen"]) == calibration.chosen_steps(scores)
+    tied = scores.loc[scores["standing"] == calibration.TIED, ["primal_step", "dual_step"]]
+    assert RECORD[name]["tied"] == tied.to_numpy().tolist()
+    assert RECORD[name]["seeds"] == scores["seeds"].max()
+    least = CONFIG["claims"]["race_seeds"] if "/" in name else 256
+    raced_on = (scores["standing"] != calibration.DROPPED).sum()
+    assert raced_on == 1 or RECORD[name]["seeds"] >= least
+
+
+@pytest.mark.parametrize(
+    ("own", "reason"),
+    [
+        ({"algorithms": {"npgpd_hf": {"iterations": 2001}}}, "because of another iterations "),
+        ({"horizon": 40}, "because of another horizon "),
+        ({"evaluators": [8]}, "because of another evaluators "),
+        ({"environment": {"instance": 7}}, "because of another environment.instance "),
+        ({"environment": {"discount": 0.8, "states": 9}}, "environment.states, environment.disc"),
+        (
+            {"calibration": {"candidates": {"npgpd_hf": {"dual_step": [1]}}}},
+            "because of another candidates ",
+        ),
+        ({"calibration": {"recorded": False}}, "as calibration.recorded demands "),
+    ],
+    ids=str,
+)
+def test_what_races_anew_is_said_with_the_reason(own, reason):
+    (line,) = (line for line in said(changed(**own)) if "npgpd_hf" in line.split()[4])
+    assert line.startswith("the step sizes of npgpd_hf race anew, ")
+    assert reason in line
+    assert line.endswith("(at most 32 seeds for each pair)")
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"seeds": 100},
+        {"study": "mine"},
+        {"calibration": {"seeds": 5}},
+        {"environment": {"name": "random"}},
+        {"algorithms": {"npgpd_hf": {"primal_step": 0.3, "dual_step": 0.03}}},
+    ],
+    ids=str,
+)
+def test_what_no_race_depends_on_is_not_raced_again(own):
+    assert said(changed(**own)) == []
+
+
+def test_another_algorithm_races_anew_without_a_comparison():
+    config = copy.deepcopy(CONFIG)
+    config["algorithms"]["mine"] = config["algorithms"]["npgpd_hf"]
+    config["calibration"]["candidates"]["mine"] = CONFIG["calibration"]["candidates"]["npgpd_hf"]
+    (line,) = said(config)
+    assert "mine race anew, because no race is on record for it" in line

@@ -1,0 +1,58 @@
+"""Put the races of a study's results on record: config/steps.yaml and reference/races.csv."""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from pgpd_hf import study
+from pgpd_hf.cases import STEPS
+from pgpd_hf.studies import races, readings
+from pgpd_hf.studies.calibration import CHOSEN, TIED
+from pgpd_hf.support import storage, validation
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAD = """\
+# Step sizes that races have chosen, and what each race was about. `make races` writes this file,
+# and all scores to reference/races.csv.
+"""
+
+
+class Plain(yaml.SafeDumper):
+    """Writes what occurs twice twice, for people."""
+
+    def ignore_aliases(self, data):
+        return True
+
+
+def pairs(scores, standing):
+    """Pairs of steps with a standing."""
+    return scores.loc[scores["standing"] == standing, [*STEPS]].to_numpy().tolist()
+
+
+def main(results):
+    config = validation.read(ROOT / "config/config.yaml")
+    loaded = study.load_readings(config, ROOT)
+    configs = study.calibrated(readings.configurations(config, loaded), config)
+    tables, record = [], {}
+    for (folder, algorithm), raced in races.distinct(configs).items():
+        name = f"{folder}{algorithm}"
+        scores = storage.read_table(Path(results, f"{folder}calibration/{algorithm}.csv"))
+        tables.append(scores.assign(race=name)[["race", *scores]])
+        record[name] = {
+            "about": races.subject(raced, algorithm),
+            "seeds": int(scores["seeds"].max()),
+            "chosen": pairs(scores, CHOSEN)[0],
+            "tied": pairs(scores, TIED),
+        }
+    options = {"sort_keys": False, "default_flow_style": None, "width": 100}
+    text = HEAD + yaml.dump(record, Dumper=Plain, **options)
+    storage.write_text(ROOT / races.RECORD, text)
+    table = pd.concat(tables, ignore_index=True).to_csv(index=False, lineterminator="\n")
+    storage.write_text(ROOT / races.SCORES, table)
+
+
+if __name__ == "__main__":
+    with validation.one_line("error", OSError):
+        main(sys.argv[1])
