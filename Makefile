@@ -39,11 +39,11 @@ help:  ## list the targets
 figures: .venv/kernels  ## run the default study: results/paper and the committed figures
 	$(IN_VENV) $(CHECK_CONFIG) snakemake --cores $(CORES) $(USE_CONFIG)
 
-races: .venv/kernels  ## race step sizes anew, for config/steps.yaml and reference/races.csv (an hour)
+races: .venv/kernels  ## race step sizes anew, for config/steps.yaml and reference/races.csv (half an hour)
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
 	$(IN_VENV) python tools/record_races.py results/races
 
-claims: .venv/kernels  ## judge the paper's statements under every reading (a quarter of an hour)
+claims: .venv/kernels  ## judge the paper's statements under every reading (25 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
 
 theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (5 to 8 minutes)
@@ -66,7 +66,7 @@ smoke-all: .venv/kernels  ## likewise run every rule and every analysis
 	$(IN_VENV) snakemake all claims theory grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
-verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (25 minutes)
+verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (40 minutes)
 	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
 
 reference: .venv/kernels  ## run the default study, write reference/ and figures/; FULL=1 adds the long tables

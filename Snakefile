@@ -77,6 +77,7 @@ rule theory:
 
 onstart:
     take_folder()
+    lift_job_rate()
     if workflow.executor_plugin.name == "slurm":
         consult_slurm()
 

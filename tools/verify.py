@@ -43,6 +43,8 @@ def copy_project(folder):
 
 def run_workflow(folder, options, targets):
     """Run the workflow in a copy of the project, with the package of the copy."""
+    if not (folder / "Snakefile").exists():
+        copy_project(folder)
     command = ["snakemake", *targets, *options, *["--config", "seeds=1"] * (targets == SAMPLE)]
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
@@ -106,7 +108,6 @@ def main():
         print(f"Another platform: numbers may differ by {checks.TOLERANCE}", *others, sep="\n  ")
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
     print(f"Running {', '.join(targets)} from scratch, in {folder}", flush=True)
-    copy_project(folder)
     failed = run_workflow(folder, options, targets)
     results = next(folder.glob("results/*"), folder).relative_to(folder)
     if not (failed or arguments.write) and arguments.full and results.name == "paper":

@@ -223,7 +223,9 @@ def test_one_seed_chooses_but_drops_nobody(table):
 def test_race_is_described_in_a_sentence(table):
     text = calibration.describe_race(table)
     steps = calibration.chosen_steps(table)
-    assert text.startswith(f"η₁ = {steps[0]:g}, η₂ = {steps[1]:g} (of {len(table)} pairs, 2 seeds)")
+    assert text.startswith(
+        f"eta_1 = {steps[0]:g}, eta_2 = {steps[1]:g} (of {len(table)} pairs, 2 seeds)"
+    )
     assert "; runner-up (" in text
     only = table[table["standing"] == CHOSEN]
     assert "runner-up" not in calibration.describe_race(only)

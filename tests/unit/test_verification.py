@@ -424,6 +424,11 @@ def command(repository, tmp_path_factory, monkeypatch):
     asked = []
 
     def run_workflow(folder, options, targets):
+        if targets == module.RACES:  # run in a second step, as the record says
+            shutil.copytree(
+                repository.results / "calibration", folder / "results/races/calibration"
+            )
+            return 0
         shutil.copytree(repository.results, folder / "results/paper")
         shutil.copytree(repository.figures, folder / "figures")
         asked.append(targets)
@@ -435,6 +440,10 @@ def command(repository, tmp_path_factory, monkeypatch):
     monkeypatch.setattr(module, "REFERENCE", repository.reference)
     monkeypatch.setattr(module, "run_workflow", run_workflow)
     monkeypatch.setattr(module.checks, "check_drawings", lambda *arguments: [])
+    scores = pd.read_csv(repository.results / "calibration/npgpd_hf.csv", dtype=str)
+    scores.insert(0, "race", "npgpd_hf")
+    monkeypatch.setattr(module, "SCORES", "races.csv")
+    scores.to_csv(repository.root / "races.csv", index=False)
 
     def run(*options):
         monkeypatch.setattr(sys, "argv", ["verify.py", *options])
@@ -469,7 +478,7 @@ def answers(output, heading):
 def test_only_the_full_verification_runs_what_is_long(repository, command, capsys):
     assert command("--full") == ("sample", "all", "claims", "theory")
     again = answers(capsys.readouterr().out, "Run again")
-    assert again == {table.name: "yes" for table in tables.TABLES}
+    assert again == {table.name: "yes" for table in tables.TABLES} | {"races": "yes"}
     for name in LONG:
         (repository.results / name).unlink()
     assert command() == ("sample",)

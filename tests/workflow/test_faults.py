@@ -10,13 +10,13 @@ import pytest
 from processes import contents, jobs_in, wait_for
 from projects import Project
 
-TARGET = "results/smoke/calibration/npgpd_hf.json"
+TARGET = "results/smoke/runs/npgpd_hf/M16/seeds0000-0002.parquet"
 IS_ROOT = os.geteuid() == 0
 
 
 @pytest.fixture(scope="module")
 def calibrated(tmp_path_factory):
-    """A project with an environment and one calibration, and its results."""
+    """A project with an environment, one calibration and one block of runs, and its results."""
     project = Project(tmp_path_factory.mktemp("calibrated"))
     code, output = project.snakemake(TARGET, "--cores", "2")
     assert code == 0, output

@@ -58,7 +58,7 @@ def test_captions_state_the_values_in_force(report):
     assert all(captions.values())
     expected = "M = 16, 64, 256 evaluators per question. Mean over 3 seeds"
     assert expected in captions["figures/figure1.svg"]
-    assert "M = ∞" in captions["rates.csv"]
+    assert "M = 256, ∞" in captions["rates.csv"]
     assert "NPGPD-HF: T = 20, 40, 80." in captions["rates.csv"]
     assert "Study smoke" in re.sub(r"<[^>]*>", "", embedded(report, "workflow_desc"))
 

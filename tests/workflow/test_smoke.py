@@ -1,5 +1,6 @@
 """The whole workflow, run for real on the smoke study."""
 
+import html
 import json
 import re
 
@@ -11,6 +12,8 @@ from projects import rules
 
 from pgpd_hf import runs, sweeps
 from pgpd_hf.analyses import slopes
+from pgpd_hf.claims import report
+from pgpd_hf.studies.calibration import describe_race
 from pgpd_hf.support import storage
 
 FIGURES = [
@@ -79,6 +82,24 @@ def test_calibration_keeps_every_score_and_chooses_the_smallest(finished):
         best = scores[scores["standing"] == "chosen"].iloc[0]
         assert len(scores) >= 2  # the grid may have grown
         assert steps == {name: best[name] for name in ("primal_step", "dual_step")}
+
+
+def test_page_and_summary_say_whether_it_reproduces_and_with_which_steps(finished):
+    project, _ = finished
+    verdicts = report.of_experiment(pd.read_csv(project.results("claims.csv")))
+    assert len(verdicts) == 14
+    text = project.results("summary.txt").read_text()
+    page = html.unescape(project.results("notebooks", "figure1.html").read_text())
+    assert f"Does it reproduce? {report.in_short(verdicts)} with these seeds:" in text
+    assert report.in_short(verdicts) in page
+    assert "N = 1 for NPGPD-HF, N = 1 for ZPGPD-HF" in page
+    for _, row in verdicts.iterrows():
+        assert f"  {row['verdict']:<13}{row['statement']}\n" in text
+        assert row["statement"] in page
+    for algorithm in ("npgpd_hf", "zpgpd_hf"):
+        race = describe_race(pd.read_csv(project.results("calibration", f"{algorithm}.csv")))
+        assert race in text
+        assert race in page
 
 
 @pytest.mark.parametrize(

@@ -35,22 +35,27 @@ def settled(own):
 
 
 def admitted(own):
-    """The same, checked."""
-    return study.admit(changed(own), ROOT, own, CONFIG)
+    """The same, checked; for each algorithm a last line says that its step sizes race anew."""
+    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
+    *lines, first, second = lines
+    assert "npgpd_hf race anew, because of another environment." in first
+    assert "zpgpd_hf race anew, because of another environment." in second
+    return config, lines
 
 
 def test_study_of_random_environments_is_left_alone():
     before = copy.deepcopy(CONFIG)
     for own in ({}, {"seeds": 3}, {"environment": {"instance": 7}}, CONFIG):
-        assert settled(own) == (changed(own), [])
+        config, lines = settled(own)
+        assert lines == []
+        tied = {"ties": config["claims"]["ties"]}  # taken from the record
+        assert config == readings.overlay(changed(own), {"claims": tied})
     assert before == CONFIG
 
 
 def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
     own = {"environment": {"file": archive}}
-    before = changed(own)
-    config, lines = study.admit(before, ROOT, own, CONFIG)
-    assert before == changed(own)
+    config, lines = admitted(own)
     assert list(config["bounds"]["settings"]) == ["paper"]
     assert set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"]) == SCALED
     assert config["claims"]["instances"]["groups"] == {}
@@ -212,7 +217,8 @@ def test_what_a_study_says_itself_is_refused_if_it_cannot_be_run(said, message):
 
 
 def test_algorithm_that_a_study_drops_leaves_nothing_behind():
-    config, lines = admitted({"algorithms": {"zpgpd_hf": None}})
+    own = {"algorithms": {"zpgpd_hf": None}}
+    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
     assert lines == ["left out, because the study has no zpgpd_hf: all that is about it"]
     # Readings that change nothing else, as opposed to those that change both algorithms.
     left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
@@ -250,7 +256,10 @@ def plan(project, *targets):
     assert code == 0, output
     lines = output.splitlines()
     made = {line.split("\t")[0] for line in lines if "\t" in line}
-    return made, [line for line in lines if line.startswith("config: ")]
+    notes = [line for line in lines if line.startswith("config: ")]
+    anew = [line for line in notes if " race anew, because of another environment." in line]
+    assert len(anew) == 2  # one for each algorithm
+    return made, [line for line in notes if line not in anew]
 
 
 def test_study_of_a_file_is_planned_as_the_readme_says(fresh):

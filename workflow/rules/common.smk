@@ -67,10 +67,19 @@ def take_folder():
             remove_partial(FIGURES)
 
 
+def lift_job_rate():
+    """Let local jobs start at any rate.
+
+    With a limit, Snakemake 9.27 looks at all jobs again one second after every look and after every
+    job that ends, so that looks multiply: after 130 of 281 jobs they took a core away from the jobs.
+    """
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
+
+
 settle_config()
 if workflow.is_main_process:
     check_folders()
-
 READINGS = study.load_readings(config, FOLDER)
 CONFIGS = readings.configurations(config, READINGS)  # by folder: "" is the study's own
 # Results that two readings share belong to the first of them.

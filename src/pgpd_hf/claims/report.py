@@ -61,7 +61,14 @@ def in_short(table):
     Returns
     -------
     str
-        Such as "Of 14 statements 9 are reproduced, 1 contradicted and 4 inconclusive".
+        One clause.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pgpd_hf.claims import report
+    >>> report.in_short(pd.DataFrame({"verdict": ["reproduced", "inconclusive", "reproduced"]}))
+    'Of 3 statements 2 are reproduced, 0 contradicted and 1 inconclusive'
     """
     counts = [(table["verdict"] == verdict).sum() for verdict in VERDICTS]
     first, second, third = (f"{n} {verdict}" for n, verdict in zip(counts, VERDICTS, strict=True))

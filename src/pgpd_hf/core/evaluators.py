@@ -82,7 +82,7 @@ def make_evaluators(evaluators, link, bound, estimator="plug-in"):
     >>> make_evaluators(4, LINKS["logistic"], bound=2.0).estimate.round(3).tolist()
     [-2.0, -1.099, 0.0, 1.099, 2.0]
     >>> make_evaluators(16, LINKS["logistic"], 1.0, "unbiased").estimate[8:].round(3).tolist()
-    [0.0, 0.241, 0.485, 0.738, 1.009, 1.311, 1.686, 2.237, 3.352]
+    [0.0, 0.235, 0.479, 0.738, 1.02, 1.343, 1.752, 2.352, 3.352]
     """
     if evaluators is None:
         return Evaluators(_INFINITELY_MANY, link.code, np.zeros(1))

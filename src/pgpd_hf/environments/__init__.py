@@ -9,7 +9,7 @@ import importlib
 import inspect
 import pkgutil
 
-from pgpd_hf.core.arguments import require_one_of
+from pgpd_hf.core.arguments import require_one_of, shown
 
 
 def make(options):
@@ -48,7 +48,8 @@ def make(options):
     required = {name for name, it in allowed.items() if it.default is it.empty}
     for option in options.keys() - allowed.keys():
         raise ValueError(
-            f"{option}: not an option of the environment {name!r}; allowed are {', '.join(allowed)}"
+            f"{shown(option)[1:-1]}: not an option of the environment {name!r}; "
+            f"allowed are {', '.join(allowed)}"
         )
     for option in required - options.keys():
         raise ValueError(f"{option}: required by the environment {name!r}")

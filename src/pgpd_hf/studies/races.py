@@ -62,7 +62,8 @@ def recorded(record, config, algorithm):
     str or None
         None if there is none, or if the configuration does not want one.
     """
-    if not config["calibration"]["recorded"]:
+    options = config["calibration"]
+    if not options["recorded"] or algorithm not in options["candidates"]:
         return None
     wanted = _as_text(subject(config, algorithm))
     return next((name for name, race in record.items() if _as_text(race["about"]) == wanted), None)

@@ -141,7 +141,7 @@ def estimator_errors(link, bound, evaluators):
       estimator  evaluators    bias  deviation
     0   plug-in          16  0.2033     0.4955
     1   plug-in          64  0.1052     0.2559
-    2  unbiased          16  0.0003     0.5761
+    2  unbiased          16  0.0003     0.5759
     3  unbiased          64  0.0000     0.2832
     """
     kind, differences = get_link(link), np.linspace(0, bound, _GRID)
