@@ -48,9 +48,9 @@ def main(results):
         }
     options = {"sort_keys": False, "default_flow_style": None, "width": 100}
     text = HEAD + yaml.dump(record, Dumper=Plain, **options)
-    storage.write_text(ROOT / races.RECORD, text)
+    (ROOT / races.RECORD).write_text(text, encoding="utf-8")
     table = pd.concat(tables, ignore_index=True).to_csv(index=False, lineterminator="\n")
-    storage.write_text(ROOT / races.SCORES, table)
+    (ROOT / races.SCORES).write_text(table, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def admit(config, folder, own, defaults):
     more = [Path(folder, path) for path in config["claims"]["statements"]]
     claims.load_claims(Path(folder, "config/claims.yaml"), load_schema(folder, "claims"), more)
     readings.check(config, load_readings(config, folder), schema)
-    record = races.load_record(Path(folder, races.RECORD))
+    record = races.load_record(folder)
     return config, lines + races.lines(record, config, defaults)
 
 
@@ -84,7 +84,7 @@ def settle(config, folder, own, defaults):
     lines = [_drop(config, name, folder) for name in dropped]
     lines += _leave_out(config, folder, own, defaults)
     lines += _leave_out_unreadable(config, folder, own)
-    record = races.load_record(Path(folder, races.RECORD))
+    record = races.load_record(folder)
     config["claims"]["ties"] = races.ties(record, config) | config["claims"]["ties"]
     return config, lines
 

@@ -18,7 +18,7 @@ import yaml
 from pgpd_hf import summaries, sweeps
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.cases import run_cases, with_steps
-from pgpd_hf.claims import report
+from pgpd_hf.claims import report, verdict_at
 from pgpd_hf.core import optima
 from pgpd_hf.statistics import difference_interval
 from pgpd_hf.studies import configuration, races
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
 CMDP = configuration.environment(CONFIG)
 OPTIMUM = optima.solve(CMDP)
-RACES = races.load_record(ROOT / races.RECORD)
+RACES = races.load_record(ROOT)
 FASTER, SLOWER = summaries.FASTER
 
 
@@ -146,6 +146,19 @@ def test_readme_says_what_the_verdicts_are():
     readings = table("verdicts")["reading"].unique()
     assert not any(counted(reading)["reproduced"] == 14 for reading in readings)
     says("README", "No reading reproduces all 14")
+
+
+def test_readme_says_what_margins_do():
+    found = report.of_experiment(verdicts().loc["default"])
+    shown = found[found["verdict"] == "reproduced"]
+    half, fifth = {"inconclusive": 3}, {"contradicted": 3, "inconclusive": 2}
+    for share, expected in ((0.5, half), (0.2, fifth)):
+        others = [verdict_at(row, share * row["margin"]) for _, row in shown.iterrows()]
+        changed = shown[[verdict != "reproduced" for verdict in others]]
+        assert Counter(others) - Counter(reproduced=len(shown)) == expected
+        assert changed.index.str.startswith("npgpd-").all()
+    says("README", "with half of them three of the 12 are open")
+    says("README", "with a fifth three are contradicted and two are open")
 
 
 def test_contradicted_statements_are_in_the_readme():

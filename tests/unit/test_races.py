@@ -12,7 +12,7 @@ from pgpd_hf.studies import calibration, races, readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-RECORD = races.load_record(ROOT / races.RECORD)
+RECORD = races.load_record(ROOT)
 SCORES = pd.read_csv(ROOT / races.SCORES)
 CONFIGS = study.calibrated(
     readings.configurations(CONFIG, study.load_readings(CONFIG, ROOT)), CONFIG

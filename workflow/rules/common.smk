@@ -89,7 +89,7 @@ RUN_OWNERS = {
     for algorithm in config["algorithms"]
 }
 CALIBRATED = study.calibrated(CONFIGS, config)  # by folder: with the groups of instances
-RACES = races.load_record(Path(FOLDER, races.RECORD))
+RACES = races.load_record(FOLDER)
 CALIBRATION_OWNERS = {
     algorithm: readings.owners(CALIBRATED, races.key, algorithm, RACES)
     for algorithm in config["algorithms"]

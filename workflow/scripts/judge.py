@@ -4,7 +4,6 @@ from pathlib import Path
 
 from pgpd_hf import claims, environments, statistics
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.core.optima import utility_span
 from pgpd_hf.support import storage, validation
 
 
@@ -14,10 +13,8 @@ def evidence_of_reading(traces, look, environment, optimum, tables):
     shift = 0.0
     if look["optimum"] == "unconstrained":
         shift = optimum["unconstrained"]["reward_value"] - optimum["reward_value"]
-    size = cmdp.states, cmdp.actions
-    member = claims.Member(traces, utility_span(cmdp), optimum["multiplier"], *size, shift)
     return claims.Evidence(
-        [member],
+        [claims.Member.on(cmdp, optimum["multiplier"], traces, shift=shift)],
         curve=look["curve"],
         violation=look["violation"],
         tables={Path(path).stem: storage.read_table(path) for path in tables},
@@ -32,17 +29,7 @@ def evidence_of_instances(traces, groups):
         for instance, runs in traces[traces["group"] == group].groupby("instance"):
             cmdp = environments.make({**options, "instance": int(instance)})
             multiplier = runs["optimal_multiplier"].iloc[0]
-            members.append(
-                claims.Member(
-                    runs,
-                    utility_span(cmdp),
-                    multiplier,
-                    cmdp.states,
-                    cmdp.actions,
-                    instance=instance,
-                    group=group,
-                )
-            )
+            members.append(claims.Member.on(cmdp, multiplier, runs, instance=instance, group=group))
     return claims.Evidence(members, unit="instance")
 
 

@@ -5,7 +5,6 @@ import pandas as pd
 from pgpd_hf import claims, statistics
 from pgpd_hf.cases import STEPS
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.core.optima import utility_span
 from pgpd_hf.support import storage, validation
 
 COLUMNS = [
@@ -37,8 +36,8 @@ with storage.job(snakemake):
         }
         for steps, runs in own.groupby(list(STEPS)):
             together = pd.concat([runs[traces.columns], others])
-            sizes = utility_span(cmdp), optimum["multiplier"], cmdp.states, cmdp.actions
-            evidence = claims.Evidence([claims.Member(together, *sizes)], discount=cmdp.discount)
+            member = claims.Member.on(cmdp, optimum["multiplier"], together)
+            evidence = claims.Evidence([member])
             table = claims.judge({**statements, "claims": about}, evidence)
             table = table[table["estimate"].notna() & (table["kind"] != "arithmetic")]
             steps = {"algorithm": algorithm, **dict(zip(STEPS, steps, strict=True))}

@@ -21,6 +21,7 @@ import pandas as pd
 from scipy import special
 
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.core.optima import utility_span
 from pgpd_hf.statistics import error_of_sum
 
 STATISTICS = {  # windows of a run, as shares of T
@@ -81,6 +82,27 @@ class Member:
     shift: float = 0.0
     instance: int = 0
     group: str = ""
+
+    @classmethod
+    def on(cls, cmdp, multiplier, traces, **others):
+        r"""Runs on a CMDP that is at hand.
+
+        Parameters
+        ----------
+        cmdp : CMDP
+            The environment.
+        multiplier : float
+            :math:`\lambda^\star`.
+        traces : pandas.DataFrame
+            Rows of :func:`pgpd_hf.run`.
+        **others
+            Further attributes.
+
+        Returns
+        -------
+        Member
+        """
+        return cls(traces, utility_span(cmdp), multiplier, cmdp.states, cmdp.actions, **others)
 
 
 @dataclass(frozen=True)

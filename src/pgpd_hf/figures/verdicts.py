@@ -1,4 +1,4 @@
-"""Figures of verdicts: statements by readings, and the neighbourhood of the calibrated steps."""
+"""Figures of verdicts: statements by readings, and the neighbourhood of the chosen steps."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -88,10 +88,9 @@ def _blocks(claims):
     labels.
     """
     blocks = {}
-    kinds = claims["kind"] if "kind" in claims else len(claims) * ["measured"]
-    for (_, row), kind in zip(claims.iterrows(), kinds, strict=True):
-        heading, label = _APART.get(kind, "Theorems and text"), row["statement"]
-        if kind not in _APART and "experiment" in row["source"]:
+    for _, row in claims.iterrows():
+        heading, label = _APART.get(row["kind"], "Theorems and text"), row["statement"]
+        if row["kind"] not in _APART and "experiment" in row["source"]:
             algorithm, _, label = label.rpartition(": ")
             heading = f"{algorithm}, experiment" if algorithm else "Experiment"
         blocks.setdefault(heading, {})[row["claim"]] = label
@@ -142,7 +141,7 @@ def step_map(tables):
     Parameters
     ----------
     tables : dict of pandas.DataFrame
-        By algorithm, rows of :func:`pgpd_hf.analyses.sensitivity.explore` for the axis "steps".
+        By algorithm, rows of :func:`pgpd_hf.analyses.sensitivity.tabulate` for the axis "steps".
 
     Returns
     -------

@@ -7,6 +7,7 @@ its setting, and races anew if anything differs. `make races` writes both files.
 """
 
 import json
+from pathlib import Path
 
 from pgpd_hf import environments
 from pgpd_hf.cases import STEPS
@@ -112,13 +113,13 @@ def distinct(configs):
     return dict(first.values())
 
 
-def load_record(path):
+def load_record(folder):
     """Read which races have been run.
 
     Parameters
     ----------
-    path : path-like
-        YAML file.
+    folder : path-like
+        Where the Snakefile is.
 
     Returns
     -------
@@ -126,7 +127,7 @@ def load_record(path):
         By name: `about`, made by :func:`subject`; `seeds`; and lists of pairs of step sizes,
         `chosen` and `tied`.
     """
-    return read_yaml(path)
+    return read_yaml(Path(folder, RECORD))
 
 
 def lines(record, config, defaults):
