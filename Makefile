@@ -26,7 +26,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures races claims theory grid report crate smoke smoke-all verify reference bench scaling \
+.PHONY: help figures races infer claims theory grid report crate smoke smoke-all verify reference bench scaling \
     test test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
@@ -42,6 +42,14 @@ figures: .venv/kernels  ## run the default study: results/paper and the committe
 races: .venv/kernels  ## race step sizes anew, for config/steps.yaml and reference/races.csv (half an hour)
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
 	$(IN_VENV) python tools/record_races.py results/races
+	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/inference.yaml
+	$(IN_VENV) python tools/record_races.py results/inference config/inference.yaml
+
+infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tables of reference/ (an hour)
+	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/pilot.yaml
+	$(IN_VENV) snakemake infer --cores $(CORES) --configfile config/inference.yaml
+	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/confirmation.yaml
+	$(IN_VENV) python tools/record_inference.py results
 
 claims: .venv/kernels  ## judge the paper's statements under every reading (25 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)

@@ -34,6 +34,7 @@ include: "workflow/rules/figure1.smk"
 include: "workflow/rules/analyses.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/inference.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/cluster.smk"
 

@@ -95,6 +95,8 @@ def _drop(config, algorithm, folder):
     tables = [config[part]["iterations"] for part in ("rates", "certificates")]
     tables += [config[part]["algorithms"] for part in ("schedules", "grid")]
     tables += [sweep["algorithms"] for sweep in config["sweeps"].values()]
+    groups = config["claims"]["instances"]["groups"].values()
+    tables += [group["algorithms"] for group in groups if "algorithms" in group]
     for table in tables:
         for name in [name for name in table if sweeps.studied(name) == algorithm]:
             del table[name]
@@ -260,7 +262,7 @@ def work(config, algorithm, evaluators):
     """
     settings = [configuration.run_setting(config, algorithm, number) for number in evaluators]
     return [
-        (seed, [Case(algorithm, setting, (seed,)) for setting in settings])
+        (seed, [Case(algorithm, setting, (seed,), config["streams"]) for setting in settings])
         for seed in range(config["seeds"])
     ]
 
@@ -392,6 +394,30 @@ def judged(config, loaded):
         **{f"readings/{name}/": reading["title"] for name, reading in loaded.items()},
         **{f"instances/{group}/": title for group, title in instances.judged(config).items()},
     }
+
+
+def trials(configs, judged):
+    """Tables of verdicts by N, the number of pairs that a question is about.
+
+    Parameters
+    ----------
+    configs : dict
+        Made by :func:`calibrated`.
+    judged : dict
+        Made by :func:`judged`.
+
+    Returns
+    -------
+    dict
+        Folders by N, which is the same for all algorithms of a folder.
+    """
+    found = {}
+    for folder in judged:
+        algorithms = configs[folder]["algorithms"] if folder in configs else {}
+        numbers = {options["pairs"] for options in algorithms.values()}
+        if len(numbers) == 1:
+            found.setdefault(numbers.pop(), []).append(folder)
+    return found
 
 
 def table_megabytes(config):

@@ -1,5 +1,6 @@
 """The panels of the paper's figure, one by one and together."""
 
+import itertools
 import string
 
 import matplotlib as mpl
@@ -117,11 +118,43 @@ def figure1(aggregate):
         for axes, metric in zip(panels, METRIC_LABELS, strict=True):
             draw_panel(axes, table, algorithm, metric)
             axes.set_title(f"({next(letters)}) {get_algorithm(algorithm).label}")
+    _label(figure)
+    return figure
+
+
+def side_by_side(aggregates):
+    """The panels of several studies beside each other, on the same axes.
+
+    Parameters
+    ----------
+    aggregates : dict of pandas.DataFrame
+        By the title of its column, as for :func:`draw_panel`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    algorithms = list(next(iter(aggregates.values()))["algorithm"].unique())
+    rows = list(itertools.product(algorithms, METRIC_LABELS))
+    figure, grid = style.panels(len(rows), len(aggregates), 1.9)
+    for (algorithm, metric), line in zip(rows, grid, strict=True):
+        for axes, (title, aggregate) in zip(line, aggregates.items(), strict=True):
+            draw_panel(axes, aggregate, algorithm, metric)
+            axes.set_title(f"{get_algorithm(algorithm).label}, {title}")
+            axes.sharey(line[0])
+            if axes is not line[0]:
+                axes.set_ylabel("")
+        line[0].autoscale(axis="y")
+    _label(figure)
+    return figure
+
+
+def _label(figure):
+    """One legend for all panels of a figure."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     handles += [mpl.lines.Line2D([], [], color="0.3", **look) for look in ({}, _AVERAGE)]
     labels += ["iterate", "running average"]
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
-    return figure
 
 
 def _spread(x, offset):

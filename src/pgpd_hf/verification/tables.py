@@ -118,6 +118,11 @@ TABLES = [
         ("effects_means", "effects_means.csv", "sweep algorithm curve value metric", "theory"),
         ("schedules", "schedules.csv", "algorithm schedule metric", "theory"),
         ("schedules_means", "schedules_means.csv", "algorithm schedule iteration", "theory"),
+        # Of studies that stand beside the default one.
+        ("power", "../pilot/power.csv", "reading claim", "infer"),
+        ("inference", "../inference/inferred.csv", "pairs", "infer"),
+        ("inference_verdicts", "../inference/verdicts.csv", "reading claim", "infer"),
+        ("confirmation", "../confirmation/verdicts.csv", "reading claim", "infer"),
     )
 ]
 
