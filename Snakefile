@@ -31,6 +31,7 @@ wildcard_constraints:
 
 
 include: "workflow/rules/figure1.smk"
+include: "workflow/rules/policies.smk"
 include: "workflow/rules/analyses.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/claims.smk"
@@ -70,10 +71,11 @@ rule sample:
 rule theory:
     input:
         rules.bounds.output,
+        rules.corrected.output,
         rules.certificates.output if CERTIFICATE_TABLES else [],
         analysis_outputs("theory"),
     message:
-        "Bounds, certificates, slopes, effects and schedules are there"
+        "Bounds, corrected theorems, certificates, slopes, effects and schedules are there"
 
 
 onstart:

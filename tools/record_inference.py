@@ -50,5 +50,5 @@ def main(results):
 
 
 if __name__ == "__main__":
-    with validation.one_line("error", OSError, ValueError):
+    with validation.one_line("error", (OSError, ValueError)):
         main(sys.argv[1])

@@ -71,8 +71,9 @@ def compare(folder, results, figures, targets, exact):
     if raced.exists():
         run["races"] = checks.check_races(ROOT / SCORES, raced, exact)
     if targets == FULL:
-        for place in (figures, "results/inference/figures"):
-            drawn[place] = checks.check_figures(folder / place, ROOT / figures, exact)
+        inferred = folder / "results/inference/figures"
+        drawn["the study"] = checks.check_figures(folder / figures, ROOT / figures, exact)
+        drawn["the inference"] = checks.check_figures(inferred, ROOT / figures, exact)
     skipped = {
         table.name: f"run `{MAKE[table.target]}` or `make verify FULL=1`"
         for table in TABLES

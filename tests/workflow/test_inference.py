@@ -74,7 +74,7 @@ def test_inference_draws_other_n_and_explains_itself(inferred):
 
 
 def test_power_has_the_tested_statements_of_each_table(inferred):
-    power = pd.read_csv(inferred.folder / "results/inference/power.csv")
+    power = pd.read_csv(inferred.folder / "results/inference/verdicts_power.csv")
     assert set(power["reading"]) == set(
         pd.read_csv(inferred.folder / "results/inference/verdicts.csv")["reading"]
     )

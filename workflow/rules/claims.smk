@@ -68,7 +68,7 @@ rule verdict_table:
         powers=expand(f"{RESULTS}/{{folder}}power.csv", folder=JUDGED),
     output:
         table=for_report(f"{RESULTS}/verdicts.csv", "All readings (table)", "verdicts", "Verdicts"),
-        power=f"{RESULTS}/power.csv",
+        power=f"{RESULTS}/verdicts_power.csv",
         text=f"{RESULTS}/verdicts.txt",
     log:
         f"{RESULTS}/logs/verdict_table.log",

@@ -208,6 +208,12 @@ def traces(folder):
     ]
 
 
+def policies_of(folder):
+    """Files of the policies that these runs end with."""
+    parts = [path.rpartition("runs/") for path in traces(folder)]
+    return [f"{before}policies/{after}" for before, _, after in parts]
+
+
 def analysis_runs(name, parts=("",)):
     """Files of all runs of an analysis, or of those of its parts whose names begin so."""
     return [

@@ -1,4 +1,4 @@
-"""Run cases: algorithms under settings, for some seeds."""
+"""Run cases: algorithms under settings, for some seeds. Runs of Figure 1 also leave policies."""
 
 from pgpd_hf.cases import Case, run_cases
 from pgpd_hf.core.cmdp import CMDP
@@ -10,4 +10,7 @@ with storage.job(snakemake):
     steps = snakemake.input.get("steps", [])
     calibrated = read_steps(steps[0]) if steps else None  # all cases are of one algorithm
     cmdp = CMDP.load(snakemake.input.environment)
-    storage.write_table(snakemake.output[0], run_cases(cases, cmdp, calibrated))
+    traces, policies = run_cases(cases, cmdp, calibrated, return_policies=True)
+    if "policies" in snakemake.output.keys():
+        storage.write_table(snakemake.output.policies, policies)
+    storage.write_table(snakemake.output[0], traces)
