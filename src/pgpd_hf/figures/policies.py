@@ -47,7 +47,7 @@ def plot_policy(cmdp, policy):
     >>> cmdp = pgpd_hf.media_streaming()
     >>> optima = {"safe": pgpd_hf.solve(cmdp), "free": pgpd_hf.solve_unconstrained(cmdp)}
     >>> figure = pgpd_hf.plot_policy(cmdp, {name: it.policy for name, it in optima.items()})
-    >>> [axes.get_title() for axes in figure.axes if axes.get_title()]
+    >>> [axes.get_title("left") for axes in figure.axes if axes.get_title("left")]
     ['safe: $V_r$ = 0.711, $V_g$ = 0.900 (b = 0.9)', 'free: $V_r$ = 1.000, $V_g$ = 0.586 (b = 0.9)']
     """
     require_cmdp(cmdp)
