@@ -416,4 +416,5 @@ def _build(pickled, algorithm, setting):
 @lru_cache
 def _optimum(pickled):
     """Optimum of an environment. Most readings have that of the study: it is solved once."""
-    return solve(pickle.loads(pickled))
+    # The solver of linear programs takes long to load.
+    return solve(pickle.loads(pickled), "policy_iteration")
