@@ -90,6 +90,10 @@ def settle(config, folder, own, defaults):
     if environments.split(config["environment"])[0] not in ("random", "file"):
         # The keys of config/config.yaml are those of random environments.
         config["environment"] = copy.deepcopy(own["environment"])
+    # Merged, a study's own algorithms come first; people look for each in its usual place.
+    found = config["algorithms"]
+    order = dict.fromkeys([*defaults["algorithms"], *found])
+    config["algorithms"] = {name: found[name] for name in order if name in found}
     dropped = [name for name, options in config["algorithms"].items() if not options]
     lines = [_drop(config, name, folder) for name in dropped]
     lines += _leave_out(config, folder, own, defaults)
