@@ -1,0 +1,23 @@
+"""A study of a Gymnasium environment, through Slurm: verdicts, the figure, pictures of policies."""
+
+import pytest
+from slurm_project import HERE, PROFILE, Project, submitted
+
+pytestmark = pytest.mark.slurm
+
+
+@pytest.mark.usefixtures("cluster")
+def test_study_of_an_environment_is_that_of_one_machine(tmp_path):
+    files = [HERE / "environment.yaml"]
+    local = Project(tmp_path / "local", "lake", files)
+    code, output = local.snakemake("figure", "policies", "--cores", "2")
+    assert code == 0, output
+    remote = Project(tmp_path / "remote", "lake", files)
+    code, output = remote.snakemake("figure", "policies", *PROFILE, "--jobs", "4")
+    assert code == 0, output
+    assert {"calibrate", "run", "policies"} <= {rule for _, rule, _ in submitted(output)}
+    assert local.tables() == remote.tables()
+    name = "policies_M16.png"
+    assert (
+        remote.results("figures", name).read_bytes() == local.results("figures", name).read_bytes()
+    )
