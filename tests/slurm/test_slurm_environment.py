@@ -7,12 +7,12 @@ pytestmark = pytest.mark.slurm
 
 
 @pytest.mark.usefixtures("cluster")
-def test_study_of_an_environment_is_that_of_one_machine(tmp_path):
+def test_study_of_an_environment_is_that_of_one_machine(tmp_path_factory):
     files = [HERE / "environment.yaml"]
-    local = Project(tmp_path / "local", "lake", files)
+    local = Project(tmp_path_factory.mktemp("local"), "lake", files)
     code, output = local.snakemake("figure", "policies", "--cores", "2")
     assert code == 0, output
-    remote = Project(tmp_path / "remote", "lake", files)
+    remote = Project(tmp_path_factory.mktemp("remote"), "lake", files)
     code, output = remote.snakemake("figure", "policies", *PROFILE, "--jobs", "4")
     assert code == 0, output
     assert {"calibrate", "run", "policies"} <= {rule for _, rule, _ in submitted(output)}
