@@ -52,7 +52,7 @@ def matrix(table, marks=(), sharing=(), unconfirmed=()):
     columns = dict(zip(same + rest, np.arange(len(gaps)) + gaps, strict=True))
     blocks = _blocks(table.drop_duplicates("claim"))
     rows = sum(1 + _GAP + len(block) for block in blocks.values()) + 1 + len(_MEANINGS)
-    axes, inch = _page(gaps[-1] + len(gaps), rows)
+    axes, inch = _page(gaps[-1] + len(gaps), rows, max(map(len, columns)))
     signs = {(row["claim"], row["reading"]): sign(row) for _, row in table.iterrows()}
     y = 0
     for heading, labels in blocks.items():
@@ -71,13 +71,17 @@ def matrix(table, marks=(), sharing=(), unconfirmed=()):
     return axes.figure
 
 
-def _page(columns, rows):
-    """Axes in units of cells, and how many of them make an inch across."""
-    height = _TOP + _BOTTOM + _ROW * rows
-    figure, axes = plt.subplots(figsize=(TWO_COLUMNS, height))
-    figure.set_layout_engine("none")
+def _page(columns, rows, letters):
+    """Axes in units of cells, and how many of them make an inch across.
+
+    The page is as wide and as high as columns, rows and the longest title need.
+    """
+    height = min(_TOP, 0.4 + 0.045 * letters) + _BOTTOM + _ROW * rows
     width = min(TWO_COLUMNS - _LEFT - _RIGHT, 0.3 * columns)  # few cells would be long bars
-    across = _LEFT / TWO_COLUMNS, width / TWO_COLUMNS
+    page = min(_LEFT + width + 2 * _RIGHT, TWO_COLUMNS)
+    figure, axes = plt.subplots(figsize=(page, height))
+    figure.set_layout_engine("none")
+    across = _LEFT / page, width / page
     axes.set_position([across[0], _BOTTOM / height, across[1], _ROW * rows / height])
     axes.set(xlim=(0, columns), ylim=(rows, 0))
     axes.axis("off")
