@@ -49,7 +49,7 @@ def plot_policy(cmdp, policy):
     >>> optima = {"safe": pgpd_hf.solve(cmdp), "free": pgpd_hf.solve_unconstrained(cmdp)}
     >>> figure = pgpd_hf.plot_policy(cmdp, {name: it.policy for name, it in optima.items()})
     >>> [axes.get_title("left") for axes in figure.axes if axes.get_title("left")]
-    ['safe: $V_r$ = 0.711, $V_g$ = 0.900 (b = 0.9)', 'free: $V_r$ = 1.000, $V_g$ = 0.586 (b = 0.9)']
+    ['safe\n$V_r$ = 0.711, $V_g$ = 0.900 (b = 0.9)', 'free\n$V_r$ = 1.000, $V_g$ = 0.586 (b = 0.9)']
     """
     require_cmdp(cmdp)
     named = policy if isinstance(policy, dict) else {"": policy}
