@@ -167,7 +167,7 @@ def test_optima_are_the_known_ones(method):
     free = pgpd_hf.solve_unconstrained(cmdp)
     assert free.reward_value / cmdp.value_unit == pytest.approx(0.41464, abs=5e-6)
 
-    # With one power of the discount more, another definition of the cost, it is a looser constraint.
+    # With one power of the discount more in the cost, the constraint is looser.
     looser = pgpd_hf.solve(pgpd_hf.from_gymnasium(**FROZEN | {"at_most": 0.05 / 0.99}), method)
     assert looser.reward_value / cmdp.value_unit == pytest.approx(0.41365, abs=5e-6)
     assert looser.multiplier / 0.99 == pytest.approx(0.2557, abs=5e-5)
