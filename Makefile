@@ -58,7 +58,7 @@ claims: .venv/kernels  ## judge the paper's statements under every reading (25 m
 theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (5 to 8 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake theory --cores $(CORES) $(USE_CONFIG)
 
-environments: .venv/kernels  ## run the experiment on environments that people know, with pictures of policies
+environments: .venv/kernels  ## run the experiment on environments that people know, with pictures of policies (10 minutes)
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
 	    snakemake figure policies --cores $(CORES) --configfile $$study; done
 	$(IN_VENV) python tools/collect_environments.py config/environments/*.yaml

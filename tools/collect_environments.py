@@ -1,44 +1,74 @@
-"""Put the verdicts of several studies on the experiment's statements into one table."""
+"""Put the verdicts of the studies of environments into one table, and draw them as a matrix.
 
+The column of the paper's own experiment is that of reference/verdicts.csv, with hundreds of seeds.
+"""
+
+import shutil
 import sys
 from pathlib import Path
 
 import pandas as pd
 
 from pgpd_hf.claims import report
+from pgpd_hf.figures import style, verdicts
 from pgpd_hf.support import storage, validation
+from pgpd_hf.verification import checks
+from pgpd_hf.verification.tables import TABLES
 
-TABLE = Path("results/environments/environments.csv")
-COLUMNS = ["study", "claim", "statement", "verdict", "estimate", "low", "high"]
+ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = ROOT / "reference"
+TARGETS = ["figure", "policies"]  # of the workflow, for each study
+COLUMNS = ["study", "claim", "source", "statement", "kind", "verdict", "estimate", "low", "high"]
 
 
-def collect(names):
-    """Verdicts of studies, one below the other.
+def collect(folder, names):
+    """Write table and matrix of studies that have been run.
 
     Parameters
     ----------
+    folder : path-like
+        Of the project. The files are in its results/environments.
     names : list of str
-        Of the studies, which have been run.
+        Of the studies.
 
     Returns
     -------
     pandas.DataFrame
         Columns :data:`COLUMNS`, a row per study and statement of the experiment.
     """
+    results = Path(folder, "results")
     tables = [
-        report.of_experiment(storage.read_table(Path("results", name, "claims.csv"))).assign(
-            study=name
-        )
+        report.of_experiment(storage.read_table(results / name / "claims.csv")).assign(study=name)
         for name in names
     ]
-    return pd.concat(tables, ignore_index=True)[COLUMNS]
+    table = pd.concat(tables, ignore_index=True)[COLUMNS]
+    storage.write_table(results / "environments/environments.csv", table)
+    style.plt.switch_backend("agg")  # no windows
+    style.use_style()
+    style.save(draw(table), results / "environments/figures", "environments")
+    return table
+
+
+def draw(table):
+    """Matrix of verdicts: the paper's experiment, and beside it the studies of a table."""
+    own = report.of_experiment(storage.read_table(REFERENCE / "verdicts.csv"))
+    own = own[own["reading"] == "default"].replace({"reading": {"default": "the paper's"}})
+    others = table.rename(columns={"study": "reading"})
+    both = pd.concat([own, others], ignore_index=True)[others.columns]
+    return verdicts.matrix(both, unconfirmed=list(others["reading"].drop_duplicates()))
+
+
+def record(folder):
+    """Take the files into reference/ and figures/."""
+    results = Path(folder, "results/environments")
+    made = [table for table in TABLES if table.target == "environments"]
+    checks.write_reference(REFERENCE, results, made)
+    shutil.copytree(results / "figures", ROOT / "figures", dirs_exist_ok=True)
 
 
 if __name__ == "__main__":
-    with validation.one_line("config", ValueError):
+    with validation.one_line("error", (OSError, ValueError)):
         studies = [validation.read(path)["study"] for path in sys.argv[1:]]
-    table = collect(studies)
-    TABLE.parent.mkdir(parents=True, exist_ok=True)
-    storage.write_table(TABLE, table)
-    print(pd.crosstab(table["study"], table["verdict"]).to_string())
-    print(f"All verdicts: {TABLE}")
+        collected = collect(ROOT, studies)
+        record(ROOT)
+    print(pd.crosstab(collected["study"], collected["verdict"]).to_string())

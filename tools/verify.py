@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import collect_environments
+
 from pgpd_hf.studies.races import SCORES
 from pgpd_hf.support import validation
 from pgpd_hf.verification import checks
@@ -27,6 +29,7 @@ FULL = (*DEFAULT, "claims", "theory")
 # Studies that infer N and confirm the verdicts, with the target of each.
 BESIDE = {"pilot": "verdict_table", "inference": "infer", "confirmation": "verdict_table"}
 # The races of the study itself, which results otherwise take from the record.
+ENVIRONMENTS = sorted((ROOT / "config/environments").glob("*.yaml"))
 RACES = [f"results/races/calibration/{name}.csv" for name in ("npgpd_hf", "zpgpd_hf")]
 RACED = ("--configfile", "config/races.yaml")
 MAKE = {
@@ -34,6 +37,7 @@ MAKE = {
     "claims": "make claims",
     "theory": "make theory",
     "infer": "make infer",
+    "environments": "make environments",
 }
 SHOWN = 5  # differences of a table
 
@@ -62,7 +66,7 @@ def compare(folder, results, figures, targets, exact):
 
     Returns, by heading and by what was compared, lines that differ, or why nothing was compared.
     """
-    made = (*targets, "infer") if targets == FULL else targets
+    made = (*targets, "infer", "environments") if targets == FULL else targets
     again = [table for table in TABLES if table.target in made]
     run = checks.check_tables(REFERENCE, folder / results, again, exact)
     there = checks.check_tables(REFERENCE, ROOT / results, TABLES, exact, partial=True)
@@ -71,9 +75,12 @@ def compare(folder, results, figures, targets, exact):
     if raced.exists():
         run["races"] = checks.check_races(ROOT / SCORES, raced, exact)
     if targets == FULL:
-        inferred = folder / "results/inference/figures"
+        inferred, others = (
+            folder / f"results/{it}/figures" for it in ("inference", "environments")
+        )
         drawn["the study"] = checks.check_figures(folder / figures, ROOT / figures, exact)
         drawn["the inference"] = checks.check_figures(inferred, ROOT / figures, exact)
+        drawn["environments"] = checks.check_figures(others, ROOT / figures, exact)
     skipped = {
         table.name: f"run `{MAKE[table.target]}` or `make verify FULL=1`"
         for table in TABLES
@@ -125,6 +132,11 @@ def main():
         for name, target in BESIDE.items():
             file = ["--configfile", f"config/{name}.yaml"]
             failed = failed or run_workflow(folder, [*options, *file], [target])
+        for path in ENVIRONMENTS:
+            file = ["--configfile", f"config/environments/{path.name}"]
+            failed = failed or run_workflow(folder, [*options, *file], collect_environments.TARGETS)
+        if not failed:
+            collect_environments.collect(folder, [path.stem for path in ENVIRONMENTS])
     sections = {"Files": {"code": checks.check_files(ROOT, *checks.CODE)}}
     if not arguments.write:
         sections["Files"]["reference, figures"] = checks.check_files(ROOT, "reference", "figures")

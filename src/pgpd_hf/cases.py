@@ -4,7 +4,7 @@ A :class:`Case` says everything that runs depend on: environment, algorithm, set
 family of random streams, and at which iterations the trace has a row. The figure, its readings and
 all further analyses are lists of cases. :func:`run_cases` runs them; :func:`blocks` packs them into
 jobs. Cases are planned before step sizes are calibrated, so a setting may hold the word
-"calibrated" in their place.
+"calibrated" in their place, and in that of the perturbation radius.
 """
 
 import json
@@ -19,6 +19,7 @@ from pgpd_hf.core.optima import solve
 from pgpd_hf.runs import run
 
 STEPS = ("primal_step", "dual_step")
+RACED = (*STEPS, "perturbation")  # what races can choose
 CALIBRATED = "calibrated"
 # Columns that describe the case in a labelled trace, after the labels.
 DESCRIPTION = (
@@ -36,7 +37,7 @@ class Case:
     algorithm : str
         A key of :data:`pgpd_hf.ALGORITHMS`.
     setting : dict
-        Keyword arguments of :func:`pgpd_hf.run`. Step sizes may be "calibrated".
+        Keyword arguments of :func:`pgpd_hf.run`. Those of :data:`RACED` may be "calibrated".
     seeds : tuple of int
         One run each.
     purpose : str
@@ -69,8 +70,8 @@ class Case:
 
     @property
     def is_calibrated(self):
-        """bool: whether its step sizes come from a calibration."""
-        return CALIBRATED in (self.setting["primal_step"], self.setting["dual_step"])
+        """bool: whether something of its setting comes from a calibration."""
+        return CALIBRATED in map(self.setting.get, RACED)
 
     def size(self, study):
         """Numbers of states and actions, given those of the study's own environment."""
@@ -87,8 +88,8 @@ def run_cases(cases, cmdp, calibrated, return_policies=False):
         Those that differ only in their seeds are run together.
     cmdp : CMDP or None
         The study's environment, if a case asks for it.
-    calibrated : tuple of float or None
-        Calibrated :math:`(\eta_1, \eta_2)`, if a case asks for them.
+    calibrated : dict or None
+        What :func:`pgpd_hf.studies.calibration.read_steps` gives, if a case asks for it.
     return_policies : bool
         Whether to return the policies that the runs end with, too.
 
@@ -169,14 +170,14 @@ def blocks(items, seconds, minutes, most=None):
 
 
 def with_steps(setting, calibrated, factors=(1.0, 1.0), steps_of=None):
-    r"""Put numbers in the place of step sizes that are calibrated, or multiplied.
+    r"""Put numbers in the place of what is calibrated, or of step sizes that are multiplied.
 
     Parameters
     ----------
     setting : dict
         As of a :class:`Case`.
-    calibrated : tuple of float or None
-        Calibrated :math:`(\eta_1, \eta_2)`.
+    calibrated : dict or None
+        Numbers by name.
     factors : tuple of float
         Multiply the two.
     steps_of : callable, optional
@@ -187,8 +188,8 @@ def with_steps(setting, calibrated, factors=(1.0, 1.0), steps_of=None):
     dict
         The setting; a step that is left to the theorem stays None unless it is multiplied.
     """
-    if CALIBRATED in (setting["primal_step"], setting["dual_step"]):
-        setting = setting | dict(zip(STEPS, calibrated, strict=True))
+    open_names = [name for name in RACED if setting.get(name) == CALIBRATED]
+    setting = setting | {name: calibrated[name] for name in open_names}
     for place, (name, factor) in enumerate(zip(STEPS, factors, strict=True)):
         if factor != 1:
             number = setting[name] if setting[name] is not None else steps_of(setting)[place]

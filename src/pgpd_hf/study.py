@@ -90,6 +90,10 @@ def settle(config, folder, own, defaults):
     if environments.split(config["environment"])[0] not in ("random", "file"):
         # The keys of config/config.yaml are those of random environments.
         config["environment"] = copy.deepcopy(own["environment"])
+    # Merged, a study's own algorithms come first; people look for each in its usual place.
+    found = config["algorithms"]
+    order = dict.fromkeys([*defaults["algorithms"], *found])
+    config["algorithms"] = {name: found[name] for name in order if name in found}
     dropped = [name for name, options in config["algorithms"].items() if not options]
     lines = [_drop(config, name, folder) for name in dropped]
     lines += _leave_out(config, folder, own, defaults)
@@ -219,7 +223,8 @@ def _fit(config, own, defaults):
 def _fit_radius(config, own, algorithm, cmdp):
     """Say which perturbation radius an algorithm has; replace Theorem 2's where it is no use."""
     options, key = config["algorithms"][algorithm], f"algorithms.{algorithm}.perturbation"
-    if options.get("perturbation") != "theorem" or _says(own, tuple(key.split("."))):
+    races, given = options.get("perturbation") == "calibrated", _says(own, tuple(key.split(".")))
+    if not races and (options.get("perturbation") != "theorem" or given):
         return ""
     link, bound = get_link(config["link"]), cmdp.return_bound(config["horizon"])
     numbers = dict.fromkeys([*config["evaluators"], *config["rates"]["evaluators"]])
@@ -231,16 +236,21 @@ def _fit_radius(config, own, algorithm, cmdp):
     }
     listed = ", ".join(f"{radius:.3g} (M = {m})" for m, radius in radii.items())
     widest = math.sqrt(2 * cmdp.states)  # no two policies are further apart
-    if 0 < min(radii.values()) and max(radii.values()) <= widest:
+    usable = 0 < min(radii.values()) and max(radii.values()) <= widest
+    if not usable:
+        listed += (
+            ", of which some are zero or beyond all policies, which are at most "
+            f"sqrt(2 |S|) = {widest:.3g} apart"
+        )
+    if races:
+        return f"{key}: races with the steps; Theorem 2's would be {listed}"
+    if usable:
         noise = ""
         if None in config["evaluators"]:
             noise = "; noise grows like 1/mu, so that M = inf may do worse than few people"
         return f"{key}: Theorem 2's, {listed}{noise}"
     options["perturbation"] = _RADIUS
-    return (
-        f"{key}: {_RADIUS} instead of Theorem 2's, {listed}, of which some are zero or beyond all "
-        f"policies, which are at most sqrt(2 |S|) = {widest:.3g} apart"
-    )
+    return f"{key}: {_RADIUS} instead of Theorem 2's, {listed}"
 
 
 def _leave_out_impossible(config, folder, own, defaults):

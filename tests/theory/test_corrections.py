@@ -227,6 +227,19 @@ def test_lengths_compare_printed_and_corrected_bounds():
     assert max(lengths.largest_values(CMDP, BEST)) <= CMDP.value_bound
 
 
+def test_threshold_beyond_any_return_leaves_cells_with_the_reason_alone():
+    """Long delays make such environments: b is a value, and the answers are about H + 1 steps."""
+    beyond = replace(CMDP, threshold=0.9 * CMDP.return_bound(80)), replace(LONG, horizon=0)
+    table, first = lengths.lengths(beyond[0], BEST, beyond[1], [16], [1], [100], 100, range(2))
+    plan = [{"pairs": 1, "iterations": [5]}]
+    shown = seen.over_lengths(beyond[0], BEST, beyond[1], [16], plan, range(2))
+    for cells in (table, shown):
+        assert cells["iterations"].isna().all()
+        assert cells["reason"].str.startswith("threshold: 0 <= b <= G(H)").all()
+    assert first.empty
+    assert list(first)[:4] == list(table)[:4] == ["statement", "estimator", "evaluators", "pairs"]
+
+
 def test_votes_that_cannot_be_read_without_bias_leave_an_empty_cell_with_the_reason():
     wide = random_cmdp(states=2, actions=2, scale="unit", instance=1, threshold=3.0)
     plan = [{"pairs": 1, "iterations": [5]}]

@@ -174,7 +174,7 @@ def test_of_pairs_that_are_as_good_the_smallest_steps_are_chosen(monkeypatch):
     assert len(tied) == 3
     best = table["score"].min()
     assert table.loc[table["standing"] == CHOSEN, "score"].iloc[0] <= 1.01 * best
-    assert calibration.chosen_steps(table)[0] == tied["primal_step"].min()
+    assert calibration.chosen_steps(table)["primal_step"] == tied["primal_step"].min()
 
 
 @pytest.mark.parametrize("seeds", [64])
@@ -223,15 +223,49 @@ def test_one_seed_chooses_but_drops_nobody(table):
 def test_race_is_described_in_a_sentence(table):
     text = calibration.describe_race(table)
     steps = calibration.chosen_steps(table)
-    assert text.startswith(
-        f"eta_1 = {steps[0]:g}, eta_2 = {steps[1]:g} (of {len(table)} pairs, 2 seeds)"
-    )
+    pair = f"eta_1 = {steps['primal_step']:g}, eta_2 = {steps['dual_step']:g}"
+    assert text.startswith(f"{pair} (of {len(table)} pairs, 2 seeds)")
     assert "; runner-up (" in text
     only = table[table["standing"] == CHOSEN]
     assert "runner-up" not in calibration.describe_race(only)
 
 
+def test_perturbation_radius_races_with_the_steps(monkeypatch):
+    """In a grid of triples, which grows towards the best mu, too."""
+    best = {"primal_step": 0.3, "dual_step": 0.1, "perturbation": 10.0}
+
+    def scored(self, task):
+        triple, _ = task
+        return 1 + np.abs(np.log(triple) - np.log([*best.values()])).sum(), 0.0
+
+    monkeypatch.setattr(calibration._Runs, "_score", scored)
+    candidates = {"primal_step": [0.3], "dual_step": [0.1, 0.3], "perturbation": [1, 3.1622776602]}
+    table = race([CMDP], "zpgpd_hf", SETTING, [16], candidates, 1)
+    assert calibration.chosen_steps(table) == pytest.approx(best)
+    text = calibration.describe_race(table)
+    assert text.startswith(f"eta_1 = 0.3, eta_2 = 0.1, mu = 10 (of {len(table)} triples, 1 seeds)")
+
+
+def test_raced_radius_is_that_of_the_runs():
+    steps = {"primal_step": 0.01, "dual_step": 0.1, "perturbation": 0.5}
+    candidates = {name: [value] for name, value in steps.items()}
+    row = race([CMDP], "zpgpd_hf", SETTING, [16], candidates, 1).iloc[0]
+    settings = {"evaluators": 16, "seeds": [0], "checkpoints": range(51), **SETTING, **steps}
+    trace = run(CMDP, "zpgpd_hf", purpose="calibration", **settings)
+    gap = trace["optimality_gap"].clip(lower=0).mean()
+    assert row["positive_gap"] == pytest.approx(gap, abs=1e-15)
+
+
+def test_radius_of_a_method_without_one_is_refused():
+    candidates = CANDIDATES | {"perturbation": [1.0]}
+    with pytest.raises(ValueError, match=r"^perturbation: no option of npgpd_hf"):
+        calibration.choose_steps(
+            CMDP, "npgpd_hf", evaluators=16, iterations=5, candidates=candidates
+        )
+
+
 def test_chosen_steps_are_read_back(tmp_path):
     path = tmp_path / "steps.json"
-    path.write_text(json.dumps({"dual_step": 0.1, "primal_step": 0.3}))
-    assert calibration.read_steps(path) == (0.3, 0.1)
+    chosen = {"dual_step": 0.1, "primal_step": 0.3}
+    path.write_text(json.dumps(chosen))
+    assert calibration.read_steps(path) == chosen

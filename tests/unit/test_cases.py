@@ -27,6 +27,7 @@ SETTING = {
     "primal_step": 0.3,
     "dual_step": 0.2,
 }
+CHOSEN = {"primal_step": 0.3, "dual_step": 0.2}  # by a race
 OTHER = {"name": "random", "states": 4, "actions": 3, "discount": 0.8, "threshold": 0.5}
 
 
@@ -102,8 +103,8 @@ def test_calibrated_steps_take_the_place_of_the_word(cmdp):
     case = Case("npgpd_hf", open_setting, (0,))
     assert case.is_calibrated
     assert not Case("npgpd_hf", SETTING, (0,)).is_calibrated
-    expected = SETTING | {"primal_step": 0.1, "dual_step": 0.2}
-    assert_equal(run_cases([case], cmdp, (0.1, 0.2)), run(cmdp, "npgpd_hf", seeds=[0], **expected))
+    expected = SETTING | CHOSEN
+    assert_equal(run_cases([case], cmdp, CHOSEN), run(cmdp, "npgpd_hf", seeds=[0], **expected))
     assert open_setting["primal_step"] == CALIBRATED  # as it was
 
 
@@ -113,7 +114,7 @@ def test_factors_multiply_steps_whichever_way_they_are_given(cmdp):
     expected = run(cmdp, "npgpd_hf", seeds=[0], **halves)
     for setting in (SETTING, calibrated):
         case = Case("npgpd_hf", setting, (0,), factors=(0.5, 0.25))
-        assert_equal(run_cases([case], cmdp, (0.3, 0.2)), expected)
+        assert_equal(run_cases([case], cmdp, CHOSEN), expected)
 
 
 def test_factor_of_a_theorems_step_multiplies_its_number(cmdp):
@@ -132,7 +133,12 @@ def test_steps_that_nothing_multiplies_are_left_to_the_theorem():
     found = with_steps(theorem, None, (1.0, 2.0), lambda setting: (0.7, 0.1))
     assert found == {"primal_step": None, "dual_step": 0.2}
     both = {"primal_step": CALIBRATED, "dual_step": CALIBRATED}
-    assert with_steps(both, (0.5, 0.25), (2.0, 1.0)) == {"primal_step": 1.0, "dual_step": 0.25}
+    chosen = {"primal_step": 0.5, "dual_step": 0.25, "perturbation": 0.7}
+    assert with_steps(both, chosen, (2.0, 1.0)) == {"primal_step": 1.0, "dual_step": 0.25}
+    all_three = both | {"perturbation": CALIBRATED}
+    assert with_steps(all_three, chosen) == chosen
+    fixed = {"primal_step": 0.1, "dual_step": 0.1, "perturbation": CALIBRATED}
+    assert with_steps(fixed, chosen) == fixed | {"perturbation": 0.7}
 
 
 def test_stream_keys_name_the_streams_after_the_setting_that_is_run(cmdp):
@@ -145,7 +151,7 @@ def test_stream_keys_name_the_streams_after_the_setting_that_is_run(cmdp):
         '"link": "logistic", "pairs": 1, "primal_step": 0.3, "states": 5, "step_rule": "study"}'
     )
     expected = run(cmdp, "npgpd_hf", seeds=[0], purpose=purpose, **SETTING | {"dual_step": 0.1})
-    assert_equal(run_cases([case], cmdp, (0.3, 0.2)), expected)
+    assert_equal(run_cases([case], cmdp, CHOSEN), expected)
 
 
 def test_stream_of_an_exact_limit_is_named_after_all_options_of_its_algorithm(monkeypatch, cmdp):

@@ -132,6 +132,20 @@ def test_calibrated_steps_need_candidates():
     configuration.check(config, SCHEMA)
 
 
+def test_calibrated_radius_needs_candidates_and_calibrated_steps():
+    config = copy.deepcopy(CONFIG)
+    config["algorithms"]["zpgpd_hf"]["perturbation"] = "calibrated"
+    candidates = config["calibration"]["candidates"]["zpgpd_hf"]
+    message = r"^calibration\.candidates\.zpgpd_hf: no perturbation, which is calibrated$"
+    with pytest.raises(ValueError, match=message):
+        configuration.check(config, SCHEMA)
+    candidates["perturbation"] = [1]
+    configuration.check(config, SCHEMA)
+    config["algorithms"]["zpgpd_hf"] |= {"primal_step": 0.1, "dual_step": 0.1}
+    with pytest.raises(ValueError, match="zpgpd_hf: perturbation is calibrated with the steps, or"):
+        configuration.check(config, SCHEMA)
+
+
 def test_changes_of_an_environment_replace_its_keys():
     found = configuration.vary(CONFIG, {"instance": 4, "scale": "unit"})
     assert found == CONFIG["environment"] | {"instance": 4, "scale": "unit"}

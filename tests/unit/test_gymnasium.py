@@ -10,11 +10,12 @@ from scipy import stats
 
 import pgpd_hf
 from pgpd_hf import environments
-from pgpd_hf.core.optima import METHODS, utility_range
+from pgpd_hf.core.optima import METHODS
 
 FROZEN = {"name": "FrozenLake-v1", "map_name": "8x8", "cost": "holes", "at_most": 0.05}
 SMALL = {"name": "FrozenLake-v1", "cost": "holes", "at_most": 0.5}
 CLIFF = {"name": "CliffWalking-v1", "cost": "cliff", "at_most": 0.5, "discount": 0.98}
+EDGE = {**CLIFF, "cost": "edge", "at_most": 3, "discount": 0.95}
 SLIPPERY = {**CLIFF, "name": "CliffWalkingSlippery-v1"}
 TAXI = {"name": "Taxi-v4", "cost": [16, 97, 418], "at_most": 1, "discount": 0.3}
 
@@ -25,15 +26,15 @@ class Table(gymnasium.Env):
     action_space = gymnasium.spaces.Discrete(2)
     observation_space = gymnasium.spaces.Discrete(3)
 
-    def __init__(self, truth, claimed=None, start=0):
+    def __init__(self, truth, claimed=None, begins=0):
         self.truth = truth
         self.P = {s: dict(enumerate(actions)) for s, actions in enumerate(claimed or truth)}
-        self.initial_state_distrib = np.eye(len(self.P))[start]
-        self.start = start
+        self.initial_state_distrib = np.eye(len(self.P))[0]
+        self.begins = begins
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        self.s = self.start
+        self.s = self.begins
         return self.s, {}
 
     def step(self, action):
@@ -116,6 +117,13 @@ def test_values_of_cliff_walking_are_those_of_its_table(options):
     assert cmdp.threshold == pytest.approx(1 - 0.5 * price)
 
 
+def test_edge_is_the_cliff_and_what_lies_above_it():
+    env = gymnasium.make("CliffWalking-v1").unwrapped
+    cmdp = pgpd_hf.from_gymnasium(**EDGE)
+    above = range(2 * 12 + 1, 2 * 12 + 11)
+    assert_same_values(cmdp, env, lambda s, r: r == -100 or s in above, lambda r: max(r, -1))
+
+
 def test_values_of_taxi_are_those_of_its_table():
     env = gymnasium.make("Taxi-v4").unwrapped
     cmdp = pgpd_hf.from_gymnasium(**TAXI)
@@ -159,6 +167,11 @@ def test_optima_are_the_known_ones(method):
     free = pgpd_hf.solve_unconstrained(cmdp)
     assert free.reward_value / cmdp.value_unit == pytest.approx(0.41464, abs=5e-6)
 
+    # With one power of the discount more in the cost, the constraint is looser.
+    looser = pgpd_hf.solve(pgpd_hf.from_gymnasium(**FROZEN | {"at_most": 0.05 / 0.99}), method)
+    assert looser.reward_value / cmdp.value_unit == pytest.approx(0.41365, abs=5e-6)
+    assert looser.multiplier / 0.99 == pytest.approx(0.2557, abs=5e-5)
+
     safest = pgpd_hf.from_gymnasium(**FROZEN | {"at_most": 1e-7})
     optimum = pgpd_hf.solve(safest, method)
     assert optimum.reward_value / cmdp.value_unit == pytest.approx(0.3747, abs=5e-5)
@@ -173,10 +186,30 @@ def test_optima_are_the_known_ones(method):
     assert own_return == pytest.approx(-(1 - 0.98**13) / 0.02, rel=1e-9)  # 13 steps
 
 
-def test_constraint_of_the_slippery_cliff_binds():
-    cmdp = pgpd_hf.from_gymnasium(**SLIPPERY)
-    boldest, safest = utility_range(cmdp)
-    assert boldest < cmdp.threshold < safest
+@pytest.mark.parametrize("method", METHODS)
+def test_optimum_beside_the_cliff_mixes_the_two_ways_that_can_be_counted(method):
+    """13 steps, ten of them beside the cliff; or 15 steps, none of them there."""
+    cmdp = pgpd_hf.from_gymnasium(**EDGE)
+    optimum = pgpd_hf.solve(cmdp, method)
+    beside = sum(0.95**t for t in range(1, 11))  # step 0 goes up, to the left of the cliff
+    assert 3 < beside
+    shares = np.array([3 / beside, 1 - 3 / beside])
+    returns = -(1 - 0.95 ** np.array([13, 15])) / 0.05
+    own_return = (optimum.reward_value - cmdp.value_zero) / cmdp.value_unit
+    assert own_return == pytest.approx(shares @ returns, rel=1e-9)
+    price = (1 - cmdp.threshold) / 3
+    multiplier = (returns[0] - returns[1]) * cmdp.value_unit / (beside * price)
+    assert optimum.multiplier == pytest.approx(multiplier, rel=1e-9)
+    assert multiplier > 0.1
+
+
+@pytest.mark.parametrize("options", [CLIFF, SLIPPERY])
+def test_fastest_way_does_not_fall(options):
+    """So that the cost of the cliff alone never binds, but that of its edge does."""
+    cmdp = pgpd_hf.from_gymnasium(**options)
+    free = pgpd_hf.solve_unconstrained(cmdp)
+    safe = pgpd_hf.solve(pgpd_hf.from_gymnasium(**options | {"at_most": 1e-6}))
+    assert safe.reward_value == pytest.approx(free.reward_value, rel=1e-9)
 
 
 @pytest.mark.parametrize("options", [FROZEN, SLIPPERY])
@@ -210,9 +243,9 @@ def test_study_names_the_same_environment(options):
     described["gymnasium"] = described.pop("name")
     if "map_name" in described:
         described["options"] = {"map_name": described.pop("map_name")}
-    cmdp = environments.make(described)
+    ours, theirs = environments.make(described), pgpd_hf.from_gymnasium(**options)
     for name in ("transition", "reward", "utility", "initial"):
-        assert (getattr(cmdp, name) == getattr(pgpd_hf.from_gymnasium(**options), name)).all()
+        assert (getattr(ours, name) == getattr(theirs, name)).all()
 
 
 def test_map_and_units_survive_a_file(tmp_path):
@@ -226,6 +259,28 @@ def test_map_and_units_survive_a_file(tmp_path):
     assert (again.map.letters == "C").sum() == 10
 
 
+RARE = [
+    [[(0.999, 1, 0.0, False), (0.001, 2, 0.0, False)], [(0.8, 1, 0.0, False), (0.2, 2, 0.0, True)]],
+    [[(1.0, 0, 1.0, False)]] * 2,
+    [[(0.5, 0, 0.0, False), (0.5, 1, 0.0, True)]] * 2,
+]
+
+
+def test_true_table_with_rare_steps_is_not_refused(register):
+    assert pgpd_hf.from_gymnasium(register("Rare-v0", RARE), cost=[2], at_most=1).states == 5
+
+
+def mirrored(table):
+    """The same steps, with the probabilities of each pair in the other order."""
+    return [
+        [
+            [(p, *step[1:]) for p, step in zip([o[0] for o in it][::-1], it, strict=True)]
+            for it in row
+        ]
+        for row in table
+    ]
+
+
 FALSE = [[[(1.0, 1, 0.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
 UNTRUE = [[[(1.0, 0, 0.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
 LEAKY = [[[(0.9, 1, 0.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
@@ -236,6 +291,14 @@ EVEN = [[[(1.0, 1, 1.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
     ("changes", "message"),
     [
         ({"name": "Untrue-v0", "cost": [1]}, "name: Untrue-v0 went from state 0 by action "),
+        (
+            {"name": "Mirrored-v0", "cost": [2]},
+            "name: Mirrored-v0 moves with other probabilities than those of its table (a true",
+        ),
+        (
+            {"name": "Elsewhere-v0", "cost": [2]},
+            "name: Elsewhere-v0 began in state 1, of which its initial_state_distrib knows nothing",
+        ),
         ({"name": "Leaky-v0", "cost": [1]}, "name: in the table of Leaky-v0 the probabilities of"),
         ({"name": "Even-v0", "cost": [1]}, "name: all steps of Even-v0 have the same reward"),
         ({"name": "Blackjack-v1"}, "name: Blackjack-v1 has no table of transitions (P, "),
@@ -267,6 +330,8 @@ EVEN = [[[(1.0, 1, 1.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
 )
 def test_what_cannot_be_made_is_refused_in_one_line(register, changes, message):
     register("Untrue-v0", FALSE, UNTRUE)
+    register("Mirrored-v0", RARE, mirrored(RARE))
+    register("Elsewhere-v0", RARE, begins=1)
     register("Leaky-v0", FALSE, LEAKY)
     register("Even-v0", EVEN)
     with pytest.raises(ValueError, match=f"^{re.escape(message)}") as refusal:

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,6 +40,18 @@ def test_figure_has_a_row_per_algorithm_and_a_column_per_metric(aggregate):
     figure = panels.figure1(aggregate)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["(a) NPGPD-HF", "(b) NPGPD-HF", "(c) ZPGPD-HF", "(d) ZPGPD-HF"]
+
+
+@pytest.mark.parametrize("last", [900, 1000, 20_000, 50_000, 100_000])
+def test_labels_of_iterations_do_not_collide(aggregate, last):
+    style.use_style()
+    figure = panels.figure1(aggregate.assign(iteration=aggregate["iteration"] * last // 20))
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        labels = [label.get_window_extent() for label in axes.get_xticklabels()]
+        assert len(labels) > 2
+        assert all(one.x1 < other.x0 for one, other in itertools.pairwise(labels))
+    style.plt.close(figure)
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])

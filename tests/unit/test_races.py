@@ -40,7 +40,7 @@ def test_all_races_of_the_default_study_are_on_record_once():
 @pytest.mark.parametrize("name", RECORD)
 def test_record_says_what_its_table_says(name):
     scores = SCORES[SCORES["race"] == name]
-    assert tuple(RECORD[name]["chosen"]) == calibration.chosen_steps(scores)
+    assert RECORD[name]["chosen"] == [*calibration.chosen_steps(scores).values()]
     tied = scores.loc[scores["standing"] == calibration.TIED, ["primal_step", "dual_step"]]
     assert RECORD[name]["tied"] == tied.to_numpy().tolist()
     assert RECORD[name]["seeds"] == scores["seeds"].max()
@@ -87,6 +87,17 @@ def test_what_races_anew_is_said_with_the_reason(own, reason):
 )
 def test_what_no_race_depends_on_is_not_raced_again(own):
     assert said(changed(**own)) == []
+
+
+def test_radius_races_only_where_it_is_calibrated():
+    radii = {"calibration": {"candidates": {"zpgpd_hf": {"perturbation": [1, 3]}}}}
+    config = changed(**radii)
+    assert races.recorded(RECORD, config, "zpgpd_hf") == "zpgpd_hf"
+    config["algorithms"]["zpgpd_hf"]["perturbation"] = "calibrated"
+    about = races.subject(config, "zpgpd_hf")
+    assert about["candidates"]["perturbation"] == [1, 3]
+    assert "perturbation" not in about["setting"]
+    assert races.recorded(RECORD, config, "zpgpd_hf") is None
 
 
 def test_another_algorithm_races_anew_without_a_comparison():

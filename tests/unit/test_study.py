@@ -56,6 +56,27 @@ def coin(tmp_path, monkeypatch):
     sys.modules.pop("pgpd_hf.environments.coin", None)
 
 
+def test_algorithms_keep_their_order_whichever_a_study_names():
+    config = changed({})
+    config["algorithms"] = dict(reversed(config["algorithms"].items()))
+    ours, _ = study.settle(config, ROOT, {}, CONFIG)
+    assert list(ours["algorithms"]) == list(CONFIG["algorithms"])
+
+
+@pytest.mark.parametrize(("discount", "beyond"), [(0.95, False), (0.0, True)])
+def test_radius_that_races_is_said_beside_the_theorems(discount, beyond):
+    own = {
+        "environment": {"name": "media_streaming", "discount": discount},
+        "algorithms": {"zpgpd_hf": {"perturbation": "calibrated"}},
+        "calibration": {"candidates": {"zpgpd_hf": {"perturbation": [1, 3]}}},
+    }
+    config, lines = settled(own)
+    assert config["algorithms"]["zpgpd_hf"]["perturbation"] == "calibrated"
+    (line,) = [line for line in lines if line.startswith("algorithms.zpgpd_hf.perturbation: ")]
+    assert "races with the steps; Theorem 2's would be 1.73 (M = 16), " in line
+    assert ("beyond all policies" in line) == beyond
+
+
 # An algorithm is dropped.
 
 

@@ -50,6 +50,7 @@ LONG = {
     "../inference/inferred.csv": ["pairs,score", "1,24"],
     "../inference/verdicts.csv": ["reading,claim,verdict,low", "N = 2,falls,reproduced,0.5"],
     "../confirmation/verdicts.csv": ["reading,claim,verdict,low", "default,falls,reproduced,0.5"],
+    "../environments/environments.csv": ["study,claim,verdict,low", "lake,falls,reproduced,0.5"],
     "proof_steps.csv": ["step,worst,holds", "3.4,0.5,True"],
     "schedules.csv": ["algorithm,schedule,metric,mean", "npgpd_hf,growing,late_gap,0.125"],
     "schedules_means.csv": ["algorithm,schedule,iteration,mean", "npgpd_hf,growing,3,0.75"],
@@ -444,6 +445,8 @@ def command(repository, tmp_path_factory, monkeypatch):
                 repository.results / "calibration", folder / "results/races/calibration"
             )
             return 0
+        if targets == module.collect_environments.TARGETS:
+            return 0
         if targets in [[target] for target in module.BESIDE.values()]:
             name = Path(options[-1]).stem
             shutil.copytree(repository.results.parent / name, folder / "results" / name)
@@ -455,7 +458,12 @@ def command(repository, tmp_path_factory, monkeypatch):
         asked.append(targets)
         return 0
 
+    def collect(folder, names):
+        shutil.copytree(repository.results.parent / "environments", folder / "results/environments")
+        shutil.copytree(repository.figures, folder / "results/environments/figures")
+
     scratch = tmp_path_factory.mktemp("scratch")
+    monkeypatch.setattr(module.collect_environments, "collect", collect)
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.setattr(module, "ROOT", repository.root)
     monkeypatch.setattr(module, "REFERENCE", repository.reference)
@@ -473,7 +481,7 @@ def command(repository, tmp_path_factory, monkeypatch):
         return asked.pop()
 
     yield run
-    del sys.modules["verify"]
+    del sys.modules["verify"], sys.modules["collect_environments"]
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -486,7 +494,8 @@ def test_long_tables_of_the_reference_are_written_only_in_full(repository, comma
     targets = command("--write", *["--full"] * full)
     assert targets == (("sample", "all", "claims", "theory") if full else ("sample", "all"))
     written = {name for name in names if (study.reference / name).read_bytes() != before[name]}
-    beside = {f"{table.name}.csv" for table in tables.TABLES if table.target == "infer"}
+    others = ("infer", "environments")
+    beside = {f"{table.name}.csv" for table in tables.TABLES if table.target in others}
     altered = {name for name in names if b"5" in before[name]} - beside
     assert {"rates.csv", "slopes.csv"} < altered
     assert written == (altered if full else {"rates.csv"})
@@ -547,7 +556,7 @@ def test_many_differences_are_counted(study, capsys, monkeypatch):
         *("", "Skipped", "  c                    not compared: run it"),
         *("", "1 agree, 1 do not."),
     ]
-    del sys.modules["verify"]
+    del sys.modules["verify"], sys.modules["collect_environments"]
 
 
 def test_elsewhere_numbers_agree_within_the_tolerance_only(study):

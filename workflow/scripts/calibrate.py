@@ -3,7 +3,6 @@
 import pandas as pd
 
 from pgpd_hf import environments
-from pgpd_hf.cases import STEPS
 from pgpd_hf.studies.calibration import chosen_steps, describe_race, race
 from pgpd_hf.support import storage
 
@@ -18,5 +17,4 @@ with storage.job(snakemake):
         scores = race(cmdps, **options, threads=snakemake.threads)
     print(describe_race(scores))
     storage.write_table(snakemake.output.scores, scores)
-    steps = dict(zip(STEPS, chosen_steps(scores), strict=True))
-    storage.write_json(snakemake.output.steps, steps)
+    storage.write_json(snakemake.output.steps, chosen_steps(scores))

@@ -15,6 +15,7 @@ policy reaches.
 """
 
 import math
+from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,8 @@ from pgpd_hf.core.arguments import require_number, require_one_of, shown
 from pgpd_hf.core.cmdp import CMDP, Map
 from pgpd_hf.core.optima import utility_range
 
-_TRIED_STEPS = 1000  # of the environment itself, which its table has to know
+_TRIED_STEPS = 3000  # of the environment itself, which its table has to know
+_FALSE_ALARM = 1e-9  # probability that a true table is refused, at most
 _FALL, _STEP = -100.0, -1.0  # rewards of CliffWalking
 
 
@@ -54,9 +56,10 @@ def from_gymnasium(name, *, cost, at_most=None, threshold=None, discount=0.99, *
     name : str
         Of the environment, with its version, such as "FrozenLake-v1".
     cost : str or iterable of int
-        What is to be avoided: "holes" of FrozenLake, "cliff" of CliffWalking, or states by their
-        number in the table, to enter which costs one. The cliff's own reward of -100 is then that
-        of any other step, -1, since the constraint takes its place.
+        What is to be avoided: "holes" of FrozenLake; "cliff" of CliffWalking, or "edge", which is
+        the cliff and the cells beside it; or states by their number in the table, to enter which
+        costs one. With a name, the cliff's own reward of -100 is that of any other step, -1, since
+        the constraint takes its place.
     at_most : float, optional
         Largest :math:`E\sum_t \gamma^t\,1\{\text{step } t \text{ enters a cost state}\}`, where t
         counts from 0: a discounted probability where cost states end the episode.
@@ -203,19 +206,56 @@ def _steps(name, env):
                 for p, following, reward, ends in outcomes
                 if p > 0
             ]
-    known = {step._replace(probability=1.0) for step in steps}
+    _watch(name, env, steps)
+    return steps
+
+
+def _watch(name, env, steps):
+    """Refuse a table, or initial distribution, that the environment itself does not follow.
+
+    What happens is predicted by counting, with the estimate of Krichevsky and Trofimov, and by the
+    table. If the table is right, the odds of the first against the second are a martingale: they
+    ever exceed 1/x with probability x at most (Ville), however rare an outcome is.
+    """
+    table = {}  # probabilities of outcomes
+    for step in steps:
+        outcomes = table.setdefault((step.state, step.action), defaultdict(float))
+        outcomes[step.next, step.reward, step.ends] += step.probability
+    table["start"] = {s: float(p) for s, p in enumerate(env.initial_state_distrib) if p > 0}
+    counts, odds = {}, 0.0
+
+    def is_known(place, outcome):
+        nonlocal odds
+        probabilities = table.get(place, {})
+        if outcome in probabilities:
+            count = counts.setdefault(place, dict.fromkeys(probabilities, 0.5))
+            odds += math.log(count[outcome] / sum(count.values()) / probabilities[outcome])
+            count[outcome] += 1
+        return outcome in probabilities
+
     random = np.random.default_rng(0)
-    state, _ = env.reset(seed=0)
+    ends, seed = True, 0
     for _ in range(_TRIED_STEPS):
-        action = int(random.integers(len(env.P[0])))
-        following, reward, ends, _, _ = env.step(action)
-        if _Step(int(state), action, 1.0, int(following), float(reward), bool(ends)) not in known:
+        if ends:
+            state, _ = env.reset(seed=seed)
+            seed = None  # the first one seeds all that follows
+            if not is_known("start", int(state)):
+                raise ValueError(
+                    f"name: {name} began in state {state}, of which its initial_state_distrib "
+                    "knows nothing"
+                )
+        before, action = state, int(random.integers(len(env.P[0])))
+        state, reward, ends, _, _ = env.step(action)
+        if not is_known((int(before), action), (int(state), float(reward), bool(ends))):
             raise ValueError(
-                f"name: {name} went from state {state} by action {action} to {following} with "
+                f"name: {name} went from state {before} by action {action} to {state} with "
                 f"reward {reward}, of which its table knows nothing"
             )
-        state = env.reset()[0] if ends else following
-    return steps
+        if odds > -math.log(_FALSE_ALARM):
+            raise ValueError(
+                f"name: {name} moves with other probabilities than those of its table "
+                f"(a true table is refused with probability {_FALSE_ALARM:g} at most)"
+            )
 
 
 def _world(env):
@@ -228,8 +268,12 @@ def _world(env):
     if kind == "CliffWalkingEnv":
         letters = np.where(env._cliff, "C", "F")
         letters.flat[env.start_state_index], letters[-1, -1] = "S", "G"
-        cliff = {"cliff": lambda step: step.reward == _FALL}
-        return _World(letters, ((-1, 0), (0, 1), (1, 0), (0, -1)), cliff)
+        below = np.roll(env._cliff, -1, axis=0)  # cells above the cliff
+        costs = {
+            "cliff": lambda step: step.reward == _FALL,
+            "edge": lambda step: step.reward == _FALL or below.flat[step.next],
+        }
+        return _World(letters, ((-1, 0), (0, 1), (1, 0), (0, -1)), costs)
     return None
 
 
@@ -242,7 +286,7 @@ def _with_costs(steps, cost, world, count):
         require_one_of("cost", cost, costs)
         has_cost = [costs[cost](step) for step in steps]
         steps = [
-            step._replace(reward=_STEP) if step.reward == _FALL and cost == "cliff" else step
+            step._replace(reward=_STEP) if step.reward == _FALL and "cliff" in costs else step
             for step in steps
         ]
         return steps, has_cost

@@ -56,6 +56,8 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
     style.zero_line(axes)
     axes.set(xscale=scale, xlim=(int(scale == "log"), table["iteration"].max()))
     axes.set(xlabel="iteration", ylabel=METRIC_LABELS[metric])
+    if scale == "linear":  # steps of 2,500 would be labels that collide
+        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator("auto", steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter("{x:,.0f}")
 
 

@@ -14,6 +14,7 @@ _CELLS = {"H": "0.25", "C": "0.25", "G": "#f0d77b"}  # colours of holes, cliff a
 _NAMES = {"S": "start", "G": "goal", "H": "hole", "C": "cliff"}
 _RARELY = 1e-3  # of the visits of the busiest state; fainter arrows below
 _CELL, _STRIP = 0.42, 0.16  # inches: side of a cell of a map, width of a state of a strip
+_MOST_BESIDE = 30  # states of strips that stand beside each other
 
 
 def plot_policy(cmdp, policy):
@@ -48,7 +49,7 @@ def plot_policy(cmdp, policy):
     >>> optima = {"safe": pgpd_hf.solve(cmdp), "free": pgpd_hf.solve_unconstrained(cmdp)}
     >>> figure = pgpd_hf.plot_policy(cmdp, {name: it.policy for name, it in optima.items()})
     >>> [axes.get_title("left") for axes in figure.axes if axes.get_title("left")]
-    ['safe: $V_r$ = 0.711, $V_g$ = 0.900 (b = 0.9)', 'free: $V_r$ = 1.000, $V_g$ = 0.586 (b = 0.9)']
+    ['safe\n$V_r$ = 0.711, $V_g$ = 0.900 (b = 0.9)', 'free\n$V_r$ = 1.000, $V_g$ = 0.586 (b = 0.9)']
     """
     require_cmdp(cmdp)
     named = policy if isinstance(policy, dict) else {"": policy}
@@ -152,22 +153,27 @@ def _draw_map(axes, cmdp, policy, visits, absorbing, most):
 
 def _strips(cmdp, policies, visits):
     """For each policy bars of its visits above a strip of its probabilities."""
-    width = min(max(cmdp.states * _STRIP + 1.4, style.ONE_COLUMN), 12.0)
-    heights = [0.45, 0.14 * cmdp.actions + 0.12] * len(policies)
+    across = 1 if len(policies) == 1 or cmdp.states > _MOST_BESIDE else 2
+    down = math.ceil(len(policies) / across)
+    width = min(max(across * (cmdp.states * _STRIP + 0.6) + 0.8, style.ONE_COLUMN), 12.0)
+    heights = [0.45, 0.14 * cmdp.actions + 0.12]
     figure, grid = plt.subplots(
-        2 * len(policies),
-        1,
-        figsize=(width, sum(heights) + 0.5 * len(policies) + 0.3),
-        height_ratios=heights,
+        2 * down,
+        across,
+        figsize=(width, down * (sum(heights) + 0.6) + 0.3),
+        height_ratios=heights * down,
         sharex=True,
         squeeze=False,
     )
+    for axes in grid[-2:, len(policies) - across * (down - 1) :].flat:
+        axes.set_visible(False)
     states = np.arange(cmdp.states)
-    image = None
     for k, (name, policy) in enumerate(policies.items()):
-        bars, strip = grid[2 * k : 2 * k + 2, 0]
+        row, column = divmod(k, across)
+        bars, strip = grid[2 * row : 2 * row + 2, column]
         bars.bar(states, (1 - cmdp.discount) * visits[name], width=0.9, color=style.ALONE)
-        bars.set_title(_title(cmdp, name, policy))
+        title = _title(cmdp, name, policy)
+        bars.set_title(title.replace(": ", "\n", 1) if across > 1 else title)
         bars.set_ylabel("visits")
         bars.tick_params(length=0)
         image = strip.imshow(policy.T, vmin=0, vmax=1, cmap=_VISITS, aspect="auto")
@@ -176,7 +182,9 @@ def _strips(cmdp, policies, visits):
         strip.set_xticks(np.arange(cmdp.states + 1) - 0.5, minor=True)
         strip.grid(True, which="minor", color="0.85", linewidth=0.4)
         strip.tick_params(which="both", length=0)
-    grid[-1, 0].set_xlabel("state")
-    grid[-1, 0].xaxis.set_major_locator(mpl.ticker.MaxNLocator(10, integer=True))
-    figure.colorbar(image, ax=grid[1::2, 0].tolist(), label="probability", pad=0.02, aspect=30)
+    for axes in grid[-1]:
+        axes.set_xlabel("state")
+        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(10, integer=True))
+    label = {"label": "probability", "pad": 0.02, "aspect": 30 * down}
+    figure.colorbar(image, ax=grid.ravel().tolist(), **label)
     return figure

@@ -24,7 +24,7 @@ _CENTRED = {"ha": "center", "va": "center", "fontsize": 6.2}
 _SHORTFALLS = {"cmap": "cividis_r", "vmin": -0.2}
 
 
-def matrix(table, marks=(), sharing=()):
+def matrix(table, marks=(), sharing=(), unconfirmed=()):
     """Draw all verdicts: statements down, readings across.
 
     Parameters
@@ -36,6 +36,8 @@ def matrix(table, marks=(), sharing=()):
     sharing : collection of str
         Readings that look at the runs of the first one in another way. They stand beside it, under
         a bracket.
+    unconfirmed : sequence of str
+        Readings, beside each other, whose few seeds nothing has confirmed, as a bracket says.
 
     Returns
     -------
@@ -50,7 +52,7 @@ def matrix(table, marks=(), sharing=()):
     columns = dict(zip(same + rest, np.arange(len(gaps)) + gaps, strict=True))
     blocks = _blocks(table.drop_duplicates("claim"))
     rows = sum(1 + _GAP + len(block) for block in blocks.values()) + 1 + len(_MEANINGS)
-    axes, inch = _page(gaps[-1] + len(gaps), rows)
+    axes, inch = _page(gaps[-1] + len(gaps), rows, max(map(len, columns)))
     signs = {(row["claim"], row["reading"]): sign(row) for _, row in table.iterrows()}
     y = 0
     for heading, labels in blocks.items():
@@ -64,17 +66,22 @@ def matrix(table, marks=(), sharing=()):
         y += 1 + _GAP
     counted = [claim for heading in set(blocks) - set(_APART.values()) for claim in blocks[heading]]
     _count(axes, columns, y, inch, {key: signs[key] for key in signs if key[0] in counted})
-    _name(axes, columns, same)
+    brackets = {"the same runs": same[1:] and same, "not confirmed": unconfirmed}
+    _name(axes, columns, {text: names for text, names in brackets.items() if names})
     return axes.figure
 
 
-def _page(columns, rows):
-    """Axes in units of cells, and how many of them make an inch across."""
-    height = _TOP + _BOTTOM + _ROW * rows
-    figure, axes = plt.subplots(figsize=(TWO_COLUMNS, height))
-    figure.set_layout_engine("none")
+def _page(columns, rows, letters):
+    """Axes in units of cells, and how many of them make an inch across.
+
+    The page is as wide and as high as columns, rows and the longest title need.
+    """
+    height = min(_TOP, 0.4 + 0.045 * letters) + _BOTTOM + _ROW * rows
     width = min(TWO_COLUMNS - _LEFT - _RIGHT, 0.3 * columns)  # few cells would be long bars
-    across = _LEFT / TWO_COLUMNS, width / TWO_COLUMNS
+    page = min(_LEFT + width + 2 * _RIGHT, TWO_COLUMNS)
+    figure, axes = plt.subplots(figsize=(page, height))
+    figure.set_layout_engine("none")
+    across = _LEFT / page, width / page
     axes.set_position([across[0], _BOTTOM / height, across[1], _ROW * rows / height])
     axes.set(xlim=(0, columns), ylim=(rows, 0))
     axes.axis("off")
@@ -122,17 +129,16 @@ def _count(axes, columns, y, inch, signs):
             axes.text(x + 0.5, y + 0.5, str(count), color="0.2", **_CENTRED)
 
 
-def _name(axes, columns, same):
-    """Write readings above their columns, and draw a bracket over those with the same runs."""
-    bracket = len(same) > 1
+def _name(axes, columns, brackets):
+    """Write readings above their columns, below these brackets over some of them."""
     slanted = {"rotation": 50, "rotation_mode": "anchor", "ha": "left", "va": "bottom"}
     for reading, x in columns.items():
-        axes.text(x + 0.4, -0.25 - 1.3 * bracket, reading, **(_TEXT | slanted))
-    if bracket:
-        left, right = columns[same[0]] + 0.1, columns[same[-1]] + 0.9
+        axes.text(x + 0.4, -0.25 - 1.3 * bool(brackets), reading, **(_TEXT | slanted))
+    for text, names in brackets.items():
+        left, right = columns[names[0]] + 0.1, columns[names[-1]] + 0.9
         ends = [left, left, right, right], [0.6, 0.3, 0.3, 0.6]
         axes.plot(*ends, color="0.3", linewidth=0.8, clip_on=False)
-        axes.text((left + right) / 2, -0.3, "the same runs", color="0.3", **_CENTRED)
+        axes.text((left + right) / 2, -0.3, text, color="0.3", **_CENTRED)
 
 
 def step_map(tables):

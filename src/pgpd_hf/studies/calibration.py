@@ -9,6 +9,8 @@ After 8, 16, 32, ... seeds every pair is dropped that is worse than the leader b
 paired t test, and whoever remains runs on. The grid grows where the leader stands on its edge.
 Pairs that remain at the end are tied. Of those whose score is within one percent of the best, the
 one with the smallest steps is chosen, so that noise does not choose among equals.
+
+A zeroth-order method can race its perturbation radius, too: then triples race.
 """
 
 import itertools
@@ -20,7 +22,7 @@ import pandas as pd
 from scipy import special
 
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.cases import STEPS
+from pgpd_hf.cases import RACED, STEPS
 from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.optima import require_cmdp, solve
 from pgpd_hf.runs import default_horizon, values_at
@@ -36,6 +38,7 @@ LEVEL = 0.05  # probability that the best pair is dropped, at most
 _CHECKPOINTS = 100
 _FIRST_SEEDS = 8
 _EQUAL = 0.01  # part of the best score
+_SYMBOLS = dict(zip(RACED, ("eta_1", "eta_2", "mu"), strict=True))
 _GROWTH = 4  # values by which a grid grows at either end, at most
 
 
@@ -53,8 +56,9 @@ def race(cmdps, algorithm, setting, evaluators, candidates, seeds, threads=1):
     evaluators : sequence of int or None
         Values of M, over which scores are averaged.
     candidates : dict
-        `primal_step` and `dual_step`: values of :math:`\eta_1` and :math:`\eta_2` at the start. Two
-        or more numbers grow with their own spacing, a single one does not.
+        `primal_step` and `dual_step`: values of :math:`\eta_1` and :math:`\eta_2` at the start; of
+        :math:`\mu`, if it races, too, `perturbation`. Two or more numbers grow with their own
+        spacing, a single one does not.
     seeds : int
         The largest number of seeds that a pair runs.
     threads : int
@@ -63,7 +67,7 @@ def race(cmdps, algorithm, setting, evaluators, candidates, seeds, threads=1):
     Returns
     -------
     pandas.DataFrame
-        A row per pair, in the order of the steps: primal_step; dual_step; seeds that it has run;
+        A row per pair, in the order of the steps: what has raced; seeds that it has run;
         positive_gap, positive_violation and their sum, score, in units of value; behind,
         behind_low and behind_high, by how much its score exceeds that of the chosen pair on the
         same seeds, with a 95 % interval (NaN with one seed); standing, one of :data:`STANDINGS`.
@@ -81,8 +85,9 @@ def race(cmdps, algorithm, setting, evaluators, candidates, seeds, threads=1):
     >>> table["standing"].tolist()
     ['dropped', 'dropped', 'tied', 'tied', 'chosen', 'tied', 'tied']
     """
-    runs = _Runs(cmdps, algorithm, setting, evaluators)
-    grid = _Grid({name: sorted(map(float, candidates[name])) for name in STEPS})
+    names = [name for name in RACED if name in candidates]
+    runs = _Runs(cmdps, algorithm, setting, evaluators, names)
+    grid = _Grid({name: sorted(map(float, candidates[name])) for name in names})
     running, ends = grid.pairs(), _ends_of_rounds(seeds)
     with ThreadPoolExecutor(threads) as pool:
         for end in ends:
@@ -113,7 +118,8 @@ def choose_steps(
         T.
     candidates : dict, optional
         `primal_step` and `dual_step`: lists of numbers; by default, for the paper's two
-        algorithms, those that the default study begins with.
+        algorithms, those that the default study begins with. A list `perturbation` lets the
+        radius :math:`\mu` of zeroth-order methods race, too.
     seeds : int
         The largest number of seeds that a pair runs.
     threads : int
@@ -124,7 +130,8 @@ def choose_steps(
     Returns
     -------
     dict
-        `primal_step` and `dual_step`, to be passed on to :func:`pgpd_hf.run`.
+        `primal_step`, `dual_step` and what else has raced, to be passed on to
+        :func:`pgpd_hf.run`.
 
     Raises
     ------
@@ -147,8 +154,10 @@ def choose_steps(
         raise ValueError(
             f"candidates: needed for {shown(algorithm)}: lists for {' and '.join(STEPS)}"
         )
-    for name in STEPS:
+    for name in RACED:
         values = candidates.get(name) if isinstance(candidates, dict) else None
+        if name not in STEPS and values is None:
+            continue
         if not isinstance(values, list | tuple) or not values:
             raise ValueError(f"candidates: a dict with a list {name} expected")
         if not min(require_number(f"candidates.{name}", value) for value in values) > 0:
@@ -161,8 +170,9 @@ def choose_steps(
         raise ValueError("evaluators: at least one number expected")
     for number in numbers:
         Setting(evaluators=number, **fixed)  # refuses what cannot be run
+    get_algorithm(algorithm).refuse_idle(set(candidates) - set(STEPS))
     table = race([cmdp], algorithm, fixed, numbers, candidates, seeds, threads)
-    return dict(zip(STEPS, chosen_steps(table), strict=True))
+    return chosen_steps(table)
 
 
 def _ends_of_rounds(seeds):
@@ -174,27 +184,26 @@ def _ends_of_rounds(seeds):
 
 
 class _Grid:
-    """Values of both steps, and how far they may still grow at either end."""
+    """Values of what races, and how far they may still grow at either end."""
 
     def __init__(self, values):
         self.values = values
         self.room = {
-            (name, end): _GROWTH * (len(values[name]) > 1) for name in STEPS for end in (0, -1)
+            (name, end): _GROWTH * (len(values[name]) > 1) for name in values for end in (0, -1)
         }
 
     def pairs(self):
-        return list(itertools.product(*(self.values[name] for name in STEPS)))
+        return list(itertools.product(*self.values.values()))
 
     def grow(self, leader, running):
         """Add a value beyond an edge on which the leader stands; give back the new pairs."""
         for (name, end), room in self.room.items():
-            place, values = STEPS.index(name), self.values[name]
+            place, values = list(self.values).index(name), self.values[name]
             if room and leader[place] == values[end]:
                 self.room[name, end] -= 1
                 step = _next(values if end else values[::-1])
                 self.values[name] = sorted([*values, step])
-                others = sorted({pair[1 - place] for pair in running})
-                return [(other, step) if place else (step, other) for other in others]
+                return sorted({(*pair[:place], step, *pair[place + 1 :]) for pair in running})
         return []
 
 
@@ -208,7 +217,8 @@ def _next(values):
 class _Runs:
     """What the pairs of a race have scored so far: a row of gap and violation for each seed."""
 
-    def __init__(self, cmdps, algorithm, setting, evaluators):
+    def __init__(self, cmdps, algorithm, setting, evaluators, names):
+        self.names = names
         self.problems = [(cmdp, solve(cmdp)) for cmdp in cmdps]
         self.algorithm = get_algorithm(algorithm)
         even = np.linspace(0, setting["iterations"], _CHECKPOINTS + 1)
@@ -228,7 +238,7 @@ class _Runs:
         """Positive gap and violation of one pair on one seed, averaged over time and M."""
         pair, seed = task
         cmdp, optimum = self.problems[seed % len(self.problems)]
-        steps, parts = dict(zip(STEPS, pair, strict=True)), []
+        steps, parts = dict(zip(self.names, pair, strict=True)), []
         for setting in self.settings:
             instance = self.algorithm(cmdp, optimum, Setting(**setting | steps))
             try:
@@ -269,7 +279,7 @@ class _Runs:
         rows = []
         for pair, scores in sorted(self.scores.items()):
             gap, violation = np.mean(scores, axis=0)
-            row = dict(zip(STEPS, pair, strict=True)) | {"seeds": len(scores)}
+            row = dict(zip(self.names, pair, strict=True)) | {"seeds": len(scores)}
             row |= {"positive_gap": gap, "positive_violation": violation, "score": gap + violation}
             behind = (math.inf, math.nan, math.nan)
             if math.isfinite(gap):
@@ -292,7 +302,7 @@ def _p_value(differences):
 
 
 def chosen_steps(scores):
-    r"""Chosen step sizes.
+    r"""Chosen step sizes, and what else has raced.
 
     Parameters
     ----------
@@ -301,11 +311,11 @@ def chosen_steps(scores):
 
     Returns
     -------
-    primal_step, dual_step : float
-        :math:`(\eta_1, \eta_2)`.
+    dict
+        Numbers by name, of :data:`pgpd_hf.cases.RACED`.
     """
     chosen = scores[scores["standing"] == CHOSEN].iloc[0]
-    return tuple(float(chosen[name]) for name in STEPS)
+    return {name: float(chosen[name]) for name in RACED if name in scores}
 
 
 def read_steps(path):
@@ -314,15 +324,13 @@ def read_steps(path):
     Parameters
     ----------
     path : path-like
-        JSON file with `primal_step` and `dual_step`.
+        JSON file of what :func:`chosen_steps` gives.
 
     Returns
     -------
-    primal_step, dual_step : float
-        :math:`(\eta_1, \eta_2)`.
+    dict
     """
-    steps = read_json(path)
-    return tuple(steps[name] for name in STEPS)
+    return read_json(path)
 
 
 def describe_race(scores):
@@ -339,19 +347,19 @@ def describe_race(scores):
         Steps, runner-up, number of pairs tied with the chosen one, and whether the grid ends there.
     """
     chosen = scores[scores["standing"] == CHOSEN].iloc[0]
-    text = f"eta_1 = {chosen['primal_step']:g}, eta_2 = {chosen['dual_step']:g}"
-    text += f" (of {len(scores)} pairs, {chosen['seeds']} seeds)"
+    names = [name for name in RACED if name in scores]
+    kind = "pairs" if len(names) == 2 else "triples"
+    text = ", ".join(f"{_SYMBOLS[name]} = {chosen[name]:g}" for name in names)
+    text += f" (of {len(scores)} {kind}, {chosen['seeds']} seeds)"
     others = scores.drop(index=chosen.name)
     if others.empty:
         return text
     runner_up = others.loc[others["behind"].idxmin()]
-    text += (
-        f"; runner-up ({runner_up['primal_step']:g}, {runner_up['dual_step']:g}), "
-        f"{runner_up['behind'] / chosen['score']:+.1%} in the score"
-    )
+    numbers = ", ".join(f"{runner_up[name]:g}" for name in names)
+    text += f"; runner-up ({numbers}), {runner_up['behind'] / chosen['score']:+.1%} in the score"
     tied = (scores["standing"] == TIED).sum()
     text += f"; {tied} tied with it" if tied else "; none tied with it"
-    for name in STEPS:
+    for name in names:
         values = scores[name].unique()
         if len(values) > 1 and chosen[name] in (values.min(), values.max()):
             text += f"; WARNING: the grid ends at this {name}, a better one may lie beyond"

@@ -61,6 +61,13 @@ def check(config, schema, changed=None):
                 f"calibration.candidates: no entry for the algorithm {name!r}, whose steps are "
                 "calibrated"
             )
+        if options.get("perturbation") == "calibrated":
+            if "calibrated" not in steps:
+                raise ValueError(f"{key}: perturbation is calibrated with the steps, or not at all")
+            if "perturbation" not in config["calibration"]["candidates"][name]:
+                raise ValueError(
+                    f"calibration.candidates.{name}: no perturbation, which is calibrated"
+                )
         _check_runs(config, name, cmdp)
     for name in config["certificates"]["iterations"]:
         with located(f"certificates.iterations.{name}"):
@@ -289,7 +296,7 @@ def run_setting(config, algorithm, evaluators):
     -------
     dict
         Setting of a :class:`pgpd_hf.cases.Case`: what the configuration leaves to the theorem is
-        None, and step sizes may be "calibrated".
+        None, and what races is "calibrated".
     """
     options = config["algorithms"][algorithm]
     return {
@@ -395,8 +402,8 @@ def _check_runs(config, algorithm, cmdp):
     for place, numbers in places.items():
         for evaluators in numbers:
             setting = run_setting(config, algorithm, evaluators)
-            if setting["primal_step"] == "calibrated":
-                setting |= {"primal_step": 0.0, "dual_step": 0.0}
+            raced = [name for name, value in setting.items() if value == "calibrated"]
+            setting |= dict.fromkeys(raced, 1.0)
             with located(f"algorithms.{algorithm}"):
                 setting = Setting(**setting)
                 try:

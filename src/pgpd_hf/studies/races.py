@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from pgpd_hf import environments
-from pgpd_hf.cases import STEPS
+from pgpd_hf.cases import CALIBRATED, STEPS
 from pgpd_hf.studies import configuration
 from pgpd_hf.support.validation import read_yaml
 
@@ -37,14 +37,19 @@ def subject(config, algorithm):
     tuning = [configuration.vary(config, {"instance": k}) for k in config.get("tuning", [])]
     kinds = map(environments.split, tuning or [config["environment"]])
     setting = configuration.run_setting(config, algorithm, None)
+    raced = {*STEPS, *(name for name, value in setting.items() if value == CALIBRATED)}
     return {
         "environments": [{"name": name, **options} for name, options in kinds],
         "algorithm": algorithm,
         "setting": {
-            key: value for key, value in setting.items() if key not in (*STEPS, "evaluators")
+            key: value for key, value in setting.items() if key not in {*raced, "evaluators"}
         },
         "evaluators": config["evaluators"],
-        "candidates": config["calibration"]["candidates"][algorithm],
+        "candidates": {
+            name: values
+            for name, values in config["calibration"]["candidates"][algorithm].items()
+            if name in raced
+        },
     }
 
 

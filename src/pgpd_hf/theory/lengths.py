@@ -33,6 +33,10 @@ _MEASURED = (
     "measured_violation",
     "measured_violation_error",
 )
+_KEYS = ("statement", "estimator", "evaluators", "pairs")
+_COLUMNS = [*_KEYS, "iterations", "primal_step", "dual_step", "gap", "violation", "reason"]
+_COLUMNS += _MEASURED
+_FIRST_COLUMNS = [*_KEYS, "level", "value", "iterations", "reason"]
 
 
 def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, seeds):
@@ -102,7 +106,7 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
             firsts.append(
                 keys | {"level": level, "value": value, "iterations": first, "reason": reason}
             )
-    tables = pd.DataFrame(rows), pd.DataFrame(firsts)
+    tables = pd.DataFrame(rows, columns=_COLUMNS), pd.DataFrame(firsts, columns=_FIRST_COLUMNS)
     return tuple(table.astype({"evaluators": "Int64"}) for table in tables)
 
 

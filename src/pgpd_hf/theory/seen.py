@@ -24,6 +24,10 @@ from pgpd_hf.theory.theorem_1 import Bound, growth
 
 _DUAL = 2.0  # dual step times the root of T
 _PILOT = 0.5  # primal step of a pilot run, likewise
+_COLUMNS = (
+    "estimator evaluators pairs iterations primal_step dual_step quantity measured measured_error "
+    "bound bound_error refuted run_bound run_exceeds reason"
+).split()
 
 
 @dataclass(frozen=True)
@@ -257,7 +261,7 @@ def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
             steps = {"primal_step": factor / math.sqrt(t), "dual_step": _DUAL / math.sqrt(t)}
             found = _rows(cmdp, optimum, replace(at, iterations=t, **steps), estimates, seeds)
             rows += [keys | {"iterations": t} | steps | row for row in found]
-    return pd.DataFrame(rows).astype({"evaluators": "Int64"})
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"evaluators": "Int64"})
 
 
 def _pilot(cmdp, optimum, setting):

@@ -1,0 +1,80 @@
+"""The table of the studies of environments, and its matrix, say what the studies found."""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pgpd_hf.figures import style
+from pgpd_hf.support.validation import read_yaml
+from pgpd_hf.verification import tables
+
+ROOT = Path(__file__).parents[2]
+STUDIES = ["lake", "cliff"]
+
+
+@pytest.fixture(scope="module")
+def module():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "tools"))
+        yield __import__("collect_environments")
+    del sys.modules["collect_environments"]
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Verdicts on the paper's experiment."""
+    own = pd.read_csv(ROOT / "reference/verdicts.csv").query("reading == 'default'")
+    return own.drop(columns="reading")
+
+
+@pytest.fixture(scope="module")
+def project(module, found, tmp_path_factory):
+    """Folder with two studies, whose verdicts are collected, and the table of these."""
+    folder = tmp_path_factory.mktemp("project")
+    for study, verdict in zip(STUDIES, ("contradicted", "inconclusive"), strict=True):
+        (folder / "results" / study).mkdir(parents=True)
+        found.assign(verdict=verdict).to_csv(folder / "results" / study / "claims.csv", index=False)
+    yield folder, module.collect(folder, STUDIES)
+    style.plt.close("all")
+
+
+def test_table_has_a_row_for_each_study_and_statement_of_the_experiment(found, project):
+    folder, table = project
+    found = found[found["source"].str.endswith("experiment")]
+    assert len(table) == 2 * len(found) == 28
+    assert (table["study"] == ["lake"] * 14 + ["cliff"] * 14).all()
+    for column in ("claim", "estimate", "low", "high"):
+        assert table[column].tolist() == 2 * found[column].tolist()
+    written = pd.read_csv(folder / "results/environments/environments.csv")
+    pd.testing.assert_frame_equal(written, table, check_dtype=False)
+
+
+def test_matrix_says_which_columns_nothing_has_confirmed(module, project):
+    axes = module.draw(project[1]).axes[0]
+    at = {text.get_text(): text.get_position()[0] for text in axes.texts}
+    assert at["the paper's"] < at["lake"] < at["not confirmed"] < at["cliff"] + 0.2
+    signs = [text for text in axes.texts if text.get_position()[0] == at["lake"] + 0.1]
+    assert {text.get_text() for text in signs if text.get_text() in "+−?"} == {"−"}
+
+
+def test_reference_is_about_the_studies_that_there_are(module):
+    table = tables.read_file(ROOT / "reference/environments.csv")
+    paths = sorted((ROOT / "config/environments").glob("*.yaml"))
+    assert [read_yaml(path)["study"] for path in paths] == list(table["study"].unique())
+    assert list(table) == module.COLUMNS
+
+
+def test_recorded_files_are_those_that_were_made(module, project, monkeypatch):
+    folder, _ = project
+    monkeypatch.setattr(module, "ROOT", folder)
+    monkeypatch.setattr(module, "REFERENCE", folder / "reference")
+    module.record(folder)
+    made = folder / "results/environments"
+    drawn = {path.name for path in (made / "figures").iterdir()}
+    assert drawn == {f"environments.{ending}" for ending in style.FORMATS}
+    for name in drawn:
+        assert (folder / "figures" / name).read_bytes() == (made / "figures" / name).read_bytes()
+    table = next(it for it in tables.TABLES if it.name == "environments")
+    assert tables.read_file(folder / "reference/environments.csv").equals(table.load(made))
