@@ -4,6 +4,7 @@ They need neither a network nor a server. What has not been made yet is named on
 with the command that makes it.
 """
 
+import html
 import importlib
 import json
 import math
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import charts
 import jinja2
+import latex2mathml.converter
 import pandas as pd
 import pdoc
 import vl_convert
@@ -53,6 +55,14 @@ COLUMNS = {  # of the curves that a reader can take along
     "…_low, …_high": "ends of the 95 % interval of that mean, Student's t over seeds",
     "mean_…": "likewise for the running average over all policies so far, mean over seeds",
 }
+
+FORMULA = re.compile(r"\\\((.+?)\\\)|\$\$(.+?)\$\$", re.DOTALL)  # as pdoc writes them
+
+
+def as_mathml(found):
+    """A formula of a docstring as browsers show it, without a script."""
+    display = "inline" if found[1] else "block"
+    return latex2mathml.converter.convert(html.unescape(found[1] or found[2]), display=display)
 
 
 def number(value, digits=3):
@@ -237,6 +247,9 @@ def add_documentation(site):
     modules = [f"pgpd_hf.{module.name}" for module in pkgutil.iter_modules(pgpd_hf.__path__)]
     pdoc.render.configure(docformat="numpy", template_directory=HERE / "templates/pdoc")
     pdoc.pdoc("pgpd_hf", *modules, output_directory=site.folder / "api")
+    for path in (site.folder / "api").rglob("*.html"):
+        text = FORMULA.sub(as_mathml, path.read_text(encoding="utf-8"))
+        path.write_text(text, encoding="utf-8")
     site.pages["api/pgpd_hf.html"] = "Package"
 
 

@@ -24,11 +24,11 @@ def panel():
     y = alt.Y("value:Q", title=None, axis=alt.Axis(format="~g", tickCount=6))
     opacity = alt.when(nearest).then(alt.value(1)).otherwise(alt.value(0))
     chart = alt.layer(
-        base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", title=None), y2="high:Q"),
-        base.mark_line(strokeWidth=1, strokeDash=[4, 2]).encode(y="average:Q"),
-        base.mark_line(strokeWidth=2).encode(y=y),
-        alt.Chart().mark_rule().encode(y=alt.datum(0)),
-        base.mark_point(filled=True, size=60)
+        base.mark_area(opacity=0.2, aria=False).encode(y=alt.Y("low:Q", title=None), y2="high:Q"),
+        base.mark_line(strokeWidth=1, strokeDash=[4, 2], aria=False).encode(y="average:Q"),
+        base.mark_line(strokeWidth=2, aria=False).encode(y=y),
+        alt.Chart().mark_rule(aria=False).encode(y=alt.datum(0)),
+        base.mark_point(filled=True, size=60, aria=False)
         .encode(y=y, tooltip=tooltip, opacity=opacity)
         .add_params(nearest),
     )

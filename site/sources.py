@@ -68,9 +68,9 @@ class Sources:
         self.root, self.name = root, name
         self.results = root / "results" / name
         if not (self.results / "aggregate.parquet").exists():
-            made = "" if name == "paper" else " CONFIG=..., with the file of this study,"
+            how = "" if name == "paper" else " with CONFIG, the file of this study"
             raise FileNotFoundError(
-                f"results/{name}: no results yet; run `make figures`{made} first"
+                f"results/{name}: no results yet; `make figures`{how} makes them"
             )
         is_default = name == "paper"
         self.folders = [self.results, *([root / "reference"] if is_default else [])]
