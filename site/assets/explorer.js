@@ -49,7 +49,7 @@ async function drawPanel({ algorithm, metric, title }) {
   const figure = document.getElementById(`${algorithm}-${metric}`);
   const spec = structuredClone(SITE.chart);
   const [ink, line] = [variable("--ink"), variable("--line")];
-  spec.datasets = { curves: rows(algorithm, metric) };
+  spec.datasets = { ...spec.datasets, curves: rows(algorithm, metric) };
   spec.description = `${title} against iterations, ${view().title}; the table below has the numbers.`;
   spec.config = {
     background: null,

@@ -191,6 +191,8 @@ def test_every_control_does_something(visit, verdicts):
     page = visitor.open("explorer.html")
     marks = page.locator("#zpgpd_hf-optimality_gap svg.marks")
     before = marks.inner_html()
+    assert marks.locator(".mark-rule line").count() == 1  # zero
+    assert marks.locator(".mark-line path").count() == 6
     page.get_by_label("logarithmic").check()
     visitor.settle()
     assert marks.inner_html() != before
