@@ -22,6 +22,7 @@ CURVES = [
     *(name for metric in METRICS for name in (metric, f"{metric}_low", f"{metric}_high")),
     *(f"mean_{metric}" for metric in METRICS),
 ]
+READINGS = "Readings of what is open"  # a group of views
 DIGITS = 6  # significant ones of numbers in curves
 
 
@@ -86,9 +87,9 @@ class Sources:
         paths = [folder / f"{name}.csv" for folder in self.folders]
         return next((storage.read_table(path) for path in paths if path.exists()), None)
 
-    def beside(self, name):
-        """Read a table about several studies; None if it is nowhere."""
-        places = [self.root / f"results/{name}/{name}.csv", self.root / f"reference/{name}.csv"]
+    def beside(self, *paths):
+        """Read a table of other studies: the first of some files; None if there is none."""
+        places = [self.root / path for path in paths]
         return next((storage.read_table(path) for path in places if path.exists()), None)
 
     def views(self):
@@ -110,14 +111,14 @@ class Sources:
                 view.curves, view.seeds = own[CURVES], int(own["seeds"].max())
             elif title in slugs:
                 about = self.loaded[slugs[title]]["about"]
-                view = View(slugs[title], title, about, "Readings of what is open", rows)
+                view = View(slugs[title], title, about, READINGS, rows)
                 self._add_curves(view)
             else:
                 slug = re.sub(r"\W+", "-", title)
                 view = View(slug, title, "Random environments.", "Random instances", rows)
                 view.missing = "Each of these environments has curves of its own."
             found.append(view)
-        return found + self._environments()
+        return found + self._confirmation() + self._environments()
 
     def _add_curves(self, view):
         """Means over the seeds of a reading, looked at as it says."""
@@ -144,6 +145,21 @@ class Sources:
             runs[columns] = runs[columns].clip(lower=0)
         view.curves = statistics.aggregate(runs)[CURVES]
         view.seeds = runs["seed"].nunique()
+
+    def _confirmation(self):
+        """Verdicts of the default study on fresh data, which a study of its own has."""
+        paths = ("results/confirmation/verdicts.csv", "reference/confirmation.csv")
+        table = self.beside(*paths) if self.name == "paper" else None
+        if table is None:
+            return []
+        table["reading"] = table["reading"].replace("default", "fresh seeds")
+        about = "The study once more, by criteria and sizes that were committed before."
+        missing = "Its runs are those of another study: `make infer`."
+        group = "Confirmation on fresh data"
+        return [
+            View(re.sub(r"\W+", "-", title), title, about, group, rows, missing=missing)
+            for title, rows in table.groupby("reading", sort=False)
+        ]
 
     def _environments(self):
         """Studies of environments that people know, as far as they have been run."""

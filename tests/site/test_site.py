@@ -6,6 +6,7 @@ import shutil
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
+import pandas as pd
 import pytest
 from conftest import build
 from projects import ROOT
@@ -24,7 +25,10 @@ LOOKS = (
 
 @pytest.fixture(scope="module")
 def verdicts(clone):
-    return storage.read_table(clone / "reference/verdicts.csv")
+    """All verdicts, with those on fresh data."""
+    fresh = storage.read_table(clone / "reference/confirmation.csv")
+    fresh["reading"] = fresh["reading"].replace("default", "fresh seeds")
+    return pd.concat([storage.read_table(clone / "reference/verdicts.csv"), fresh])
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +93,8 @@ def test_pages_are_accessible_and_as_wide_as_the_window(visit, look):
     visitor = visit(reduced_motion="reduce", **look)
     for name in PAGES:
         page = visitor.open(name)
-        wrong = Axe().run(page, options={"preload": False}).response["violations"]
+        most = {"exclude": [["#matrix tbody tr:nth-child(n + 20)"]]}  # of a thousand cells
+        wrong = Axe().run(page, most, {"preload": False}).response["violations"]
         assert [(one["id"], one["nodes"][0]["html"]) for one in wrong] == [], name
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
@@ -135,7 +140,9 @@ def test_curves_are_those_of_the_table(site, clone, curves):
                     assert columns[name][i] == float(f"{row[name]:.6g}")
                 count += 1
     assert count == len(curves)
-    assert storage.read_table(site / "data/default.csv").equals(curves)
+    taken = storage.read_table(site / "data/default.csv")
+    assert set(taken) == set(curves)
+    assert taken.equals(curves[list(taken)])
 
 
 def test_readings_look_at_runs_in_their_own_way(site, clone):
