@@ -9,8 +9,8 @@ def panel():
     Returns
     -------
     dict
-        Its data are named "curves": rows with `people`, `iteration`, `value`, `low`, `high` and
-        `average`.
+        Its data are named "curves": rows with `people`, `number`, `iteration`, `value`, `low`,
+        `high` and `average`.
     """
     nearest = alt.selection_point(
         "nearest", on="pointerover", nearest=True, fields=["iteration", "people"], empty=False
@@ -19,7 +19,9 @@ def panel():
     color = alt.Color("people:N", legend=None)
     base = alt.Chart(alt.NamedData("curves")).encode(x=x, color=color)
     numbers = {"value": "now", "low": "95 % from", "high": "95 % to", "average": "running average"}
-    tooltip = [alt.Tooltip("people:N", title="M"), alt.Tooltip("iteration:Q", format=",d")]
+    # A number: Vega-Lite 6 loses words in the tooltip of the nearest point.
+    tooltip = [alt.Tooltip("number:Q", format="d", title="M")]
+    tooltip += [alt.Tooltip("iteration:Q", format=",d")]
     tooltip += [alt.Tooltip(f"{k}:Q", format="+.4f", title=t) for k, t in numbers.items()]
     y = alt.Y("value:Q", title=None, axis=alt.Axis(format="~g", tickCount=6))
     opacity = alt.when(nearest).then(alt.value(1)).otherwise(alt.value(0))

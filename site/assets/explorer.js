@@ -39,7 +39,8 @@ function rows(algorithm, metric) {
     curve.iteration.forEach((iteration, i) => {
       if (chosen.axis === "log" && iteration === 0) return;
       const [value, low, high] = ["", "_low", "_high"].map((end) => curve[metric + end][i]);
-      found.push({ people: m, iteration, value, low, high, average: curve[`mean_${metric}`][i] });
+      const average = curve[`mean_${metric}`][i];
+      found.push({ people: m, number: m === "∞" ? Infinity : Number(m), iteration, value, low, high, average });
     });
   }
   return found;
@@ -60,6 +61,11 @@ async function drawPanel({ algorithm, metric, title }) {
     rule: { color: ink },
     range: { category: people().map((_, i) => variable(colors[i % colors.length])) },
   };
+  if (spec.datasets.curves.every(({ low }) => low === null)) {  // of a single seed
+    spec.layer.shift();
+    const { encoding } = spec.layer.at(-1);
+    encoding.tooltip = encoding.tooltip.filter(({ field }) => !["low", "high"].includes(field));
+  }
   for (const layer of spec.layer) {
     if (layer.encoding.x) layer.encoding.x.scale = { type: chosen.axis, nice: false };
     if (layer.encoding.color) layer.encoding.color.scale = { domain: people() };
