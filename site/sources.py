@@ -68,11 +68,16 @@ class Sources:
     def __init__(self, root, name):
         self.root, self.name = root, name
         self.results = root / "results" / name
+        how = "" if name == "paper" else " with CONFIG, the file of this study"
         if not (self.results / "aggregate.parquet").exists():
-            how = "" if name == "paper" else " with CONFIG, the file of this study"
             raise FileNotFoundError(
                 f"results/{name}: no results yet; `make figures`{how} makes them"
             )
+        for file in ("claims.csv", "config.yaml", "optimum.json"):
+            if not (self.results / file).exists():
+                raise FileNotFoundError(
+                    f"results/{name}/{file}: missing; `make figures`{how} makes it"
+                )
         is_default = name == "paper"
         self.folders = [self.results, *([root / "reference"] if is_default else [])]
         self.figures = root / "figures" if is_default else self.results / "figures"

@@ -313,4 +313,10 @@ def test_of_another_study_it_says_with_which_file(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "site"))
     with pytest.raises(FileNotFoundError, match=r"`make figures` with CONFIG, the file of this"):
         __import__("sources").Sources(tmp_path, "smoke")
+    results = tmp_path / "results/smoke"
+    results.mkdir(parents=True)
+    for name in ("aggregate.parquet", "claims.csv", "optimum.json"):
+        (results / name).touch()
+    with pytest.raises(FileNotFoundError, match=r"^results/smoke/config.yaml: missing; "):
+        sys.modules["sources"].Sources(tmp_path, "smoke")
     del sys.modules["sources"]
