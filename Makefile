@@ -26,7 +26,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures races infer claims theory environments grid report article crate \
+.PHONY: help figures races infer claims theory environments grid report site article crate \
     smoke smoke-all verify reference bench scaling \
     test test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
@@ -34,7 +34,7 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke,'
-	@echo '  CONFIG=config/mine.yaml makes figures, claims, theory, grid or crate of another study, KILLS=3 is for test-faults,'
+	@echo '  CONFIG=config/mine.yaml makes figures, claims, theory, grid, site or crate of another study, KILLS=3 is for test-faults,'
 	@echo '  COMMANDS=figures for test-clone: what to run there.'
 
 figures: .venv/kernels  ## run the default study: results/paper and the committed figures
@@ -72,6 +72,9 @@ report: .venv/installed  ## put all results so far into one HTML file: results/p
 
 article: .venv-article/installed  ## typeset the replication as an article, from reference/: article/article.pdf
 	.venv-article/bin/python article/build.py
+
+site: .venv-site/installed  ## write pages for readers from all results so far: results/paper/site/index.html
+	$(IN_VENV) $(CHECK_CONFIG) PYTHONPATH=.venv-site python site/build.py "$$CONFIG"
 
 crate: .venv/installed  ## pack workflow, configuration and results: results/paper/crate.zip
 	$(IN_VENV) $(CHECK_CONFIG) snakemake crate --cores $(CORES) $(USE_CONFIG)
@@ -134,7 +137,7 @@ clean:  ## remove results, keep the environment and the committed figures
 	rm -rf results .snakemake
 
 distclean: clean  ## remove everything that a target made
-	rm -rf .venv .venv-article .venv-bench .hypothesis .pytest_cache .ruff_cache src/*.egg-info
+	rm -rf .venv .venv-article .venv-bench .venv-site .hypothesis .pytest_cache .ruff_cache src/*.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # Made from scratch whenever the lock changes, so that nothing of an older one stays behind.
@@ -155,6 +158,12 @@ distclean: clean  ## remove everything that a target made
 	@$(PYTHON) -m venv --clear .venv-bench
 	@.venv-bench/bin/python -m pip --disable-pip-version-check -qq \
 	    install --require-hashes -r benchmarks/requirements.lock
+	@touch $@
+
+# Nor is what makes the site; it works with the packages of .venv, so its own lie beside them.
+.venv-site/installed: site/requirements.lock | .venv/installed
+	@rm -rf .venv-site
+	@$(PIP) install --require-hashes --no-deps --target .venv-site -r site/requirements.lock
 	@touch $@
 
 # Nor is what typesets the article.

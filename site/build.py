@@ -1,0 +1,299 @@
+"""Write the pages of a study for readers: results/STUDY/site/index.html.
+
+They need neither a network nor a server. What has not been made yet is named on the first page,
+with the command that makes it.
+"""
+
+import html
+import importlib
+import json
+import math
+import pkgutil
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import charts
+import jinja2
+import latex2mathml.converter
+import pandas as pd
+import pdoc
+import vl_convert
+from sources import READINGS, Sources, rounded
+
+import pgpd_hf
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.claims import report
+from pgpd_hf.figures import panels, style
+from pgpd_hf.runs import METRICS
+from pgpd_hf.support import storage, validation
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+MINUS = "\N{MINUS SIGN}"
+NOTEBOOKS = {  # in the order in which they are read
+    "figure1": "The figure, its step sizes and final numbers",
+    "claims": "Verdicts under every reading",
+    "inference": "Which N is the paper's",
+    "comparison": "Beside other methods, per answer",
+    "policies": "What was learned, on maps",
+    "rates": "Rates in T beside the bounds of both theorems",
+    "bounds": "Every lemma and theorem beside what it bounds",
+    "certificates": "Where the error of real runs comes from",
+    "slopes": "Rates, and the corollary at equal cost",
+    "effects": "What M, H, N and sizes do",
+    "schedules": "Fewer people first?",
+    "corrected": "Theorems with what their proofs lose",
+}
+COLUMNS = {  # of the curves that a reader can take along
+    "algorithm": "its name",
+    "evaluators": "M, people per question; empty for infinitely many",
+    "iteration": "number of updates so far",
+    "optimality_gap": "V_r* − V_r of the current policy, mean over seeds",
+    "constraint_violation": "b − V_g of the current policy, mean over seeds",
+    "…_low, …_high": "ends of the 95 % interval of that mean, Student's t over seeds",
+    "mean_…": "likewise for the running average over all policies so far, mean over seeds",
+}
+
+FORMULA = re.compile(r"\\\((.+?)\\\)|\$\$(.+?)\$\$", re.DOTALL)  # as pdoc writes them
+
+
+def as_mathml(found):
+    """A formula of a docstring as browsers show it, without a script."""
+    display = "inline" if found[1] else "block"
+    return latex2mathml.converter.convert(html.unescape(found[1] or found[2]), display=display)
+
+
+def number(value, digits=3):
+    """A number for people."""
+    return "" if pd.isna(value) else f"{value:.{digits}g}".replace("-", MINUS)
+
+
+def quoted(text):
+    """Words of the paper, without the marks of LaTeX that they have."""
+    return re.sub(r"\\\(|\\\)|\$", "", text).replace("=", " = ")
+
+
+def in_words(ends):
+    """A demanded interval."""
+    above, below = ends
+    if math.isfinite(above) and math.isfinite(below):
+        return f"between {number(above)} and {number(below)}"
+    return f"above {number(above)}" if math.isfinite(above) else f"below {number(below)}"
+
+
+def picture_of(row, ends):
+    """Places of an estimate, its interval and the demanded one, in percent of a picture's width."""
+    shown = [row["estimate"], row["low"], row["high"], 0.0, *filter(math.isfinite, ends)]
+    margin = 0.12 * (max(shown) - min(shown)) or 1.0
+    first, last = min(shown) - margin, max(shown) + margin
+    values = dict(zip(("above", "below"), ends, strict=True)) | {"zero": 0.0}
+    values |= {name: row[name] for name in ("estimate", "low", "high")}
+    return {
+        name: round(100 * (min(max(value, first), last) - first) / (last - first), 2)
+        for name, value in values.items()
+    }
+
+
+def describe(curves):
+    """Curves in words, for readers who cannot see them."""
+    keys = [(name, metric) for name in curves["algorithm"].unique() for metric in METRICS]
+    return " ".join(panels.describe_panel(curves, *key) for key in keys)
+
+
+class Site:
+    """Pages of a study.
+
+    Parameters
+    ----------
+    sources : Sources
+        What they show.
+    """
+
+    def __init__(self, sources):
+        self.sources, self.folder = sources, sources.results / "site"
+        self.pages = {"index.html": "Start", "explorer.html": "Explorer"}
+        self.missing = {}  # commands, by what they would add
+        loader = jinja2.FileSystemLoader(HERE / "templates")
+        self.jinja = jinja2.Environment(
+            loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
+        )
+        self.jinja.filters |= {"number": number, "quoted": quoted}
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(HERE / "assets", self.folder / "assets")
+        for part in ("data", "notebooks", "pictures", "readings"):
+            (self.folder / part).mkdir()
+        self.write("assets/vega.js", vl_convert.javascript_bundle())
+
+    def write(self, name, text):
+        """Write a file."""
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def render(self, name, template, **content):
+        """Write a page."""
+        home = "../" * name.count("/")
+        page = self.jinja.get_template(template)
+        self.write(name, page.render(site=self, here=name, home=home, **content))
+
+    def take(self, path, name):
+        """Copy a file into the site; give its name there back, or None if there is no such file."""
+        if not path.exists():
+            return None
+        shutil.copy(path, self.folder / name)
+        return name
+
+    def verdict(self, row):
+        """What pages say about a row of verdicts."""
+        ends = self.sources.demanded(row)
+        judged = ends is not None and not pd.isna(row["estimate"])
+        shown = {"demand": in_words(ends), "picture": picture_of(row, ends)} if judged else {}
+        return {**self.sources.claims.get(row["claim"], {}), **row.to_dict(), **shown}
+
+
+def add_view(site, view):
+    """Write what the explorer shows of a view, and a page with it that needs no JavaScript."""
+    detail = site.jinja.get_template("detail.html.j2").module.detail
+    verdicts = [site.verdict(row) for _, row in view.verdicts.iterrows()]
+    content = {
+        "curves": None if view.curves is None else rounded(view.curves),
+        "details": {verdict["claim"]: detail(verdict, view) for verdict in verdicts},
+    }
+    text = json.dumps([view.slug, content], ensure_ascii=False, allow_nan=False)
+    site.write(f"data/{view.slug}.js", f"receive(...{text});\n")
+    words = ""
+    if view.curves is not None:
+        view.curves.to_csv(site.folder / f"data/{view.slug}.csv", index=False)
+        style.save(panels.figure1(view.curves), site.folder / "pictures", view.slug, ["svg"])
+        words = describe(view.curves)
+    options = {"view": view, "verdicts": verdicts, "words": words, "columns": COLUMNS}
+    site.render(f"readings/{view.slug}.html", "reading.html.j2", **options)
+
+
+def add_explorer(site, views):
+    """Write the page on which one chooses, and what its script has to know."""
+    style.use_style()
+    for view in views:
+        add_view(site, view)
+    four = [
+        {
+            "algorithm": name,
+            "metric": metric,
+            "title": f"{get_algorithm(name).label}: {metric.replace('_', ' ')}",
+        }
+        for name in views[0].curves["algorithm"].unique()
+        for metric in METRICS
+    ]
+    named = ("slug", "title", "about", "seeds", "missing")
+    given = {
+        "views": [{name: getattr(view, name) for name in named} for view in views],
+        "panels": four,
+        "chart": charts.panel(),
+    }
+    text = json.dumps(given, ensure_ascii=False)
+    site.write("data/site.js", f"const SITE = {text};\n")
+    rows = pd.concat([view.verdicts.assign(view=view.slug) for view in views])
+    experiment = set(report.of_experiment(rows)["claim"])
+    cells = {(row["claim"], row["view"]): row for _, row in rows.iterrows()}
+    site.render(
+        "explorer.html",
+        "explorer.html.j2",
+        views=views,
+        panels=four,
+        statements=rows.drop_duplicates("claim").to_dict("records"),
+        cells=cells,
+        sign=report.sign,
+        experiment=experiment,
+        words=describe(views[0].curves),
+        columns=COLUMNS,
+    )
+
+
+def add_comparison(site):
+    """Write the page of the comparison per answer."""
+    titles = {"comparison_answers": "Answers needed", "comparison": "What an answer buys"}
+    tables = {title: site.sources.table(name) for name, title in titles.items()}
+    tables = {title: table for title, table in tables.items() if table is not None}
+    if not tables:
+        site.missing["Other methods, compared per answer"] = "make compare"
+        return
+    site.pages["comparison.html"] = "Comparison"
+    picture = site.take(site.sources.figures / "comparison.svg", "pictures/comparison.svg")
+    site.render("comparison.html", "comparison.html.j2", tables=tables, picture=picture)
+
+
+def add_environments(site):
+    """Write the page of verdicts in other environments, with pictures of policies."""
+    paths = ("results/environments/environments.csv", "reference/environments.csv")
+    table = site.sources.beside(*paths)
+    if table is None:
+        site.missing["The experiment in environments that people know"] = "make environments"
+        return
+    site.pages["environments.html"] = "Environments"
+    pictures = [
+        (name, site.take(path, f"pictures/{name}-{path.name}"))
+        for name in table["study"].unique()
+        for path in sorted((site.sources.results.parent / name / "figures").glob("policies*.svg"))
+    ]
+    site.render("environments.html", "environments.html.j2", table=table, pictures=pictures)
+
+
+def add_documentation(site):
+    """Write the package's documentation from its docstrings."""
+    # pdoc sees only names that have been imported.
+    for module in pkgutil.walk_packages(pgpd_hf.__path__, "pgpd_hf."):
+        importlib.import_module(module.name)
+    for name in pgpd_hf.__all__:
+        vars(pgpd_hf)[name] = getattr(pgpd_hf, name)
+    modules = [f"pgpd_hf.{module.name}" for module in pkgutil.iter_modules(pgpd_hf.__path__)]
+    templates = HERE / "templates/pdoc"
+    pdoc.render.configure(docformat="numpy", show_source=False, template_directory=templates)
+    pdoc.pdoc("pgpd_hf", *modules, output_directory=site.folder / "api")
+    for path in (site.folder / "api").rglob("*.html"):
+        text = FORMULA.sub(as_mathml, path.read_text(encoding="utf-8"))
+        path.write_text(text, encoding="utf-8")
+    site.pages["api/pgpd_hf.html"] = "Package"
+
+
+def main(configfile):
+    """Write the site of the study that a file describes; of the default one without a file."""
+    study = validation.read(configfile or ROOT / "config/config.yaml")["study"]
+    sources = Sources(ROOT, study)
+    views = sources.views()
+    site = Site(sources)
+    add_comparison(site)
+    add_environments(site)
+    notebooks = {
+        site.take(sources.results / f"notebooks/{name}.html", f"notebooks/{name}.html"): title
+        for name, title in NOTEBOOKS.items()
+    }
+    notebooks.pop(None, None)
+    article = site.take(ROOT / "article/article.pdf", "article.pdf")
+    add_documentation(site)
+    add_explorer(site, views)
+    readings = [view for view in views if view.group == READINGS]
+    if not readings:
+        site.missing["Verdicts under other readings of the paper"] = "make claims"
+    elif all(view.curves is None for view in readings):
+        site.missing["Curves of other readings"] = "make claims"
+    if "notebooks/certificates.html" not in notebooks:
+        site.missing["What the theorems promise, beside real runs"] = "make theory"
+    first = views[0]
+    experiment = report.of_experiment(first.verdicts)
+    site.render(
+        "index.html",
+        "index.html.j2",
+        view=first,
+        verdicts=[site.verdict(row) for _, row in experiment.iterrows()],
+        summary=report.in_short(experiment),
+        words=describe(first.curves),
+        notebooks=notebooks,
+        article=article,
+        optimum=storage.read_json(sources.results / "optimum.json"),
+    )
+    print(f"The site: {(site.folder / 'index.html').relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    with validation.one_line("error", (OSError, ValueError)):
+        main(sys.argv[1])

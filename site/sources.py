@@ -1,0 +1,223 @@
+"""What a site shows: curves and verdicts of a study, of its readings, and of other environments.
+
+A table comes from the results of the study if it is there. For the default study it otherwise comes
+from `reference/`, which holds what that study gave.
+"""
+
+import re
+from dataclasses import dataclass
+
+import pandas as pd
+
+from pgpd_hf import statistics, study
+from pgpd_hf.claims import criteria, load_claims
+from pgpd_hf.runs import METRICS
+from pgpd_hf.studies import readings
+from pgpd_hf.support import storage, validation
+
+CURVES = [
+    "algorithm",
+    "evaluators",
+    "iteration",
+    *(name for metric in METRICS for name in (metric, f"{metric}_low", f"{metric}_high")),
+    *(f"mean_{metric}" for metric in METRICS),
+]
+READINGS = "Readings of what is open"  # a group of views
+DIGITS = 6  # significant ones of numbers in curves
+
+
+@dataclass
+class View:
+    """A way to look at the experiment: the study, a reading, instances or another environment.
+
+    Attributes
+    ----------
+    slug, title, about, group : str
+        Name of its files; its name, description and kind for people.
+    verdicts : pandas.DataFrame
+        Rows of :func:`pgpd_hf.claims.judge`.
+    curves : pandas.DataFrame or None
+        Columns :data:`CURVES`, if there are any.
+    seeds : int or None
+        Of the curves.
+    missing : str
+        Why there are no curves, or what makes them.
+    """
+
+    slug: str
+    title: str
+    about: str
+    group: str
+    verdicts: pd.DataFrame
+    curves: pd.DataFrame | None = None
+    seeds: int | None = None
+    missing: str = ""
+
+
+class Sources:
+    """Tables of a study.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        Folder of the project.
+    name : str
+        Of the study.
+    """
+
+    def __init__(self, root, name):
+        self.root, self.name = root, name
+        self.results = root / "results" / name
+        how = "" if name == "paper" else " with CONFIG, the file of this study"
+        if not (self.results / "aggregate.parquet").exists():
+            raise FileNotFoundError(
+                f"results/{name}: no results yet; `make figures`{how} makes them"
+            )
+        for file in ("claims.csv", "config.yaml", "optimum.json"):
+            if not (self.results / file).exists():
+                raise FileNotFoundError(
+                    f"results/{name}/{file}: missing; `make figures`{how} makes it"
+                )
+        is_default = name == "paper"
+        self.folders = [self.results, *([root / "reference"] if is_default else [])]
+        self.figures = root / "figures" if is_default else self.results / "figures"
+        self.config = validation.read(self.results / "config.yaml")
+        self.loaded = study.load_readings(self.config, root)
+        schema = validation.read_yaml(root / "workflow/schemas/claims.schema.yaml")
+        own = [root / path for path in self.config["claims"]["statements"]]
+        self.claims = load_claims(root / "config/claims.yaml", schema, own)["claims"]
+
+    def table(self, name):
+        """Read a table of the study; None if it is nowhere."""
+        paths = [folder / f"{name}.csv" for folder in self.folders]
+        return next((storage.read_table(path) for path in paths if path.exists()), None)
+
+    def beside(self, *paths):
+        """Read a table of other studies: the first of some files; None if there is none."""
+        places = [self.root / path for path in paths]
+        return next((storage.read_table(path) for path in places if path.exists()), None)
+
+    def views(self):
+        """Everything that there are verdicts on, the study itself first.
+
+        Returns
+        -------
+        list of View
+        """
+        own = storage.read_table(self.results / "aggregate.parquet")
+        verdicts = self.table("verdicts")
+        if verdicts is None:
+            verdicts = self.table("claims").assign(reading="default")
+        slugs = {reading["title"]: name for name, reading in self.loaded.items()}
+        found = []
+        for title, rows in verdicts.groupby("reading", sort=False):
+            if title == "default":
+                view = View("default", title, "The study itself.", "The study", rows)
+                view.curves, view.seeds = own[CURVES], int(own["seeds"].max())
+            elif title in slugs:
+                about = self.loaded[slugs[title]]["about"]
+                view = View(slugs[title], title, about, READINGS, rows)
+                self._add_curves(view)
+            else:
+                slug = re.sub(r"\W+", "-", title)
+                view = View(slug, title, "Random environments.", "Random instances", rows)
+                view.missing = "Each of these environments has curves of its own."
+            found.append(view)
+        return found + self._confirmation() + self._environments()
+
+    def _add_curves(self, view):
+        """Means over the seeds of a reading, looked at as it says."""
+        configs = readings.configurations(self.config, self.loaded)
+        folder = f"readings/{view.slug}/"
+        settings, look = configs[folder], readings.look(self.loaded, folder)
+        paths = []
+        for algorithm in settings["algorithms"]:
+            owner = readings.owners(configs, readings.runs_key, algorithm)[folder]
+            paths += (self.results / f"{owner}runs/{algorithm}").glob("M*/*.parquet")
+        if not paths:
+            view.missing = "Its runs are not in this copy: `make claims` makes them."
+            return
+        runs = statistics.read_traces(paths)
+        runs = runs[runs["seed"] < settings["seeds"]].drop_duplicates()
+        if look["optimum"] == "unconstrained":
+            optimum = storage.read_json(self.results / "optimum.json")
+            shift = optimum["unconstrained"]["reward_value"] - optimum["reward_value"]
+            runs[["optimality_gap", "mean_optimality_gap"]] += shift
+        if look["curve"] == "average":
+            runs[[*METRICS]] = runs[[f"mean_{metric}" for metric in METRICS]]
+        if look["violation"] == "positive":
+            columns = ["constraint_violation", "mean_constraint_violation"]
+            runs[columns] = runs[columns].clip(lower=0)
+        view.curves = statistics.aggregate(runs)[CURVES]
+        view.seeds = runs["seed"].nunique()
+
+    def _confirmation(self):
+        """Verdicts of the default study on fresh data, which a study of its own has."""
+        paths = ("results/confirmation/verdicts.csv", "reference/confirmation.csv")
+        table = self.beside(*paths) if self.name == "paper" else None
+        if table is None:
+            return []
+        table["reading"] = table["reading"].replace("default", "fresh seeds")
+        about = "The study once more, by criteria and sizes that were committed before."
+        missing = "Its runs are those of another study: `make infer`."
+        group = "Confirmation on fresh data"
+        return [
+            View(re.sub(r"\W+", "-", title), title, about, group, rows, missing=missing)
+            for title, rows in table.groupby("reading", sort=False)
+        ]
+
+    def _environments(self):
+        """Studies of environments that people know, as far as they have been run."""
+        found = []
+        for path in sorted((self.root / "config/environments").glob("*.yaml")):
+            name = validation.read(path)["study"]
+            results = self.root / "results" / name
+            if name == self.name or not (results / "claims.csv").exists():
+                continue
+            about = re.match(r"# (.*)", path.read_text(encoding="utf-8"))[1]
+            rows = storage.read_table(results / "claims.csv").assign(reading=name)
+            curves = storage.read_table(results / "aggregate.parquet")
+            view = View(name, name, about, "Other environments", rows, curves[CURVES])
+            view.seeds = int(curves["seeds"].max())
+            found.append(view)
+        return found
+
+    def demanded(self, row):
+        """Interval in which the estimate of a row of verdicts has to lie.
+
+        Returns
+        -------
+        tuple of float or None
+            Possibly infinite ends; None if the statement is no longer declared in this way.
+        """
+        criterion = self.claims.get(row["claim"], {}).get("criterion", {"test": "undecided"})
+        margin = criterion.get("margin", 0.0)
+        if criterion["test"] == "undecided":
+            return None
+        for part in criteria.make_parts(criterion):
+            if part.text(margin) == row["part"]:
+                return part.ends(margin)
+        return None
+
+
+def rounded(curves):
+    """Curves as JSON can hold them: columns of lists, by algorithm and number of evaluators.
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        Columns :data:`CURVES`.
+
+    Returns
+    -------
+    dict
+        Numbers have :data:`DIGITS` significant digits; missing ones are None.
+    """
+    found = {}
+    for (algorithm, people), rows in curves.groupby(["algorithm", "evaluators"], dropna=False):
+        name = "∞" if pd.isna(people) else str(people)
+        found.setdefault(algorithm, {})[name] = {
+            column: [None if pd.isna(x) else float(f"{x:.{DIGITS}g}") for x in rows[column]]
+            for column in CURVES[2:]
+        }
+    return found

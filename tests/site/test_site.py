@@ -1,0 +1,322 @@
+"""The site in a browser: complete, the numbers of the tables, usable in every way promised."""
+
+import json
+import re
+import shutil
+import sys
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import pandas as pd
+import pytest
+from conftest import build
+from projects import ROOT
+
+from pgpd_hf.claims import report
+from pgpd_hf.support import storage
+
+STEADY = "explorer.html#view=default&claim=zpgpd-gap-steady-state"
+PAGES = ("index.html", STEADY, "readings/default.html", "readings/softmax.html")
+
+
+@pytest.fixture(scope="module")
+def verdicts(clone):
+    """All verdicts, with those on fresh data."""
+    fresh = storage.read_table(clone / "reference/confirmation.csv")
+    fresh["reading"] = fresh["reading"].replace("default", "fresh seeds")
+    return pd.concat([storage.read_table(clone / "reference/verdicts.csv"), fresh])
+
+
+@pytest.fixture(scope="module")
+def curves(clone):
+    return storage.read_table(clone / "reference/curves.csv")
+
+
+class Links(HTMLParser):
+    """What a page refers to, and the places in it that can be referred to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.targets, self.places = set(), set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.targets |= {given[key] for key in ("href", "src") if given.get(key)}
+        self.places |= {given["id"]} if "id" in given else set()
+
+
+def spoken(value):
+    """A number as pages write it."""
+    return f"{value:.3g}".replace("-", "−")
+
+
+def test_links_lead_somewhere_within_the_site(site):
+    pages = {path.resolve(): Links(path) for path in site.rglob("*.html")}
+    assert len(pages) > 90
+    broken = []
+    for path, links in pages.items():
+        for link in links.targets:
+            if re.match(r"https?:|data:|mailto:", link):
+                continue
+            file, _, place = link.partition("#")
+            target = (path.parent / unquote(file)).resolve() if file else path
+            if target.is_dir() or not target.exists():
+                broken.append((path.name, link))
+            elif place and target == path and place not in links.places:
+                broken.append((path.name, link))
+            elif place and target.suffix == ".html" and target.name != "explorer.html":
+                if place not in pages[target].places:
+                    broken.append((path.name, link))
+    assert broken == []
+
+
+def test_every_page_opens_without_a_network_and_shows_its_pictures(site, visit):
+    visitor = visit()
+    own = [path for path in site.rglob("*.html") if "api" not in path.parts]
+    for path in [*own, site / "api/pgpd_hf.html", site / "api/pgpd_hf/core/optima.html"]:
+        page = visitor.open(path.relative_to(site).as_posix())
+        assert page.locator("h1").count() == 1, path
+        pictures = page.locator("img:not([src^=data])")
+        seen = pictures.evaluate_all("all => all.map(one => [one.naturalWidth, one.alt.length])")
+        assert all(width > 100 and words > 50 for width, words in seen), path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible(visit, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    visitor = visit(reduced_motion="reduce", color_scheme=scheme)
+    most = {"exclude": [["#matrix tbody tr:nth-child(n + 12)"]]}  # of a thousand cells
+    options = {"preload": False}
+    if scheme == "dark":  # only colours differ
+        options["runOnly"] = ["color-contrast"]
+    for name in PAGES:
+        found = Axe().run(visitor.open(name), most, options).response
+        wrong = [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]]
+        assert wrong == [], name
+        assert "color-contrast" in {one["id"] for one in found["passes"]}, name
+
+
+@pytest.mark.parametrize("width", [320, 600, 1300])
+def test_pages_are_no_wider_than_the_window(visit, width):
+    visitor = visit(viewport={"width": width, "height": 800})
+    for name in PAGES:
+        page = visitor.open(name)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+
+
+def test_first_page_has_the_verdicts_of_the_table(visit, verdicts):
+    rows = report.of_experiment(verdicts[verdicts["reading"] == "default"])
+    page = visit().open("index.html")
+    assert report.in_short(rows) in page.locator("main").inner_text()
+    shown = page.locator("ul.verdicts > li")
+    assert shown.count() == len(rows) == 14
+    for i, (_, row) in enumerate(rows.iterrows()):
+        text = shown.nth(i).inner_text()
+        assert text.startswith(row["verdict"])
+        assert row["statement"] in text
+        low, high = spoken(row["low"]), spoken(row["high"])
+        assert f"{row['part']}: {spoken(row['estimate'])} [{low}, {high}]" in text
+
+
+def test_matrix_has_the_verdicts_of_the_table(visit, verdicts):
+    page = visit().open("explorer.html")
+    cells = page.locator("#matrix a.cell").evaluate_all(
+        "all => all.map(one => [one.getAttribute('aria-label'), one.className, one.textContent])"
+    )
+    shown = {name: (kind.split()[1], text.replace("−", "-")) for name, kind, text in cells}
+    assert len(shown) == len(verdicts)
+    for _, row in verdicts.iterrows():
+        sign = report.sign(row)
+        word = "no run decides" if sign == "." else row["verdict"]
+        found = shown[f"{row['statement']}, {row['reading']}: {word}"]
+        assert found == (("no", "·") if sign == "." else (row["verdict"], sign))
+
+
+def test_curves_are_those_of_the_table(site, clone, curves):
+    text = (site / "data/default.js").read_text(encoding="utf-8")
+    _, content = json.loads(text.removeprefix("receive(...").removesuffix(");\n"))
+    rows = curves.set_index(["algorithm", "evaluators", "iteration"])
+    count = 0
+    for algorithm, by_people in content["curves"].items():
+        for people, columns in by_people.items():
+            for i, iteration in enumerate(columns["iteration"]):
+                row = rows.loc[algorithm, int(people), iteration]
+                for name in set(columns) - {"iteration"}:
+                    assert columns[name][i] == float(f"{row[name]:.6g}")
+                count += 1
+    assert count == len(curves)
+    taken = storage.read_table(site / "data/default.csv")
+    assert set(taken) == set(curves)
+    assert taken.equals(curves[list(taken)])
+
+
+def test_readings_look_at_runs_in_their_own_way(site, clone):
+    traces = storage.read_table(clone / "reference/traces.csv")
+    own = storage.read_table(site / "data/average-positive.csv")
+    both = own.merge(traces, on=["algorithm", "evaluators", "iteration"], suffixes=("", "_run"))
+    assert len(both) == len(traces)
+    assert both["optimality_gap"].equals(both["mean_optimality_gap_run"])
+    assert (both["constraint_violation"] >= 0).all()
+    shown = both["mean_constraint_violation_run"].clip(lower=0)
+    assert both["constraint_violation"].equals(shown.rename("constraint_violation"))
+
+
+def test_values_are_read_off_at_any_place_by_keyboard(visit, curves):
+    page = visit().open("explorer.html")
+    slider = page.locator("#at")
+    slider.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("End")
+    rows = page.locator("#values tbody tr")
+    last = curves[curves["iteration"] == curves.groupby("algorithm")["iteration"].transform("max")]
+    for i, (_, row) in enumerate(last.iterrows()):
+        text = rows.nth(i).inner_text().split("\t")
+        assert text[1:3] == [str(row["evaluators"]), f"{row['iteration']:,}"]
+        for cell, name in zip(text[3:], ("optimality_gap", "constraint_violation"), strict=True):
+            values = [row[name], row[f"{name}_low"], row[f"{name}_high"]]
+            read = [float(x.replace("−", "-")) for x in re.findall(r"−?\d\.\d{4}", cell)]
+            assert read == pytest.approx(values, abs=6e-5)
+    page.keyboard.press("Home")
+    assert rows.nth(0).inner_text().split("\t")[2] == "0"
+
+
+def test_pointer_shows_the_value_of_the_nearest_point(visit, curves):
+    page = visit().open("explorer.html")
+    chart = page.locator("#npgpd_hf-optimality_gap svg.marks")
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 3, box["y"] + box["height"] / 2)
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tip = page.locator("#vg-tooltip-element.visible")
+    tip.wait_for()
+    keys, values = (tip.locator(f"td.{kind}").all_inner_texts() for kind in ("key", "value"))
+    shown = dict(zip((key.rstrip(":") for key in keys), values, strict=True))
+    iteration = int(shown["iteration"].replace(",", ""))
+    place = (curves["algorithm"] == "npgpd_hf") & (curves["evaluators"] == int(shown["M"]))
+    row = curves[place & (curves["iteration"] == iteration)].iloc[0]
+    for name, column in (("now", ""), ("95 % from", "_low"), ("95 % to", "_high")):
+        read = float(shown[name].replace("−", "-"))
+        assert read == pytest.approx(row[f"optimality_gap{column}"], abs=6e-5)
+
+
+def test_every_control_does_something(visit, verdicts):
+    visitor = visit()
+    page = visitor.open("explorer.html")
+    marks = page.locator("#zpgpd_hf-optimality_gap svg.marks")
+    before = marks.inner_html()
+    assert marks.locator(".layer_3_marks line").count() == 1  # zero
+    assert marks.locator(".mark-line path").count() == 6  # now, and on average
+    page.get_by_role("radio", name="logarithmic").check()
+    visitor.settle()
+    assert marks.inner_html() != before
+    page.get_by_role("radio", name="linear").check()
+    visitor.settle()
+    assert marks.inner_html() == before
+    page.get_by_role("checkbox", name="M = 64").uncheck()
+    visitor.settle()
+    assert marks.inner_html() != before
+    assert "64" not in page.locator("#values tbody tr td:nth-child(2)").all_inner_texts()
+    page.get_by_role("checkbox", name="M = 64").check()
+    visitor.settle()
+    assert marks.inner_html() == before
+    page.get_by_text("Columns of the CSV file").click()
+    assert page.get_by_text("ends of the 95 % interval").is_visible()
+    titles = page.locator("#view option").all_inner_texts()
+    assert titles == list(verdicts["reading"].unique())
+    for title in titles:
+        page.locator("#view").select_option(label=title)
+        visitor.settle()
+        assert page.locator("#about").inner_text().startswith(f"{title}: ")
+        assert page.locator("#panels").is_visible() != page.locator("#missing").is_visible()
+    page.locator("#verdicts button").nth(2).click()
+    visitor.settle()
+    heading = page.locator("#detail h3").inner_text()
+    assert heading == page.locator("#verdicts button").nth(2).inner_text()
+    page.locator("#detail summary").click()
+    assert page.locator("#detail details li").first.is_visible()
+
+
+def test_a_cell_shows_the_verdict_behind_it(visit, verdicts):
+    visitor = visit()
+    page = visitor.open("explorer.html")
+    name = "ZPGPD-HF: gap improves with M, softmax: reproduced"
+    page.get_by_role("link", name=name).click()
+    visitor.settle()
+    chosen = (verdicts["reading"] == "softmax") & (verdicts["claim"] == "zpgpd-gap-improves-with-m")
+    row = verdicts[chosen].iloc[0]
+    text = page.locator("#detail").inner_text()
+    for part in (row["part"], spoken(row["estimate"]), spoken(row["low"]), spoken(row["margin"])):
+        assert part in text
+    assert "view=softmax" in page.url
+    assert page.locator("#view").input_value() == "softmax"
+    assert "make claims" in page.locator("#missing").inner_text()
+
+
+def test_matrix_is_walked_by_keyboard(visit):
+    visitor = visit()
+    page = visitor.open("explorer.html")
+    page.locator("#matrix a.cell").first.focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowLeft", "Enter"):
+        page.keyboard.press(key)
+    visitor.settle()
+    assert "view=running-average&claim=npgpd-gap-falls-fast" in page.url
+    assert page.locator("#detail h3").inner_text() == "NPGPD-HF: gap falls fast"
+    assert page.locator("#matrix a.cell[tabindex='0']").count() == 1
+
+
+def test_picture_of_an_interval_has_its_parts_in_order(visit):
+    page = visit().open(STEADY)
+    at = page.locator("#detail svg.interval").evaluate(
+        """svg => Object.fromEntries([...svg.children].map((one) => [
+            one.classList[0],
+            Object.fromEntries([...one.attributes].map(({ name, value }) => [name, +value])),
+        ]))"""
+    )
+    low, high, estimate = at["range"]["x1"], at["range"]["x2"], at["estimate"]["cx"]
+    left, right = at["demanded"]["x"], at["demanded"]["x"] + at["demanded"]["width"]
+    assert 0 < low < estimate < high < left < at["zero"]["x1"] < right < 100
+    # The estimate, −0.4507, lies 3.507 times as far below −0.1 as that lies below zero.
+    assert (left - estimate) / (at["zero"]["x1"] - left) == pytest.approx(3.507, abs=0.02)
+
+
+def test_without_javascript_there_are_figures_and_every_verdict(visit):
+    page = visit(java_script_enabled=False).open("index.html")
+    assert page.locator("figure img").is_visible()
+    page.get_by_role("link", name="Explorer").first.click()
+    assert page.locator("noscript figure img, figure img").first.is_visible()
+    assert not page.locator("#controls").is_visible()
+    page.get_by_role("link", name="NPGPD-HF: gap falls fast, N = 3: reproduced").click()
+    assert page.url.endswith("readings/three-pairs.html#npgpd-gap-falls-fast")
+    assert "under “N = 3”" in page.locator("section#npgpd-gap-falls-fast").inner_text()
+
+
+def test_what_is_missing_is_named_with_the_command_that_makes_it(visit):
+    page = visit().open("index.html")
+    lines = page.locator("ul.missing li").all_inner_texts()
+    for command in ("make environments", "make theory"):
+        (line,) = (line for line in lines if command in line)
+        assert line.endswith(f": {command}, then make site")
+        target = f"\n{command.removeprefix('make ')}:"
+        assert target in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_before_there_are_results_one_line_says_what_to_run(site, tmp_path):
+    for part in ("config", "site"):
+        shutil.copytree(ROOT / part, tmp_path / part)
+    done = build(tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "error: results/paper: no results yet; `make figures` makes them\n"
+
+
+def test_of_another_study_it_says_with_which_file(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "site"))
+    with pytest.raises(FileNotFoundError, match=r"`make figures` with CONFIG, the file of this"):
+        __import__("sources").Sources(tmp_path, "smoke")
+    results = tmp_path / "results/smoke"
+    results.mkdir(parents=True)
+    for name in ("aggregate.parquet", "claims.csv", "optimum.json"):
+        (results / name).touch()
+    with pytest.raises(FileNotFoundError, match=r"^results/smoke/config.yaml: missing; "):
+        sys.modules["sources"].Sources(tmp_path, "smoke")
+    del sys.modules["sources"]

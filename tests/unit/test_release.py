@@ -1,0 +1,108 @@
+"""What an archive, a reviewer or a package index looks at agrees with the project."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TARGETS = set(re.findall(r"^([\w./-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+BUILD = """
+from setuptools import build_meta
+print(build_meta.build_wheel("dist"), build_meta.build_sdist("dist"))
+"""
+
+
+def text(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_zenodo_agrees_with_the_citation():
+    zenodo = json.loads(text(".zenodo.json"))
+    for key in ("title", "version", "license", "keywords"):
+        assert zenodo[key] == CITATION[key], key
+    assert [{"name": person["name"]} for person in CITATION["authors"]] == zenodo["creators"]
+    (paper,) = CITATION["references"]
+    (related,) = zenodo["related_identifiers"]
+    assert related["identifier"] == paper["identifiers"][0]["value"]
+    assert paper["title"] in zenodo["description"]
+
+
+def test_there_is_one_version():
+    newest = re.search(r"^## (\S+)", text("CHANGELOG.md"), re.MULTILINE)[1]
+    assert CITATION["version"] == PROJECT["version"] == newest
+
+
+def test_manifest_of_a_codecheck_lists_files_and_commands_that_exist():
+    codecheck = yaml.safe_load(text("codecheck.yml"))
+    assert text("codecheck.yml").startswith("---\n")
+    assert f'title: "{codecheck["paper"]["title"]}"' in text("article/article.typ")
+    for item in codecheck["manifest"]:
+        assert (ROOT / item["file"]).is_file(), item
+        assert set(re.findall(r"make (\w+)", item["comment"])) <= TARGETS, item
+    assert len(codecheck["manifest"]) > 8
+
+
+@pytest.mark.parametrize("page", ["docs/checklist.md", "CONTRIBUTING.md"])
+def test_places_and_commands_of_a_page_exist(page):
+    commands = set(re.findall(r"(?:^|`)make ([\w./-]+)", text(page), re.MULTILINE))
+    assert len(commands) > 3
+    assert commands <= TARGETS
+    named = re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text(page), flags=re.DOTALL))
+    places = [name for name in named if re.fullmatch(r"[\w./-]+/[\w./-]*|[\w.-]+\.\w+", name)]
+    places = [name for name in places if "STUDY" not in name and name != "requirements.in"]
+    assert [name for name in places if not (ROOT / name).exists()] == []
+    assert len(places) > 1
+
+
+def test_containers_copy_files_and_make_targets_that_exist():
+    apptainer = text("apptainer.def")
+    copied = re.findall(r"^    (\S+) /opt/pgpd-hf/\1$", apptainer, re.MULTILINE)
+    assert {"Makefile", "requirements.lock", "src"} <= set(copied)
+    assert all((ROOT / name).exists() for name in copied)
+    made = re.findall(r"make (?:--directory \S+ )?(\.venv\S*)", apptainer + text("Containerfile"))
+    assert len(made) == 2
+    assert set(made) <= TARGETS
+    versions = re.findall(r"python:([\d.]+)-", apptainer + text("Containerfile"))
+    assert set(versions) == {re.search(r"python =([\d.]+)", text("environment.yml"))[1]}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Folder with a wheel and a source distribution, built without a network."""
+    folder = tmp_path_factory.mktemp("build")
+    for name in ("LICENSE", "README.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    shutil.copytree(ROOT / "src", folder / "src", ignore=ignore)
+    command = [sys.executable, "-W", "error::UserWarning", "-c", BUILD]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / "dist"
+
+
+def test_wheel_and_source_distribution_hold_the_package_and_nothing_else(built):
+    (wheel,) = built.glob("*.whl")
+    (source,) = built.glob("*.tar.gz")
+    assert wheel.name == f"pgpd_hf-{PROJECT['version']}-py3-none-any.whl"
+    modules = {path.relative_to(ROOT / "src").as_posix() for path in ROOT.glob("src/**/*.py")}
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        described = archive.read(next(name for name in names if name.endswith("/METADATA")))
+    assert {name for name in names if ".dist-info/" not in name} == modules
+    assert any(name.endswith("LICENSE") for name in names)
+    needs = re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", described.decode(), re.MULTILINE)
+    assert needs == [re.match(r"[\w-]+", need)[0] for need in PROJECT["dependencies"]]
+    shutil.unpack_archive(source, built / "source")
+    (unpacked,) = (built / "source").iterdir()
+    held = {path.relative_to(unpacked / "src").as_posix() for path in unpacked.glob("src/**/*.py")}
+    assert held == modules
