@@ -1,17 +1,12 @@
 """A site of the default study, made from what is committed, and a browser that opens it."""
 
-import os
 import shutil
-import subprocess
 import sys
 
-import pandas as pd
 import pytest
+from building import PACKAGES, build, write_results
 from projects import ROOT
 
-from pgpd_hf.support import storage
-
-PACKAGES = ROOT / ".venv-site"
 PARTS = ("article", "config", "figures", "reference", "site", "src", "workflow")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
@@ -25,35 +20,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "site" in item.fixturenames:
             item.add_marker(pytest.mark.skip(reason=reason))
-
-
-def write_results(folder):
-    """Write what `make figures` leaves for the site, and the runs of one seed, from reference/."""
-    results = folder / "results/paper"
-    results.mkdir(parents=True)
-    reference = folder / "reference"
-    curves = storage.read_table(reference / "curves.csv").assign(seeds=20)
-    storage.write_table(results / "aggregate.parquet", curves)
-    shutil.copy(reference / "claims.csv", results)
-    shutil.copy(folder / "config/config.yaml", results)
-    optimum = pd.read_csv(reference / "optimum.csv", index_col="entry")["value"]
-    values = {name: float(optimum[name]) for name in ("reward_value", "unconstrained.reward_value")}
-    unconstrained = {"reward_value": values.pop("unconstrained.reward_value")}
-    storage.write_json(results / "optimum.json", values | {"unconstrained": unconstrained})
-    traces = storage.read_table(reference / "traces.csv")
-    for (algorithm, people), runs in traces.groupby(["algorithm", "evaluators"]):
-        place = results / f"full/runs/{algorithm}/M{people}"
-        place.mkdir(parents=True)
-        storage.write_table(place / "seeds0000-0000.parquet", runs)
-
-
-def build(folder, configfile=""):
-    """Call what `make site` calls; give what came of it."""
-    command = [sys.executable, folder / "site/build.py", configfile]
-    environment = {"PYTHONPATH": f"{PACKAGES}{os.pathsep}{ROOT / 'src'}", "PATH": "/usr/bin:/bin"}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
 
 
 @pytest.fixture(scope="session")

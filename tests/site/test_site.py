@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pandas as pd
 import pytest
-from conftest import build
+from building import build
 from projects import ROOT
 
 from pgpd_hf.claims import report
