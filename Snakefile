@@ -75,6 +75,13 @@ rule theory:
         "Bounds, certificates, slopes, effects and schedules are there"
 
 
+rule compare:
+    input:
+        analysis_outputs("compare"),
+    message:
+        "Methods are compared per human answer"
+
+
 onstart:
     take_folder()
     lift_job_rate()

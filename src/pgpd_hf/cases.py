@@ -4,7 +4,7 @@ A :class:`Case` says everything that runs depend on: environment, algorithm, set
 family of random streams, and at which iterations the trace has a row. The figure, its readings and
 all further analyses are lists of cases. :func:`run_cases` runs them; :func:`blocks` packs them into
 jobs. Cases are planned before step sizes are calibrated, so a setting may hold the word
-"calibrated" in their place.
+"calibrated" in their place, and a case whose whole setting is chosen later names the choice.
 """
 
 import json
@@ -54,6 +54,9 @@ class Case:
         Iterations at which the trace has a row; by default :func:`pgpd_hf.checkpoint_grid`.
     labels : dict, optional
         Columns that the trace gets beside :data:`DESCRIPTION`; by default it gets neither.
+    choice : str, optional
+        Name of the choice that replaces parts of the setting (:func:`read_choices`); the trace then
+        has a row for the last iteration only.
     """
 
     algorithm: str
@@ -66,6 +69,7 @@ class Case:
     stream_keys: dict | None = None
     checkpoints: tuple | None = None
     labels: dict | None = None
+    choice: str | None = None
 
     @property
     def is_calibrated(self):
@@ -78,7 +82,7 @@ class Case:
         return options.get("states", study[0]), options.get("actions", study[1])
 
 
-def run_cases(cases, cmdp, calibrated):
+def run_cases(cases, cmdp, calibrated, choices=None):
     r"""Run cases one after the other.
 
     Parameters
@@ -89,6 +93,8 @@ def run_cases(cases, cmdp, calibrated):
         The study's environment, if a case asks for it.
     calibrated : tuple of float or None
         Calibrated :math:`(\eta_1, \eta_2)`, if a case asks for them.
+    choices : dict, optional
+        Made by :func:`read_choices`, if a case asks for it.
 
     Returns
     -------
@@ -98,7 +104,7 @@ def run_cases(cases, cmdp, calibrated):
     """
     made = {}
     tables = []
-    for case in _merged(cases):
+    for case in _merged(_chosen(case, choices) for case in cases):
         key = json.dumps(case.environment, sort_keys=True)
         if key not in made:  # neighbours share their environment: the last one is enough
             own = cmdp if case.environment is None else environments.make(case.environment)
@@ -202,6 +208,31 @@ def _run(case, cmdp, optimum, calibrated):
     columns = {name: described[name] for name in (*case.labels, *DESCRIPTION)}
     # Missing numbers stay numbers, so that a column has one type in all tables.
     return trace.assign(**{name: np.nan if x is None else x for name, x in columns.items()})
+
+
+def read_choices(table):
+    """Settings that tuning has chosen.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        With columns `key`, `setting` (JSON) and `chosen`.
+
+    Returns
+    -------
+    dict
+        Settings by key.
+    """
+    rows = table[table["chosen"]]
+    return {key: json.loads(it) for key, it in zip(rows["key"], rows["setting"], strict=True)}
+
+
+def _chosen(case, choices):
+    """The case with the setting that was chosen for it."""
+    if case.choice is None:
+        return case
+    setting = case.setting | choices[case.choice]
+    return replace(case, setting=setting, checkpoints=(setting["iterations"],), choice=None)
 
 
 def _merged(cases):

@@ -1,6 +1,8 @@
 """Run cases: algorithms under settings, for some seeds."""
 
-from pgpd_hf.cases import Case, run_cases
+import pandas as pd
+
+from pgpd_hf.cases import Case, read_choices, run_cases
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.studies.calibration import read_steps
 from pgpd_hf.support import storage
@@ -10,4 +12,6 @@ with storage.job(snakemake):
     steps = snakemake.input.get("steps", [])
     calibrated = read_steps(steps[0]) if steps else None  # all cases are of one algorithm
     cmdp = CMDP.load(snakemake.input.environment)
-    storage.write_table(snakemake.output[0], run_cases(cases, cmdp, calibrated))
+    tuning = snakemake.input.get("tuning", [])
+    choices = read_choices(pd.read_csv(tuning[0])) if tuning else None
+    storage.write_table(snakemake.output[0], run_cases(cases, cmdp, calibrated, choices))

@@ -1,0 +1,164 @@
+"""What an answer buys: the paper's algorithms beside what one would use instead.
+
+Methods are compared at equal numbers of human answers, on the study's own environment (where the
+seed is the unit) and on random instances (where the instance is). The policy that counts is the one
+at the end of the run.
+"""
+
+import math
+
+import pandas as pd
+
+from pgpd_hf import resources
+from pgpd_hf.cases import Case
+from pgpd_hf.statistics import named_intervals
+from pgpd_hf.studies import comparison, configuration
+
+TARGET = "compare"
+TABLES = {
+    "comparison": "What an answer buys (table)",
+    "comparison_answers": "Answers needed (table)",
+    "comparison_limit": "Information limit (table)",
+}
+PICTURES = {"comparison": "What an answer buys"}
+SAFE = 0.02  # a violation that is tolerated
+TARGETS = (0.05, 0.02, 0.01)  # priced gaps
+METRICS = ("gap", "violation", "priced_gap")
+COLUMNS = (
+    *("method", "design", "budget", "answers", "steps"),
+    *(f"{name}{end}" for name in METRICS for end in ("", "_low", "_high")),
+    *("violates_0", "violates_002", "units"),
+)
+
+
+def plan(config):  # noqa: D103
+    options = config["comparison"]
+    if not options["methods"]:
+        return {}
+    numbers, _ = comparison.instances(config)
+    work = {}
+    for entry in comparison.entries(config):
+        settings = _settings(config, entry)
+        work[f"seeds/{entry.part}"] = [
+            (seed, _cases(config, entry, settings, seed, None)) for seed in range(options["seeds"])
+        ]
+        settings = {k: it for k, it in settings.items() if k <= options["most_on_instances"]}
+        work[f"instances/{entry.part}"] = [
+            (number, _cases(config, entry, settings, 0, number)) for number in numbers
+        ]
+    return work
+
+
+def check(config, schema):  # noqa: D103
+    comparison.check(config)
+
+
+def parameters(config):  # noqa: D103
+    options = config["comparison"]
+    found = comparison.entries(config) if options["methods"] else []
+    empty = [
+        (entry.method, entry.design, budget, comparison.reason(config, entry, budget))
+        for entry in found
+        for budget in comparison.budgets(config, entry)
+        if comparison.reason(config, entry, budget)
+    ]
+    return {
+        "empty": empty,
+        "budgets": options["budgets"],
+        "labels": {name: it.get("label", name) for name, it in options["methods"].items()},
+        "limit": options["limit"],
+        "horizon": config["horizon"],
+        "link": config["link"],
+    }
+
+
+def tabulate(runs, empty=()):
+    """Reduce runs to a row per method, design, budget and kind of unit.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+    empty : sequence of tuple
+        Method, design, budget and reason of cells without a result.
+
+    Returns
+    -------
+    pandas.DataFrame
+        :data:`COLUMNS`: means with the ends of their 95 % intervals over units; `violates_0` and
+        `violates_002` are shares of units whose violation exceeds 0 and 0.02. `units` says how many
+        units there are of which kind, or why there are none.
+    """
+    price = runs["optimal_multiplier"]
+    runs = runs.rename(columns={"optimality_gap": "gap", "constraint_violation": "violation"})
+    runs["priced_gap"] = runs["gap"] + price * runs["violation"]
+    rows = []
+    for key, group in runs.groupby(["unit", "method", "design", "budget"], sort=False):
+        unit, *cell = key
+        row = dict(zip(COLUMNS, cell, strict=False))
+        row |= {"answers": group["queries"].mean(), "steps": group["steps"].mean()}
+        row |= named_intervals(group.sort_values(["instance", "seed"]), METRICS)
+        row["violates_0"] = (group["violation"] > 0).mean()
+        row["violates_002"] = (group["violation"] > SAFE).mean()
+        rows.append(row | {"units": f"{len(group)} {unit}"})
+    for *cell, reason in empty:
+        rows.append(dict(zip(COLUMNS, cell, strict=False)) | {"units": f"none: {reason}"})
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def answers_needed(table):
+    """The first budget from which a method reaches a priced gap, with a violation below 0.02.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`tabulate`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per kind of units, method, design and target: `answers`, the smallest budget at which
+        both means are low enough, and `surely`, the smallest at which the upper ends of their
+        intervals are; NaN where no budget is enough. `most` is the largest budget that was tried.
+    """
+    shown = table[table["answers"].notna()]
+    rows = []
+    for key, group in shown.groupby(["units", "method", "design"], sort=False):
+        for target in TARGETS:
+            row = dict(zip(("units", "method", "design"), key, strict=True)) | {"target": target}
+            for name, end in (("answers", ""), ("surely", "_high")):
+                low = (group[f"priced_gap{end}"] <= target) & (group[f"violation{end}"] <= SAFE)
+                row[name] = group.loc[low, "budget"].min() if low.any() else math.nan
+            rows.append(row | {"most": group["budget"].max()})
+    return pd.DataFrame(rows)
+
+
+def _settings(config, entry):
+    """By budget, the setting of the longest runs: which one is run is chosen later."""
+    size = configuration.size(config)
+    found = {}
+    for budget in comparison.budgets(config, entry):
+        settings = comparison.candidates(config, entry, budget)
+        if settings:
+            found[budget] = max(
+                settings, key=lambda it: resources.run_seconds(entry.algorithm, it, *size)
+            )
+    return found
+
+
+def _cases(config, entry, settings, seed, number):
+    """One case per budget, on a random instance or, without a number, the study's environment."""
+    own = number is None
+    place = {"unit": "seeds" if own else "instances", "instance": -1 if own else number}
+    return [
+        Case(
+            entry.algorithm,
+            setting,
+            (seed,),
+            "run" if own else f"instance {number}",
+            None if own else configuration.vary(config, {"instance": number}),
+            choice=comparison.key(entry, budget),
+            labels=place | {"method": entry.method, "design": entry.design, "budget": budget},
+        )
+        for budget, setting in settings.items()
+    ]
