@@ -12,6 +12,7 @@ _PLACES = {
     "CMDP": "core.cmdp",
     "LINKS": "core.links",
     "Optimum": "core.optima",
+    "certify": "deployment",
     "checkpoint_grid": "runs",
     "random_cmdp": "environments.random",
     "run": "runs",

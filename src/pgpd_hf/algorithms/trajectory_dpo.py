@@ -1,12 +1,14 @@
 r"""Direct preference optimisation on trajectories: the policy itself is fitted to comparisons.
 
 After Rafailov et al. (2023, arXiv 2305.18290; 2024, arXiv 2404.12358). The policy that maximises a
-reward with an entropy of temperature :math:`\beta` satisfies :math:`\beta \log(\pi(a|s) |A|) =
-Q(s, a) - V(s)`, up to a constant; where transitions are deterministic, the discounted sum of these along a
-trajectory is its return minus the value of its first state. So the policy has the largest Bradley-Terry likelihood
-of
+reward with an entropy of temperature :math:`\beta` satisfies :math:`\beta\log\pi(a|s) = Q(s, a) -
+V(s)` with soft values. Where transitions are deterministic, the discounted sum of these along a
+trajectory is its return minus the value of its first state. So the policy is fitted by the largest
+Bradley-Terry likelihood of
 
-.. math:: z = \beta \sum_{t} \gamma^t \bigl(\log\pi(a_t|s_t) - \log\pi(a'_t|s'_t)\bigr).
+.. math:: z = \beta \sum_{t} \gamma^t \bigl(\log\pi(a_t|s_t) - \log\pi(a'_t|s'_t)\bigr),
+
+which leaves out the difference of the values of the two first states.
 
 Where transitions are random, the identity fails, and so does the policy, however many answers there
 are. Reward and utility are fitted apart, and their logarithms added with a fixed weight of the

@@ -1,7 +1,8 @@
 """Tuning of the methods that are compared, for each budget of answers.
 
 Every candidate is run on instances that the comparison does not use, on random streams of its own.
-The one with the smallest mean of positive gap plus positive violation at the end of the run is chosen.
+The one with the smallest mean of positive gap plus positive violation at the end of the run is
+chosen.
 """
 
 import json

@@ -70,7 +70,9 @@ def fit(features, offsets, shares, weights, link, ridge, center, start=None):
 
 
 def information(features, offsets, weights, link, theta, ridge=0.0):
-    r"""Fisher information :math:`\sum_i w_i \frac{\sigma'(z_i)^2}{\sigma(z_i)\sigma(-z_i)} x_i x_i^\top`.
+    r"""Fisher information of votes.
+
+    .. math:: \sum_i w_i \frac{\sigma'(z_i)^2}{\sigma(z_i)\,\sigma(-z_i)}\, x_i x_i^\top
 
     Parameters
     ----------

@@ -4,10 +4,10 @@ r"""Policies that are best under pessimism about estimated signals: a cone progr
    \max_q \langle q, \hat r\rangle - B\,\|q - \nu\|_{\Sigma_r} \quad\text{subject to}\quad
    \langle q, \hat g\rangle - B_g\,\|q\|_{\Sigma_g} \ge b
 
-over occupancy measures q, where :math:`\Sigma` are the covariances of the estimates. The first norm
-is B standard deviations of what the estimate says about q beside a reference :math:`\nu`, as in Zhu,
-Jordan and Jiao (2023, arXiv 2301.11270); a constant in all rewards, which comparisons leave open,
-has no effect on it. Solved by Clarabel, an interior-point method.
+over occupancy measures q, where :math:`\Sigma` are the covariances of the estimates. The first
+norm is B standard deviations of what the estimate says about q beside a reference :math:`\nu`, as
+in Zhu, Jordan and Jiao (2023, arXiv 2301.11270); a constant in all rewards, which comparisons leave
+open, has no effect on it. Solved by Clarabel, an interior-point method.
 """
 
 import clarabel

@@ -1,8 +1,8 @@
 r"""Methods that are compared at equal numbers of human answers, and their settings at each budget.
 
 A budget is a number of answers. Iterative methods spend it on iterations, :math:`T = \lfloor K /
-(Q M)\rfloor` with Q questions in each; methods that fit a policy to answers spend it in one round of
-N pairs, each with as few answers M per question as the largest N allows.
+(Q M)\rfloor` with Q questions in each; methods that fit a policy to answers spend it in one round
+of N pairs, with as few answers M per question as the largest N allows.
 """
 
 import itertools
