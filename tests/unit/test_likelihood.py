@@ -27,7 +27,7 @@ def test_two_arms_have_the_closed_form(name, share):
     features = np.array([[1.0, -1.0]])
     nothing = np.zeros(1)
     found = fit(
-        features, nothing, np.array([share]), np.array([1e6]), LINKS[name], 1e-6, np.zeros(2)
+        features, nothing, np.array([share]), np.array([1e4]), LINKS[name], 1e-6, np.zeros(2)
     )
     assert found[0] - found[1] == pytest.approx(float(LINKS[name].inverse(share)), abs=1e-5)
     assert found.sum() == pytest.approx(0, abs=1e-6)  # what comparisons leave open is the prior's

@@ -24,7 +24,7 @@ def bandit(threshold=-1.0):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_without_pessimism_it_is_the_linear_program(seed):
-    cmdp = random_process(seed, 3, 2, 0.7, threshold=1.3)
+    cmdp = random_process(seed, 3, 2, 0.7, threshold=1.0)
     optimum = solve(cmdp)
     parts = known(cmdp)
     policy, multiplier = pessimistic(
@@ -101,7 +101,7 @@ def test_where_nothing_seems_safe_it_is_as_safe_as_possible():
     assert best_for(cmdp, cmdp.reward, cmdp.utility) is None
 
 
-@pytest.mark.parametrize("count", [100, 1000, 10000])
+@pytest.mark.parametrize("count", [1000, 10_000])
 def test_bandit_with_an_arm_that_was_compared_once(count):
     """Four arms, as in Theorem 3.9 of Zhu, Jordan and Jiao (2023): greedy fails for every n.
 
@@ -113,7 +113,7 @@ def test_bandit_with_an_arm_that_was_compared_once(count):
     weights, cmdp, link = np.array([count - 1.0, 1, 1]), bandit(), LINKS["logistic"]
     chance = 1 / (1 + np.exp(-features @ reward))
     random, losses = np.random.default_rng(9), []
-    for _ in range(200):
+    for _ in range(100):
         shares = random.binomial(weights.astype(int), chance) / weights
         zeros, ridge = np.zeros(3), 0.1
         found = fit(features, zeros, shares, weights, link, ridge, np.full(4, 0.5))
@@ -125,4 +125,4 @@ def test_bandit_with_an_arm_that_was_compared_once(count):
         losses.append([0.9 - policy[0] @ reward for policy in (greedy, careful)])
     greedy, careful = np.mean(losses, axis=0)
     assert greedy > 0.3
-    assert careful < (0.1 if count == 100 else 0.02)
+    assert careful < 0.02

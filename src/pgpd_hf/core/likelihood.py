@@ -9,10 +9,13 @@ logistic link this is the model of Bradley and Terry (1952), a logistic regressi
 import numpy as np
 from scipy.optimize import minimize
 
+from pgpd_hf.core.arguments import located
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.links import derivative, probability
 
-_TOLERANCE = 1e-6  # of the gradient, in units of its standard deviation for features of size one
+# Of the gradient: in units of its standard deviation for features of size one, and of what rounding
+# of the likelihood lets the search tell.
+_TOLERANCES = 1e-6, 1e-7
 
 
 def fit(features, offsets, shares, weights, link, ridge, center, start=None):
@@ -55,17 +58,19 @@ def fit(features, offsets, shares, weights, link, ridge, center, start=None):
     def hessian(theta):
         return information(features, offsets, weights, link, theta, ridge)
 
-    # The expected information in place of the Hessian: positive definite for any link.
-    found = minimize(
-        negative,
-        center if start is None else start,
-        method="trust-exact",
-        jac=True,
-        hess=hessian,
-        options={"gtol": _TOLERANCE * np.sqrt(max(1.0, weights.sum()))},
-    )
-    if not found.success:
-        raise ValueError(f"ridge: the likelihood of {len(shares)} questions: {found.message}")
+    total = max(1.0, weights.sum())
+    with located(f"ridge: the likelihood of {len(shares)} questions"):
+        # The expected information in place of the Hessian: positive definite for any link.
+        found = minimize(
+            negative,
+            center if start is None else start,
+            method="trust-exact",
+            jac=True,
+            hess=hessian,
+            options={"gtol": _TOLERANCES[0] * np.sqrt(total) + _TOLERANCES[1] * total},
+        )
+        if not found.success:
+            raise ValueError(found.message)
     return found.x
 
 
