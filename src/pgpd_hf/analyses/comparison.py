@@ -101,6 +101,7 @@ def tabulate(runs, empty=()):
         row["violates_0"] = (group["violation"] > 0).mean()
         row["violates_002"] = (group["violation"] > SAFE).mean()
         rows.append(row | {"units": f"{len(group)} {unit}"})
+    rows.sort(key=lambda row: row["units"].endswith("instances"))  # else in the order of the runs
     for *cell, reason in empty:
         rows.append(dict(zip(COLUMNS, cell, strict=False)) | {"units": f"none: {reason}"})
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -40,7 +40,7 @@ def comparison_figure(table, labels, limit=None, cost="answers"):
     kinds = {"seeds": "default environment", "instances": "random environments"}
     curves = list(dict.fromkeys(zip(table["method"], table["design"], strict=True)))
     looks = _looks(curves)
-    figure, grid = style.panels(len(kinds), len(QUANTITIES), 2.35)
+    figure, grid = style.panels(len(kinds), len(QUANTITIES), 2.5)
     ends = table[cost].min() / 1.5, table[cost].max() * 1.5
     for (kind, title), row in zip(kinds.items(), grid, strict=True):
         shown = table[table["units"].str.endswith(kind)]
@@ -52,7 +52,8 @@ def comparison_figure(table, labels, limit=None, cost="answers"):
             axes.set_title(name)
             axes.xaxis.set_major_locator(mpl.ticker.LogLocator(numticks=8))
             axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
-            style.zero_line(axes)
+            if quantity == "violation":
+                style.zero_line(axes)
         if limit is not None and kind == "seeds":
             look = {"color": "0.35", "linestyle": (0, (2, 1.2)), "linewidth": 1.2}
             row[0].plot(limit["budget"], limit["priced_gap"], label="information limit", **look)
@@ -63,7 +64,7 @@ def comparison_figure(table, labels, limit=None, cost="answers"):
         row[2].set_ylim(-0.03, 1.03)
         count = shown["units"].iloc[0] if len(shown) else "none"
         row[0].set_ylabel(f"{title}\n({count})")
-    style.share_legend(figure, 4)
+    style.share_legend(figure, 3)
     return figure
 
 
@@ -73,7 +74,7 @@ def _draw(axes, line, cost, quantity, look, label):
         low, high = line[f"{quantity}_low"], line[f"{quantity}_high"]
         if quantity == "priced_gap":
             low = low.clip(lower=_LEAST)
-        style.band(axes, line[cost], low, high, look["color"], 0.12)
+        style.band(axes, line[cost], low, high, look["color"], 0.08)
     axes.plot(line[cost], line[quantity], label=label, markersize=2.8, linewidth=1.1, **look)
 
 
@@ -91,4 +92,4 @@ def _looks(curves):
 
 
 def _label(labels, method, design):
-    return labels[method] + ("" if design == "its own" else f", {design} pairs")
+    return labels[method] + ("" if design == "its own" else f" ({design})")

@@ -148,7 +148,8 @@ def instances(config):
         Those on which methods are compared, and those on which they are tuned.
     """
     group = config["claims"]["instances"]["groups"][config["comparison"]["group"]]
-    return group["numbers"][: config["comparison"]["instances"]], group.get("tuning", [])
+    judged = sorted(group["numbers"])[: config["comparison"]["instances"]]
+    return judged, sorted(group.get("tuning", []))
 
 
 def key(entry, budget):
