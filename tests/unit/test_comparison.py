@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf import ALGORITHMS, random_cmdp, run, solve
+from pgpd_hf import ALGORITHMS, random_cmdp, run, solve, study
 from pgpd_hf.analyses import comparison as analysis
 from pgpd_hf.analyses import comparison_tuning as tuning
 from pgpd_hf.cases import Case, read_choices, run_cases
@@ -132,6 +132,27 @@ def test_npgpd_hf_has_the_rows_of_the_study_at_equal_settings():
         assert row[name].item() == study[name].iloc[-1]
     direct = run(cmdp, "npgpd_hf", seeds=[2], optimum=solve(cmdp), checkpoints=[23], **usual)
     assert row["optimality_gap"].item() == direct["optimality_gap"].item()
+
+
+@pytest.mark.parametrize(
+    ("own", "dropped"),
+    [
+        ({"algorithms": {"zpgpd_hf": None}}, {"zpgpd_hf"}),
+        ({"environment": {"threshold": 0.5}}, set(CONFIG["comparison"]["methods"])),
+        ({"environment": {"instance": 3}}, set()),
+    ],
+)
+def test_a_study_keeps_what_applies_to_it(own, dropped):
+    """Without the instances on which methods are tuned, there is no comparison."""
+    config = copy.deepcopy(CONFIG)
+    for part, changes in own.items():
+        config[part] |= changes
+    settled, lines = study.settle(config, ROOT, own, CONFIG)
+    left = set(settled["comparison"]["methods"])
+    assert left == set(CONFIG["comparison"]["methods"]) - dropped
+    assert bool(analysis.plan(settled)) == bool(tuning.plan(settled)) == bool(left)
+    analysis.check(settled, None)
+    assert bool(lines) == bool(dropped)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def fitted(name, cmdp, rounds=1, seed=0, **options):
 @pytest.mark.parametrize("design", ["uniform", "deterministic", "state-action"])
 def test_exact_answers_give_reward_utility_and_optimum(design):
     """With infinitely many evaluators; of the reward, a constant stays open."""
-    cmdp = random_process(1, 3, 2, 0.6, threshold=1.2)
+    cmdp = random_process(5, 3, 2, 0.6, threshold=1.2)  # whose constraint binds
     options = {"evaluators": None, "pairs": 400, "horizon": 60, "design": design, "ridge": 1e-7}
     state = fitted("safe_rlhf", cmdp, multiplier_bound=50.0, **options)
     away = state.reward - cmdp.reward
@@ -130,13 +130,19 @@ def test_bad_options_are_named(options, message):
 # Trajectory DPO.
 
 
-def chain(random_steps):
-    """Three states, two actions; the action chooses the next state, or only its odds."""
+def chain():
+    """Three states, two actions, of which each leads to another state for sure."""
     transition = np.zeros((3, 2, 3))
     for s, a in itertools.product(range(3), range(2)):
-        transition[s, a, (s + a + 1) % 3] = 0.55 if random_steps else 1.0
-        transition[s, a, s] += 0.45 if random_steps else 0.0
+        transition[s, a, (s + a + 1) % 3] = 1.0
     reward = np.array([[0.1, 0.8], [0.9, 0.2], [0.5, 0.4]])
+    return CMDP(transition, reward, 1 - reward, [1.0, 0.0, 0.0], 0.5, 0.1)
+
+
+def lottery():
+    """States that differ in reward are drawn at random, whatever the action."""
+    transition = np.full((3, 2, 3), 1 / 3)
+    reward = np.array([[0.75, 0.95], [0.5, 0.4], [0.05, 0.15]])
     return CMDP(transition, reward, 1 - reward, [1.0, 0.0, 0.0], 0.5, 0.1)
 
 
@@ -188,16 +194,16 @@ def direct(cmdp, horizon, temperature):
 
 def test_dpo_is_exact_where_transitions_are_deterministic():
     """It finds the optimum with entropy; longer trajectories than 14 steps change it by 1e-4."""
-    cmdp = chain(False)
+    cmdp = chain()
     np.testing.assert_allclose(direct(cmdp, 14, 0.3), soft_optimum(cmdp, 0.3), atol=2e-3)
 
 
 def test_dpo_stops_at_a_floor_where_transitions_are_random():
     """No number of answers removes it; the floor is that of all pairs of trajectories."""
-    cmdp = chain(True)
-    exact = population(cmdp, 3, 0.3)
-    np.testing.assert_allclose(direct(cmdp, 3, 0.3), exact, atol=0.02)
-    best = soft_optimum(cmdp, 0.3)
+    cmdp = lottery()
+    exact = population(cmdp, 2, 0.3)
+    np.testing.assert_allclose(direct(cmdp, 2, 0.3), exact, atol=0.02)
+    best = soft_optimum(cmdp, 0.3)  # as for trajectories of any length, since actions lead nowhere
     assert np.abs(exact - best).max() > 0.1
 
     def regularised(policy):
@@ -209,7 +215,7 @@ def test_dpo_stops_at_a_floor_where_transitions_are_random():
 
 
 def test_weight_adds_utility_to_reward():
-    cmdp = chain(False)
+    cmdp = chain()
     states = [
         fitted("trajectory_dpo", cmdp, evaluators=None, pairs=200, horizon=6, utility_weight=weight)
         for weight in (0.0, 1.0)
