@@ -115,6 +115,10 @@ class TrajectoryDPO(Algorithm):
             If the search does not converge.
         """
         weights = weights / weights.sum()
+        # Few votes may all agree with a policy: its logits would grow for ever. An advantage, which
+        # temperature times logarithm stands for, is at most the largest value.
+        largest = 1 / self.setting.temperature
+        centred = np.clip(start - start.mean(1, keepdims=True), -largest, largest)
 
         def negative(theta):
             logits = theta.reshape(start.shape)
@@ -124,8 +128,15 @@ class TrajectoryDPO(Algorithm):
             slope -= softmax(logits, 1) * slope.sum(1, keepdims=True)
             return -total, -slope.ravel()
 
-        options = {"gtol": _SOUGHT, "ftol": 0.0, "maxiter": 5000, "maxfun": 10000, "maxcor": 30}
-        found = minimize(negative, start.ravel(), method="L-BFGS-B", jac=True, options=options)
-        if not (found.success or np.abs(found.jac).max() < _ENOUGH):
+        found = minimize(
+            negative,
+            centred.ravel(),
+            method="L-BFGS-B",
+            jac=True,
+            bounds=[(-largest, largest)] * start.size,
+            options={"gtol": _SOUGHT, "ftol": 0.0, "maxiter": 5000, "maxfun": 10000, "maxcor": 30},
+        )
+        left = found.x - np.clip(found.x - found.jac, -largest, largest)  # projected gradient
+        if not (found.success or np.abs(left).max() < _ENOUGH):
             raise ValueError(f"temperature: {len(shares)} comparisons: {found.message}")
         return log_softmax(found.x.reshape(start.shape), 1)

@@ -38,7 +38,7 @@ def test_gap_of_two_arms_is_in_closed_form(answers):
     """The wrong arm, at the price of the difference d, with probability Phi(-d / error)."""
     cmdp = arms(0.6, 0.4)
     known = answer_information(cmdp, "uniform", 0, "logistic", 4000)
-    draws = 4000
+    draws = 600
     gaps = plug_in_gaps(cmdp, solve(cmdp), known, (0.5, 0.3, 0.2), answers, draws)
     # The difference has the error of a direction (1, -1) of length sqrt(2).
     error = 1 / np.sqrt(answers * 0.5 * known.reward[0, 0])
