@@ -10,17 +10,17 @@ from pgpd_hf.core.likelihood import fit, information, log_likelihood
 from pgpd_hf.core.links import derivative, probability
 
 LOGISTIC = LINKS["logistic"]
-two_ends = pytest.mark.parametrize("name", LINKS)
+every_link = pytest.mark.parametrize("name", LINKS)
 
 
-@two_ends
+@every_link
 def test_derivative_is_the_density(name):
     link = LINKS[name]
     for x in (-3.0, -0.2, 0.0, 1.5):
         assert derivative(link.code, x) == pytest.approx(link.density(x), rel=1e-12)
 
 
-@two_ends
+@every_link
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.7])
 def test_two_arms_have_the_closed_form(name, share):
     """Their difference is the inverse link of the share of votes."""
@@ -33,7 +33,7 @@ def test_two_arms_have_the_closed_form(name, share):
     assert found.sum() == pytest.approx(0, abs=1e-6)  # what comparisons leave open is the prior's
 
 
-@two_ends
+@every_link
 def test_score_is_the_derivative_of_the_likelihood(name):
     random = np.random.default_rng(1)
     shares, weights = random.random(4), 10 * random.random(4)
@@ -46,7 +46,7 @@ def test_score_is_the_derivative_of_the_likelihood(name):
     assert error < 1e-5
 
 
-@two_ends
+@every_link
 def test_exact_shares_give_the_parameter_back(name):
     """Offsets, as of absolute answers, make the constant identifiable."""
     random = np.random.default_rng(2)
