@@ -134,7 +134,13 @@ class TrajectoryDPO(Algorithm):
             method="L-BFGS-B",
             jac=True,
             bounds=[(-largest, largest)] * start.size,
-            options={"gtol": _SOUGHT, "ftol": 1e-13, "maxiter": 5000, "maxfun": 10000, "maxcor": 30},
+            options={
+                "gtol": _SOUGHT,
+                "ftol": 1e-13,
+                "maxiter": 5000,
+                "maxfun": 10000,
+                "maxcor": 30,
+            },
         )
         left = found.x - np.clip(found.x - found.jac, -largest, largest)  # projected gradient
         if not (found.success or np.abs(left).max() < _ENOUGH):
