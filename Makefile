@@ -26,7 +26,8 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures races claims theory compare grid report crate smoke smoke-all verify reference bench scaling \
+.PHONY: help figures races infer claims theory compare environments grid report article crate \
+    smoke smoke-all verify reference bench scaling \
     test test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
@@ -42,6 +43,14 @@ figures: .venv/kernels  ## run the default study: results/paper and the committe
 races: .venv/kernels  ## race step sizes anew, for config/steps.yaml and reference/races.csv (half an hour)
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
 	$(IN_VENV) python tools/record_races.py results/races
+	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/inference.yaml
+	$(IN_VENV) python tools/record_races.py results/inference config/inference.yaml
+
+infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tables of reference/ (an hour)
+	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/pilot.yaml
+	$(IN_VENV) snakemake infer --cores $(CORES) --configfile config/inference.yaml
+	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/confirmation.yaml
+	$(IN_VENV) python tools/record_inference.py results
 
 claims: .venv/kernels  ## judge the paper's statements under every reading (25 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
@@ -52,12 +61,20 @@ theory: .venv/kernels  ## measure what the theorems promise: certificates, slope
 compare: .venv/kernels  ## compare methods per human answer (a quarter of an hour)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
+environments: .venv/kernels  ## run the experiment on environments that people know, with pictures of policies
+	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
+	    snakemake figure policies --cores $(CORES) --configfile $$study; done
+	$(IN_VENV) python tools/collect_environments.py config/environments/*.yaml
+
 grid: .venv/kernels  ## run every combination of settings on random instances
 	$(IN_VENV) $(CHECK_CONFIG) snakemake grid --cores $(CORES) $(USE_CONFIG)
 
 report: .venv/installed  ## put all results so far into one HTML file: results/paper/report.html
 	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html \
 	    --report-stylesheet workflow/report/style.css --report-after-run
+
+article: .venv-article/installed  ## typeset the replication as an article, from reference/: article/article.pdf
+	.venv-article/bin/python article/build.py
 
 crate: .venv/installed  ## pack workflow, configuration and results: results/paper/crate.zip
 	$(IN_VENV) $(CHECK_CONFIG) snakemake crate --cores $(CORES) $(USE_CONFIG)
@@ -120,7 +137,7 @@ clean:  ## remove results, keep the environment and the committed figures
 	rm -rf results .snakemake
 
 distclean: clean  ## remove everything that a target made
-	rm -rf .venv .venv-bench .hypothesis .pytest_cache .ruff_cache src/*.egg-info
+	rm -rf .venv .venv-article .venv-bench .hypothesis .pytest_cache .ruff_cache src/*.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # Made from scratch whenever the lock changes, so that nothing of an older one stays behind.
@@ -141,6 +158,13 @@ distclean: clean  ## remove everything that a target made
 	@$(PYTHON) -m venv --clear .venv-bench
 	@.venv-bench/bin/python -m pip --disable-pip-version-check -qq \
 	    install --require-hashes -r benchmarks/requirements.lock
+	@touch $@
+
+# Nor is what typesets the article.
+.venv-article/installed: article/requirements.lock
+	@$(PYTHON) -m venv --clear .venv-article
+	@.venv-article/bin/python -m pip --disable-pip-version-check -qq \
+	    install --require-hashes -r article/requirements.lock
 	@touch $@
 
 .venv/installed: .venv/locked pyproject.toml

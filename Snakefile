@@ -31,9 +31,11 @@ wildcard_constraints:
 
 
 include: "workflow/rules/figure1.smk"
+include: "workflow/rules/policies.smk"
 include: "workflow/rules/analyses.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/inference.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/cluster.smk"
 
@@ -69,10 +71,11 @@ rule sample:
 rule theory:
     input:
         rules.bounds.output,
+        rules.corrected.output,
         rules.certificates.output if CERTIFICATE_TABLES else [],
         analysis_outputs("theory"),
     message:
-        "Bounds, certificates, slopes, effects and schedules are there"
+        "Bounds, corrected theorems, certificates, slopes, effects and schedules are there"
 
 
 rule compare:

@@ -30,6 +30,7 @@ LOCKED = {
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 REQUIRED = [
     *PROJECT["project"]["dependencies"],
+    *(item for group in PROJECT["project"]["optional-dependencies"].values() for item in group),
     *(item for group in PROJECT["dependency-groups"].values() for item in group),
 ]
 

@@ -40,6 +40,10 @@ can also be given on the command line, `snakemake --config study=mine seeds=40`.
 that cannot be run is refused before the first job, in one line that names the key, its value and
 what is allowed.
 
+Studies of environments that people know are in `environments/`: `make figures
+CONFIG=config/environments/frozen-lake.yaml` runs one, and `make environments` all of them, with
+pictures of the learned policies and a table of verdicts, `results/environments/environments.csv`.
+
 This page is made from the schemas in `workflow/schemas` by `make docs`.
 
 | key | default | meaning |

@@ -31,12 +31,17 @@ def pairs(scores, standing):
     return scores.loc[scores["standing"] == standing, [*STEPS]].to_numpy().tolist()
 
 
-def main(results):
+def main(results, study_file=None):
     config = validation.read(ROOT / "config/config.yaml")
+    record, tables = {}, []
+    if study_file:  # whose races are added
+        config = readings.overlay(config, validation.read(Path(study_file)))
+        record, tables = races.load_record(ROOT), [pd.read_csv(ROOT / races.SCORES)]
     loaded = study.load_readings(config, ROOT)
     configs = study.calibrated(readings.configurations(config, loaded), config)
-    tables, record = [], {}
     for (folder, algorithm), raced in races.distinct(configs).items():
+        if races.recorded(record, raced, algorithm):
+            continue
         name = f"{folder}{algorithm}"
         scores = storage.read_table(Path(results, f"{folder}calibration/{algorithm}.csv"))
         tables.append(scores.assign(race=name)[["race", *scores]])
@@ -55,4 +60,4 @@ def main(results):
 
 if __name__ == "__main__":
     with validation.one_line("error", OSError):
-        main(sys.argv[1])
+        main(*sys.argv[1:])

@@ -24,10 +24,17 @@ FOLDERS = ("config", "notebooks", "profiles", "src", "workflow")
 SAMPLE = ("sample",)  # targets of the workflow
 DEFAULT = (*SAMPLE, "all")
 FULL = (*DEFAULT, "claims", "theory")
+# Studies that infer N and confirm the verdicts, with the target of each.
+BESIDE = {"pilot": "verdict_table", "inference": "infer", "confirmation": "verdict_table"}
 # The races of the study itself, which results otherwise take from the record.
 RACES = [f"results/races/calibration/{name}.csv" for name in ("npgpd_hf", "zpgpd_hf")]
 RACED = ("--configfile", "config/races.yaml")
-MAKE = {"all": "make figures", "claims": "make claims", "theory": "make theory"}
+MAKE = {
+    "all": "make figures",
+    "claims": "make claims",
+    "theory": "make theory",
+    "infer": "make infer",
+}
 SHOWN = 5  # differences of a table
 
 
@@ -55,7 +62,8 @@ def compare(folder, results, figures, targets, exact):
 
     Returns, by heading and by what was compared, lines that differ, or why nothing was compared.
     """
-    again = [table for table in TABLES if table.target in targets]
+    made = (*targets, "infer") if targets == FULL else targets
+    again = [table for table in TABLES if table.target in made]
     run = checks.check_tables(REFERENCE, folder / results, again, exact)
     there = checks.check_tables(REFERENCE, ROOT / results, TABLES, exact, partial=True)
     drawn = {"the reference": checks.check_drawings(REFERENCE, ROOT / figures, exact)}
@@ -63,7 +71,9 @@ def compare(folder, results, figures, targets, exact):
     if raced.exists():
         run["races"] = checks.check_races(ROOT / SCORES, raced, exact)
     if targets == FULL:
+        inferred = folder / "results/inference/figures"
         drawn["the study"] = checks.check_figures(folder / figures, ROOT / figures, exact)
+        drawn["the inference"] = checks.check_figures(inferred, ROOT / figures, exact)
     skipped = {
         table.name: f"run `{MAKE[table.target]}` or `make verify FULL=1`"
         for table in TABLES
@@ -112,6 +122,9 @@ def main():
     results = next(folder.glob("results/*"), folder).relative_to(folder)
     if not (failed or arguments.write) and arguments.full and results.name == "paper":
         failed = run_workflow(folder, [*options, *RACED], RACES)
+        for name, target in BESIDE.items():
+            file = ["--configfile", f"config/{name}.yaml"]
+            failed = failed or run_workflow(folder, [*options, *file], [target])
     sections = {"Files": {"code": checks.check_files(ROOT, *checks.CODE)}}
     if not arguments.write:
         sections["Files"]["reference, figures"] = checks.check_files(ROOT, "reference", "figures")

@@ -82,7 +82,7 @@ class Case:
         return options.get("states", study[0]), options.get("actions", study[1])
 
 
-def run_cases(cases, cmdp, calibrated, choices=None):
+def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
     r"""Run cases one after the other.
 
     Parameters
@@ -95,22 +95,47 @@ def run_cases(cases, cmdp, calibrated, choices=None):
         Calibrated :math:`(\eta_1, \eta_2)`, if a case asks for them.
     choices : dict, optional
         Made by :func:`read_choices`, if a case asks for it.
+    return_policies : bool
+        Whether to return the policies that the runs end with, too.
 
     Returns
     -------
-    pandas.DataFrame
-        Traces of :func:`pgpd_hf.run`, with the columns of each case's labels and
-        :data:`DESCRIPTION` where it has labels.
+    traces : pandas.DataFrame
+        Of :func:`pgpd_hf.run`, with the columns of each case's labels and :data:`DESCRIPTION` where
+        it has labels.
+    policies : pandas.DataFrame
+        If `return_policies`: algorithm, evaluators, seed, state, action, probability.
     """
     made = {}
-    tables = []
+    tables, policies = [], []
     for case in _merged(_chosen(case, choices) for case in cases):
         key = json.dumps(case.environment, sort_keys=True)
         if key not in made:  # neighbours share their environment: the last one is enough
             own = cmdp if case.environment is None else environments.make(case.environment)
             made = {key: (own, solve(own))}
-        tables.append(_run(case, *made[key], calibrated))
-    return pd.concat(tables, ignore_index=True)
+        trace, last = _run(case, *made[key], calibrated)
+        tables.append(trace)
+        policies.append(_policy_table(case, last))
+    traces = pd.concat(tables, ignore_index=True)
+    return (traces, pd.concat(policies, ignore_index=True)) if return_policies else traces
+
+
+def policy_array(table):
+    """Policies of a table as an array.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Policies of one algorithm and M, made by :func:`run_cases`.
+
+    Returns
+    -------
+    ndarray, float64, shape (seeds, S, A)
+        By increasing seed.
+    """
+    table = table.sort_values(["seed", "state", "action"])
+    shape = (table["seed"].nunique(), table["state"].nunique(), -1)
+    return table["probability"].to_numpy().reshape(shape)
 
 
 def blocks(items, seconds, minutes, most=None):
@@ -189,25 +214,44 @@ def _run(case, cmdp, optimum, calibrated):
     purpose = case.purpose
     if case.stream_keys is not None:
         purpose += ": " + json.dumps({**case.stream_keys, **setting}, sort_keys=True)
-    trace = run(
+    trace, policies = run(
         cmdp,
         case.algorithm,
         seeds=case.seeds,
         checkpoints=case.checkpoints,
         purpose=purpose,
         optimum=optimum,
+        return_policies=True,
         # The exact limit of an algorithm has its settings, but not all of its options.
         **kind.known(setting),
     )
     if case.labels is None:
-        return trace
+        return trace, policies
     steps = dict(zip(STEPS, steps_of(setting), strict=True))
     described = {"perturbation": None, **setting, **steps, "value_bound": cmdp.value_bound}
     described |= {"states": cmdp.states, "actions": cmdp.actions}
     described |= {"optimal_multiplier": optimum.multiplier, **case.labels}
     columns = {name: described[name] for name in (*case.labels, *DESCRIPTION)}
     # Missing numbers stay numbers, so that a column has one type in all tables.
-    return trace.assign(**{name: np.nan if x is None else x for name, x in columns.items()})
+    columns = {name: np.nan if x is None else x for name, x in columns.items()}
+    return trace.assign(**columns), policies
+
+
+def _policy_table(case, policies):
+    """Probabilities of the policies that runs end with, a row for each."""
+    seeds, states, actions = np.indices(policies.shape).reshape(3, -1)
+    phases = case.setting.get("phases") or [{}]
+    evaluators = phases[-1].get("evaluators", case.setting.get("evaluators"))
+    return pd.DataFrame(
+        {
+            "algorithm": case.algorithm,
+            "evaluators": pd.array([evaluators], "Int64").repeat(policies.size),
+            "seed": np.sort(case.seeds)[seeds],
+            "state": states,
+            "action": actions,
+            "probability": policies.ravel(),
+        }
+    )
 
 
 def read_choices(table):

@@ -31,7 +31,10 @@ START = 10.0  # imports, and kernels to compile on a node that has none of them 
 ANALYSIS = 60.0  # of a job that only reads: a notebook, its pictures and its page
 CERTIFIED_ITERATION = 3e-4  # with every part of its error
 CERTIFIED_DRAW = 0.2  # a small random CMDP and its certificate
-BOUND_RUN = 2.0  # of the checks of all lemmas
+BOUND_RUN = 6.0  # of the checks of all lemmas and theorems
+BOUND_CELL = 0.5  # of bounds with their best step sizes, and first lengths
+SEEN = 4  # times the time of a run, to keep what it shows
+PROOF_CASE = 3.0  # of the checks of all steps of the proofs
 
 # Megabytes.
 JOB = 950  # Python with its packages, and the two Snakemakes of a Slurm job around it

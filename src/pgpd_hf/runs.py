@@ -6,6 +6,7 @@ iterates and not only over those at checkpoints.
 """
 
 import itertools
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -25,6 +26,7 @@ COLUMNS = tuple(
     ).split()
 )
 METRICS = ("optimality_gap", "constraint_violation")
+CUT_OFF = 2e-4  # largest share of a value that trajectories miss by default
 _CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
 _CHUNK_ENTRIES = 2**15  # of policies that are evaluated at once: 256 KiB
 _CHUNK_ITERATIONS = 512
@@ -42,7 +44,7 @@ def run(
     iterations=None,
     evaluators=_NOT_GIVEN,
     pairs=1,
-    horizon=80,
+    horizon=None,
     phases=None,
     primal_step=None,
     dual_step=None,
@@ -64,6 +66,7 @@ def run(
     threads=1,
     purpose="run",
     optimum=None,
+    return_policies=False,
 ):
     r"""Run an algorithm once per seed and evaluate it exactly.
 
@@ -82,15 +85,17 @@ def run(
         returns itself. May be left out for algorithms that ask nobody.
     pairs : int
         N, rounds of trajectories and questions per iteration.
-    horizon : int
-        H; a trajectory has H + 1 steps.
+    horizon : int, optional
+        H; a trajectory has H + 1 steps. By default :func:`default_horizon`, which is 80 up to
+        :math:`\gamma = 0.9`.
     phases : list of dict, optional
         For runs whose M, N or H change on the way: each phase has its own `iterations`, and those
         of `evaluators`, `pairs` and `horizon` that differ from the arguments. A phase takes over
         the state of the one before it. Step sizes are the same in all phases; those left to the
         theorem are for the total number of iterations.
     primal_step, dual_step : float, optional
-        :math:`\eta_1, \eta_2 \ge 0`; by default those of the algorithm's theorem.
+        :math:`\eta_1, \eta_2 \ge 0`; by default those of the algorithm's theorem, which are very
+        small for ZPGPD-HF. :func:`pgpd_hf.choose_steps` races for better ones.
     multiplier_bound : float, optional
         Upper end of :math:`\Lambda`; by default :math:`2/((1-\gamma)\xi)`.
     link : str
@@ -120,14 +125,18 @@ def run(
         Name of a family of random streams; runs with different purposes share no random numbers.
     optimum : Optimum, optional
         Of this CMDP, if known; by default it is found by a linear program.
+    return_policies : bool
+        Whether to return the policies that the runs end with, too.
 
     Returns
     -------
-    pandas.DataFrame
+    trace : pandas.DataFrame
         Columns :data:`COLUMNS`, sorted by seed and iteration. `evaluators` is <NA> for infinitely
         many, and with phases the number that the next iteration asks. `constraint_violation` is
         :math:`b - V_g` and `optimality_gap` is :math:`V_r^\star - V_r`, both signed; `mean_*` are
         averages over iterates 0..iteration. `queries` and `steps` are cumulative.
+    policies : ndarray, float64, shape (seeds, S, A)
+        If `return_policies`: after the last iteration, by increasing seed.
 
     Raises
     ------
@@ -160,7 +169,7 @@ def run(
     options = {
         "evaluators": evaluators,
         "pairs": pairs,
-        "horizon": horizon,
+        "horizon": default_horizon(cmdp.discount) if horizon is None else horizon,
         "primal_step": primal_step,
         "dual_step": dual_step,
         "multiplier_bound": multiplier_bound,
@@ -200,7 +209,36 @@ def run(
         return _trace(algorithms, optimum, seed, initial_policy, grid, purpose)
 
     with ThreadPoolExecutor(threads) as pool:
-        return pd.concat(pool.map(trace, seeds), ignore_index=True)
+        traces, last = zip(*pool.map(trace, seeds), strict=True)
+    table = pd.concat(traces, ignore_index=True)
+    return (table, np.stack(last)) if return_policies else table
+
+
+def default_horizon(discount):
+    r"""Horizon that cuts off as little of a return as the paper's does.
+
+    Parameters
+    ----------
+    discount : float
+        :math:`\gamma` in [0, 1).
+
+    Returns
+    -------
+    int
+        The paper's H = 80, or the smallest with :math:`\gamma^{H+1} \le` :data:`CUT_OFF` if that is
+        longer: the share of the largest value that comes after H + 1 steps.
+
+    Examples
+    --------
+    >>> from pgpd_hf.runs import default_horizon
+    >>> default_horizon(0.9), default_horizon(0.99)
+    (80, 847)
+    """
+    shortest = Setting.horizon
+    if discount == 0:
+        return shortest
+    needed = math.ceil(math.log(CUT_OFF) / math.log(discount)) - 1
+    return min(max(shortest, needed), LARGEST["horizon"])
 
 
 def checkpoint_grid(iterations, points=100):
@@ -418,7 +456,7 @@ def _trace(algorithms, optimum, seed, initial_policy, grid, purpose):
         "mean_constraint_violation": threshold - means[1],
         **_costs(algorithms, grid),
     }
-    return pd.DataFrame(trace, columns=list(COLUMNS))
+    return pd.DataFrame(trace, columns=list(COLUMNS)), policies[-1]
 
 
 def _costs(algorithms, grid):

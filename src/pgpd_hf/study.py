@@ -9,18 +9,27 @@ for another study it would be refused or would mean something else. It is taken 
   study says it itself: settings of bounds and readings with an environment of their own, and the
   numbers of random instances;
 * if a study drops an algorithm (`zpgpd_hf: null`), all that is about it;
-* readings that estimate without bias where that is impossible: few people, or large returns.
+* readings that it has not chosen and that its environment, M or H make impossible, such as
+  estimates without bias from few people.
+
+And some defaults are made to fit another environment: the horizon, and Theorem 2's perturbation
+radius where it is no number that can be used.
 """
 
 import copy
 import math
 from pathlib import Path
 
-from pgpd_hf import analyses, claims, resources, sweeps
+from pgpd_hf import analyses, claims, environments, resources, sweeps
+from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
 from pgpd_hf.analyses import instances
 from pgpd_hf.cases import Case, blocks
+from pgpd_hf.core.links import get_link
+from pgpd_hf.runs import CUT_OFF, default_horizon
 from pgpd_hf.studies import configuration, races, readings
 from pgpd_hf.support import validation
+
+_RADIUS = 1.0  # as in config/readings/fixed-mu.yaml
 
 
 def admit(config, folder, own, defaults):
@@ -51,6 +60,7 @@ def admit(config, folder, own, defaults):
     """
     schema = load_schema(folder, "config")
     validation.conform(config, schema)
+    _refuse_contradictions(own.get("environment", {}), defaults["environment"])
     config, lines = settle(config, folder, own, defaults)
     configuration.check(config, schema)
     configuration.check_bounds(config, schema)
@@ -77,16 +87,31 @@ def settle(config, folder, own, defaults):
         As of :func:`admit`, but without what is about races.
     """
     config = copy.deepcopy(config)
-    if "name" in config["environment"] and not configuration.is_random(config["environment"]):
+    if environments.split(config["environment"])[0] not in ("random", "file"):
         # The keys of config/config.yaml are those of random environments.
         config["environment"] = copy.deepcopy(own["environment"])
     dropped = [name for name, options in config["algorithms"].items() if not options]
     lines = [_drop(config, name, folder) for name in dropped]
     lines += _leave_out(config, folder, own, defaults)
-    lines += _leave_out_unreadable(config, folder, own)
+    lines += _fit(config, own, defaults)
+    lines += _leave_out_impossible(config, folder, own, defaults)
     record = races.load_record(folder)
     config["claims"]["ties"] = races.ties(record, config) | config["claims"]["ties"]
     return config, lines
+
+
+def _refuse_contradictions(own, defaults):
+    """Refuse an environment that is described twice."""
+    kinds = [key for key in ("name", "gymnasium", "file") if own.get(key) is not None]
+    if len(kinds) > 1:
+        raise ValueError(f"environment: {' or '.join(kinds)} expected, not both")
+    beside = [key for key, value in own.items() if defaults.get(key, value) != value]
+    idle = sorted(set(beside) - {"file"})
+    if kinds == ["file"] and idle:
+        raise ValueError(
+            f"environment.{idle[0]}: the CMDP in {own['file']} has one of its own; "
+            f"leave {idle[0]} out, or change it there"
+        )
 
 
 def _drop(config, algorithm, folder):
@@ -95,6 +120,8 @@ def _drop(config, algorithm, folder):
     tables = [config[part]["iterations"] for part in ("rates", "certificates")]
     tables += [config[part]["algorithms"] for part in ("schedules", "grid")]
     tables += [sweep["algorithms"] for sweep in config["sweeps"].values()]
+    groups = config["claims"]["instances"]["groups"].values()
+    tables += [group["algorithms"] for group in groups if "algorithms" in group]
     for table in tables:
         for name in [name for name in table if sweeps.studied(name) == algorithm]:
             del table[name]
@@ -150,8 +177,6 @@ def _leave_out(config, folder, own, defaults):
         _remove(config, key, names)
     listed = "; ".join(f"{key}: {', '.join(names)}" for key, names in left.items() if names)
     if not random:
-        idle = [] if "name" in config["environment"] else changed  # keys beside a file
-        listed = "; ".join(filter(None, [*idle, listed]))
         what = configuration.describe(config["environment"])
         reason = f"because the CMDP {what} is one, and there is nothing to draw others from"
         advice = ""
@@ -164,24 +189,83 @@ def _leave_out(config, folder, own, defaults):
     return [f"left out, {reason}: {listed}{advice}"] if listed else []
 
 
-def _leave_out_unreadable(config, folder, own):
-    """Remove readings that the study has not chosen itself and whose estimator is refused."""
-    if _says(own, ("claims", "readings")):
+def _fit(config, own, defaults):
+    """Make defaults fit the environment, and say what they are."""
+    options = config["environment"]
+    single = not configuration.is_random(options)
+    if not single and options["discount"] == defaults["environment"]["discount"]:
+        return []
+    cmdp, lines = configuration.environment(config), []
+    usual = defaults["horizon"]
+    if not _says(own, ("horizon",)) and (fit := default_horizon(cmdp.discount)) != usual:
+        config["horizon"] = fit
+        for name, setting in config["bounds"]["settings"].items():
+            if not _says(own, ("bounds", "settings", name, "horizon")):
+                setting["horizon"] = fit
+        lines.append(
+            f"horizon: {fit} instead of {usual}, so that at most {CUT_OFF:g} of the largest value "
+            f"comes after the end of a trajectory (discount {cmdp.discount:g})"
+        )
+    lines += [
+        line for name in config["algorithms"] if (line := _fit_radius(config, own, name, cmdp))
+    ]
+    if not single:
+        return lines
+    most = f"values lie in [0, {cmdp.value_bound:g}]"
+    if cmdp.value_bound > 1 + 1e-9:
+        most += (
+            ", where votes are almost unanimous and say little; divide rewards, utilities, "
+            f"threshold and scale by {cmdp.value_bound:g} for values in [0, 1]"
+        )
+    lengths = ", ".join(f"{it['iterations']} ({name})" for name, it in config["algorithms"].items())
+    settled = "whether the curves settle by then is among the statements of claims.csv"
+    return [f"scale: {most}", *lines, f"iterations: {lengths}; {settled}"]
+
+
+def _fit_radius(config, own, algorithm, cmdp):
+    """Say which perturbation radius an algorithm has; replace Theorem 2's where it is no use."""
+    options, key = config["algorithms"][algorithm], f"algorithms.{algorithm}.perturbation"
+    if options.get("perturbation") != "theorem" or _says(own, tuple(key.split("."))):
+        return ""
+    link, bound = get_link(config["link"]), cmdp.return_bound(config["horizon"])
+    numbers = dict.fromkeys([*config["evaluators"], *config["rates"]["evaluators"]])
+    radii = {
+        "inf" if m is None else m: theorem_perturbation(
+            cmdp.discount, config["horizon"], m, link, bound
+        )
+        for m in numbers
+    }
+    listed = ", ".join(f"{radius:.3g} (M = {m})" for m, radius in radii.items())
+    widest = math.sqrt(2 * cmdp.states)  # no two policies are further apart
+    if 0 < min(radii.values()) and max(radii.values()) <= widest:
+        noise = ""
+        if None in config["evaluators"]:
+            noise = "; noise grows like 1/mu, so that M = inf may do worse than few people"
+        return f"{key}: Theorem 2's, {listed}{noise}"
+    options["perturbation"] = _RADIUS
+    return (
+        f"{key}: {_RADIUS} instead of Theorem 2's, {listed}, of which some are zero or beyond all "
+        f"policies, which are at most sqrt(2 |S|) = {widest:.3g} apart"
+    )
+
+
+def _leave_out_impossible(config, folder, own, defaults):
+    """Remove readings that the study has not chosen itself and that cannot be run."""
+    what = ("environment", "evaluators", "link", "horizon")
+    if _says(own, ("claims", "readings")) or all(config[key] == defaults[key] for key in what):
         return []
     refused = {}
     for name, reading in load_readings(config, folder).items():
-        merged = readings.overlay(config, reading["config"])
-        changed = reading["config"].get("algorithms", {})
-        for algorithm in [key for key in changed if "estimator" in changed[key]]:
-            for evaluators in merged["evaluators"]:
-                setting = configuration.run_setting(merged, algorithm, evaluators)
-                try:
-                    configuration.require_estimates(merged, setting)
-                except ValueError as error:
-                    refused[name] = error
-    _remove(config, "claims.readings", list(refused))
-    reasons = set(map(str, refused.values()))
-    return [f"left out: claims.readings: {', '.join(refused)} ({min(reasons)})"] if refused else []
+        try:
+            configuration.check_runs(readings.overlay(config, reading["config"]))
+        except ValueError as error:
+            refused.setdefault(str(error), []).append(name)
+    for names in refused.values():
+        _remove(config, "claims.readings", names)
+    return [
+        f"left out: claims.readings: {', '.join(names)} ({reason})"
+        for reason, names in refused.items()
+    ]
 
 
 def load_readings(config, folder):
@@ -266,7 +350,7 @@ def work(config, algorithm, evaluators):
     """
     settings = [configuration.run_setting(config, algorithm, number) for number in evaluators]
     return [
-        (seed, [Case(algorithm, setting, (seed,)) for setting in settings])
+        (seed, [Case(algorithm, setting, (seed,), config["streams"]) for setting in settings])
         for seed in range(config["seeds"])
     ]
 
@@ -400,6 +484,30 @@ def judged(config, loaded):
     }
 
 
+def trials(configs, judged):
+    """Tables of verdicts by N, the number of pairs that a question is about.
+
+    Parameters
+    ----------
+    configs : dict
+        Made by :func:`calibrated`.
+    judged : dict
+        Made by :func:`judged`.
+
+    Returns
+    -------
+    dict
+        Folders by N, which is the same for all algorithms of a folder.
+    """
+    found = {}
+    for folder in judged:
+        algorithms = configs[folder]["algorithms"] if folder in configs else {}
+        numbers = {options["pairs"] for options in algorithms.values()}
+        if len(numbers) == 1:
+            found.setdefault(numbers.pop(), []).append(folder)
+    return found
+
+
 def table_megabytes(config):
     """Memory for all traces that one table or notebook may be made from.
 
@@ -417,6 +525,37 @@ def table_megabytes(config):
     numbers = sum(len(group["numbers"]) for group in options["groups"].values())
     seeds = config["seeds"] + options["seeds"] * numbers
     return resources.ROW * 200 * len(config["algorithms"]) * len(config["evaluators"]) * seeds
+
+
+def bound_seconds(config, name):
+    """Time that the corrected bounds of a study take.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+    name : {"lengths", "seen"}
+        Which table of them.
+
+    Returns
+    -------
+    float
+        Seconds of one core.
+    """
+    options, size = config["bounds"]["corrected"], configuration.size(config)
+    seconds = 0.0
+    for part in options["seen"]:
+        lengths = part["iterations"]
+        if name == "lengths":
+            lengths = [t for t in options["iterations"] if part["pairs"] * t <= options["measured"]]
+        for evaluators in config["evaluators"]:
+            setting = {"pairs": part["pairs"], "horizon": config["horizon"]}
+            setting |= {"iterations": sum(lengths), "evaluators": evaluators}
+            run = resources.run_seconds("npgpd_hf", setting, *size)
+            # Two ways to read votes; of lengths, three corrected statements and the printed one.
+            times = 2 * resources.SEEN if name == "seen" else 7
+            seconds += times * options["seeds"] * run + 7 * resources.BOUND_CELL
+    return seconds
 
 
 def certificate_seconds(config, algorithm):

@@ -139,7 +139,7 @@ def test_new_criterion_is_one_function_and_a_new_statement_one_entry(tmp_path, r
     options = {"test": "ends_below", "algorithm": "npgpd_hf", "column": "optimality_gap"}
     options |= {"evaluators": [64, 256], "limit": 0.1}
     entry = {"source": "line 1", "quote": "q", "statement": "s", "criterion": options}
-    content = {"level": 0.01, "claims": {"mine": entry}}
+    content = {"level": 0.01, "alternative": 0.05, "claims": {"mine": entry}}
     claims = load_claims(write(tmp_path, content), schema("claims"))
     row = judge(claims, worlds.seed_evidence(worlds.paper())).iloc[0]
     assert row["verdict"] == "reproduced"
@@ -186,6 +186,7 @@ def test_own_statements_come_from_files_of_ones_own(tmp_path):
     ("content", "message"),
     [
         ({"level": 0.1, "claims": {"mine": OWN}}, "level: only .*claims.yaml says it"),
+        ({"alternative": 0.1, "claims": {"mine": OWN}}, "alternative: only .*claims.yaml says it"),
         ({"claims": {EQUAL: OWN}}, f"claims.{EQUAL}: .*claims.yaml has a statement so named"),
         ({"claims": {"mine": OWN | {"colour": "red"}}}, "claims.mine: unknown key 'colour'"),
         (
@@ -229,6 +230,7 @@ def test_every_headline_statement_says_what_would_refute_it():
     [
         ({"level": 0.7}, "level"),
         ({"level": None}, "level"),
+        ({"alternative": 0}, "alternative"),
         ({"claims": {}}, "claims"),
         ({"extra": 1}, "unknown key 'extra'"),
         ({"claims": {"a": {"source": "x"}}}, "missing"),
@@ -250,7 +252,8 @@ def test_file_that_is_no_yaml_is_refused_in_one_line(tmp_path):
 
 
 def test_every_reading_can_be_run():
-    listed = CONFIG["claims"]["readings"]
+    inference = yaml.safe_load((ROOT / "config/inference.yaml").read_text())
+    listed = {*CONFIG["claims"]["readings"], *inference["claims"]["readings"]}
     assert sorted(listed) == NAMES
     loaded = {
         name: readings.load_reading(ROOT / "config/readings", name, schema("reading"))

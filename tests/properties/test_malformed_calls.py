@@ -47,6 +47,9 @@ CMDP = {
     "discount": [*NO_NUMBER, *NEGATIVE, 1, 1.5, 1e300],
     "threshold": NO_NUMBER,
     "scale": [*NO_NUMBER, *NEGATIVE, 0],
+    "value_unit": [*NO_NUMBER, *NEGATIVE, 0],
+    "value_zero": NO_NUMBER,
+    "map": [3, "map", {}, np.ones(3), (1, 2, 3), ("S", [0], [0, 1])],
 }
 RANDOM = {
     "states": [*NO_INTEGER, 0, 10**6, 10**30],
@@ -65,7 +68,7 @@ RUN = {
     "seeds": [*FEW, [0, 0], range(0)],
     "iterations": [*NO_INTEGER, 0, 10**10, 10**30],
     "pairs": [*NO_INTEGER, 0, 10**6, 10**30],
-    "horizon": [*NO_INTEGER, 10**6, 10**30],
+    "horizon": [value for value in NO_INTEGER if value is not None] + [10**6, 10**30],
     "link": NO_NAME,
     "directions": NO_NAME,
     "estimator": NO_NAME,
@@ -97,6 +100,37 @@ RUN["purpose"] = [None, 3, object(), b"run", ["run"], math.nan]
 FUNCTIONS = {
     "CMDP": (lambda **given: pgpd_hf.CMDP(**{**ARRAYS, **given}), CMDP),
     "random_cmdp": (pgpd_hf.random_cmdp, RANDOM),
+    "ding_cmdp": (
+        pgpd_hf.ding_cmdp,
+        {"seed": [*NO_INTEGER, 10**30], "threshold": NO_NUMBER, "scale": NO_NAME},
+    ),
+    "media_streaming": (
+        pgpd_hf.media_streaming,
+        {"buffer": [*NO_INTEGER, 0, 1]}
+        | {name: [*NO_NUMBER, *NEGATIVE, 1.5] for name in ("fast", "slow", "leaving", "at_most")},
+    ),
+    "choose_steps": (
+        lambda **given: pgpd_hf.choose_steps(
+            **{
+                "cmdp": EXAMPLE,
+                "algorithm": "npgpd_hf",
+                "evaluators": 4,
+                "iterations": 5,
+                "candidates": {"primal_step": [0.1], "dual_step": [0.1]},
+                "seeds": 1,
+                **given,
+            }
+        ),
+        {name: RUN[name] for name in ("cmdp", "algorithm", "evaluators", "iterations", "pairs")}
+        | {"candidates": [3, "few", [], {"primal_step": [0.1]}, {"primal_step": 1, "dual_step": 1}]}
+        | {"seeds": [*NO_INTEGER, 0, 10**6], "threads": RUN["threads"]},
+    ),
+    "plot_policy": (
+        lambda **given: pgpd_hf.plot_policy(
+            **{"cmdp": EXAMPLE, "policy": np.full((3, 2), 0.5), **given}
+        ),
+        {"cmdp": RUN["cmdp"], "policy": NO_POLICY},
+    ),
     "run": (
         lambda **given: pgpd_hf.run(
             **{

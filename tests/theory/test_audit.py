@@ -40,6 +40,15 @@ def test_every_test_that_the_audit_names_exists():
     assert not {name for name in named if f"def {name}(" not in sources}
 
 
+def test_commands_of_the_letter_to_the_authors_select_tests():
+    letter = (AUDIT.parent / "for-the-authors.md").read_text()
+    commands = re.findall(r"`pytest (\S+) -k (\w+)`", letter)
+    assert len(commands) >= 10
+    for file, name in commands:
+        source = (AUDIT.parents[1] / file).read_text()
+        assert re.search(rf"^def \w*{name}\w*\(", source, re.MULTILINE), (file, name)
+
+
 def test_table_of_bounds_says_what_the_audit_found():
     """The column `audit` of bounds.csv is the most severe finding about a statement."""
     found = {}

@@ -40,8 +40,8 @@ def table(name):
 
 @cache
 def text(name):
-    """The prose of the README or the audit, without markup and line breaks."""
-    found = (ROOT / {"audit": "docs/audit.md", "README": "README.md"}[name]).read_text()
+    """The prose of the README or of a document, without markup and line breaks."""
+    found = (ROOT / ("README.md" if name == "README" else f"docs/{name}.md")).read_text()
     return " ".join(re.sub(r"</?su[bp]>|\*\*|`", "", found).split())
 
 
@@ -146,6 +146,42 @@ def test_readme_says_what_the_verdicts_are():
     readings = table("verdicts")["reading"].unique()
     assert not any(counted(reading)["reproduced"] == 14 for reading in readings)
     says("README", "No reading reproduces all 14")
+
+
+def test_readme_says_which_n_and_what_fresh_data_confirm():
+    found = table("inference").set_index("pairs")
+    assert found["standing"].to_dict() | {2: "tied"} == {
+        **{1: "inferred", 20: "worse"},
+        **dict.fromkeys([2, 3, 5, 10], "tied"),
+    }
+    assert {CONFIG["algorithms"][name]["pairs"] for name in ("npgpd_hf", "zpgpd_hf")} == {1}
+    says("README", "N = 1, 2, 3, 5 and 10 cannot be told apart; N = 20 can")
+    under = table("inference_verdicts").set_index(["reading", "claim"])["verdict"]
+    for reading in ("N = 20", "40 instances, N = 20"):
+        assert under[reading, "zpgpd-gap-16-markedly-worse"] == "contradicted"
+    says("README", "since 16 evaluators are then not markedly worse")
+
+    fresh = report.of_experiment(table("confirmation")).set_index(["reading", "claim"])
+    assert fresh.groupby("reading")["units"].max().to_dict() == {
+        "default": 300,
+        "250 fresh instances": 250,
+    }
+    for reading in ("default", "250 fresh instances"):
+        verdicts = fresh.loc[reading]["verdict"]
+        assert Counter(verdicts)["reproduced"] == 12
+        assert verdicts["zpgpd-gap-steady-state"] == "contradicted"
+        assert verdicts["zpgpd-gap-more-sensitive"] == "inconclusive"
+    says("README", "on 250 other environments and on 300 other seeds 12 of the 14 are reproduced")
+
+
+def test_pilot_study_needs_the_units_that_the_studies_have():
+    needed = table("power").set_index(["reading", "claim"])["needed"]
+    assert needed["default"].max() == 300 == CONFIG["claims"]["own_seeds"]
+    says("claims", "the statement that needs most takes 300 seeds")
+    steady = needed["20 instances, N = 1"]["zpgpd-gap-steady-state"]
+    assert steady > 10_000
+    assert needed["20 instances, N = 1"].drop("zpgpd-gap-steady-state").max() == 250
+    says("claims", "it takes 250 instances with two seeds each", "no number of instances")
 
 
 def test_readme_says_what_margins_do():

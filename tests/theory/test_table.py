@@ -56,10 +56,11 @@ def test_table_has_every_item_and_every_bound_holds(name):
     cmdp, setting = STUDIES[name]
     table = check_all(cmdp, setting, seeds=range(3), instance=name)
     assert list(table.columns) == list(bounds_table.COLUMNS)
-    assert list(table["item"].unique()) == list(range(1, 19))
+    assert list(table["item"].unique()) == list(range(1, 24))
     assert len(table) == len(bounds.STATEMENTS)
-    assert table["holds"].notna().all()
-    assert table["holds"].all(), table[~table["holds"]].to_string()
+    # Three runs may not decide about what runs show (item 22).
+    assert set(table.loc[table["holds"].isna(), "item"]) <= {22}
+    assert table["holds"].fillna(True).all(), table.to_string()
     assert np.isfinite(table[["measured", "bound"]]).all(axis=None)
     np.testing.assert_allclose(table["ratio"], table["measured"] / table["bound"])
     assert (table["instance"] == name).all()
@@ -401,12 +402,13 @@ def test_theorems_are_for_their_own_step_sizes(small, setting):
     assert table["reason"].str.contains("for its own step sizes").all()
 
 
-def test_link_whose_inverse_is_too_steep_for_numbers_is_an_error(setting):
+def test_link_whose_inverse_is_too_steep_for_numbers_leaves_rows_empty(setting):
     """Assumption 1; the probit's inverse at a hundred standard deviations."""
     cmdp = random_cmdp(states=3, actions=2, discount=0.99, scale="unit", threshold=30.0)
     steep = replace(setting, link="probit", horizon=800)
-    with pytest.raises(ValueError, match=r"link: Assumption 1.*probit"):
-        check_all(cmdp, steep)
+    table = check_all(cmdp, steep)
+    assert table["holds"].isna().all()
+    assert table["reason"].str.contains(r"link: Assumption 1.*probit").all()
 
 
 def test_no_slack_is_an_error(small, setting):
@@ -429,7 +431,7 @@ def test_one_action_leaves_no_direction(setting):
 def test_discount_zero_has_no_schedule_of_horizons(setting):
     cmdp = random_cmdp(states=3, actions=2, discount=0.0, threshold=0.3)
     table = check_all(cmdp, setting, seeds=range(2))
-    assert set(table.loc[table["holds"].isna(), "item"]) <= {6, 18}
+    assert set(table.loc[table["holds"].isna(), "item"]) <= {6, 18, 22, 23}
     assert "discount: in (0, 1) expected" in table.loc[table["item"] == 18, "reason"].iloc[0]
     assert table["holds"].dropna().all()
 

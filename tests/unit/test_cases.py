@@ -8,7 +8,15 @@ import pandas as pd
 import pytest
 
 from pgpd_hf import cases, environments, random_cmdp, run, solve
-from pgpd_hf.cases import CALIBRATED, DESCRIPTION, Case, blocks, run_cases, with_steps
+from pgpd_hf.cases import (
+    CALIBRATED,
+    DESCRIPTION,
+    Case,
+    blocks,
+    policy_array,
+    run_cases,
+    with_steps,
+)
 
 SETTING = {
     "evaluators": 16,
@@ -36,6 +44,23 @@ def test_case_without_labels_is_a_run(cmdp):
         run_cases([Case("npgpd_hf", SETTING, (0, 2))], cmdp, None),
         run(cmdp, "npgpd_hf", seeds=[0, 2], **SETTING),
     )
+
+
+def test_policies_are_those_that_runs_end_with(cmdp):
+    listed = [
+        Case("npgpd_hf", SETTING | {"evaluators": number}, seeds)
+        for number, seeds in ((16, (2, 0)), (None, (1,)))
+    ]
+    traces, policies = run_cases(listed, cmdp, None, return_policies=True)
+    assert_equal(traces, run_cases(listed, cmdp, None))
+    assert list(policies["evaluators"].unique()) == [16, pd.NA]
+    last = traces[traces["iteration"] == 20]
+    for number, rows in policies.groupby("evaluators", dropna=False):
+        arrays = policy_array(rows)
+        same = last["evaluators"].isna() if number is pd.NA else last["evaluators"] == number
+        values = cmdp.evaluate(arrays)
+        assert values[0].tolist() == last.loc[same.fillna(False), "reward_value"].tolist()
+        assert values[1].tolist() == last.loc[same.fillna(False), "utility_value"].tolist()
 
 
 def test_purpose_and_checkpoints_are_handed_on(cmdp):

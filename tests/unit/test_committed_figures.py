@@ -14,13 +14,13 @@ STEMS = sorted({path.stem for path in FOLDER.iterdir()})
 
 def width(stem):
     """Declared width in inches: panels have one column, the others two."""
-    return style.TWO_COLUMNS if stem in ("figure1", "claims") else style.ONE_COLUMN
+    return style.TWO_COLUMNS if stem in ("figure1", "claims", "pairs") else style.ONE_COLUMN
 
 
 def test_every_figure_has_every_format():
     found = {path.name for path in FOLDER.iterdir()}
     assert found == {f"{stem}.{ending}" for stem in STEMS for ending in style.FORMATS}
-    assert len(STEMS) == 6
+    assert len(STEMS) == 7
 
 
 @pytest.mark.parametrize("stem", STEMS)

@@ -9,7 +9,8 @@ from chance import Z, assert_distributed, assert_mean
 from reference import deterministic_policies
 from scipy import stats
 
-from pgpd_hf import CMDP, environments, random_cmdp, solve
+from pgpd_hf import CMDP, ding_cmdp, environments, media_streaming, random_cmdp, solve
+from pgpd_hf.core.optima import METHODS
 
 # Random instances (Section 5).
 
@@ -106,6 +107,62 @@ def test_only_one_word_may_stand_for_the_threshold(threshold):
         random_cmdp(threshold=threshold)
 
 
+# Published ones.
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("scale", ["normalized", "unit"])
+def test_optimum_of_ding_et_al_is_the_known_one(scale, method):
+    cmdp = ding_cmdp(scale=scale)
+    optimum = solve(cmdp, method)
+    assert optimum.reward_value / cmdp.value_unit == pytest.approx(4.462444, abs=5e-7)
+    assert optimum.multiplier == pytest.approx(0.2427, abs=5e-5)
+
+
+def test_buffer_of_media_streaming_moves_by_the_difference_of_two_coins():
+    """Arrival minus departure; what would leave the buffer at either end stays."""
+    cmdp = media_streaming(5, fast=0.8, slow=0.25, leaving=0.6)
+    for action, arriving in enumerate((0.25, 0.8)):
+        for state in range(5):
+            row = np.zeros(5)
+            for packet, p in ((1, arriving), (0, 1 - arriving)):
+                for gone, q in ((1, 0.6), (0, 0.4)):
+                    row[np.clip(state + packet - gone, 0, 4)] += p * q
+            np.testing.assert_allclose(cmdp.transition[state, action], row, atol=1e-15)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_constraint_of_media_streaming_binds(method):
+    """Always slow misses it; the value of always slow by the recursion from an empty buffer."""
+    cmdp = media_streaming()
+    assert solve(cmdp, method).utility_value == pytest.approx(0.9)
+    assert solve(cmdp, method).multiplier == pytest.approx(1.0572487, abs=1e-6)
+    always = np.tile([1.0, 0.0], (20, 1))
+    reward, utility = cmdp.evaluate(always)
+    assert reward == pytest.approx(1)
+    law, empty = np.eye(20)[10], 0.0
+    for t in range(600):
+        empty += 0.05 * 0.95**t * law[0]
+        law = law @ cmdp.transition[:, 0]
+    assert utility == pytest.approx(1 - empty, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "value"),
+    [
+        (ding_cmdp, "seed", -1),
+        (ding_cmdp, "scale", "log"),
+        (ding_cmdp, "threshold", None),
+        (media_streaming, "buffer", 1),
+        *[(media_streaming, name, 1.1) for name in ("fast", "slow", "leaving", "at_most")],
+        (media_streaming, "discount", 1),
+    ],
+)
+def test_bad_argument_of_a_published_environment_is_named(make, name, value):
+    with pytest.raises(ValueError, match=f"^{name}: "):
+        make(**{name: value})
+
+
 # Kinds, found by their names.
 
 EXPERIMENT = {
@@ -167,7 +224,9 @@ def test_new_kind_takes_one_file():
 
 @pytest.mark.usefixtures("another_kind")
 def test_kind_that_is_not_asked_for_is_not_imported():
-    assert environments.kinds() == ["broken", "coin", "file", "random"]
+    assert environments.kinds() == [
+        *("broken", "coin", "ding", "file", "gymnasium", "media_streaming", "random")
+    ]
     environments.make({"name": "coin", "threshold": 1.5})
     with pytest.raises(ModuleNotFoundError, match="a_library_that_nobody_has"):
         environments.make({"name": "broken"})
@@ -179,7 +238,8 @@ def test_kind_that_is_not_asked_for_is_not_imported():
     [
         (
             {"name": "maze"},
-            "name: one of broken, coin, file, random expected, got 'maze'",
+            "name: one of broken, coin, ding, file, gymnasium, media_streaming, random expected, "
+            "got 'maze'",
         ),
         (
             {"name": "coin", "threshold": 1.5, "states": 3},

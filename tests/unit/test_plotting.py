@@ -40,11 +40,46 @@ def test_figure_has_a_row_per_algorithm_and_a_column_per_metric(aggregate):
     assert titles == ["(a) NPGPD-HF", "(b) NPGPD-HF", "(c) ZPGPD-HF", "(d) ZPGPD-HF"]
 
 
-def test_colors_differ_in_lightness():
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_look_changes_the_axis_and_the_size_and_no_number(aggregate, scale):
+    style.use_style()
+    figure = panels.figure1(aggregate, scale, width=10, height=3)
+    assert figure.get_size_inches().tolist() == [10, 6]
+    usual = panels.figure1(aggregate)
+    for ours, theirs in zip(figure.axes, usual.axes, strict=True):
+        assert (ours.get_xscale(), theirs.get_xscale()) == (scale, "linear")
+        assert ours.get_xlim() == (scale == "log", 20)
+        for one, other in zip(ours.lines, theirs.lines, strict=True):
+            assert np.array_equal(one.get_ydata(), other.get_ydata())
+    style.plt.close("all")
+
+
+def test_colour_belongs_to_the_number_of_evaluators(aggregate):
+    style.use_style()
+    for chosen in ([4, 16], [16], [16, pd.NA]):
+        table = aggregate[aggregate["evaluators"].isin(chosen)]
+        axes = panels.panel(table, "npgpd_hf", "optimality_gap").axes[0]
+        (line,) = [line for line in axes.lines if line.get_label() == "$M = 16$"]
+        assert line.get_color() == style.evaluators_color(16)
+    style.plt.close("all")
+
+
+@pytest.mark.parametrize(
+    "colors",
+    [style.colors(3), [style.evaluators_color(number) for number in (16, 64, 256)]],
+    ids=["in order", "of evaluators"],
+)
+def test_colors_differ_in_lightness(colors):
     """Relative luminance (sRGB weights) falls by a visible step from each to the next."""
-    colors = np.array(style.colors(3))[:, :3]
+    colors = np.array(colors)[:, :3]
     luminance = colors @ [0.2126, 0.7152, 0.0722]
     assert (np.diff(luminance) < -0.1).all()
+
+
+def test_more_evaluators_are_darker():
+    numbers = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+    luminance = np.array([style.evaluators_color(number)[:3] for number in numbers]).sum(1)
+    assert (np.diff(luminance) < 0).all()
 
 
 @pytest.mark.parametrize("ending", style.FORMATS)

@@ -17,6 +17,8 @@ SCORES = pd.read_csv(ROOT / races.SCORES)
 CONFIGS = study.calibrated(
     readings.configurations(CONFIG, study.load_readings(CONFIG, ROOT)), CONFIG
 )
+OWN = {f"{folder}{algorithm}" for folder, algorithm in races.distinct(CONFIGS)}
+INFERENCE = yaml.safe_load((ROOT / "config/inference.yaml").read_text())
 
 
 def changed(**own):
@@ -28,8 +30,8 @@ def said(config):
 
 
 def test_all_races_of_the_default_study_are_on_record_once():
-    needed = {f"{folder}{algorithm}" for folder, algorithm in races.distinct(CONFIGS)}
-    assert set(RECORD) == needed == set(SCORES["race"])
+    assert set(RECORD) > OWN  # those for other N: test_studies_beside.py
+    assert list(RECORD) == list(SCORES["race"].unique())
     for (folder, algorithm), config in races.distinct(CONFIGS).items():
         assert races.recorded(RECORD, config, algorithm) == f"{folder}{algorithm}"
     assert said(CONFIG) == []
@@ -42,7 +44,9 @@ def test_record_says_what_its_table_says(name):
     tied = scores.loc[scores["standing"] == calibration.TIED, ["primal_step", "dual_step"]]
     assert RECORD[name]["tied"] == tied.to_numpy().tolist()
     assert RECORD[name]["seeds"] == scores["seeds"].max()
-    least = CONFIG["claims"]["race_seeds"] if "/" in name else 256
+    least = 256
+    if "/" in name:
+        least = (CONFIG if name in OWN else INFERENCE)["claims"]["race_seeds"]
     raced_on = (scores["standing"] != calibration.DROPPED).sum()
     assert raced_on == 1 or RECORD[name]["seeds"] >= least
 

@@ -290,7 +290,7 @@ BAD = [
     ("evaluators", [0, -1, 1.0, "16", True, np.nan, [16]]),
     ("iterations", [0, -1, 10.0, None, "7", True]),
     ("pairs", [0, 1.5, None, False]),
-    ("horizon", [-1, 0.5, None]),
+    ("horizon", [-1, 0.5, "80"]),
     ("primal_step", [-0.1, np.nan, np.inf, "1", True]),
     ("dual_step", [-0.1, np.nan, -np.inf, [0.1]]),
     ("multiplier_bound", [-1, np.nan, np.inf, "2"]),
@@ -502,3 +502,51 @@ def test_registry_imports_only_what_is_used():
     output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     names = [f"pgpd_hf.algorithms.{name}" for name in ("base", "npg_pd", "npgpd_hf")]
     assert output.stdout.split() == names
+
+
+# What is left to the caller's comfort.
+
+
+@every_algorithm
+def test_last_policies_are_those_of_the_last_rows(cmdp, name):
+    options = OPTIONS | {"seeds": [3, 1]}
+    if name in EXACT:
+        options |= {"evaluators": None}
+    trace, policies = run(cmdp, name, **options, return_policies=True)
+    assert_same(trace, run(cmdp, name, **options))
+    last = trace[trace["iteration"] == OPTIONS["iterations"]]
+    values = cmdp.evaluate(policies)
+    assert values[0].tolist() == last["reward_value"].tolist()
+    assert values[1].tolist() == last["utility_value"].tolist()
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.5, 0.9, 0.95, 0.99, 0.999])
+def test_default_horizon_cuts_off_as_little_as_stated(discount):
+    horizon = runs.default_horizon(discount)
+    assert horizon >= 80
+    assert discount ** (horizon + 1) <= runs.CUT_OFF
+    assert horizon == 80 or discount**horizon > runs.CUT_OFF
+
+
+def test_horizon_follows_the_discount(cmdp):
+    patient = dataclasses.replace(cmdp, discount=0.95, threshold=4.0)
+    options = {key: value for key, value in OPTIONS.items() if key != "horizon"}
+    own = run(patient, "zpgpd_hf", **options, perturbation=1)
+    assert_same(own, run(patient, "zpgpd_hf", **options, perturbation=1, horizon=166))
+
+
+def test_theorem_2_needs_a_first_state_that_may_be_any(cmdp):
+    certain = dataclasses.replace(cmdp, initial=[0, 1, 0], threshold=0.5)
+    message = (
+        r"^dual_step: Theorem 2's is infinite, since initial is 0 in state [02]; give a number$"
+    )
+    with pytest.raises(ValueError, match=message):
+        run(certain, "zpgpd_hf", seeds=[0], evaluators=16, iterations=3)
+    trace = run(
+        certain,
+        "zpgpd_hf",
+        primal_step=0.01,
+        dual_step=0.1,
+        **{key: OPTIONS[key] for key in ("seeds", "evaluators", "iterations")},
+    )
+    assert trace["reward_value"].notna().all()

@@ -245,6 +245,30 @@ def test_trajectories_are_those_of_the_slow_version(states, actions):
         np.testing.assert_allclose(returns[k], expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("horizon", [0, 1, 5, 40])
+def test_rest_after_absorption_is_that_of_the_slow_version(horizon):
+    """States 1 and 2 are absorbing; 3 only seems to be, since its actions pay differently."""
+    cmdp = random_process(7, 5, 3, 0.8)
+    transition, reward, utility = (
+        array.copy() for array in (cmdp.transition, cmdp.reward, cmdp.utility)
+    )
+    for state in (1, 2, 3):
+        transition[state] = np.eye(5)[state]
+    reward[1:3], utility[1:3] = [[0.3], [0.7]], [[0.9], [0.2]]
+    cmdp = CMDP(transition, reward, utility, cmdp.initial, 0.8, 0)
+    tables = make_tables(cmdp)
+    assert tables.ends
+    width = table_width(3)
+    assert tables.absorbing[::width].tolist() == [False, True, True, False, False]
+    (policy,) = random_policies(7, cmdp, 1)
+    words = random_words(7, horizon + 1, 41)
+    start = np.arange(41) % 5
+    returns = returns_of(cmdp, [policy], words, start)
+    for k in range(41):
+        expected = trajectory(cmdp, policy, start[k], None, words[:, k])
+        np.testing.assert_allclose(returns[k], expected, rtol=1e-13)
+
+
 def test_kernel_is_a_function_of_its_inputs():
     """Nothing is changed but the array said to be, and no trajectory notices the others."""
     cmdp = random_process(6, 5, 3, 0.8)

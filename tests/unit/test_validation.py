@@ -13,7 +13,7 @@ SCHEMA = {
     "properties": {
         "seeds": {"type": "integer", "minimum": 1, "maximum": 9},
         "rate": {"type": ["number", "null"], "exclusiveMinimum": 0},
-        "name": {"type": "string", "pattern": "^[a-z]+$"},
+        "name": {"type": "string", "pattern": "^[a-z]+$", "expected": "small letters"},
         "kind": {"enum": ["a", "b"]},
         "list": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "uniqueItems": True},
         "either": {"anyOf": [{"type": "integer", "minimum": 0}, {"enum": ["all"]}]},
@@ -52,8 +52,8 @@ def test_what_follows_the_schema_passes(more):
         ({"rate": math.inf}, "rate: number or null expected, got inf"),
         ({"rate": False}, "rate: number or null expected, got False"),
         ({"rate": 0}, "rate: more than 0 expected, got 0"),
-        ({"name": "A"}, "name: text matching ^[a-z]+$ expected, got 'A'"),
-        ({"name": "a\n"}, r"name: text matching ^[a-z]+$ expected, got 'a\n'"),
+        ({"name": "A"}, "name: small letters expected, got 'A'"),
+        ({"name": "a\n"}, r"name: small letters expected, got 'a\n'"),
         ({"kind": "c"}, "kind: a or b expected, got 'c'"),
         ({"list": [1]}, "list: at least 2 entries expected, got [1]"),
         ({"list": [1, 1]}, "list: no repetition expected, got [1, 1]"),
@@ -95,7 +95,7 @@ def test_place_of_the_content_stands_before_its_keys():
         ("a:\n  b: 1\n  b: 2\n", "not YAML: line 3: the key 'b' stands twice"),
         ("a: [1\n", "not YAML: line"),
         ("a: !!python/object/apply:os.getcwd []\n", "not YAML: line 1: could not determine"),
-        ("- 1\n", "keys and values expected, got [1]"),
+        ("- 1\n", "keys and values expected, got a list"),
         ("", "keys and values expected, got None"),
         ("__use_yte__: true\n", "a template (__use_yte__), where only data is allowed"),
     ],
@@ -129,3 +129,21 @@ def test_errors_for_people_are_one_line_and_others_keep_their_traceback():
     assert end.value.code == "error: a.csv: altered"
     with pytest.raises(KeyError), validation.one_line("error", OSError):
         raise KeyError("a mistake of ours")
+
+
+BOMB = "\n".join(["- &a0 [x]", *(f"- &a{k + 1} [{', '.join([f'*a{k}'] * 10)}]" for k in range(40))])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: " + "[" * 2_000, "not YAML: nested too deeply, or too large"),
+        (BOMB, "keys and values expected, got a list"),
+    ],
+    ids=["deep", "bomb"],
+)
+def test_file_that_would_take_all_memory_is_refused(tmp_path, text, message):
+    path = tmp_path / "study.yaml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"^{path}: {message}$"):
+        validation.read(path)

@@ -272,8 +272,8 @@ def test_environment_is_a_file_and_an_entry(fresh):
     assert "npgpd_hf, M = 16, seeds 0000 to 0001" in planned
     assert "The matrix of verdicts, and what it says" in planned
     left = [line for line in planned.splitlines() if line.startswith("config: ")]
-    assert len(left) == 1
     assert left[0].startswith("config: left out, because the CMDP two_rooms is one")
+    assert "config: scale: values lie in [0, 1]" in left
     runs = [f"runs/{name}/M16/seeds0000-0001.parquet" for name in TINY["algorithms"]]
     run(fresh, *(f"results/tiny/{name}" for name in runs), environment=environment)
     for name in runs:
@@ -285,7 +285,10 @@ def test_environment_is_a_file_and_an_entry(fresh):
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
-        ({"name": "three_rooms"}, "name: one of file, random, two_rooms expected, got"),
+        (
+            {"name": "three_rooms"},
+            "name: one of ding, file, gymnasium, media_streaming, random, two_rooms expected, got",
+        ),
         ({"name": "two_rooms", "walls": 3}, "walls: not an option of the environment 'two_rooms'"),
         ({"name": "two_rooms", "threshold": 2}, "threshold: 2"),
     ],
@@ -296,6 +299,25 @@ def test_environment_that_cannot_be_made_is_refused(fresh, environment, message)
     code, output = fresh.snakemake("--dry-run", configfile="config/tiny.yaml")
     assert code == 1
     assert output.splitlines()[-1].startswith(f"config: environment: {message}")
+
+
+@pytest.mark.slow
+def test_study_of_a_gymnasium_environment_is_run(fresh):
+    """It starts in one state, and its threshold is beyond any return of six steps."""
+    environment = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05, "discount": 0.9}
+    lengths = {"npgpd_hf": [5, 10], "zpgpd_hf": [10, 20]}
+    rates = {"evaluators": [1, 16], "seeds": 2, "iterations": lengths}
+    run(fresh, "figure", "policies", "rates", environment=environment, rates=rates)
+    for number in (4, 16):
+        picture = fresh.folder / f"results/tiny/figures/policies_M{number}.png"
+        assert picture.stat().st_size > 2000
+    found = table(fresh, "rates.csv")
+    rules = found.groupby("algorithm")["step_rule"].unique().map(set)
+    assert rules["zpgpd_hf"] == {"study"}
+    assert rules["npgpd_hf"] == {"study", "theorem"}
+    page = (fresh.folder / "results/tiny/notebooks/rates.html").read_text()
+    assert "outside the assumptions. NPGPD-HF: threshold: 0 &lt;= b &lt;= G(H)" in page
+    assert "No runs of ZPGPD-HF with its theorem" in page
 
 
 def test_reading_and_statement_are_files_of_ones_own(fresh):

@@ -12,7 +12,9 @@ from projects import rules
 
 from pgpd_hf import runs, sweeps
 from pgpd_hf.analyses import slopes
+from pgpd_hf.cases import policy_array
 from pgpd_hf.claims import report
+from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.studies.calibration import describe_race
 from pgpd_hf.support import storage
 
@@ -53,6 +55,19 @@ def test_traces_have_a_row_per_seed_and_checkpoint(finished):
         assert set(zip(group["seed"], group["iteration"], strict=True)) == expected
         assert len(group) == len(expected)
     assert len(trace.groupby(["algorithm", "evaluators"])) == 6
+
+
+def test_policies_are_those_that_runs_end_with(finished):
+    project, _ = finished
+    cmdp = CMDP.load(project.results("environment.npz"))
+    paths = list(project.results("policies").rglob("*.parquet"))
+    assert len(paths) == 6
+    for path in paths:
+        trace = pd.read_parquet(project.results("runs", *path.parts[-3:]))
+        last = trace[trace["iteration"] == trace["iteration"].max()].sort_values("seed")
+        values = cmdp.evaluate(policy_array(pd.read_parquet(path)))
+        assert values[0].tolist() == last["reward_value"].tolist()
+        assert values[1].tolist() == last["utility_value"].tolist()
 
 
 def test_aggregate_is_the_mean_over_seeds(finished):
@@ -177,7 +192,7 @@ def test_benchmarks_of_an_earlier_plan_are_not_counted(finished):
 def test_bounds_have_a_row_for_every_item_at_every_setting(finished):
     project, _ = finished
     table = pd.read_csv(project.results("bounds.csv"))
-    assert (table.groupby("setting")["item"].nunique() == 18).all()
+    assert (table.groupby("setting")["item"].nunique() == 23).all()
     assert table["setting"].nunique() == 3
     open_rows = table[table["holds"].isna()]
     assert open_rows["reason"].notna().all()

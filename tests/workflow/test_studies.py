@@ -1,13 +1,19 @@
 """What a study's environment rules out is left out, and said; nothing else is."""
 
 import copy
+import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
-from pgpd_hf import random_cmdp, study, sweeps
-from pgpd_hf.analyses import instances
+import pgpd_hf
+from pgpd_hf import random_cmdp, study, sweeps, theory
+from pgpd_hf.analyses import instances, rates
+from pgpd_hf.core.optima import utility_range
+from pgpd_hf.runs import CUT_OFF
 from pgpd_hf.studies import configuration, readings
 
 ROOT = Path(__file__).parents[2]
@@ -30,8 +36,9 @@ def changed(changes):
 
 
 def settled(own):
-    """What is run of a study, and what is said."""
-    return study.settle(changed(own), ROOT, own, CONFIG)
+    """What is run of a study, and what is said to be left out of it."""
+    config, lines = study.settle(changed(own), ROOT, own, CONFIG)
+    return config, [line for line in lines if line.startswith("left out")]
 
 
 def admitted(own):
@@ -40,7 +47,7 @@ def admitted(own):
     *lines, first, second = lines
     assert "npgpd_hf race anew, because of another environment." in first
     assert "zpgpd_hf race anew, because of another environment." in second
-    return config, lines
+    return config, [line for line in lines if line.startswith("left out")]
 
 
 def test_study_of_random_environments_is_left_alone():
@@ -69,9 +76,120 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
     ]
 
 
-def test_keys_beside_a_file_are_named(archive):
-    _, lines = settled({"environment": {"file": archive, "threshold": 0.4, "states": 10}})
-    assert "others from: environment.threshold; bounds.settings: " in lines[0]
+@pytest.mark.parametrize(
+    ("beside", "message"),
+    [
+        (
+            {"threshold": 0.4, "states": 10},
+            "environment.threshold: the CMDP in mine.npz has one of its own; leave threshold out, "
+            "or change it there",
+        ),
+        ({"name": "random"}, "environment: name or file expected, not both"),
+        ({"gymnasium": "Taxi-v4"}, "environment: gymnasium or file expected, not both"),
+    ],
+)
+def test_what_contradicts_a_file_is_refused(archive, beside, message):
+    own = {"environment": {"file": archive, **beside}}
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        study.admit(changed(own), ROOT, own, CONFIG)
+
+
+def test_archive_may_lie_anywhere(archive, tmp_path):
+    folder = tmp_path / "my own {place} (1)"
+    folder.mkdir()
+    path = str(folder / "mine.npz")
+    Path(archive).rename(path)
+    config, lines = admitted({"environment": {"file": path}})
+    assert configuration.environment(config).states == 6
+    assert f"because the CMDP in {path} is one" in lines[0]
+
+
+def varied(archive, **changes):
+    """Write the environment of the file with other fields, and give back what is said of it."""
+    cmdp = pgpd_hf.CMDP.load(archive)
+    replace(cmdp, **changes).save(archive)
+    own = {"environment": {"file": archive}}
+    return study.admit(changed(own), ROOT, own, CONFIG)
+
+
+def test_first_state_may_be_certain(archive):
+    """Theorem 2's dual step is infinite then: its rows and its reading are left out."""
+    config, lines = varied(archive, initial=np.eye(6)[2])
+    left = [line for line in lines if line.startswith("left out: ")]
+    assert len(left) == 1
+    assert left[0].startswith(
+        "left out: claims.readings: theorem-steps (algorithms.zpgpd_hf: dual_step: Theorem 2's is "
+        "infinite, since initial is 0 in state "
+    )
+    rules = {
+        name: {case.labels["step_rule"] for _, cases in work for case in cases}
+        for name, work in rates.plan(config).items()
+    }
+    assert rules == {"npgpd_hf": {"study", "theorem"}, "zpgpd_hf": {"study"}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"initial": np.eye(6)[0]},
+        {"scale": 3.0},
+        {"threshold": -1e-300},
+        {"threshold": 4.2, "reward": np.full((6, 3), 1.0), "utility": np.full((6, 3), 1.0)}
+        | {"scale": 1.0, "discount": 0.8},
+    ],
+    ids=["fixed start", "scale", "negative", "large"],
+)
+def test_bounds_outside_their_assumptions_are_rows_with_a_reason(archive, changes):
+    config, _ = varied(archive, **changes)
+    cmdp, setting = configuration.bound_problem(config, "paper")
+    table = theory.check_all(
+        cmdp, replace(setting, iterations=4, horizon=5), seeds=range(2), items=[11, 12]
+    )
+    refused = table[table["holds"].isna()]
+    assert len(refused) > 0
+    assert (refused["reason"].str.len() > 0).all()
+
+
+def test_defaults_fit_a_large_scale_and_a_long_memory(archive):
+    config, lines = varied(archive, scale=1.0, discount=0.99, threshold=1.0)
+    assert config["horizon"] == config["bounds"]["settings"]["paper"]["horizon"] == 847
+    assert config["algorithms"]["zpgpd_hf"]["perturbation"] == 1
+    text = "\n".join(lines)
+    assert "horizon: 847 instead of 80, so that at most 0.0002 of the largest value" in text
+    assert "scale: values lie in [0, 100], where votes are almost unanimous" in text
+    assert "perturbation: 1.0 instead of Theorem 2's, 3.94e+21 (M = 16)" in text
+    assert "iterations: 1000 (npgpd_hf), 50000 (zpgpd_hf)" in text
+
+
+def test_defaults_that_a_study_says_itself_stay(archive):
+    replace(pgpd_hf.CMDP.load(archive), scale=1.0, discount=0.99, threshold=1.0).save(archive)
+    own = {"environment": {"file": archive}, "horizon": 100}
+    own["algorithms"] = {"zpgpd_hf": {"perturbation": 0.5}}
+    config, _ = study.admit(changed(own), ROOT, own, CONFIG)
+    assert config["horizon"] == 100
+    assert config["algorithms"]["zpgpd_hf"]["perturbation"] == 0.5
+
+
+@pytest.mark.parametrize("name", ["cliff-walking", "ding", "frozen-lake", "media-streaming"])
+def test_constraint_of_a_known_environment_binds(name):
+    own = yaml.safe_load((ROOT / f"config/environments/{name}.yaml").read_text())
+    config, _ = study.admit(changed(own), ROOT, own, CONFIG)
+    assert config["study"] == name
+    cmdp = configuration.environment(config)
+    boldest, safest = utility_range(cmdp)
+    assert boldest < cmdp.threshold < safest
+    assert cmdp.discount ** (config["horizon"] + 1) <= CUT_OFF
+
+
+def test_reading_that_was_not_asked_for_refuses_nothing(archive):
+    """Votes cannot be read without bias, and the probit link has no inverse, at such returns."""
+    config, lines = varied(archive, scale=70.0)
+    assert "probit" in config["claims"]["readings"]  # with a radius that is a number
+    text = "left out: claims.readings: unbiased-votes, unbiased-votes-ten-pairs (algorithms."
+    assert any(line.startswith(text) for line in lines)
+    own = {"environment": {"file": archive}, "claims": {"readings": ["unbiased-votes"]}}
+    with pytest.raises(ValueError, match=r"^reading 'unbiased-votes': "):
+        study.admit(changed(own), ROOT, own, CONFIG)
 
 
 def test_configuration_of_a_finished_study_gives_the_same_study(archive):
@@ -269,8 +387,12 @@ def test_study_of_a_file_is_planned_as_the_readme_says(fresh):
     made, notes = plan(fresh)
     assert {path for path in made if "/bounds/" in path} == {"results/mine/bounds/paper.csv"}
     assert "results/mine/figures/figure1.pdf" in made
-    assert len(notes) == 1
     assert notes[0].startswith("config: left out, because the CMDP in my_environment.npz is one")
+    assert [note.split(": ")[1] for note in notes[1:]] == [
+        "scale",
+        "algorithms.zpgpd_hf.perturbation",
+        "iterations",
+    ]
     made, _ = plan(fresh, "claims", "theory", "grid")
     assert "results/mine/verdicts.csv" in made
     assert not {path for path in made if "instances" in path or "/readings/unit" in path}
@@ -283,8 +405,8 @@ def test_study_of_another_environment_is_planned(fresh):
     (fresh.folder / "config/mine.yaml").write_text(text)
     made, notes = plan(fresh)
     assert {path for path in made if "/bounds/" in path} == {"results/mine/bounds/paper.csv"}
-    assert len(notes) == 1
     assert "of which environment.discount differs" in notes[0]
+    assert [note.split(": ")[1] for note in notes[1:]] == ["algorithms.zpgpd_hf.perturbation"]
 
 
 @pytest.mark.slow

@@ -30,7 +30,12 @@ class Verified:
         self.scratch = project.folder / "scratch"
         self.scratch.mkdir()
         results = project.results()
-        checks.write_reference(self.reference, results)
+        # The studies that infer N and confirm are not run here: nothing to compare with.
+        beside = [table for table in TABLES if table.target == "infer"]
+        made = [table for table in TABLES if table not in beside]
+        checks.write_reference(self.reference, results, made)
+        for table in beside:
+            (self.reference / f"{table.name}.csv").write_text(table.keys.replace(" ", ",") + "\n")
         shutil.copy(ROOT / ".gitignore", project.folder)
         identity = ["-c", "user.name=someone", "-c", "user.email=", "-c", "commit.gpgsign=false"]
         for arguments in (["init", "-q"], ["add", "."], [*identity, "commit", "-qm", "message"]):
@@ -69,7 +74,11 @@ def test_untouched_project_is_verified(verified):
     code, output = verified.verify()
     assert code == 0, output
     names = {"reference, figures", "code", "the reference", *(table.name for table in TABLES)}
-    assert answers(output) == dict.fromkeys(names, "yes")
+    found = answers(output)
+    beside = [table.name for table in TABLES if table.target == "infer"]
+    skipped = {found.pop(name) for name in beside}
+    assert skipped == {"not compared: run `make infer` or `make verify FULL=1`"}
+    assert found == dict.fromkeys(names - {*beside}, "yes")
     assert " agree, 0 do not." in output
     assert list(verified.scratch.iterdir()) == []
 

@@ -1,18 +1,24 @@
 # {folder} is that of a reading, of a group of random instances ("instances/GROUP/"), empty for the
 # study itself, or "full/": once more with more seeds, and with the tables of the theory's sweeps.
+# The statements are about the paper's algorithms, whatever the study has.
+JUDGED_FILES = {
+    "claims": CLAIMS,
+    "own": config["claims"]["statements"],
+    "schema": CLAIMS_SCHEMA,
+    "environment": unless_many(environment_of),
+    "optimum": unless_many(optimum_of),
+    "traces": lambda wildcards: judged_traces(wildcards.folder),
+    "tables": lambda wildcards: judged_tables(wildcards.folder),
+}
+
+
 rule verdicts:
     input:
-        # The statements are about the paper's algorithms, whatever the study has.
+        **JUDGED_FILES,
         code=code("judge.py", environment_module(), *algorithm_files(*PAPER_ALGORITHMS)),
-        claims=CLAIMS,
-        own=config["claims"]["statements"],
-        schema=CLAIMS_SCHEMA,
-        environment=unless_many(environment_of),
-        optimum=unless_many(optimum_of),
-        traces=lambda wildcards: judged_traces(wildcards.folder),
-        tables=lambda wildcards: judged_tables(wildcards.folder),
     output:
-        f"{RESULTS}/{{folder}}claims.csv",
+        verdicts=f"{RESULTS}/{{folder}}claims.csv",
+        power=f"{RESULTS}/{{folder}}power.csv",
     log:
         f"{RESULTS}/logs/verdicts/{{folder}}claims.log",
     benchmark:
@@ -59,8 +65,10 @@ rule verdict_table:
     input:
         code=code("verdict_table.py"),
         tables=expand(f"{RESULTS}/{{folder}}claims.csv", folder=JUDGED),
+        powers=expand(f"{RESULTS}/{{folder}}power.csv", folder=JUDGED),
     output:
         table=for_report(f"{RESULTS}/verdicts.csv", "All readings (table)", "verdicts", "Verdicts"),
+        power=f"{RESULTS}/verdicts_power.csv",
         text=f"{RESULTS}/verdicts.txt",
     log:
         f"{RESULTS}/logs/verdict_table.log",

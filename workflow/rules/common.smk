@@ -20,7 +20,6 @@ RESULTS = f"results/{STUDY}"
 FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
 CLAIMS = "config/claims.yaml"
 CLAIMS_SCHEMA = "workflow/schemas/claims.schema.yaml"
-THEORY_TABLES = ("effects", "effects_means", "slopes", "schedules")
 PAPER_ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which theorems and statements are about
 NOTEBOOKS = [path.stem for path in Path("notebooks").glob("*.ipynb")]
 ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory
@@ -100,6 +99,8 @@ PLANS = {
     for name, analysis in ANALYSES.items()
 }
 JUDGED = study.judged(config, READINGS)  # titles of what has a table of verdicts, by folder
+# Folders with verdicts, by N. A study that infers has two for each: of seeds and of instances.
+TRIALS = study.trials(CALIBRATED, JUDGED)
 ROWS = study.table_megabytes(config)
 
 
@@ -207,6 +208,12 @@ def traces(folder):
     ]
 
 
+def policies_of(folder):
+    """Files of the policies that these runs end with."""
+    parts = [path.rpartition("runs/") for path in traces(folder)]
+    return [f"{before}policies/{after}" for before, _, after in parts]
+
+
 def analysis_runs(name, parts=("",)):
     """Files of all runs of an analysis, or of those of its parts whose names begin so."""
     return [
@@ -227,8 +234,21 @@ def judged_traces(folder):
 
 def judged_tables(folder):
     """Files of the tables of analyses that the verdicts of a folder look at."""
-    names = ("rates", *THEORY_TABLES) if folder == readings.FULL else ()
+    names = config["claims"]["tables"] if folder == readings.FULL else ()
     return [f"{RESULTS}/{name}.csv" for name in names]
+
+
+def in_trials(name):
+    """Files of one name, one for each table of verdicts that N is inferred from."""
+    return [f"{RESULTS}/{folder}{name}.csv" for folders in TRIALS.values() for folder in folders]
+
+
+def trial_runs():
+    """Files of the runs on the study's own environment, by N."""
+    return {
+        str(number): [file for folder in folders if folder in CONFIGS for file in traces(folder)]
+        for number, folders in TRIALS.items()
+    }
 
 
 def unless_many(file_of):

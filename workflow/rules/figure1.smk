@@ -69,6 +69,8 @@ rule run:
         steps=lambda wildcards: steps_of(cases_of(wildcards), wildcards.reading),
     output:
         f"{RESULTS}/{{reading}}runs/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.parquet",
+        # That the runs end with.
+        policies=f"{RESULTS}/{{reading}}policies/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.parquet",
     log:
         f"{RESULTS}/logs/runs/{{reading}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.log",
     benchmark:
@@ -129,6 +131,8 @@ rule figure:
         mem_mb=memory(more=ROWS),
     params:
         parameters={
+            "study": STUDY,
+            "look": config["look"],
             "results": RESULTS,
             "figures": FIGURES,
             "races": calibrations(),

@@ -1,4 +1,5 @@
-# What the paper's statements and proofs bound, computed: bounds.csv and certificates.csv.
+# What the paper's statements, their corrections and proofs bound, computed: bounds.csv, lengths.csv,
+# seen.csv, proof_steps.csv and certificates.csv.
 
 BOUND_TABLES = expand(f"{RESULTS}/bounds/{{setting}}.csv", setting=config["bounds"]["settings"])
 CERTIFICATES = {key: config["certificates"][key] for key in ("seeds", "iterations")}
@@ -34,6 +35,71 @@ rule bound:
         "../scripts/bounds.py"
 
 
+rule lengths:
+    input:
+        code=code("lengths.py", algorithm_file("npgpd_hf")),
+        environment=f"{RESULTS}/environment.npz",
+    output:
+        lengths=for_report(f"{RESULTS}/lengths.csv", "Corrected bounds (table)", "lengths"),
+        first=for_report(f"{RESULTS}/first_lengths.csv", "First lengths (table)", "lengths"),
+    log:
+        f"{RESULTS}/logs/lengths.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/lengths.tsv"
+    resources:
+        runtime=runtime(study.bound_seconds(config, "lengths")),
+        mem_mb=memory(),
+    params:
+        setting={key: config[key] for key in ("link", "horizon", "evaluators")},
+        corrected=config["bounds"]["corrected"],
+    message:
+        "From which T on bounds say something"
+    script:
+        "../scripts/lengths.py"
+
+
+rule seen:
+    input:
+        code=code("seen.py", algorithm_file("npgpd_hf")),
+        environment=f"{RESULTS}/environment.npz",
+    output:
+        for_report(f"{RESULTS}/seen.csv", "Bounds from what runs show (table)", "seen"),
+    log:
+        f"{RESULTS}/logs/seen.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/seen.tsv"
+    resources:
+        runtime=runtime(study.bound_seconds(config, "seen")),
+        mem_mb=memory(),
+    params:
+        setting={key: config[key] for key in ("link", "horizon", "evaluators")},
+        corrected=config["bounds"]["corrected"],
+    message:
+        "Bounds from what runs show"
+    script:
+        "../scripts/seen.py"
+
+
+rule proof_steps:
+    input:
+        code=code("proof_steps.py", *map(algorithm_file, ("npgpd_hf", "zpgpd_hf"))),
+    output:
+        for_report(f"{RESULTS}/proof_steps.csv", "Steps of proofs (table)", "proof_steps"),
+    log:
+        f"{RESULTS}/logs/proof_steps.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/proof_steps.tsv"
+    resources:
+        runtime=runtime(config["bounds"]["corrected"]["cases"] * resources.PROOF_CASE),
+        mem_mb=memory(),
+    params:
+        cases=config["bounds"]["corrected"]["cases"],
+    message:
+        "Every step of the corrected proofs on random processes"
+    script:
+        "../scripts/proof_steps.py"
+
+
 use rule figure as bounds with:
     input:
         code=code("bounds.ipynb"),
@@ -51,6 +117,24 @@ use rule figure as bounds with:
         parameters={"results": RESULTS, "tables": BOUND_TABLES},
     message:
         "The paper's bounds beside what they bound"
+
+
+use rule figure as corrected with:
+    input:
+        code=code("corrected.ipynb"),
+        tables=[*rules.lengths.output, *rules.seen.output, *rules.proof_steps.output],
+    output:
+        notebook=f"{RESULTS}/notebooks/corrected.ipynb",
+        page=page("corrected", "Corrected theorems"),
+    log:
+        messages=f"{RESULTS}/logs/notebooks/corrected.log",
+        notebook=f"{RESULTS}/logs/notebooks/corrected.ipynb",
+    benchmark:
+        f"{RESULTS}/benchmarks/notebooks/corrected.tsv"
+    params:
+        parameters={"results": RESULTS},
+    message:
+        "The corrected theorems: what they say, and every step of their proofs"
 
 
 rule certify:

@@ -1,4 +1,4 @@
-"""Run cases: algorithms under settings, for some seeds."""
+"""Run cases: algorithms under settings, for some seeds. Runs of Figure 1 also leave policies."""
 
 import pandas as pd
 
@@ -14,4 +14,7 @@ with storage.job(snakemake):
     cmdp = CMDP.load(snakemake.input.environment)
     tuning = snakemake.input.get("tuning", [])
     choices = read_choices(pd.read_csv(tuning[0])) if tuning else None
-    storage.write_table(snakemake.output[0], run_cases(cases, cmdp, calibrated, choices))
+    traces, policies = run_cases(cases, cmdp, calibrated, choices, return_policies=True)
+    if "policies" in snakemake.output.keys():
+        storage.write_table(snakemake.output.policies, policies)
+    storage.write_table(snakemake.output[0], traces)

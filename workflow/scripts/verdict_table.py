@@ -1,16 +1,22 @@
-"""Put all verdicts into one table, and print it for people."""
+"""Put all verdicts into one table, and print it for people; likewise the power of their tests."""
 
 import pandas as pd
 
 from pgpd_hf.claims import report
 from pgpd_hf.support import storage
 
-with storage.job(snakemake):
-    tables = []
-    for path, title in zip(snakemake.input.tables, snakemake.params.titles, strict=True):
-        table = storage.read_table(path)
+
+def joined(paths, titles):
+    """Tables below each other, with the titles of their readings."""
+    tables = [storage.read_table(path) for path in paths]
+    for table, title in zip(tables, titles, strict=True):
         table.insert(0, "reading", title)
-        tables.append(table)
-    table = pd.concat(tables, ignore_index=True)
-    storage.write_table(snakemake.output.table, table)
-    storage.write_text(snakemake.output.text, report.as_text(table))
+    return pd.concat(tables, ignore_index=True)
+
+
+with storage.job(snakemake):
+    source, target, titles = snakemake.input, snakemake.output, snakemake.params.titles
+    table = joined(source.tables, titles)
+    storage.write_table(target.table, table)
+    storage.write_text(target.text, report.as_text(table))
+    storage.write_table(target.power, joined(source.powers, titles))

@@ -91,6 +91,13 @@ class ZPGPDHF(Algorithm):
     @staticmethod
     def theorem_steps(cmdp, optimum, iterations):  # noqa: D102
         mismatch = visitation_mismatch(cmdp, optimum.policy)
+        if mismatch == math.inf:
+            visited = cmdp.state_occupancy(optimum.policy) > 0
+            state = int(np.argmax(visited & (cmdp.initial == 0)))
+            raise ValueError(
+                f"dual_step: Theorem 2's is infinite, since initial is 0 in state {state}; give a "
+                "number"
+            )
         return theorem_2_steps(
             cmdp.states, cmdp.actions, cmdp.discount, optimum.slack, mismatch, iterations
         )

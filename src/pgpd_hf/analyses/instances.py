@@ -4,6 +4,7 @@ A group has one pair of step sizes for all its instances, which races on other i
 """
 
 from pgpd_hf.cases import Case
+from pgpd_hf.core.arguments import located
 from pgpd_hf.core.optima import solve_unconstrained
 from pgpd_hf.studies import configuration
 from pgpd_hf.studies.readings import overlay
@@ -28,6 +29,10 @@ def check(config, schema):  # noqa: D103
     instances = config["claims"]["instances"]
     for group, options in instances["groups"].items():
         key = f"claims.instances.groups.{group}"
+        if "algorithms" in options:
+            with located(f"{key}.algorithms"):
+                merged = overlay(config, {"algorithms": options["algorithms"]})
+                configuration.check(merged, schema)
         for name in {"file", "instance"} & set(options.get("environment", {})):
             raise ValueError(f"{key}.environment.{name}: the instances are those of {key}.numbers")
         both = sorted(set(options["numbers"]) & set(options.get("tuning", [])))
@@ -63,6 +68,7 @@ def groups(config):
             {
                 "seeds": instances["seeds"],
                 "environment": options.get("environment", {}),
+                "algorithms": options.get("algorithms", {}),
                 "calibration": {"seeds": config["claims"]["race_seeds"]},
                 "tuning": options.get("tuning", []),
             },

@@ -26,7 +26,9 @@ def plan(config):  # noqa: D103
     options = config["rates"]
     work = {}
     for algorithm, lengths in options["iterations"].items():
-        rules = ["study", "theorem"] if get_algorithm(algorithm).has_theorem() else ["study"]
+        rules = ["study", "theorem"]
+        if not configuration.theorem_applies(config, algorithm):
+            rules = ["study"]
         cases = [
             _case(config, algorithm, iterations, evaluators, rule)
             for evaluators in options["evaluators"]

@@ -1,7 +1,8 @@
 """The paper's statements about runs, and whether the runs reproduce or contradict them.
 
 `declaration` reads and checks config/claims.yaml, `evidence` turns traces into statistics per seed,
-`criteria` says which contrasts of these have to lie in which interval, and `verdicts` tests that. A
+`criteria` says which contrasts of these have to lie in which interval, and `verdicts` tests that.
+`power` says how likely a verdict is, `inference` which N the statements speak for. A
 statement is added as one entry of config/claims.yaml, or of a file of one's own that
 `claims.statements` lists; a criterion as one function of `criteria`. docs/claims.md explains it.
 """
@@ -9,6 +10,9 @@ statement is added as one entry of config/claims.yaml, or of a file of one's own
 from pgpd_hf.claims.criteria import CRITERIA
 from pgpd_hf.claims.declaration import load_claims
 from pgpd_hf.claims.evidence import Evidence, Member, Undecidable
+from pgpd_hf.claims.inference import infer, of_experiment, resampled_scores, score
+from pgpd_hf.claims.power import power_table
+from pgpd_hf.claims.sources import load_evidence
 from pgpd_hf.claims.verdicts import VERDICTS, judge, verdict_at
 
 __all__ = [
@@ -17,7 +21,13 @@ __all__ = [
     "Evidence",
     "Member",
     "Undecidable",
+    "infer",
     "judge",
     "load_claims",
+    "load_evidence",
+    "of_experiment",
+    "power_table",
+    "resampled_scores",
+    "score",
     "verdict_at",
 ]

@@ -7,6 +7,8 @@ from pgpd_hf.claims.evidence import Undecidable
 from pgpd_hf.core.arguments import located, require_one_of
 from pgpd_hf.support.validation import conform, read_yaml
 
+_SHARED = ("level", "alternative")
+
 
 def load_claims(path, schema, own=()):
     """Read the statements.
@@ -14,16 +16,17 @@ def load_claims(path, schema, own=()):
     Parameters
     ----------
     path : path-like
-        YAML file with the level and the paper's statements.
+        YAML file with the level, the alternative and the paper's statements.
     schema : dict
         Its JSON Schema.
     own : sequence of path-like
-        Files with further statements; they have no level.
+        Files with further statements; they have neither.
 
     Returns
     -------
     dict
-        `level`, the significance level, and `claims`, the statements by name.
+        `level`, the significance level; `alternative`, for which power is computed; and `claims`,
+        the statements by name.
 
     Raises
     ------
@@ -31,13 +34,15 @@ def load_claims(path, schema, own=()):
         One line that names the file, the statement and what is wrong.
     """
     content = _load(path, schema)
-    if "level" not in content:
-        raise ValueError(f"{path}: the key 'level' is missing")
+    for key in _SHARED:
+        if key not in content:
+            raise ValueError(f"{path}: the key {key!r} is missing")
     owners = dict.fromkeys(content["claims"], path)
     for file in own:
         more = _load(file, schema)
-        if "level" in more:
-            raise ValueError(f"{file}: level: only {path} says it, for all statements")
+        for key in _SHARED:
+            if key in more:
+                raise ValueError(f"{file}: {key}: only {path} says it, for all statements")
         for name, claim in more["claims"].items():
             if name in owners:
                 raise ValueError(f"{file}: claims.{name}: {owners[name]} has a statement so named")

@@ -14,6 +14,7 @@ averaged first. Runs of different algorithms and M are independent, so the varia
 add up. All statistics of one instance are dependent, so contrasts are computed per instance.
 """
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -275,6 +276,28 @@ class Evidence:
         for member in members:
             self._read(member, curve, violation)
         self._cache = {}
+        self._drawn = {}  # units of a resample, by group
+
+    def resample(self, random):
+        """Draw as many units as there are, with replacement.
+
+        Parameters
+        ----------
+        random : numpy.random.Generator
+            Source of the draws.
+
+        Returns
+        -------
+        Evidence
+            The drawn units, the same for all algorithms and M of a group; tables stay as they are.
+        """
+        other = copy.copy(self)
+        other._drawn = {}
+        for (group, *_), runs in self._curves.items():
+            units = np.concatenate([labels for labels, *_ in runs])
+            if group not in other._drawn:
+                other._drawn[group] = random.choice(units, len(units))
+        return other
 
     def _read(self, member, curve, violation):
         prefix = {"iterate": "", "average": "mean_"}[curve]
@@ -355,7 +378,12 @@ class Evidence:
                 units += list(labels)
                 values += [np.interp(points, iterations, x).mean() for x in curves[term.column]]
             self._cache[name] = np.array(units), np.round(values, _DECIMALS)
-        return self._cache[name]
+        units, values = self._cache[name]
+        if group not in self._drawn:
+            return units, values
+        drawn = self._drawn[group]
+        known = np.isin(drawn, units)  # a criterion may leave units out
+        return np.flatnonzero(known), values[np.searchsorted(units, drawn[known])]
 
     def _length(self, group, algorithm):
         """T of an algorithm."""

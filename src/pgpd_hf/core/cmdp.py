@@ -10,15 +10,38 @@ paper's occupancy-measure form (proof of Theorem 2) and equals
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from pgpd_hf.core.arguments import located, require_number
+from pgpd_hf.core.arguments import located, require_number, shown
 from pgpd_hf.core.compilation import njit
 
 _LANES = 32  # policies eliminated side by side (measured: 200 ns each; with 16 230, with 8 380)
 _LAPACK_FROM = 33  # from this number of states on, LAPACK is faster than the kernel below
 _MATRIX_ENTRIES = 2**20  # matrix entries per call of LAPACK, unless one matrix has more
+# Of an archive.
+_ARRAYS = ("transition", "reward", "utility", "initial", "discount", "threshold", "scale")
+_RESCALED = ("value_unit", "value_zero")
+
+
+class Map(NamedTuple):
+    """Where the states of a CMDP lie, for pictures of its policies.
+
+    Attributes
+    ----------
+    letters : ndarray, str, shape (rows, columns)
+        What each cell is: S for the start, G for the goal, H for a hole, C for the cliff, and F
+        for anything else.
+    cells : ndarray, int64, shape (S,)
+        Number of each state's cell, counted row by row.
+    moves : ndarray, int64, shape (A, 2)
+        Rows down and columns to the right that each action means to go.
+    """
+
+    letters: np.ndarray
+    cells: np.ndarray
+    moves: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +63,11 @@ class CMDP:
     scale : float, default 1.0
         Largest possible reward or utility of one step. The paper's rewards lie in [0, 1]; the
         normalized scale multiplies them by :math:`1-\gamma`, so that values lie in [0, 1].
+    value_unit, value_zero : float, default 1.0 and 0.0
+        If the reward was rescaled: what one unit of the original return is worth in reward values
+        of the CMDP, and the reward value of an original return of zero.
+    map : Map, optional
+        Where the states lie, if they do so on a map.
 
     Raises
     ------
@@ -75,6 +103,9 @@ class CMDP:
     discount: float
     threshold: float
     scale: float = 1.0
+    value_unit: float = 1.0
+    value_zero: float = 0.0
+    map: Map | None = None
 
     def __post_init__(self):
         transition = _array("transition", self.transition, 3)  # (S, A, S)
@@ -94,6 +125,12 @@ class CMDP:
             raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
         checked = {"transition": transition, "initial": initial, "discount": discount}
         checked |= {"threshold": require_number("threshold", self.threshold), "scale": scale}
+        for name in ("value_unit", "value_zero"):
+            checked[name] = require_number(name, getattr(self, name))
+        if not checked["value_unit"] > 0:
+            raise ValueError(f"value_unit: a positive number expected, got {self.value_unit}")
+        if self.map is not None:
+            checked["map"] = _checked_map(self.map, states, actions)
         for name in ("reward", "utility"):
             checked[name] = signal = _array(name, getattr(self, name), 2, (states, actions))
             outside = (signal < 0) | (signal > scale)
@@ -311,7 +348,12 @@ class CMDP:
         path : path-like
             File to write, ending in ``.npz``.
         """
-        np.savez(path, **{name: getattr(self, name) for name in self.__dataclass_fields__})
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        if self.value_unit != 1 or self.value_zero != 0:
+            arrays |= {name: getattr(self, name) for name in _RESCALED}
+        if self.map is not None:
+            arrays |= {f"map_{name}": array for name, array in self.map._asdict().items()}
+        np.savez(path, **arrays)
 
     @classmethod
     def load(cls, path):
@@ -321,7 +363,8 @@ class CMDP:
         ----------
         path : path-like
             An archive with the arrays `transition`, `reward`, `utility`, `initial`, `discount`,
-            `threshold` and, optionally, `scale`.
+            `threshold` and, optionally, `scale`, `value_unit` and `value_zero`; those of a map are
+            `map_letters`, `map_cells` and `map_moves`.
 
         Returns
         -------
@@ -332,7 +375,8 @@ class CMDP:
         ValueError
             If the file is not such an archive; the message names the file.
         """
-        names = list(cls.__dataclass_fields__)
+        on_map = [f"map_{name}" for name in Map._fields]
+        names = [*_ARRAYS, *_RESCALED, *on_map]
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
@@ -341,11 +385,14 @@ class CMDP:
             reason = getattr(error, "strerror", None)  # such as "No such file or directory"
             reason = f"{reason}; {expected} expected" if reason else f"not {expected}"
             raise ValueError(f"{path}: {reason}") from error
-        unknown, missing = set(arrays) - set(names), set(names[:-1]) - set(arrays)
+        required = {*_ARRAYS} - {"scale"} | ({*on_map} if {*on_map} & {*arrays} else set())
+        unknown, missing = set(arrays) - set(names), required - set(arrays)
         for kind, wrong in (("unknown", unknown), ("missing", missing)):
             if wrong:
                 raise ValueError(f"{path}: {kind} array {min(wrong)!r}; the arrays are {names}")
         with located(path):
+            if on_map[0] in arrays:
+                arrays["map"] = Map(*map(arrays.pop, on_map))
             return cls(**arrays)
 
     def _look_ahead(self, signal, values):
@@ -356,6 +403,23 @@ class CMDP:
         """The matrix I - gamma P_pi, shape (..., S, S)."""
         kernel = np.einsum("...sa,sat->...st", policy, self.transition)
         return np.eye(self.states) - self.discount * kernel
+
+
+def _checked_map(value, states, actions):
+    """Make a map of read-only arrays; check that they fit each other and the CMDP."""
+    if not isinstance(value, tuple) or len(value) != len(Map._fields):
+        raise ValueError(f"map: a Map of letters, cells and moves expected, got {shown(value)}")
+    letters, cells, moves = (np.array(part) for part in value)
+    if letters.ndim != 2 or letters.dtype.kind != "U":
+        raise ValueError("map.letters: a rectangle of letters expected")
+    for name, array, shape in (("cells", cells, (states,)), ("moves", moves, (actions, 2))):
+        if array.shape != shape or array.dtype.kind not in "iu":
+            raise ValueError(f"map.{name}: integers of shape {shape} expected, got {array.shape}")
+    if not ((cells >= 0) & (cells < letters.size)).all():
+        raise ValueError(f"map.cells: numbers of the {letters.size} cells expected")
+    for array in (letters, cells, moves):
+        array.flags.writeable = False
+    return Map(letters, cells, moves)
 
 
 def _array(name, value, dimensions, shape=None):

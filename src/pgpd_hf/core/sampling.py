@@ -37,6 +37,11 @@ class Tables(NamedTuple):
         Of each state-action pair.
     discount : float
         Discount factor.
+    absorbing : ndarray, bool, shape (S * W,)
+        At s W, whether nothing changes any more in state s: it is its only successor, and all
+        actions pay the same.
+    ends : bool
+        Whether there is such a state.
     """
 
     successors: np.ndarray
@@ -44,6 +49,8 @@ class Tables(NamedTuple):
     reward: np.ndarray
     utility: np.ndarray
     discount: float
+    absorbing: np.ndarray
+    ends: bool
 
 
 class Trajectories(NamedTuple):
@@ -87,12 +94,17 @@ def make_tables(cmdp):
     successors = np.zeros((cmdp.states, cmdp.states, width), np.uint64)
     for s, a in np.ndindex(cmdp.states, cmdp.actions):
         successors[:, s, a] = alias_table(cmdp.transition[s, a], width)
+    absorbing = np.diagonal(cmdp.transition.min(1)) == 1
+    for signal in (cmdp.reward, cmdp.utility):
+        absorbing &= np.ptp(signal, axis=1) == 0
     return Tables(
         successors=successors.reshape(cmdp.states, -1),
         starts=alias_table(cmdp.initial)[:, None],
         reward=np.pad(cmdp.reward, added).ravel(),
         utility=np.pad(cmdp.utility, added).ravel(),
         discount=cmdp.discount,
+        absorbing=np.repeat(absorbing, width),
+        ends=bool(absorbing.any()),
     )
 
 
@@ -217,6 +229,8 @@ def action_thresholds(policy, thresholds):
 def sample_returns(tables, trajectories, words, horizon):
     """Sample trajectories and write their discounted sums of reward and utility.
 
+    Two trajectories end together when both are in absorbing states; the rest is a geometric series.
+
     Parameters
     ----------
     tables : Tables
@@ -232,6 +246,7 @@ def sample_returns(tables, trajectories, words, horizon):
     count = len(start)
     _, states, actions = thresholds.shape
     cuts = thresholds.reshape(-1)
+    last = tables.discount ** (horizon + 1)
     size, width, stride = np.uint64(states * actions), np.uint64(actions), np.uint64(count)
     for i in range(0, count, 2):
         j = min(i + 1, count - 1)  # the last of an odd number is paired with itself
@@ -246,6 +261,13 @@ def sample_returns(tables, trajectories, words, horizon):
         at_j = draw(tables.successors, pair, words[word_j], width)
         weight = 1.0
         for _ in range(horizon):
+            if tables.ends and tables.absorbing[at_i] and tables.absorbing[at_j]:
+                rest = (weight * tables.discount - last) / (1 - tables.discount)
+                r_i += rest * tables.reward[at_i]
+                g_i += rest * tables.utility[at_i]
+                r_j += rest * tables.reward[at_j]
+                g_j += rest * tables.utility[at_j]
+                break
             weight *= tables.discount
             word_i += stride
             pair = _choose(cuts, width, cuts_i, at_i, FREE, words[word_i])

@@ -2,7 +2,8 @@
 
 A new kind is a new file here, say ``two_rooms.py``, with a function ``make`` that takes keyword
 arguments and returns a :class:`~pgpd_hf.core.cmdp.CMDP`. A study asks for it by
-``environment: {name: two_rooms, ...}``, where the other keys are the arguments of ``make``.
+``environment: {name: two_rooms, ...}``, where the other keys are the arguments of ``make``. Two
+kinds go by a key of their own: ``{file: mine.npz}`` and ``{gymnasium: FrozenLake-v1, ...}``.
 """
 
 import importlib
@@ -22,8 +23,9 @@ def make(options):
     ----------
     options : dict
         The `environment` of a configuration: `name`, one of :func:`kinds`, and arguments of that
-        kind's ``make``. Without a `name`, the environment is read from `file` unless that is None
-        or missing; otherwise it is a random one, and the remaining keys are its arguments.
+        kind's ``make``. Without a `name`, it is read from `file` unless that is None or missing;
+        or it is one of Gymnasium's if there is a key `gymnasium`; otherwise it is a random one, and
+        the remaining keys are its arguments.
 
     Returns
     -------
@@ -79,7 +81,7 @@ def split(options):
     path, name = options.pop("file", None), options.pop("name", None)
     if name is None and path is not None:
         return "file", {"path": path}
-    return name or "random", options
+    return name or ("gymnasium" if "gymnasium" in options else "random"), options
 
 
 def kinds():

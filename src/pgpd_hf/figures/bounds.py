@@ -1,8 +1,12 @@
-"""Figure of bounds: how tight the paper's bounds are, statement by statement."""
+"""Figures of bounds: how tight they are, statement by statement, and what runs show over T."""
 
+import itertools
 import re
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 
 from pgpd_hf.figures import style
 
@@ -32,6 +36,9 @@ _SYMBOL = re.compile(
         rf"(?<![A-Za-z]){name}(?![a-z])" if name.isalpha() else re.escape(name) for name in _SYMBOLS
     )
 )
+
+
+_READINGS = {"plug-in": "as printed", "unbiased": "without bias"}
 
 
 def bounds_figure(table):
@@ -79,6 +86,61 @@ def bounds_figure(table):
         xlabel="measured / bound   (hollow: the bound is vacuous)",
     )
     figure.legend(loc="outside upper center", ncols=len(settings))
+    return figure
+
+
+def seen_figure(table):
+    """Gap and violation of runs and what bounds them, over T: readings across, quantities down.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.theory.seen.over_lengths`, without rows that have no T.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    quantities = list(table["quantity"].drop_duplicates())
+    readings = list(table["estimator"].drop_duplicates())
+    curves = list(table[["pairs", "evaluators"]].drop_duplicates().itertuples(index=False))
+    colors = style.colors(len(curves))
+    figure, grid = style.panels(len(quantities), len(readings), 2.2 * len(quantities))
+    for axes, (quantity, reading) in zip(
+        grid.flat, itertools.product(quantities, readings), strict=True
+    ):
+        chosen = table[table["quantity"].eq(quantity) & table["estimator"].eq(reading)]
+        for number, (n, m) in enumerate(curves):
+            same = chosen["evaluators"].isna() if pd.isna(m) else chosen["evaluators"].eq(m)
+            rows = chosen[same & chosen["pairs"].eq(n)]
+            options = {"color": colors[number], "marker": style.marker(number), "markersize": 3.2}
+            label = f"{style.evaluators_label(m)}, $N = {n}$"
+            for side, line in (("bound", "-"), ("measured", ":")):
+                shown = rows[rows[side] > 0]
+                axes.errorbar(
+                    shown["iterations"],
+                    shown[side],
+                    yerr=shown["bound_error"] if side == "bound" else None,
+                    linestyle=line,
+                    elinewidth=0.7,
+                    label=label if side == "bound" else None,
+                    **options,
+                )
+        axes.set(xscale="log", title=f"{quantity}, votes read {_READINGS[reading]}")
+        axes.set_yscale("log", nonpositive="clip")
+        axes.set_xticks(table["iterations"].unique(), minor=False)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
+    for axes in grid[-1]:
+        axes.set_xlabel("iterations $T$")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("bound (solid), measured (dotted)")
+    for row in grid:
+        ends = np.array([axes.get_ylim() for axes in row])
+        for axes in row:
+            axes.set_ylim(ends.min(), ends.max())
+            style.plain_decades(axes)
+    style.share_legend(figure, 3)
     return figure
 
 

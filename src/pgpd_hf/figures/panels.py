@@ -1,5 +1,6 @@
 """The panels of the paper's figure, one by one and together."""
 
+import itertools
 import string
 
 import matplotlib as mpl
@@ -17,7 +18,7 @@ METRIC_LABELS = {
 _AVERAGE = {"linewidth": 0.8, "linestyle": (0, (4, 2))}  # lines of running averages
 
 
-def draw_panel(axes, aggregate, algorithm, metric):
+def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
     """Draw one panel: a metric against iterations, one curve per number of evaluators.
 
     The solid line is the iterate's value with its interval over seeds, the dashed one the running
@@ -33,10 +34,13 @@ def draw_panel(axes, aggregate, algorithm, metric):
         A value of its column `algorithm`.
     metric : str
         A key of :data:`METRIC_LABELS`.
+    scale : {"linear", "log"}
+        Of the axis of iterations; a logarithmic one begins after the first.
     """
     table = aggregate[aggregate["algorithm"] == algorithm]
     curves = [curve for _, curve in table.groupby("evaluators", dropna=False, sort=False)]
-    for index, (curve, color) in enumerate(zip(curves, style.colors(len(curves)), strict=True)):
+    for index, curve in enumerate(curves):
+        color = style.evaluators_color(curve["evaluators"].iloc[0])
         x = curve["iteration"].to_numpy()
         style.band(axes, x, curve[f"{metric}_low"], curve[f"{metric}_high"], color, 0.2)
         axes.plot(x, curve[f"mean_{metric}"], color=color, **_AVERAGE)
@@ -47,19 +51,20 @@ def draw_panel(axes, aggregate, algorithm, metric):
             label=style.evaluators_label(curve["evaluators"].iloc[0]),
             marker=style.marker(index),
             markersize=3.2,
-            markevery=_spread(x, index / len(curves)),
+            markevery=_spread(x, index / len(curves), scale),
         )
     style.zero_line(axes)
-    axes.set(xlim=(0, table["iteration"].max()), xlabel="iteration", ylabel=METRIC_LABELS[metric])
+    axes.set(xscale=scale, xlim=(int(scale == "log"), table["iteration"].max()))
+    axes.set(xlabel="iteration", ylabel=METRIC_LABELS[metric])
     axes.xaxis.set_major_formatter("{x:,.0f}")
 
 
-def panel(aggregate, algorithm, metric):
+def panel(aggregate, algorithm, metric, scale="linear"):
     """One panel as a figure, one column of a page wide.
 
     Parameters
     ----------
-    aggregate, algorithm, metric
+    aggregate, algorithm, metric, scale
         As for :func:`draw_panel`.
 
     Returns
@@ -67,7 +72,7 @@ def panel(aggregate, algorithm, metric):
     matplotlib.figure.Figure
     """
     figure, axes = plt.subplots(figsize=(style.ONE_COLUMN, 2.5))
-    draw_panel(axes, aggregate, algorithm, metric)
+    draw_panel(axes, aggregate, algorithm, metric, scale)
     axes.set_title(get_algorithm(algorithm).label)
     axes.plot([], [], color="0.3", label="running average", **_AVERAGE)
     axes.legend()
@@ -99,32 +104,69 @@ def describe_panel(aggregate, algorithm, metric):
     )
 
 
-def figure1(aggregate):
-    """All panels as one figure, two columns wide: algorithms down, metrics across.
+def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
+    """All panels as one figure: algorithms down, metrics across.
 
     Parameters
     ----------
-    aggregate : pandas.DataFrame
+    aggregate, scale
         As for :func:`draw_panel`.
+    width, height : float
+        Of the figure, and of a row of panels, in inches.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    figure, rows = style.algorithm_panels(aggregate, 2.4, len(METRIC_LABELS))
+    figure, rows = style.algorithm_panels(aggregate, height, len(METRIC_LABELS))
+    figure.set_figwidth(width)
     letters = iter(string.ascii_lowercase)
     for algorithm, table, panels in rows:
         for axes, metric in zip(panels, METRIC_LABELS, strict=True):
-            draw_panel(axes, table, algorithm, metric)
+            draw_panel(axes, table, algorithm, metric, scale)
             axes.set_title(f"({next(letters)}) {get_algorithm(algorithm).label}")
+    _label(figure)
+    return figure
+
+
+def side_by_side(aggregates):
+    """The panels of several studies beside each other, on the same axes.
+
+    Parameters
+    ----------
+    aggregates : dict of pandas.DataFrame
+        By the title of its column, as for :func:`draw_panel`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    algorithms = list(next(iter(aggregates.values()))["algorithm"].unique())
+    rows = list(itertools.product(algorithms, METRIC_LABELS))
+    figure, grid = style.panels(len(rows), len(aggregates), 1.9)
+    for (algorithm, metric), line in zip(rows, grid, strict=True):
+        for axes, (title, aggregate) in zip(line, aggregates.items(), strict=True):
+            draw_panel(axes, aggregate, algorithm, metric)
+            axes.set_title(f"{get_algorithm(algorithm).label}, {title}")
+            axes.sharey(line[0])
+            axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(3))
+            if axes is not line[0]:
+                axes.set_ylabel("")
+        line[0].autoscale(axis="y")
+    _label(figure)
+    return figure
+
+
+def _label(figure):
+    """One legend for all panels of a figure."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     handles += [mpl.lines.Line2D([], [], color="0.3", **look) for look in ({}, _AVERAGE)]
     labels += ["iterate", "running average"]
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
-    return figure
 
 
-def _spread(x, offset):
-    """Indices of six evenly spaced markers; `offset` in [0, 1) shifts them."""
-    targets = x[-1] * (np.arange(6) + 0.2 + 0.6 * offset) / 6
+def _spread(x, offset, scale):
+    """Indices of six markers, evenly spaced on the axis; `offset` in [0, 1) shifts them."""
+    places = (np.arange(6) + 0.2 + 0.6 * offset) / 6
+    targets = x[-1] * places if scale == "linear" else x[-1] ** places
     return sorted({int(np.abs(x - target).argmin()) for target in targets})

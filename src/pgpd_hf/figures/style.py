@@ -51,7 +51,7 @@ _METADATA = {
     "png": {"Software": None},
 }
 _MARKERS = "osD^vP"
-ALONE = "#1b5e7d"  # colour of the only curve of a panel
+ALONE = "#1b5e7d"  # colour of the only curve of a panel, and of infinitely many evaluators
 
 
 def use_style():
@@ -163,6 +163,26 @@ def evaluators_label(evaluators):
     '$M = 16$'
     """
     return r"$M = \infty$" if pd.isna(evaluators) else f"$M = {evaluators}$"
+
+
+def evaluators_color(evaluators):
+    """Colour of a number of evaluators, the same in all studies: the more, the darker.
+
+    Parameters
+    ----------
+    evaluators : int or pandas.NA
+        M; missing for infinitely many, which have a colour of their own.
+
+    Returns
+    -------
+    color
+    """
+    if pd.isna(evaluators):
+        return ALONE
+    # Between 16 and 256 nearly even in log M, and never lighter or darker than can be told apart.
+    steps = (np.log2(evaluators) - 6) / 2
+    place = 1.4 * np.tanh(np.arctanh(1 / 1.4) * steps)
+    return mpl.colormaps["inferno"](0.43 - 0.31 * place)
 
 
 def colors(count):

@@ -21,12 +21,17 @@ from scipy import special
 
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.cases import STEPS
-from pgpd_hf.core.optima import solve
-from pgpd_hf.runs import values_at
+from pgpd_hf.core.arguments import require_integer, require_number, shown
+from pgpd_hf.core.optima import require_cmdp, solve
+from pgpd_hf.runs import default_horizon, values_at
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.support.storage import read_json
 
 CHOSEN, TIED, DROPPED = STANDINGS = ("chosen", "tied", "dropped")
+CANDIDATES = {  # as in config/config.yaml
+    "npgpd_hf": {"primal_step": [0.1, 0.3, 1], "dual_step": [0.03, 0.1, 0.3]},
+    "zpgpd_hf": {"primal_step": [0.0003, 0.001, 0.003], "dual_step": [0.0003, 0.001, 0.003]},
+}
 LEVEL = 0.05  # probability that the best pair is dropped, at most
 _CHECKPOINTS = 100
 _FIRST_SEEDS = 8
@@ -89,6 +94,75 @@ def race(cmdps, algorithm, setting, evaluators, candidates, seeds, threads=1):
             if len(running) == 1:
                 break
     return runs.table(running)
+
+
+def choose_steps(
+    cmdp, algorithm, *, evaluators, iterations, candidates=None, seeds=8, threads=1, **setting
+):
+    r"""Choose step sizes for :func:`pgpd_hf.run` by a race.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The environment.
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`.
+    evaluators : int, None, or a list of these
+        M; with several, scores are averaged over them.
+    iterations : int
+        T.
+    candidates : dict, optional
+        `primal_step` and `dual_step`: lists of numbers; by default, for the paper's two
+        algorithms, those that the default study begins with.
+    seeds : int
+        The largest number of seeds that a pair runs.
+    threads : int
+        Pairs run side by side.
+    **setting
+        Further arguments of :func:`pgpd_hf.run`, such as `pairs`.
+
+    Returns
+    -------
+    dict
+        `primal_step` and `dual_step`, to be passed on to :func:`pgpd_hf.run`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names it.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp, setting = pgpd_hf.random_cmdp(), {"evaluators": 64, "iterations": 50}
+    >>> steps = pgpd_hf.choose_steps(cmdp, "npgpd_hf", **setting)
+    >>> sorted(steps)
+    ['dual_step', 'primal_step']
+    >>> trace = pgpd_hf.run(cmdp, "npgpd_hf", seeds=[0], **setting, **steps)
+    """
+    require_cmdp(cmdp)
+    algorithm = get_algorithm(algorithm).name
+    candidates = CANDIDATES.get(algorithm) if candidates is None else candidates
+    if candidates is None:
+        raise ValueError(
+            f"candidates: needed for {shown(algorithm)}: lists for {' and '.join(STEPS)}"
+        )
+    for name in STEPS:
+        values = candidates.get(name) if isinstance(candidates, dict) else None
+        if not isinstance(values, list | tuple) or not values:
+            raise ValueError(f"candidates: a dict with a list {name} expected")
+        if not min(require_number(f"candidates.{name}", value) for value in values) > 0:
+            raise ValueError(f"candidates.{name}: positive numbers expected, got {shown(values)}")
+    require_integer("seeds", seeds, 1, 10**4)
+    require_integer("threads", threads, 1, 1024)
+    fixed = {"iterations": iterations, "horizon": default_horizon(cmdp.discount), **setting}
+    numbers = list(evaluators) if isinstance(evaluators, list | tuple) else [evaluators]
+    if not numbers:
+        raise ValueError("evaluators: at least one number expected")
+    for number in numbers:
+        Setting(evaluators=number, **fixed)  # refuses what cannot be run
+    table = race([cmdp], algorithm, fixed, numbers, candidates, seeds, threads)
+    return dict(zip(STEPS, chosen_steps(table), strict=True))
 
 
 def _ends_of_rounds(seeds):

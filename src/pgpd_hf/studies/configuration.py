@@ -4,8 +4,10 @@ The JSON Schema in workflow/schemas says what each key may hold; here are the ru
 each other, and the settings of runs that follow from a configuration.
 """
 
+import json
 import math
 import pickle
+from dataclasses import replace
 from functools import lru_cache
 
 from pgpd_hf import environments
@@ -79,9 +81,11 @@ def check_bounds(config, schema):
         key = f"bounds.settings.{name}"
         check_environment(f"{key}.environment", config, options["environment"], schema)
         cmdp, setting = bound_problem(config, name)
+        # Where the theorem's own steps and perturbation do not exist, rows of the table say so.
+        given = replace(setting, primal_step=0.0, dual_step=0.0)
         with located(key):
             for algorithm in ("npgpd_hf", "zpgpd_hf"):  # whose theorems the bounds are
-                _build(pickle.dumps(cmdp), algorithm, setting)
+                _build(pickle.dumps(cmdp), algorithm, replace(given, perturbation=1.0))
 
 
 def require_algorithm(config, name):
@@ -193,7 +197,7 @@ def describe(options):
     str
     """
     name, arguments = environments.split(options)
-    return f"in {arguments['path']}" if name == "file" else name
+    return f"in {arguments['path']}" if name == "file" else arguments.get("gymnasium", name)
 
 
 def bound_problem(config, name):
@@ -239,7 +243,8 @@ def environment(config):
     with located("environment.file" if environments.split(options)[0] == "file" else "environment"):
         if is_random(options) and {"states", "actions"} <= set(options):  # before it is drawn
             require_size(options["states"], options["actions"], _MOST_TRANSITIONS)
-        cmdp = environments.make(options)
+        own = environments.split(options)[0] not in ("file", "random")
+        cmdp = _made(json.dumps(options, sort_keys=True)) if own else environments.make(options)
         require_size(cmdp.states, cmdp.actions, _MOST_TRANSITIONS)
         return cmdp
 
@@ -314,6 +319,49 @@ def require_estimates(config, setting):
         make_evaluators(whole["evaluators"], link, bound, whole["estimator"])
 
 
+def theorem_applies(config, algorithm):
+    """Whether a theorem gives step sizes for an algorithm on the study's environment.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+
+    Returns
+    -------
+    bool
+    """
+    kind = get_algorithm(algorithm)
+    if not kind.has_theorem() or is_random(config["environment"]):  # whose rho is positive
+        return kind.has_theorem()
+    cmdp = environment(config)
+    try:
+        kind.theorem_steps(cmdp, _optimum(pickle.dumps(cmdp)), 1)
+    except ValueError:
+        return False
+    return True
+
+
+def check_runs(config):
+    """Refuse settings that an algorithm cannot run with.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration that follows its schema.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
+    cmdp = environment(config)
+    for name in config["algorithms"]:
+        _check_runs(config, name, cmdp)
+
+
 def require_increasing(key, numbers):
     """Refuse numbers, or None for infinity, that do not increase.
 
@@ -351,6 +399,12 @@ def _check_runs(config, algorithm, cmdp):
                 except ValueError as error:
                     count = "null" if evaluators is None else evaluators
                     raise ValueError(f"{error} (M = {count} of {place})") from None
+
+
+@lru_cache
+def _made(options):
+    """An environment whose options say all about it; some take seconds to make."""
+    return environments.make(json.loads(options))
 
 
 @lru_cache

@@ -223,7 +223,7 @@ def runs_key(config, algorithm):
         Equal for two configurations if and only if their runs are.
     """
     options = config["algorithms"][algorithm]
-    names = ("environment", "evaluators", "link", "horizon", "seeds")
+    names = ("environment", "evaluators", "link", "horizon", "seeds", "streams")
     content = {name: config[name] for name in names} | {algorithm: options}
     if options["primal_step"] == "calibrated":
         calibration = config["calibration"]

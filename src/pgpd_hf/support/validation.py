@@ -36,7 +36,6 @@ _WORDS = {
     "exclusiveMinimum": "more than {}",
     "maximum": "at most {}",
     "exclusiveMaximum": "less than {}",
-    "pattern": "text matching {}",
     "minLength": "at least {} characters",
     "minItems": "at least {} entries",
     "maxItems": "at most {} entries",
@@ -99,7 +98,9 @@ def read(path):
     """
     content = read_yaml(path)
     if not isinstance(content, dict):
-        raise ValueError(f"{path}: keys and values expected, got {shown(content)}")
+        # A list may stand for more than fits into memory, by its aliases.
+        got = "a list" if isinstance(content, list) else shown(content)
+        raise ValueError(f"{path}: keys and values expected, got {got}")
     if "__use_yte__" in content:
         raise ValueError(f"{path}: a template (__use_yte__), where only data is allowed")
     return content
@@ -129,6 +130,8 @@ def read_yaml(path):
     except yaml.MarkedYAMLError as error:
         place = f"line {error.problem_mark.line + 1}"
         raise ValueError(f"{path}: not YAML: {place}: {error.problem}") from None
+    except (RecursionError, MemoryError):
+        raise ValueError(f"{path}: not YAML: nested too deeply, or too large") from None
     except (ValueError, yaml.YAMLError) as error:
         raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
 
@@ -174,6 +177,8 @@ def _allowed(error):
     if error.validator == "anyOf":
         return " or ".join(dict.fromkeys(map(_allowed, error.context)))
     demand = error.validator_value
+    if error.validator == "pattern":
+        return error.schema["expected"]  # in words, which stand beside every pattern
     if isinstance(demand, list):
         demand = " or ".join(map(str, demand))
     return _WORDS.get(error.validator, "{}").format(demand)

@@ -1,6 +1,8 @@
 r"""The right sides of the paper's lemmas, theorems and corollary, as numbers.
 
-:data:`STATEMENTS` lists the statements in the paper's order, with label and line. Where a bound is
+:data:`STATEMENTS` lists the statements in the paper's order, with label and line, and behind them
+the corrected theorems, whose bounds are in :mod:`~pgpd_hf.theory.theorem_1`,
+:mod:`~pgpd_hf.theory.theorem_2` and :mod:`~pgpd_hf.theory.seen`. Where a printed bound is
 one of the paper's named constants it is a property of
 :class:`~pgpd_hf.theory.constants.Constants`; all other bounds are functions in this module. Where
 the audit (docs/audit.md) found a printed constant to be wrong, the function returns the printed
@@ -23,11 +25,12 @@ class Statement:
     Attributes
     ----------
     key : str
-        Its number in bounds.csv, 1 to 18, and the letter of the part if there are several.
+        Its number in bounds.csv, 1 to 18 and, corrected, 19 to 23, and the letter of the part if
+        there are several.
     label : str
         Label in the paper's LaTeX source.
     line : int
-        Line of the source where it begins.
+        Line of the source where it begins; of a corrected one, that of the printed theorem.
     text : str
         The statement in short.
     audit : {"sound", "proof", "false"}
@@ -90,6 +93,16 @@ _STATEMENTS = [
     ("17b", "thm1", 2141, "NPGPD-HF: E[b - avg V_g]+ <= .. (as printed)", "proof"),
     ("17c", "thm1", 2141, "NPGPD-HF: E[b - avg V_g]+ <= .. + 4 eps_c", "proof"),
     ("18", "corollary", 491, "M = T log T, H = log T/(2 log 1/g) => O(1/sqrt(T))", "proof"),
+    ("19a", "thm1", 457, "Theorem 1 corrected: avg E gap <= .."),
+    ("19b", "thm1", 457, "Theorem 1 corrected: E[b - avg V_g]+ <= .."),
+    ("20a", "thm1", 457, "Theorem 1', lambda* for sigma: avg E gap <= .."),
+    ("20b", "thm1", 457, "Theorem 1', lambda* for sigma: E[b - avg V_g]+ <= .."),
+    ("21a", "thm1", 457, "Theorem 1 for one run: avg gap <= .."),
+    ("21b", "thm1", 457, "Theorem 1 for one run: [b - avg V_g]+ <= .."),
+    ("22a", "thm1", 457, "from what runs show: avg E gap <= .."),
+    ("22b", "thm1", 457, "from what runs show: E[b - avg V_g]+ <= .."),
+    ("23a", "thm2", 546, "Theorem 2 corrected: avg E gap <= .."),
+    ("23b", "thm2", 546, "Theorem 2 corrected: E[b - avg V_g]+ <= .."),
 ]
 STATEMENTS = {s.key: s for s in itertools.starmap(Statement, _STATEMENTS)}
 

@@ -101,7 +101,10 @@ class Problem:
 
     def algorithm(self, name):
         """Algorithm: an instance under this setting."""
-        return get_algorithm(name)(self.cmdp, self.optimum, self.setting)
+        try:
+            return get_algorithm(name)(self.cmdp, self.optimum, self.setting)
+        except ValueError as error:  # the theorem's step or perturbation is not a positive number
+            raise OutsideAssumptions(str(error)) from None
 
     def averages(self, name):
         """DataFrame: :func:`run_averages` of an algorithm, which runs once for all checks."""

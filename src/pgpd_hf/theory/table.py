@@ -1,8 +1,9 @@
-r"""The table bounds.csv: both sides of each of the paper's statements.
+r"""The table bounds.csv: both sides of each of the paper's statements, and of their corrections.
 
 Where a left side is a mean of samples it has a 95 % interval, and a statement holds if the whole
 interval is below the bound. The left sides are computed in :mod:`~pgpd_hf.theory.lemmas`,
-:mod:`~pgpd_hf.theory.smoothing` and :mod:`~pgpd_hf.theory.convergence`.
+:mod:`~pgpd_hf.theory.smoothing`, :mod:`~pgpd_hf.theory.convergence` and
+:mod:`~pgpd_hf.theory.corrections`.
 """
 
 import math
@@ -10,7 +11,7 @@ import math
 import pandas as pd
 
 from pgpd_hf.core import optima
-from pgpd_hf.theory import convergence, lemmas, smoothing
+from pgpd_hf.theory import convergence, corrections, lemmas, smoothing
 from pgpd_hf.theory.bounds import STATEMENTS
 from pgpd_hf.theory.constants import SIZES, OutsideAssumptions, make_constants
 from pgpd_hf.theory.problems import ROUNDING, Problem
@@ -40,6 +41,11 @@ CHECKS = {
     16: convergence.average_performance,
     17: convergence.theorem_1,
     18: convergence.corollary,
+    19: corrections.corrected_theorem_1,
+    20: corrections.theorem_1_prime,
+    21: corrections.one_run,
+    22: corrections.semi_a_priori,
+    23: corrections.corrected_theorem_2,
 }
 
 
@@ -53,11 +59,11 @@ def check_all(cmdp, setting, *, seeds=range(8), instance=None, items=None):
     setting : Setting
         M, N, H, T and the link; the theorems' step sizes unless it has its own.
     seeds : iterable of int
-        Seeds of the short runs behind items 10, 11, 12, 16 and 17; at least two.
+        Seeds of the short runs behind items 10, 11, 12, 16, 17 and 19 to 23; at least two.
     instance : object, optional
         Name of the CMDP, copied into the table.
     items : iterable of int, optional
-        Statements to check; by default all 18.
+        Statements to check; by default all 23.
 
     Returns
     -------
@@ -90,16 +96,18 @@ def check_all(cmdp, setting, *, seeds=range(8), instance=None, items=None):
     if len(seeds) < 2:
         raise ValueError("seeds: at least two expected, for an interval")
     optimum = optima.solve(cmdp)
-    problem = Problem(cmdp, optimum, setting, seeds, make_constants(cmdp, optimum, setting))
     columns = {
         "instance": instance,
         "scale": cmdp.scale,
         "discount": cmdp.discount,
         **{name: getattr(setting, name) for name in SIZES},
     }
-    rows = []
+    rows, problem = [], None
     for item in CHECKS if items is None else items:
         try:
+            if problem is None:
+                constants = make_constants(cmdp, optimum, setting)
+                problem = Problem(cmdp, optimum, setting, seeds, constants)
             results = CHECKS[item](problem)
             rows += [_row(result, problem.constants, columns) for result in results]
         except OutsideAssumptions as error:

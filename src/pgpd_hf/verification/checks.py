@@ -25,6 +25,7 @@ TOLERANCE = 1e-8  # of numbers on another platform; why: reference/README.md
 PIXEL_TOLERANCE = 14  # root mean square over a picture, of 255
 CODE = ["Snakefile", "requirements.lock", "config/readings", "notebooks", "src", "workflow"]
 CODE += [f"config/{name}.yaml" for name in ("config", "claims", "steps")]
+CODE += [f"config/{name}.yaml" for name in ("pilot", "inference", "confirmation")]
 # Other bits have other digests, and a ratio may be that of two rounding errors.
 _OF_BITS = ["sha256", "ratio"]
 

@@ -112,12 +112,26 @@ TABLES = [
             "case algorithm evaluators seed quantity",
             "theory",
         ),
+        ("lengths", "lengths.csv", "statement estimator evaluators pairs iterations", "theory"),
+        (
+            "first_lengths",
+            "first_lengths.csv",
+            "statement estimator evaluators pairs level",
+            "theory",
+        ),
+        ("seen", "seen.csv", "estimator evaluators pairs iterations quantity", "theory"),
+        ("proof_steps", "proof_steps.csv", "step", "theory"),
         ("slopes", "slopes.csv", "sweep algorithm curve metric", "theory"),
         ("slopes_means", "slopes_means.csv", "sweep algorithm curve value metric", "theory"),
         ("effects", "effects.csv", "sweep algorithm curve quantity", "theory"),
         ("effects_means", "effects_means.csv", "sweep algorithm curve value metric", "theory"),
         ("schedules", "schedules.csv", "algorithm schedule metric", "theory"),
         ("schedules_means", "schedules_means.csv", "algorithm schedule iteration", "theory"),
+        # Of studies that stand beside the default one.
+        ("power", "../pilot/verdicts_power.csv", "reading claim", "infer"),
+        ("inference", "../inference/inferred.csv", "pairs", "infer"),
+        ("inference_verdicts", "../inference/verdicts.csv", "reading claim", "infer"),
+        ("confirmation", "../confirmation/verdicts.csv", "reading claim", "infer"),
     )
 ]
 

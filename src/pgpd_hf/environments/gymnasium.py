@@ -1,0 +1,295 @@
+r"""Gymnasium's environments with a table of transitions, such as FrozenLake and CliffWalking.
+
+A CMDP pays by state and action and goes on for ever; a table (``env.unwrapped.P``) pays by the next
+state, too, and has episodes that end. The two agree in every value:
+
+* A step that ends an episode leads to an absorbing state. What it pays, r, is paid there in equal
+  instalments, :math:`r\,(1-\gamma)/\gamma` per step from the next step on, which is worth the same.
+  Costs are treated likewise. So trajectories show what happened, and not only its probability.
+* Other steps pay their mean over the next states.
+* Rewards, those of absorbing states included, are shifted and scaled to :math:`[0, 1-\gamma]`, and
+  the utility is :math:`(1-\gamma)(1 - \mathrm{cost}/\max\mathrm{cost})`: values lie in [0, 1].
+
+Limits on the number of steps, which no state knows of, are left out, and so are states that no
+policy reaches.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pgpd_hf.core.arguments import require_number, require_one_of, shown
+from pgpd_hf.core.cmdp import CMDP, Map
+from pgpd_hf.core.optima import utility_range
+
+_TRIED_STEPS = 1000  # of the environment itself, which its table has to know
+_FALL, _STEP = -100.0, -1.0  # rewards of CliffWalking
+
+
+class _Step(NamedTuple):
+    """One entry of a table."""
+
+    state: int
+    action: int
+    probability: float
+    next: int
+    reward: float
+    ends: bool
+
+
+class _World(NamedTuple):
+    """What the table of a known environment does not say of itself."""
+
+    letters: np.ndarray  # as of a Map
+    moves: tuple
+    costs: dict  # by name, whether a step has the cost
+
+
+def from_gymnasium(name, *, cost, at_most=None, threshold=None, discount=0.99, **options):
+    r"""Make a CMDP from the table of a Gymnasium environment.
+
+    Parameters
+    ----------
+    name : str
+        Of the environment, with its version, such as "FrozenLake-v1".
+    cost : str or iterable of int
+        What is to be avoided: "holes" of FrozenLake, "cliff" of CliffWalking, or states by their
+        number in the table, to enter which costs one. The cliff's own reward of -100 is then that
+        of any other step, -1, since the constraint takes its place.
+    at_most : float, optional
+        Largest :math:`E\sum_t \gamma^t\,1\{\text{step } t \text{ enters a cost state}\}`, where t
+        counts from 0: a discounted probability where cost states end the episode.
+    threshold : float, optional
+        :math:`b` itself, in place of `at_most`.
+    discount : float
+        :math:`\gamma` in (0, 1).
+    **options
+        Of the environment, such as ``map_name="8x8"``.
+
+    Returns
+    -------
+    CMDP
+        State s is the s-th state of the table that some policy reaches. A return of the environment
+        is (value - `value_zero`) / `value_unit`.
+
+    Raises
+    ------
+    ValueError
+        If Gymnasium is not installed, the environment has no table or one that is not the truth, no
+        step has the cost, or no policy exceeds the threshold; one line says what to do.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.from_gymnasium("FrozenLake-v1", map_name="8x8", cost="holes", at_most=0.05)
+    >>> cmdp
+    <CMDP: |S| = 64, |A| = 4, discount 0.99, threshold 0.9505, values in [0, 1]>
+    >>> round(pgpd_hf.solve(cmdp).reward_value / cmdp.value_unit, 5)
+    0.41352
+    """
+    if not 0 < require_number("discount", discount) < 1:
+        raise ValueError(f"discount: 0 < gamma < 1 expected, got {discount}")
+    if (at_most is None) == (threshold is None):
+        raise ValueError("at_most: give either this or threshold, and not both")
+    env = _open(name, options)
+    steps = _steps(name, env)
+    world = _world(env)
+    steps, costs = _with_costs(steps, cost, world, len(env.P))
+    initial = np.asarray(env.initial_state_distrib, float)
+    transition, reward, costs, initial, states = _tables(
+        steps, costs, initial, len(env.P[0]), discount
+    )
+    lowest, width = reward.min(), np.ptp(reward)
+    if not width > 0:
+        raise ValueError(f"name: all steps of {name} have the same reward, nothing to learn")
+    if not costs.max() > 0:
+        raise ValueError(f"cost: no step of {name} that a policy can make has the cost {cost!r}")
+    unit, price = (1 - discount) / width, (1 - discount) / costs.max()
+    cmdp = CMDP(
+        transition=transition,
+        reward=(1 - discount) * ((reward - lowest) / width),
+        utility=(1 - discount) * (1 - costs / costs.max()),
+        initial=initial,
+        discount=discount,
+        threshold=1 - price * require_number("at_most", at_most)
+        if threshold is None
+        else threshold,
+        scale=1 - discount,
+        value_unit=unit,
+        value_zero=-unit * lowest / (1 - discount),
+        map=world and Map(world.letters, states, np.array(world.moves)),
+    )
+    safest = utility_range(cmdp)[1]
+    if safest - cmdp.threshold <= 1e-12:
+        given = f"threshold: {threshold}" if at_most is None else f"at_most: {at_most}"
+        least = max(0.0, round((1 - safest) / price, 9))
+        limit = f"less than {safest:.6g}" if at_most is None else f"more than {least:g}"
+        raise ValueError(
+            f"{given} leaves no policy any slack, which learning needs (Slater's condition); give "
+            f"{limit}"
+        )
+    return cmdp
+
+
+def make(gymnasium, cost, at_most=None, threshold=None, discount=0.99, options=None):
+    """Make a CMDP as :func:`from_gymnasium` does, from the keys of a study.
+
+    Parameters
+    ----------
+    gymnasium : str
+        Name of the environment.
+    cost, at_most, threshold, discount
+        As for :func:`from_gymnasium`.
+    options : dict, optional
+        Of the environment.
+
+    Returns
+    -------
+    CMDP
+
+    Raises
+    ------
+    ValueError
+        As :func:`from_gymnasium`, and if `options` are no dict.
+    """
+    if not isinstance(options, dict | None):
+        raise ValueError(f"options: keys and values expected, got {shown(options)}")
+    given = {"at_most": at_most, "threshold": threshold, "discount": discount}
+    return from_gymnasium(gymnasium, cost=cost, **given, **(options or {}))
+
+
+def _open(name, options):
+    """The environment itself, without wrappers; refused if it has no table, or a false one."""
+    try:
+        import gymnasium
+    except ImportError:
+        raise ValueError(
+            "gymnasium: the package Gymnasium is not installed; pip install 'gymnasium>=1.2,<2' "
+            "installs it"
+        ) from None
+    if not isinstance(name, str):
+        raise ValueError(f"name: that of an environment expected, got {shown(name)}")
+    try:
+        env = gymnasium.make(name, **options).unwrapped
+    except Exception as error:  # whatever an environment raises on options that it does not know
+        reason = " ".join(str(error).split())
+        raise ValueError(f"name: Gymnasium makes no {name!r} with {options}: {reason}") from None
+    if not (hasattr(env, "P") and hasattr(env, "initial_state_distrib")):
+        raise ValueError(
+            f"name: {name} has no table of transitions (P, initial_state_distrib); FrozenLake-v1, "
+            "CliffWalking-v1, CliffWalkingSlippery-v1 and Taxi-v4 have"
+        )
+    if getattr(env, "fickle_passenger", False):
+        raise ValueError(
+            "fickle_passenger: changes the destination outside of the table; leave it out"
+        )
+    return env
+
+
+def _steps(name, env):
+    """All entries of the table, which has to be one of probabilities that the environment obeys."""
+    steps = []
+    for state, actions in env.P.items():
+        for action, outcomes in actions.items():
+            total = math.fsum(outcome[0] for outcome in outcomes)
+            if not abs(total - 1) <= 1e-9:
+                raise ValueError(
+                    f"name: in the table of {name} the probabilities of state {state} and action "
+                    f"{action} sum to {total}, not to 1"
+                )
+            steps += [
+                _Step(int(state), int(action), float(p), int(following), float(reward), bool(ends))
+                for p, following, reward, ends in outcomes
+                if p > 0
+            ]
+    known = {step._replace(probability=1.0) for step in steps}
+    random = np.random.default_rng(0)
+    state, _ = env.reset(seed=0)
+    for _ in range(_TRIED_STEPS):
+        action = int(random.integers(len(env.P[0])))
+        following, reward, ends, _, _ = env.step(action)
+        if _Step(int(state), action, 1.0, int(following), float(reward), bool(ends)) not in known:
+            raise ValueError(
+                f"name: {name} went from state {state} by action {action} to {following} with "
+                f"reward {reward}, of which its table knows nothing"
+            )
+        state = env.reset()[0] if ends else following
+    return steps
+
+
+def _world(env):
+    """Map and named costs of FrozenLake and CliffWalking; None for others."""
+    kind = type(env).__name__
+    if kind == "FrozenLakeEnv":
+        letters = env.desc.astype(str)
+        holes = {"holes": lambda step: letters.flat[step.next] == "H"}
+        return _World(letters, ((0, -1), (1, 0), (0, 1), (-1, 0)), holes)
+    if kind == "CliffWalkingEnv":
+        letters = np.where(env._cliff, "C", "F")
+        letters.flat[env.start_state_index], letters[-1, -1] = "S", "G"
+        cliff = {"cliff": lambda step: step.reward == _FALL}
+        return _World(letters, ((-1, 0), (0, 1), (1, 0), (0, -1)), cliff)
+    return None
+
+
+def _with_costs(steps, cost, world, count):
+    """Steps, and which of them have the cost."""
+    if isinstance(cost, str):
+        costs = world.costs if world else {}
+        if not costs:
+            raise ValueError(f"cost: numbers of states expected, got {cost!r}")
+        require_one_of("cost", cost, costs)
+        has_cost = [costs[cost](step) for step in steps]
+        steps = [
+            step._replace(reward=_STEP) if step.reward == _FALL and cost == "cliff" else step
+            for step in steps
+        ]
+        return steps, has_cost
+    try:
+        avoided = {range(count).index(state) for state in cost}
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"cost: a name, or numbers of states from 0 to {count - 1} expected, got {shown(cost)}"
+        ) from None
+    return steps, [step.next in avoided and step.state != step.next for step in steps]
+
+
+def _tables(steps, costs, initial, actions, discount):
+    """Transitions, and what is paid: reward and cost, each by state and action.
+
+    With them the initial distribution and the numbers of the states, for those states that some
+    policy reaches: states of the table, and those added for episodes that end in different ways.
+    """
+    passed = {step.next for step in steps if not step.ends and step.next != step.state}
+    passed |= set(np.flatnonzero(initial).tolist())
+    entries = list(zip(steps, costs, strict=True))
+    paid = {}  # where episodes end: what the last step pays
+    for step, cost in entries:
+        if step.ends and (step.next != step.state or step.state in passed):
+            paid.setdefault(step.next, set()).add((step.reward, cost))
+    # What a table says of the steps from a state in which every episode has ended means nothing.
+    alone = {state for state, kinds in paid.items() if len(kinds) == 1 and state not in passed}
+    entries = [entry for entry in entries if entry[0].state not in alone]
+    ends = {}  # absorbing states, by the state of the table and what the last step pays
+    for step, cost in entries:
+        if step.ends:
+            added = step.next if step.next in alone else len(initial) + len(ends)
+            ends.setdefault((step.next, (step.reward, cost)), added)
+    size = len(initial) + len(ends)
+    transition, payments = np.zeros((size, actions, size)), np.zeros((2, size, actions))
+    for step, cost in entries:
+        following = ends[step.next, (step.reward, cost)] if step.ends else step.next
+        transition[step.state, step.action, following] += step.probability
+        if not step.ends:
+            payments[:, step.state, step.action] += step.probability * np.array([step.reward, cost])
+    for (_, kind), state in ends.items():
+        transition[state, :, state] = 1
+        payments[:, state] = (1 - discount) / discount * np.array(kind)[:, None]
+    initial = np.append(initial, np.zeros(len(ends)))
+    reached = initial > 0
+    while (grown := reached | (transition[reached] > 0).any((0, 1))).sum() > reached.sum():
+        reached = grown
+    states = np.flatnonzero(reached)
+    inside = np.ix_(states, range(actions), states)
+    return transition[inside], *payments[:, states], initial[states], states

@@ -1,0 +1,80 @@
+r"""Media streaming: a buffer of packets that must not run empty, at a price for each fast request.
+
+A published test of safe reinforcement learning in tables. In every time slot the agent asks the
+server for its fast or its slow service, a packet arrives with the probability of that service, and
+one leaves with another probability: the model of Bura, HasanzadeZonuzy, Kalathil, Shakkottai and
+Chamberland, "DOPE: Doubly Optimistic and Pessimistic Exploration for Safe Reinforcement Learning"
+(NeurIPS 2022), with the numbers under which later work uses it (buffer of 20, rates 0.9, 0.1, 0.7,
+start half full).
+"""
+
+import numpy as np
+
+from pgpd_hf.core.arguments import require_integer, require_number
+from pgpd_hf.core.cmdp import CMDP
+
+
+def media_streaming(buffer=20, *, fast=0.9, slow=0.1, leaving=0.7, at_most=0.1, discount=0.95):
+    r"""Make the environment.
+
+    A state is the number of packets in the buffer, from 0 to `buffer` - 1. Action 0 asks for the
+    slow service, action 1 for the fast one. Arrival and departure are independent; a packet that
+    finds the buffer full is lost, and none leaves an empty one. A slow slot earns a reward of
+    :math:`1-\gamma`, and a slot that begins with packets in the buffer as much utility, so that
+    values are discounted shares of time.
+
+    Parameters
+    ----------
+    buffer : int
+        Number of states, at least 2.
+    fast, slow, leaving : float
+        Probabilities of an arrival under each service, and of a departure, in [0, 1].
+    at_most : float
+        Largest discounted share of time with an empty buffer: the threshold is 1 - `at_most`.
+    discount : float
+        :math:`\gamma` in [0, 1).
+
+    Returns
+    -------
+    CMDP
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names it.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.media_streaming()
+    >>> cmdp
+    <CMDP: |S| = 20, |A| = 2, discount 0.95, threshold 0.9, values in [0, 1]>
+    >>> pgpd_hf.solve(cmdp).multiplier > 0  # the constraint binds
+    True
+    """
+    require_integer("buffer", buffer, 2)
+    for name, value in {"fast": fast, "slow": slow, "leaving": leaving, "at_most": at_most}.items():
+        if not 0 <= require_number(name, value) <= 1:
+            raise ValueError(f"{name}: a number in [0, 1] expected, got {value}")
+    if not 0 <= require_number("discount", discount) < 1:
+        raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
+    transition = np.zeros((buffer, 2, buffer))
+    for state in range(buffer):
+        for action, arriving in enumerate((slow, fast)):
+            row = transition[state, action]
+            row[min(state + 1, buffer - 1)] += arriving * (1 - leaving)
+            row[max(state - 1, 0)] += (1 - arriving) * leaving
+            row[state] += arriving * leaving + (1 - arriving) * (1 - leaving)
+    step = 1 - discount
+    return CMDP(
+        transition=transition,
+        reward=np.tile([step, 0.0], (buffer, 1)),
+        utility=step * np.repeat(np.arange(buffer) > 0, 2).reshape(buffer, 2),
+        initial=np.eye(buffer)[buffer // 2],
+        discount=discount,
+        threshold=1 - at_most,
+        scale=step,
+    )
+
+
+make = media_streaming

@@ -1,0 +1,140 @@
+r"""Checks of the corrected theorems, along runs: items 19 to 23.
+
+The statements hold for every step size; here each has its own, so that it says as much as it can.
+The cap of multipliers is :math:`2B/\xi`. The function of an item takes a
+:class:`~pgpd_hf.theory.problems.Problem` and returns a list of
+:class:`~pgpd_hf.theory.problems.Result`, one for each part.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.theory import seen, theorem_1, theorem_2
+from pgpd_hf.theory.estimates import make_estimates
+from pgpd_hf.theory.problems import Result, mean_error, run_averages
+
+_ERROR = 0.05  # of what is said about one run
+
+
+def corrected_theorem_1(problem):
+    """Item 19: Theorem 1 at the step sizes of its rate."""
+    estimates, cap = make_estimates(problem.cmdp, problem.setting), cap_of(problem)
+    steps = theorem_1.rate_steps(estimates, problem.setting.iterations, cap)
+    bound = _statement(theorem_1.theorem_1, problem)(*steps, problem.setting.iterations)
+    return _averaged(19, problem, bound, _averages(problem, steps))
+
+
+def theorem_1_prime(problem):
+    """Item 20: Theorem 1' at the step sizes for which it is smallest."""
+    statement = _statement(theorem_1.theorem_1_prime, problem)
+    steps, bound = theorem_1.best_steps(statement, problem.setting.iterations)
+    return _averaged(20, problem, bound, _averages(problem, steps))
+
+
+def one_run(problem):
+    """Item 21: both bounds of a single run, against the worst run."""
+    statement = partial(_statement(theorem_1.high_probability, problem), error=_ERROR)
+    steps, bound = theorem_1.best_steps(statement, problem.setting.iterations)
+    averages = _averages(problem, steps)
+    worst = averages["gap"].max(), max(0.0, averages["violation"].max())
+    reason = f"the worst of {len(averages)} runs; each exceeds a bound with probability {_ERROR}"
+    return [
+        Result(f"21{part}", worst[k], bound[k], "runs", 0.0, reason, _largest(problem)[k])
+        for k, part in enumerate("ab")
+    ]
+
+
+def semi_a_priori(problem):
+    """Item 22: the mean over runs of the gap less its bound, which each run shows."""
+    statement = _statement(theorem_1.theorem_1_prime, problem)
+    steps, _ = theorem_1.best_steps(statement, problem.setting.iterations)
+    estimates, setting = make_estimates(problem.cmdp, problem.setting), _with_steps(problem, steps)
+    shown, measured = zip(
+        *(seen.watch(problem.cmdp, problem.optimum, setting, seed) for seed in problem.seeds),
+        strict=True,
+    )
+    measured = np.array(measured)  # (seeds, 2)
+    bound = np.array([seen.semi_a_priori(estimates, run) for run in shown])
+    reason = "interval of the difference of measured and bound, run by run"
+    return [
+        Result(
+            f"22{part}",
+            measured[:, k].mean(),
+            bound[:, k].mean(),
+            "runs",
+            mean_error(measured[:, k] - bound[:, k])[1],
+            reason,
+            _largest(problem)[k],
+        )
+        for k, part in enumerate("ab")
+    ]
+
+
+def corrected_theorem_2(problem):
+    """Item 23: Theorem 2, along runs of Algorithm 2T with the parameters of its rate."""
+    setting, cap = problem.setting, cap_of(problem)
+    estimates = make_estimates(problem.cmdp, setting)
+    radius, *steps = theorem_2.rate_setting(estimates, setting.iterations, cap)
+    constants = theorem_2.make_curvature(problem.cmdp, problem.optimum, estimates, radius)
+    multiplier = problem.optimum.multiplier
+    bound = theorem_2.theorem_2(constants, *steps, setting.iterations, cap, multiplier)
+    options = {"perturbation": radius, "directions": "tangent"}
+    changed = replace(_with_steps(problem, steps), **options)
+    algorithm = theorem_2.Interior(problem.cmdp, problem.optimum, changed)
+    averages = run_averages(algorithm, problem.optimum, problem.seeds)
+    return _averaged(23, problem, bound, averages)
+
+
+def cap_of(problem):
+    r"""Cap of multipliers that the corrected statements are evaluated with.
+
+    Parameters
+    ----------
+    problem : Problem
+        The CMDP and its optimum.
+
+    Returns
+    -------
+    float
+        :math:`2B/\xi`; the printed :math:`2/((1-\gamma)\xi)` in the paper's scale.
+    """
+    return 2 * problem.cmdp.value_bound / problem.constants.slack
+
+
+def _statement(function, problem):
+    """A bound as a function of step sizes and T."""
+    estimates = make_estimates(problem.cmdp, problem.setting)
+    cap, multiplier = cap_of(problem), problem.optimum.multiplier
+    return partial(function, estimates, cap=cap, multiplier=multiplier)
+
+
+def _with_steps(problem, steps):
+    primal_step, dual_step = steps
+    changes = {"primal_step": primal_step, "dual_step": dual_step}
+    return replace(problem.setting, multiplier_bound=cap_of(problem), **changes)
+
+
+def _averages(problem, steps):
+    setting = _with_steps(problem, steps)
+    algorithm = get_algorithm("npgpd_hf")(problem.cmdp, problem.optimum, setting)
+    return run_averages(algorithm, problem.optimum, problem.seeds)
+
+
+def _averaged(item, problem, bound, averages):
+    samples = averages["gap"], averages["violation"].clip(lower=0)
+    results = []
+    for k, part in enumerate("ab"):
+        mean, error = mean_error(samples[k])
+        trivial = _largest(problem)[k]
+        results.append(
+            Result(f"{item}{part}", mean, float(bound[k]), "runs", error, trivial=trivial)
+        )
+    return results
+
+
+def _largest(problem):
+    """Largest possible gap and violation."""
+    return problem.cmdp.value_bound, problem.cmdp.threshold

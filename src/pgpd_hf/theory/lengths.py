@@ -1,0 +1,153 @@
+r"""From which T on the bounds of NPGPD-HF say something: printed, and corrected.
+
+A pair of bounds says something once both are below what gap and violation can be at all. Each
+statement is taken at its own step sizes: the printed theorem's, and for the corrected ones those
+that make the larger of the two bounds smallest. What is measured is measured with the same steps.
+"""
+
+import itertools
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.core import optima
+from pgpd_hf.core.evaluators import ESTIMATORS
+from pgpd_hf.theory import bounds, theorem_1
+from pgpd_hf.theory.constants import OutsideAssumptions, make_constants
+from pgpd_hf.theory.estimates import make_estimates
+from pgpd_hf.theory.problems import mean_error, run_averages
+
+LEVELS = (0.1, 0.02)  # in units of value
+_CORRECTED = {
+    "Theorem 1": (theorem_1.theorem_1, False),
+    "Theorem 1'": (theorem_1.theorem_1_prime, False),
+    "Theorem 1', mixing known": (theorem_1.theorem_1_prime, True),
+}
+_MEASURED = (
+    "measured_gap",
+    "measured_gap_error",
+    "measured_violation",
+    "measured_violation_error",
+)
+
+
+def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, seeds):
+    """Bounds over M, N and T, and the first T at which they reach a level.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The model.
+    optimum : Optimum
+        Its optimum.
+    setting : Setting
+        H and the link; M, N, T, the estimator and the step sizes are varied.
+    evaluators, pairs, iterations : sequence of int
+        Values of M (None for infinitely many), N and T.
+    measured : int
+        Largest N T at which runs are made.
+    seeds : iterable of int
+        Of these runs; at least two.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        Columns statement, estimator, evaluators (Int64), pairs, iterations, primal_step, dual_step,
+        gap, violation (the bounds), measured_gap, measured_gap_error, measured_violation,
+        measured_violation_error (half widths of 95 % intervals) and reason, for empty cells.
+    first : pandas.DataFrame
+        Columns statement, estimator, evaluators, pairs, level, value, iterations and reason: the
+        first T at which both bounds are at most the value; infinite if there is none up to 10^12.
+
+    Raises
+    ------
+    OutsideAssumptions
+        If there is no Slater slack.
+    """
+    if not optimum.slack > 0:
+        raise OutsideAssumptions(f"slack: xi > 0 (line 247) expected, got {optimum.slack}")
+    levels = {"largest": min(largest_values(cmdp, optimum))} | {str(x): x for x in LEVELS}
+    rows, firsts = [], []
+    for statement, estimator, m, n in itertools.product(
+        ["printed", *_CORRECTED], ESTIMATORS, evaluators, pairs
+    ):
+        if statement == "printed" and estimator != "plug-in":
+            continue  # the printed theorem is about the printed reading of votes
+        keys = {"statement": statement, "estimator": estimator, "evaluators": m, "pairs": n}
+        at = replace(setting, evaluators=m, pairs=n, estimator=estimator)
+        try:
+            cap, bound = _bound(cmdp, optimum, at, statement)
+            bound(float(iterations[0]))
+        except ValueError as error:  # outside its assumptions, or votes that cannot be read so
+            rows.append(keys | {"reason": str(error)})
+            continue
+        for t in iterations:
+            (primal, dual), found = bound(float(t))
+            row = keys | {"iterations": t, "primal_step": primal, "dual_step": dual}
+            row |= {"gap": found.gap, "violation": found.violation, "reason": ""}
+            row |= dict.fromkeys(_MEASURED, math.nan)
+            if n * t <= measured:
+                steps = {"primal_step": primal, "dual_step": dual, "multiplier_bound": cap}
+                run = get_algorithm("npgpd_hf")(cmdp, optimum, replace(at, iterations=t, **steps))
+                row |= _measure(run, optimum, seeds)
+            rows.append(row)
+        for level, value in levels.items():
+            first = theorem_1.first_length(lambda t, b=bound: float(b(t)[1].worse), value)
+            floor = float(bound(1e12)[1].worse)
+            reason = f"{floor:.3g} at T = 1e12" if math.isinf(first) else ""
+            firsts.append(
+                keys | {"level": level, "value": value, "iterations": first, "reason": reason}
+            )
+    tables = pd.DataFrame(rows), pd.DataFrame(firsts)
+    return tuple(table.astype({"evaluators": "Int64"}) for table in tables)
+
+
+def largest_values(cmdp, optimum):
+    """Largest gap and largest violation of any policy.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The model.
+    optimum : Optimum
+        Its optimum.
+
+    Returns
+    -------
+    gap, violation : float
+        In units of value.
+    """
+    worst, unsafest = (
+        optima.maximize(cmdp, signal.max() - signal) for signal in (cmdp.reward, cmdp.utility)
+    )
+    gap = optimum.reward_value - float(cmdp.evaluate(worst)[0])
+    return gap, cmdp.threshold - float(cmdp.evaluate(unsafest)[1])
+
+
+def _bound(cmdp, optimum, setting, statement):
+    """Cap of multipliers, and a function from T to step sizes and a pair of bounds."""
+    if statement == "printed":
+        constants = make_constants(cmdp, optimum, setting)
+        return constants.multiplier_bound, partial(_printed, constants)
+    function, known = _CORRECTED[statement]
+    cap = 2 * cmdp.value_bound / optimum.slack
+    estimates = make_estimates(cmdp, setting, known)
+    corrected = partial(function, estimates, cap=cap, multiplier=optimum.multiplier)
+    return cap, partial(theorem_1.best_steps, corrected)
+
+
+def _printed(constants, iterations):
+    at = replace(constants, iterations=iterations)
+    steps = bounds.theorem_1_steps(at.actions, at.discount, iterations)
+    return steps, theorem_1.Bound(bounds.theorem_1_gap(at), bounds.theorem_1_violation(at))
+
+
+def _measure(algorithm, optimum, seeds):
+    averages = run_averages(algorithm, optimum, seeds)
+    found = averages["gap"], np.maximum(averages["violation"], 0)
+    numbers = [number for values in found for number in mean_error(values)]
+    return dict(zip(_MEASURED, numbers, strict=True))

@@ -1,0 +1,280 @@
+"""Gymnasium's tables as CMDPs: the same values, the same transitions, and refusals."""
+
+import re
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from scipy import stats
+
+import pgpd_hf
+from pgpd_hf import environments
+from pgpd_hf.core.optima import METHODS, utility_range
+
+FROZEN = {"name": "FrozenLake-v1", "map_name": "8x8", "cost": "holes", "at_most": 0.05}
+SMALL = {"name": "FrozenLake-v1", "cost": "holes", "at_most": 0.5}
+CLIFF = {"name": "CliffWalking-v1", "cost": "cliff", "at_most": 0.5, "discount": 0.98}
+SLIPPERY = {**CLIFF, "name": "CliffWalkingSlippery-v1"}
+TAXI = {"name": "Taxi-v4", "cost": [16, 97, 418], "at_most": 1, "discount": 0.3}
+
+
+class Table(gymnasium.Env):
+    """An environment that is nothing but its table."""
+
+    action_space = gymnasium.spaces.Discrete(2)
+    observation_space = gymnasium.spaces.Discrete(3)
+
+    def __init__(self, truth, claimed=None, start=0):
+        self.truth = truth
+        self.P = {s: dict(enumerate(actions)) for s, actions in enumerate(claimed or truth)}
+        self.initial_state_distrib = np.eye(len(self.P))[start]
+        self.start = start
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.s = self.start
+        return self.s, {}
+
+    def step(self, action):
+        outcomes = self.truth[self.s][action]
+        k = self.np_random.choice(len(outcomes), p=[outcome[0] for outcome in outcomes])
+        _, self.s, reward, ends = outcomes[k]
+        return self.s, reward, ends, False, {}
+
+
+# Two ways to end in state 1, which is passed through, too; state 2 can end in place.
+MIXED = [
+    [[(0.5, 1, 2.0, True), (0.25, 1, 1.0, False), (0.25, 2, 0.0, False)], [(1.0, 1, 5.0, True)]],
+    [[(1.0, 0, 0.0, False)], [(0.5, 2, 3.0, True), (0.5, 2, 0.0, False)]],
+    [[(1.0, 2, 4.0, True)], [(0.5, 2, -1.0, False), (0.5, 0, 0.0, False)]],
+]
+
+
+@pytest.fixture
+def register(monkeypatch):
+    """Tables by the names under which Gymnasium makes them."""
+
+    def add(name, *arguments, **options):
+        spec = gymnasium.envs.registration.EnvSpec(
+            id=name, entry_point=lambda: Table(*arguments, **options), disable_env_checker=True
+        )
+        monkeypatch.setitem(gymnasium.registry, name, spec)
+        return name
+
+    return add
+
+
+def from_table(table, initial, policy, discount, payment):
+    """Discounted mean of what episodes pay, by the recursion over the table itself."""
+    count = len(table)
+    matrix, mean = np.eye(count), np.zeros(count)
+    for s, actions in table.items():
+        for a, outcomes in actions.items():
+            for p, following, reward, ends in outcomes:
+                weight = policy[s, a] * p
+                mean[s] += weight * payment(following, reward)
+                if not ends:
+                    matrix[s, following] -= discount * weight
+    return initial @ np.linalg.solve(matrix, mean)
+
+
+def assert_same_values(cmdp, env, is_cost, reward_of=lambda reward: reward):
+    """Values of random policies are those of the table; utilities follow from the cost alone."""
+    random = np.random.default_rng(1)
+    states = np.arange(len(env.P)) if cmdp.map is None else cmdp.map.cells
+    costs, utilities = [], []
+    for _ in range(3):
+        whole = random.dirichlet(np.full(cmdp.actions, 0.3), len(env.P))
+        inside = np.full((cmdp.states, cmdp.actions), 1 / cmdp.actions)
+        inside[: len(states)] = whole[states]
+        args = (env.P, env.initial_state_distrib, whole, cmdp.discount)
+        value, utility = cmdp.evaluate(inside)
+        own_return = from_table(*args, lambda _, reward: reward_of(reward))
+        assert (value - cmdp.value_zero) / cmdp.value_unit == pytest.approx(own_return, rel=1e-9)
+        costs.append(from_table(*args, lambda following, reward: float(is_cost(following, reward))))
+        utilities.append(utility)
+    price = (1 - utilities[0]) / costs[0]
+    assert utilities == pytest.approx(1 - price * np.array(costs), abs=1e-12)
+    return price
+
+
+def test_values_of_frozen_lake_are_those_of_its_table():
+    env = gymnasium.make("FrozenLake-v1", map_name="8x8").unwrapped
+    cmdp = pgpd_hf.from_gymnasium(**FROZEN)
+    price = assert_same_values(cmdp, env, lambda s, _: env.desc.flat[s] == b"H")
+    assert cmdp.threshold == pytest.approx(1 - 0.05 * price)
+
+
+@pytest.mark.parametrize("options", [CLIFF, SLIPPERY])
+def test_values_of_cliff_walking_are_those_of_its_table(options):
+    """The fall pays what any step pays: the constraint stands in its place."""
+    env = gymnasium.make(options["name"]).unwrapped
+    cmdp = pgpd_hf.from_gymnasium(**options)
+    assert cmdp.states == 38  # without the cliff, in which nobody ever stands
+    price = assert_same_values(cmdp, env, lambda _, r: r == -100, lambda r: max(r, -1))
+    assert cmdp.threshold == pytest.approx(1 - 0.5 * price)
+
+
+def test_values_of_taxi_are_those_of_its_table():
+    env = gymnasium.make("Taxi-v4").unwrapped
+    cmdp = pgpd_hf.from_gymnasium(**TAXI)
+    assert cmdp.map is None
+    reached = 4 * 25 * 4  # with the passenger at one of three other places, or inside
+    assert cmdp.states == reached + 4
+    optimum = pgpd_hf.solve_unconstrained(cmdp)
+    values = np.zeros(500)
+    for _ in range(30):
+        values = np.array(
+            [
+                max(
+                    sum(p * (r + 0.3 * (not e) * values[t]) for p, t, r, e in o) for o in a.values()
+                )
+                for a in env.P.values()
+            ]
+        )
+    own_return = (optimum.reward_value - cmdp.value_zero) / cmdp.value_unit
+    assert own_return == pytest.approx(env.initial_state_distrib @ values, rel=1e-9)
+
+
+def test_episodes_may_end_in_different_ways(register):
+    name = register("Mixed-v0", MIXED)
+    cmdp = pgpd_hf.from_gymnasium(name, cost=[2], threshold=0.1, discount=0.7)
+    assert cmdp.states == 3 + 4  # ended in 1 with 2 or with 5; in 2 with 3 or with 4
+    env = Table(MIXED)
+    random = np.random.default_rng(2)
+    policy = random.dirichlet([1, 1], 3)
+    value = cmdp.evaluate(np.vstack([policy, np.full((4, 2), 0.5)]))[0]
+    own_return = from_table(env.P, env.initial_state_distrib, policy, 0.7, lambda _, r: r)
+    assert (value - cmdp.value_zero) / cmdp.value_unit == pytest.approx(own_return, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_optima_are_the_known_ones(method):
+    """Published values of both lakes, and by counting that of the cliff walk."""
+    cmdp = pgpd_hf.from_gymnasium(**FROZEN)
+    optimum = pgpd_hf.solve(cmdp, method)
+    assert optimum.reward_value / cmdp.value_unit == pytest.approx(0.41352, abs=5e-6)
+    assert optimum.multiplier == pytest.approx(0.2531, abs=5e-5)
+    free = pgpd_hf.solve_unconstrained(cmdp)
+    assert free.reward_value / cmdp.value_unit == pytest.approx(0.41464, abs=5e-6)
+
+    safest = pgpd_hf.from_gymnasium(**FROZEN | {"at_most": 1e-7})
+    optimum = pgpd_hf.solve(safest, method)
+    assert optimum.reward_value / cmdp.value_unit == pytest.approx(0.3747, abs=5e-5)
+
+    small = pgpd_hf.from_gymnasium(**SMALL)
+    optimum = pgpd_hf.solve(small, method)
+    assert optimum.multiplier == 0  # whatever is best is safe enough
+    assert optimum.reward_value / small.value_unit == pytest.approx(0.54203, abs=5e-6)
+
+    cliff = pgpd_hf.from_gymnasium(**CLIFF)
+    own_return = (pgpd_hf.solve(cliff, method).reward_value - cliff.value_zero) / cliff.value_unit
+    assert own_return == pytest.approx(-(1 - 0.98**13) / 0.02, rel=1e-9)  # 13 steps
+
+
+def test_constraint_of_the_slippery_cliff_binds():
+    cmdp = pgpd_hf.from_gymnasium(**SLIPPERY)
+    boldest, safest = utility_range(cmdp)
+    assert boldest < cmdp.threshold < safest
+
+
+@pytest.mark.parametrize("options", [FROZEN, SLIPPERY])
+def test_transitions_are_those_of_the_environment_itself(options):
+    """A chi-square test over all pairs, which a true table fails with probability 1e-6."""
+    cmdp = pgpd_hf.from_gymnasium(**options)
+    extra = {"map_name": "8x8"} if "map_name" in options else {}
+    env = gymnasium.make(options["name"], **extra).unwrapped
+    env.reset(seed=3)
+    place = {cell: state for state, cell in enumerate(cmdp.map.cells)}
+    moving = [s for s in range(cmdp.states) if not (cmdp.transition[s, :, s] == 1).all()]
+    statistic, freedom, trials = 0.0, 0, 60
+    for s in moving:
+        for a in range(cmdp.actions):
+            counts = np.zeros(cmdp.states)
+            for _ in range(trials):
+                env.s = cmdp.map.cells[s]
+                counts[place[env.step(a)[0]]] += 1
+            row = cmdp.transition[s, a]
+            assert not counts[row == 0].any()
+            expected = trials * row[row > 0]
+            statistic += ((counts[row > 0] - expected) ** 2 / expected).sum()
+            freedom += (row > 0).sum() - 1
+    assert stats.chi2.sf(statistic, freedom) > 1e-6
+    assert freedom > 200
+
+
+@pytest.mark.parametrize("options", [FROZEN, SLIPPERY])
+def test_study_names_the_same_environment(options):
+    described = dict(options)
+    described["gymnasium"] = described.pop("name")
+    if "map_name" in described:
+        described["options"] = {"map_name": described.pop("map_name")}
+    cmdp = environments.make(described)
+    for name in ("transition", "reward", "utility", "initial"):
+        assert (getattr(cmdp, name) == getattr(pgpd_hf.from_gymnasium(**options), name)).all()
+
+
+def test_map_and_units_survive_a_file(tmp_path):
+    cmdp = pgpd_hf.from_gymnasium(**SLIPPERY)
+    cmdp.save(tmp_path / "cliff.npz")
+    again = pgpd_hf.CMDP.load(tmp_path / "cliff.npz")
+    assert (again.value_unit, again.value_zero) == (cmdp.value_unit, cmdp.value_zero)
+    for one, other in zip(again.map, cmdp.map, strict=True):
+        assert (one == other).all()
+    assert again.map.letters[3, 0] == "S"
+    assert (again.map.letters == "C").sum() == 10
+
+
+FALSE = [[[(1.0, 1, 0.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
+UNTRUE = [[[(1.0, 0, 0.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
+LEAKY = [[[(0.9, 1, 0.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
+EVEN = [[[(1.0, 1, 1.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": "Untrue-v0", "cost": [1]}, "name: Untrue-v0 went from state 0 by action "),
+        ({"name": "Leaky-v0", "cost": [1]}, "name: in the table of Leaky-v0 the probabilities of"),
+        ({"name": "Even-v0", "cost": [1]}, "name: all steps of Even-v0 have the same reward"),
+        ({"name": "Blackjack-v1"}, "name: Blackjack-v1 has no table of transitions (P, "),
+        ({"name": "Lake-v1"}, "name: Gymnasium makes no 'Lake-v1' with {}: Environment `Lake`"),
+        ({"name": 3}, "name: that of an environment expected, got 3"),
+        ({"map_name": "9x9"}, "name: Gymnasium makes no 'FrozenLake-v1' with {'map_name': '9x9'}"),
+        ({"cost": "cliff"}, "cost: one of holes expected, got 'cliff'"),
+        ({"cost": [16]}, "cost: a name, or numbers of states from 0 to 15 expected, got [16]"),
+        ({"cost": [0.5]}, "cost: a name, or numbers of states from 0 to 15 expected, got [0.5]"),
+        ({"cost": 3}, "cost: a name, or numbers of states from 0 to 15 expected, got 3"),
+        ({"cost": []}, "cost: no step of FrozenLake-v1 that a policy can make has the cost []"),
+        ({"name": "Taxi-v4"}, "cost: numbers of states expected, got 'holes'"),
+        (
+            {"name": "Taxi-v4", "fickle_passenger": True},
+            "fickle_passenger: changes the destination outside of the table; leave it out",
+        ),
+        ({"at_most": 0}, "at_most: 0 leaves no policy any slack, which learning needs (Slater's"),
+        ({"threshold": 0.5}, "at_most: give either this or threshold, and not both"),
+        ({"at_most": None}, "at_most: give either this or threshold, and not both"),
+        (
+            {"at_most": None, "threshold": 1.5},
+            "threshold: 1.5 leaves no policy any slack, which learning needs (Slater's condition); "
+            "give less than 1",
+        ),
+        ({"at_most": "few"}, "at_most: a number expected, got 'few'"),
+        ({"discount": 1}, "discount: 0 < gamma < 1 expected, got 1"),
+        ({"discount": 0}, "discount: 0 < gamma < 1 expected, got 0"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_in_one_line(register, changes, message):
+    register("Untrue-v0", FALSE, UNTRUE)
+    register("Leaky-v0", FALSE, LEAKY)
+    register("Even-v0", EVEN)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}") as refusal:
+        pgpd_hf.from_gymnasium(**SMALL | changes)
+    assert "\n" not in str(refusal.value)
+
+
+def test_missing_package_is_named_with_what_to_do(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    with pytest.raises(ValueError, match=r"Gymnasium is not installed; pip install 'gymnasium"):
+        pgpd_hf.from_gymnasium(**SMALL)

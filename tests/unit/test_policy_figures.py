@@ -1,0 +1,120 @@
+"""Pictures of policies: what they show is what the policies do."""
+
+import re
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import pgpd_hf
+from pgpd_hf.core.cmdp import Map
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def corridor():
+    """Start, middle and a hole on the left; the goal on the right. Right succeeds surely."""
+    transition = np.zeros((4, 2, 4))
+    transition[0, 0, 2] = transition[0, 1, 1] = 1
+    transition[1, 0, 0] = transition[1, 1, 3] = 1
+    transition[2:, :, 2:] = np.eye(2)[:, None]
+    return pgpd_hf.CMDP(
+        transition,
+        reward=[[0, 0], [0, 0], [0, 0], [0.1, 0.1]],
+        utility=[[0.1, 0.1], [0.1, 0.1], [0, 0], [0.1, 0.1]],
+        initial=[1, 0, 0, 0],
+        discount=0.9,
+        threshold=0.5,
+        scale=0.1,
+        map=Map(np.array([["H", "S", "F", "G"]]), np.array([1, 2, 0, 3]), [[0, -1], [0, 1]]),
+    )
+
+
+def texts(axes):
+    return {(text.get_text(), *np.round(text.get_position(), 2)) for text in axes.texts}
+
+
+def arrows(axes):
+    """Where arrows begin and end."""
+    return {
+        (tuple(np.round(it.xyann, 3)), tuple(np.round(it.xy, 3)))
+        for it in axes.texts
+        if getattr(it, "arrowprops", None)
+    }
+
+
+def test_map_shows_arrows_and_where_one_ends(corridor):
+    policy = np.array([[0.25, 0.75], [0, 1], [0.5, 0.5], [0.5, 0.5]])
+    (axes,) = pgpd_hf.plot_policy(corridor, policy).axes
+    assert arrows(axes) == {
+        ((1.5, 0.5), (1.5 - 0.44 * 0.25, 0.5)),
+        ((1.5, 0.5), (1.5 + 0.44 * 0.75, 0.5)),
+        ((2.5, 0.5), (2.94, 0.5)),
+    }
+    shown = texts(axes)
+    # The hole after one step with probability 1/4, the goal after two with 3/4.
+    assert (f"{0.9 * 0.25:.2f}", 0.5, 0.5) in shown
+    assert (f"{0.81 * 0.75:.2f}", 3.5, 0.5) in shown
+    assert {text for text, *_ in shown} >= {"S", "H", "G"}
+
+
+def test_darker_is_more_often_visited(corridor):
+    (axes,) = pgpd_hf.plot_policy(
+        corridor, np.array([[0.0, 1.0], [0.4, 0.6]] + [[0.5, 0.5]] * 2)
+    ).axes
+    red = axes.images[0].get_array()[0, :, 0]
+    visits = corridor.state_occupancy([[0.0, 1.0], [0.4, 0.6]] + [[0.5, 0.5]] * 2)
+    assert visits[0] > visits[1]
+    assert red[1] < red[2]
+
+
+def test_titles_hold_names_and_values(corridor):
+    policy = pgpd_hf.solve(corridor).policy
+    figure = pgpd_hf.plot_policy(corridor, {"best": policy, "uniform": np.full((4, 2), 0.5)})
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    v_r, v_g = corridor.evaluate(policy)
+    assert titles[0] == f"best: $V_r$ = {v_r:.3f}, $V_g$ = {v_g:.3f} (b = 0.5)"
+    assert titles[1].startswith("uniform: ")
+
+
+def test_strip_shows_probabilities_and_visits():
+    cmdp = pgpd_hf.random_cmdp(6, 3)
+    policy = np.random.default_rng(0).dirichlet(np.ones(3), 6)
+    bars, strip, _ = pgpd_hf.plot_policy(cmdp, policy).axes
+    assert (strip.images[0].get_array() == policy.T).all()
+    heights = [bar.get_height() for bar in bars.patches]
+    np.testing.assert_allclose(heights, 0.1 * cmdp.state_occupancy(policy))
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        ({}, "policy: at least one expected"),
+        (np.full((3, 4, 2), 0.5), "policy: shape (4, 2) expected, got (3, 4, 2)"),
+        (np.ones((4, 2)), "policy: probabilities at (0,) sum to 2.0, not to 1"),
+    ],
+)
+def test_what_is_no_policy_is_refused(corridor, policy, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        pgpd_hf.plot_policy(corridor, policy)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("map", "map: a Map of letters, cells and moves expected, got 'map'"),
+        (Map(["SG"], [0, 1, 0, 1], np.zeros((2, 2), int)), "map.letters: a rectangle of letters"),
+        (Map([["S"]], [0, 1], np.zeros((2, 2), int)), "map.cells: integers of shape (4,) expected"),
+        (Map([["S"]], [0, 1, 0, 0], np.zeros((2, 2), int)), "map.cells: numbers of the 1 cells"),
+        (Map([["S"]], [0] * 4, np.zeros((2, 3), int)), "map.moves: integers of shape (2, 2)"),
+    ],
+)
+def test_map_that_does_not_fit_is_refused(corridor, value, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        replace(corridor, map=value)

@@ -1,0 +1,90 @@
+"""The studies that infer N and confirm the verdicts have data of their own."""
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pgpd_hf import study
+from pgpd_hf.studies import races, readings
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("pilot", "inference", "confirmation")
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+STUDIES = {
+    name: readings.overlay(CONFIG, yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()))
+    for name in NAMES
+}
+
+
+def instances(config):
+    """Numbers of the instances that a study judges, and of those that it tunes on."""
+    groups = config["claims"]["instances"]["groups"].values()
+    judged = {number for group in groups for number in group["numbers"]}
+    return judged, {number for group in groups for number in group.get("tuning", [])}
+
+
+def test_no_two_studies_share_seeds_or_instances():
+    studies = {"paper": CONFIG} | STUDIES
+    tuning = set().union(*(instances(config)[1] for config in studies.values()))
+    for one, other in itertools.combinations(studies.values(), 2):
+        assert one["streams"] != other["streams"]
+        assert not instances(one)[0] & instances(other)[0]
+    for config in studies.values():
+        assert not instances(config)[0] & tuning
+
+
+def test_streams_and_instances_of_the_confirmation_are_sealed():
+    """Nothing else in the repository runs them, or has numbers that come from them."""
+    fresh = instances(STUDIES["confirmation"])[0]
+    for path in (ROOT / "config").rglob("*.yaml"):
+        content = yaml.safe_load(path.read_text())
+        if path.name != "confirmation.yaml":
+            assert content.get("streams") != "confirmation"
+            numbers = map(int, re.findall(r"\b\d{4}\b", path.read_text()))
+            assert not fresh & set(numbers), path
+    for path in (ROOT / "src").rglob("*.py"):
+        assert "confirmation" not in re.findall(r'purpose="(\w+)"', path.read_text())
+
+
+@pytest.mark.parametrize("name", ["pilot", "inference"])
+def test_tables_of_verdicts_differ_in_n_alone(name):
+    config = STUDIES[name]
+    loaded = study.load_readings(config, ROOT)
+    configs = study.calibrated(readings.configurations(config, loaded), config)
+    trials = study.trials(configs, study.judged(config, loaded))
+    assert list(trials) == {"pilot": [1, 10], "inference": [1, 2, 3, 5, 10, 20]}[name]
+    for pairs, folders in trials.items():
+        assert [folder.startswith("instances/") for folder in folders] == [False, True]
+        for folder in folders:
+            algorithms = configs[folder]["algorithms"]
+            assert {name: {**it, "pairs": 1} for name, it in algorithms.items()} == {
+                name: {**it, "pairs": 1} for name, it in CONFIG["algorithms"].items()
+            }
+            assert {options["pairs"] for options in algorithms.values()} == {pairs}
+            for key in ("environment", "evaluators", "link", "horizon"):
+                assert configs[folder][key] == CONFIG[key]
+    group, *others = (
+        group for group in config["claims"]["instances"]["groups"].values() if group["numbers"]
+    )
+    for other in others:
+        assert (other["numbers"], other["tuning"]) == (group["numbers"], group["tuning"])
+
+
+def test_confirmation_is_the_default_study():
+    """But for its data; the criteria and the steps are those of the default study, too."""
+    config = STUDIES["confirmation"]
+    for key in ("environment", "evaluators", "link", "horizon", "algorithms", "calibration"):
+        assert config[key] == CONFIG[key]
+    assert config["claims"]["own_seeds"] == CONFIG["claims"]["own_seeds"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_races_are_on_record(name):
+    config, record = STUDIES[name], races.load_record(ROOT)
+    loaded = study.load_readings(config, ROOT)
+    configs = study.calibrated(readings.configurations(config, loaded), config)
+    for (folder, algorithm), raced in races.distinct(configs).items():
+        assert races.recorded(record, raced, algorithm), (folder, algorithm)

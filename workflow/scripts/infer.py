@@ -1,0 +1,19 @@
+"""Infer N from the verdicts under each, and from those on resampled units."""
+
+import numpy as np
+
+from pgpd_hf import claims
+from pgpd_hf.claims import report
+from pgpd_hf.support import storage
+
+with storage.job(snakemake):
+    source, params = snakemake.input, snakemake.params
+    tables, resampled = {}, {}
+    for pairs, verdicts, scores in zip(
+        params.pairs, source.verdicts, source.resampled, strict=True
+    ):
+        table = report.of_experiment(storage.read_table(verdicts))
+        tables.setdefault(pairs, []).append(table)
+        scores = storage.read_table(scores)["score"].to_numpy()
+        resampled[pairs] = resampled.get(pairs, np.zeros(len(scores))) + scores
+    storage.write_table(snakemake.output[0], claims.infer(tables, resampled))
