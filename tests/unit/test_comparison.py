@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy import stats
 
 from pgpd_hf import ALGORITHMS, random_cmdp, run, solve, study
 from pgpd_hf.analyses import comparison as analysis
@@ -93,6 +94,30 @@ def test_answers_needed_are_the_first_budget_that_is_good_enough():
     assert needed.loc[0.05, "answers"] == 3000
     assert np.isnan(needed.loc[0.02, "answers"])
     assert needed.loc[0.02, "most"] == 3000
+
+
+def test_verdicts_follow_from_paired_differences():
+    """And the better one of two designs counts."""
+    told = {"source": "", "quote": "", "statement": "", "better": "npgpd_hf", "than": "zpg"}
+    good, bad = traces(), traces().assign(method="zpg")
+    bad["optimality_gap"] += [0.1, 0.11, 0.1, 0.1]
+    worse = bad.assign(design="other", optimality_gap=bad["optimality_gap"] + 1)
+    runs = pd.concat([good, bad, worse])
+
+    def verdict(runs, *budgets, **change):
+        found = [
+            analysis.verdicts(runs, {"it": {**told, **change, "budgets": {"seeds": budget}}})
+            for budget in budgets
+        ]
+        return [table["verdict"].item() for table in found], found[0]
+
+    both, table = verdict(runs, 1000, 3000)
+    assert both == ["inconclusive", "reproduced"]  # two seeds and an interval that is wide
+    assert table["difference"].item() == pytest.approx(-0.105)
+    half = stats.t.ppf(0.99, 1) * 0.005
+    assert table["high"].item() == pytest.approx(-0.105 + half)
+    assert verdict(runs, 3000, better="zpg", than="npgpd_hf")[0] == ["contradicted"]
+    assert verdict(runs, 3000, than="absent")[0] == verdict(runs, 5)[0] == ["undecided"]
 
 
 def test_tuning_chooses_the_smallest_score():

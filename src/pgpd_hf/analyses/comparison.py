@@ -11,7 +11,7 @@ import pandas as pd
 
 from pgpd_hf import resources
 from pgpd_hf.cases import Case
-from pgpd_hf.statistics import named_intervals
+from pgpd_hf.statistics import mean_interval, named_intervals
 from pgpd_hf.studies import comparison, configuration
 
 TARGET = "compare"
@@ -19,15 +19,21 @@ TABLES = {
     "comparison": "What an answer buys (table)",
     "comparison_answers": "Answers needed (table)",
     "comparison_limit": "Information limit (table)",
+    "comparison_verdicts": "Verdicts of the comparison (table)",
 }
 PICTURES = {"comparison": "What an answer buys"}
 SAFE = 0.02  # a violation that is tolerated
 TARGETS = (0.05, 0.02, 0.01)  # priced gaps
+TEST_LEVEL = 0.01  # of one-sided tests of statements, in either direction
 METRICS = ("gap", "violation", "priced_gap")
 COLUMNS = (
     *("method", "design", "budget", "answers", "steps"),
     *(f"{name}{end}" for name in METRICS for end in ("", "_low", "_high")),
     *("violates_0", "violates_002", "units"),
+)
+VERDICT_COLUMNS = (
+    *("claim", "source", "quote", "statement", "better", "than", "unit", "budget"),
+    *("difference", "low", "high", "verdict"),
 )
 
 
@@ -67,6 +73,7 @@ def parameters(config):  # noqa: D103
         "budgets": options["budgets"],
         "labels": {name: it.get("label", name) for name, it in options["methods"].items()},
         "limit": options["limit"],
+        "statements": options["statements"],
         "horizon": config["horizon"],
         "link": config["link"],
     }
@@ -89,10 +96,7 @@ def tabulate(runs, empty=()):
         `violates_002` are shares of units whose violation exceeds 0 and 0.02. `units` says how many
         units there are of which kind, or why there are none.
     """
-    price = runs["optimal_multiplier"]
-    runs = runs.rename(columns={"optimality_gap": "gap", "constraint_violation": "violation"})
-    runs["priced_gap"] = runs["gap"] + price * runs["violation"]
-    rows = []
+    runs, rows = _priced(runs), []
     for key, group in runs.groupby(["unit", "method", "design", "budget"], sort=False):
         unit, *cell = key
         row = dict(zip(COLUMNS, cell, strict=False))
@@ -132,6 +136,59 @@ def answers_needed(table):
                 row[name] = group.loc[low, "budget"].min() if low.any() else math.nan
             rows.append(row | {"most": group["budget"].max()})
     return pd.DataFrame(rows)
+
+
+def verdicts(runs, statements):
+    """Judge whether a method has smaller priced gaps than another one, with as many answers.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+    statements : dict of dict
+        `comparison.statements` of a study's configuration, by name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per statement and kind of unit: `difference` of the mean priced gaps, the better one's
+        minus the other one's, with its 98 % interval (`low`, `high`); and the `verdict` on the
+        whole statement: "reproduced", "contradicted" or "inconclusive", or "undecided" without
+        runs.
+    """
+    runs, rows = _priced(runs), []
+    for name, told in statements.items():
+        parts = []
+        for unit, budget in told["budgets"].items():
+            shown = runs[(runs["unit"] == unit) & (runs["budget"] == budget)]
+            better, than = (_best_design(shown, told[side]) for side in ("better", "than"))
+            pairs = (better - than).dropna()
+            ends = mean_interval(pairs, 1 - 2 * TEST_LEVEL) if len(pairs) else (math.nan,) * 3
+            ends = dict(zip(("difference", "low", "high"), ends, strict=True))
+            parts.append({"unit": unit, "budget": budget, **ends})
+        lows, highs = ([part[end] for part in parts] for end in ("low", "high"))
+        if any(map(math.isnan, lows)):
+            verdict = "undecided"
+        elif max(highs) < 0:
+            verdict = "reproduced"
+        else:
+            verdict = "contradicted" if max(lows) > 0 else "inconclusive"
+        rows += [{"claim": name, **told, **part, "verdict": verdict} for part in parts]
+    return pd.DataFrame(rows, columns=list(VERDICT_COLUMNS))
+
+
+def _best_design(runs, method):
+    """Priced gaps by unit, of the design with the smallest mean."""
+    table = runs[runs["method"] == method].pivot(
+        index=["instance", "seed"], columns="design", values="priced_gap"
+    )
+    return table[table.mean().idxmin()] if len(table) else pd.Series(dtype=float)
+
+
+def _priced(runs):
+    """Runs with short names of what is measured, and with priced gaps."""
+    runs = runs.rename(columns={"optimality_gap": "gap", "constraint_violation": "violation"})
+    return runs.assign(priced_gap=runs["gap"] + runs["optimal_multiplier"] * runs["violation"])
 
 
 def _settings(config, entry):
