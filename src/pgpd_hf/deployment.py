@@ -13,10 +13,12 @@ where :math:`X = R_g^H(\tau) - b`. Three steps lead from votes to a bound:
   :math:`\gamma^{H+1}` times the largest value.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv
+from scipy.stats import binom
 
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import require_integer, require_number, shown
@@ -152,20 +154,60 @@ def certificate(cmdp, favourable, answers, level=0.95, *, horizon=80, link="logi
     )
 
 
+def answers_for(cmdp, slack, level=0.95, power=0.9, *, horizon=80, link="logistic"):
+    r"""Number of answers with which a safe policy is certified.
+
+    Parameters
+    ----------
+    cmdp, level, horizon, link
+        As for :func:`certify`.
+    slack : float
+        By how much the policy's returns exceed b; they are taken to be equal.
+    power : float
+        Probability of a certificate with `safe`, in (0, 1).
+
+    Returns
+    -------
+    float
+        n within a thousandth; infinite if the slack is lost to curvature, however many answer.
+    """
+    link = get_link(link)
+    hull = _hull(link, -cmdp.threshold, cmdp.return_bound(horizon) - cmdp.threshold)
+    demanded = np.interp(0.0, hull[:, 1], hull[:, 0])
+    chance = probability(link.code, slack)
+    if chance <= demanded:
+        return math.inf
+
+    def too_few(answers):
+        votes = binom.isf(1 - level, answers, demanded)  # more than these have to be in favour
+        return binom.sf(votes, answers, chance) < power
+
+    low, high = 0, 1
+    while too_few(high):
+        low, high = high, 2 * high
+    while high - low > max(1, high // 1000):
+        middle = (low + high) // 2
+        low, high = (middle, high) if too_few(middle) else (low, middle)
+    return float(high)
+
+
 def _least_mean(link, lowest, highest, share):
-    """Smallest mean of X in [lowest, highest] with a mean of the link of at least `share`.
+    """Smallest mean of X in [lowest, highest] with a mean of the link of at least `share`."""
+    hull = _hull(link, lowest, highest)
+    return float(np.interp(share, hull[:, 0], hull[:, 1]))
+
+
+def _hull(link, lowest, highest):
+    """Lower boundary of the convex hull of the curve of (link of x, x).
 
     The curve is replaced by a staircase below it, so that the bound errs towards lower values.
     """
     x = np.linspace(lowest, highest, _GRID)
     heights = np.array([probability(link.code, point) for point in x])
-    if share <= heights[0]:
-        return lowest
     # Between two points of the grid x is at least the left one, the link at most the right one.
     points = np.column_stack([np.append(heights[1:], heights[-1]), x])
     points = np.vstack([[heights[0], lowest], points])
-    hull = _lower_hull(points)
-    return float(np.interp(share, hull[:, 0], hull[:, 1]))
+    return _lower_hull(points)
 
 
 def _lower_hull(points):

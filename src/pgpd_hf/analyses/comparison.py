@@ -62,6 +62,7 @@ def check(config, schema):  # noqa: D103
 def parameters(config):  # noqa: D103
     options = config["comparison"]
     found = comparison.entries(config) if options["methods"] else []
+    numbers = comparison.instances(config)[0] if options["methods"] else []
     empty = [
         (entry.method, entry.design, budget, comparison.reason(config, entry, budget))
         for entry in found
@@ -70,7 +71,9 @@ def parameters(config):  # noqa: D103
     ]
     return {
         "empty": empty,
-        "budgets": options["budgets"],
+        "budgets": [it for it in options["budgets"] if it <= options["most_on_instances"]],
+        "drawn": [configuration.vary(config, {"instance": number}) for number in numbers],
+        "binding": comparison.binding(config),
         "labels": {name: it.get("label", name) for name, it in options["methods"].items()},
         "limit": options["limit"],
         "statements": options["statements"],
@@ -182,7 +185,7 @@ def _best_design(runs, method):
     table = runs[runs["method"] == method].pivot(
         index=["instance", "seed"], columns="design", values="priced_gap"
     )
-    return table[table.mean().idxmin()] if len(table) else pd.Series(dtype=float)
+    return table[table.mean().idxmin()] if len(table) else pd.Series(dtype=float, index=table.index)
 
 
 def _priced(runs):

@@ -28,7 +28,7 @@ def comparison_figure(table, labels, limit=None, cost="answers"):
     labels : dict of str
         Of methods.
     limit : pandas.DataFrame, optional
-        The information limit on the first kind of unit: budget and priced_gap.
+        The information limit on random environments: budget and priced_gap.
     cost : {"answers", "steps"}
         Of the horizontal axis.
 
@@ -54,7 +54,7 @@ def comparison_figure(table, labels, limit=None, cost="answers"):
             axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
             if quantity == "violation":
                 style.zero_line(axes)
-        if limit is not None and kind == "seeds":
+        if limit is not None and kind == "instances":
             look = {"color": "0.35", "linestyle": (0, (2, 1.2)), "linewidth": 1.2}
             row[0].plot(limit["budget"], limit["priced_gap"], label="information limit", **look)
         positive = shown.loc[shown["priced_gap"] > 0, "priced_gap"]

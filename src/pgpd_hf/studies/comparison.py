@@ -152,6 +152,22 @@ def instances(config):
     return judged, sorted(group.get("tuning", []))
 
 
+def binding(config):
+    """Say whether random instances are drawn among those whose constraint binds.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+
+    Returns
+    -------
+    bool
+    """
+    groups = config["claims"]["instances"]["groups"]
+    return groups.get(config["comparison"]["group"], {}).get("binding", False)
+
+
 def key(entry, budget):
     """Name of the choice that tuning makes for a method at a budget.
 
