@@ -22,7 +22,7 @@ def build(tables, output):
     tables : str
         Folder with the tables, relative to the project.
     output : pathlib.Path
-        Where the PDF goes.
+        Where the PDF goes, or a picture of each page: article-{p}.png.
     """
     existing = {path.stem for path in (ROOT / tables).glob("*.csv")}
     for command, names in NEEDED.items():
@@ -33,6 +33,7 @@ def build(tables, output):
     typst.compile(
         ROOT / "article/article.typ",
         output=output,
+        format=output.suffix[1:],
         root=ROOT,
         sys_inputs=inputs,
         ignore_system_fonts=True,

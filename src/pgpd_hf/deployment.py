@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv
-from scipy.stats import binom
 
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import require_integer, require_number, shown
@@ -171,6 +170,8 @@ def answers_for(cmdp, slack, level=0.95, power=0.9, *, horizon=80, link="logisti
     float
         n within a thousandth; infinite if the slack is lost to curvature, however many answer.
     """
+    from scipy.stats import binom  # slow to import, and needed here only
+
     link = get_link(link)
     hull = _hull(link, -cmdp.threshold, cmdp.return_bound(horizon) - cmdp.threshold)
     demanded = np.interp(0.0, hull[:, 1], hull[:, 0])

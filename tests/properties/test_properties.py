@@ -129,7 +129,7 @@ def test_no_policy_exceeds_the_dual_bound(cmdp, data):
     assert optimum.utility_value >= cmdp.threshold - tolerance
     bound = optimum.reward_value + tolerance
     assert v_r + optimum.multiplier * (v_g - cmdp.threshold) <= bound
-    dual = solve(cmdp, "value_iteration")
+    dual = solve(cmdp, "policy_iteration")
     assert dual.reward_value == pytest.approx(optimum.reward_value, abs=tolerance)
 
 

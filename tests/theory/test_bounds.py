@@ -105,25 +105,6 @@ def test_bounds_of_npgpd_hf(constants):
     assert complete == pytest.approx(violation + 4 * EPS_C)
 
 
-def test_corrected_theorem_1_has_all_its_terms(constants):
-    eta_1, eta_2, oscillation, beta_a, beta_c = 0.7, 0.01, 3.1, 0.23, 0.017
-    value = 1 / (1 - GAMMA)
-    expected = (
-        math.log(A) / (eta_1 * T)
-        + value / ((1 - GAMMA) * T)
-        + 2 * eta_2 * G * value / (1 - GAMMA)
-        + 2 * (1 + SIGMA) / (1 - GAMMA) * beta_a
-        + eta_1 / (8 * (1 - GAMMA) ** 3) * oscillation
-        + SIGMA * beta_c
-        + eta_2 * G**2 / 2
-    )
-    found = bounds.corrected_theorem_1_gap(constants, eta_1, eta_2, oscillation, (beta_a, beta_c))
-    assert found == pytest.approx(expected)
-    default = bounds.corrected_theorem_1_gap(constants, eta_1, eta_2, oscillation)
-    explicit = bounds.corrected_theorem_1_gap(constants, eta_1, eta_2, oscillation, (EPS_A, EPS_C))
-    assert default == pytest.approx(explicit)
-
-
 def test_value_bounds_shrink_with_the_scale(constants):
     small = replace(constants, scale=0.2, threshold=0.2)
     for name in ("value_bound", "return_bound", "truncation", "smoothness"):

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -62,8 +63,8 @@ def _skip(text, at, end):
     return at
 
 
-def build(folder, tables="reference"):
-    output = folder / "article.pdf"
+def build(folder, name="article.pdf", tables="reference"):
+    output = folder / name
     command = [PYTHON, folder / "article/build.py", "--tables", tables, "--output", output]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done, output
@@ -136,6 +137,21 @@ def test_two_builds_give_the_same_bytes_and_they_are_committed(copy):
     first = build(copy)[1].read_bytes()
     assert build(copy)[1].read_bytes() == first
     assert (ROOT / "article/article.pdf").read_bytes() == first
+
+
+@needs_typst
+def test_nothing_stands_in_the_margins(copy):
+    """No line is too long for its column, and no table or figure too wide."""
+    done, _ = build(copy, "article-{p}.png")
+    assert done.returncode == 0, done.stderr
+    pages = sorted(copy.glob("article-*.png"))
+    assert len(pages) > 5
+    for page in pages:
+        ink = plt.imread(page)[..., :3].min(axis=-1) < 0.9
+        side = int(ink.shape[1] * 2.1 / 21.0)  # of 2.2 cm on a page of 21
+        assert ink[:, side:-side].any()
+        assert not ink[:, :side].any(), page.name
+        assert not ink[:, -side:].any(), page.name
 
 
 @needs_typst

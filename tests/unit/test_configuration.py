@@ -202,7 +202,12 @@ def test_environment_that_would_take_many_minutes_to_solve_is_refused_before_it_
 def test_environment_is_solved_once_for_all_checks(monkeypatch):
     solved = []
     real = configuration.solve
-    monkeypatch.setattr(configuration, "solve", lambda cmdp: solved.append(cmdp) or real(cmdp))
+
+    def solve(*arguments):
+        solved.append(arguments)
+        return real(*arguments)
+
+    monkeypatch.setattr(configuration, "solve", solve)
     configuration._optimum.cache_clear()
     configuration._build.cache_clear()
     for _ in range(2):

@@ -31,7 +31,7 @@ def instances(count, tightness, scale="normalized"):
 @pytest.mark.parametrize("instance", range(20))
 @pytest.mark.parametrize("scale", ["normalized", "unit"])
 @pytest.mark.parametrize("tightness", TIGHTNESS)
-def test_linear_program_and_value_iteration_agree(instance, scale, tightness):
+def test_linear_program_and_policy_iteration_agree(instance, scale, tightness):
     cmdp = random_cmdp(6, 3, instance, threshold=0.0, scale=scale)
     cmdp = with_threshold(cmdp, TIGHTNESS[tightness])
     program, dual = (solve(cmdp, method) for method in METHODS)
@@ -148,8 +148,8 @@ def test_maximize_solves_the_linear_program_over_values(name, discount):
     assert cmdp.evaluate(policy)[which] == pytest.approx(program.fun, rel=1e-9)
 
 
-def test_value_iteration_does_not_stop_early():
-    """Waiting a step for more is better by 1e-8, which shows after 1300 steps only."""
+def test_policy_iteration_sees_what_shows_late():
+    """Waiting a step for more is better by 1e-8, which pays after many steps only."""
     income = (0.5 + 1e-8) / 0.99
     cmdp = CMDP(
         transition=[[[1, 0], [0, 1]], [[0, 1], [0, 1]]],
@@ -162,7 +162,7 @@ def test_value_iteration_does_not_stop_early():
     assert maximize(cmdp, cmdp.reward)[0].tolist() == [0, 1]
 
 
-def test_value_iteration_improves_on_every_deterministic_policy():
+def test_policy_iteration_improves_on_every_deterministic_policy():
     cmdp = random_process(2, 4, 3, 0.95)
     for signal, which in ((cmdp.reward, 0), (cmdp.utility, 1)):
         values = cmdp.evaluate(deterministic_policies(cmdp))[which]
@@ -195,7 +195,7 @@ def test_bandit_by_hand(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_several_unconstrained_optima_and_only_some_of_them_safe(method):
-    """Safety is free here, although value iteration may find an unsafe optimum first."""
+    """Safety is free here, although policy iteration may find an unsafe optimum first."""
     bandit = CMDP([[[1.0]] * 2], [[0.7, 0.7]], [[0.0, 1.0]], [1.0], 0.5, 1.2)
     optimum = solve(bandit, method)
     assert optimum.reward_value == pytest.approx(1.4)
@@ -243,7 +243,7 @@ def test_threshold_just_below_the_largest_utility_is_solved(method):
 
 @pytest.mark.parametrize("method", ["simplex", None, 1])
 def test_unknown_method_is_refused(method):
-    with pytest.raises(ValueError, match=r"^method: one of linear_program, value_iteration"):
+    with pytest.raises(ValueError, match=r"^method: one of linear_program, policy_iteration"):
         solve(random_process(4), method)
 
 

@@ -1,5 +1,7 @@
 """The cone program against the linear one, against plain search, and on a bandit that needs it."""
 
+import sys
+
 import numpy as np
 import pytest
 from reference import deterministic_policies, random_process
@@ -99,6 +101,13 @@ def test_where_nothing_seems_safe_it_is_as_safe_as_possible():
     assert multiplier == np.inf
     np.testing.assert_allclose(policy, maximize(cmdp, cmdp.utility), atol=1e-3)
     assert best_for(cmdp, cmdp.reward, cmdp.utility) is None
+
+
+def test_missing_solver_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    estimate = (np.full((1, 4), 0.5), np.eye(4))
+    with pytest.raises(ValueError, match="Clarabel is not installed; pip install 'clarabel"):
+        pessimistic(bandit(), estimate, estimate, 1.0, 1.0, np.eye(4)[[1]])
 
 
 @pytest.mark.parametrize("count", [1000, 10_000])

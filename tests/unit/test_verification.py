@@ -22,7 +22,7 @@ from pgpd_hf.verification import checks, tables
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "reference"
-DRAWS = range(4)
+DRAWS = [0, *(pytest.param(draw, marks=pytest.mark.slow) for draw in (1, 2, 3))]
 LONG = {
     "verdicts.csv": ["reading,claim,low,verdict", "unit,falls,0.5,reproduced"],
     "certificates.csv": [

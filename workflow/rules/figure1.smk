@@ -17,7 +17,7 @@ rule environment:
     params:
         options=lambda wildcards: CONFIGS[wildcards.reading]["environment"],
     message:
-        "{wildcards.reading}environment and its optimum, by linear program and by value iteration"
+        "{wildcards.reading}environment and its optimum, by linear program and by policy iteration"
     script:
         "../scripts/environment.py"
 

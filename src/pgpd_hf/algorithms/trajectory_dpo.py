@@ -19,7 +19,6 @@ threshold, so that it asks no absolute questions.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from pgpd_hf.algorithms.base import Algorithm
@@ -114,6 +113,8 @@ class TrajectoryDPO(Algorithm):
         ValueError
             If the search does not converge.
         """
+        from scipy.optimize import minimize  # slow to import, and needed here only
+
         weights = weights / weights.sum()
         # Few votes may all agree with a policy: its logits would grow for ever. An advantage, which
         # temperature times logarithm stands for, is at most the largest value.

@@ -5,7 +5,7 @@ A group has one pair of step sizes for all its instances, which races on other i
 
 from pgpd_hf.cases import Case
 from pgpd_hf.core.arguments import located
-from pgpd_hf.core.optima import solve_unconstrained
+from pgpd_hf.core.optima import utility_range
 from pgpd_hf.studies import configuration
 from pgpd_hf.studies.readings import overlay
 
@@ -41,7 +41,7 @@ def check(config, schema):  # noqa: D103
         for number in (*options["numbers"], *options.get("tuning", [])):
             changes = {**options.get("environment", {}), "instance": number}
             cmdp = configuration.check_environment(f"{key}.environment", config, changes, schema)
-            binds = solve_unconstrained(cmdp).utility_value < cmdp.threshold
+            binds = utility_range(cmdp)[0] < cmdp.threshold
             if options.get("binding", binds) != binds:
                 verb = "binds" if binds else "does not bind"
                 raise ValueError(f"{key}.binding: the constraint of instance {number} {verb}")

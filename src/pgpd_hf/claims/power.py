@@ -9,7 +9,7 @@ verdicts need before there are any.
 import math
 
 import pandas as pd
-from scipy import special, stats
+from scipy import special
 
 from pgpd_hf.claims.criteria import make_parts
 from pgpd_hf.claims.evidence import Undecidable
@@ -80,6 +80,8 @@ def _power(parts, estimates, level, alternative):
 
 def _probability(estimate, distance, level):
     """Probability that a one-sided t test shows a difference of a given size."""
+    from scipy import stats  # slow to import, and needed here only
+
     if not estimate.error:
         return 1.0
     quantile = special.stdtrit(estimate.freedom, 1 - level)

@@ -7,7 +7,6 @@ logistic link this is the model of Bradley and Terry (1952), a logistic regressi
 """
 
 import numpy as np
-from scipy.optimize import minimize
 
 from pgpd_hf.core.arguments import located
 from pgpd_hf.core.compilation import njit
@@ -49,6 +48,7 @@ def fit(features, offsets, shares, weights, link, ridge, center, start=None):
     ValueError
         If the search does not converge.
     """
+    from scipy.optimize import minimize  # slow to import, and needed here only
 
     def negative(theta):
         total, score = log_likelihood(link, features @ theta + offsets, shares, weights)

@@ -5,9 +5,9 @@ Linear program, over occupancy measures :math:`q` (proof of Theorem 2 of the pap
 :math:`\langle q, g\rangle \ge b`, :math:`q \ge 0`; the multiplier of the second constraint is
 :math:`\lambda^\star`.
 
-Value iteration on the Lagrangian: strong duality (Lemma 2.1) gives
+Policy iteration on the Lagrangian: strong duality (Lemma 2.1) gives
 :math:`V_r^\star = \min_{\lambda \ge 0} \max_\pi V_r^\pi + \lambda (V_g^\pi - b)`. The inner
-maximum is an unconstrained problem, solved by value iteration. As a function of :math:`\lambda` it
+maximum is an unconstrained problem, solved by policy iteration. As a function of :math:`\lambda` it
 is convex and piecewise linear; its minimum is found exactly, by intersecting the lines of two
 policies, one on either side of it.
 """
@@ -15,12 +15,11 @@ policies, one on either side of it.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
 
 from pgpd_hf.core.arguments import require_one_of, shown
 from pgpd_hf.core.cmdp import CMDP
 
-METHODS = ("linear_program", "value_iteration")
+METHODS = ("linear_program", "policy_iteration")
 _INFEASIBLE = 2  # status of scipy.optimize.linprog
 
 
@@ -66,7 +65,7 @@ def solve(cmdp, method="linear_program"):
     ----------
     cmdp : CMDP
         The problem.
-    method : {"linear_program", "value_iteration"}
+    method : {"linear_program", "policy_iteration"}
         Both give the same numbers, up to rounding.
 
     Returns
@@ -183,7 +182,7 @@ def find_safest(cmdp):
 
 
 def solve_unconstrained(cmdp):
-    """Solve the problem without its constraint, by value iteration on the reward.
+    """Solve the problem without its constraint, by policy iteration on the reward.
 
     Parameters
     ----------
@@ -210,7 +209,7 @@ def solve_unconstrained(cmdp):
     """
     require_cmdp(cmdp)
     slack = utility_range(cmdp)[1] - cmdp.threshold
-    return _optimum(cmdp, maximize(cmdp, cmdp.reward), 0.0, slack, "value_iteration")
+    return _optimum(cmdp, maximize(cmdp, cmdp.reward), 0.0, slack, "policy_iteration")
 
 
 def utility_range(cmdp):
@@ -248,8 +247,8 @@ def utility_span(cmdp):
     return float(most - least)
 
 
-def maximize(cmdp, signal, tolerance=1e-13):
-    """Find a policy that maximises the value of one signal, by value iteration.
+def maximize(cmdp, signal):
+    """Find a policy that maximises the value of one signal, by policy iteration.
 
     Parameters
     ----------
@@ -257,24 +256,26 @@ def maximize(cmdp, signal, tolerance=1e-13):
         The environment; its threshold has no effect.
     signal : ndarray, float64, shape (S, A)
         The signal, such as the reward.
-    tolerance : float
-        Value iteration stops when no value changes by more than this fraction of the largest
-        possible value.
 
     Returns
     -------
     ndarray, float64, shape (S, A)
-        A deterministic policy.
+        A deterministic policy: in each state, the first of its best actions.
     """
-    values = np.zeros(cmdp.states)
-    enough = tolerance * np.abs(signal).max() / (1 - cmdp.discount)
+    stretch = 1 / (1 - cmdp.discount)
+    rounding = 1e-14 * stretch * (np.abs(signal).max() * stretch)  # of the values below
+    everywhere = np.arange(cmdp.states)
+    actions = signal.argmax(1)
     while True:
+        flow = np.eye(cmdp.states) - cmdp.discount * cmdp.transition[everywhere, actions]
+        values = np.linalg.solve(flow, signal[everywhere, actions])
         action_values = signal + cmdp.discount * cmdp.transition @ values  # (S, A)
-        improved = action_values.max(1)
-        change = np.abs(improved - values).max()
-        values = improved
-        if change <= enough:
-            return np.eye(cmdp.actions)[action_values.argmax(1)]
+        best = action_values.max(1)
+        better = best > action_values[everywhere, actions] + rounding
+        if not better.any():
+            first = (action_values >= best[:, None] - rounding).argmax(1)
+            return np.eye(cmdp.actions)[first]
+        actions = np.where(better, action_values.argmax(1), actions)
 
 
 def best_for(cmdp, reward, utility):
@@ -297,6 +298,8 @@ def best_for(cmdp, reward, utility):
     ValueError
         If the solver fails.
     """
+    from scipy.optimize import linprog  # slow to import, and needed here only
+
     # Rewards in units of the scale, occupancy of total mass one: the solver's tolerances are
     # absolute, and so mean the same for all scales and discounts.
     mass = 1 / (1 - cmdp.discount)
@@ -335,7 +338,7 @@ def flow(cmdp):
 
 
 def _dual(cmdp, safest):
-    """Optimal policy and multiplier by value iteration on the Lagrangian."""
+    """Optimal policy and multiplier by policy iteration on the Lagrangian."""
 
     def line(policy):
         reward_value, utility_value = cmdp.evaluate(policy)

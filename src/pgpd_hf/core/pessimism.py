@@ -10,9 +10,7 @@ in Zhu, Jordan and Jiao (2023, arXiv 2301.11270); a constant in all rewards, whi
 open, has no effect on it. Solved by Clarabel, an interior-point method.
 """
 
-import clarabel
 import numpy as np
-from scipy import sparse
 from scipy.linalg import solve_triangular
 
 from pgpd_hf.core.optima import flow, policy_of
@@ -68,8 +66,23 @@ class _Part:
         self.root, self.offset = factor * root, factor * root @ reference
 
 
+def _solver():
+    """Import the solver, which is slow and needed here only."""
+    try:
+        import clarabel
+    except ImportError:
+        raise ValueError(
+            "pessimistic_safe_rlhf: the package Clarabel is not installed; pip install "
+            "'clarabel>=0.11,<0.12' installs it"
+        ) from None
+    from scipy import sparse
+
+    return clarabel, sparse
+
+
 def _solve(cmdp, objective, constraint, threshold):
     """Maximise one part subject to another one; None if that is infeasible."""
+    clarabel, sparse = _solver()
     pairs = cmdp.states * cmdp.actions
     # Variables: q, and the norms of objective and constraint.
     size = pairs + 2

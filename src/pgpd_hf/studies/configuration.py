@@ -21,7 +21,7 @@ from pgpd_hf.support.validation import conform
 _MOST_TRANSITIONS = 10**6  # the linear program of an environment takes up to a minute
 
 
-def check(config, schema):
+def check(config, schema, changed=None):
     """Refuse a configuration that cannot be run.
 
     Parameters
@@ -30,13 +30,18 @@ def check(config, schema):
         The configuration.
     schema : dict
         Its JSON Schema.
+    changed : iterable of str, optional
+        Keys in which it differs from one that has been checked; by default all.
 
     Raises
     ------
     ValueError
         One line that names the key, the value and what is allowed.
     """
-    conform(config, schema)
+    if changed is None:
+        conform(config, schema)
+    else:
+        conform({key: config[key] for key in changed}, schema | {"required": []})
     require_increasing("evaluators", config["evaluators"])
     get_link(config["link"])
     cmdp = environment(config)
@@ -416,4 +421,5 @@ def _build(pickled, algorithm, setting):
 @lru_cache
 def _optimum(pickled):
     """Optimum of an environment. Most readings have that of the study: it is solved once."""
-    return solve(pickle.loads(pickled))
+    # The solver of linear programs takes long to load.
+    return solve(pickle.loads(pickled), "policy_iteration")

@@ -137,7 +137,7 @@ def check(config, readings, schema):
                     f"a reading cannot change {unfit[0]!r}; it can change {', '.join(_KEYS)}"
                 )
             configuration.vary(config, reading["config"].get("environment", {}))
-            configuration.check(overlay(config, reading["config"]), schema)
+            configuration.check(overlay(config, reading["config"]), schema, reading["config"])
 
 
 def configurations(config, readings):

@@ -44,7 +44,10 @@ _WORDS = {
 }
 
 
-class _Loader(yaml.SafeLoader):
+_DEEPEST = 100  # tables and lists within each other
+
+
+class _Loader(yaml.CSafeLoader):  # twenty times as fast as the one in Python
     """YAML as it is defined: PyYAML takes the last of several equal keys."""
 
     def construct_mapping(self, node, deep=False):
@@ -124,7 +127,9 @@ def read_yaml(path):
         If it cannot be read; one line that names it.
     """
     try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
+        text = Path(path).read_text(encoding="utf-8")
+        _require_shallow(text)
+        return yaml.load(text, _Loader)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
     except yaml.MarkedYAMLError as error:
@@ -134,6 +139,16 @@ def read_yaml(path):
         raise ValueError(f"{path}: not YAML: nested too deeply, or too large") from None
     except (ValueError, yaml.YAMLError) as error:
         raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+
+
+def _require_shallow(text):
+    """The loader recurses in C, without a limit of its own."""
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise RecursionError
 
 
 def conform(content, schema, key=""):

@@ -3,7 +3,6 @@
 from pgpd_hf.theory.bounds import STATEMENTS, predicted_violation
 from pgpd_hf.theory.certificates import certify, random_certificates
 from pgpd_hf.theory.constants import Constants, OutsideAssumptions, make_constants
-from pgpd_hf.theory.corrected import corrected_theorem_1
 from pgpd_hf.theory.table import check_all
 
 __all__ = [
@@ -12,7 +11,6 @@ __all__ = [
     "OutsideAssumptions",
     "certify",
     "check_all",
-    "corrected_theorem_1",
     "make_constants",
     "predicted_violation",
     "random_certificates",

@@ -212,9 +212,8 @@ def natural_lagrangian(constants, primal_step, dual_step, corrected=False):
         :math:`\eta_1, \eta_2 > 0`.
     corrected : bool
         Multiply the bias term by :math:`1/(1-\gamma)`, the factor that is lost between lines 2006
-        and 2011 when Lemma:nonmonotone is inserted as printed. (In the derivation of
-        :func:`corrected_theorem_1_gap` the printed coefficient is right and another term is
-        missing.)
+        and 2011 when Lemma:nonmonotone is inserted as printed. (With the inequality that replaces
+        it, :func:`pgpd_hf.theory.one_step.one_step`, another term is missing instead.)
 
     Returns
     -------
@@ -222,10 +221,12 @@ def natural_lagrangian(constants, primal_step, dual_step, corrected=False):
         :math:`\frac{\log|A|}{\eta_1T} + \frac{B}{(1-\gamma)T} + \frac{2\eta_2B^2}{1-\gamma} +
         \frac{2(1+\bar\sigma_\lambda)\epsilon_A}{1-\gamma}`.
     """
-    c = constants
-    optimisation = _natural_optimisation(c, primal_step, dual_step, c.value_bound)
-    bias = 2 * one_step(c)
-    return optimisation + (bias / (1 - c.discount) if corrected else bias)
+    c, stretch = constants, 1 / (1 - constants.discount)
+    require_step("primal_step", primal_step)
+    require_step("dual_step", dual_step)
+    start = (math.log(c.actions) / primal_step + c.value_bound * stretch) / c.iterations
+    drift = 2 * dual_step * c.value_bound**2 * stretch
+    return start + drift + 2 * one_step(c) * (stretch if corrected else 1)
 
 
 def theorem_1_gap(constants, corrected=False):
@@ -335,75 +336,6 @@ def corollary_constant(constants):
     return optimisation + advantage + excess + (1 - c.discount) * square / 2
 
 
-def corrected_theorem_1_gap(constants, primal_step, dual_step, oscillation, biases=None):
-    r"""Bound of NPGPD-HF's average gap, with the variance term that Theorem 1 lacks.
-
-    :math:`\frac{\log|A|}{\eta_1T} + \frac{B}{(1-\gamma)T} + \frac{2\eta_2GB}{1-\gamma} +
-    \frac{2(1+\bar\sigma_\lambda)}{1-\gamma}\beta_A + \frac{\eta_1}{8(1-\gamma)^3}
-    \frac1T\sum_tE\max_s\mathrm{osc}(e^t(s,\cdot))^2 + \bar\sigma_\lambda\beta_c +
-    \frac{\eta_2G^2}2`, where :math:`e = \hat A_L - A_L` and osc is the largest minus the smallest
-    entry. It follows from the corrected one-step inequality
-    (:func:`pgpd_hf.theory.corrected.one_step`), put in the place of Lemma:nonmonotone.
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-    primal_step, dual_step : float
-        :math:`\eta_1 > 0` and :math:`\eta_2 \ge 0`.
-    oscillation : float
-        :math:`\frac1T\sum_tE\max_s\mathrm{osc}(e^t(s,\cdot))^2`, measured.
-    biases : tuple of float, optional
-        :math:`\beta_A \ge \|E[\hat A_\diamond - A_\diamond|F_t]\|_\infty` and
-        :math:`\beta_c \ge |E[\hat h_c - V_g + b|F_t]|`; by default :math:`\epsilon_A, \epsilon_c`.
-
-    Returns
-    -------
-    float
-        In units of value.
-    """
-    c = constants
-    if biases is None:
-        biases = c.advantage_bias, c.excess_bias
-    total = _natural_optimisation(c, primal_step, dual_step, c.return_bound, allow_zero=True)
-    total += primal_step / (8 * (1 - c.discount) ** 3) * oscillation
-    return total + _from_biases(c, biases) + dual_step * c.return_bound**2 / 2
-
-
-def semi_a_priori_gap(constants, primal_step, dual_step, oscillation, square, biases):
-    r"""Bound of NPGPD-HF's average gap in terms of observable quantities.
-
-    :math:`\frac{\log|A|}{\eta_1T} + \frac{\eta_1}{8(1-\gamma)^2}\frac1T\sum_tE\max_s
-    \mathrm{osc}(\hat A_L^t(s,\cdot))^2 + \frac{\eta_2}2\frac1T\sum_tE\hat h_c^2 +
-    \frac{2(1+\bar\sigma_\lambda)}{1-\gamma}\beta_A + \bar\sigma_\lambda\beta_c`: apart from the
-    biases, everything in it can be computed from the evaluators' answers alone. It follows from the
-    identity behind the certificate (:mod:`pgpd_hf.theory.certificates`) by Hoeffding's lemma,
-    without a one-step inequality, so that no power of :math:`B` enters.
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-    primal_step, dual_step : float
-        :math:`\eta_1 > 0` and :math:`\eta_2 \ge 0`.
-    oscillation : float
-        :math:`\frac1T\sum_tE\max_s\mathrm{osc}(\hat A_L^t(s,\cdot))^2`, measured.
-    square : float
-        :math:`\frac1T\sum_tE\hat h_c^2`, measured.
-    biases : tuple of float
-        :math:`\beta_A` and :math:`\beta_c`, as in :func:`corrected_theorem_1_gap`.
-
-    Returns
-    -------
-    float
-        In units of value.
-    """
-    c = constants
-    total = math.log(c.actions) / (require_step("primal_step", primal_step) * c.iterations)
-    total += primal_step / (8 * (1 - c.discount) ** 2) * oscillation + dual_step / 2 * square
-    return total + _from_biases(c, biases)
-
-
 def predicted_violation(multiplier, dual_step, iterations):
     r"""Average violation that the dual step leaves after T iterations, whatever M is.
 
@@ -459,22 +391,6 @@ def require_step(name, step):
     if not 0 < step < math.inf:
         raise OutsideAssumptions(f"{name}: a positive step size expected, got {step}")
     return step
-
-
-def _from_biases(c, biases):
-    """Contribution of both biases to the bound of NPGPD-HF's average gap."""
-    advantage, excess = biases
-    return 2 * (1 + c.multiplier_bound) / (1 - c.discount) * advantage + c.multiplier_bound * excess
-
-
-def _natural_optimisation(c, primal_step, dual_step, excess, allow_zero=False):
-    """Bound of the exact method's gap; `excess` bounds the estimate of V_g - b."""
-    require_step("primal_step", primal_step)
-    if not (allow_zero and dual_step == 0):
-        require_step("dual_step", dual_step)
-    start = math.log(c.actions) / primal_step + c.value_bound / (1 - c.discount)
-    drift = 2 * dual_step * excess * c.value_bound / (1 - c.discount)
-    return start / c.iterations + drift
 
 
 def _violation(c, lagrangian, dual_step, complete):

@@ -11,8 +11,8 @@ from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import solve
 from pgpd_hf.theory import exact, seen, theorem_1
-from pgpd_hf.theory.corrected import one_step, oscillations
 from pgpd_hf.theory.estimates import make_estimates
+from pgpd_hf.theory.one_step import one_step, oscillations
 from pgpd_hf.theory.problems import run_averages
 from pgpd_hf.theory.records import record
 from pgpd_hf.theory.steps.processes import random_numbers, small_process
