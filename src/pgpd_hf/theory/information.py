@@ -7,7 +7,7 @@ with the occupancy measure q is :math:`\max_{q'} \langle q', f\rangle - \langle 
 .. math:: \mathbb E\bigl[\max_q \langle q, f\rangle\bigr]
    - \mathbb E\bigl[\max_q \langle q, \mathbb E[f \mid D]\rangle\bigr],
 
-whatever is done with D: by pessimism, by a prior, or by a policy gradient. It assumes that
+whatever is done with D, with or without a prior or pessimism. It assumes that
 
 * environments are drawn as here, all rewards and utilities uniform and independent, and the mean
   is over environments; a method may be better on a single one;
