@@ -6,7 +6,7 @@ from pgpd_hf.figures import style
 
 COST_LABELS = {"answers": "human answers", "steps": "environment steps"}
 QUANTITIES = {
-    "priced_gap": r"gap $+\ \lambda^\star$ violation",
+    "priced_gap": "priced gap",
     "violation": r"violation  $b - V_g$",
     "violates_002": "share with violation > 0.02",
 }
@@ -75,17 +75,17 @@ def _draw(axes, line, cost, quantity, look, label):
         if quantity == "priced_gap":
             low = low.clip(lower=_LEAST)
         style.band(axes, line[cost], low, high, look["color"], 0.08)
-    axes.plot(line[cost], line[quantity], label=label, markersize=2.8, linewidth=1.1, **look)
+    axes.plot(line[cost], line[quantity], label=label, markersize=3.2, linewidth=1.1, **look)
 
 
 def _looks(curves):
-    """Colours and markers; the paper's methods are black and grey, with thicker markers."""
+    """Colours and markers; the paper's methods are black and grey, with filled markers."""
     looks, others = {}, 0
     for index, (method, design) in enumerate(curves):
         if method in _PAPER_METHODS:
             look = dict(_PAPER[_PAPER_METHODS.index(method)])
         else:
-            look = {"color": _OTHERS[others % len(_OTHERS)]}
+            look = {"color": _OTHERS[others % len(_OTHERS)], "markerfacecolor": "none"}
             others += 1
         looks[method, design] = look | {"marker": style.marker(index)}
     return looks
