@@ -110,9 +110,8 @@ def test_no_method_is_below_it_and_it_falls():
     known = [answer_information(it, "deterministic", 12, "logistic", 1000) for it in cmdps]
     limit = np.array(
         [
-            [least_gap(cmdp, it, split, count, 30, True, k) for k, (cmdp, it) in enumerate(pairs)]
+            [least_gap(cmdps[k], known[k], split, count, 30, True, k) for k in range(len(cmdps))]
             for count in answers
-            for pairs in [list(zip(cmdps, known, strict=True))]
         ]
     )
     assert limit[1].mean() < limit[0].mean() / 2
@@ -124,7 +123,7 @@ def test_no_method_is_below_it_and_it_falls():
                 trace = run(
                     cmdp,
                     "safe_rlhf",
-                    seeds=[0],
+                    seeds=range(2),
                     evaluators=count // 3000,
                     ridge=ridge,
                     checkpoints=[1],
