@@ -26,7 +26,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures races infer claims theory environments grid report site article crate \
+.PHONY: help figures races infer claims theory compare environments grid report site article crate \
     smoke smoke-all verify reference bench scaling \
     test test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
@@ -34,7 +34,7 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke,'
-	@echo '  CONFIG=config/mine.yaml makes figures, claims, theory, grid, site or crate of another study, KILLS=3 is for test-faults,'
+	@echo '  CONFIG=config/mine.yaml makes figures, claims, theory, compare, grid, site or crate of another study, KILLS=3 is for test-faults,'
 	@echo '  COMMANDS=figures for test-clone: what to run there.'
 
 figures: .venv/kernels  ## run the default study: results/paper and the committed figures
@@ -57,6 +57,9 @@ claims: .venv/kernels  ## judge the paper's statements under every reading (25 m
 
 theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (5 to 8 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake theory --cores $(CORES) $(USE_CONFIG)
+
+compare: .venv/kernels  ## compare methods per human answer (a quarter of an hour)
+	$(IN_VENV) $(CHECK_CONFIG) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
 environments: .venv/kernels  ## run the experiment on environments that people know, with pictures of policies (10 minutes)
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
@@ -83,7 +86,7 @@ smoke: .venv/kernels  ## run figures, claims and theory on a tiny budget, into i
 	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
 
 smoke-all: .venv/kernels  ## likewise run every rule and every analysis
-	$(IN_VENV) snakemake all claims theory grid crate --cores $(CORES) \
+	$(IN_VENV) snakemake all claims theory compare grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
 verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (40 minutes)

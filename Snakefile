@@ -78,6 +78,13 @@ rule theory:
         "Bounds, corrected theorems, certificates, slopes, effects and schedules are there"
 
 
+rule compare:
+    input:
+        analysis_outputs("compare"),
+    message:
+        "Methods are compared per human answer"
+
+
 onstart:
     take_folder()
     lift_job_rate()

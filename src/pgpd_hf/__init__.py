@@ -12,6 +12,7 @@ _PLACES = {
     "CMDP": "core.cmdp",
     "LINKS": "core.links",
     "Optimum": "core.optima",
+    "certify": "deployment",
     "checkpoint_grid": "runs",
     "choose_steps": "studies.calibration",
     "ding_cmdp": "environments.ding",

@@ -4,7 +4,8 @@ A :class:`Case` says everything that runs depend on: environment, algorithm, set
 family of random streams, and at which iterations the trace has a row. The figure, its readings and
 all further analyses are lists of cases. :func:`run_cases` runs them; :func:`blocks` packs them into
 jobs. Cases are planned before step sizes are calibrated, so a setting may hold the word
-"calibrated" in their place, and in that of the perturbation radius.
+"calibrated" in their place, and in that of the perturbation radius; a case whose whole setting is
+chosen later names the choice.
 """
 
 import json
@@ -55,6 +56,9 @@ class Case:
         Iterations at which the trace has a row; by default :func:`pgpd_hf.checkpoint_grid`.
     labels : dict, optional
         Columns that the trace gets beside :data:`DESCRIPTION`; by default it gets neither.
+    choice : str, optional
+        Name of the choice that replaces parts of the setting (:func:`read_choices`); the trace then
+        has a row for the last iteration only.
     """
 
     algorithm: str
@@ -67,6 +71,7 @@ class Case:
     stream_keys: dict | None = None
     checkpoints: tuple | None = None
     labels: dict | None = None
+    choice: str | None = None
 
     @property
     def is_calibrated(self):
@@ -79,7 +84,7 @@ class Case:
         return options.get("states", study[0]), options.get("actions", study[1])
 
 
-def run_cases(cases, cmdp, calibrated, return_policies=False):
+def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
     r"""Run cases one after the other.
 
     Parameters
@@ -90,6 +95,8 @@ def run_cases(cases, cmdp, calibrated, return_policies=False):
         The study's environment, if a case asks for it.
     calibrated : dict or None
         What :func:`pgpd_hf.studies.calibration.read_steps` gives, if a case asks for it.
+    choices : dict, optional
+        Made by :func:`read_choices`, if a case asks for it.
     return_policies : bool
         Whether to return the policies that the runs end with, too.
 
@@ -103,7 +110,7 @@ def run_cases(cases, cmdp, calibrated, return_policies=False):
     """
     made = {}
     tables, policies = [], []
-    for case in _merged(cases):
+    for case in _merged(_chosen(case, choices) for case in cases):
         key = json.dumps(case.environment, sort_keys=True)
         if key not in made:  # neighbours share their environment: the last one is enough
             own = cmdp if case.environment is None else environments.make(case.environment)
@@ -247,6 +254,31 @@ def _policy_table(case, policies):
             "probability": policies.ravel(),
         }
     )
+
+
+def read_choices(table):
+    """Settings that tuning has chosen.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        With columns `key`, `setting` (JSON) and `chosen`.
+
+    Returns
+    -------
+    dict
+        Settings by key.
+    """
+    rows = table[table["chosen"]]
+    return {key: json.loads(it) for key, it in zip(rows["key"], rows["setting"], strict=True)}
+
+
+def _chosen(case, choices):
+    """The case with the setting that was chosen for it."""
+    if case.choice is None:
+        return case
+    setting = case.setting | choices[case.choice]
+    return replace(case, setting=setting, checkpoints=(setting["iterations"],), choice=None)
 
 
 def _merged(cases):

@@ -24,6 +24,8 @@ ENTRY = 3e-8  # of the policy
 EVALUATION = 1.6e-8  # times |S|^2
 EXACT_ITERATION = 6e-5  # of an exact method: Python, not a kernel
 EXACT_ENTRY = 1.2e-6
+FIT = 0.03  # of a policy to answers
+FITTED = 2e-6  # a question that it is fitted to, each time
 RUN = 0.02  # optimum, tables
 START = 10.0  # imports, and kernels to compile on a node that has none of them yet
 ANALYSIS = 60.0  # of a job that only reads: a notebook, its pictures and its page
@@ -62,12 +64,17 @@ def run_seconds(algorithm, setting, states, actions):
     float
         Seconds of one core.
     """
-    trajectories, questions = get_algorithm(algorithm).effort(states, actions, setting["pairs"])
+    kind = get_algorithm(algorithm)
+    trajectories, questions = kind.effort(states, actions, setting["pairs"])
     iteration = EXACT_ITERATION + EXACT_ENTRY * states * actions
     if trajectories:
         iteration = ITERATION + STEP * trajectories * (setting["horizon"] + 1)
         question = QUESTION + VOTE * (setting.get("evaluators") or 0)
         iteration += question * questions + ENTRY * states * actions
+        if not kind.has_steps:
+            # Every round fits all answers so far; the check before a run makes three rounds more.
+            rounds = (setting["iterations"] + 3) / setting["iterations"]
+            iteration += rounds * (FIT + FITTED * questions * (setting["iterations"] + 1) / 2)
     return RUN + setting["iterations"] * (iteration + EVALUATION * states**2)
 
 

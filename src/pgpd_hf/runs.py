@@ -54,6 +54,13 @@ def run(
     perturbation=None,
     directions="sphere",
     parameterization=None,
+    design="uniform",
+    transitions="known",
+    ridge=Setting.ridge,
+    pessimism=Setting.pessimism,
+    margin=Setting.margin,
+    temperature=Setting.temperature,
+    utility_weight=Setting.utility_weight,
     initial_policy=None,
     checkpoints=None,
     threads=1,
@@ -68,7 +75,7 @@ def run(
     cmdp : CMDP
         The CMDP.
     algorithm : str
-        A key of :data:`pgpd_hf.ALGORITHMS`: "npgpd_hf", "zpgpd_hf", "npg_pd" or "pg_pd".
+        A key of :data:`pgpd_hf.ALGORITHMS`, such as "npgpd_hf", "zpgpd_hf" or "npg_pd".
     seeds : iterable of int
         Each gives one run, whose numbers do not depend on the other seeds.
     iterations : int, optional
@@ -104,6 +111,9 @@ def run(
         Of the perturbation.
     parameterization : {"softmax", "direct"}, optional
         By default the one that the paper uses for this algorithm.
+    design, transitions, ridge, pessimism, margin, temperature, utility_weight
+        Of methods that learn from the answers to a design of questions; see
+        :class:`~pgpd_hf.algorithms.Setting`.
     initial_policy : array_like, float, shape (S, A), optional
         By default uniform.
     checkpoints : iterable of int, optional
@@ -168,6 +178,13 @@ def run(
         "perturbation": perturbation,
         "directions": directions,
         "parameterization": parameterization,
+        "design": design,
+        "transitions": transitions,
+        "ridge": ridge,
+        "pessimism": pessimism,
+        "margin": margin,
+        "temperature": temperature,
+        "utility_weight": utility_weight,
     }
     settings = _settings(options, iterations, phases)
     total = sum(setting.iterations for setting in settings)

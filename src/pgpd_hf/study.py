@@ -129,6 +129,9 @@ def _drop(config, algorithm, folder):
     for table in tables:
         for name in [name for name in table if sweeps.studied(name) == algorithm]:
             del table[name]
+    compared = config["comparison"]["methods"]
+    for name in [name for name, it in compared.items() if it["algorithm"] == algorithm]:
+        del compared[name]
     idle = [name for name, it in load_readings(config, folder).items() if readings.is_idle(it)]
     _remove(config, "claims.readings", idle)
     return f"left out, because the study has no {algorithm}: all that is about it"
@@ -168,6 +171,9 @@ def _leave_out(config, folder, own, defaults):
             if inherited("claims", "instances", "groups", name, "numbers")
         ],
     }
+    group = config["comparison"]["group"]
+    if group in left["claims.instances.groups"]:  # on whose instances methods are tuned
+        left["comparison.methods"] = list(config["comparison"]["methods"])
     if not random:
         left["sweeps"] = [name for name in sweeps.SIZES if name in config["sweeps"]]
         left["grid.algorithms"] = list(config["grid"]["algorithms"])

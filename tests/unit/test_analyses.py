@@ -63,7 +63,7 @@ def test_incomplete_file_is_refused(folder, name):
 @pytest.mark.parametrize("name", sorted(FOUND))
 def test_analysis_is_what_its_folder_promises(name):
     analysis = FOUND[name]
-    assert analysis.TARGET in ("all", "theory", "claims", "grid")
+    assert analysis.TARGET in ("all", "theory", "claims", "compare", "grid")
     assert len(analysis.__doc__.splitlines()[0]) > 5
     if (ROOT / f"notebooks/{name}.ipynb").exists():
         assert isinstance(analysis.parameters(CONFIG), dict)

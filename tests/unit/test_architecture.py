@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "src/pgpd_hf"
 FLOORS = [
     {"core"},
     {"algorithms", "environments", "support"},
-    {"runs", "statistics"},
+    {"deployment", "runs", "statistics"},
     {"cases", "resources", "theory"},
     {"studies", "claims"},
     {"sweeps", "figures"},

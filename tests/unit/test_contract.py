@@ -61,6 +61,9 @@ def test_steps_that_are_not_given_are_the_theorems_or_refused(name):
         expected = kind.theorem_steps(cmdp, optimum, 400)
         assert (algorithm.primal_step, algorithm.dual_step) == expected
         assert min(expected) > 0
+    elif not kind.has_steps:
+        algorithm = kind(cmdp, optimum, setting)
+        assert (algorithm.primal_step, algorithm.dual_step) == (0, 0)
     else:
         with pytest.raises(ValueError, match=r"^primal_step, dual_step: numbers expected"):
             kind(cmdp, optimum, setting)
@@ -72,7 +75,7 @@ def test_estimates_are_refused_or_have_a_shape(name):
     theta = algorithm.initial_parameter()
     words, normals = randomness(algorithm, 3, 1)
     if type(algorithm).estimate is Algorithm.estimate:
-        with pytest.raises(TypeError, match=rf"^{name} asks nobody"):
+        with pytest.raises(TypeError, match=rf"^{name} follows no estimated directions"):
             algorithm.estimate(theta, words[0], normals[0])
         return
     estimates, excess = algorithm.estimate(theta, words[0], normals[0])
@@ -104,10 +107,11 @@ def test_iterates_are_policies_and_multipliers_stay_in_bounds(
 
 
 @every_algorithm
-def test_estimator_is_an_option_of_those_who_ask_and_changes_answers_only(name):
+def test_estimator_is_an_option_of_those_who_step_by_answers_and_changes_answers_only(name):
     """Of the same questions; the printed one is the default, and M = infinity needs none."""
-    cmdp, asks = random_process(4, threshold=0.3), ALGORITHMS[name].effort(3, 2, 1)[1] > 0
-    assert ("estimator" in ALGORITHMS[name].options) == asks
+    cmdp, kind = random_process(4, threshold=0.3), ALGORITHMS[name]
+    asks = kind.effort(3, 2, 1)[1] > 0 and kind.has_steps
+    assert ("estimator" in kind.options) == asks
     traces = {}
     for evaluators in (40, None):
         for estimator in (None, "plug-in", "unbiased"):
@@ -239,7 +243,7 @@ def test_start_at_a_vertex(name, form):
         assert (algorithm.initial_parameter(vertex) == vertex).all()
 
 
-@every_algorithm
+@pytest.mark.parametrize("name", [name for name, kind in ALGORITHMS.items() if kind.has_steps])
 def test_given_steps_are_used_even_if_zero(name):
     zero = {"primal_step": 0.0, "dual_step": 0.0, "multiplier_bound": 0.0}
     algorithm = prepare(name, random_process(9), **zero)

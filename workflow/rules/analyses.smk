@@ -7,6 +7,7 @@ use rule run as run_block with:
         code=lambda wildcards: code("run.py", *modules_of(wildcards)),
         environment=f"{RESULTS}/environment.npz",
         steps=lambda wildcards: steps_of(cases_of(wildcards)),
+        tuning=lambda wildcards: tuning_of(cases_of(wildcards)),
     output:
         f"{RESULTS}/{{analysis}}/{{part}}/{{first}}-{{last}}.parquet",
     log:
@@ -29,6 +30,7 @@ for name, analysis in ANALYSES.items():
                 environment=f"{RESULTS}/environment.npz",
             output:
                 tables(name),
+                pictures_of(name),
                 notebook=f"{RESULTS}/notebooks/{name}.ipynb",
                 page=page(name),
             log:
@@ -42,6 +44,7 @@ for name, analysis in ANALYSES.items():
             params:
                 parameters={
                     "results": RESULTS,
+                    "figures": FIGURES,
                     "runs": analysis_runs(name),
                     **analysis.parameters(config),
                 },

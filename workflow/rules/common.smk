@@ -281,6 +281,12 @@ def steps_of(cases, folder=""):
     )
 
 
+def tuning_of(cases):
+    """File with the settings that have been chosen for some cases, if they wait for any."""
+    waits = any(case.choice for case in cases)
+    return [f"{RESULTS}/comparison_tuning.csv"] if waits else []
+
+
 def calibrations(ending="csv"):
     """Files of the study's own calibrations, by algorithm: all scores (csv), or the steps (json)."""
     return {
@@ -294,6 +300,14 @@ def tables(name, titles=None):
     """Files of the tables that an analysis ends in, for the report, too."""
     titles = ANALYSES[name].TABLES if titles is None else titles
     return [for_report(f"{RESULTS}/{table}.csv", title, name) for table, title in titles.items()]
+
+
+def pictures_of(name):
+    """Files of the pictures of an analysis that has some beside its page."""
+    titles = getattr(ANALYSES[name], "PICTURES", {})
+    return [
+        file for stem, title in titles.items() for file in pictures(stem, title, name, "Theory")
+    ]
 
 
 def page(name, title=None, caption=None, category="Theory"):

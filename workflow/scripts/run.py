@@ -1,6 +1,8 @@
 """Run cases: algorithms under settings, for some seeds. Runs of Figure 1 also leave policies."""
 
-from pgpd_hf.cases import Case, run_cases
+import pandas as pd
+
+from pgpd_hf.cases import Case, read_choices, run_cases
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.studies.calibration import read_steps
 from pgpd_hf.support import storage
@@ -10,7 +12,9 @@ with storage.job(snakemake):
     steps = snakemake.input.get("steps", [])
     calibrated = read_steps(steps[0]) if steps else None  # all cases are of one algorithm
     cmdp = CMDP.load(snakemake.input.environment)
-    traces, policies = run_cases(cases, cmdp, calibrated, return_policies=True)
+    tuning = snakemake.input.get("tuning", [])
+    choices = read_choices(pd.read_csv(tuning[0])) if tuning else None
+    traces, policies = run_cases(cases, cmdp, calibrated, choices, return_policies=True)
     if "policies" in snakemake.output.keys():
         storage.write_table(snakemake.output.policies, policies)
     storage.write_table(snakemake.output[0], traces)

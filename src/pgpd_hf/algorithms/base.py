@@ -8,9 +8,9 @@ a default:
 * `label` is the name, and `parameterizations` is softmax alone;
 * `words_per_iteration` and `normals_per_iteration` are zero: the algorithm is deterministic;
 * `effort` is none: no trajectories and no questions;
-* `theorem_steps` raises: without a theorem, step sizes have to be given;
+* `has_steps` is true, and `theorem_steps` raises: without a theorem, step sizes have to be given;
 * `rate` and `limit_of` are None: no theorem promises a rate, and no algorithm has it as its limit;
-* `estimate` raises: it is for methods that ask evaluators, so that their errors can be measured.
+* `estimate` raises: it is for methods that follow estimated directions, to measure their errors.
 
 This file, `decaying.py`, is a complete algorithm with a decaying step size::
 
@@ -75,12 +75,19 @@ from pgpd_hf.core.arguments import require_integer, require_number, require_one_
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.evaluators import ESTIMATORS
 from pgpd_hf.core.optima import Optimum
+from pgpd_hf.core.questions import DESIGNS
 from pgpd_hf.core.simulator import count_words
 
 DIRECTIONS = ("sphere", "tangent")
 # Beyond these, one run would exceed the memory of any machine, or take a lifetime.
 LARGEST = {"iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
-OPTIONS = ("estimator", "perturbation", "directions")  # that only some algorithms have
+# That only some algorithms have.
+OPTIONS = (
+    *("estimator", "perturbation", "directions"),
+    *("design", "transitions", "ridge", "pessimism", "margin", "temperature", "utility_weight"),
+)
+TRANSITIONS = ("known", "estimated")
+_POSITIVE = ("perturbation", "ridge", "temperature")
 MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 
 
@@ -114,6 +121,21 @@ class Setting:
         direct parameter keep summing to one.
     parameterization : str or None
         "softmax" or "direct", for algorithms that have both; None for the paper's.
+    design : {"uniform", "deterministic", "state-action"}
+        Which pairs of trajectories are compared, for methods that infer rewards
+        (:data:`pgpd_hf.core.questions.DESIGNS`).
+    transitions : {"known", "estimated"}
+        Whether such a method knows P, or estimates it from the same trajectories.
+    ridge : float
+        :math:`\kappa > 0`, the weight of the prior of rewards in units of their scale
+        (:mod:`pgpd_hf.core.likelihood`); 12 is the precision of a uniform distribution.
+    pessimism, margin : float
+        Standard deviations by which estimates of reward and utility are lowered
+        (:mod:`pgpd_hf.core.pessimism`).
+    temperature : float
+        :math:`\beta > 0` of direct preference optimisation, in units of the largest value.
+    utility_weight : float
+        Weight of utility beside reward in direct preference optimisation.
 
     Raises
     ------
@@ -142,18 +164,27 @@ class Setting:
     perturbation: float | None = None
     directions: str = "sphere"
     parameterization: str | None = None
+    design: str = "uniform"
+    transitions: str = "known"
+    ridge: float = 1.0
+    pessimism: float = 1.0
+    margin: float = 1.0
+    temperature: float = 0.01
+    utility_weight: float = 1.0
 
     def __post_init__(self):
         if self.evaluators is not None:
             require_integer("evaluators", self.evaluators, 1)
         for name, most in LARGEST.items():
             require_integer(name, getattr(self, name), 0 if name == "horizon" else 1, most)
-        for name in ("primal_step", "dual_step", "multiplier_bound", "perturbation"):
+        optional = ("primal_step", "dual_step", "multiplier_bound", "perturbation")
+        numbers = ("ridge", "pessimism", "margin", "temperature", "utility_weight")
+        for name in (*optional, *numbers):
             value = getattr(self, name)
-            if value is None:
+            if value is None and name in optional:
                 continue
             number = require_number(name, value)
-            positive = name == "perturbation"
+            positive = name in _POSITIVE
             if number < 0 or (positive and number == 0):
                 least = "positive" if positive else "non-negative"
                 raise ValueError(f"{name}: a {least} number expected, got {shown(value)}")
@@ -161,6 +192,8 @@ class Setting:
         links.get_link(self.link)
         require_one_of("estimator", self.estimator, ESTIMATORS)
         require_one_of("directions", self.directions, DIRECTIONS)
+        require_one_of("design", self.design, DESIGNS)
+        require_one_of("transitions", self.transitions, TRANSITIONS)
         if self.parameterization is not None:
             known = policies.PARAMETERIZATIONS
             require_one_of("parameterization", self.parameterization, known)
@@ -211,6 +244,8 @@ class Algorithm:
         Exponent of T in its theorem's bounds of the average gap and violation; not inherited.
     limit_of : str or None
         Name of the algorithm whose exact limit it is; not inherited.
+    has_steps : bool
+        Whether it makes steps; a method that solves for its policy ignores both step sizes.
     words_per_iteration, normals_per_iteration : int
         64-bit random words and standard normal numbers that one iteration consumes.
     questions_per_iteration, steps_per_iteration : int
@@ -227,6 +262,7 @@ class Algorithm:
     options: tuple[str, ...] = ()
     rate: float | None = None
     limit_of: str | None = None
+    has_steps: bool = True
     words_per_iteration: int = 0
     normals_per_iteration: int = 0
 
@@ -373,9 +409,11 @@ class Algorithm:
         Returns
         -------
         primal_step, dual_step : float
-            :math:`\eta_1` and :math:`\eta_2`.
+            :math:`\eta_1` and :math:`\eta_2`; zero if the algorithm makes no steps.
         """
         given = setting.primal_step, setting.dual_step
+        if not cls.has_steps:
+            return 0.0, 0.0
         if None not in given:
             return given
         theorem = cls.theorem_steps(cmdp, optimum, setting.iterations)
@@ -488,9 +526,9 @@ class Algorithm:
         Raises
         ------
         TypeError
-            If the algorithm estimates nothing.
+            If the algorithm follows no estimated directions.
         """
-        raise TypeError(f"{self.name} asks nobody, so there is nothing to estimate")
+        raise TypeError(f"{self.name} follows no estimated directions")
 
     def initial_parameter(self, initial_policy=None):
         r"""First parameter :math:`\theta^{(0)}`, by default that of the uniform policy.

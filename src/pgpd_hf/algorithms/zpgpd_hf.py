@@ -104,7 +104,7 @@ class ZPGPDHF(Algorithm):
 
     def estimate(self, theta, words, normals):  # noqa: D102
         direction = np.empty_like(theta)
-        _normalize(normals, self.perturbation.tangent, direction)
+        unit_direction(normals, self.perturbation.tangent, direction)
         *slopes, excess = _estimate(
             self.simulator,
             self.perturbation,
@@ -113,7 +113,7 @@ class ZPGPDHF(Algorithm):
             direction,
             words,
             np.empty_like(theta),
-            _trajectories(self.simulator.rounds, *theta.shape),
+            paired_trajectories(self.simulator.rounds, *theta.shape),
         )
         scale = self.perturbation.dimension / self.perturbation.radius
         return np.array([scale * slope * direction for slope in slopes]), excess
@@ -238,7 +238,7 @@ def _advance(
     multipliers = np.empty(len(words))
     direction = np.empty((states, actions))
     perturbed = np.empty((states, actions))
-    trajectories = _trajectories(simulator.rounds, states, actions)
+    trajectories = paired_trajectories(simulator.rounds, states, actions)
     scale = perturbation.dimension / perturbation.radius
     for t in range(len(words)):  # line 1
         if perturbation.softmax:
@@ -247,7 +247,7 @@ def _advance(
             policies[t] = theta
         multipliers[t] = multiplier
         # Line 2: a uniform direction.
-        _normalize(normals[t], perturbation.tangent, direction)
+        unit_direction(normals[t], perturbation.tangent, direction)
         # Lines 3-15: estimate the slopes of both values along it from votes, and V_g - b.
         reward_slope, utility_slope, excess = _estimate(
             simulator,
@@ -274,7 +274,53 @@ def _advance(
 @njit
 def _estimate(simulator, perturbation, theta, policy, direction, words, perturbed, trajectories):
     """Lines 3-15: estimate the differences of both values along a direction, and V_g - b."""
-    tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
+    evaluators, rounds = simulator.evaluators, simulator.rounds
+    vote = sample_pairs(
+        simulator, perturbation, theta, policy, direction, words, perturbed, trajectories
+    )
+
+    # Lines 8-12, 14 and 15: votes, clipped frequencies, and the means of their inverse links.
+    returns = trajectories.returns
+    reward_slope = utility_slope = excess = 0.0
+    for n in range(rounds):
+        i, j = 2 * n, 2 * n + 1  # of the policy and of the perturbed one
+        difference = returns[j, 0] - returns[i, 0]
+        reward_slope += ask(evaluators, difference, words[vote]) / rounds
+        difference = returns[j, 1] - returns[i, 1]
+        utility_slope += ask(evaluators, difference, words[vote + 1]) / rounds
+        difference = returns[i, 1] - simulator.threshold
+        excess += ask(evaluators, difference, words[vote + 2]) / rounds
+        vote += 3
+    return reward_slope, utility_slope, excess
+
+
+@njit
+def sample_pairs(simulator, perturbation, theta, policy, direction, words, perturbed, trajectories):
+    """Lines 3-7: follow a policy and a perturbed one from the same first states.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        Of the run.
+    perturbation : Perturbation
+        How the parameter is perturbed.
+    theta, policy : ndarray, float64, shape (S, A)
+        The parameter and its policy.
+    direction : ndarray, float64, shape (S, A)
+        v.
+    words : ndarray, uint64, shape (words,)
+        Random bits of the iteration.
+    perturbed : ndarray, float64, shape (S, A)
+        Overwritten by the perturbed policy.
+    trajectories : Trajectories
+        Of both policies in turn; its returns are overwritten.
+
+    Returns
+    -------
+    int
+        Position of the first word that is left for votes.
+    """
+    tables, rounds = simulator.tables, simulator.rounds
     steps = 2 * rounds * (simulator.horizon + 1)  # one word each; then first states and votes
 
     # Line 3: the perturbed policy.
@@ -293,25 +339,22 @@ def _estimate(simulator, perturbation, theta, policy, direction, words, perturbe
     action_thresholds(policy, trajectories.thresholds[0])
     action_thresholds(perturbed, trajectories.thresholds[1])
     sample_returns(tables, trajectories, words, simulator.horizon)
-
-    # Lines 8-12, 14 and 15: votes, clipped frequencies, and the means of their inverse links.
-    returns, vote = trajectories.returns, steps + rounds
-    reward_slope = utility_slope = excess = 0.0
-    for n in range(rounds):
-        i, j = 2 * n, 2 * n + 1  # of the policy and of the perturbed one
-        difference = returns[j, 0] - returns[i, 0]
-        reward_slope += ask(evaluators, difference, words[vote]) / rounds
-        difference = returns[j, 1] - returns[i, 1]
-        utility_slope += ask(evaluators, difference, words[vote + 1]) / rounds
-        difference = returns[i, 1] - simulator.threshold
-        excess += ask(evaluators, difference, words[vote + 2]) / rounds
-        vote += 3
-    return reward_slope, utility_slope, excess
+    return steps + rounds
 
 
 @njit
-def _trajectories(rounds, states, actions):
-    """Lay out the trajectories; the policy and the perturbed one are followed in turn."""
+def paired_trajectories(rounds, states, actions):
+    """Lay out the trajectories; the policy and the perturbed one are followed in turn.
+
+    Parameters
+    ----------
+    rounds, states, actions : int
+        N, and the size of the CMDP.
+
+    Returns
+    -------
+    Trajectories
+    """
     count = 2 * rounds
     return Trajectories(
         np.empty((2, states, table_width(actions)), np.uint64),
@@ -323,8 +366,18 @@ def _trajectories(rounds, states, actions):
 
 
 @njit
-def _normalize(normals, tangent, direction):
-    """Turn normal numbers into a uniform direction: of the sphere, or of its tangent part."""
+def unit_direction(normals, tangent, direction):
+    """Turn normal numbers into a uniform direction: of the sphere, or of its tangent part.
+
+    Parameters
+    ----------
+    normals : ndarray, float64, shape (S * A,)
+        Standard normal numbers.
+    tangent : bool
+        Whether rows of the direction shall sum to zero.
+    direction : ndarray, float64, shape (S, A)
+        Overwritten.
+    """
     states, actions = direction.shape
     squares = 0.0
     for s in range(states):

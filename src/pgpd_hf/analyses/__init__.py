@@ -3,7 +3,8 @@
 A file of this folder is an analysis. It has
 
 * a docstring whose first line is its title;
-* `TARGET`, the target of the workflow that it belongs to: "all", "theory", "claims" or "grid";
+* `TARGET`, the target of the workflow that it belongs to: "all", "theory", "claims",
+  "compare" or "grid";
 * `plan(config)`, what it runs: for each part a list of pairs of a number and cases
   (:class:`pgpd_hf.cases.Case`). A part is a path that ends with the name of the algorithm, such as
   "npgpd_hf"; a number names a piece of work, such as a seed or an instance. Pieces are packed into
@@ -12,7 +13,8 @@ A file of this folder is an analysis. It has
 * `TABLES`, the tables that it ends in, by name, with their titles. They are written by its
   notebook, notebooks/NAME.ipynb, which gets `results` (the folder), `runs` (the files) and what
   `parameters(config)` says; an analysis without a notebook has `tabulate(runs)` instead, which
-  gives the tables by name.
+  gives the tables by name;
+* `PICTURES`, if its notebook writes some into the folder `figures`: their names, with titles.
 """
 
 import importlib

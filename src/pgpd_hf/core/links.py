@@ -4,8 +4,8 @@ Assumption 1 of the paper asks for a continuous, strictly increasing :math:`\sig
 :math:`\sigma(0) = 1/2` whose inverse is Lipschitz on :math:`[\sigma(-B), \sigma(B)]`, where
 :math:`B` bounds the difference. All links here are distribution functions of symmetric unimodal
 densities; their inverses are steepest at both ends of this interval, with the Lipschitz constant
-:math:`1/\sigma'(B)`. A new link needs a branch in :func:`probability`, which the kernels call, and
-an entry in :data:`LINKS`.
+:math:`1/\sigma'(B)`. A new link needs a branch in :func:`probability` and in :func:`derivative`,
+which kernels call, and an entry in :data:`LINKS`.
 
 The inverses are odd functions of :math:`y = 2p - 1`, and analytic on (-1, 1). All coefficients of
 their series :math:`\sigma^{-1}((1 + y)/2) = c_1 y + c_3 y^3 + c_5 y^5 + \dots` are positive and
@@ -123,6 +123,29 @@ def probability(code, x):
     if code == _PROBIT:
         return 0.5 * math.erfc(-x / math.sqrt(2))
     return 0.5 + math.atan(x) / math.pi
+
+
+@njit
+def derivative(code, x):
+    r"""Derivative :math:`\sigma'(x)` of the probability of a vote.
+
+    Parameters
+    ----------
+    code : int
+        Of the link.
+    x : float
+        Difference of returns.
+
+    Returns
+    -------
+    float
+        Positive, unless it underflows.
+    """
+    if code == _LOGISTIC:
+        return probability(code, x) * probability(code, -x)
+    if code == _PROBIT:
+        return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    return 1 / (math.pi * (1 + x * x))
 
 
 def _logistic_series(terms):

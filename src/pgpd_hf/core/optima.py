@@ -20,6 +20,7 @@ from pgpd_hf.core.arguments import require_one_of, shown
 from pgpd_hf.core.cmdp import CMDP
 
 METHODS = ("linear_program", "policy_iteration")
+_INFEASIBLE = 2  # status of scipy.optimize.linprog
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +90,10 @@ def solve(cmdp, method="linear_program"):
     require_cmdp(cmdp)
     require_one_of("method", method, METHODS)
     safest, slack = find_safest(cmdp)
-    found = _linear_program(cmdp) if method == "linear_program" else _dual(cmdp, safest)
+    if method == "linear_program":
+        found = best_for(cmdp, cmdp.reward, cmdp.utility)
+    else:
+        found = _dual(cmdp, safest)
     return _optimum(cmdp, *found, slack, method)
 
 
@@ -274,29 +278,63 @@ def maximize(cmdp, signal):
         actions = np.where(better, action_values.argmax(1), actions)
 
 
-def _linear_program(cmdp):
-    """Optimal policy and multiplier by the linear program, solved by HiGHS."""
+def best_for(cmdp, reward, utility):
+    r"""Solve the constrained problem for other signals, such as estimates, by linear program.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        Supplies everything else.
+    reward, utility : ndarray, float64, shape (S, A)
+        In place of :math:`r` and :math:`g`; any numbers.
+
+    Returns
+    -------
+    tuple of (ndarray, float) or None
+        An optimal policy and the multiplier; None if no policy reaches the threshold.
+
+    Raises
+    ------
+    ValueError
+        If the solver fails.
+    """
     from scipy.optimize import linprog  # slow to import, and needed here only
 
-    states, actions = cmdp.states, cmdp.actions
-    stay = np.repeat(np.eye(states), actions, axis=0)  # (S * A, S)
-    flow = stay - cmdp.discount * cmdp.transition.reshape(-1, states)
     # Rewards in units of the scale, occupancy of total mass one: the solver's tolerances are
     # absolute, and so mean the same for all scales and discounts.
     mass = 1 / (1 - cmdp.discount)
     result = linprog(
-        c=-cmdp.reward.ravel() / cmdp.scale,
-        A_ub=-cmdp.utility.reshape(1, -1) / cmdp.scale,
+        c=-reward.ravel() / cmdp.scale,
+        A_ub=-utility.reshape(1, -1) / cmdp.scale,
         b_ub=[-cmdp.threshold / cmdp.scale / mass],
-        A_eq=flow.T,
+        A_eq=flow(cmdp),
         b_eq=cmdp.initial / mass,
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
+    if result.status == _INFEASIBLE:
+        return None
     if result.status != 0:
         raise ValueError(f"threshold: {cmdp.threshold}: linear program failed: {result.message}")
-    occupancy = np.maximum(result.x, 0).reshape(states, actions)
+    occupancy = np.maximum(result.x, 0).reshape(cmdp.states, cmdp.actions)
     return policy_of(occupancy), max(0.0, -float(result.ineqlin.marginals[0]))
+
+
+def flow(cmdp):
+    r"""The matrix that maps occupancy measures to :math:`\rho`.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        Supplies the transitions.
+
+    Returns
+    -------
+    ndarray, float64, shape (S, S * A)
+        :math:`\sum_a (I - \gamma P_a^\top) q_a` as a matrix on q.
+    """
+    stay = np.repeat(np.eye(cmdp.states), cmdp.actions, axis=0)  # (S * A, S)
+    return (stay - cmdp.discount * cmdp.transition.reshape(-1, cmdp.states)).T
 
 
 def _dual(cmdp, safest):

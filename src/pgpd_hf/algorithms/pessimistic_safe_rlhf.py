@@ -1,0 +1,29 @@
+"""Safe RLHF with pessimism about the reward and a safety margin for the utility.
+
+Both estimates are lowered by multiples of their standard deviations before the policy is chosen
+(:mod:`pgpd_hf.core.pessimism`), which is a cone program instead of a linear one. A policy that is
+best by an estimate is more likely one whose utility was overestimated: the margin counters this.
+"""
+
+from pgpd_hf.algorithms.safe_rlhf import SafeRLHF, reward_questions, utility_questions
+from pgpd_hf.core.pessimism import pessimistic
+
+
+class PessimisticSafeRLHF(SafeRLHF):
+    """Regression, then a cone program."""
+
+    name = "pessimistic_safe_rlhf"
+    label = "Pessimistic safe RLHF"
+    options = (*SafeRLHF.options, "pessimism", "margin")
+
+    def solve(self, cmdp, state, answers):  # noqa: D102
+        comparisons = reward_questions(answers)
+        both = utility_questions(answers, cmdp.threshold)
+        return pessimistic(
+            cmdp,
+            (state.reward, self.information(comparisons, state.reward)),
+            (state.utility, self.information(both, state.utility)),
+            self.setting.pessimism,
+            self.setting.margin,
+            answers.visits.mean((0, 1)).reshape(state.theta.shape),
+        )

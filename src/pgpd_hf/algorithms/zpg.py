@@ -1,0 +1,69 @@
+r"""ZPG: zeroth-order policy gradient from human feedback, without a constraint.
+
+The parent of ZPGPD-HF (Zhang and Ying 2024, arXiv 2409.17401): evaluators compare the rewards of
+trajectories of the policy and of a perturbed one, and the inverse link of their votes times the
+direction estimates the gradient. Softmax parameterization; the multiplier stays zero, and nobody is
+asked about utility.
+"""
+
+import numpy as np
+
+from pgpd_hf.algorithms.base import Algorithm
+from pgpd_hf.algorithms.zpgpd_hf import (
+    ZPGPDHF,
+    paired_trajectories,
+    sample_pairs,
+    unit_direction,
+)
+from pgpd_hf.core.compilation import njit
+from pgpd_hf.core.evaluators import ask
+from pgpd_hf.core.policies import softmax
+
+
+class ZPG(ZPGPDHF):
+    """Algorithm 2 without a constraint."""
+
+    name = "zpg"
+    label = "ZPG"
+    parameterizations = ("softmax",)
+    theorem_steps = staticmethod(Algorithm.theorem_steps)
+    estimate = Algorithm.estimate
+
+    @staticmethod
+    def effort(states, actions, pairs):  # noqa: D102
+        return 2 * pairs, pairs
+
+    def advance(self, state, words, normals):  # noqa: D102
+        theta = state.theta.copy()  # the kernel updates it in place
+        policies = _advance(
+            self.simulator, self.perturbation, theta, words, normals, self.primal_step
+        )
+        multipliers = np.full(len(words), state.multiplier)
+        state = state._replace(theta=theta, iteration=state.iteration + len(words))
+        return policies, multipliers, state
+
+
+@njit
+def _advance(simulator, perturbation, theta, words, normals, step):
+    states, actions = theta.shape
+    policies = np.empty((len(words), states, actions))
+    direction = np.empty((states, actions))
+    perturbed = np.empty((states, actions))
+    rounds = simulator.rounds
+    trajectories = paired_trajectories(rounds, states, actions)
+    scale = perturbation.dimension / perturbation.radius
+    for t in range(len(words)):
+        policy = policies[t]
+        softmax(theta, policy)
+        unit_direction(normals[t], perturbation.tangent, direction)
+        vote = sample_pairs(
+            simulator, perturbation, theta, policy, direction, words[t], perturbed, trajectories
+        )
+        slope = 0.0
+        for n in range(rounds):
+            difference = trajectories.returns[2 * n + 1, 0] - trajectories.returns[2 * n, 0]
+            slope += ask(simulator.evaluators, difference, words[t, vote + n]) / rounds
+        for s in range(states):
+            for a in range(actions):
+                theta[s, a] += step * scale * slope * direction[s, a]
+    return policies

@@ -1,0 +1,225 @@
+"""What an answer buys: the paper's algorithms beside what one would use instead.
+
+Methods are compared at equal numbers of human answers, on the study's own environment (where the
+seed is the unit) and on random instances (where the instance is). The policy that counts is the one
+at the end of the run.
+"""
+
+import math
+
+import pandas as pd
+
+from pgpd_hf import resources
+from pgpd_hf.cases import Case
+from pgpd_hf.statistics import mean_interval, named_intervals
+from pgpd_hf.studies import comparison, configuration
+
+TARGET = "compare"
+TABLES = {
+    "comparison": "What an answer buys (table)",
+    "comparison_answers": "Answers needed (table)",
+    "comparison_limit": "Information limit (table)",
+    "comparison_verdicts": "Verdicts of the comparison (table)",
+}
+PICTURES = {"comparison": "What an answer buys"}
+SAFE = 0.02  # a violation that is tolerated
+TARGETS = (0.05, 0.02, 0.01)  # priced gaps
+TEST_LEVEL = 0.01  # of one-sided tests of statements, in either direction
+METRICS = ("gap", "violation", "priced_gap")
+COLUMNS = (
+    *("method", "design", "budget", "answers", "steps"),
+    *(f"{name}{end}" for name in METRICS for end in ("", "_low", "_high")),
+    *("violates_0", "violates_002", "units"),
+)
+VERDICT_COLUMNS = (
+    *("claim", "source", "quote", "statement", "better", "than", "unit", "budget"),
+    *("difference", "low", "high", "verdict"),
+)
+
+
+def plan(config):  # noqa: D103
+    options = config["comparison"]
+    if not options["methods"]:
+        return {}
+    numbers, _ = comparison.instances(config)
+    work = {}
+    for entry in comparison.entries(config):
+        settings = _settings(config, entry)
+        work[f"seeds/{entry.part}"] = [
+            (seed, _cases(config, entry, settings, seed, None)) for seed in range(options["seeds"])
+        ]
+        settings = {k: it for k, it in settings.items() if k <= options["most_on_instances"]}
+        work[f"instances/{entry.part}"] = [
+            (number, _cases(config, entry, settings, 0, number)) for number in numbers
+        ]
+    return work
+
+
+def check(config, schema):  # noqa: D103
+    comparison.check(config)
+
+
+def parameters(config):  # noqa: D103
+    options = config["comparison"]
+    found = comparison.entries(config) if options["methods"] else []
+    numbers = comparison.instances(config)[0] if options["methods"] else []
+    empty = [
+        (entry.method, entry.design, budget, comparison.reason(config, entry, budget))
+        for entry in found
+        for budget in comparison.budgets(config, entry)
+        if comparison.reason(config, entry, budget)
+    ]
+    return {
+        "empty": empty,
+        "budgets": [it for it in options["budgets"] if it <= options["most_on_instances"]],
+        "drawn": [configuration.vary(config, {"instance": number}) for number in numbers],
+        "binding": comparison.binding(config),
+        "labels": {name: it.get("label", name) for name, it in options["methods"].items()},
+        "limit": options["limit"],
+        "statements": options["statements"],
+        "horizon": config["horizon"],
+        "link": config["link"],
+    }
+
+
+def tabulate(runs, empty=()):
+    """Reduce runs to a row per method, design, budget and kind of unit.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+    empty : sequence of tuple
+        Method, design, budget and reason of cells without a result.
+
+    Returns
+    -------
+    pandas.DataFrame
+        :data:`COLUMNS`: means with the ends of their 95 % intervals over units; `violates_0` and
+        `violates_002` are shares of units whose violation exceeds 0 and 0.02. `units` says how many
+        units there are of which kind, or why there are none.
+    """
+    runs, rows = _priced(runs), []
+    for key, group in runs.groupby(["unit", "method", "design", "budget"], sort=False):
+        unit, *cell = key
+        row = dict(zip(COLUMNS, cell, strict=False))
+        row |= {"answers": group["queries"].mean(), "steps": group["steps"].mean()}
+        row |= named_intervals(group.sort_values(["instance", "seed"]), METRICS)
+        row["violates_0"] = (group["violation"] > 0).mean()
+        row["violates_002"] = (group["violation"] > SAFE).mean()
+        rows.append(row | {"units": f"{len(group)} {unit}"})
+    rows.sort(key=lambda row: row["units"].endswith("instances"))  # else in the order of the runs
+    for *cell, reason in empty:
+        rows.append(dict(zip(COLUMNS, cell, strict=False)) | {"units": f"none: {reason}"})
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def answers_needed(table):
+    """The first budget from which a method reaches a priced gap, with a violation below 0.02.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`tabulate`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per kind of units, method, design and target: `answers`, the smallest budget at which
+        both means are low enough, and `surely`, the smallest at which the upper ends of their
+        intervals are; NaN where no budget is enough. `most` is the largest budget that was tried.
+    """
+    shown = table[table["answers"].notna()]
+    rows = []
+    for key, group in shown.groupby(["units", "method", "design"], sort=False):
+        for target in TARGETS:
+            row = dict(zip(("units", "method", "design"), key, strict=True)) | {"target": target}
+            for name, end in (("answers", ""), ("surely", "_high")):
+                low = (group[f"priced_gap{end}"] <= target) & (group[f"violation{end}"] <= SAFE)
+                row[name] = group.loc[low, "budget"].min() if low.any() else math.nan
+            rows.append(row | {"most": group["budget"].max()})
+    return pd.DataFrame(rows)
+
+
+def verdicts(runs, statements):
+    """Judge whether a method has smaller priced gaps than another one, with as many answers.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+    statements : dict of dict
+        `comparison.statements` of a study's configuration, by name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per statement and kind of unit: `difference` of the mean priced gaps, the better one's
+        minus the other one's, with its 98 % interval (`low`, `high`); and the `verdict` on the
+        whole statement: "reproduced", "contradicted" or "inconclusive", or "undecided" without
+        runs.
+    """
+    runs, rows = _priced(runs), []
+    for name, told in statements.items():
+        parts = []
+        for unit, budget in told["budgets"].items():
+            shown = runs[(runs["unit"] == unit) & (runs["budget"] == budget)]
+            better, than = (_best_design(shown, told[side]) for side in ("better", "than"))
+            pairs = (better - than).dropna()
+            ends = mean_interval(pairs, 1 - 2 * TEST_LEVEL) if len(pairs) else (math.nan,) * 3
+            ends = dict(zip(("difference", "low", "high"), ends, strict=True))
+            parts.append({"unit": unit, "budget": budget, **ends})
+        lows, highs = ([part[end] for part in parts] for end in ("low", "high"))
+        if any(map(math.isnan, lows)):
+            verdict = "undecided"
+        elif max(highs) < 0:
+            verdict = "reproduced"
+        else:
+            verdict = "contradicted" if max(lows) > 0 else "inconclusive"
+        rows += [{"claim": name, **told, **part, "verdict": verdict} for part in parts]
+    return pd.DataFrame(rows, columns=list(VERDICT_COLUMNS))
+
+
+def _best_design(runs, method):
+    """Priced gaps by unit, of the design with the smallest mean."""
+    table = runs[runs["method"] == method].pivot(
+        index=["instance", "seed"], columns="design", values="priced_gap"
+    )
+    return table[table.mean().idxmin()] if len(table) else pd.Series(dtype=float, index=table.index)
+
+
+def _priced(runs):
+    """Runs with short names of what is measured, and with priced gaps."""
+    runs = runs.rename(columns={"optimality_gap": "gap", "constraint_violation": "violation"})
+    return runs.assign(priced_gap=runs["gap"] + runs["optimal_multiplier"] * runs["violation"])
+
+
+def _settings(config, entry):
+    """By budget, the setting of the longest runs: which one is run is chosen later."""
+    size = configuration.size(config)
+    found = {}
+    for budget in comparison.budgets(config, entry):
+        settings = comparison.candidates(config, entry, budget)
+        if settings:
+            found[budget] = max(
+                settings, key=lambda it: resources.run_seconds(entry.algorithm, it, *size)
+            )
+    return found
+
+
+def _cases(config, entry, settings, seed, number):
+    """One case per budget, on a random instance or, without a number, the study's environment."""
+    own = number is None
+    place = {"unit": "seeds" if own else "instances", "instance": -1 if own else number}
+    return [
+        Case(
+            entry.algorithm,
+            setting,
+            (seed,),
+            "run" if own else f"instance {number}",
+            None if own else configuration.vary(config, {"instance": number}),
+            choice=comparison.key(entry, budget),
+            labels=place | {"method": entry.method, "design": entry.design, "budget": budget},
+        )
+        for budget, setting in settings.items()
+    ]

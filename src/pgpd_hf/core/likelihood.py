@@ -1,0 +1,134 @@
+r"""Maximum likelihood from votes, and the Fisher information of the votes.
+
+A vote about :math:`x` is in favour with probability :math:`\sigma(x \cdot \theta + o)`; with the
+logistic link this is the model of Bradley and Terry (1952), a logistic regression. A ridge
+:math:`\frac{\kappa}{2}\|\theta - \theta_0\|^2` is added, since comparisons leave a direction of
+:math:`\theta` open: a constant in all state-action pairs.
+"""
+
+import numpy as np
+
+from pgpd_hf.core.arguments import located
+from pgpd_hf.core.compilation import njit
+from pgpd_hf.core.links import derivative, probability
+
+# Of the gradient: in units of its standard deviation for features of size one, and of what rounding
+# of the likelihood lets the search tell.
+_TOLERANCES = 1e-6, 1e-7
+
+
+def fit(features, offsets, shares, weights, link, ridge, center, start=None):
+    r"""Maximise the likelihood of votes minus a ridge.
+
+    Parameters
+    ----------
+    features : ndarray, float64, shape (n, d)
+        x of each question.
+    offsets : ndarray, float64, shape (n,)
+        o of each question.
+    shares : ndarray, float64, shape (n,)
+        Shares of votes in favour, in [0, 1].
+    weights : ndarray, float64, shape (n,)
+        Numbers of votes.
+    link : Link
+        :math:`\sigma`.
+    ridge : float
+        :math:`\kappa > 0`.
+    center : ndarray, float64, shape (d,)
+        :math:`\theta_0`.
+    start : ndarray, float64, shape (d,), optional
+        Where the search begins; by default :math:`\theta_0`.
+
+    Returns
+    -------
+    ndarray, float64, shape (d,)
+
+    Raises
+    ------
+    ValueError
+        If the search does not converge.
+    """
+    from scipy.optimize import minimize  # slow to import, and needed here only
+
+    def negative(theta):
+        total, score = log_likelihood(link, features @ theta + offsets, shares, weights)
+        away = theta - center
+        return ridge / 2 * away @ away - total, ridge * away - features.T @ score
+
+    def hessian(theta):
+        return information(features, offsets, weights, link, theta, ridge)
+
+    total = max(1.0, weights.sum())
+    with located(f"ridge: the likelihood of {len(shares)} questions"):
+        # The expected information in place of the Hessian: positive definite for any link.
+        found = minimize(
+            negative,
+            center if start is None else start,
+            method="trust-exact",
+            jac=True,
+            hess=hessian,
+            options={"gtol": _TOLERANCES[0] * np.sqrt(total) + _TOLERANCES[1] * total},
+        )
+        if not found.success:
+            raise ValueError(found.message)
+    return found.x
+
+
+def information(features, offsets, weights, link, theta, ridge=0.0):
+    r"""Fisher information of votes.
+
+    .. math:: \sum_i w_i \frac{\sigma'(z_i)^2}{\sigma(z_i)\,\sigma(-z_i)}\, x_i x_i^\top
+
+    Parameters
+    ----------
+    features, offsets, weights, link, ridge
+        As for :func:`fit`; the ridge is added to the diagonal.
+    theta : ndarray, float64, shape (d,)
+        Where it is taken.
+
+    Returns
+    -------
+    ndarray, float64, shape (d, d)
+    """
+    z = features @ theta + offsets
+    *_, curvature = _terms(link.code, z, np.full(len(z), 0.5), weights)
+    return (features.T * curvature) @ features + ridge * np.eye(features.shape[1])
+
+
+def log_likelihood(link, z, shares, weights):
+    r"""Logarithm of the likelihood of votes, and its derivatives.
+
+    Parameters
+    ----------
+    link : Link
+        :math:`\sigma`.
+    z : ndarray, float64, shape (n,)
+        Differences that the votes are about.
+    shares, weights : ndarray, float64, shape (n,)
+        As for :func:`fit`.
+
+    Returns
+    -------
+    total : float
+    score : ndarray, float64, shape (n,)
+        Derivatives by z.
+    """
+    total, score, _ = _terms(link.code, z, shares, weights)
+    return total, score
+
+
+@njit
+def _terms(code, z, shares, weights):
+    """Log-likelihood, its derivatives by each z, and their variances."""
+    total = 0.0
+    score, curvature = np.empty(len(z)), np.empty(len(z))
+    for i in range(len(z)):
+        p, q, slope = probability(code, z[i]), probability(code, -z[i]), derivative(code, z[i])
+        share = shares[i]
+        if share > 0:
+            total += weights[i] * share * np.log(p)
+        if share < 1:
+            total += weights[i] * (1 - share) * np.log(q)
+        score[i] = weights[i] * slope * (share / p - (1 - share) / q)
+        curvature[i] = weights[i] * slope * slope / (p * q)
+    return total, score, curvature

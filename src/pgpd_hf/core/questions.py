@@ -1,0 +1,164 @@
+r"""Questions about pairs of trajectories that a design chooses in advance, and the answers.
+
+Methods that infer reward and utility need no current policy to ask about. A design says which pairs
+of trajectories are compared; evaluators answer the paper's three questions about each pair: which
+one is more helpful, which one is more harmless, and is the first one harmless enough? What an
+answer depends on is linear in :math:`r` and :math:`g`, by the discounted visits
+:math:`\phi(\tau) = \sum_{t \le H} \gamma^t e_{(s_t, a_t)}`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pgpd_hf.core.compilation import njit
+from pgpd_hf.core.evaluators import count_votes
+from pgpd_hf.core.links import probability
+from pgpd_hf.core.sampling import draw
+from pgpd_hf.core.streams import derived_word
+
+# Two trajectories of the uniform policy; of two random deterministic policies; or NPGPD-HF's own:
+# a trajectory that begins with (s, a) beside one that begins in s, all pairs (s, a) in turn.
+DESIGNS = ("uniform", "deterministic", "state-action")
+_DETERMINISTIC, _STATE_ACTION = 1, 2
+_HALF = np.uint64(32)
+
+
+class Answers(NamedTuple):
+    r"""Pairs of trajectories, and what evaluators said about them.
+
+    Attributes
+    ----------
+    visits : ndarray, float64, shape (n, 2, S * A)
+        :math:`\phi` of the first and of the second trajectory of each pair.
+    shares : ndarray, float64, shape (n, questions)
+        Shares of votes for the first one's reward, for its utility, and, if that is asked, for its
+        being harmless enough.
+    weights : ndarray, float64, shape (n,)
+        Votes that a share counts for: M, or 1 for infinitely many evaluators.
+    steps : ndarray, float64, shape (S, A, S)
+        How often each transition was seen.
+    """
+
+    visits: np.ndarray
+    shares: np.ndarray
+    weights: np.ndarray
+    steps: np.ndarray
+
+
+def no_answers(states, actions, questions):
+    """Make the answers before the first question.
+
+    Parameters
+    ----------
+    states, actions : int
+        Size of the CMDP.
+    questions : int
+        About each pair: 2 for comparisons alone, 3 with the absolute one.
+
+    Returns
+    -------
+    Answers
+    """
+    return Answers(
+        np.empty((0, 2, states * actions)),
+        np.empty((0, questions)),
+        np.empty(0),
+        np.zeros((states, actions, states)),
+    )
+
+
+def ask_about(simulator, design, actions, words, before):
+    """Sample N pairs of trajectories, put questions about each, and append the answers.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        Supplies the CMDP, M, N, H and the threshold.
+    design : str
+        One of :data:`DESIGNS`.
+    actions : int
+        Number of actions.
+    words : ndarray, uint64, shape (words,)
+        Random bits: one word per step, pair and question.
+    before : Answers
+        All answers so far; stays as it is.
+
+    Returns
+    -------
+    Answers
+    """
+    tables, rounds = simulator.tables, simulator.rounds
+    states = tables.starts.shape[0]
+    width = tables.successors.shape[1] // states
+    visits = np.zeros((2 * rounds, states * width))
+    steps = np.zeros((states * width, states))
+    shares = np.empty((rounds, before.shares.shape[1]))
+    first = len(before.weights)
+    _ask(simulator, DESIGNS.index(design), actions, first, words, visits, steps, shares)
+    visits = visits.reshape(rounds, 2, states, width)[..., :actions]
+    weights = np.full(rounds, float(max(1, simulator.evaluators.number)))
+    return Answers(
+        np.concatenate([before.visits, visits.reshape(rounds, 2, -1)]),
+        np.concatenate([before.shares, shares]),
+        np.concatenate([before.weights, weights]),
+        before.steps + steps.reshape(states, width, states)[:, :actions],
+    )
+
+
+@njit
+def _ask(simulator, design, actions, first_pair, words, visits, steps, shares):
+    tables, rounds, horizon = simulator.tables, simulator.rounds, simulator.horizon
+    states = tables.starts.shape[0]
+    width = np.uint64(tables.successors.shape[1] // states)
+    count = 2 * rounds
+    returns = np.empty((2, 2))
+    for n in range(rounds):
+        source = words[count * (horizon + 1) + n]  # of first states and of policies
+        for i in range(2):
+            k = 2 * n + i
+            forced = -1
+            if design == _STATE_ACTION:
+                pair = (first_pair + n) % (states * actions)
+                state = np.uint64(pair // actions)
+                if i == 0:
+                    forced = pair % actions
+            else:
+                word = derived_word(source, np.uint64(1 + i))
+                state = draw(tables.starts, np.uint64(0), word, np.uint64(1))
+            at, weight = state * width, 1.0
+            returns[i] = 0.0
+            for t in range(horizon + 1):
+                word = words[t * count + k]
+                chance = word >> _HALF
+                if design == _DETERMINISTIC:
+                    place = 3 + i * states + np.int64(at // width)
+                    chance = derived_word(source, np.uint64(place)) >> _HALF
+                action = (chance * np.uint64(actions)) >> _HALF
+                if t == 0 and forced >= 0:
+                    action = np.uint64(forced)
+                here = at + action
+                visits[k, here] += weight
+                returns[i, 0] += weight * tables.reward[here]
+                returns[i, 1] += weight * tables.utility[here]
+                at = draw(tables.successors, here, word, width)
+                steps[here, at // width] += 1
+                weight *= tables.discount
+        differences = (
+            returns[0, 0] - returns[1, 0],
+            returns[0, 1] - returns[1, 1],
+            returns[0, 1] - simulator.threshold,
+        )
+        questions = shares.shape[1]
+        for question in range(questions):
+            vote = words[count * (horizon + 1) + rounds + questions * n + question]
+            shares[n, question] = _share(simulator.evaluators, differences[question], vote)
+
+
+@njit
+def _share(evaluators, difference, word):
+    """Share of votes in favour; with infinitely many evaluators, its mean."""
+    chance = probability(evaluators.link, difference)
+    if evaluators.number == 0:
+        return chance
+    return count_votes(evaluators.number, chance, word) / evaluators.number

@@ -1,0 +1,95 @@
+"""Figures of the comparison of methods: what is reached against human answers, or steps."""
+
+import matplotlib as mpl
+
+from pgpd_hf.figures import style
+
+COST_LABELS = {"answers": "human answers", "steps": "environment steps"}
+QUANTITIES = {
+    "priced_gap": "priced gap",
+    "violation": r"violation  $b - V_g$",
+    "violates_002": "share with violation > 0.02",
+}
+# Colour-blind safe (Okabe and Ito 2008), by how a method asks and what it does with the answers.
+_PAPER = {"color": "#000000"}, {"color": "#8a8a8a"}
+_OTHERS = ("#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#D55E00", "#E69F00", "#7a5195", "#8c6d31")
+_PAPER_METHODS = ("npgpd_hf", "zpgpd_hf")
+_LEAST = 1e-5  # lower end of intervals on a logarithmic axis
+_DECADES = 4.0  # of priced gaps that are shown
+
+
+def comparison_figure(table, labels, limit=None, cost="answers"):
+    """Priced gap, violation and share of violations against a cost; a row per kind of unit.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.analyses.comparison.tabulate`.
+    labels : dict of str
+        Of methods.
+    limit : pandas.DataFrame, optional
+        The information limit on random environments: budget and priced_gap.
+    cost : {"answers", "steps"}
+        Of the horizontal axis.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    table = table[table["answers"].notna()]
+    kinds = {"seeds": "default environment", "instances": "random environments"}
+    curves = list(dict.fromkeys(zip(table["method"], table["design"], strict=True)))
+    looks = _looks(curves)
+    figure, grid = style.panels(len(kinds), len(QUANTITIES), 2.5)
+    ends = table[cost].min() / 1.5, table[cost].max() * 1.5
+    for (kind, title), row in zip(kinds.items(), grid, strict=True):
+        shown = table[table["units"].str.endswith(kind)]
+        for axes, (quantity, name) in zip(row, QUANTITIES.items(), strict=True):
+            for curve in curves:
+                line = shown[(shown["method"] == curve[0]) & (shown["design"] == curve[1])]
+                _draw(axes, line, cost, quantity, looks[curve], _label(labels, *curve))
+            axes.set(xscale="log", xlim=ends, xlabel=COST_LABELS[cost])
+            axes.set_title(name)
+            axes.xaxis.set_major_locator(mpl.ticker.LogLocator(numticks=8))
+            axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
+            if quantity == "violation":
+                style.zero_line(axes)
+        if limit is not None and kind == "instances":
+            look = {"color": "0.35", "linestyle": (0, (2, 1.2)), "linewidth": 1.2}
+            row[0].plot(limit["budget"], limit["priced_gap"], label="information limit", **look)
+        positive = shown.loc[shown["priced_gap"] > 0, "priced_gap"]
+        row[0].set_yscale("log")
+        row[0].set_ylim(max(positive.min() / 1.6, positive.max() / 10**_DECADES), 0.6)
+        style.plain_decades(row[0])
+        row[2].set_ylim(-0.03, 1.03)
+        count = shown["units"].iloc[0] if len(shown) else "none"
+        row[0].set_ylabel(f"{title}\n({count})")
+    style.share_legend(figure, 3)
+    return figure
+
+
+def _draw(axes, line, cost, quantity, look, label):
+    interval = f"{quantity}_low" in line
+    if interval:
+        low, high = line[f"{quantity}_low"], line[f"{quantity}_high"]
+        if quantity == "priced_gap":
+            low = low.clip(lower=_LEAST)
+        style.band(axes, line[cost], low, high, look["color"], 0.08)
+    axes.plot(line[cost], line[quantity], label=label, markersize=3.2, linewidth=1.1, **look)
+
+
+def _looks(curves):
+    """Colours and markers; the paper's methods are black and grey, with filled markers."""
+    looks, others = {}, 0
+    for index, (method, design) in enumerate(curves):
+        if method in _PAPER_METHODS:
+            look = dict(_PAPER[_PAPER_METHODS.index(method)])
+        else:
+            look = {"color": _OTHERS[others % len(_OTHERS)], "markerfacecolor": "none"}
+            others += 1
+        looks[method, design] = look | {"marker": style.marker(index)}
+    return looks
+
+
+def _label(labels, method, design):
+    return labels[method] + ("" if design == "its own" else f" ({design})")

@@ -1,0 +1,225 @@
+r"""Methods that are compared at equal numbers of human answers, and their settings at each budget.
+
+A budget is a number of answers. Iterative methods spend it on iterations, :math:`T = \lfloor K /
+(Q M)\rfloor` with Q questions in each; methods that fit a policy to answers spend it in one round
+of N pairs, with as few answers M per question as the largest N allows.
+"""
+
+import itertools
+import math
+from typing import NamedTuple
+
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.core.arguments import located
+from pgpd_hf.studies import configuration
+
+
+class Entry(NamedTuple):
+    """A method with one design of questions.
+
+    Attributes
+    ----------
+    method : str
+        Its key in the configuration.
+    design : str
+        One of :data:`pgpd_hf.core.questions.DESIGNS`, or "its own".
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`.
+    options : dict
+        The method's options in the configuration.
+    """
+
+    method: str
+    design: str
+    algorithm: str
+    options: dict
+
+    @property
+    def part(self):
+        """str: path of its runs, which ends with the algorithm's name."""
+        return f"{self.method}/{self.design.replace('-', '_').replace(' ', '_')}/{self.algorithm}"
+
+
+def entries(config):
+    """All methods with all of their designs.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+
+    Returns
+    -------
+    list of Entry
+    """
+    return [
+        Entry(method, design, options["algorithm"], options)
+        for method, options in config["comparison"]["methods"].items()
+        for design in options.get("designs", ["its own"])
+    ]
+
+
+def budgets(config, entry):
+    """Budgets of a method.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+    entry : Entry
+        The method.
+
+    Returns
+    -------
+    list of int
+    """
+    most = entry.options["most_answers"]
+    return [budget for budget in config["comparison"]["budgets"] if budget <= most]
+
+
+def candidates(config, entry, budget):
+    """Settings among which a method is tuned at a budget.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+    entry : Entry
+        The method.
+    budget : int
+        Number of answers.
+
+    Returns
+    -------
+    list of dict
+        Keyword arguments of :func:`pgpd_hf.run`. Empty if the budget does not pay for one
+        iteration of any of them.
+    """
+    lists, kind = entry.options["candidates"], get_algorithm(entry.algorithm)
+    size = configuration.size(config)
+    found = []
+    for values in itertools.product(*lists.values()):
+        setting = _setting(config, entry) | dict(zip(lists, values, strict=True))
+        questions = kind.effort(*size, 1)[1]
+        if kind.has_steps:
+            setting["iterations"] = budget // (questions * setting["evaluators"])
+            possible = 1 <= setting["iterations"] <= entry.options.get("most_iterations", math.inf)
+        else:
+            room = questions * config["comparison"]["most_pairs"]
+            setting["evaluators"] = math.ceil(budget / room)
+            setting["pairs"] = budget // (questions * setting["evaluators"])
+            possible = setting["pairs"] >= 1
+        if possible:
+            found.append(setting)
+    return found
+
+
+def reason(config, entry, budget):
+    """Say why a method has no result at a budget.
+
+    Parameters
+    ----------
+    config, entry, budget
+        As for :func:`candidates`.
+
+    Returns
+    -------
+    str
+        Empty if it has one.
+    """
+    if candidates(config, entry, budget):
+        return ""
+    least = min(entry.options["candidates"].get("evaluators", [1]))
+    questions = get_algorithm(entry.algorithm).effort(*configuration.size(config), 1)[1]
+    return f"one iteration takes {questions * least} answers"
+
+
+def instances(config):
+    """Random instances of a comparison.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+
+    Returns
+    -------
+    judged, tuning : list of int
+        Those on which methods are compared, and those on which they are tuned.
+    """
+    group = config["claims"]["instances"]["groups"][config["comparison"]["group"]]
+    judged = sorted(group["numbers"])[: config["comparison"]["instances"]]
+    return judged, sorted(group.get("tuning", []))
+
+
+def binding(config):
+    """Say whether random instances are drawn among those whose constraint binds.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+
+    Returns
+    -------
+    bool
+    """
+    groups = config["claims"]["instances"]["groups"]
+    return groups.get(config["comparison"]["group"], {}).get("binding", False)
+
+
+def key(entry, budget):
+    """Name of the choice that tuning makes for a method at a budget.
+
+    Parameters
+    ----------
+    entry : Entry
+        The method.
+    budget : int
+        Number of answers.
+
+    Returns
+    -------
+    str
+    """
+    return f"{entry.method}, {entry.design}, {budget}"
+
+
+def check(config):
+    """Refuse a comparison that cannot be run.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
+    options = config["comparison"]
+    configuration.require_increasing("comparison.budgets", options["budgets"])
+    if options["methods"] and options["group"] not in config["claims"]["instances"]["groups"]:
+        raise ValueError(f"comparison.group: no group of instances {options['group']!r}")
+    if options["methods"] and not instances(config)[1]:
+        raise ValueError(
+            f"comparison.group: the group {options['group']!r} has no instances for tuning"
+        )
+    for entry in entries(config):
+        with located(f"comparison.methods.{entry.method}"):
+            kind = get_algorithm(entry.algorithm)
+            given = {*entry.options["candidates"], *entry.options.get("fixed", {})}
+            kind.refuse_idle([*given, *(["design"] if "designs" in entry.options else [])])
+            needed = {"evaluators", "primal_step", "dual_step"} if kind.has_steps else set()
+            for name in sorted(needed - given):
+                raise ValueError(f"candidates: {name} expected, since the method makes steps")
+
+
+def _setting(config, entry):
+    """What all candidates have in common."""
+    setting = {"horizon": config["horizon"], "link": config["link"], "pairs": 1}
+    setting |= {"iterations": 1, "primal_step": 0.0, "dual_step": 0.0, "perturbation": None}
+    if not entry.design.startswith("its own"):
+        setting["design"] = entry.design
+    return setting | entry.options.get("fixed", {})

@@ -1,0 +1,215 @@
+"""The comparison per human answer: settings at each budget, tuning, and its table."""
+
+import copy
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy import stats
+
+from pgpd_hf import ALGORITHMS, random_cmdp, run, solve, study
+from pgpd_hf.analyses import comparison as analysis
+from pgpd_hf.analyses import comparison_tuning as tuning
+from pgpd_hf.cases import Case, read_choices, run_cases
+from pgpd_hf.figures import comparison as drawings
+from pgpd_hf.studies import comparison, configuration
+
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+
+
+def entry(method, place=0):
+    return [it for it in comparison.entries(CONFIG) if it.method == method][place]
+
+
+@pytest.mark.parametrize("it", comparison.entries(CONFIG), ids=lambda it: it.part)
+def test_every_candidate_spends_the_budget_and_not_more(it):
+    kind = ALGORITHMS[it.algorithm]
+    questions = kind.effort(10, 4, 1)[1]
+    for budget in comparison.budgets(CONFIG, it):
+        settings = comparison.candidates(CONFIG, it, budget)
+        assert settings
+        for setting in settings:
+            spent = questions * setting["pairs"] * setting["evaluators"] * setting["iterations"]
+            least = questions * setting["evaluators"]  # what is left does not pay for more
+            assert budget - least < spent <= budget
+            assert setting["iterations"] <= it.options.get("most_iterations", np.inf)
+
+
+def test_a_budget_below_one_iteration_is_an_empty_cell_with_its_reason():
+    it = entry("npgpd_hf")
+    assert comparison.candidates(CONFIG, it, 80) == []
+    assert comparison.reason(CONFIG, it, 80) == "one iteration takes 324 answers"
+    assert comparison.reason(CONFIG, it, 324) == ""
+    empty = [("npgpd_hf", "its own", 80, "one iteration takes 324 answers")]
+    table = analysis.tabulate(traces(), empty)
+    row = table[table["budget"] == 80].iloc[0]
+    assert row["units"] == "none: one iteration takes 324 answers"
+    assert row[["answers", "gap", "priced_gap", "violates_0"]].isna().all()
+
+
+def test_instances_of_tuning_are_others():
+    judged, tuned = comparison.instances(CONFIG)
+    assert len(judged) == CONFIG["comparison"]["instances"]
+    assert not set(judged) & set(tuned)
+
+
+def test_streams_of_tuning_are_others():
+    plans = [module.plan(CONFIG) for module in (tuning, analysis)]
+    purposes = [
+        {case.purpose for items in plan.values() for _, cases in items for case in cases}
+        for plan in plans
+    ]
+    assert not purposes[0] & purposes[1]
+
+
+def traces():
+    """Two budgets of one method, on two seeds."""
+    rows = [
+        ("seeds", -1, seed, "npgpd_hf", "its own", budget, budget, 10 * budget, gap, violation, 0.5)
+        for budget, gap, violation in ((1000, 0.2, 0.1), (3000, 0.03, -0.01))
+        for seed in (0, 1)
+    ]
+    columns = "unit instance seed method design budget queries steps"
+    more = ["optimality_gap", "constraint_violation", "optimal_multiplier"]
+    table = pd.DataFrame(rows, columns=[*columns.split(), *more])
+    table.loc[1, "constraint_violation"] = 0.01
+    return table
+
+
+def test_table_has_its_columns_and_means():
+    table = analysis.tabulate(traces())
+    assert tuple(table.columns) == analysis.COLUMNS
+    first, second = table.to_dict("records")
+    assert first["priced_gap"] == pytest.approx(0.2 + 0.5 * 0.055)
+    assert (first["violates_0"], first["violates_002"], first["units"]) == (1, 0.5, "2 seeds")
+    assert (second["violates_0"], second["answers"], second["steps"]) == (0, 3000, 30000)
+
+
+def test_answers_needed_are_the_first_budget_that_is_good_enough():
+    needed = analysis.answers_needed(analysis.tabulate(traces())).set_index("target")
+    assert needed.loc[0.05, "answers"] == 3000
+    assert np.isnan(needed.loc[0.02, "answers"])
+    assert needed.loc[0.02, "most"] == 3000
+
+
+def test_verdicts_follow_from_paired_differences():
+    """And the better one of two designs counts."""
+    told = {"source": "", "quote": "", "statement": "", "better": "npgpd_hf", "than": "zpg"}
+    good, bad = traces(), traces().assign(method="zpg")
+    bad["optimality_gap"] += [0.1, 0.11, 0.1, 0.1]
+    worse = bad.assign(design="other", optimality_gap=bad["optimality_gap"] + 1)
+    runs = pd.concat([good, bad, worse])
+
+    def verdict(runs, *budgets, **change):
+        found = [
+            analysis.verdicts(runs, {"it": {**told, **change, "budgets": {"seeds": budget}}})
+            for budget in budgets
+        ]
+        return [table["verdict"].item() for table in found], found[0]
+
+    both, table = verdict(runs, 1000, 3000)
+    assert both == ["inconclusive", "reproduced"]  # two seeds and an interval that is wide
+    assert table["difference"].item() == pytest.approx(-0.105)
+    half = stats.t.ppf(0.99, 1) * 0.005
+    assert table["high"].item() == pytest.approx(-0.105 + half)
+    assert verdict(runs, 3000, better="zpg", than="npgpd_hf")[0] == ["contradicted"]
+    assert verdict(runs, 3000, than="absent")[0] == verdict(runs, 5)[0] == ["undecided"]
+
+
+def test_tuning_chooses_the_smallest_score():
+    rows = [
+        ("a", "[1]", 0.3, -0.5),
+        ("a", "[1]", -0.9, 0.2),
+        ("a", "[2]", 0.1, 0.1),
+        ("a", "[2]", 0.1, 0.1),
+        ("b", "[1]", 0.1, 0.0),
+    ]
+    names = ["key", "candidate", "optimality_gap", "constraint_violation"]
+    table = tuning.tabulate(pd.DataFrame(rows, columns=names))["comparison_tuning"]
+    assert table["score"].tolist() == pytest.approx([0.25, 0.2, 0.1])
+    assert table["chosen"].tolist() == [False, True, True]
+    assert read_choices(table) == {"a": [2], "b": [1]}
+
+
+def test_npgpd_hf_has_the_rows_of_the_study_at_equal_settings():
+    """On the study's own environment, streams are those of its runs."""
+    it, config = entry("npgpd_hf"), copy.deepcopy(CONFIG)
+    config["comparison"]["methods"]["npgpd_hf"]["candidates"] = {
+        "evaluators": [16],
+        "primal_step": [0.3],
+        "dual_step": [0.03],
+    }
+    it = next(it for it in comparison.entries(config) if it.method == "npgpd_hf")
+    (setting,) = comparison.candidates(config, it, 30_000)
+    part = analysis.plan(config)[f"seeds/{it.part}"]
+    case = next(case for case in part[2][1] if case.labels["budget"] == 30_000)
+    choices = {case.choice: json.loads(json.dumps(setting))}
+    cmdp = random_cmdp()
+    row = run_cases([case], cmdp, None, choices)
+    usual = configuration.run_setting(CONFIG, "npgpd_hf", 16)
+    usual |= {"primal_step": 0.3, "dual_step": 0.03, "iterations": 23}
+    study = run_cases([Case("npgpd_hf", usual, (2,))], cmdp, None)
+    for name in ("optimality_gap", "constraint_violation", "queries", "steps", "multiplier"):
+        assert row[name].item() == study[name].iloc[-1]
+    direct = run(cmdp, "npgpd_hf", seeds=[2], optimum=solve(cmdp), checkpoints=[23], **usual)
+    assert row["optimality_gap"].item() == direct["optimality_gap"].item()
+
+
+@pytest.mark.parametrize(
+    ("own", "dropped"),
+    [
+        ({"algorithms": {"zpgpd_hf": None}}, {"zpgpd_hf"}),
+        ({"environment": {"threshold": 0.5}}, set(CONFIG["comparison"]["methods"])),
+        ({"environment": {"instance": 3}}, set()),
+    ],
+)
+def test_a_study_keeps_what_applies_to_it(own, dropped):
+    """Without the instances on which methods are tuned, there is no comparison."""
+    config = copy.deepcopy(CONFIG)
+    for part, changes in own.items():
+        config[part] |= changes
+    settled, lines = study.settle(config, ROOT, own, CONFIG)
+    left = set(settled["comparison"]["methods"])
+    assert left == set(CONFIG["comparison"]["methods"]) - dropped
+    assert bool(analysis.plan(settled)) == bool(tuning.plan(settled)) == bool(left)
+    analysis.check(settled, None)
+    assert bool(lines) == bool(dropped)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"group": "none"}, "comparison.group: no group of instances 'none'"),
+        ({"budgets": [3, 1]}, "comparison.budgets: increasing order"),
+        (
+            {"methods": {"mine": {"algorithm": "zpg", "candidates": {"primal_step": [1]}}}},
+            "comparison.methods.mine: candidates: dual_step expected",
+        ),
+        (
+            {"methods": {"mine": {"algorithm": "safe_rlhf", "candidates": {"margin": [1]}}}},
+            "comparison.methods.mine: margin: no option of safe_rlhf",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_named(change, message):
+    config = copy.deepcopy(CONFIG)
+    config["comparison"] |= change
+    with pytest.raises(ValueError, match=f"^{message}"):
+        comparison.check(config)
+
+
+def test_figure_shows_every_method_and_the_limit():
+    limit = pd.DataFrame({"budget": [1000, 3000], "priced_gap": [0.1, 0.02]})
+    table = analysis.tabulate(traces())
+    both = pd.concat([table, table.assign(units="2 instances", method="zpg")])
+    figure = drawings.comparison_figure(both, {"npgpd_hf": "ours", "zpg": "parent"}, limit)
+    assert len(figure.axes) == 6
+    above, below = (
+        {line.get_label() for line in figure.axes[place].get_lines()} for place in (0, 3)
+    )
+    assert {"ours", "parent"} <= above & below
+    assert "information limit" in below - above  # it is a mean over environments

@@ -1,0 +1,261 @@
+"""Methods that learn from the answers to a design of questions, and their exact limits."""
+
+import itertools
+
+import numpy as np
+import pytest
+from preparing import prepare, randomness
+from reference import random_process, softmax
+from scipy.optimize import minimize
+
+from pgpd_hf import CMDP, run, solve
+from pgpd_hf.algorithms.safe_rlhf import frequencies
+
+INFERRING = ("safe_rlhf", "pessimistic_safe_rlhf")
+
+
+def fitted(name, cmdp, rounds=1, seed=0, **options):
+    algorithm = prepare(name, cmdp, **options)
+    words, normals = randomness(algorithm, seed, rounds)
+    return algorithm.advance(algorithm.initial_state(), words, normals)[2]
+
+
+@pytest.mark.parametrize("design", ["uniform", "deterministic", "state-action"])
+def test_exact_answers_give_reward_utility_and_optimum(design):
+    """With infinitely many evaluators; of the reward, a constant stays open."""
+    cmdp = random_process(5, 3, 2, 0.6, threshold=1.2)  # whose constraint binds
+    options = {"evaluators": None, "pairs": 400, "horizon": 60, "design": design, "ridge": 1e-7}
+    state = fitted("safe_rlhf", cmdp, multiplier_bound=50.0, **options)
+    away = state.reward - cmdp.reward
+    np.testing.assert_allclose(away, away.mean(), atol=2e-4)
+    np.testing.assert_allclose(state.utility, cmdp.utility, atol=2e-4)
+    optimum = solve(cmdp)
+    values = cmdp.evaluate(state.theta)
+    assert values[0] == pytest.approx(optimum.reward_value, abs=1e-3)
+    assert values[1] == pytest.approx(cmdp.threshold, abs=1e-3)
+    assert state.multiplier == pytest.approx(optimum.multiplier, abs=0.02)
+
+
+def test_estimated_transitions_are_relative_frequencies():
+    steps = np.array([[[1.0, 3.0], [0.0, 0.0]], [[2.0, 0.0], [5.0, 5.0]]])
+    expected = [[[0.25, 0.75], [0.5, 0.5]], [[1.0, 0.0], [0.5, 0.5]]]
+    assert frequencies(steps).tolist() == expected
+
+
+def test_with_many_trajectories_estimated_transitions_hardly_matter():
+    cmdp = random_process(2, 3, 2, 0.6, threshold=1.2)
+    options = {"evaluators": None, "pairs": 3000, "horizon": 20}
+    known, estimated = (
+        cmdp.evaluate(fitted("safe_rlhf", cmdp, transitions=how, **options).theta)
+        for how in ("known", "estimated")
+    )
+    np.testing.assert_allclose(known, estimated, atol=0.02)
+    assert known != estimated
+
+
+@pytest.mark.parametrize("name", INFERRING)
+def test_row_t_is_the_fit_to_the_answers_of_t_rounds(name):
+    """Two rounds of N pairs are as good as the pairs of both at once, whatever came between."""
+    cmdp = random_process(3, 3, 2, 0.6, threshold=1.0)
+    algorithm = prepare(name, cmdp, pairs=30)
+    words, normals = randomness(algorithm, 3, 2)
+    state = algorithm.initial_state()
+    *_, both = algorithm.advance(state, words, normals)
+    assert both.shares.shape == (60, 3)
+    _, _, first = algorithm.advance(state, words[:1], normals[:1])
+    assert (both.shares[:30] == first.shares).all()
+    # From another start, the same maximum is found.
+    other = first._replace(reward=first.reward + 0.3, utility=first.utility - 0.2)
+    *_, again = algorithm.advance(other, words[1:], normals[1:])
+    np.testing.assert_allclose(again.utility, both.utility, atol=1e-5)
+    np.testing.assert_allclose(again.reward, both.reward, atol=1e-5)
+
+
+def test_answers_are_counted_as_they_are_asked():
+    cmdp = random_process(4, 3, 2, 0.6, threshold=1.0)
+    options = {"evaluators": 5, "pairs": 7, "horizon": 9, "iterations": 2, "seeds": [0]}
+    for name, questions in (("safe_rlhf", 3), ("trajectory_dpo", 2)):
+        trace = run(cmdp, name, checkpoints=[1, 2], **options)
+        assert trace["queries"].tolist() == [7 * questions * 5, 14 * questions * 5]
+        assert trace["steps"].tolist() == [140, 280]
+
+
+def test_pessimism_is_safer_than_the_plug_in():
+    """The plug-in's optimum is where utility was overestimated: a difference of five errors."""
+    cmdp = random_process(5, 4, 3, 0.7, threshold=1.9)
+    options = {"evaluators": 4, "pairs": 100, "horizon": 15, "iterations": 1, "checkpoints": [1]}
+    violations = [
+        run(cmdp, name, seeds=range(40), **options, **more)["constraint_violation"].to_numpy()
+        for name, more in (
+            ("safe_rlhf", {}),
+            ("pessimistic_safe_rlhf", {"margin": 2.0, "pessimism": 0.0}),
+        )
+    ]
+    difference = violations[0] - violations[1]
+    assert difference.mean() > 5 * difference.std() / np.sqrt(40)
+
+
+def test_a_design_that_identifies_nothing_leaves_the_prior():
+    """With one action per state and one state, all pairs are equal."""
+    cmdp = CMDP(np.ones((1, 2, 1)), [[0.2, 0.9]], [[0.5, 0.5]], [1.0], 0.0, 0.3)
+    state = fitted("safe_rlhf", cmdp, pairs=1, horizon=0, design="state-action", evaluators=3)
+    difference = state.visits[0, 0] - state.visits[0, 1]
+    if not difference.any():
+        assert (state.reward == 0.5).all()
+    assert np.isfinite(state.theta).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"design": "random"}, "design: one of uniform, deterministic, state-action"),
+        ({"transitions": "guessed"}, "transitions: one of known, estimated"),
+        ({"ridge": 0.0}, "ridge: a positive number expected"),
+        ({"pessimism": 2.0}, "pessimism: no option of safe_rlhf"),
+        ({"estimator": "unbiased"}, "estimator: no option of safe_rlhf"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        run(
+            random_process(1, threshold=0.3),
+            "safe_rlhf",
+            seeds=[0],
+            evaluators=4,
+            iterations=1,
+            **options,
+        )
+
+
+# Trajectory DPO.
+
+
+def chain():
+    """Three states, two actions, of which each leads to another state for sure."""
+    transition = np.zeros((3, 2, 3))
+    for s, a in itertools.product(range(3), range(2)):
+        transition[s, a, (s + a + 1) % 3] = 1.0
+    reward = np.array([[0.1, 0.8], [0.9, 0.2], [0.5, 0.4]])
+    return CMDP(transition, reward, 1 - reward, [1.0, 0.0, 0.0], 0.5, 0.1)
+
+
+def lottery():
+    """States that differ in reward are drawn at random, whatever the action."""
+    transition = np.full((3, 2, 3), 1 / 3)
+    reward = np.array([[0.75, 0.95], [0.5, 0.4], [0.05, 0.15]])
+    return CMDP(transition, reward, 1 - reward, [1.0, 0.0, 0.0], 0.5, 0.1)
+
+
+def soft_optimum(cmdp, temperature):
+    """Policy that maximises reward plus temperature times entropy, by soft value iteration."""
+    values = np.zeros(cmdp.states)
+    for _ in range(200):
+        actions = cmdp.reward + cmdp.discount * cmdp.transition @ values
+        values = temperature * np.log(np.exp(actions / temperature).sum(1))
+    return softmax(actions / temperature)
+
+
+def population(cmdp, horizon, temperature):
+    """Policy of smallest expected loss of DPO over all pairs of trajectories, by enumeration."""
+    paths = [(1.0, [], int(cmdp.initial.argmax()))]
+    for _ in range(horizon + 1):
+        paths = [
+            (p * cmdp.transition[s, a, z] / 2, [*path, (s, a)], z)
+            for p, path, s in paths
+            for a in range(2)
+            for z in range(3)
+            if cmdp.transition[s, a, z] > 0
+        ]
+    visits = np.zeros((len(paths), 3, 2))
+    for k, (_, path, _) in enumerate(paths):
+        for t, pair in enumerate(path):
+            visits[k][pair] += cmdp.discount**t
+    kinds, place = np.unique(visits.reshape(len(paths), -1), axis=0, return_inverse=True)
+    chances = np.bincount(place.ravel(), [p for p, *_ in paths])
+    returns = kinds @ cmdp.reward.ravel()
+    share = 1 / (1 + np.exp(returns[None] - returns[:, None]))
+    weight = np.outer(chances, chances)
+
+    def loss(theta):
+        scores = temperature * kinds @ np.log(softmax(theta.reshape(3, 2))).ravel()
+        z = scores[:, None] - scores[None]
+        return (weight * (share * np.log1p(np.exp(-z)) + (1 - share) * np.log1p(np.exp(z)))).sum()
+
+    found = minimize(loss, np.zeros(6), method="BFGS", options={"gtol": 1e-9})
+    return softmax(found.x.reshape(3, 2))
+
+
+def direct(cmdp, horizon, temperature):
+    """The same by the algorithm, with infinitely many evaluators and many pairs."""
+    options = {"evaluators": None, "pairs": 4000, "horizon": horizon, "utility_weight": 0.0}
+    state = fitted("trajectory_dpo", cmdp, temperature=temperature / cmdp.value_bound, **options)
+    return softmax(state.theta)
+
+
+def test_dpo_is_exact_where_transitions_are_deterministic():
+    """It finds the optimum with entropy; longer trajectories than 14 steps change it by 1e-4."""
+    cmdp = chain()
+    np.testing.assert_allclose(direct(cmdp, 14, 0.3), soft_optimum(cmdp, 0.3), atol=2e-3)
+
+
+def test_dpo_stops_at_a_floor_where_transitions_are_random():
+    """No number of answers removes it; the floor is that of all pairs of trajectories."""
+    cmdp = lottery()
+    exact = population(cmdp, 2, 0.3)
+    np.testing.assert_allclose(direct(cmdp, 2, 0.3), exact, atol=0.02)
+    best = soft_optimum(cmdp, 0.3)  # as for trajectories of any length, since actions lead nowhere
+    assert np.abs(exact - best).max() > 0.1
+
+    def regularised(policy):
+        signal = cmdp.reward - 0.3 * np.log(policy)
+        return cmdp.initial @ cmdp.state_values(policy, signal)
+
+    floor = regularised(best) - regularised(exact)
+    assert floor > 0.01
+
+
+def test_weight_adds_utility_to_reward():
+    cmdp = chain()
+    states = [
+        fitted("trajectory_dpo", cmdp, evaluators=None, pairs=200, horizon=6, utility_weight=weight)
+        for weight in (0.0, 1.0)
+    ]
+    assert (states[0].logits == states[1].logits).all()
+    np.testing.assert_allclose(states[0].theta, states[0].logits[0])
+    np.testing.assert_allclose(states[1].theta, states[1].logits.sum(0))
+
+
+# ZPG.
+
+
+def test_zpg_is_zpgpd_hf_without_a_constraint():
+    """With exact answers and the same first words, the first steps agree; nobody else is asked."""
+    cmdp = random_process(6, 3, 2, 0.6, threshold=1.0)
+    common = {"evaluators": None, "pairs": 1, "dual_step": 0.0}
+    parent = prepare("zpg", cmdp, **common)
+    child = prepare("zpgpd_hf", cmdp, parameterization="softmax", **common)
+    words, normals = randomness(child, 6, 4)
+    assert parent.words_per_iteration == child.words_per_iteration - 2
+    ours = parent.advance(parent.initial_state(), words[:, : parent.words_per_iteration], normals)
+    theirs = child.advance(child.initial_state(), words, normals)
+    np.testing.assert_allclose(ours[2].theta, theirs[2].theta, rtol=1e-12)
+    assert not ours[1].any()
+
+
+def test_zpg_climbs_the_reward():
+    cmdp = random_process(7, 3, 2, 0.6, threshold=0.3)
+    trace = run(
+        cmdp,
+        "zpg",
+        seeds=range(4),
+        evaluators=None,
+        iterations=3000,
+        horizon=15,
+        primal_step=0.02,
+        dual_step=0.0,
+        perturbation=0.5,
+        checkpoints=[0, 3000],
+    )
+    gain = trace.groupby("iteration")["reward_value"].mean()
+    best = solve(random_process(7, 3, 2, 0.6, threshold=0.3)).reward_value
+    assert gain[3000] > gain[0] + 0.5 * (best - gain[0])

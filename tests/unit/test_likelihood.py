@@ -1,0 +1,93 @@
+"""Maximum likelihood against closed forms, and against the Fisher information of its answers."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import check_grad
+
+from pgpd_hf import LINKS
+from pgpd_hf.core.likelihood import fit, information, log_likelihood
+from pgpd_hf.core.links import derivative, probability
+
+LOGISTIC = LINKS["logistic"]
+every_link = pytest.mark.parametrize("name", LINKS)
+
+
+@every_link
+def test_derivative_is_the_density(name):
+    link = LINKS[name]
+    for x in (-3.0, -0.2, 0.0, 1.5):
+        assert derivative(link.code, x) == pytest.approx(link.density(x), rel=1e-12)
+
+
+@every_link
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.7])
+def test_two_arms_have_the_closed_form(name, share):
+    """Their difference is the inverse link of the share of votes."""
+    features = np.array([[1.0, -1.0]])
+    nothing = np.zeros(1)
+    found = fit(
+        features, nothing, np.array([share]), np.array([1e4]), LINKS[name], 1e-6, np.zeros(2)
+    )
+    assert found[0] - found[1] == pytest.approx(float(LINKS[name].inverse(share)), abs=1e-5)
+    assert found.sum() == pytest.approx(0, abs=1e-6)  # what comparisons leave open is the prior's
+
+
+@every_link
+def test_score_is_the_derivative_of_the_likelihood(name):
+    random = np.random.default_rng(1)
+    shares, weights = random.random(4), 10 * random.random(4)
+    link = LINKS[name]
+    error = check_grad(
+        lambda z: log_likelihood(link, z, shares, weights)[0],
+        lambda z: log_likelihood(link, z, shares, weights)[1],
+        random.normal(size=4),
+    )
+    assert error < 1e-5
+
+
+@every_link
+def test_exact_shares_give_the_parameter_back(name):
+    """Offsets, as of absolute answers, make the constant identifiable."""
+    random = np.random.default_rng(2)
+    features, theta = random.random((60, 3)), np.array([0.3, -0.2, 0.5])
+    offsets = random.normal(size=60)
+    link = LINKS[name]
+    z = features @ theta + offsets
+    shares = np.array([probability(link.code, x) for x in z])
+    found = fit(features, offsets, shares, np.full(60, 1e5), link, 1e-6, np.ones(3))
+    np.testing.assert_allclose(found, theta, atol=1e-4)
+
+
+def test_no_answers_leave_the_prior():
+    center = np.array([0.5, 0.25])
+    none = np.empty(0)
+    assert (fit(np.empty((0, 2)), none, none, none, LOGISTIC, 2.0, center) == center).all()
+
+
+def test_estimates_have_the_covariance_of_their_information():
+    """800 sets of answers: squared errors, in units of the information, are chi-squared.
+
+    The mean of 800 chi-squared numbers with 3 degrees of freedom has the standard deviation
+    sqrt(6/800); the bound is five of them. Coverage of the 90 % ellipsoid likewise.
+    """
+    random = np.random.default_rng(3)
+    features, theta, weights = random.normal(size=(60, 3)), np.array([0.4, -0.3, 0.2]), 50.0
+    chance = 1 / (1 + np.exp(-features @ theta))
+    zeros, everyone = np.zeros(60), np.full(60, weights)
+    known = information(features, zeros, everyone, LOGISTIC, theta)
+    squares = []
+    for _ in range(800):
+        shares = random.binomial(50, chance) / weights
+        error = fit(features, zeros, shares, everyone, LOGISTIC, 1e-9, np.zeros(3)) - theta
+        squares.append(error @ known @ error)
+    assert abs(np.mean(squares) - 3) < 5 * np.sqrt(6 / 800)
+    covered = np.mean(np.array(squares) < stats.chi2.ppf(0.9, 3))
+    assert abs(covered - 0.9) < 5 * np.sqrt(0.09 / 800)
+
+
+def test_a_search_that_does_not_converge_is_refused_in_one_line():
+    features, shares = np.array([[1.0]]), np.array([np.nan])
+    with pytest.raises(ValueError, match=r"^ridge: the likelihood of 1 questions: ") as error:
+        fit(features, np.zeros(1), shares, np.ones(1), LOGISTIC, 1.0, np.zeros(1))
+    assert "\n" not in str(error.value)

@@ -1,0 +1,85 @@
+"""Designs of questions, against sampling as it is defined and against exact means."""
+
+import numpy as np
+import pytest
+from reference import random_process, random_words
+
+from pgpd_hf.algorithms import Setting
+from pgpd_hf.core.questions import DESIGNS, ask_about, no_answers
+from pgpd_hf.core.simulator import count_words, make_simulator
+
+
+def asked(cmdp, design, pairs, horizon, evaluators=None, questions=3, seed=0, before=None):
+    setting = Setting(evaluators, 1, pairs=pairs, horizon=horizon)
+    count = count_words(pairs, horizon, 2 * pairs, questions * pairs)
+    words = random_words(seed, count)
+    before = before or no_answers(cmdp.states, cmdp.actions, questions)
+    return ask_about(make_simulator(cmdp, setting), design, cmdp.actions, words, before)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("size", [(3, 2), (2, 5)])
+def test_visits_have_the_mass_of_a_trajectory_and_shares_follow_from_them(design, size):
+    """With infinitely many evaluators a share is the link of the difference of returns."""
+    cmdp = random_process(1, *size, 0.8, threshold=0.7)
+    answers = asked(cmdp, design, 40, 6)
+    assert answers.visits.shape == (40, 2, size[0] * size[1])
+    np.testing.assert_allclose(answers.visits.sum(2), (1 - 0.8**7) / 0.2, rtol=1e-13)
+    assert answers.steps.sum() == 40 * 2 * 7
+    returns = [answers.visits @ signal.ravel() for signal in (cmdp.reward, cmdp.utility)]
+    differences = [returns[0] @ [1, -1], returns[1] @ [1, -1], returns[1][:, 0] - 0.7]
+    expected = 1 / (1 + np.exp(-np.stack(differences, axis=1)))
+    np.testing.assert_allclose(answers.shares, expected, rtol=1e-12)
+    assert (answers.weights == 1).all()
+
+
+def test_uniform_pairs_have_the_exact_mean_visits():
+    cmdp = random_process(2, 3, 2, 0.5)
+    visits = asked(cmdp, "uniform", 5000, 4, seed=3).visits
+    policy = np.full((3, 2), 0.5)
+    at, expected = cmdp.initial, np.zeros((3, 2))
+    for t in range(5):
+        expected += 0.5**t * at[:, None] * policy
+        at = np.einsum("s,sa,saz->z", at, policy, cmdp.transition)
+    error = visits.std((0, 1)).max() / np.sqrt(10000)
+    assert np.abs(visits.mean((0, 1)) - expected.ravel()).max() < 5 * error
+
+
+def test_trajectories_of_a_deterministic_policy_repeat_their_actions():
+    """And the two policies of a pair differ."""
+    cmdp = random_process(3, 3, 4, 0.9)
+    visits = asked(cmdp, "deterministic", 60, 30).visits.reshape(60, 2, 3, 4)
+    assert ((visits > 0).sum(3) <= 1).all()
+    chosen = (visits > 0).reshape(120, 3, 4).sum(0) / 120
+    assert np.abs(chosen - 0.25).max() < 5 * np.sqrt(3 / 16 / 120)
+    assert (visits[:, 0] != visits[:, 1]).any((1, 2)).mean() > 0.9
+
+
+def test_pairs_of_npgpd_hf_take_turns_and_share_the_first_state():
+    cmdp = random_process(4, 3, 2, 0.5)
+    visits = asked(cmdp, "state-action", 9, 0).visits  # trajectories of one step
+    assert visits[:, 0].argmax(1).tolist() == [0, 1, 2, 3, 4, 5, 0, 1, 2]
+    states = visits[:, 1].argmax(1) // 2
+    assert states.tolist() == [0, 0, 1, 1, 2, 2, 0, 0, 1]
+
+
+def test_answers_add_up_and_turns_go_on():
+    cmdp = random_process(5, 3, 2, 0.5)
+    first = asked(cmdp, "state-action", 4, 2, evaluators=8)
+    kept = [part.copy() for part in first]
+    both = asked(cmdp, "state-action", 3, 2, evaluators=5, seed=1, before=first)
+    for part, before in zip(first, kept, strict=True):
+        assert (part == before).all()
+    assert (both.visits[:4] == first.visits).all()
+    assert both.weights.tolist() == [8.0] * 4 + [5.0] * 3
+    assert both.steps.sum() == 7 * 2 * 3
+    assert ((both.shares * both.weights[:, None]) % 1 < 1e-9).all()
+    alone = asked(cmdp, "state-action", 1, 0, seed=1, before=asked(cmdp, "state-action", 4, 0))
+    assert alone.visits[4, 0].argmax() == 4
+
+
+def test_two_questions_leave_out_the_absolute_one():
+    """Of exact answers, which need no random words, the others stay the same."""
+    cmdp = random_process(6)
+    two, three = (asked(cmdp, "uniform", 1, 3, questions=count).shares for count in (2, 3))
+    assert (two == three[:, :2]).all()
