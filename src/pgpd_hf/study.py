@@ -132,6 +132,11 @@ def _drop(config, algorithm, folder):
     compared = config["comparison"]["methods"]
     for name in [name for name, it in compared.items() if it["algorithm"] == algorithm]:
         del compared[name]
+    told = config["comparison"]["statements"]
+    for name in [
+        name for name, it in told.items() if not {it["better"], it["than"]} <= {*compared}
+    ]:
+        del told[name]
     idle = [name for name, it in load_readings(config, folder).items() if readings.is_idle(it)]
     _remove(config, "claims.readings", idle)
     return f"left out, because the study has no {algorithm}: all that is about it"

@@ -30,12 +30,13 @@ BAD = {
     list: [*NUMBERS, 3, 2.5, True, None, *TEXTS, *SHAPES],
     dict: [*NUMBERS, 3, 2.5, True, None, *TEXTS, [], *SHAPES[1:]],
 }
+PHRASES = ["three", "; touch x", "$(touch x)", "`touch x`", "../..", "/etc/passwd", "a b"]
 # Where one of these could be meant.
 ALLOWED = {
     "study": ["three"],
     "evaluators": [None, 3],
     "perturbation": [2.5, 3],
-    "title": ["three", "; touch x", "$(touch x)", "`touch x`", "../..", "/etc/passwd", "a b"],
+    **dict.fromkeys(["title", "label", "source", "quote", "statement"], PHRASES),
     "threshold": [-1],
 }
 

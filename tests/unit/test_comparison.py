@@ -19,6 +19,7 @@ from pgpd_hf.studies import comparison, configuration
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+SCHEMA = study.load_schema(ROOT, "config")
 
 
 def entry(method, place=0):
@@ -176,8 +177,14 @@ def test_a_study_keeps_what_applies_to_it(own, dropped):
     left = set(settled["comparison"]["methods"])
     assert left == set(CONFIG["comparison"]["methods"]) - dropped
     assert bool(analysis.plan(settled)) == bool(tuning.plan(settled)) == bool(left)
-    analysis.check(settled, None)
+    analysis.check(settled, SCHEMA)
     assert bool(lines) == bool(dropped)
+
+
+def mine(algorithm, candidates, fixed=None):
+    """A comparison of one method."""
+    options = {"algorithm": algorithm, "most_answers": 1000, "candidates": candidates}
+    return {"methods": {"mine": options | {"fixed": fixed or {}}}, "statements": {}}
 
 
 @pytest.mark.parametrize(
@@ -186,12 +193,24 @@ def test_a_study_keeps_what_applies_to_it(own, dropped):
         ({"group": "none"}, "comparison.group: no group of instances 'none'"),
         ({"budgets": [3, 1]}, "comparison.budgets: increasing order"),
         (
-            {"methods": {"mine": {"algorithm": "zpg", "candidates": {"primal_step": [1]}}}},
+            mine("zpg", {"primal_step": [1]}),
             "comparison.methods.mine: candidates: dual_step expected",
         ),
         (
-            {"methods": {"mine": {"algorithm": "safe_rlhf", "candidates": {"margin": [1]}}}},
+            mine("safe_rlhf", {"margin": [1]}),
             "comparison.methods.mine: margin: no option of safe_rlhf",
+        ),
+        (
+            mine("safe_rlhf", {"ridge": [1, "much"]}),
+            "comparison.methods.mine.candidates.ridge: number expected",
+        ),
+        (
+            mine("safe_rlhf", {"ridge": [1]}, {"a": 1}),
+            "comparison.methods.mine.fixed: unknown key 'a'",
+        ),
+        (
+            {"statements": {"fast": {"better": "magic", "than": "zpg"}}},
+            "comparison.statements.fast.better: 'magic' is not one of the methods",
         ),
     ],
 )
@@ -199,7 +218,7 @@ def test_what_cannot_be_compared_is_named(change, message):
     config = copy.deepcopy(CONFIG)
     config["comparison"] |= change
     with pytest.raises(ValueError, match=f"^{message}"):
-        comparison.check(config)
+        comparison.check(config, SCHEMA)
 
 
 def test_figure_shows_every_method_and_the_limit():

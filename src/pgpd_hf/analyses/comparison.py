@@ -56,7 +56,7 @@ def plan(config):  # noqa: D103
 
 
 def check(config, schema):  # noqa: D103
-    comparison.check(config)
+    comparison.check(config, schema)
 
 
 def parameters(config):  # noqa: D103

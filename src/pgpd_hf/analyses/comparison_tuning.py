@@ -29,7 +29,7 @@ def plan(config):  # noqa: D103
 
 
 def check(config, schema):  # noqa: D103
-    comparison.check(config)
+    comparison.check(config, schema)
 
 
 def tabulate(runs):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.arguments import located
 from pgpd_hf.studies import configuration
+from pgpd_hf.support.validation import conform
 
 
 class Entry(NamedTuple):
@@ -185,13 +186,15 @@ def key(entry, budget):
     return f"{entry.method}, {entry.design}, {budget}"
 
 
-def check(config):
+def check(config, schema):
     """Refuse a comparison that cannot be run.
 
     Parameters
     ----------
     config : dict
         A study's configuration.
+    schema : dict
+        Its JSON Schema.
 
     Raises
     ------
@@ -206,7 +209,15 @@ def check(config):
         raise ValueError(
             f"comparison.group: the group {options['group']!r} has no instances for tuning"
         )
+    for name, told in options["statements"].items() if options["methods"] else ():
+        for side in ("better", "than"):
+            if told[side] not in options["methods"]:
+                raise ValueError(
+                    f"comparison.statements.{name}.{side}: {told[side]!r} is not one of the "
+                    f"methods, {', '.join(options['methods'])}"
+                )
     for entry in entries(config):
+        _check_arguments(entry, schema)
         with located(f"comparison.methods.{entry.method}"):
             kind = get_algorithm(entry.algorithm)
             given = {*entry.options["candidates"], *entry.options.get("fixed", {})}
@@ -214,6 +225,21 @@ def check(config):
             needed = {"evaluators", "primal_step", "dual_step"} if kind.has_steps else set()
             for name in sorted(needed - given):
                 raise ValueError(f"candidates: {name} expected, since the method makes steps")
+
+
+def _check_arguments(entry, schema):
+    """Hold arguments of runs against what an algorithm's entry of a study may have."""
+    known = schema["properties"]["algorithms"]["additionalProperties"]["properties"]
+    people = schema["$defs"]["crowds"]["items"] | {"type": "integer"}
+    known = known | {"evaluators": people}
+    fixed = {name: [value] for name, value in entry.options.get("fixed", {}).items()}
+    for part, arguments in (("candidates", entry.options["candidates"]), ("fixed", fixed)):
+        key = f"comparison.methods.{entry.method}.{part}"
+        for name, values in arguments.items():
+            if name not in known:
+                raise ValueError(f"{key}: unknown key {name!r}; allowed are {', '.join(known)}")
+            for value in values:
+                conform(value, known[name] | {"$defs": schema["$defs"]}, f"{key}.{name}")
 
 
 def _setting(config, entry):
