@@ -2,7 +2,7 @@
 
 The study runs from scratch in a copy of the project, in a temporary folder. `--write` runs the
 default study, and writes its part of the reference instead of comparing with it. `--full` adds
-verdicts and theory to either. All other options are Snakemake's.
+verdicts, theory and the comparison to either. All other options are Snakemake's.
 """
 
 import argparse
@@ -25,7 +25,7 @@ REFERENCE = ROOT / "reference"
 FOLDERS = ("config", "notebooks", "profiles", "src", "workflow")
 SAMPLE = ("sample",)  # targets of the workflow
 DEFAULT = (*SAMPLE, "all")
-FULL = (*DEFAULT, "claims", "theory")
+FULL = (*DEFAULT, "claims", "theory", "compare")
 # Studies that infer N and confirm the verdicts, with the target of each.
 BESIDE = {"pilot": "verdict_table", "inference": "infer", "confirmation": "verdict_table"}
 # The races of the study itself, which results otherwise take from the record.
@@ -36,6 +36,7 @@ MAKE = {
     "all": "make figures",
     "claims": "make claims",
     "theory": "make theory",
+    "compare": "make compare",
     "infer": "make infer",
     "environments": "make environments",
 }
@@ -113,7 +114,7 @@ def show(sections):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="with verdicts and theory")
+    parser.add_argument("--full", action="store_true", help="with verdicts, theory and comparison")
     parser.add_argument("--write", action="store_true", help="write the reference")
     arguments, options = parser.parse_known_args()
 

@@ -89,7 +89,7 @@ def test_rows_are_the_iterates_and_their_exact_values(cmdp, name):
             )
 
 
-@every_algorithm
+@pytest.mark.parametrize("name", [name for name in ALGORITHMS if ALGORITHMS[name].has_steps])
 @pytest.mark.parametrize("checkpoints", [[0], [700], [3, 699], [0, 1, 511, 512, 513, 700]])
 def test_running_means_include_iterates_between_checkpoints(cmdp, name, checkpoints):
     options = {**OPTIONS, "iterations": 700}

@@ -46,6 +46,12 @@ LONG = {
         ]
         for name in ("lengths", "first_lengths", "seen")
     },
+    "comparison.csv": ["units,method,design,budget,gap", "20 seeds,zpg,its own,1000,0.25"],
+    "comparison_answers.csv": [
+        "units,method,design,target,answers",
+        "20 seeds,zpg,its own,0.05,5000.0",
+    ],
+    "comparison_verdicts.csv": ["claim,unit,difference,verdict", "cheap,seeds,0.5,contradicted"],
     "../pilot/verdicts_power.csv": ["reading,claim,power", "unit,falls,0.75"],
     "../inference/inferred.csv": ["pairs,score", "1,24"],
     "../inference/verdicts.csv": ["reading,claim,verdict,low", "N = 2,falls,reproduced,0.5"],
@@ -492,7 +498,9 @@ def test_long_tables_of_the_reference_are_written_only_in_full(repository, comma
     names = [f"{NAMES[name]}.csv" for name in names]
     before = {name: (study.reference / name).read_bytes() for name in names}
     targets = command("--write", *["--full"] * full)
-    assert targets == (("sample", "all", "claims", "theory") if full else ("sample", "all"))
+    assert targets == (
+        ("sample", "all", "claims", "theory", "compare") if full else ("sample", "all")
+    )
     written = {name for name in names if (study.reference / name).read_bytes() != before[name]}
     others = ("infer", "environments")
     beside = {f"{table.name}.csv" for table in tables.TABLES if table.target in others}
@@ -508,7 +516,7 @@ def answers(output, heading):
 
 
 def test_only_the_full_verification_runs_what_is_long(repository, command, capsys):
-    assert command("--full") == ("sample", "all", "claims", "theory")
+    assert command("--full") == ("sample", "all", "claims", "theory", "compare")
     again = answers(capsys.readouterr().out, "Run again")
     assert again == {table.name: "yes" for table in tables.TABLES} | {"races": "yes"}
     for name in LONG:

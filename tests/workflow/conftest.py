@@ -23,7 +23,7 @@ def finished_and_loaded(tmp_path_factory):
     shutil.copy(Path(__file__).with_name("loading.py"), watching)
     notes = project.folder / "loaded"
     notes.mkdir()
-    command = project.workflow("--cores", "2", "all", "claims", "theory", "grid")
+    command = project.workflow("--cores", "2", "all", "claims", "theory", "compare", "grid")
     code, output = project.call(offline.cut_off(command))
     assert code == 0, output
     processes = {path.stem: json.loads(path.read_text()) for path in notes.glob("*.json")}

@@ -85,7 +85,7 @@ def test_everything_again_gives_the_same_bytes(finished, fresh, tmp_path_factory
         (fresh.folder / "config/blocks.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
         options = {"configfile": "config/blocks.yaml"}
     cores = "1" if change == "one core" else "2"
-    targets = ["all", "theory", "grid", "claims_notebook"]
+    targets = ["all", "theory", "compare", "grid", "claims_notebook"]
     code, output = fresh.snakemake(*targets, "--cores", cores, **options)
     assert code == 0, output
     assert differing(finished[0], fresh) == []

@@ -127,6 +127,9 @@ TABLES = [
         ("effects_means", "effects_means.csv", "sweep algorithm curve value metric", "theory"),
         ("schedules", "schedules.csv", "algorithm schedule metric", "theory"),
         ("schedules_means", "schedules_means.csv", "algorithm schedule iteration", "theory"),
+        ("comparison", "comparison.csv", "units method design budget", "compare"),
+        ("comparison_answers", "comparison_answers.csv", "units method design target", "compare"),
+        ("comparison_verdicts", "comparison_verdicts.csv", "claim unit", "compare"),
         # Of studies that stand beside the default one.
         ("power", "../pilot/verdicts_power.csv", "reading claim", "infer"),
         ("inference", "../inference/inferred.csv", "pairs", "infer"),
