@@ -209,6 +209,35 @@ def test_contradicted_statements_are_in_the_readme():
     says("README", "fewer people and shorter trajectories first", "three of the four rates")
 
 
+def test_readme_says_what_an_answer_buys():
+    needed = table("comparison_answers").query("target == 0.02 and units == '20 seeds'")
+    by_method = needed.groupby("method")["answers"].min()
+    assert (by_method["npgpd_hf"], by_method["safe_rlhf"]) == (1e7, 3e5)
+    says("README", "a thirtieth of NPGPD-HF's answers: 3·10⁵, not 10⁷, for a priced gap of 0.02")
+    verdict = table("comparison_verdicts").set_index("claim")["verdict"]
+    assert verdict["without-reward-inference"] == "contradicted"
+    limited = table("comparison").query("units == '50 instances' and budget == 1000000")
+    assert (
+        limited["priced_gap"].idxmin()
+        == limited["priced_gap"][limited["design"] == "deterministic"].idxmin()
+    )
+    says("README", "infer them from pairs of random deterministic policies")
+
+
+def test_readme_says_what_holds_elsewhere():
+    verdicts = table("environments").query("verdict == 'reproduced'")["study"].value_counts()
+    counts = [
+        verdicts.get(f"{it}", 0)
+        for it in ("ding", "cliff-walking", "media-streaming", "frozen-lake")
+    ]
+    says(
+        "README",
+        "{} (Ding et al.), {} (CliffWalking), {} (media streaming), {} (FrozenLake)".format(
+            *counts
+        ),
+    )
+
+
 def test_one_step_in_81_changes_no_step_size_and_no_verdict_for_another():
     """A trajectory of 80 steps in place of 81: estimates differ by their noise at most."""
     for algorithm in ("npgpd_hf", "zpgpd_hf"):

@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-article/bin/python"
+FIGURES = ("figure1", "pairs", "comparison")
 NAMES = r"Theorems? \d'?|step \d\.\d+"  # of statements, which are no results
 READ = """
 import sys
@@ -75,7 +76,7 @@ def copy(tmp_path):
     """What the article is made of, in a folder of its own."""
     for name in ("article", "reference"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    for name in ("figures/figure1.pdf", "figures/pairs.pdf", "config/config.yaml"):
+    for name in (*(f"figures/{it}.pdf" for it in FIGURES), "config/config.yaml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
