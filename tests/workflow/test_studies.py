@@ -284,12 +284,14 @@ def test_environment_may_be_changed(environment):
     assert config["sweeps"] == CONFIG["sweeps"]
     assert config["grid"] == CONFIG["grid"]
     names = ", ".join(f"environment.{key}" for key in environment)
+    compared = ", ".join(CONFIG["comparison"]["methods"])
     assert len(lines) == (2 if unreadable else 1)
     assert lines[:1] == [
         f"left out, because chosen for another environment, of which {names} differs: "
         "bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
         "unit-binding-ten-pairs, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
-        "small, large. To have them, say in the study's own file what they shall be: the "
+        f"small, large; comparison.methods: {compared}. To have them, say in the study's own file "
+        "what they shall be: the "
         "environment of a setting, the list of readings, the numbers of a group"
     ]
 
