@@ -266,7 +266,12 @@ def test_every_reading_can_be_run():
 
 def test_an_environment_is_solved_once_however_many_readings_have_it(monkeypatch):
     solved = []
-    monkeypatch.setattr(configuration, "solve", lambda cmdp: solved.append(cmdp) or solve(cmdp))
+
+    def count(*arguments):
+        solved.append(arguments)
+        return solve(*arguments)
+
+    monkeypatch.setattr(configuration, "solve", count)
     configuration._optimum.cache_clear()
     configuration._build.cache_clear()
     overlays = [{}, {"horizon": 20}, {"environment": {"instance": 3}}, {"link": "probit"}]

@@ -367,7 +367,7 @@ def test_template_is_refused(fresh):
             "not YAML: line 1: could not determine a",
         ),
         (b"__use_yte__: true\nstudy: ?__import__('os').mkdir('pwned')", "a template (__use_yte__)"),
-        (b"study: [a", "not YAML: line 1: did not find expected ',' or ']'"),
+        (b"study: [a", "not YAML: line 2: did not find expected ',' or ']'"),
         (
             b"study: x\nmore:\n\tseeds: 3",
             "not YAML: line 3: found character that cannot start any token",

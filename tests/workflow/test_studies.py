@@ -72,7 +72,8 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
         "left out, because the CMDP in mine.npz is one, and there is nothing to draw others from: "
         "bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
         "unit-binding-ten-pairs, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
-        "small, large; sweeps: states, actions; grid.algorithms: npgpd_hf, zpgpd_hf"
+        f"small, large; comparison.methods: {', '.join(CONFIG['comparison']['methods'])}; "
+        "sweeps: states, actions; grid.algorithms: npgpd_hf, zpgpd_hf"
     ]
 
 
