@@ -17,7 +17,7 @@ import yaml
 
 from pgpd_hf import summaries, sweeps
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.cases import run_cases, with_steps
+from pgpd_hf.cases import STEPS, run_cases, with_steps
 from pgpd_hf.claims import report, verdict_at
 from pgpd_hf.core import optima
 from pgpd_hf.statistics import difference_interval
@@ -89,7 +89,7 @@ def verdict(row, promised):
 def steps(algorithm):
     """Step sizes that the calibration of the study chose."""
     chosen = table("steps").query("algorithm == @algorithm").set_index("entry")["value"]
-    return chosen["primal_step"], chosen["dual_step"]
+    return {name: chosen[name] for name in STEPS}
 
 
 def setting(algorithm):

@@ -58,7 +58,7 @@ def test_instance_is_run_with_its_steps_and_its_streams():
     config["algorithms"]["npgpd_hf"]["iterations"] = 40
     config["evaluators"] = [None]
     (_, (case,)) = instances.plan(config)["small/npgpd_hf"][1]
-    found = run_cases([case], None, (0.3, 0.1))
+    found = run_cases([case], None, {"primal_step": 0.3, "dual_step": 0.1})
     expected = run(
         random_cmdp(4, 3, 6, threshold=0.55),
         "npgpd_hf",
