@@ -165,8 +165,9 @@ def modules_of(wildcards):
 
 
 def algorithms_of(name):
-    """Algorithms that an analysis runs."""
-    return sorted({part.rpartition("/")[2] for part in PLANS[name]})
+    """Algorithms that an analysis runs, if its notebook asks for them by name."""
+    asks = getattr(ANALYSES[name], "NAMES_ALGORITHMS", True)
+    return sorted({part.rpartition("/")[2] for part in PLANS[name]}) if asks else []
 
 
 def algorithm_of(wildcards):

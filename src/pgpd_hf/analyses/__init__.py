@@ -14,7 +14,8 @@ A file of this folder is an analysis. It has
   notebook, notebooks/NAME.ipynb, which gets `results` (the folder), `runs` (the files) and what
   `parameters(config)` says; an analysis without a notebook has `tabulate(runs)` instead, which
   gives the tables by name;
-* `PICTURES`, if its notebook writes some into the folder `figures`: their names, with titles.
+* `PICTURES`, if its notebook writes some into the folder `figures`: their names, with titles;
+* `NAMES_ALGORITHMS = False`, if its notebook does not ask for the algorithms by name.
 """
 
 import importlib

@@ -22,6 +22,7 @@ TABLES = {
     "comparison_verdicts": "Verdicts of the comparison (table)",
 }
 PICTURES = {"comparison": "What an answer buys"}
+NAMES_ALGORITHMS = False
 SAFE = 0.02  # a violation that is tolerated
 TARGETS = (0.05, 0.02, 0.01)  # priced gaps
 TEST_LEVEL = 0.01  # of one-sided tests of statements, in either direction
