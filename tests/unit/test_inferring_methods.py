@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 from pgpd_hf import CMDP, run, solve
 from pgpd_hf.algorithms.safe_rlhf import frequencies
+from pgpd_hf.core.questions import DESIGNS
 
 INFERRING = ("safe_rlhf", "pessimistic_safe_rlhf")
 
@@ -61,9 +62,9 @@ def test_row_t_is_the_fit_to_the_answers_of_t_rounds(name):
     words, normals = randomness(algorithm, 3, 2)
     state = algorithm.initial_state()
     *_, both = algorithm.advance(state, words, normals)
-    assert both.shares.shape == (60, 3)
+    assert both.answers.shares.shape == (60, 3)
     _, _, first = algorithm.advance(state, words[:1], normals[:1])
-    assert (both.shares[:30] == first.shares).all()
+    assert (both.answers.shares[:30] == first.answers.shares).all()
     # From another start, the same maximum is found.
     other = first._replace(reward=first.reward + 0.3, utility=first.utility - 0.2)
     *_, again = algorithm.advance(other, words[1:], normals[1:])
@@ -96,13 +97,13 @@ def test_pessimism_is_safer_than_the_plug_in():
 
 
 def test_a_design_that_identifies_nothing_leaves_the_prior():
-    """With one action per state and one state, all pairs are equal."""
-    cmdp = CMDP(np.ones((1, 2, 1)), [[0.2, 0.9]], [[0.5, 0.5]], [1.0], 0.0, 0.3)
-    state = fitted("safe_rlhf", cmdp, pairs=1, horizon=0, design="state-action", evaluators=3)
-    difference = state.visits[0, 0] - state.visits[0, 1]
-    if not difference.any():
-        assert (state.reward == 0.5).all()
-    assert np.isfinite(state.theta).all()
+    """With one state and one action all pairs are equal."""
+    cmdp = CMDP([[[1.0]]], [[0.2]], [[0.5]], [1.0], 0.0, 0.3)
+    for design in DESIGNS:
+        state = fitted("safe_rlhf", cmdp, pairs=3, horizon=0, design=design, evaluators=3)
+        assert not (state.answers.visits[:, 0] - state.answers.visits[:, 1]).any()
+        assert state.reward.item() == 0.5  # the middle of the range, whatever people say
+        assert state.theta.item() == 1
 
 
 @pytest.mark.parametrize(

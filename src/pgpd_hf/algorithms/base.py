@@ -627,6 +627,8 @@ def require_explicit_state(algorithm, words, normals, initial_policy=None):
 
 
 def _same(ours, theirs):
-    """Whether two results of `advance` have the same bits."""
-    pairs = zip((*ours[:2], *ours[2]), (*theirs[:2], *theirs[2]), strict=True)
-    return all(np.array_equal(one, other, equal_nan=True) for one, other in pairs)
+    """Whether two results of `advance`, or two states, have the same bits."""
+    return all(
+        _same(one, other) if isinstance(one, tuple) else np.array_equal(one, other, equal_nan=True)
+        for one, other in zip(ours, theirs, strict=True)
+    )

@@ -16,14 +16,14 @@ class PessimisticSafeRLHF(SafeRLHF):
     label = "Pessimistic safe RLHF"
     options = (*SafeRLHF.options, "pessimism", "margin")
 
-    def solve(self, cmdp, state, answers):  # noqa: D102
-        comparisons = reward_questions(answers)
-        both = utility_questions(answers, cmdp.threshold)
+    def solve(self, cmdp, state):  # noqa: D102
+        comparisons = reward_questions(state.answers)
+        both = utility_questions(state.answers, cmdp.threshold)
         return pessimistic(
             cmdp,
             (state.reward, self.information(comparisons, state.reward)),
             (state.utility, self.information(both, state.utility)),
             self.setting.pessimism,
             self.setting.margin,
-            answers.visits.mean((0, 1)).reshape(state.theta.shape),
+            state.answers.visits.mean((0, 1)).reshape(state.theta.shape),
         )

@@ -29,8 +29,8 @@ class Fit(NamedTuple):
     ----------
     theta, multiplier, iteration
         As of :class:`~pgpd_hf.algorithms.State`; the parameter is the policy.
-    visits, shares, weights, steps
-        As of :class:`~pgpd_hf.core.questions.Answers`.
+    answers : Answers
+        All answers so far.
     reward, utility : ndarray, float64, shape (S, A)
         Estimates of :math:`r` and :math:`g`; comparisons leave a constant of the reward open.
     """
@@ -38,10 +38,7 @@ class Fit(NamedTuple):
     theta: np.ndarray
     multiplier: float
     iteration: int
-    visits: np.ndarray
-    shares: np.ndarray
-    weights: np.ndarray
-    steps: np.ndarray
+    answers: Answers
     reward: np.ndarray
     utility: np.ndarray
 
@@ -69,25 +66,20 @@ class SafeRLHF(Algorithm):
     def initial_state(self, initial_policy=None):  # noqa: D102
         start = super().initial_state(initial_policy)
         middle = self.center.reshape(start.theta.shape)
-        return Fit(*start, *no_answers(*start.theta.shape, 3), middle, middle)
+        return Fit(*start, no_answers(*start.theta.shape, 3), middle, middle)
 
     def update(self, state, policy, words, normals):  # noqa: D102
-        answers = ask_about(
-            self.simulator,
-            self.setting.design,
-            self.cmdp.actions,
-            words,
-            Answers(state.visits, state.shares, state.weights, state.steps),
-        )
-        state = state._replace(**answers._asdict())
+        design, actions = self.setting.design, self.cmdp.actions
+        answers = ask_about(self.simulator, design, actions, words, state.answers)
         state = state._replace(
+            answers=answers,
             reward=self.fit(reward_questions(answers), state.reward),
             utility=self.fit(utility_questions(answers, self.cmdp.threshold), state.utility),
         )
         cmdp = self.cmdp
         if self.setting.transitions == "estimated":
             cmdp = replace(cmdp, transition=frequencies(answers.steps))
-        policy, multiplier = self.solve(cmdp, state, answers)
+        policy, multiplier = self.solve(cmdp, state)
         return state._replace(theta=policy, multiplier=min(multiplier, self.multiplier_bound))
 
     def fit(self, questions, start):
@@ -136,7 +128,7 @@ class SafeRLHF(Algorithm):
         features, offsets, _, weights = questions
         return information(features, offsets, weights, self.link, estimate.ravel(), self.ridge)
 
-    def solve(self, cmdp, state, answers):
+    def solve(self, cmdp, state):
         """Choose the policy, given the estimates.
 
         Parameters
@@ -144,9 +136,7 @@ class SafeRLHF(Algorithm):
         cmdp : CMDP
             The CMDP, with estimated transitions if they are not known.
         state : Fit
-            Holds the estimates.
-        answers : Answers
-            What they come from.
+            Holds the estimates, and the answers that they come from.
 
         Returns
         -------

@@ -38,8 +38,8 @@ class Preferred(NamedTuple):
     ----------
     theta, multiplier, iteration
         As of :class:`~pgpd_hf.algorithms.State`; the multiplier stays zero.
-    visits, shares, weights, steps
-        As of :class:`~pgpd_hf.core.questions.Answers`.
+    answers : Answers
+        All answers so far.
     logits : ndarray, float64, shape (2, S, A)
         Of the policies that are fitted to reward and to utility.
     """
@@ -47,10 +47,7 @@ class Preferred(NamedTuple):
     theta: np.ndarray
     multiplier: float
     iteration: int
-    visits: np.ndarray
-    shares: np.ndarray
-    weights: np.ndarray
-    steps: np.ndarray
+    answers: Answers
     logits: np.ndarray
 
 
@@ -75,12 +72,11 @@ class TrajectoryDPO(Algorithm):
     def initial_state(self, initial_policy=None):  # noqa: D102
         start = super().initial_state(initial_policy)
         shape = start.theta.shape
-        return Preferred(*start, *no_answers(*shape, 2), np.zeros((2, *shape)))
+        return Preferred(*start, no_answers(*shape, 2), np.zeros((2, *shape)))
 
     def update(self, state, policy, words, normals):  # noqa: D102
-        before = Answers(state.visits, state.shares, state.weights, state.steps)
-        actions = self.cmdp.actions
-        answers = ask_about(self.simulator, self.setting.design, actions, words, before)
+        design, actions = self.setting.design, self.cmdp.actions
+        answers = ask_about(self.simulator, design, actions, words, state.answers)
         differences = answers.visits[:, 0] - answers.visits[:, 1]
         logits = np.stack(
             [
@@ -89,7 +85,7 @@ class TrajectoryDPO(Algorithm):
             ]
         )
         theta = logits[0] + self.setting.utility_weight * logits[1]
-        return state._replace(theta=theta, logits=logits, **answers._asdict())
+        return state._replace(theta=theta, logits=logits, answers=answers)
 
     def fit(self, differences, shares, weights, start):
         """Fit a policy to comparisons.
