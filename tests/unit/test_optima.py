@@ -8,6 +8,7 @@ from reference import deterministic_policies, random_policies, random_process
 from scipy.optimize import linprog
 
 from pgpd_hf import CMDP, random_cmdp, solve, solve_unconstrained
+from pgpd_hf.core import optima
 from pgpd_hf.core.optima import METHODS, maximize, utility_span
 
 # How far the threshold lies between the utility of the unconstrained optimum and the largest one.
@@ -258,3 +259,10 @@ def test_utility_span_is_over_all_policies():
     cmdp = random_cmdp(states=3, actions=2, instance=4)
     values = [float(cmdp.evaluate(policy)[1]) for policy in deterministic_policies(cmdp)]
     assert utility_span(cmdp) == pytest.approx(max(values) - min(values), abs=1e-12)
+
+
+def test_linear_program_without_a_solution_is_named(monkeypatch):
+    """Where the safest policy's slack is below what the solver can tell."""
+    monkeypatch.setattr(optima, "best_for", lambda *_: None)
+    with pytest.raises(ValueError, match=r"^threshold: 0.55: linear program failed: infeasible$"):
+        solve(random_cmdp())

@@ -92,6 +92,8 @@ def solve(cmdp, method="linear_program"):
     safest, slack = find_safest(cmdp)
     if method == "linear_program":
         found = best_for(cmdp, cmdp.reward, cmdp.utility)
+        if found is None:  # the slack is within the tolerance of the solver
+            raise ValueError(f"threshold: {cmdp.threshold}: linear program failed: infeasible")
     else:
         found = _dual(cmdp, safest)
     return _optimum(cmdp, *found, slack, method)
@@ -267,8 +269,8 @@ def maximize(cmdp, signal):
     everywhere = np.arange(cmdp.states)
     actions = signal.argmax(1)
     while True:
-        flow = np.eye(cmdp.states) - cmdp.discount * cmdp.transition[everywhere, actions]
-        values = np.linalg.solve(flow, signal[everywhere, actions])
+        system = np.eye(cmdp.states) - cmdp.discount * cmdp.transition[everywhere, actions]
+        values = np.linalg.solve(system, signal[everywhere, actions])
         action_values = signal + cmdp.discount * cmdp.transition @ values  # (S, A)
         best = action_values.max(1)
         better = best > action_values[everywhere, actions] + rounding
