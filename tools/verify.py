@@ -28,8 +28,8 @@ DEFAULT = (*SAMPLE, "all")
 FULL = (*DEFAULT, "claims", "theory", "compare")
 # Studies that infer N and confirm the verdicts, with the target of each.
 BESIDE = {"pilot": "verdict_table", "inference": "infer", "confirmation": "verdict_table"}
-# The races of the study itself, which results otherwise take from the record.
 ENVIRONMENTS = sorted((ROOT / "config/environments").glob("*.yaml"))
+# The races of the study itself, which results otherwise take from the record.
 RACES = [f"results/races/calibration/{name}.csv" for name in ("npgpd_hf", "zpgpd_hf")]
 RACED = ("--configfile", "config/races.yaml")
 MAKE = {
@@ -67,7 +67,8 @@ def compare(folder, results, figures, targets, exact):
 
     Returns, by heading and by what was compared, lines that differ, or why nothing was compared.
     """
-    made = (*targets, "infer", "environments") if targets == FULL else targets
+    beside = targets == FULL and results.name == "paper"  # studies beside the default one
+    made = (*targets, "infer", "environments") if beside else targets
     again = [table for table in TABLES if table.target in made]
     run = checks.check_tables(REFERENCE, folder / results, again, exact)
     there = checks.check_tables(REFERENCE, ROOT / results, TABLES, exact, partial=True)
@@ -76,12 +77,11 @@ def compare(folder, results, figures, targets, exact):
     if raced.exists():
         run["races"] = checks.check_races(ROOT / SCORES, raced, exact)
     if targets == FULL:
-        inferred, others = (
-            folder / f"results/{it}/figures" for it in ("inference", "environments")
-        )
         drawn["the study"] = checks.check_figures(folder / figures, ROOT / figures, exact)
-        drawn["the inference"] = checks.check_figures(inferred, ROOT / figures, exact)
-        drawn["environments"] = checks.check_figures(others, ROOT / figures, exact)
+    if beside:
+        for name in ("inference", "environments"):
+            place = folder / f"results/{name}/figures"
+            drawn[f"results/{name}"] = checks.check_figures(place, ROOT / figures, exact)
     skipped = {
         table.name: f"run `{MAKE[table.target]}` or `make verify FULL=1`"
         for table in TABLES

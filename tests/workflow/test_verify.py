@@ -140,6 +140,9 @@ def test_whole_study_agrees_and_writes_the_same_reference(verified):
     code, output = verified.verify("--full")
     assert code == 0, output
     assert {"the study", "rates", "claims", "verdicts", "effects"} <= set(answers(output))
+    for table in TABLES:
+        if table.target in BESIDE:  # which the default study has alone
+            (verified.reference / f"{table.name}.csv").unlink()
     before = {path.name: path.read_bytes() for path in verified.reference.iterdir()}
     shutil.rmtree(verified.reference)
     code, output = verified.verify("--write", "--full")
