@@ -50,6 +50,8 @@ def run(
     dual_step=None,
     multiplier_bound=None,
     link="logistic",
+    true_link=None,
+    random_answers=0.0,
     estimator="plug-in",
     perturbation=None,
     directions="sphere",
@@ -99,7 +101,11 @@ def run(
     multiplier_bound : float, optional
         Upper end of :math:`\Lambda`; by default :math:`2/((1-\gamma)\xi)`.
     link : str
-        A key of :data:`pgpd_hf.LINKS`.
+        The link by which people are assumed to vote, a key of :data:`pgpd_hf.LINKS`.
+    true_link : str, optional
+        The link by which they vote; by default the same.
+    random_answers : float
+        In [0, 1], the share of answers that they give at random.
     estimator : {"plug-in", "unbiased"}
         How differences are estimated from votes, by algorithms that ask for them: by the inverse
         link of the clipped frequency, as printed, or without bias
@@ -174,6 +180,8 @@ def run(
         "dual_step": dual_step,
         "multiplier_bound": multiplier_bound,
         "link": link,
+        "true_link": true_link,
+        "random_answers": random_answers,
         "estimator": estimator,
         "perturbation": perturbation,
         "directions": directions,

@@ -132,6 +132,9 @@ def _drop(config, algorithm, folder):
     compared = config["comparison"]["methods"]
     for name in [name for name, it in compared.items() if it["algorithm"] == algorithm]:
         del compared[name]
+    sides = config["comparison"]["misspecification"]
+    for side in ("skipping", "inferring"):
+        sides[side] = [name for name in sides[side] if name in compared]
     told = config["comparison"]["statements"]
     for name in [
         name for name, it in told.items() if not {it["better"], it["than"]} <= {*compared}

@@ -151,12 +151,15 @@ def votes(evaluators, chance, word):
     return favourable if chance < 1 else evaluators
 
 
-def answer(link, bound, evaluators, difference, word, estimator="plug-in"):
+def answer(
+    link, bound, evaluators, difference, word, estimator="plug-in", true_link=None, random_answers=0
+):
     """Lines 8-12, 15-17 and 19-20 of Algorithm 1: votes, clipped frequency, inverse link."""
     if evaluators is None:
         return difference
     sigma = DISTRIBUTIONS[link]
-    favourable = votes(evaluators, sigma.cdf(difference), word)
+    chance = DISTRIBUTIONS[true_link or link].cdf(difference)
+    favourable = votes(evaluators, (1 - random_answers) * chance + random_answers / 2, word)
     if estimator == "unbiased":
         return unbiased_answer(bound, evaluators, favourable)
     frequency = favourable / evaluators
@@ -214,7 +217,14 @@ def estimate_npgpd_hf(cmdp, setting, theta, words, normals):
 
     def ask(difference):
         return answer(
-            setting.link, bound, setting.evaluators, difference, next(questions), setting.estimator
+            setting.link,
+            bound,
+            setting.evaluators,
+            difference,
+            next(questions),
+            setting.estimator,
+            setting.true_link,
+            setting.random_answers,
         )
 
     estimates = np.zeros((2, states, actions))
@@ -253,7 +263,14 @@ def estimate_zpgpd_hf(cmdp, setting, theta, words, normals):
 
     def ask(difference):
         return answer(
-            setting.link, bound, setting.evaluators, difference, next(questions), setting.estimator
+            setting.link,
+            bound,
+            setting.evaluators,
+            difference,
+            next(questions),
+            setting.estimator,
+            setting.true_link,
+            setting.random_answers,
         )
 
     slopes, excess = np.zeros(2), 0.0

@@ -120,6 +120,8 @@ def options_of(name):
     ]
     other = {"evaluators": 16, "pairs": 3, "horizon": 5}
     listed += [{**other, "link": link} for link in LINKS if link != "logistic"]
+    listed += [{**other, "link": "probit", "true_link": "cauchy"}]
+    listed += [{**other, "random_answers": 0.4}]
     return listed + [
         {**other, "evaluators": evaluators, "estimator": "unbiased"} for evaluators in (8, 40, None)
     ]

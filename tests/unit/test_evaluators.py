@@ -13,6 +13,7 @@ from scipy import stats
 
 from pgpd_hf.core.evaluators import (
     ask,
+    chance_of_vote,
     count_votes,
     feedback_bias_bound,
     make_evaluators,
@@ -322,3 +323,16 @@ def test_link_without_series_is_refused():
 def test_number_of_evaluators_without_a_table_is_refused(size, estimator):
     with pytest.raises(ValueError, match=r"^evaluators: an integer of at "):
         make_evaluators(size, LINKS["logistic"], 1.0, estimator)
+
+
+@pytest.mark.parametrize("true_link", LINKS)
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_people_may_vote_otherwise_than_assumed(true_link, share):
+    """The mean answer is a binomial sum, with their chances and the logistic table."""
+    people = {"true_link": true_link, "random_answers": share}
+    evaluators = make_evaluators(16, LINKS["logistic"], 2.0, **people)
+    assert (evaluators.estimate == table_of(16, "logistic", 2.0).estimate).all()
+    chance = (1 - share) * DISTRIBUTIONS[true_link].cdf(0.7) + share / 2
+    assert chance_of_vote(evaluators, 0.7) == pytest.approx(chance, rel=1e-14)
+    expected = stats.binom.pmf(np.arange(17), 16, chance) @ evaluators.estimate
+    assert_mean(all_answers(evaluators, 0.7, random_words(16, 20_000)), expected)

@@ -139,7 +139,7 @@ def test_shown_figure_has_its_words_and_is_closed(monkeypatch):
 def test_logarithmic_axis_has_plain_numbers(limits, expected):
     axes = style.plt.figure().gca()
     axes.set(yscale="log", ylim=limits)
-    style.plain_decades(axes)
+    style.plain_decades(axes.yaxis)
     ticks = [tick for tick in axes.get_yticks() if limits[0] <= tick <= limits[1]]
     assert ticks == pytest.approx(expected)
 

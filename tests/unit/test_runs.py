@@ -296,6 +296,8 @@ BAD = [
     ("multiplier_bound", [-1, np.nan, np.inf, "2"]),
     ("perturbation", [0, -0.1, np.nan, np.inf, False]),
     ("link", ["logit", None, 1, ["probit"]]),
+    ("true_link", ["logit", 1, ["probit"]]),
+    ("random_answers", [-0.1, 1.1, np.nan, "1", None, True]),
     ("directions", ["ball", None, 0]),
     ("estimator", ["printed", None, 0, ["unbiased"]]),
     ("parameterization", ["linear", 0, ["direct"], "direct"]),
@@ -312,6 +314,14 @@ BAD = [
 def test_bad_argument_is_named(cmdp, name, value):
     with pytest.raises(ValueError, match=rf"^{name}(\[\d+\])?: "):
         run(cmdp, "npgpd_hf", **{**OPTIONS, name: value})
+
+
+@pytest.mark.parametrize("people", [{"true_link": "probit"}, {"random_answers": 0.1}])
+def test_infinitely_many_vote_as_assumed(cmdp, people):
+    with pytest.raises(
+        ValueError, match=r"^evaluators: an integer expected, since infinitely many"
+    ):
+        run(cmdp, "npgpd_hf", **{**OPTIONS, "evaluators": None, **people})
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", None, 1, "NPGPD_HF"])

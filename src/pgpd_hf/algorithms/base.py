@@ -110,7 +110,11 @@ class Setting:
     multiplier_bound : float or None
         Upper end of :math:`\Lambda`; None for the paper's :math:`2/((1-\gamma)\xi)`.
     link : str
-        Name of the link function of all three questions.
+        Name of the link function of all three questions that the algorithm assumes.
+    true_link : str or None
+        Name of the one by which people vote; None for `link`.
+    random_answers : float
+        Share of answers that are given at random, in [0, 1].
     estimator : {"plug-in", "unbiased"}
         How differences are estimated from votes: as printed, or without bias
         (:func:`~pgpd_hf.core.evaluators.unbiased_estimates`).
@@ -160,6 +164,8 @@ class Setting:
     dual_step: float | None = None
     multiplier_bound: float | None = None
     link: str = "logistic"
+    true_link: str | None = None
+    random_answers: float = 0.0
     estimator: str = "plug-in"
     perturbation: float | None = None
     directions: str = "sphere"
@@ -190,6 +196,7 @@ class Setting:
                 raise ValueError(f"{name}: a {least} number expected, got {shown(value)}")
             object.__setattr__(self, name, number)
         links.get_link(self.link)
+        self._check_people()
         require_one_of("estimator", self.estimator, ESTIMATORS)
         require_one_of("directions", self.directions, DIRECTIONS)
         require_one_of("design", self.design, DESIGNS)
@@ -197,6 +204,19 @@ class Setting:
         if self.parameterization is not None:
             known = policies.PARAMETERIZATIONS
             require_one_of("parameterization", self.parameterization, known)
+
+    def _check_people(self):
+        if self.true_link is not None:
+            require_one_of("true_link", self.true_link, links.LINKS)
+        share = require_number("random_answers", self.random_answers)
+        if not 0 <= share <= 1:
+            raise ValueError(f"random_answers: a number in [0, 1] expected, got {shown(share)}")
+        object.__setattr__(self, "random_answers", share)
+        if self.evaluators is None and (share or self.true_link not in (None, self.link)):
+            raise ValueError(
+                "evaluators: an integer expected, since infinitely many answer with the difference "
+                "itself, whatever true_link and random_answers are"
+            )
 
 
 class State(NamedTuple):

@@ -45,13 +45,13 @@ def plan(config):  # noqa: D103
     numbers, _ = comparison.instances(config)
     work = {}
     for entry in comparison.entries(config):
-        settings = _settings(config, entry)
+        settings = longest(config, entry)
         work[f"seeds/{entry.part}"] = [
-            (seed, _cases(config, entry, settings, seed, None)) for seed in range(options["seeds"])
+            (seed, cases(config, entry, settings, seed)) for seed in range(options["seeds"])
         ]
         settings = {k: it for k, it in settings.items() if k <= options["most_on_instances"]}
         work[f"instances/{entry.part}"] = [
-            (number, _cases(config, entry, settings, 0, number)) for number in numbers
+            (number, cases(config, entry, settings, 0, number)) for number in numbers
         ]
     return work
 
@@ -100,7 +100,7 @@ def tabulate(runs, empty=()):
         `violates_002` are shares of units whose violation exceeds 0 and 0.02. `units` says how many
         units there are of which kind, or why there are none.
     """
-    runs, rows = _priced(runs), []
+    runs, rows = priced(runs), []
     for key, group in runs.groupby(["unit", "method", "design", "budget"], sort=False):
         unit, *cell = key
         row = dict(zip(COLUMNS, cell, strict=False))
@@ -160,7 +160,7 @@ def verdicts(runs, statements):
         whole statement: "reproduced", "contradicted" or "inconclusive", or "undecided" without
         runs.
     """
-    runs, rows = _priced(runs), []
+    runs, rows = priced(runs), []
     for name, told in statements.items():
         parts = []
         for unit, budget in told["budgets"].items():
@@ -181,22 +181,21 @@ def verdicts(runs, statements):
     return pd.DataFrame(rows, columns=list(VERDICT_COLUMNS))
 
 
-def _best_design(runs, method):
-    """Priced gaps by unit, of the design with the smallest mean."""
-    table = runs[runs["method"] == method].pivot(
-        index=["instance", "seed"], columns="design", values="priced_gap"
-    )
-    return table[table.mean().idxmin()] if len(table) else pd.Series(dtype=float, index=table.index)
+def longest(config, entry):
+    """Settings of the longest runs of a method; which setting is run is chosen later.
 
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+    entry : pgpd_hf.studies.comparison.Entry
+        The method.
 
-def _priced(runs):
-    """Runs with short names of what is measured, and with priced gaps."""
-    runs = runs.rename(columns={"optimality_gap": "gap", "constraint_violation": "violation"})
-    return runs.assign(priced_gap=runs["gap"] + runs["optimal_multiplier"] * runs["violation"])
-
-
-def _settings(config, entry):
-    """By budget, the setting of the longest runs: which one is run is chosen later."""
+    Returns
+    -------
+    dict of int to dict
+        Keyword arguments of :func:`pgpd_hf.run` by budget, for those that pay for an iteration.
+    """
     size = configuration.size(config)
     found = {}
     for budget in comparison.budgets(config, entry):
@@ -208,8 +207,27 @@ def _settings(config, entry):
     return found
 
 
-def _cases(config, entry, settings, seed, number):
-    """One case per budget, on a random instance or, without a number, the study's environment."""
+def cases(config, entry, settings, seed, number=None):
+    """One case per budget, on a random instance or on the study's own environment.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+    entry : pgpd_hf.studies.comparison.Entry
+        The method.
+    settings : dict of int to dict
+        By budget, made by :func:`longest`.
+    seed : int
+        Of the runs.
+    number : int, optional
+        Of the instance; by default the study's own environment.
+
+    Returns
+    -------
+    list of pgpd_hf.cases.Case
+        They wait for the setting that tuning chooses.
+    """
     own = number is None
     place = {"unit": "seeds" if own else "instances", "instance": -1 if own else number}
     return [
@@ -224,3 +242,28 @@ def _cases(config, entry, settings, seed, number):
         )
         for budget, setting in settings.items()
     ]
+
+
+def priced(runs):
+    """Give what is measured short names, and add priced gaps.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of labelled cases.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With columns `gap`, `violation` and `priced_gap`.
+    """
+    runs = runs.rename(columns={"optimality_gap": "gap", "constraint_violation": "violation"})
+    return runs.assign(priced_gap=runs["gap"] + runs["optimal_multiplier"] * runs["violation"])
+
+
+def _best_design(runs, method):
+    """Priced gaps by unit, of the design with the smallest mean."""
+    table = runs[runs["method"] == method].pivot(
+        index=["instance", "seed"], columns="design", values="priced_gap"
+    )
+    return table[table.mean().idxmin()] if len(table) else pd.Series(dtype=float, index=table.index)

@@ -10,6 +10,8 @@ tabulated. The question whether a trajectory is harmless compares :math:`R_g^H(\
 This is the plug-in estimator, and biased: the inverse link is not linear, and frequencies are
 clipped. Another table of M + 1 numbers, :func:`unbiased_estimates`, has no bias but the remainder
 of a power series.
+
+People need not vote as the algorithms assume: by another link, or at random in a share of answers.
 """
 
 import math
@@ -19,7 +21,7 @@ import numpy as np
 
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.links import probability
+from pgpd_hf.core.links import get_link, probability
 from pgpd_hf.core.streams import derived_word
 
 _INFINITELY_MANY = 0  # as a number of evaluators in kernels, which know no None
@@ -33,24 +35,29 @@ _LARGEST_REMAINDER = 0.1
 
 
 class Evaluators(NamedTuple):
-    """M evaluators who share a link function.
+    """M evaluators who vote alike.
 
     Attributes
     ----------
     number : int
         M; 0 stands for infinitely many.
     link : int
-        Code of the link function.
+        Code of the link function by which they vote.
+    random_answers : float
+        Share of answers that are given at random, for and against with equal probabilities.
     estimate : ndarray, float64, shape (M + 1,)
         For each number of votes k, the difference that is estimated from them.
     """
 
     number: int
     link: int
+    random_answers: float
     estimate: np.ndarray
 
 
-def make_evaluators(evaluators, link, bound, estimator="plug-in"):
+def make_evaluators(
+    evaluators, link, bound, estimator="plug-in", true_link=None, random_answers=0.0
+):
     r"""Tabulate the estimates of M evaluators.
 
     Parameters
@@ -58,12 +65,16 @@ def make_evaluators(evaluators, link, bound, estimator="plug-in"):
     evaluators : int or None
         M >= 1; None stands for infinitely many.
     link : Link
-        How they vote.
+        How they are assumed to vote.
     bound : float
         :math:`B > 0`, the largest difference; in the paper :math:`G(H)`.
     estimator : {"plug-in", "unbiased"}
         The inverse link of the frequency, clipped to :math:`[\sigma(-B), \sigma(B)]`, as printed,
         or :func:`unbiased_estimates`.
+    true_link : str, optional
+        Name of the link by which they vote; by default the assumed one.
+    random_answers : float
+        In [0, 1], the share of answers that they give at random.
 
     Returns
     -------
@@ -85,11 +96,12 @@ def make_evaluators(evaluators, link, bound, estimator="plug-in"):
     [0.0, 0.235, 0.479, 0.738, 1.02, 1.343, 1.752, 2.352, 3.352]
     """
     if evaluators is None:
-        return Evaluators(_INFINITELY_MANY, link.code, np.zeros(1))
+        return Evaluators(_INFINITELY_MANY, link.code, 0.0, np.zeros(1))
     require_integer("evaluators", evaluators, 1, _MOST)
+    code = link.code if true_link is None else get_link(true_link).code
     if estimator == "plug-in":
         estimate = link.clipped_inverse(np.arange(evaluators + 1) / evaluators, bound)
-        return Evaluators(evaluators, link.code, estimate)
+        return Evaluators(evaluators, code, random_answers, estimate)
     estimate, remainder = unbiased_estimates(evaluators, link, bound)
     if remainder > _LARGEST_REMAINDER * bound:
         raise ValueError(
@@ -97,7 +109,7 @@ def make_evaluators(evaluators, link, bound, estimator="plug-in"):
             f"{evaluators} evaluators misses {remainder:.3g} of the largest difference, "
             f"{bound:.3g}; a tenth is allowed"
         )
-    return Evaluators(evaluators, link.code, estimate)
+    return Evaluators(evaluators, code, random_answers, estimate)
 
 
 def unbiased_estimates(evaluators, link, bound):
@@ -221,8 +233,28 @@ def ask(evaluators, difference, word):
     """
     if evaluators.number == _INFINITELY_MANY:
         return difference
-    chance = probability(evaluators.link, difference)
+    chance = chance_of_vote(evaluators, difference)
     return evaluators.estimate[count_votes(evaluators.number, chance, word)]
+
+
+@njit
+def chance_of_vote(evaluators, difference):
+    r"""Probability of a vote in favour: :math:`(1 - q)\sigma(\Delta) + q/2`.
+
+    Parameters
+    ----------
+    evaluators : Evaluators
+        A share q of whose answers is random.
+    difference : float
+        :math:`\Delta`, between two returns, or between a return and the threshold.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    chance = probability(evaluators.link, difference)
+    return chance + evaluators.random_answers * (0.5 - chance)
 
 
 @njit

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import count_votes
-from pgpd_hf.core.links import probability
+from pgpd_hf.core.evaluators import chance_of_vote, count_votes
 from pgpd_hf.core.sampling import draw
 from pgpd_hf.core.streams import derived_word
 
@@ -158,7 +157,7 @@ def _ask(simulator, design, actions, first_pair, words, visits, steps, shares):
 @njit
 def _share(evaluators, difference, word):
     """Share of votes in favour; with infinitely many evaluators, its mean."""
-    chance = probability(evaluators.link, difference)
+    chance = chance_of_vote(evaluators, difference)
     if evaluators.number == 0:
         return chance
     return count_votes(evaluators.number, chance, word) / evaluators.number

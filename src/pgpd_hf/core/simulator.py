@@ -44,7 +44,7 @@ def make_simulator(cmdp, setting):
     cmdp : CMDP
         The CMDP.
     setting : Setting
-        Supplies M, N, H, the link and the estimator.
+        Supplies N, H, and how people vote and are understood.
 
     Returns
     -------
@@ -53,7 +53,14 @@ def make_simulator(cmdp, setting):
     bound = cmdp.return_bound(setting.horizon)
     return Simulator(
         make_tables(cmdp),
-        make_evaluators(setting.evaluators, get_link(setting.link), bound, setting.estimator),
+        make_evaluators(
+            setting.evaluators,
+            get_link(setting.link),
+            bound,
+            setting.estimator,
+            setting.true_link,
+            setting.random_answers,
+        ),
         setting.pairs,
         setting.horizon,
         cmdp.threshold,

@@ -139,7 +139,7 @@ def seen_figure(table):
         ends = np.array([axes.get_ylim() for axes in row])
         for axes in row:
             axes.set_ylim(ends.min(), ends.max())
-            style.plain_decades(axes)
+            style.plain_decades(axes.yaxis)
     style.share_legend(figure, 3)
     return figure
 

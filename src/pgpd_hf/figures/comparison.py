@@ -1,6 +1,7 @@
 """Figures of the comparison of methods: what is reached against human answers, or steps."""
 
 import matplotlib as mpl
+import numpy as np
 
 from pgpd_hf.figures import style
 
@@ -60,10 +61,55 @@ def comparison_figure(table, labels, limit=None, cost="answers"):
         positive = shown.loc[shown["priced_gap"] > 0, "priced_gap"]
         row[0].set_yscale("log")
         row[0].set_ylim(max(positive.min() / 1.6, positive.max() / 10**_DECADES), 0.6)
-        style.plain_decades(row[0])
+        style.plain_decades(row[0].yaxis)
         row[2].set_ylim(-0.03, 1.03)
         count = shown["units"].iloc[0] if len(shown) else "none"
         row[0].set_ylabel(f"{title}\n({count})")
+    style.share_legend(figure, 3)
+    return figure
+
+
+def people_figure(table, labels):
+    """Priced gap with its interval for each kind of people; a panel per budget.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.analyses.misspecification.tabulate`.
+    labels : dict of str
+        Of methods.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    curves = list(dict.fromkeys(zip(table["method"], table["design"], strict=True)))
+    people, budgets = (list(dict.fromkeys(table[name])) for name in ("people", "budget"))
+    looks = _looks(curves)
+    figure, grid = style.panels(1, len(budgets), 3.4)
+    for axes, budget in zip(grid[0], budgets, strict=True):
+        for place, curve in enumerate(curves):
+            line = table[(table["method"] == curve[0]) & (table["design"] == curve[1])]
+            line = line[line["budget"] == budget].set_index("people").reindex(people)
+            low = line["priced_gap"] - line["priced_gap_low"].clip(lower=_LEAST)
+            high = line["priced_gap_high"] - line["priced_gap"]
+            axes.errorbar(
+                line["priced_gap"],
+                np.arange(len(people)) + 0.7 * ((place + 0.5) / len(curves) - 0.5),
+                xerr=[low, high],
+                label=_label(labels, *curve),
+                linestyle="none",
+                markersize=3.2,
+                elinewidth=0.7,
+                **looks[curve],
+            )
+        axes.set(xscale="log", xlabel="priced gap", ylim=(len(people) - 0.5, -0.5))
+        axes.set_yticks(range(len(people)), people if axes is grid[0][0] else [""] * len(people))
+        axes.set_title(f"{budget:,} answers")
+        axes.grid(visible=False, axis="y")
+        for border in np.arange(len(people) - 1) + 0.5:
+            axes.axhline(border, color="0.9", linewidth=0.5)
+        style.plain_decades(axes.xaxis)
     style.share_legend(figure, 3)
     return figure
 

@@ -61,6 +61,6 @@ def rates_figure(means):
                 ends = np.array([chosen["iterations"].min(), chosen["iterations"].max()], float)
                 line = chosen["high"].max() * (ends / ends[0]) ** rate
                 axes.plot(ends, line, "--", color="0.4", linewidth=1, label="promised slope")
-            style.plain_decades(axes)
+            style.plain_decades(axes.yaxis)
     style.share_legend(figure, 3)
     return figure

@@ -263,17 +263,17 @@ def share_legend(figure, columns):
     figure.legend(found.values(), found.keys(), loc="outside upper center", ncols=columns)
 
 
-def plain_decades(axes):
-    """Label a logarithmic vertical axis with plain numbers, more per decade if it has few decades.
+def plain_decades(axis):
+    """Label a logarithmic axis with plain numbers, more per decade if it has few decades.
 
     Parameters
     ----------
-    axes : matplotlib.axes.Axes
-        The panel, after everything is drawn.
+    axis : matplotlib.axis.Axis
+        Of a panel on which everything has been drawn.
     """
-    low, high = axes.get_ylim()
+    low, high = axis.get_view_interval()
     decades = np.log10(high / low)
     marks = (1, 1.5, 2, 3, 5, 7) if decades < 1 else (1, 2, 5) if decades < 3 else (1,)
-    axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=marks))
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_locator(mpl.ticker.NullLocator())
+    axis.set_major_locator(mpl.ticker.LogLocator(subs=marks))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_locator(mpl.ticker.NullLocator())

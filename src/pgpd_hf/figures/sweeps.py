@@ -82,7 +82,7 @@ def costs_figure(lines):
         axes.set(xscale="log", yscale="log", xlabel=title)
         heights = np.concatenate([line["mean"] for line in lines.values()])
         axes.set_ylim(0.5 * heights[heights > 0].min(), 2 * heights.max())
-        style.plain_decades(axes)
+        style.plain_decades(axes.yaxis)
     panels[0, 0].set_ylabel(QUANTITY_LABELS["priced_gap"])
     style.share_legend(figure, 2)
     return figure
@@ -140,7 +140,7 @@ def estimators_figure(errors):
             axes.plot(x, y, label=labels[estimator], markersize=3.4, **look)
         axes.set(xscale="log", yscale="log", xlabel=AXIS_LABELS["evaluators"], ylabel=title)
         _set_ticks(axes, values[::2])
-    style.plain_decades(panels[0, 1])
+    style.plain_decades(panels[0, 1].yaxis)
     panels[0, 0].yaxis.set_minor_locator(mpl.ticker.NullLocator())
     printed = errors[errors["estimator"] == "plug-in"]
     x, y = printed["evaluators"], printed["promised"].where(printed["evaluators"] > 1)
@@ -257,7 +257,7 @@ def draw_sweep(axes, means, metric, *, scale="log"):
         style.zero_line(axes)
     elif len(positive):
         axes.set_ylim(0.4 * positive.min(), 2.5 * positive.max())
-        style.plain_decades(axes)
+        style.plain_decades(axes.yaxis)
 
 
 def _guide(axes, x, y, color, linestyle, label, linewidth=1.1):

@@ -203,6 +203,45 @@ def feedback_error(differences, evaluators, link, bound, estimator="plug-in"):
     )
 
 
+def answer_variance(differences, evaluators, link, bound, estimator):
+    r"""Variance of one answer: that of what it would be with everybody's votes, and that of votes.
+
+    By the law of total variance :math:`Var x = Var\,m(\Delta) + E\,v(\Delta)`, where :math:`\Delta`
+    is the difference that people are asked about, and :math:`m` and :math:`v` are mean and variance
+    of the answer to it, finite sums over the number of votes. The mean of N answers has a variance
+    N times smaller.
+
+    Parameters
+    ----------
+    differences : ndarray, float64, shape (draws, D)
+        Draws of the differences that D questions are about.
+    evaluators : int
+        M.
+    link : Link
+        How people vote.
+    bound : float
+        Largest difference.
+    estimator : {"plug-in", "unbiased"}
+        How answers are read from votes.
+
+    Returns
+    -------
+    ndarray, float64, shape (D,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pgpd_hf import LINKS
+    >>> always_zero = np.zeros((2, 1))
+    >>> answer_variance(always_zero, 64, LINKS["logistic"], 1.0, "unbiased").round(3)  # about 4/64
+    array([0.063])
+    """
+    error = feedback_error(differences.ravel(), evaluators, link, bound, estimator)
+    mean = differences + error.bias.reshape(differences.shape)
+    within = (error.square - error.bias**2).reshape(differences.shape)
+    return mean.var(0, ddof=1) + within.mean(0)
+
+
 def value(cmdp, theta, signal):
     r"""Value under direct parameterization, extended beyond the simplex.
 

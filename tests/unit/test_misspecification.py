@@ -1,0 +1,84 @@
+"""People who do not vote as assumed: who is asked, and when skipping reward inference pays off."""
+
+import copy
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from pgpd_hf import study
+from pgpd_hf.analyses import comparison
+from pgpd_hf.analyses import misspecification as analysis
+
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+SCHEMA = study.load_schema(ROOT, "config")
+
+
+def cases_of(plan):
+    return [case for items in plan.values() for _, cases in items for case in cases]
+
+
+def test_people_who_vote_as_assumed_repeat_the_comparison():
+    """And everybody else differs from them in how they vote alone."""
+    plan = cases_of(analysis.plan(CONFIG))
+    compared = {
+        (case.choice, case.seeds): vars(case) for case in cases_of(comparison.plan(CONFIG))
+        if case.labels["unit"] == "seeds"
+    }  # fmt: skip
+    asked = CONFIG["comparison"]["misspecification"]["people"]
+    for case in plan:
+        found = dict(vars(case))
+        labels = dict(found.pop("labels"))
+        people = asked.get(labels.pop("people"), {})
+        same = compared[case.choice, case.seeds]
+        assert found == {key: it for key, it in same.items() if key != "labels"} | {
+            "setting": same["setting"] | people
+        }
+        assert labels == same["labels"]
+    kinds = {case.labels["people"] for case in plan}
+    assert kinds == {analysis.AS_ASSUMED, *asked}
+
+
+def test_it_pays_off_where_the_interval_says_so():
+    rows = [
+        ("us", method, design, seed, gap)
+        for seed in range(3)
+        for method, design, gap in (
+            ("skips", "its own", 0.1 + 0.001 * seed),
+            ("infers", "good", 0.3),
+            ("infers", "bad", 0.9),
+        )
+    ]
+    runs = pd.DataFrame(rows, columns=["people", "method", "design", "seed", "optimality_gap"])
+    runs = runs.assign(budget=1000, constraint_violation=0.0, optimal_multiplier=0.5)
+    sides = {"skipping": ["skips"], "inferring": ["infers"]}
+    row = analysis.differences(runs, sides).iloc[0]
+    assert (row["skipping"], row["inferring"]) == ("skips, its own", "infers, good")
+    assert row["difference"] == pytest.approx(-0.199)
+    assert row["pays_off"] == "yes"
+    swapped = {"skipping": ["infers"], "inferring": ["skips"]}
+    assert analysis.differences(runs, swapped)["pays_off"].item() == "no"
+    noisy = runs.assign(optimality_gap=runs["optimality_gap"] + [0, 0, 0, 0, 1, 0, 0, -1, 0])
+    assert analysis.differences(noisy, sides)["pays_off"].item() == "open"
+    assert analysis.differences(runs, sides | {"inferring": ["absent"]}).empty
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"skipping": ["magic"]}, "skipping: 'magic' is not one of the methods"),
+        ({"budgets": [1000, 10]}, "budgets: increasing order"),
+        ({"budgets": [1001]}, "budgets: 1001 is not one of comparison.budgets"),
+        (
+            {"people": {"us": {"true_link": "logistic"}}},
+            "people.us.true_link: logistic is what all",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_named(change, message):
+    config = copy.deepcopy(CONFIG)
+    config["comparison"]["misspecification"] |= change
+    with pytest.raises(ValueError, match=f"^comparison.misspecification.{message}"):
+        analysis.check(config, SCHEMA)

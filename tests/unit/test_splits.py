@@ -1,0 +1,100 @@
+"""M against N at equal M N."""
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from reference import DISTRIBUTIONS, random_process
+from scipy import stats
+
+from pgpd_hf import LINKS, study
+from pgpd_hf.analyses import splits
+from pgpd_hf.core.evaluators import make_evaluators
+from pgpd_hf.theory.exact import answer_variance
+
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+SCHEMA = study.load_schema(ROOT, "config")
+
+
+def test_every_split_asks_for_as_many_answers_and_reading_changes_nothing_else():
+    plan = splits.plan(CONFIG)
+    assert list(plan) == ["npgpd_hf", "zpgpd_hf"]
+    for items in plan.values():
+        settings = [case.setting for case in items[0][1]]
+        assert {it["evaluators"] * it["pairs"] for it in settings} == {64}
+        assert len(settings) + len(splits.parameters(CONFIG)["empty"]) / 2 == 14
+        others = [
+            {key: x for key, x in it.items() if key not in ("evaluators", "pairs", "estimator")}
+            for it in settings
+        ]
+        assert all(it == others[0] for it in others)
+
+
+def test_a_reading_that_is_impossible_is_left_out_with_the_reason():
+    config = copy.deepcopy(CONFIG)
+    config["environment"]["scale"] = "unit"  # differences up to 10
+    empty = splits.parameters(config)["empty"]
+    assert {(name, estimator) for name, estimator, *_ in empty} == {
+        ("npgpd_hf", "unbiased"),
+        ("zpgpd_hf", "unbiased"),
+    }
+    assert all("misses" in reason for *_, reason in empty)
+
+
+def test_a_split_that_is_none_is_named():
+    config = copy.deepcopy(CONFIG)
+    config["splits"]["evaluators"] = [3]
+    with pytest.raises(ValueError, match=r"^splits.evaluators: a divisor of splits.answers, 64"):
+        splits.check(config, SCHEMA)
+
+
+@pytest.mark.parametrize("estimator", ["plug-in", "unbiased"])
+@pytest.mark.parametrize("link", LINKS)
+def test_variance_of_an_answer_is_that_of_its_joint_law(estimator, link):
+    """Two differences, each with half the probability, and all numbers of votes."""
+    differences, size = np.array([-0.3, 0.5]), 7
+    table = make_evaluators(size, LINKS[link], 1.0, estimator).estimate
+    mass = stats.binom.pmf(np.arange(size + 1), size, DISTRIBUTIONS[link].cdf(differences)[:, None])
+    mean = (mass @ table).mean()
+    expected = (mass @ table**2).mean() - mean**2
+    many = np.tile(differences, 50_000)[:, None]  # so that the sample's variance is the law's
+    found = answer_variance(many, size, LINKS[link], 1.0, estimator)
+    assert found.item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_estimates_have_the_variance_of_their_law():
+    """Within five standard errors of a variance, as of normal numbers; for both readings."""
+    cmdp = random_process(6, 3, 2, 0.5, threshold=0.7)
+    setting = {"horizon": 6, "link": "logistic", "iterations": 1}
+    asked = [
+        {"algorithm": "npgpd_hf", "evaluators": m, "pairs": 16 // m, "estimator": how, **setting}
+        for m in (2, 16)
+        for how in ("plug-in", "unbiased")
+        if (m, how) != (2, "unbiased")  # refused: too few to be unbiased about differences up to 2
+    ]
+    table = splits.variances(cmdp, asked, 2000)
+    assert len(table) == 6
+    error = 5 * np.sqrt(2 * 2 / 2000)  # of the ratio, since both are measured
+    assert (table["measured"] / table["law"]).between(1 - error, 1 + error).all()
+    votes = table[table["question"] == "advantage"].set_index(["estimator", "pairs"])["votes"]
+    assert votes["plug-in", 1] != votes["plug-in", 8]
+
+
+def test_table_has_a_row_per_split_with_means_over_the_last_quarter():
+    rows = [
+        ("npgpd_hf", "plug-in", m, 4 // m, seed, iteration, 100 * iteration, 5, m * iteration)
+        for m in (1, 4)
+        for seed in (0, 1)
+        for iteration in (0, 75, 100)
+    ]
+    columns = [*splits.KEYS, "seed", "iteration", "queries", "steps", "optimality_gap"]
+    runs = pd.DataFrame(rows, columns=columns)
+    runs = runs.assign(iterations=100, constraint_violation=2.0, optimal_multiplier=0.5)
+    table = splits.tabulate(runs).set_index("evaluators")
+    assert table["optimality_gap"].to_dict() == {1: 87.5, 4: 350.0}
+    assert table["priced_gap"].to_dict() == {1: 88.5, 4: 351.0}
+    assert (table["queries"] == 10_000).all()
