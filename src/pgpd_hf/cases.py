@@ -16,6 +16,7 @@ import pandas as pd
 
 from pgpd_hf import environments
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.core.arguments import located
 from pgpd_hf.core.optima import solve
 from pgpd_hf.runs import run
 
@@ -115,7 +116,8 @@ def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
         if key not in made:  # neighbours share their environment: the last one is enough
             own = cmdp if case.environment is None else environments.make(case.environment)
             made = {key: (own, solve(own))}
-        trace, last = _run(case, *made[key], calibrated)
+        with located(", ".join(map(str, (case.labels or {}).values())) or case.algorithm):
+            trace, last = _run(case, *made[key], calibrated)
         tables.append(trace)
         policies.append(_policy_table(case, last))
     traces = pd.concat(tables, ignore_index=True)

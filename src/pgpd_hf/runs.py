@@ -59,6 +59,7 @@ def run(
     design="uniform",
     transitions="known",
     ridge=Setting.ridge,
+    planner=Setting.planner,
     pessimism=Setting.pessimism,
     margin=Setting.margin,
     temperature=Setting.temperature,
@@ -117,7 +118,7 @@ def run(
         Of the perturbation.
     parameterization : {"softmax", "direct"}, optional
         By default the one that the paper uses for this algorithm.
-    design, transitions, ridge, pessimism, margin, temperature, utility_weight
+    design, transitions, ridge, planner, pessimism, margin, temperature, utility_weight
         Of methods that learn from the answers to a design of questions; see
         :class:`~pgpd_hf.algorithms.Setting`.
     initial_policy : array_like, float, shape (S, A), optional
@@ -189,6 +190,7 @@ def run(
         "design": design,
         "transitions": transitions,
         "ridge": ridge,
+        "planner": planner,
         "pessimism": pessimism,
         "margin": margin,
         "temperature": temperature,

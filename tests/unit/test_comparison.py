@@ -14,6 +14,7 @@ from pgpd_hf import ALGORITHMS, random_cmdp, run, solve, study
 from pgpd_hf.analyses import comparison as analysis
 from pgpd_hf.analyses import comparison_tuning as tuning
 from pgpd_hf.cases import Case, read_choices, run_cases
+from pgpd_hf.deployment import answers_for
 from pgpd_hf.figures import comparison as drawings
 from pgpd_hf.studies import comparison, configuration
 
@@ -45,6 +46,7 @@ def test_a_budget_below_one_iteration_is_an_empty_cell_with_its_reason():
     assert comparison.candidates(CONFIG, it, 80) == []
     assert comparison.reason(CONFIG, it, 80) == "one iteration takes 324 answers"
     assert comparison.reason(CONFIG, it, 324) == ""
+    assert comparison.reason(CONFIG, it, 10**9) == "more than 20000 iterations with M = 256"
     empty = [("npgpd_hf", "its own", 80, "one iteration takes 324 answers")]
     table = analysis.tabulate(traces(), empty)
     row = table[table["budget"] == 80].iloc[0]
@@ -97,6 +99,25 @@ def test_answers_needed_are_the_first_budget_that_is_good_enough():
     assert needed.loc[0.02, "most"] == 3000
 
 
+def test_order_is_by_paired_differences_from_the_best():
+    best = traces()
+    behind = best.assign(method="zpg", optimality_gap=best["optimality_gap"] + [0.1, 0.3, 0, 0])
+    table = analysis.order(pd.concat([behind, best])).set_index(["budget", "method"])
+    assert (table.loc[(slice(None), "npgpd_hf"), "difference"] == 0).all()
+    row = table.loc[(1000, "zpg")]
+    half = stats.t.ppf(0.975, 1) * 0.1
+    assert row[["difference", "low", "high"]].tolist() == pytest.approx(
+        [0.2, 0.2 - half, 0.2 + half]
+    )
+
+
+def test_answers_before_a_deployment_are_those_of_the_function():
+    cmdp = random_cmdp()
+    table = analysis.answers_for_deployment(cmdp, 80, "logistic").set_index(["slack", "level"])
+    assert table.loc[(0.02, 0.95), "answers"] == answers_for(cmdp, 0.02, 0.95, horizon=80)
+    assert np.isinf(table.loc[(0.001, 0.95), "answers"])
+
+
 def test_verdicts_follow_from_paired_differences():
     """And the better one of two designs counts."""
     told = {"source": "", "quote": "", "statement": "", "better": "npgpd_hf", "than": "zpg"}
@@ -130,7 +151,9 @@ def test_tuning_chooses_the_smallest_score():
         ("b", "[1]", 0.1, 0.0),
     ]
     names = ["key", "candidate", "optimality_gap", "constraint_violation"]
-    table = tuning.tabulate(pd.DataFrame(rows, columns=names))["comparison_tuning"]
+    tables = tuning.tabulate(pd.DataFrame(rows, columns=names))
+    table, chosen = tables["comparison_tuning"], tables["comparison_settings"]
+    assert chosen[["key", "setting"]].to_numpy().tolist() == [["a", "[2]"], ["b", "[1]"]]
     assert table["score"].tolist() == pytest.approx([0.25, 0.2, 0.1])
     assert table["chosen"].tolist() == [False, True, True]
     assert read_choices(table) == {"a": [2], "b": [1]}

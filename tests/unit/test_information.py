@@ -140,8 +140,8 @@ def test_no_method_is_below_it_and_it_falls():
 def test_whole_limit_names_its_design_and_split():
     cmdps = [random_cmdp(3, 2, instance, discount=0.5) for instance in BINDING[:2]]
     budgets = [300, 3000, 30_000]
-    design, split, gaps = information_limit(cmdps, budgets, 10, "logistic", draws=4, pairs=200)
-    assert design in DESIGNS
-    assert split in SPLITS
+    chosen, gaps = information_limit(cmdps, budgets, 10, "logistic", draws=4, pairs=200)
+    assert len(chosen) == 3
+    assert all(design in DESIGNS and split in SPLITS for design, split in chosen)
     assert gaps.shape == (3, 2)
     assert (gaps > -1e-9).all()

@@ -84,9 +84,11 @@ LARGEST = {"iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
 # That only some algorithms have.
 OPTIONS = (
     *("estimator", "perturbation", "directions"),
-    *("design", "transitions", "ridge", "pessimism", "margin", "temperature", "utility_weight"),
+    *("design", "transitions", "ridge", "planner"),
+    *("pessimism", "margin", "temperature", "utility_weight"),
 )
 TRANSITIONS = ("known", "estimated")
+PLANNERS = ("linear-program", "npg-pd")
 _POSITIVE = ("perturbation", "ridge", "temperature")
 MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 
@@ -133,6 +135,8 @@ class Setting:
     ridge : float
         :math:`\kappa > 0`, the weight of the prior of rewards in units of their scale
         (:mod:`pgpd_hf.core.likelihood`); 12 is the precision of a uniform distribution.
+    planner : {"linear-program", "npg-pd"}
+        How such a method finds a policy for its estimates (:mod:`pgpd_hf.core.planning`).
     pessimism, margin : float
         Standard deviations by which estimates of reward and utility are lowered
         (:mod:`pgpd_hf.core.pessimism`).
@@ -173,6 +177,7 @@ class Setting:
     design: str = "uniform"
     transitions: str = "known"
     ridge: float = 1.0
+    planner: str = "linear-program"
     pessimism: float = 1.0
     margin: float = 1.0
     temperature: float = 0.01
@@ -201,6 +206,7 @@ class Setting:
         require_one_of("directions", self.directions, DIRECTIONS)
         require_one_of("design", self.design, DESIGNS)
         require_one_of("transitions", self.transitions, TRANSITIONS)
+        require_one_of("planner", self.planner, PLANNERS)
         if self.parameterization is not None:
             known = policies.PARAMETERIZATIONS
             require_one_of("parameterization", self.parameterization, known)

@@ -3,7 +3,8 @@ r"""Safe RLHF, tabular: infer reward and utility from all answers, then solve fo
 After Dai et al. (2023, arXiv 2310.12773). The reward has the largest Bradley-Terry likelihood of
 the comparisons; the utility that of comparisons and absolute answers together, which is their cost
 loss term by term with the cost :math:`C = b - R_g`. The policy solves the linear program of these
-estimates. Where they say that no policy is safe, it is the one of largest estimated utility.
+estimates; where they say that no policy is safe, it is the one of largest estimated utility. As an
+option, it comes from NPG-PD on the estimates, with their rule for the multiplier.
 
 An iteration puts the three questions about each of N pairs of trajectories, which a design chooses
 in advance (:mod:`pgpd_hf.core.questions`), and fits a policy to all answers so far.
@@ -18,7 +19,8 @@ from pgpd_hf.algorithms.base import Algorithm
 from pgpd_hf.core.likelihood import fit, information
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import best_for, maximize
-from pgpd_hf.core.questions import Answers, ask_about, no_answers
+from pgpd_hf.core.planning import primal_dual
+from pgpd_hf.core.questions import Answers, ask_about, no_answers, require_differences
 from pgpd_hf.core.simulator import make_simulator
 
 
@@ -44,12 +46,12 @@ class Fit(NamedTuple):
 
 
 class SafeRLHF(Algorithm):
-    """Regression, then linear program."""
+    """Regression, then linear program or NPG-PD."""
 
     name = "safe_rlhf"
     label = "Safe RLHF (regression)"
     parameterizations = ("direct",)
-    options = ("design", "transitions", "ridge")
+    options = ("design", "transitions", "ridge", "planner")
     has_steps = False
 
     def __init__(self, cmdp, optimum, setting):
@@ -71,6 +73,7 @@ class SafeRLHF(Algorithm):
     def update(self, state, policy, words, normals):  # noqa: D102
         design, actions = self.setting.design, self.cmdp.actions
         answers = ask_about(self.simulator, design, actions, words, state.answers)
+        require_differences(answers)
         state = state._replace(
             answers=answers,
             reward=self.fit(reward_questions(answers), state.reward),
@@ -144,6 +147,8 @@ class SafeRLHF(Algorithm):
         multiplier : float
             Infinite if no policy seems to be safe.
         """
+        if self.setting.planner == "npg-pd":
+            return primal_dual(cmdp, state.reward, state.utility, self.multiplier_bound)
         found = best_for(cmdp, state.reward, state.utility)
         return found or (maximize(cmdp, state.utility), np.inf)
 

@@ -24,7 +24,7 @@ from scipy.special import log_softmax, softmax
 from pgpd_hf.algorithms.base import Algorithm
 from pgpd_hf.core.likelihood import log_likelihood
 from pgpd_hf.core.links import get_link
-from pgpd_hf.core.questions import Answers, ask_about, no_answers
+from pgpd_hf.core.questions import Answers, ask_about, no_answers, require_differences
 from pgpd_hf.core.simulator import make_simulator
 
 # Of the gradient of the mean log-likelihood: sought, and enough if rounding ends the search before.
@@ -77,6 +77,7 @@ class TrajectoryDPO(Algorithm):
     def update(self, state, policy, words, normals):  # noqa: D102
         design, actions = self.setting.design, self.cmdp.actions
         answers = ask_about(self.simulator, design, actions, words, state.answers)
+        require_differences(answers)
         differences = answers.visits[:, 0] - answers.visits[:, 1]
         logits = np.stack(
             [

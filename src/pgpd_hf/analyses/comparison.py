@@ -11,6 +11,7 @@ import pandas as pd
 
 from pgpd_hf import resources
 from pgpd_hf.cases import Case
+from pgpd_hf.deployment import answers_for
 from pgpd_hf.statistics import mean_interval, named_intervals
 from pgpd_hf.studies import comparison, configuration
 
@@ -18,10 +19,15 @@ TARGET = "compare"
 TABLES = {
     "comparison": "What an answer buys (table)",
     "comparison_answers": "Answers needed (table)",
+    "comparison_order": "Who is ahead at each budget (table)",
     "comparison_limit": "Information limit (table)",
+    "comparison_deployment": "Answers before a deployment (table)",
     "comparison_verdicts": "Verdicts of the comparison (table)",
 }
-PICTURES = {"comparison": "What an answer buys"}
+PICTURES = {
+    "comparison": "What an answer buys",
+    "comparison_steps": "What an environment step buys",
+}
 NAMES_ALGORITHMS = False
 SAFE = 0.02  # a violation that is tolerated
 TARGETS = (0.05, 0.02, 0.01)  # priced gaps
@@ -31,6 +37,13 @@ COLUMNS = (
     *("method", "design", "budget", "answers", "steps"),
     *(f"{name}{end}" for name in METRICS for end in ("", "_low", "_high")),
     *("violates_0", "violates_002", "units"),
+)
+SLACKS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # of policies that are to be certified
+LEVELS = (0.9, 0.95, 0.99)  # of certificates
+ORDER_COLUMNS = ("unit", "budget", "method", "design", "difference", "low", "high")
+LIMIT_COLUMNS = (
+    *("budget", "priced_gap", "priced_gap_low", "priced_gap_high"),
+    *("design", "reward", "utility", "absolute"),
 )
 VERDICT_COLUMNS = (
     *("claim", "source", "quote", "statement", "better", "than", "unit", "budget"),
@@ -140,6 +153,57 @@ def answers_needed(table):
                 row[name] = group.loc[low, "budget"].min() if low.any() else math.nan
             rows.append(row | {"most": group["budget"].max()})
     return pd.DataFrame(rows)
+
+
+def order(runs):
+    """How far each method is behind the best one, with as many answers.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per kind of unit, budget, method and design: mean paired `difference` of its priced
+        gaps from those of the method with the smallest mean, with its 95 % interval (`low`,
+        `high`); zero for that method itself.
+    """
+    rows = []
+    for key, group in priced(runs).groupby(["unit", "budget"], sort=False):
+        table = group.pivot(
+            index=["instance", "seed"], columns=["method", "design"], values="priced_gap"
+        )
+        best = table[table.mean().idxmin()]
+        for method in table.columns:
+            rows.append((*key, *method, *mean_interval((table[method] - best).to_numpy())))
+    return pd.DataFrame(rows, columns=list(ORDER_COLUMNS))
+
+
+def answers_for_deployment(cmdp, horizon, link):
+    """How many answers certify a policy that is safer than required by a slack.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The environment.
+    horizon : int
+        H.
+    link : str
+        How people vote.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `slack`, `level` and `answers`: infinite where the curvature of the link allows for none.
+    """
+    rows = [
+        (slack, level, answers_for(cmdp, slack, level, horizon=horizon, link=link))
+        for slack in SLACKS
+        for level in LEVELS
+    ]
+    return pd.DataFrame(rows, columns=["slack", "level", "answers"])
 
 
 def verdicts(runs, statements):

@@ -13,7 +13,10 @@ from pgpd_hf.cases import Case
 from pgpd_hf.studies import comparison, configuration
 
 TARGET = "compare"
-TABLES = {"comparison_tuning": "Tuning of the methods that are compared (table)"}
+TABLES = {
+    "comparison_tuning": "Tuning of the methods that are compared (table)",
+    "comparison_settings": "Settings of the methods that are compared (table)",
+}
 _NOT_CHOSEN = ("horizon", "link")  # the same in the whole study
 
 
@@ -43,17 +46,22 @@ def tabulate(runs):
     Returns
     -------
     dict of pandas.DataFrame
-        "comparison_tuning": a row per key and setting (as JSON): score, runs and chosen.
+        "comparison_tuning": a row per key and setting (as JSON): score, runs and chosen;
+        "comparison_settings": those that are chosen.
     """
     if runs.empty:
-        return {"comparison_tuning": pd.DataFrame(columns=["key", "setting", "score", "chosen"])}
+        empty = pd.DataFrame(columns=["key", "setting", "score", "chosen"])
+        return {"comparison_tuning": empty, "comparison_settings": empty.drop(columns="chosen")}
     gap, violation = runs["optimality_gap"], runs["constraint_violation"]
     scores = (gap.clip(lower=0) + violation.clip(lower=0)).rename("score")
     groups = scores.groupby([runs["key"], runs["candidate"]], sort=False)
     table = groups.agg(["mean", "size"]).reset_index()
     table.columns = ["key", "setting", "score", "runs"]
     best = table.groupby("key", sort=False)["score"].idxmin()
-    return {"comparison_tuning": table.assign(chosen=table.index.isin(best))}
+    return {
+        "comparison_tuning": table.assign(chosen=table.index.isin(best)),
+        "comparison_settings": table.loc[best, ["key", "setting", "score"]],
+    }
 
 
 def _settings(config, entry):

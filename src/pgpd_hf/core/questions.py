@@ -105,6 +105,26 @@ def ask_about(simulator, design, actions, words, before):
     )
 
 
+def require_differences(answers):
+    """Refuse answers from which nothing follows, since all pairs are equal.
+
+    Parameters
+    ----------
+    answers : Answers
+        All answers so far.
+
+    Raises
+    ------
+    ValueError
+        If the two trajectories of every pair have the same visits.
+    """
+    if (answers.visits[:, 0] == answers.visits[:, 1]).all():
+        raise ValueError(
+            f"design: both trajectories are equal in all {len(answers.visits)} pairs, so that "
+            "answers tell nothing; more pairs, a longer horizon or another design expected"
+        )
+
+
 @njit
 def _ask(simulator, design, actions, first_pair, words, visits, steps, shares):
     tables, rounds, horizon = simulator.tables, simulator.rounds, simulator.horizon

@@ -130,9 +130,11 @@ def reason(config, entry, budget):
     """
     if candidates(config, entry, budget):
         return ""
-    least = min(entry.options["candidates"].get("evaluators", [1]))
+    crowds = entry.options["candidates"].get("evaluators", [1])
     questions = get_algorithm(entry.algorithm).effort(*configuration.size(config), 1)[1]
-    return f"one iteration takes {questions * least} answers"
+    if budget >= questions * min(crowds):
+        return f"more than {entry.options['most_iterations']} iterations with M = {max(crowds)}"
+    return f"one iteration takes {questions * min(crowds)} answers"
 
 
 def instances(config):

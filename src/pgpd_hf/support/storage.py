@@ -16,11 +16,12 @@ from pathlib import Path
 
 @contextmanager
 def job(snakemake):
-    """Run the body of a workflow's script: output goes to the log, file errors are one line.
+    """Run the body of a workflow's script: output goes to the log, expected errors are one line.
 
     Everything that this process and its children print from now on goes to the rule's first log.
-    The process exits with code 1 and the line "error: ..." if a file cannot be read or written;
-    other exceptions keep their traceback.
+    The process exits with code 1 and the line "error: ..." if a file cannot be read or written, or
+    if something has no result, such as a search that does not converge (ValueError); other
+    exceptions keep their traceback.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def job(snakemake):
         stream.reconfigure(encoding="utf-8", line_buffering=True)
     try:
         yield
-    except OSError as error:
+    except (OSError, ValueError) as error:
         line = f"error: {error}\n".encode()
         try:
             os.write(log, line)

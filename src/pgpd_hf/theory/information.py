@@ -13,7 +13,7 @@ whatever is done with D, with or without a prior or pessimism. It assumes that
   is over environments; a method may be better on a single one;
 * the method knows everything else: transition probabilities, this distribution, and the link;
 * questions are chosen in advance: one of :data:`pgpd_hf.core.questions.DESIGNS` with one of
-  :data:`SPLITS` of the answers among the three questions, whichever is best at the middle budget;
+  :data:`SPLITS` of the answers among the three questions, whichever is best at this budget;
 * the likelihood of the answers is normal, with the Fisher information of the answers at the truth.
   An answer is nearly the toss of a coin, whatever the question, so that it hardly varies.
 
@@ -36,7 +36,10 @@ from pgpd_hf.core.questions import DESIGNS, ask_about, no_answers
 from pgpd_hf.core.simulator import count_words, make_simulator
 
 # Shares of comparisons of reward, comparisons of utility, and absolute questions.
-SPLITS = ((1 / 3, 1 / 3, 1 / 3), (0.4, 0.4, 0.2), (0.45, 0.45, 0.1), (0.6, 0.2, 0.2))
+SPLITS = (
+    *((1 / 3, 1 / 3, 1 / 3), (0.4, 0.4, 0.2), (0.45, 0.45, 0.1), (0.6, 0.2, 0.2)),
+    *((0.5, 0.5, 0.0), (1.0, 0.0, 0.0)),
+)
 _ROUND = 1000  # pairs that are sampled at once
 _FEW = 5, 10  # environments and draws by which design and split are chosen
 _BURN_IN, _APART = 50, 5  # sweeps of the sampler before the first draw, and between draws
@@ -172,31 +175,32 @@ def information_limit(cmdps, budgets, horizon, link, draws, pairs, binding=False
 
     Returns
     -------
-    design : str
-        The best design.
-    split : tuple of float
-        The best split.
+    chosen : list of tuple
+        The best design and the best split at each budget.
     gaps : ndarray, float64, shape (budgets, environments)
         Priced gaps, whose means over environments are the limit.
     """
-    middle, (few, rough) = budgets[len(budgets) // 2], _FEW
+    few, rough = _FEW
+    known = {
+        design: [answer_information(cmdp, design, horizon, link, pairs) for cmdp in cmdps]
+        for design in DESIGNS
+    }
 
-    def known(design, chosen):
-        return [answer_information(cmdp, design, horizon, link, pairs) for cmdp in chosen]
-
-    def gaps(of, split, budget, count, seed):
-        found = zip(cmdps, of, strict=False)  # of the first environments only, while choosing
+    def gaps(design, split, budget, count, draws, seed):
+        found = zip(cmdps[:count], known[design], strict=False)
         return [
-            least_gap(*it, split, budget, count, binding, seed + k) for k, it in enumerate(found)
+            least_gap(*it, split, budget, draws, binding, seed + k) for k, it in enumerate(found)
         ]
 
-    first = {design: known(design, cmdps[:few]) for design in DESIGNS}
-    design, split = min(
-        itertools.product(DESIGNS, SPLITS),
-        key=lambda it: np.mean(gaps(first[it[0]], it[1], middle, rough, len(cmdps))),
-    )
-    of = known(design, cmdps)
-    return design, split, np.array([gaps(of, split, budget, draws, 0) for budget in budgets])
+    chosen, found = [], []
+    for budget in budgets:
+        best = min(
+            itertools.product(DESIGNS, SPLITS),
+            key=lambda it: np.mean(gaps(*it, budget, few, rough, len(cmdps))),
+        )
+        chosen.append(best)
+        found.append(gaps(*best, budget, len(cmdps), draws, 0))
+    return chosen, np.array(found)
 
 
 def signal_draws(precision, noise, truth, scale, draws, random):
