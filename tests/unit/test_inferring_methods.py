@@ -198,11 +198,24 @@ def test_dpo_is_exact_where_transitions_are_deterministic():
     np.testing.assert_allclose(direct(cmdp, 14, 0.3), soft_optimum(cmdp, 0.3), atol=2e-3)
 
 
+def test_row_t_of_dpo_is_the_fit_to_the_answers_of_t_rounds():
+    cmdp = random_process(3, 3, 2, 0.6, threshold=1.0)
+    algorithm = prepare("trajectory_dpo", cmdp, pairs=30, temperature=0.1)
+    words, normals = randomness(algorithm, 3, 2)
+    *_, both = algorithm.advance(algorithm.initial_state(), words, normals)
+    assert both.answers.shares.shape == (60, 2)
+    _, _, first = algorithm.advance(algorithm.initial_state(), words[:1], normals[:1])
+    assert (both.answers.shares[:30] == first.answers.shares).all()
+    other = first._replace(logits=np.zeros_like(first.logits))
+    *_, again = algorithm.advance(other, words[1:], normals[1:])
+    np.testing.assert_allclose(softmax(again.logits[0]), softmax(both.logits[0]), atol=1e-3)
+
+
 def test_dpo_stops_at_a_floor_where_transitions_are_random():
     """No number of answers removes it; the floor is that of all pairs of trajectories."""
     cmdp = lottery()
-    exact = population(cmdp, 2, 0.3)
-    np.testing.assert_allclose(direct(cmdp, 2, 0.3), exact, atol=0.02)
+    exact, found = population(cmdp, 2, 0.3), direct(cmdp, 2, 0.3)
+    np.testing.assert_allclose(found, exact, atol=0.02)
     best = soft_optimum(cmdp, 0.3)  # as for trajectories of any length, since actions lead nowhere
     assert np.abs(exact - best).max() > 0.1
 
@@ -212,6 +225,7 @@ def test_dpo_stops_at_a_floor_where_transitions_are_random():
 
     floor = regularised(best) - regularised(exact)
     assert floor > 0.01
+    assert regularised(best) - regularised(found) == pytest.approx(floor, abs=0.003)
 
 
 def test_weight_adds_utility_to_reward():

@@ -112,7 +112,7 @@ def test_missing_solver_is_named(monkeypatch):
 
 @pytest.mark.parametrize("count", [1000, 10_000])
 def test_bandit_with_an_arm_that_was_compared_once(count):
-    """Four arms, as in Theorem 3.9 of Zhu, Jordan and Jiao (2023): greedy fails for every n.
+    """A variant of the bandit of Zhu, Jordan and Jiao (2023), Theorem 3.9: greedy fails for all n.
 
     Two arms are compared n - 1 times, and each of two others once with one of them. A single lucky
     vote puts a bad arm on top of the estimate, with a probability that does not fall with n.

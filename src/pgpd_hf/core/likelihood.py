@@ -47,6 +47,18 @@ def fit(features, offsets, shares, weights, link, ridge, center, start=None):
     ------
     ValueError
         If the search does not converge.
+
+    Examples
+    --------
+    Of 1000 people, 731 prefer the first of two trajectories; by the logistic link, it is better by
+    one.
+
+    >>> import numpy as np
+    >>> from pgpd_hf import LINKS
+    >>> one, nothing = np.ones((1, 1)), np.zeros(1)
+    >>> share, people = np.array([0.731]), np.array([1000.0])
+    >>> fit(one, nothing, share, people, LINKS["logistic"], 1e-6, nothing).round(3).tolist()
+    [1.0]
     """
     from scipy.optimize import minimize  # slow to import, and needed here only
 

@@ -41,6 +41,15 @@ def draw_normals(stream, normals):
         Where random words come from, one for each number; advanced in place.
     normals : ndarray, float64, any shape
         Overwritten.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pgpd_hf.core.streams import word_stream
+    >>> numbers = np.empty(100_000)
+    >>> draw_normals(word_stream(purpose="example"), numbers)
+    >>> abs(numbers.mean()).round(2).item(), numbers.std().round(2).item()
+    (0.0, 1.0)
     """
     normals = normals.reshape(-1)
     words = np.empty(len(normals), np.uint64)

@@ -41,6 +41,12 @@ class Optimum:
         How it was found, one of :data:`METHODS`.
     threshold : float
         :math:`b` of the CMDP.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> pgpd_hf.solve(pgpd_hf.random_cmdp())
+    <Optimum: V_r = 0.680825, V_g = 0.55, multiplier 0.513774, threshold 0.55, slack 0.100158>
     """
 
     policy: np.ndarray

@@ -42,6 +42,21 @@ def pessimistic(cmdp, reward, utility, pessimism, margin, reference):
     ------
     ValueError
         If the solver fails.
+
+    Examples
+    --------
+    The better of two actions is the one about which little is known.
+
+    >>> import numpy as np
+    >>> from pgpd_hf import CMDP
+    >>> cmdp = CMDP([[[1.0], [1.0]]], [[0.5, 0.6]], [[0.5, 0.5]], [1.0], 0.0, 0.3)
+    >>> reward = cmdp.reward, np.diag([100.0, 1.0])
+    >>> utility = cmdp.utility, np.diag([100.0, 100.0])
+    >>> for pessimism in (0.0, 1.0):
+    ...     policy, _ = pessimistic(cmdp, reward, utility, pessimism, 0.0, np.array([[1.0, 0.0]]))
+    ...     print(policy.round(2))
+    [[0. 1.]]
+    [[1. 0.]]
     """
     # As in pgpd_hf.core.optima: rewards in units of the scale, occupancy of mass one.
     unit, nothing = 1 - cmdp.discount, np.zeros(cmdp.states * cmdp.actions)

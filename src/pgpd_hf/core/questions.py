@@ -86,6 +86,20 @@ def ask_about(simulator, design, actions, words, before):
     Returns
     -------
     Answers
+
+    Examples
+    --------
+    Two pairs of trajectories of four steps, about each of which ten people answer three questions.
+
+    >>> import numpy as np
+    >>> from pgpd_hf import random_cmdp
+    >>> from pgpd_hf.algorithms import Setting
+    >>> from pgpd_hf.core.simulator import count_words, make_simulator
+    >>> simulator = make_simulator(random_cmdp(3, 2), Setting(10, 1, pairs=2, horizon=3))
+    >>> words = np.random.default_rng(0).integers(2**64, size=count_words(2, 3, 4, 6), dtype="u8")
+    >>> answers = ask_about(simulator, "uniform", 2, words, no_answers(3, 2, 3))
+    >>> answers.shares.tolist(), answers.steps.sum().item()
+    ([[0.7, 0.3, 0.1], [0.6, 0.4, 0.5]], 16.0)
     """
     tables, rounds = simulator.tables, simulator.rounds
     states = tables.starts.shape[0]

@@ -80,5 +80,10 @@ def count_words(rounds, horizon, trajectories, questions):
     Returns
     -------
     int
+
+    Examples
+    --------
+    >>> count_words(rounds=1, horizon=80, trajectories=51, questions=81)  # NPGPD-HF, N = 1
+    4213
     """
     return trajectories * (horizon + 1) + rounds + questions
