@@ -13,6 +13,7 @@ from scipy import stats
 from pgpd_hf import LINKS, study
 from pgpd_hf.analyses import splits
 from pgpd_hf.core.evaluators import make_evaluators
+from pgpd_hf.figures.splits import splits_figure
 from pgpd_hf.theory.exact import answer_variance
 
 ROOT = Path(__file__).parents[2]
@@ -98,3 +99,19 @@ def test_table_has_a_row_per_split_with_means_over_the_last_quarter():
     assert table["optimality_gap"].to_dict() == {1: 87.5, 4: 350.0}
     assert table["priced_gap"].to_dict() == {1: 88.5, 4: 351.0}
     assert (table["queries"] == 10_000).all()
+
+
+def test_figure_has_a_row_per_algorithm_and_a_tick_per_split():
+    rows = [
+        {"algorithm": name, "estimator": how, "evaluators": m, "pairs": 4 // m}
+        | {f"{metric}{end}": m for metric in splits.METRICS for end in ("", "_low", "_high")}
+        for name in ("npgpd_hf", "zpgpd_hf")
+        for how in ("plug-in", "unbiased")
+        for m in (1, 2, 4)
+    ]
+    figure = splits_figure(pd.DataFrame(rows))
+    assert len(figure.axes) == 4
+    ticks = [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
+    assert ticks == ["4·1", "2·2", "1·4"]
+    drawn = [it.get_label() for it in figure.axes[3].containers]
+    assert drawn == ["votes read plug-in", "votes read unbiased"]

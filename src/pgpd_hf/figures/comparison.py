@@ -87,6 +87,8 @@ def people_figure(table, labels):
     people, budgets = (list(dict.fromkeys(table[name])) for name in ("people", "budget"))
     looks = _looks(curves)
     figure, grid = style.panels(1, len(budgets), 3.4)
+    positive = table.loc[table["priced_gap"] > 0, "priced_gap"]
+    ends = positive.min() / 2, 2 * positive.max()
     for axes, budget in zip(grid[0], budgets, strict=True):
         for place, curve in enumerate(curves):
             line = table[(table["method"] == curve[0]) & (table["design"] == curve[1])]
@@ -103,7 +105,7 @@ def people_figure(table, labels):
                 elinewidth=0.7,
                 **looks[curve],
             )
-        axes.set(xscale="log", xlabel="priced gap", ylim=(len(people) - 0.5, -0.5))
+        axes.set(xscale="log", xlabel="priced gap", ylim=(len(people) - 0.5, -0.5), xlim=ends)
         axes.set_yticks(range(len(people)), people if axes is grid[0][0] else [""] * len(people))
         axes.set_title(f"{budget:,} answers")
         axes.grid(visible=False, axis="y")
