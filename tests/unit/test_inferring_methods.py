@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from preparing import prepare, randomness
 from reference import random_process, softmax
+from scipy import optimize
 from scipy.optimize import minimize
 
 from pgpd_hf import CMDP, run, solve
 from pgpd_hf.algorithms.safe_rlhf import frequencies
+from pgpd_hf.cases import Case, run_cases
 from pgpd_hf.core.questions import DESIGNS
 
 INFERRING = ("safe_rlhf", "pessimistic_safe_rlhf")
@@ -103,6 +105,15 @@ def test_a_design_that_identifies_nothing_is_refused(name, design):
     cmdp = CMDP([[[1.0]]], [[0.2]], [[0.5]], [1.0], 0.0, 0.3)
     with pytest.raises(ValueError, match=r"^design: both trajectories are equal in all 3 pairs"):
         fitted(name, cmdp, pairs=3, horizon=0, design=design, evaluators=3)
+
+
+def test_a_case_without_a_result_is_named():
+    """By method, budget and instance, as its labels say."""
+    cmdp = CMDP([[[1.0]]], [[0.2]], [[0.5]], [1.0], 0.0, 0.3)
+    setting = {"iterations": 1, "evaluators": 3, "horizon": 0}
+    case = Case("safe_rlhf", setting, (0,), labels={"method": "mine", "budget": 9})
+    with pytest.raises(ValueError, match=r"^mine, 9: design: both trajectories are equal"):
+        run_cases([case], cmdp, None)
 
 
 @pytest.mark.parametrize(
@@ -209,6 +220,15 @@ def test_row_t_of_dpo_is_the_fit_to_the_answers_of_t_rounds():
     other = first._replace(logits=np.zeros_like(first.logits))
     *_, again = algorithm.advance(other, words[1:], normals[1:])
     np.testing.assert_allclose(softmax(again.logits[0]), softmax(both.logits[0]), atol=1e-3)
+
+
+def test_dpo_that_does_not_converge_is_named(monkeypatch):
+    def one_step(*arguments, options, **named):
+        return minimize(*arguments, options=options | {"maxiter": 1}, **named)
+
+    monkeypatch.setattr(optimize, "minimize", one_step)
+    with pytest.raises(ValueError, match=r"^temperature: 60 comparisons: STOP"):
+        fitted("trajectory_dpo", random_process(3), pairs=60)
 
 
 def test_dpo_stops_at_a_floor_where_transitions_are_random():

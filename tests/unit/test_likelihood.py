@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy import stats
-from scipy.optimize import check_grad
+from scipy import optimize, stats
+from scipy.optimize import check_grad, minimize
 
 from pgpd_hf import LINKS
 from pgpd_hf.core.likelihood import fit, information, log_likelihood
@@ -86,8 +86,15 @@ def test_estimates_have_the_covariance_of_their_information():
     assert abs(covered - 0.9) < 5 * np.sqrt(0.09 / 800)
 
 
-def test_a_search_that_does_not_converge_is_refused_in_one_line():
-    features, shares = np.array([[1.0]]), np.array([np.nan])
-    with pytest.raises(ValueError, match=r"^ridge: the likelihood of 1 questions: ") as error:
-        fit(features, np.zeros(1), shares, np.ones(1), LOGISTIC, 1.0, np.zeros(1))
+@pytest.mark.parametrize(("share", "reason"), [(np.nan, "array must not"), (0.7, "Maximum number")])
+def test_a_search_that_does_not_converge_is_refused_in_one_line(monkeypatch, share, reason):
+    def one_step(*arguments, options, **named):
+        return minimize(*arguments, options=options | {"maxiter": 1}, **named)
+
+    monkeypatch.setattr(optimize, "minimize", one_step)
+    features, shares = np.array([[1.0]]), np.array([share])
+    with pytest.raises(
+        ValueError, match=rf"^ridge: the likelihood of 1 questions: {reason}"
+    ) as error:
+        fit(features, np.zeros(1), shares, np.full(1, 1e6), LOGISTIC, 1.0, np.full(1, 9.0))
     assert "\n" not in str(error.value)

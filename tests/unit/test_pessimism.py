@@ -135,3 +135,21 @@ def test_bandit_with_an_arm_that_was_compared_once(count):
     greedy, careful = np.mean(losses, axis=0)
     assert greedy > 0.3
     assert careful < 0.02
+
+
+def test_solver_that_does_not_converge_is_named(monkeypatch):
+    clarabel = pytest.importorskip("clarabel")
+
+    def hurried():
+        settings = real()
+        settings.max_iter = 1
+        return settings
+
+    real = clarabel.DefaultSettings
+    monkeypatch.setattr(clarabel, "DefaultSettings", hurried)
+    cmdp = random_process(4, 2, 2, 0.5, threshold=0.7)
+    parts = known(cmdp)
+    with pytest.raises(ValueError, match=r"^pessimism: the cone program ended with MaxIterations$"):
+        pessimistic(
+            cmdp, (cmdp.reward, parts[0]), (cmdp.utility, parts[1]), 1.0, 1.0, np.ones((2, 2))
+        )

@@ -140,7 +140,7 @@ def _solve(cmdp, objective, constraint, threshold):
     status = str(solution.status)
     if constraint is not None and "PrimalInfeasible" in status:
         return None
-    if status not in ("Solved", "AlmostSolved"):
+    if status != "Solved":
         raise ValueError(f"pessimism: the cone program ended with {status}")
     occupancy = np.maximum(solution.x[:pairs], 0).reshape(cmdp.states, cmdp.actions)
     return policy_of(occupancy), float(solution.z[cmdp.states + pairs])
