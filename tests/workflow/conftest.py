@@ -18,7 +18,7 @@ def fresh(tmp_path):
 
 
 def finish(folder):
-    """Complete the smoke study in a new folder; give back what was printed, and what jobs loaded."""
+    """Complete the smoke study in a new folder: what was printed, and what jobs loaded."""
     folder.mkdir()
     project = Project(folder)
     watching = folder / "src/sitecustomize.py"
