@@ -16,8 +16,8 @@ IN_VENV := . .venv/bin/activate &&
 # -qq: errors only.
 PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
-# Tests that share what they run first stay in one process: tests/conftest.py.
-PARALLEL := --numprocesses logical --maxprocesses 4
+# Tests of a file share what they run first, and the long files come first: tests/conftest.py.
+PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # Snakemake evaluates templates in a file that it is given, so the file is looked at first.
 # The shell takes the name from the environment, where make puts it, and reads nothing into it.

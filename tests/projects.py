@@ -40,20 +40,25 @@ def copy_project(folder):
 
 
 class Project:
-    """A copy of the project in a folder of its own."""
+    """A copy of the project in a folder of its own, or of another one with all that it has made."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, origin=None):
         self.folder = folder
-        copy_project(folder)
+        if origin is None:
+            copy_project(folder)
+        else:
+            shutil.copytree(origin, folder, dirs_exist_ok=True)
 
     def start(self, command, cwd=None, environment=None, stdout=subprocess.PIPE):
         """Start a command with the package of this copy."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         own = {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
+        # The workflow sets numbers of threads itself, whatever the suite has set.
+        given = {key: it for key, it in os.environ.items() if not key.endswith("_NUM_THREADS")}
         return subprocess.Popen(
             command,
             cwd=cwd or self.folder,
-            env={**os.environ, **own, **(environment or {})},
+            env={**given, **own, **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=subprocess.STDOUT,

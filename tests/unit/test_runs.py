@@ -18,6 +18,11 @@ OPTIONS = {"evaluators": 16, "seeds": [1], "iterations": 7, "horizon": 3, **STEP
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 
 
+def length(name, iterations):
+    """Shorter for algorithms that fit a policy in every iteration, which takes a thousand times."""
+    return iterations if ALGORITHMS[name].has_steps else 10
+
+
 @pytest.fixture(scope="module")
 def cmdp():
     return random_process(1, 3, 2, 0.8, threshold=0.9)
@@ -160,7 +165,7 @@ def test_longer_run_begins_with_the_shorter_one(cmdp, name):
 @every_algorithm
 @pytest.mark.parametrize("threads", [1, 2])
 def test_seeds_do_not_notice_each_other(cmdp, name, threads):
-    options = {**OPTIONS, "iterations": 40, "threads": threads}
+    options = {**OPTIONS, "iterations": length(name, 40), "threads": threads}
     together = run(cmdp, name, **{**options, "seeds": [0, 3, 7, 12]})
     assert_same(together, run(cmdp, name, **{**options, "seeds": iter([12, 0, 7, 3])}))
     for seed in (7, 0):
@@ -175,7 +180,7 @@ def test_seeds_do_not_notice_each_other(cmdp, name, threads):
 def test_chunks_do_not_matter(name, states, monkeypatch):
     """In a CMDP of 40 states LAPACK evaluates the policies."""
     cmdp = random_process(3, states, 2, 0.5)
-    options = {**OPTIONS, "iterations": 23, "horizon": 1}
+    options = {**OPTIONS, "iterations": length(name, 23), "horizon": 1}
     whole = run(cmdp, name, **options)
     few, many = 1, 10**6
     for words, iterations, entries in (

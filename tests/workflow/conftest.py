@@ -1,6 +1,8 @@
 """A project in which nothing has run yet, and one in which everything has."""
 
+import fcntl
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -15,13 +17,13 @@ def fresh(tmp_path):
     return Project(tmp_path)
 
 
-@pytest.fixture(scope="session")
-def finished_and_loaded(tmp_path_factory):
-    """A project whose smoke study is complete, what was printed meanwhile, and what jobs loaded."""
-    project = Project(tmp_path_factory.mktemp("project"))
-    watching = project.folder / "src/sitecustomize.py"
+def finish(folder):
+    """Complete the smoke study in a new folder: what was printed, and what jobs loaded."""
+    folder.mkdir()
+    project = Project(folder)
+    watching = folder / "src/sitecustomize.py"
     shutil.copy(Path(__file__).with_name("loading.py"), watching)
-    notes = project.folder / "loaded"
+    notes = folder / "loaded"
     notes.mkdir()
     command = project.workflow("--cores", "2", "all", "claims", "theory", "compare", "grid")
     code, output = project.call(offline.cut_off(command))
@@ -29,7 +31,25 @@ def finished_and_loaded(tmp_path_factory):
     processes = {path.stem: json.loads(path.read_text()) for path in notes.glob("*.json")}
     watching.unlink()
     shutil.rmtree(notes)
-    return project, output, processes
+    return output, processes
+
+
+@pytest.fixture(scope="session")
+def finished_and_loaded(tmp_path_factory):
+    """A project whose smoke study is complete, what was printed meanwhile, and what jobs loaded.
+
+    The first process of the suite that needs it runs the study, and each has a copy.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    origin, record = shared / "finished", shared / "finished.json"
+    with open(shared / "finished.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
+        if not record.exists():
+            shutil.rmtree(origin, ignore_errors=True)  # of a process that has failed
+            record.write_text(json.dumps(finish(origin)))
+    return Project(tmp_path_factory.mktemp("project"), origin), *json.loads(record.read_text())
 
 
 @pytest.fixture(scope="session")

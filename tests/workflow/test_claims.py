@@ -4,7 +4,7 @@ import nbformat
 import pandas as pd
 import pytest
 import yaml
-from projects import rules
+from projects import Project, rules
 
 CASES = ("", "full", "readings/positive-violation", "readings/tangent", "instances/binding")
 
@@ -66,20 +66,16 @@ def test_study_knows_the_sweeps_only_where_claims_are_asked_for(judged):
     pd.testing.assert_frame_equal(quick.loc[~asked, columns], whole.loc[~asked, columns])
 
 
-def test_statements_are_judged_at_tied_steps_with_the_seeds_of_the_study(judged):
-    project, _ = judged
+def test_statements_are_judged_at_tied_steps_with_the_seeds_of_the_study(judged, tmp_path):
+    project = Project(tmp_path, judged[0].folder)
     study = project.folder / "config/smoke.yaml"
-    before = study.read_text()
     steps = pd.read_json(project.results("calibration/npgpd_hf.json"), typ="series")
     pair = [float(steps["primal_step"]), float(steps["dual_step"])]
-    try:
-        study.write_text(before.replace("claims:\n", f"claims:\n  ties: {{npgpd_hf: [{pair}]}}\n"))
-        code, output = project.snakemake("results/smoke/ties.csv", "--cores", "2")
-        found = pd.read_csv(project.results("ties.csv")).set_index("claim")
-    finally:
-        study.write_text(before)
-        project.snakemake("claims", "--cores", "2")  # for the other tests
+    ties = f"claims:\n  ties: {{npgpd_hf: [{pair}]}}\n"
+    study.write_text(study.read_text().replace("claims:\n", ties))
+    code, output = project.snakemake("results/smoke/ties.csv", "--cores", "2")
     assert code == 0, output
+    found = pd.read_csv(project.results("ties.csv")).set_index("claim")
     chosen = pd.read_csv(project.results("full/claims.csv")).set_index("claim").loc[found.index]
     assert len(found) > 5
     assert not found["statement"].str.contains("ZPGPD-HF: gap improves").any()

@@ -395,9 +395,10 @@ def test_many_short_jobs_are_planned(fresh):
 
 def test_inputs_do_not_have_to_fit_into_a_command(fresh):
     """Names of all inputs together are longer than the longest argument that a shell can take."""
-    files = 3000
-    run(fresh, "results/tiny/runs/npgpd_hf/M4/seeds0000-0000.parquet", block=1)
-    folder = fresh.folder / "results/tiny/runs/npgpd_hf/M4"
+    files, study = 600, 50 * "long"
+    results = f"results/{study}"
+    run(fresh, f"{results}/runs/npgpd_hf/M4/seeds0000-0000.parquet", study=study, block=1)
+    folder = fresh.folder / results / "runs/npgpd_hf/M4"
     first = pd.read_parquet(folder / "seeds0000-0000.parquet")
     first = first[first["iteration"].isin([0, 20])]
     for seed in range(files):
@@ -405,7 +406,8 @@ def test_inputs_do_not_have_to_fit_into_a_command(fresh):
     (folder / ".seeds0000-0000.parquet.sha256").unlink()
     names = sorted(folder.glob("*.parquet"))
     assert len(" ".join(str(name.relative_to(fresh.folder)) for name in names)) > 2**17
-    options = {"seeds": files, "block": 1, "evaluators": [4], "algorithms": {"zpgpd_hf": None}}
-    target = "results/tiny/aggregate.parquet"
+    options = {"study": study, "seeds": files, "block": 1, "evaluators": [4]}
+    options["algorithms"] = {"zpgpd_hf": None}
+    target = f"{results}/aggregate.parquet"
     run(fresh, target, "--allowed-rules", "aggregate", **options)
-    assert set(table(fresh, "aggregate.parquet")["seeds"]) == {files}
+    assert set(storage.read_table(fresh.folder / target)["seeds"]) == {files}
