@@ -27,7 +27,7 @@ def test_every_split_asks_for_as_many_answers_and_reading_changes_nothing_else()
     for items in plan.values():
         settings = [case.setting for case in items[0][1]]
         assert {it["evaluators"] * it["pairs"] for it in settings} == {64}
-        assert len(settings) + len(splits.parameters(CONFIG)["empty"]) / 2 == 14
+        assert len(settings) + len(splits.parameters(CONFIG)["empty"]) / 2 == 8
         others = [
             {key: x for key, x in it.items() if key not in ("evaluators", "pairs", "estimator")}
             for it in settings
