@@ -122,7 +122,7 @@ def main():
 
     if not (arguments.write or REFERENCE.exists()):
         sys.exit("reference: no reference there; `make reference` writes it")
-    if arguments.full and not arguments.write:
+    if arguments.full and not arguments.write and "--configfile" not in options:
         first_edition.archive()  # a clone without it is refused now, not after two hours
     targets = FULL if arguments.full else DEFAULT if arguments.write else SAMPLE
     others = [] if arguments.write else checks.check_platform(REFERENCE)
