@@ -102,7 +102,7 @@ def _refuse_unknown_names(path, config, loaded):
     for name, claim in validation.read_yaml(path)["claims"].items():
         options = claim["criterion"]
         allowed = known | {"evaluators": numbers.get(options["test"], usual)}
-        for key in options.keys() & allowed.keys():
+        for key in [key for key in options if key in allowed]:
             given = options[key] if isinstance(options[key], list) else [options[key]]
             for value in given:
                 if value not in allowed[key]:
