@@ -55,10 +55,10 @@ infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tabl
 claims: .venv/kernels  ## judge the paper's statements under every reading (25 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
 
-theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (5 to 8 minutes)
+theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (10 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake theory --cores $(CORES) $(USE_CONFIG)
 
-compare: .venv/kernels  ## compare methods per human answer (a quarter of an hour)
+compare: .venv/kernels  ## compare methods per human answer (25 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
 environments: .venv/kernels  ## run the experiment on environments that people know, with pictures of policies (10 minutes)
@@ -89,10 +89,10 @@ smoke-all: .venv/kernels  ## likewise run every rule and every analysis
 	$(IN_VENV) snakemake all claims theory compare grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
-verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (40 minutes)
+verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (two hours)
 	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
 
-reference: .venv/kernels  ## run the default study, write reference/ and figures/; FULL=1 adds the long tables
+reference: .venv/kernels  ## run the default study, write reference/ and figures/; FULL=1 adds the long tables (an hour)
 	$(IN_VENV) python tools/verify.py --cores $(CORES) --write $(if $(filter-out 0,$(FULL)),--full)
 
 bench: .venv/kernels  ## time the engine beside C, JAX, NumPy and plain Python (a few minutes)

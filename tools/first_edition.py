@@ -42,6 +42,24 @@ claims.judge(statements, evidence).to_csv(output, index=False)
 """
 
 
+def archive():
+    """Package and statements of the commit, as bytes of a tar file.
+
+    Raises
+    ------
+    ValueError
+        If the repository does not have the commit.
+    """
+    found = subprocess.run(
+        ["git", "archive", COMMIT, *PARTS], cwd=ROOT, capture_output=True, check=False
+    )
+    if found.returncode:
+        raise ValueError(
+            f"the commit {COMMIT[:7]} is needed: clone the repository with its history"
+        )
+    return found.stdout
+
+
 def judge(traces, environment, output, group=""):
     """Write the table of verdicts by the first edition.
 
@@ -61,15 +79,8 @@ def judge(traces, environment, output, group=""):
     ValueError
         If the repository does not have the commit.
     """
-    archive = subprocess.run(
-        ["git", "archive", COMMIT, *PARTS], cwd=ROOT, capture_output=True, check=False
-    )
-    if archive.returncode:
-        raise ValueError(
-            f"the commit {COMMIT[:7]} is needed: clone the repository with its history"
-        )
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+        with tarfile.open(fileobj=io.BytesIO(archive())) as files:
             files.extractall(folder, filter="data")
         command = [sys.executable, "-c", PROGRAM, folder, environment, output, group, *traces]
         source = os.environ | {"PYTHONPATH": str(Path(folder, "src"))}

@@ -9,7 +9,7 @@ import first_edition
 import pandas as pd
 
 from pgpd_hf.figures import FORMATS
-from pgpd_hf.support import validation
+from pgpd_hf.support import storage, validation
 from pgpd_hf.verification import checks
 from pgpd_hf.verification.tables import TABLES
 
@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "reference"
 
 
-def both_editions(study):
-    """Verdicts on the data of the confirmation by both editions of the criteria."""
+def compare_editions(study):
+    """Write the verdicts on the data of the confirmation by both editions of the criteria."""
     tables = []
     for place, runs, group in (
         ("full", "full/runs", ""),
@@ -35,15 +35,14 @@ def both_editions(study):
             first[columns], on="claim", how="left", suffixes=("", "_first_edition")
         )
         tables.append(both[both["verdict_first_edition"].notna()])
-    return pd.concat(tables, ignore_index=True)
+    storage.write_table(study / "editions.csv", pd.concat(tables, ignore_index=True))
 
 
 def main(results):
     study = Path(results, "inference")  # the others stand beside it
+    compare_editions(Path(results, "confirmation"))
     made = [table for table in TABLES if table.target == "infer"]
     checks.write_reference(REFERENCE, study, made)
-    editions = both_editions(Path(results, "confirmation"))
-    editions.to_csv(REFERENCE / "editions.csv", index=False, lineterminator="\n")
     for ending in FORMATS:
         name = f"pairs.{ending}"
         shutil.copyfile(Path(results, "inference/figures", name), ROOT / "figures" / name)

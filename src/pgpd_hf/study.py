@@ -24,6 +24,7 @@ from pgpd_hf import analyses, claims, environments, resources, sweeps
 from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
 from pgpd_hf.analyses import instances
 from pgpd_hf.cases import Case, blocks
+from pgpd_hf.core.arguments import shown
 from pgpd_hf.core.links import get_link
 from pgpd_hf.runs import CUT_OFF, default_horizon
 from pgpd_hf.studies import configuration, races, readings
@@ -68,9 +69,48 @@ def admit(config, folder, own, defaults):
         analysis.check(config, schema)
     more = [Path(folder, path) for path in config["claims"]["statements"]]
     claims.load_claims(Path(folder, "config/claims.yaml"), load_schema(folder, "claims"), more)
-    readings.check(config, load_readings(config, folder), schema)
+    loaded = load_readings(config, folder)
+    readings.check(config, loaded, schema)
+    for path in more:
+        _refuse_unknown_names(path, config, loaded)
     record = races.load_record(folder)
     return config, lines + races.lines(record, config, defaults)
+
+
+def _refuse_unknown_names(path, config, loaded):
+    """Refuse own statements about what no run of the study, or of a reading, is about."""
+    changed = [reading["config"].get("evaluators", []) for reading in loaded.values()]
+    people = [case for parts in sweeps.plan(config, ["people"]).values() for case in parts[0][1]]
+    horizons = [case for parts in sweeps.plan(config, ["horizon"]).values() for case in parts[0][1]]
+    groups = config["claims"]["instances"]["groups"]
+    curves = [case.labels["curve"] or None for case in people]
+    known = {
+        "algorithm": config["algorithms"],
+        "than": config["algorithms"],
+        "groups": [name for name, group in groups.items() if group["numbers"]],
+        "schedule": config["schedules"]["phases"],
+        "curve": curves,
+        "curves": curves,
+        "horizons": [case.labels["value"] for case in horizons],
+    }
+    numbers = {
+        "falls_at_rate": config["rates"]["evaluators"],
+        "slower_rate": config["rates"]["evaluators"],
+        "larger_bias": [case.labels["value"] for case in people],
+    }
+    usual = sum(changed, config["evaluators"])
+    for name, claim in validation.read_yaml(path)["claims"].items():
+        options = claim["criterion"]
+        allowed = known | {"evaluators": numbers.get(options["test"], usual)}
+        for key in [key for key in options if key in allowed]:
+            given = options[key] if isinstance(options[key], list) else [options[key]]
+            for value in given:
+                if value not in allowed[key]:
+                    listed = ", ".join(str(it) for it in dict.fromkeys(allowed[key])) or "nothing"
+                    raise ValueError(
+                        f"{path}: claims.{name}.criterion.{key}: the study has {listed}, "
+                        f"got {shown(value)}"
+                    )
 
 
 def settle(config, folder, own, defaults):

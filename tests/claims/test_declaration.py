@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import worlds
 import yaml
@@ -67,7 +68,13 @@ BAD = [
     ("zpgpd-few-queries", "at", "all", "least or most expected"),
     ("npgpd-gap-most-gain-16-64", "evaluators", [16, 64, 256, 512], "at most 3 entries"),
     ("npgpd-independent-of-sizes", "groups", ["small"], "at least 2 entries expected"),
+    ("feedback-bias-decreases", "quantity", "excess over everything", "16 ≤ M ≤ 256 expected"),
 ]
+
+
+def test_quantities_are_those_of_the_table_of_effects():
+    found = pd.read_csv(ROOT / "reference/effects.csv").query("sweep == 'people'")["quantity"]
+    assert set(found) == set(check.ARGUMENTS["quantity"]["enum"])
 
 
 def write(tmp_path, content):

@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -228,6 +229,24 @@ def test_race_is_described_in_a_sentence(table):
     assert "; runner-up (" in text
     only = table[table["standing"] == CHOSEN]
     assert "runner-up" not in calibration.describe_race(only)
+
+
+def test_description_of_a_race_names_ties_and_says_if_they_reach_the_end_of_the_grid():
+    columns = ["primal_step", "dual_step", "seeds", "score", "behind", "standing"]
+    rows = [
+        (1, 0.1, 8, 2.0, 0.0, CHOSEN),
+        (3, 0.1, 8, 2.0, -0.01, TIED),
+        (0.3, 0.1, 8, 3.0, 1.0, DROPPED),
+        (1, 0.01, 8, 3.0, 1.0, DROPPED),
+        (1, 1, 8, 3.0, 1.0, DROPPED),
+        (10, 1, 8, 3.0, 1.0, DROPPED),
+    ]
+    text = calibration.describe_race(pd.DataFrame(rows, columns=columns))
+    assert text.endswith("; runner-up (3, 0.1), -0.5% in the score; tied with it: (3, 0.1).")
+    text = calibration.describe_race(pd.DataFrame(rows[:-1], columns=columns))
+    assert text.endswith("; WARNING: ties reach the end of the grid, primal_step 3.")
+    text = calibration.describe_race(pd.DataFrame([rows[0], *rows[2:]], columns=columns))
+    assert text.endswith("; tied with it: none.")
 
 
 def test_perturbation_radius_races_with_the_steps(monkeypatch):

@@ -369,3 +369,51 @@ def test_everything_that_is_judged_has_a_title():
         "instances/binding/": "binding",
         "instances/slack/": "slack constraint",
     }
+
+
+# Statements of one's own.
+
+MANY = "excess over M = ∞, M ≥ 16"
+STATISTICS = {"column": "optimality_gap", "statistic": "whole", "margin": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("criterion", "message"),
+    [
+        ({"test": "equivalent", "algorithm": "npgpd_hf", "evaluators": [3, 64]}, "evaluators"),
+        ({"test": "equivalent", "algorithm": "pg_pd", "evaluators": [16, 64]}, "algorithm"),
+        (
+            {"test": "worse_with_size", "algorithm": "npgpd_hf", "evaluators": [64]}
+            | {"groups": ["tiny", "large"]},
+            "groups",
+        ),
+        (
+            {"test": "schedule_better", "algorithm": "npgpd_hf", "schedule": "growin"}
+            | {"outcome": "gap"},
+            "schedule",
+        ),
+        (
+            {"test": "bias_falls", "algorithm": "zpgpd_hf", "curve": "nope", "quantity": MANY},
+            "curve",
+        ),
+        (
+            {"test": "decays_with_horizon", "algorithm": "npgpd_hf", "horizons": [10, 11]},
+            "horizons",
+        ),
+    ],
+)
+def test_own_statement_about_what_the_study_has_not_is_refused(tmp_path, criterion, message):
+    def admit(options):
+        claim = {"source": "a guess", "statement": "mine", "kind": "ours", "criterion": options}
+        path = tmp_path / "mine.yaml"
+        path.write_text(yaml.safe_dump({"claims": {"mine": claim}}))
+        return admitted({"claims": {"statements": [str(path)], "readings": []}})
+
+    margin = STATISTICS if "evaluators" in criterion else {"margin": 0.1}
+    with pytest.raises(
+        ValueError, match=rf"mine\.yaml: claims\.mine\.criterion\.{message}: the study has "
+    ):
+        admit(criterion | margin)
+    fit = {"evaluators": [16, 64], "groups": ["small", "large"], "schedule": "growing"}
+    fit |= {"algorithm": "zpgpd_hf", "curve": "μ = 1", "horizons": [10, 20]}
+    admit(criterion | margin | {message: fit[message]})

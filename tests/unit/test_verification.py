@@ -70,6 +70,7 @@ LONG = {
     "../inference/inferred.csv": ["pairs,score", "1,24"],
     "../inference/verdicts.csv": ["reading,claim,verdict,low", "N = 2,falls,reproduced,0.5"],
     "../confirmation/verdicts.csv": ["reading,claim,verdict,low", "default,falls,reproduced,0.5"],
+    "../confirmation/editions.csv": ["unit,claim,verdict,low", "seed,falls,reproduced,0.5"],
     "../environments/environments.csv": ["study,claim,verdict,low", "lake,falls,reproduced,0.5"],
     "proof_steps.csv": ["step,worst,holds", "3.4,0.5,True"],
     "schedules.csv": ["algorithm,schedule,metric,mean", "npgpd_hf,growing,late_gap,0.125"],
@@ -484,6 +485,8 @@ def command(repository, tmp_path_factory, monkeypatch):
 
     scratch = tmp_path_factory.mktemp("scratch")
     monkeypatch.setattr(module.collect_environments, "collect", collect)
+    monkeypatch.setattr(module.first_edition, "archive", lambda: b"")
+    monkeypatch.setattr(module.record_inference, "compare_editions", lambda study: None)
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.setattr(module, "ROOT", repository.root)
     monkeypatch.setattr(module, "REFERENCE", repository.reference)
@@ -501,7 +504,8 @@ def command(repository, tmp_path_factory, monkeypatch):
         return asked.pop()
 
     yield run
-    del sys.modules["verify"], sys.modules["collect_environments"]
+    for name in ("verify", "collect_environments", "record_inference", "first_edition"):
+        del sys.modules[name]
 
 
 @pytest.mark.parametrize("full", [False, True])

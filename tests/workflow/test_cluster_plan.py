@@ -1,6 +1,9 @@
 """A dry run shows what jobs would ask a cluster for; none of this needs one."""
 
 import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
 
 
 def plan(project, *options, **environment):
@@ -26,6 +29,27 @@ def test_dry_run_shows_partition_account_time_and_memory(fresh):
     shown = plan(fresh, "--profile", "profiles/slurm", "--profile", "site.yaml")
     assert shown["calibrate"].startswith("2 jobs (120 min, ")
     assert shown["calibrate"].endswith(", partition long, account mine)")
+
+
+def test_inference_is_submitted_by_the_commands_of_the_document(fresh):
+    """They are those of `make infer` with a profile; the one that plans most is tried."""
+    commands, recipe = (
+        re.findall(r"(?:snakemake|python tools/record_inference.py) .*", text)
+        for text in (
+            (ROOT / "docs/cluster.md").read_text().partition("`make infer`")[2].split("```")[1],
+            (ROOT / "Makefile").read_text().partition("\ninfer:")[2].partition("\n\n")[0],
+        )
+    )
+    submitted = [line.split(" #")[0].strip() for line in commands]
+    assert submitted == [
+        line.replace("--cores $(CORES)", "--profile profiles/slurm") for line in recipe
+    ]
+    _, *options, _, file = submitted[1].split()
+    code, output = fresh.snakemake(*options, "--dry-run", configfile=file)
+    assert code == 0, output
+    assert {"calibrate", "run", "run_block", "resample"} <= {
+        *re.findall(r"^cluster: (\w+): ", output, re.MULTILINE)
+    }
 
 
 def test_dry_run_on_this_machine_shows_no_requests(fresh):

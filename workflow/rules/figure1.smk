@@ -162,6 +162,7 @@ rule summary:
         study=STUDY,
         figures=FIGURES,
         races=calibrations(),
+        pairs={name: it["pairs"] for name, it in config["algorithms"].items()},
         page=f"{RESULTS}/notebooks/figure1.html",
     message:
         "Summary"

@@ -10,7 +10,7 @@ from pgpd_hf.studies.calibration import describe_race
 from pgpd_hf.support import storage
 
 
-def describe(study, aggregate, optimum, races, verdicts, figures):
+def describe(study, aggregate, optimum, races, pairs, verdicts, figures):
     """Lines that a person reads at the end of a run."""
     kind = "binds" if optimum["binding"] else "does not bind"
     yield f"Study {study}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind}"
@@ -29,6 +29,8 @@ def describe(study, aggregate, optimum, races, verdicts, figures):
     seeds = aggregate["seeds"].iloc[0]
     for algorithm, scores in races.items():
         yield f"Step sizes of {get_algorithm(algorithm).label}: {describe_race(scores)}"
+    asked = ", ".join(f"N = {n} for {get_algorithm(name).label}" for name, n in pairs.items())
+    yield f"Trajectories or pairs per question, which the paper does not give: {asked}."
     yield f"Means over {seeds} seeds with {statistics.LEVEL:.0%} intervals."
     yield ""
     found = report.of_experiment(verdicts)
@@ -46,6 +48,7 @@ with storage.job(snakemake):
         storage.read_table(snakemake.input.aggregate),
         storage.read_json(snakemake.input.optimum),
         {name: storage.read_table(path) for name, path in snakemake.params.races.items()},
+        snakemake.params.pairs,
         storage.read_table(snakemake.input.verdicts),
         snakemake.params.figures,
     )

@@ -41,7 +41,7 @@ ARGUMENTS = {
     "schedule": {"type": "string"},
     "curve": curve,
     "curves": {"type": "array", "items": curve, "minItems": 2, "maxItems": 2},
-    "quantity": {"type": "string"},
+    "quantity": one_of("excess over M = ∞, M ≥ 16", "excess over M = ∞, 16 ≤ M ≤ 256"),
     "outcome": one_of("gap", "priced_gap", "late_gap", "late_priced_gap"),
     "rate": {"type": "number"},
     "at": one_of("least", "most"),

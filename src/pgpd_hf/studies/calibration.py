@@ -344,7 +344,7 @@ def describe_race(scores):
     Returns
     -------
     str
-        Steps, runner-up, number of pairs tied with the chosen one, and whether the grid ends there.
+        Steps, runner-up, pairs tied with the chosen one, and whether the grid ends at any of these.
     """
     chosen = scores[scores["standing"] == CHOSEN].iloc[0]
     names = [name for name in RACED if name in scores]
@@ -355,12 +355,20 @@ def describe_race(scores):
     if others.empty:
         return text
     runner_up = others.loc[others["behind"].idxmin()]
-    numbers = ", ".join(f"{runner_up[name]:g}" for name in names)
-    text += f"; runner-up ({numbers}), {runner_up['behind'] / chosen['score']:+.1%} in the score"
-    tied = (scores["standing"] == TIED).sum()
-    text += f"; {tied} tied with it" if tied else "; none tied with it"
+    text += f"; runner-up {_numbers(runner_up[names])}"
+    text += f", {runner_up['behind'] / chosen['score']:+.1%} in the score"
+    tied = scores.loc[scores["standing"] == TIED, names]
+    listed = ", ".join(_numbers(row) for _, row in tied.iterrows())
+    text += f"; tied with it: {listed or 'none'}"
     for name in names:
-        values = scores[name].unique()
-        if len(values) > 1 and chosen[name] in (values.min(), values.max()):
+        ends = {scores[name].min(), scores[name].max()}
+        if len(ends) > 1 and chosen[name] in ends:
             text += f"; WARNING: the grid ends at this {name}, a better one may lie beyond"
+        elif found := ends & {*tied[name]}:
+            end = " and ".join(f"{value:g}" for value in sorted(found))
+            text += f"; WARNING: ties reach the end of the grid, {name} {end}"
     return text + "."
+
+
+def _numbers(pair):
+    return "(" + ", ".join(f"{value:g}" for value in pair) + ")"

@@ -148,6 +148,7 @@ TABLES = [
         ("inference", "../inference/inferred.csv", "pairs", "infer"),
         ("inference_verdicts", "../inference/verdicts.csv", "reading claim", "infer"),
         ("confirmation", "../confirmation/verdicts.csv", "reading claim", "infer"),
+        ("editions", "../confirmation/editions.csv", "unit claim", "infer"),
         ("environments", "../environments/environments.csv", "study claim", "environments"),
     )
 ]
