@@ -29,7 +29,7 @@ _CORRECTED = {
     "Theorem 1'": (theorem_1.theorem_1_prime, False),
     "Theorem 1', mixing known": (theorem_1.theorem_1_prime, True),
 }
-_ONE_RUN = "one run, up to a probability of 0.05"
+_ONE_RUN = "one run (probability 0.95)"
 _FIRST_ONLY = (_ONE_RUN, "printed Theorem 2", "Theorem 2")
 _MEASURED = (
     "measured_gap",
