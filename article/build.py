@@ -7,10 +7,16 @@ from pathlib import Path
 import typst
 
 ROOT = Path(__file__).resolve().parents[1]
+# Tables, and pictures in figures/, by the command that makes them.
 NEEDED = {
-    "make figures": ["optimum", "curves", "claims", "bounds"],
-    "make claims": ["verdicts"],
-    "make theory": ["lengths", "first_lengths", "seen", "proof_steps"],
+    "make figures": ["optimum.csv", "curves.csv", "claims.csv", "bounds.csv", "figure1.pdf"],
+    "make claims": ["verdicts.csv"],
+    "make theory": ["lengths.csv", "first_lengths.csv", "seen.csv", "proof_steps.csv"],
+}
+# Whoever has the first table of a line is shown the others, too.
+OPTIONAL = {
+    "make compare": ["comparison_answers.csv", "comparison_verdicts.csv", "comparison.pdf"],
+    "make infer": ["inference.csv", "pairs.pdf"],
 }
 
 
@@ -25,10 +31,14 @@ def build(tables, output):
         Where the PDF goes, or a picture of each page: article-{p}.png.
     """
     existing = {path.stem for path in (ROOT / tables).glob("*.csv")}
-    for command, names in NEEDED.items():
+    shown = {
+        command: names for command, names in OPTIONAL.items() if Path(names[0]).stem in existing
+    }
+    for command, names in [*NEEDED.items(), *shown.items()]:
         for name in names:
-            if name not in existing:
-                sys.exit(f"error: {tables}/{name}.csv: no such table; `{command}` makes it")
+            path = Path("figures" if name.endswith(".pdf") else tables, name)
+            if not (ROOT / path).exists():
+                sys.exit(f"error: {path.as_posix()}: no such file; `{command}` makes it")
     inputs = {"tables": f"/{tables}", "existing": ",".join(sorted(existing))}
     typst.compile(
         ROOT / "article/article.typ",

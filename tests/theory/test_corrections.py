@@ -34,7 +34,8 @@ def test_every_step_of_the_proofs_holds_and_every_control_fails():
     steps, controls = (table[table["kind"] == kind] for kind in ("step", "control"))
     assert (steps["worst"] <= 1 + 1e-9).all()
     assert (controls["worst"] > 1).all()
-    assert len(controls) >= 7
+    assert len(controls) >= 8
+    assert table.set_index("step").loc["3.13", "cases"] == 50
     assert table["step"].is_unique
 
 
@@ -151,7 +152,54 @@ def test_watched_runs_are_the_runs(evaluators):
     assert violation >= 0
 
 
-def test_what_runs_show_bounds_them_and_every_part_is_needed():
+def test_high_probability_has_all_its_terms(estimates):
+    e, eta_1, eta_2, length, x, delta = estimates, 0.01, 0.02, 300.0, estimates.largest, 0.05
+    gap = math.log(2) / (eta_1 * length) + eta_1 * ((1 + CAP) * x) ** 2 / (2 * 0.3**2)
+    gap += (1 + CAP) * e.primal_bias / 0.3 + eta_2 * x**2 / 2 + CAP * e.dual_bias
+    gap += (4 * (1 + CAP) * x / 0.3 + 2 * CAP * x) * math.sqrt(math.log(3 / delta) / (4 * length))
+    violation = (gap + CAP**2 / (2 * eta_2 * length)) / (CAP - BEST.multiplier)
+    found = theorem_1.high_probability(e, eta_1, eta_2, length, CAP, BEST.multiplier, delta)
+    assert found == pytest.approx((gap, violation))
+
+
+def test_theorem_2_has_all_its_terms(estimates):
+    """Three states and two actions: d = 3; N = 2, H = 12; tau = 1, so that J = B."""
+    e, mu, eta_1, eta_2, length, g = estimates, 0.05, 1e-4, 0.02, 1e6, CMDP.discount
+    c = theorem_2.make_curvature(CMDP, BEST, e, mu)
+    value, delta = e.value_bound, mu * math.sqrt(0.5)
+    smooth, steep = 2 * g * value / (1 - g) ** 2, math.sqrt(2) * value / (2 * (1 - g))
+    inner = (1 - 2 * delta) * BEST.policy + delta
+    moves = (CMDP.transition * inner[..., None]).sum(1)
+    occupancy = np.linalg.solve((np.eye(3) - g * moves).T, CMDP.initial)
+    distance = 2 * sum(q**2 / r**2 for q, r in zip(occupancy, CMDP.initial, strict=True))
+    tail = e.truncation * min(1, mu * math.sqrt(2) / 2 * (14 + g / (1 - g)))
+    zeta = tail + e.bias * min(1, 13 * mu * math.sqrt(2))
+    bias = (1 + CAP) * (smooth * mu + math.sqrt(3) * zeta / mu)
+    answers = (2 * e.deviation + e.bias) ** 2 + e.variance
+    square = 4 * 3 * steep**2 + (3 * smooth * mu) ** 2 + 2 * (3 * zeta / mu) ** 2
+    square = (1 + CAP) ** 2 * (square + (3 / mu) ** 2 * answers / 2)
+    ell, root = (1 + CAP) * smooth, math.sqrt(e.excess_square)
+    assert eta_1 * ell <= 1
+
+    def regret(alpha):
+        total = 5 / (4 * alpha) * ((2 + CAP) * value / length + eta_2 * root * value)
+        total += 7 / (4 * alpha) * (eta_1 * bias**2 + ell * eta_1**2 * square)
+        return total + 3 * alpha * distance / eta_1 + (1 + CAP) * delta * value / (1 - g)
+
+    given = eta_1, eta_2, length, CAP
+    for alpha in (1e-6, eta_1 * ell / 2):
+        assert theorem_2.regret(c, *given, alpha) == pytest.approx(regret(alpha))
+    best = min(map(regret, np.geomspace(1e-10, eta_1 * ell / 2, 20001)))
+    gap = best + eta_2 * e.excess_square / 2 + CAP * e.dual_bias
+    violation = gap + CAP**2 / (2 * eta_2 * length)
+    violation += CAP / 2 * math.sqrt(e.excess_round_variance / (2 * length))
+    violation /= CAP - BEST.multiplier
+    found = theorem_2.theorem_2(c, *given, BEST.multiplier)
+    assert found == pytest.approx((gap, violation), rel=5e-3)  # alpha is chosen on a grid
+    assert found.gap >= gap * (1 - 1e-9)
+
+
+def test_bounds_from_what_runs_show_have_all_their_terms():
     setting = replace(SETTING, iterations=400, estimator="unbiased", primal_step=0.05)
     setting = replace(setting, dual_step=0.1, multiplier_bound=CAP)
     e = make_estimates(CMDP, setting)
@@ -159,13 +207,29 @@ def test_what_runs_show_bounds_them_and_every_part_is_needed():
     mean = np.mean([seen.semi_a_priori(e, x) for x in shown], axis=0)
     assert (np.mean(measured, axis=0) <= mean).all()
     x = shown[0]
-    steps = (math.log(2) / 400 + x.normalizer) / 0.05 + 0.05 * x.square
+    gap = (math.log(2) / 400 + x.normalizer) / 0.05 + 0.05 * x.square
     reach = 1 + x.multipliers.mean()
-    biases = reach * e.primal_bias / 0.3 + (reach - 1) * e.dual_bias
-    assert seen.semi_a_priori(e, x).gap == pytest.approx(steps + biases)
-    for single in (seen.single_run(e, x), seen.single_run(e, x, 0.5)):
-        assert single.gap > seen.semi_a_priori(e, x).gap
-    assert seen.single_run(e, x, 0.5).gap < seen.single_run(e, x, 0.05).gap
+    gap += reach * e.primal_bias / 0.3 + (reach - 1) * e.dual_bias
+    owed = x.owed / (0.1 * 400) + e.dual_bias
+    noise = math.sqrt(e.excess_round_variance / (2 * 400)) / 2
+    assert seen.semi_a_priori(e, x) == pytest.approx((gap, owed + noise))
+
+    # Step 3.13, with the x and y that would be best if the multiplier were one throughout.
+    v, v_0, length = math.sqrt(e.round_variance), math.sqrt(e.excess_round_variance), math.log(40)
+
+    def bracket(guess, ranges, deviations):
+        theta = math.sqrt(2 * 2 * length / (400 * guess**2))
+        total = length / theta
+        for width, deviation in zip(ranges, deviations, strict=True):
+            z = theta * width / 2
+            total += theta / 2 * (math.exp(z) - 1 - z) / z**2 * deviation**2
+        return total / 400
+
+    ranges = [4 * (1 + lam) * e.largest / 0.3 + 2 * lam * e.largest for lam in x.multipliers]
+    deviations = [2 * (1 + lam) * v / 0.3 + lam * v_0 for lam in x.multipliers]
+    gap += bracket(4 * v / 0.3 + v_0, ranges, deviations)
+    owed += bracket(v_0, [2 * e.largest] * 400, [v_0] * 400)
+    assert seen.single_run(e, x, 0.05) == pytest.approx((gap, owed))
 
 
 def test_algorithm_2t_stays_inside_and_perturbs_to_policies():
@@ -222,7 +286,11 @@ def test_lengths_compare_printed_and_corrected_bounds():
     measured = table.dropna(subset="measured_gap")
     assert (measured["measured_gap"] <= measured["gap"]).all()
     assert first.loc[first["iterations"] == math.inf, "reason"].str.len().gt(0).all()
-    known = first[first["evaluators"].isna() & first["statement"].ne("printed")]
+    only = {"one run (probability 0.95)", "printed Theorem 2", "Theorem 2"}
+    assert set(first["statement"]) - set(table["statement"]) == only
+    both = first[first["statement"].isin({"printed Theorem 2", "Theorem 2"})]
+    assert (both["iterations"] == math.inf).all()
+    known = first[first["evaluators"].isna() & first["statement"].str.startswith("Theorem 1")]
     assert np.isfinite(known.loc[known["level"] == "largest", "iterations"]).all()
     assert max(lengths.largest_values(CMDP, BEST)) <= CMDP.value_bound
 
@@ -238,6 +306,16 @@ def test_threshold_beyond_any_return_leaves_cells_with_the_reason_alone():
         assert cells["reason"].str.startswith("threshold: 0 <= b <= G(H)").all()
     assert first.empty
     assert list(first)[:4] == list(table)[:4] == ["statement", "estimator", "evaluators", "pairs"]
+
+
+@pytest.mark.parametrize("actions", [1, 2])
+def test_actions_that_do_not_differ_leave_cells_with_the_reason(actions):
+    even, signal = np.full((2, actions, 2), 0.5), np.full((2, actions), 0.2)
+    flat = type(CMDP)(even, signal, signal, [0.5, 0.5], 0.5, 0.1, 0.5)
+    plan, setting = [{"pairs": 1, "iterations": [5]}], Setting(None, 1, horizon=20)
+    table = seen.over_lengths(flat, solve(flat), setting, [None], plan, range(2))
+    assert table["iterations"].isna().all()
+    assert table["reason"].str.startswith("actions: estimates that differ").all()
 
 
 def test_votes_that_cannot_be_read_without_bias_leave_an_empty_cell_with_the_reason():

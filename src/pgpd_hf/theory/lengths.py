@@ -1,8 +1,10 @@
-r"""From which T on the bounds of NPGPD-HF say something: printed, and corrected.
+r"""From which T on the bounds say something: printed, and corrected.
 
 A pair of bounds says something once both are below what gap and violation can be at all. Each
 statement is taken at its own step sizes: the printed theorem's, and for the corrected ones those
 that make the larger of the two bounds smallest. What is measured is measured with the same steps.
+Step 3.10's bounds of one run and both Theorems 2, at the steps of their rates, have a first T
+only.
 """
 
 import itertools
@@ -16,7 +18,7 @@ import pandas as pd
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core import optima
 from pgpd_hf.core.evaluators import ESTIMATORS
-from pgpd_hf.theory import bounds, theorem_1
+from pgpd_hf.theory import bounds, theorem_1, theorem_2
 from pgpd_hf.theory.constants import OutsideAssumptions, make_constants
 from pgpd_hf.theory.estimates import make_estimates
 from pgpd_hf.theory.problems import mean_error, run_averages
@@ -27,6 +29,8 @@ _CORRECTED = {
     "Theorem 1'": (theorem_1.theorem_1_prime, False),
     "Theorem 1', mixing known": (theorem_1.theorem_1_prime, True),
 }
+_ONE_RUN = "one run (probability 0.95)"
+_FIRST_ONLY = (_ONE_RUN, "printed Theorem 2", "Theorem 2")
 _MEASURED = (
     "measured_gap",
     "measured_gap_error",
@@ -77,10 +81,10 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
     levels = {"largest": min(largest_values(cmdp, optimum))} | {str(x): x for x in LEVELS}
     rows, firsts = [], []
     for statement, estimator, m, n in itertools.product(
-        ["printed", *_CORRECTED], ESTIMATORS, evaluators, pairs
+        ["printed", *_CORRECTED, *_FIRST_ONLY], ESTIMATORS, evaluators, pairs
     ):
-        if statement == "printed" and estimator != "plug-in":
-            continue  # the printed theorem is about the printed reading of votes
+        if statement.startswith("printed") and estimator != "plug-in":
+            continue  # the printed theorems are about the printed reading of votes
         keys = {"statement": statement, "estimator": estimator, "evaluators": m, "pairs": n}
         at = replace(setting, evaluators=m, pairs=n, estimator=estimator)
         try:
@@ -89,7 +93,7 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
         except ValueError as error:  # outside its assumptions, or votes that cannot be read so
             rows.append(keys | {"reason": str(error)})
             continue
-        for t in iterations:
+        for t in () if statement in _FIRST_ONLY else iterations:
             (primal, dual), found = bound(float(t))
             row = keys | {"iterations": t, "primal_step": primal, "dual_step": dual}
             row |= {"gap": found.gap, "violation": found.violation, "reason": ""}
@@ -134,11 +138,15 @@ def largest_values(cmdp, optimum):
 
 def _bound(cmdp, optimum, setting, statement):
     """Cap of multipliers, and a function from T to step sizes and a pair of bounds."""
-    if statement == "printed":
+    if statement.startswith("printed"):
         constants = make_constants(cmdp, optimum, setting)
-        return constants.multiplier_bound, partial(_printed, constants)
-    function, known = _CORRECTED[statement]
+        function = _printed_theorem_2 if statement == "printed Theorem 2" else _printed
+        return constants.multiplier_bound, partial(function, constants)
     cap = 2 * cmdp.value_bound / optimum.slack
+    if statement == "Theorem 2":
+        return cap, partial(_theorem_2, cmdp, optimum, make_estimates(cmdp, setting), cap)
+    one_run = theorem_1.high_probability, False
+    function, known = one_run if statement == _ONE_RUN else _CORRECTED[statement]
     estimates = make_estimates(cmdp, setting, known)
     corrected = partial(function, estimates, cap=cap, multiplier=optimum.multiplier)
     return cap, partial(theorem_1.best_steps, corrected)
@@ -148,6 +156,23 @@ def _printed(constants, iterations):
     at = replace(constants, iterations=iterations)
     steps = bounds.theorem_1_steps(at.actions, at.discount, iterations)
     return steps, theorem_1.Bound(bounds.theorem_1_gap(at), bounds.theorem_1_violation(at))
+
+
+def _printed_theorem_2(constants, iterations):
+    at = replace(constants, iterations=iterations)
+    found = theorem_1.Bound(bounds.theorem_2_gap(at), bounds.theorem_2_violation(at))
+    return at.theorem_2_steps, found
+
+
+def _theorem_2(cmdp, optimum, estimates, cap, iterations):
+    """Theorem 2 with the parameters that its rate has at the best of several lengths."""
+    found = []
+    for length in np.geomspace(1, 1e12, 25):
+        radius, *steps = theorem_2.rate_setting(estimates, length, cap)
+        constants = theorem_2.make_curvature(cmdp, optimum, estimates, radius)
+        bound = theorem_2.theorem_2(constants, *steps, iterations, cap, optimum.multiplier)
+        found.append((steps, bound))
+    return min(found, key=lambda pair: pair[1].worse)
 
 
 def _measure(algorithm, optimum, seeds):

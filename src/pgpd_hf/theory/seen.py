@@ -24,6 +24,7 @@ from pgpd_hf.theory.theorem_1 import Bound, growth
 
 _DUAL = 2.0  # dual step times the root of T
 _PILOT = 0.5  # primal step of a pilot run, likewise
+_ROUNDING = 1e-15  # of the logarithm of a normalizer
 _COLUMNS = (
     "estimator evaluators pairs iterations primal_step dual_step quantity measured measured_error "
     "bound bound_error refuted run_bound run_exceeds reason"
@@ -269,6 +270,8 @@ def _pilot(cmdp, optimum, setting):
     root = math.sqrt(setting.iterations)
     steps = {"primal_step": _PILOT / root, "dual_step": _DUAL / root}
     seen, _ = watch(cmdp, optimum, replace(setting, **steps), 0, purpose="pilot")
+    if seen.normalizer < _ROUNDING:
+        raise OutsideAssumptions("actions: estimates that differ between actions expected")
     # The normalizer is nearly proportional to the square of the step.
     return math.sqrt(math.log(cmdp.actions) * _PILOT**2 / (seen.normalizer * setting.iterations))
 

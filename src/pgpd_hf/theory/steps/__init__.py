@@ -29,7 +29,7 @@ def check_steps(cases=40):
     """
     ledger = Ledger()
     lemmas.check(ledger, cases)
-    votes.check(ledger)
     natural.check(ledger, cases)
+    votes.check(ledger)
     zeroth_order.check(ledger, cases)
     return ledger.table()

@@ -28,7 +28,7 @@ class Ledger:
         for step, statement in statements.items():
             self._steps[step] = {"statement": statement, "kind": kind, "method": method}
 
-    def add(self, step, left, right):
+    def add(self, step, left, right, cases=None):
         """Compare two sides.
 
         Parameters
@@ -37,6 +37,8 @@ class Ledger:
             A declared step.
         left, right : array_like, float
             The step says that left is at most right.
+        cases : int, optional
+            How many cases a share is of; by default each ratio is a case.
         """
         if step not in self._steps:
             raise KeyError(f"step {step}: not declared")
@@ -48,7 +50,7 @@ class Ledger:
             np.where(left <= _NOTHING, 0.0, np.inf),
         )
         self._worst[step] = max(self._worst.get(step, -np.inf), float(ratio.max()))
-        self._cases[step] = self._cases.get(step, 0) + ratio.size
+        self._cases[step] = self._cases.get(step, 0) + (cases or ratio.size)
 
     def table(self):
         """Collect all steps.

@@ -1,14 +1,17 @@
-"""Steps 4.1 to 4.12: Algorithm 2T, tangent directions in the interior of the simplices."""
+"""Steps 4.1 to 4.13: Algorithm 2T, and the process on which the printed Theorem 2 fails."""
 
 import math
 from dataclasses import replace
 
 import numpy as np
 
-from pgpd_hf.algorithms import Setting
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.core import optima
+from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
-from pgpd_hf.theory import exact, theorem_2
+from pgpd_hf.theory import bounds, exact, theorem_2
+from pgpd_hf.theory.constants import make_constants
 from pgpd_hf.theory.estimates import make_estimates
 from pgpd_hf.theory.problems import run_averages
 from pgpd_hf.theory.steps.processes import (
@@ -66,7 +69,16 @@ def check(ledger, cases):
         {
             "4.12": "slope of the bound in T over -1/7, N = 1",
             "4.12b": "slope of the bound in N over -1/7",
+            "4.12c": "slope of the bound in T over -1/5, N infinite",
+            "4.12d": "slope of the regret in T over -1/6, multiplier fixed",
+            "4.12e": "bound at T = 10^60 over the floor of people and truncation (error over 0.02)",
         },
+    )
+    ledger.declare(
+        "mean over runs", {"4.13": "printed algorithm: |gap - 1/4| over four standard errors"}
+    )
+    ledger.declare(
+        "exact", {"4.13b": "printed Theorem 2 at T = 10^40, over the gap of 1/4 that remains"}
     )
     ledger.declare(
         "enumerated",
@@ -83,6 +95,7 @@ def check(ledger, cases):
     for case in range(max(1, cases // 10)):
         _check_runs(ledger, random_numbers("interior", case), case)
     _check_rate(ledger)
+    _check_failure(ledger)
 
 
 def _tangent(x):
@@ -297,17 +310,57 @@ def _check_runs(ledger, random, case):
 
 
 def _check_rate(ledger):
-    """Without people and truncation, whose terms do not depend on T, the exponent is 1/7."""
+    """Exponents without people and truncation, whose terms do not depend on T; then their floor."""
     cmdp, best = small_process(random_numbers("exponent", 0), 3, 2, (0.5,), "normalized")
-    cap, found = 2 * best.multiplier + 0.5, {}
-    for pairs, length in ((1, 1e20), (1, 1e24), (1, 1e30), (100, 1e30)):
-        estimates = make_estimates(cmdp, Setting(None, 1, horizon=400), known=True)
-        estimates = replace(estimates, pairs=pairs, return_bound=estimates.value_bound)
-        radius, *steps = theorem_2.rate_setting(estimates, length, cap)
+    cap = 2 * best.multiplier + 0.5
+    silent = make_estimates(cmdp, Setting(None, 1, horizon=400), known=True)
+    silent = replace(silent, return_bound=silent.value_bound)
+    ell = (1 + cap) * theorem_2.make_curvature(cmdp, best, silent, 0.1).smoothness
+
+    def gap(estimates, length, parameters):
+        radius, *steps = parameters
         constants = theorem_2.make_curvature(cmdp, best, estimates, radius)
-        bound = theorem_2.theorem_2(constants, *steps, length, cap, best.multiplier)
-        found[pairs, length] = math.log10(bound.gap)
-    slope = (found[1, 1e24] - found[1, 1e20]) / 4
-    ledger.add("4.12", abs(slope + 1 / 7) * 7, 0.02)
-    slope = (found[100, 1e30] - found[1, 1e30]) / 2
-    ledger.add("4.12b", abs(slope + 1 / 7) * 7, 0.02)
+        return theorem_2.theorem_2(constants, *steps, length, cap, best.multiplier).gap
+
+    def scheduled(pairs, length):
+        estimates = replace(silent, pairs=pairs)
+        return gap(estimates, length, theorem_2.rate_setting(estimates, length, cap))
+
+    def endless(length):
+        steps = 1e-3 * length ** (-2 / 5), length ** (-2 / 5) / ell, length ** (-4 / 5)
+        return gap(replace(silent, pairs=math.inf), length, steps)
+
+    def fixed(length):
+        radius, eta_1 = 0.1 * length ** (-1 / 6), length ** (-2 / 3) / ell
+        constants = theorem_2.make_curvature(cmdp, best, silent, radius)
+        weights = eta_1 * ell / 2 * np.geomspace(1e-12, 1, 200)
+        return theorem_2.regret(constants, eta_1, 0.0, length, cap, weights).min()
+
+    for step, bound, ends, exponent in (
+        ("4.12", lambda t: scheduled(1, t), (1e20, 1e24), 1 / 7),
+        ("4.12b", lambda n: scheduled(n, 1e30), (1, 100), 1 / 7),
+        ("4.12c", endless, (1e20, 1e24), 1 / 5),
+        ("4.12d", fixed, (1e20, 1e24), 1 / 6),
+    ):
+        slope = math.log(bound(ends[1]) / bound(ends[0])) / math.log(ends[1] / ends[0])
+        ledger.add(step, abs(slope / exponent + 1), 0.02)
+
+    noisy = make_estimates(cmdp, Setting(256, 1, horizon=20), known=True)
+    radius, *steps = theorem_2.rate_setting(noisy, 1e60, cap)
+    constants = theorem_2.make_curvature(cmdp, best, noisy, radius)
+    bias = (1 + cap) * math.sqrt(constants.dimension) * constants.slope_bias / radius
+    floor = math.sqrt(21 * constants.distance) * bias + cap * noisy.dual_bias
+    ledger.add("4.12e", abs(gap(noisy, 1e60, (radius, *steps)) / floor - 1), 0.02)
+
+
+def _check_failure(ledger):
+    """Check that the printed algorithm, with printed steps and radius, picks vertices by chance."""
+    even, reward = np.full((2, 2, 2), 0.5), [[1.0, 0.5], [0.0, 0.0]]
+    cmdp = CMDP(even, reward, np.ones((2, 2)), [0.5, 0.5], 0.5, 1.0, 1.0)
+    best, seeds = optima.solve(cmdp), range(4)
+    setting = Setting(None, 4000, horizon=60)
+    gap = run_averages(get_algorithm("zpgpd_hf")(cmdp, best, setting), best, seeds)["gap"].mean()
+    error = 0.25 / math.sqrt(len(seeds) * setting.iterations)  # gaps are 0 or 1/2, like fair coins
+    ledger.add("4.13", abs(gap - 0.25), 4 * error)
+    constants = replace(make_constants(cmdp, best, setting), iterations=10**40)
+    ledger.add("4.13b", bounds.theorem_2_gap(constants), 0.25)
