@@ -149,7 +149,7 @@ async function show() {
   const { title, about, seeds, missing } = view();
   const curves = received[chosen.view].curves;
   find("#view").value = chosen.view;
-  find("#about").textContent = curves ? `${title}: ${about} Curves are means over ${seeds} seeds.`
+  find("#about").textContent = curves ? `${title}: ${about} Curves are ${seeds === 1 ? "of one seed" : `means over ${seeds} seeds`}.`
     : `${title}: ${about}`;
   find("#missing").innerHTML = missing;
   find("#missing").hidden = Boolean(curves);

@@ -36,10 +36,12 @@ build.main("config/mine.yaml")
 
 @pytest.fixture(scope="module")
 def verdicts(clone):
-    """All verdicts, with those on fresh data."""
+    """All verdicts, with those on fresh data and in other environments."""
     fresh = storage.read_table(clone / "reference/confirmation.csv")
     fresh["reading"] = fresh["reading"].replace("default", "fresh seeds")
-    return pd.concat([storage.read_table(clone / "reference/verdicts.csv"), fresh])
+    others = storage.read_table(clone / "reference/environments.csv")
+    others = others.rename(columns={"study": "reading"})
+    return pd.concat([storage.read_table(clone / "reference/verdicts.csv"), fresh, others])
 
 
 @pytest.fixture(scope="module")
@@ -311,6 +313,8 @@ def test_every_control_does_something(visit, verdicts):
         visitor.settle()
         assert page.locator("#about").inner_text().startswith(f"{title}: ")
         assert page.locator("#panels").is_visible() != page.locator("#missing").is_visible()
+    page.locator("#view").select_option("default")
+    visitor.settle()
     page.locator("#verdicts button").nth(2).click()
     visitor.settle()
     heading = page.locator("#detail h3").inner_text()
