@@ -23,29 +23,33 @@ import vl_convert
 from sources import READINGS, Sources, rounded
 
 import pgpd_hf
+from pgpd_hf import analyses
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.claims import report
 from pgpd_hf.figures import panels, style
 from pgpd_hf.runs import METRICS
-from pgpd_hf.support import storage, validation
+from pgpd_hf.support import validation
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 MINUS = "\N{MINUS SIGN}"
-NOTEBOOKS = {  # in the order in which they are read
-    "figure1": "The figure, its step sizes and final numbers",
-    "claims": "Verdicts under every reading",
-    "inference": "Which N is the paper's",
-    "comparison": "Beside other methods, per answer",
-    "policies": "What was learned, on maps",
-    "rates": "Rates in T beside the bounds of both theorems",
-    "bounds": "Every lemma and theorem beside what it bounds",
-    "certificates": "Where the error of real runs comes from",
-    "slopes": "Rates, and the corollary at equal cost",
-    "effects": "What M, H, N and sizes do",
-    "schedules": "Fewer people first?",
-    "corrected": "Theorems with what their proofs lose",
+NOTEBOOKS = {  # in the order in which they are read: title, and what makes it
+    "figure1": ("The figure, its step sizes and final numbers", "make figures"),
+    "claims": ("Verdicts under every reading", "make claims"),
+    "inference": ("Which N is the paper's", "make infer"),
+    "comparison": ("Beside other methods, per answer", "make compare"),
+    "misspecification": ("People who do not vote as assumed", "make compare"),
+    "splits": ("How to split answers", "make compare"),
+    "policies": ("What was learned, on maps", "snakemake policies"),
+    "rates": ("Rates in T beside the bounds of both theorems", "make figures"),
+    "bounds": ("Every lemma and theorem beside what it bounds", "make figures"),
+    "certificates": ("Where the error of real runs comes from", "make theory"),
+    "slopes": ("Rates, and the corollary at equal cost", "make theory"),
+    "effects": ("What M, H, N and sizes do", "make theory"),
+    "schedules": ("Fewer people first?", "make theory"),
+    "corrected": ("Theorems with what their proofs lose", "make theory"),
 }
+PRICED = ("priced_gap", "gap", "violation")
 COLUMNS = {  # of the curves that a reader can take along
     "algorithm": "its name",
     "evaluators": "M, people per question; empty for infinitely many",
@@ -56,6 +60,10 @@ COLUMNS = {  # of the curves that a reader can take along
     "mean_…": "likewise for the running average over all policies so far, mean over seeds",
 }
 
+ACCESSIBLE = {  # what pdoc's pages lack: names of links, and headings without gaps
+    r'(<a class="headerlink" href="#([^"]*)")>': r'\1 aria-label="Link to \2">',
+    r"<(/?)h6\b": r"<\1h2",
+}
 FORMULA = re.compile(r"\\\((.+?)\\\)|\$\$(.+?)\$\$", re.DOTALL)  # as pdoc writes them
 
 
@@ -67,7 +75,16 @@ def as_mathml(found):
 
 def number(value, digits=3):
     """A number for people."""
-    return "" if pd.isna(value) else f"{value:.{digits}g}".replace("-", MINUS)
+    if pd.isna(value):
+        return ""
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+    return text.replace("-", MINUS)
+
+
+def with_interval(row, name):
+    """A mean and its interval for people."""
+    ends = [f"{row[name + end]:.4f}" for end in ("", "_low", "_high")]
+    return "{} [{}, {}]".format(*ends).replace("-", MINUS)
 
 
 def quoted(text):
@@ -114,7 +131,7 @@ class Site:
     def __init__(self, sources):
         self.sources, self.folder = sources, sources.results / "site"
         self.pages = {"index.html": "Start", "explorer.html": "Explorer"}
-        self.missing = {}  # commands, by what they would add
+        self.missing = []  # what, and which command would add it
         loader = jinja2.FileSystemLoader(HERE / "templates")
         self.jinja = jinja2.Environment(
             loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
@@ -135,6 +152,10 @@ class Site:
         home = "../" * name.count("/")
         page = self.jinja.get_template(template)
         self.write(name, page.render(site=self, here=name, home=home, **content))
+
+    def lack(self, what, command):
+        """Note what is missing, and which command makes it."""
+        self.missing.append((what, self.sources.command(command)))
 
     def take(self, path, name):
         """Copy a file into the site; give its name there back, or None if there is no such file."""
@@ -210,24 +231,69 @@ def add_explorer(site, views):
 
 
 def add_comparison(site):
-    """Write the page of the comparison per answer."""
-    titles = {"comparison_answers": "Answers needed", "comparison": "What an answer buys"}
-    tables = {title: site.sources.table(name) for name, title in titles.items()}
-    tables = {title: table for title, table in tables.items() if table is not None}
-    if not tables:
-        site.missing["Other methods, compared per answer"] = "make compare"
+    """Write the page of the comparison per answer, and of what else `make compare` makes."""
+    sources = site.sources
+    table = sources.table("comparison")
+    if table is None:
+        site.lack("Other methods, compared per human answer", "make compare")
         return
     site.pages["comparison.html"] = "Comparison"
-    picture = site.take(site.sources.figures / "comparison.svg", "pictures/comparison.svg")
-    site.render("comparison.html", "comparison.html.j2", tables=tables, picture=picture)
+    methods = sources.config["comparison"]["methods"]
+    labels = {name: it.get("label", name) for name, it in methods.items()}
+    parts = []
+    for name, analysis in analyses.find().items():
+        if analysis.TARGET == "compare" and name != "comparison":
+            path = sources.figures / f"{name}.svg"
+            found = {analysis.TABLES[it]: sources.table(it) for it in analysis.TABLES}
+            parts.append(
+                {
+                    "name": name,
+                    "title": analysis.__doc__.splitlines()[0],
+                    "picture": site.take(path, f"pictures/{name}.svg"),
+                    "tables": {k: it.replace(labels) for k, it in found.items() if it is not None},
+                }
+            )
+    needed, judged = (sources.table(f"comparison_{name}") for name in ("answers", "verdicts"))
+    site.render(
+        "comparison.html",
+        "comparison.html.j2",
+        picture=site.take(sources.figures / "comparison.svg", "pictures/comparison.svg"),
+        needed=None if needed is None else answers_needed(needed.replace(labels)),
+        judged=[] if judged is None else judged.replace(labels).to_dict("records"),
+        tables=priced_gaps(table.replace(labels)),
+        parts=[part for part in parts if part["picture"] or part["tables"]],
+    )
+
+
+def answers_needed(table):
+    """Answers that are needed, with a column for each priced gap."""
+    cells = [
+        f"more than {number(row['most'])}"
+        if pd.isna(row["answers"])
+        else f"{number(row['answers'])} ({number(row['surely']) or '—'})"
+        for _, row in table.iterrows()
+    ]
+    keys = ["units", "method", "design"]
+    shown = table.assign(cell=cells, target=[f"priced gap ≤ {it:g}" for it in table["target"]])
+    rows = shown.pivot(index=keys, columns="target", values="cell")[shown["target"].unique()]
+    order = shown[keys].drop_duplicates()
+    return rows.loc[pd.MultiIndex.from_frame(order)].reset_index()
+
+
+def priced_gaps(table):
+    """What an answer buys, with intervals beside means: a table for each kind of units."""
+    shown = table[table["priced_gap"].notna()]
+    columns = {name: [with_interval(row, name) for _, row in shown.iterrows()] for name in PRICED}
+    shown = shown[["units", "method", "design", "budget", "steps"]].assign(**columns)
+    return {units: it.drop(columns="units") for units, it in shown.groupby("units", sort=False)}
 
 
 def add_environments(site):
     """Write the page of verdicts in other environments, with pictures of policies."""
-    paths = ("results/environments/environments.csv", "reference/environments.csv")
-    table = site.sources.beside(*paths)
+    table = site.sources.environments()
     if table is None:
-        site.missing["The experiment in environments that people know"] = "make environments"
+        if site.sources.is_default:
+            site.lack("The experiment in environments that people know", "make environments")
         return
     site.pages["environments.html"] = "Environments"
     pictures = [
@@ -235,7 +301,30 @@ def add_environments(site):
         for name in table["study"].unique()
         for path in sorted((site.sources.results.parent / name / "figures").glob("policies*.svg"))
     ]
-    site.render("environments.html", "environments.html.j2", table=table, pictures=pictures)
+    if not pictures:
+        site.lack("Policies on maps, and curves in other environments", "make environments")
+    matrix = site.take(site.sources.figures / "environments.svg", "pictures/environments.svg")
+    rows = table.to_dict("records")
+    site.render(
+        "environments.html", "environments.html.j2", rows=rows, pictures=pictures, matrix=matrix
+    )
+
+
+def add_notebooks(site):
+    """Take the pages of all notebooks that have run; give their titles back, by file."""
+    sources, found, lacking = site.sources, {}, {}
+    for name, (title, command) in NOTEBOOKS.items():
+        # The inference is a study of its own, about the default one.
+        folder = sources.root / "results/inference" if name == "inference" else sources.results
+        if name == "inference" and not sources.is_default:
+            continue
+        if site.take(folder / f"notebooks/{name}.html", f"notebooks/{name}.html"):
+            found[f"notebooks/{name}.html"] = title
+        else:
+            lacking.setdefault(command, []).append(f"“{title}”")
+    for command, titles in lacking.items():
+        site.lack(f"{'Notebooks' if titles[1:] else 'Notebook'} {', '.join(titles)}", command)
+    return found
 
 
 def add_documentation(site):
@@ -251,34 +340,37 @@ def add_documentation(site):
     pdoc.pdoc("pgpd_hf", *modules, output_directory=site.folder / "api")
     for path in (site.folder / "api").rglob("*.html"):
         text = FORMULA.sub(as_mathml, path.read_text(encoding="utf-8"))
+        for found, accessible in ACCESSIBLE.items():
+            text = re.sub(found, accessible, text)
         path.write_text(text, encoding="utf-8")
     site.pages["api/pgpd_hf.html"] = "Package"
 
 
 def main(configfile):
     """Write the site of the study that a file describes; of the default one without a file."""
-    study = validation.read(configfile or ROOT / "config/config.yaml")["study"]
-    sources = Sources(ROOT, study)
+    sources = Sources(ROOT, configfile)
     views = sources.views()
     site = Site(sources)
     add_comparison(site)
     add_environments(site)
-    notebooks = {
-        site.take(sources.results / f"notebooks/{name}.html", f"notebooks/{name}.html"): title
-        for name, title in NOTEBOOKS.items()
-    }
-    notebooks.pop(None, None)
-    article = site.take(ROOT / "article/article.pdf", "article.pdf")
+    notebooks = add_notebooks(site)
+    article = site.take(ROOT / "article/article.pdf", "article.pdf") if sources.is_default else None
     add_documentation(site)
     add_explorer(site, views)
     readings = [view for view in views if view.group == READINGS]
-    if not readings:
-        site.missing["Verdicts under other readings of the paper"] = "make claims"
-    elif all(view.curves is None for view in readings):
-        site.missing["Curves of other readings"] = "make claims"
-    if "notebooks/certificates.html" not in notebooks:
-        site.missing["What the theorems promise, beside real runs"] = "make theory"
-    first = views[0]
+    if not readings and sources.loaded:
+        site.lack("Verdicts under other readings of the paper", "make claims")
+    elif readings and all(view.curves is None for view in readings):
+        site.lack("Curves of other readings", "make claims")
+    first, provenance = views[0], sources.record("provenance")
+    if first.verdicts.empty:
+        site.lack("Verdicts", "make figures")
+    parts = {"optimum.json": sources.optimum, "provenance.json": provenance}
+    for name, content in parts.items():
+        if content is None:
+            site.lack(name, "make figures")
+        else:
+            site.take(sources.results / name, f"data/{name}")
     experiment = report.of_experiment(first.verdicts)
     site.render(
         "index.html",
@@ -289,7 +381,8 @@ def main(configfile):
         words=describe(first.curves),
         notebooks=notebooks,
         article=article,
-        optimum=storage.read_json(sources.results / "optimum.json"),
+        optimum=sources.optimum,
+        provenance=provenance,
     )
     print(f"The site: {(site.folder / 'index.html').relative_to(ROOT)}")
 

@@ -1,16 +1,19 @@
 """What a site shows: curves and verdicts of a study, of its readings, and of other environments.
 
 A table comes from the results of the study if it is there. For the default study it otherwise comes
-from `reference/`, which holds what that study gave.
+from `reference/`, which holds what that study gave; other environments belong to that study, too.
 """
 
 import re
 from dataclasses import dataclass
 
 import pandas as pd
+from markupsafe import Markup
+from snakemake.utils import update_config
 
 from pgpd_hf import statistics, study
 from pgpd_hf.claims import criteria, load_claims
+from pgpd_hf.claims.verdicts import COLUMNS as VERDICTS
 from pgpd_hf.runs import METRICS
 from pgpd_hf.studies import readings
 from pgpd_hf.support import storage, validation
@@ -41,7 +44,7 @@ class View:
     seeds : int or None
         Of the curves.
     missing : str
-        Why there are no curves, or what makes them.
+        Why there are no curves, or what makes them, as HTML.
     """
 
     slug: str
@@ -61,31 +64,44 @@ class Sources:
     ----------
     root : pathlib.Path
         Folder of the project.
-    name : str
-        Of the study.
+    configfile : str
+        That describes the study; empty for the default one.
     """
 
-    def __init__(self, root, name):
-        self.root, self.name = root, name
-        self.results = root / "results" / name
-        how = "" if name == "paper" else " with CONFIG, the file of this study"
+    def __init__(self, root, configfile):
+        self.root, self.configfile = root, configfile
+        self.config = validation.read(root / "config/config.yaml")
+        update_config(self.config, validation.read(configfile) if configfile else {})
+        self.name = self.config["study"]
+        self.results = root / "results" / self.name
         if not (self.results / "aggregate.parquet").exists():
             raise FileNotFoundError(
-                f"results/{name}: no results yet; `make figures`{how} makes them"
+                f"results/{self.name}: no results yet; `{self.command('make figures')}` makes them"
             )
-        for file in ("claims.csv", "config.yaml", "optimum.json"):
-            if not (self.results / file).exists():
-                raise FileNotFoundError(
-                    f"results/{name}/{file}: missing; `make figures`{how} makes it"
-                )
-        is_default = name == "paper"
-        self.folders = [self.results, *([root / "reference"] if is_default else [])]
-        self.figures = root / "figures" if is_default else self.results / "figures"
-        self.config = validation.read(self.results / "config.yaml")
+        if (self.results / "config.yaml").exists():
+            self.config = validation.read(self.results / "config.yaml")
+        self.is_default = self.name == "paper"
+        self.folders = [self.results, *([root / "reference"] if self.is_default else [])]
+        self.figures = root / "figures" if self.is_default else self.results / "figures"
+        self.optimum = self.record("optimum")
         self.loaded = study.load_readings(self.config, root)
         schema = validation.read_yaml(root / "workflow/schemas/claims.schema.yaml")
         own = [root / path for path in self.config["claims"]["statements"]]
         self.claims = load_claims(root / "config/claims.yaml", schema, own)["claims"]
+
+    def command(self, command):
+        """A command, for this study."""
+        option = "CONFIG=" if command.startswith("make") else "--configfile "
+        return f"{command} {option}{self.configfile}" if self.configfile else command
+
+    def _made_by(self, text, command):
+        """What is missing, and which command makes it, as HTML."""
+        return Markup("{}; <code>{}</code> makes them.").format(text, self.command(command))
+
+    def record(self, name):
+        """Read a JSON file of the results; None if it is not there."""
+        path = self.results / f"{name}.json"
+        return storage.read_json(path) if path.exists() else None
 
     def table(self, name):
         """Read a table of the study; None if it is nowhere."""
@@ -107,14 +123,18 @@ class Sources:
         own = storage.read_table(self.results / "aggregate.parquet")
         verdicts = self.table("verdicts")
         if verdicts is None:
-            verdicts = self.table("claims").assign(reading="default")
+            verdicts = self.table("claims")
+            verdicts = pd.DataFrame(columns=VERDICTS) if verdicts is None else verdicts
+            verdicts = verdicts.assign(reading="default")
         slugs = {reading["title"]: name for name, reading in self.loaded.items()}
-        found = []
+        rows = verdicts[verdicts["reading"] == "default"]
+        first = View("default", "default", "The study itself.", "The study", rows)
+        first.curves, first.seeds = own[CURVES], int(own["seeds"].max())
+        found = [first]
         for title, rows in verdicts.groupby("reading", sort=False):
             if title == "default":
-                view = View("default", title, "The study itself.", "The study", rows)
-                view.curves, view.seeds = own[CURVES], int(own["seeds"].max())
-            elif title in slugs:
+                continue
+            if title in slugs:
                 about = self.loaded[slugs[title]]["about"]
                 view = View(slugs[title], title, about, READINGS, rows)
                 self._add_curves(view)
@@ -135,13 +155,16 @@ class Sources:
             owner = readings.owners(configs, readings.runs_key, algorithm)[folder]
             paths += (self.results / f"{owner}runs/{algorithm}").glob("M*/*.parquet")
         if not paths:
-            view.missing = "Its runs are not in this copy: `make claims` makes them."
+            view.missing = self._made_by("Its runs are not in this copy", "make claims")
+            return
+        if look["optimum"] == "unconstrained" and self.optimum is None:
+            view.missing = self._made_by("The optima are not in this copy", "make figures")
             return
         runs = statistics.read_traces(paths)
         runs = runs[runs["seed"] < settings["seeds"]].drop_duplicates()
         if look["optimum"] == "unconstrained":
-            optimum = storage.read_json(self.results / "optimum.json")
-            shift = optimum["unconstrained"]["reward_value"] - optimum["reward_value"]
+            best = self.optimum["unconstrained"]["reward_value"]
+            shift = best - self.optimum["reward_value"]
             runs[["optimality_gap", "mean_optimality_gap"]] += shift
         if look["curve"] == "average":
             runs[[*METRICS]] = runs[[f"mean_{metric}" for metric in METRICS]]
@@ -154,32 +177,42 @@ class Sources:
     def _confirmation(self):
         """Verdicts of the default study on fresh data, which a study of its own has."""
         paths = ("results/confirmation/verdicts.csv", "reference/confirmation.csv")
-        table = self.beside(*paths) if self.name == "paper" else None
+        table = self.beside(*paths) if self.is_default else None
         if table is None:
             return []
         table["reading"] = table["reading"].replace("default", "fresh seeds")
         about = "The study once more, by criteria and sizes that were committed before."
-        missing = "Its runs are those of another study: `make infer`."
+        missing = self._made_by("Its runs are those of another study", "make infer")
         group = "Confirmation on fresh data"
         return [
             View(re.sub(r"\W+", "-", title), title, about, group, rows, missing=missing)
             for title, rows in table.groupby("reading", sort=False)
         ]
 
+    def environments(self):
+        """Verdicts in other environments, which studies of their own have; None without any."""
+        paths = ("results/environments/environments.csv", "reference/environments.csv")
+        return self.beside(*paths) if self.is_default else None
+
     def _environments(self):
-        """Studies of environments that people know, as far as they have been run."""
-        found = []
+        """Studies of other environments: with curves as far as they have been run here."""
+        found, recorded = [], self.environments()
         for path in sorted((self.root / "config/environments").glob("*.yaml")):
             name = validation.read(path)["study"]
-            results = self.root / "results" / name
-            if name == self.name or not (results / "claims.csv").exists():
-                continue
             about = re.match(r"# (.*)", path.read_text(encoding="utf-8"))[1]
-            rows = storage.read_table(results / "claims.csv").assign(reading=name)
-            curves = storage.read_table(results / "aggregate.parquet")
-            view = View(name, name, about, "Other environments", rows, curves[CURVES])
-            view.seeds = int(curves["seeds"].max())
-            found.append(view)
+            view = View(name, name, about, "Other environments", pd.DataFrame())
+            results = self.root / "results" / name
+            if self.is_default and (results / "claims.csv").exists():
+                view.verdicts = storage.read_table(results / "claims.csv")
+                curves = storage.read_table(results / "aggregate.parquet")
+                view.curves, view.seeds = curves[CURVES], int(curves["seeds"].max())
+            elif recorded is not None:
+                view.verdicts = recorded[recorded["study"] == name].reindex(columns=VERDICTS)
+                text = "Its runs are not in this copy"
+                view.missing = self._made_by(text, "make environments")
+            if len(view.verdicts):
+                view.verdicts = view.verdicts.assign(reading=name)
+                found.append(view)
         return found
 
     def demanded(self, row):

@@ -149,15 +149,19 @@ async function show() {
   const { title, about, seeds, missing } = view();
   const curves = received[chosen.view].curves;
   find("#view").value = chosen.view;
-  find("#about").textContent = curves ? `${title}: ${about} Curves are means over ${seeds} seeds.`
+  find("#about").textContent = curves ? `${title}: ${about} Curves are ${seeds === 1 ? "of one seed" : `means over ${seeds} seeds`}.`
     : `${title}: ${about}`;
-  find("#missing").textContent = missing;
+  find("#missing").innerHTML = missing;
   find("#missing").hidden = Boolean(curves);
   find("#panels").hidden = find("#reader").hidden = !curves;
+  for (const choice of document.querySelectorAll("#controls fieldset")) choice.hidden = !curves;
   find("#download").href = `data/${chosen.view}.csv`;
   for (const head of document.querySelectorAll("#matrix thead th")) {
     head.classList.toggle("chosen", head.dataset.view === chosen.view);
   }
+  const [column, box] = [find("#matrix th.chosen"), find("#matrix").parentElement];
+  const hiddenBy = column.offsetLeft + column.offsetWidth - box.scrollLeft - box.clientWidth;
+  if (hiddenBy > 0) box.scrollLeft += hiddenBy;
   showPeople();
   showVerdicts();
   showDetail();

@@ -1,16 +1,10 @@
-"""How the site is built in a folder of its own."""
+"""Results that a site is made from, in a folder of their own."""
 
-import os
 import shutil
-import subprocess
-import sys
 
 import pandas as pd
-from projects import ROOT
 
-from pgpd_hf.support import storage
-
-PACKAGES = ROOT / ".venv-site"
+from pgpd_hf.support import provenance, storage
 
 
 def write_results(folder):
@@ -26,17 +20,16 @@ def write_results(folder):
     values = {name: float(optimum[name]) for name in ("reward_value", "unconstrained.reward_value")}
     unconstrained = {"reward_value": values.pop("unconstrained.reward_value")}
     storage.write_json(results / "optimum.json", values | {"unconstrained": unconstrained})
+    record = {
+        "versions": provenance.versions(),
+        "platform": provenance.machine(),
+        "commit": "0" * 40,
+        "time": {"started": "2026-01-01T00:00:00+00:00", "finished": "2026-01-01T00:01:30+00:00"},
+        "wall_time": {"run": {"jobs": 1, "seconds": 90.0, "longest": 90.0}},
+    }
+    storage.write_json(results / "provenance.json", record)
     traces = storage.read_table(reference / "traces.csv")
     for (algorithm, people), runs in traces.groupby(["algorithm", "evaluators"]):
         place = results / f"full/runs/{algorithm}/M{people}"
         place.mkdir(parents=True)
         storage.write_table(place / "seeds0000-0000.parquet", runs)
-
-
-def build(folder, configfile=""):
-    """Call what `make site` calls; give what came of it."""
-    command = [sys.executable, folder / "site/build.py", configfile]
-    environment = {"PYTHONPATH": f"{PACKAGES}{os.pathsep}{ROOT / 'src'}", "PATH": "/usr/bin:/bin"}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )

@@ -1,30 +1,47 @@
 """The site in a browser: complete, the numbers of the tables, usable in every way promised."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pandas as pd
 import pytest
-from building import build
 from projects import ROOT
+from visiting import PACKAGES, build
 
 from pgpd_hf.claims import report
-from pgpd_hf.support import storage
+from pgpd_hf.support import storage, validation
 
 STEADY = "explorer.html#view=default&claim=zpgpd-gap-steady-state"
 PAGES = ("index.html", STEADY, "readings/default.html", "readings/softmax.html")
+PAGES += ("comparison.html", "environments.html", "api/pgpd_hf.html")
+SHOTS = {
+    "start": "index.html",
+    "explorer": "explorer.html",
+    "reading": "explorer.html#view=average-positive",
+    "matrix": STEADY,
+}
+CELLS = "all => all.map(row => [...row.cells].map(cell => cell.textContent.trim()))"
+WITHOUT_DOCUMENTATION = """
+import build
+build.add_documentation = lambda site: None
+build.main("config/mine.yaml")
+"""
 
 
 @pytest.fixture(scope="module")
 def verdicts(clone):
-    """All verdicts, with those on fresh data."""
+    """All verdicts, with those on fresh data and in other environments."""
     fresh = storage.read_table(clone / "reference/confirmation.csv")
     fresh["reading"] = fresh["reading"].replace("default", "fresh seeds")
-    return pd.concat([storage.read_table(clone / "reference/verdicts.csv"), fresh])
+    others = storage.read_table(clone / "reference/environments.csv")
+    others = others.rename(columns={"study": "reading"})
+    return pd.concat([storage.read_table(clone / "reference/verdicts.csv"), fresh, others])
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +180,73 @@ def test_readings_look_at_runs_in_their_own_way(site, clone):
     assert both["constraint_violation"].equals(shown.rename("constraint_violation"))
 
 
+def test_comparison_has_the_numbers_and_verdicts_of_its_tables(visit, clone):
+    config = validation.read(clone / "config/config.yaml")["comparison"]["methods"]
+    labels = {name: it["label"] for name, it in config.items()}
+    page = visit().open("comparison.html")
+    table = storage.read_table(clone / "reference/comparison.csv").dropna(subset="priced_gap")
+    shown = page.locator("details tbody tr").evaluate_all(CELLS)
+    assert len(shown) == len(table) > 100
+    for (_, row), cells in zip(table.iterrows(), shown, strict=True):
+        assert cells[:3] == [labels[row["method"]], row["design"], f"{row['budget']:,}"]
+        for name, cell in zip(("priced_gap", "gap", "violation"), cells[4:], strict=True):
+            means = [row[f"{name}{end}"] for end in ("", "_low", "_high")]
+            read = [float(x) for x in re.findall(r"-?\d\.\d{4}", cell.replace("−", "-"))]
+            assert read == pytest.approx(means, abs=6e-5)
+    judged = storage.read_table(clone / "reference/comparison_verdicts.csv")
+    said = page.locator("ul.verdicts").inner_text()
+    for _, row in judged.iterrows():
+        ends = f"{spoken(row['difference'])} [{spoken(row['low'])}, {spoken(row['high'])}]"
+        assert f"over {row['unit']}: {ends}" in said
+    kinds = judged.groupby("claim")["verdict"].first()
+    assert page.locator("ul.verdicts .verdict").all_inner_texts() == list(kinds)
+    needed = storage.read_table(clone / "reference/comparison_answers.csv")
+    shown = page.locator("table").first.locator("tbody tr").evaluate_all(CELLS)
+    cells = {(*cells[:3], i): cell for cells in shown for i, cell in enumerate(cells[3:])}
+    assert len(cells) == len(needed)
+    for i, (_, row) in enumerate(needed.iterrows()):
+        cell = cells[row["units"], labels[row["method"]], row["design"], i % 3]
+        reached = row["answers"] == row["answers"]
+        assert cell.startswith(f"{row['answers']:,.0f} (" if reached else "more than ")
+
+
+def test_environments_have_the_verdicts_of_the_table(visit, clone):
+    table = storage.read_table(clone / "reference/environments.csv")
+    visitor = visit()
+    page = visitor.open("environments.html")
+    shown = page.locator("#environments tbody tr").evaluate_all(CELLS)
+    for (_, row), cells in zip(table.iterrows(), shown, strict=True):
+        assert cells[:3] == [row["study"], row["statement"], row["verdict"]]
+        ends = [spoken(row[name]) for name in ("estimate", "low", "high")]
+        assert cells[3] == ("" if "nan" in ends else "{} [{}, {}]".format(*ends))
+    assert page.locator("img[src*=environments]").count() == 1
+    page.locator("#environments a").first.click()
+    visitor.settle()
+    assert page.locator("#view").input_value() == table["study"].iloc[0]
+    assert "make environments" in page.locator("#missing").inner_text()
+    assert page.locator("#detail h3").inner_text() == table["statement"].iloc[0]
+
+
+def test_first_page_says_how_the_study_was_made(visit, clone):
+    record = storage.read_json(clone / "results/paper/provenance.json")
+    said = visit().open("index.html").locator("main").inner_text()
+    assert record["commit"] in said
+    assert "2026-01-01 00:00:00 to 2026-01-01 00:01:30 UTC; jobs that take 1.5 minutes" in said
+    assert all(f"{name} {version}" in said for name, version in record["versions"].items())
+
+
+@pytest.mark.skipif(not os.environ.get("SCREENSHOTS"), reason="needs SCREENSHOTS, a folder")
+@pytest.mark.parametrize("width", [390, 1300])
+def test_screenshots(visit, width):
+    visitor = visit(viewport={"width": width, "height": 900})
+    for name, address in SHOTS.items():
+        page = visitor.open(address)
+        if name == "matrix":
+            page.locator("#matrix-title").scroll_into_view_if_needed()
+        path = f"{os.environ['SCREENSHOTS']}/{name}-{width}.png"
+        page.screenshot(path=path, full_page=name != "explorer")
+
+
 def test_values_are_read_off_at_any_place_by_keyboard(visit, curves):
     page = visit().open("explorer.html")
     slider = page.locator("#at")
@@ -229,6 +313,8 @@ def test_every_control_does_something(visit, verdicts):
         visitor.settle()
         assert page.locator("#about").inner_text().startswith(f"{title}: ")
         assert page.locator("#panels").is_visible() != page.locator("#missing").is_visible()
+    page.locator("#view").select_option("default")
+    visitor.settle()
     page.locator("#verdicts button").nth(2).click()
     visitor.settle()
     heading = page.locator("#detail h3").inner_text()
@@ -294,10 +380,12 @@ def test_without_javascript_there_are_figures_and_every_verdict(visit):
 def test_what_is_missing_is_named_with_the_command_that_makes_it(visit):
     page = visit().open("index.html")
     lines = page.locator("ul.missing li").all_inner_texts()
-    commands = [re.search(r": make (\w+), then make site$", line)[1] for line in lines]
-    assert "theory" in commands
+    commands = [re.search(r": (\w+) (\w+), then make site$", line).groups() for line in lines]
+    assert {target for _, target in commands} == {
+        *("figures", "claims", "infer", "compare", "policies", "theory", "environments")
+    }
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert all(f"\n{command}:" in makefile for command in commands)
+    assert all(f"\n{target}:" in makefile for tool, target in commands if tool == "make")
 
 
 def test_before_there_are_results_one_line_says_what_to_run(site, tmp_path):
@@ -310,12 +398,26 @@ def test_before_there_are_results_one_line_says_what_to_run(site, tmp_path):
 
 def test_of_another_study_it_says_with_which_file(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "site"))
-    with pytest.raises(FileNotFoundError, match=r"`make figures` with CONFIG, the file of this"):
-        __import__("sources").Sources(tmp_path, "smoke")
-    results = tmp_path / "results/smoke"
-    results.mkdir(parents=True)
-    for name in ("aggregate.parquet", "claims.csv", "optimum.json"):
-        (results / name).touch()
-    with pytest.raises(FileNotFoundError, match=r"^results/smoke/config.yaml: missing; "):
-        sys.modules["sources"].Sources(tmp_path, "smoke")
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"`make figures CONFIG=config/smoke.yaml` makes"):
+        __import__("sources").Sources(tmp_path, "config/smoke.yaml")
     del sys.modules["sources"]
+
+
+def test_parts_that_are_missing_are_named_and_the_rest_is_shown(site, clone, tmp_path):
+    for part in ("config", "site", "workflow"):
+        shutil.copytree(clone / part, tmp_path / part)
+    (tmp_path / "config/mine.yaml").write_text("study: mine\n")
+    results = tmp_path / "results/mine"
+    results.mkdir(parents=True)
+    shutil.copy(clone / "results/paper/aggregate.parquet", results)
+    environment = {"PYTHONPATH": f"{tmp_path / 'site'}{os.pathsep}{PACKAGES}", **os.environ}
+    command = [sys.executable, "-c", WITHOUT_DOCUMENTATION]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    first = (results / "site/index.html").read_text(encoding="utf-8")
+    assert "There are no verdicts in this copy." in first
+    for what in ("Verdicts", "optimum.json", "provenance.json"):
+        assert f"<li>{what}: <code>make figures CONFIG=config/mine.yaml</code>" in first
+    assert "snakemake policies --configfile config/mine.yaml" in first

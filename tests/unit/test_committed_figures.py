@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from pgpd_hf.figures import style
+from pgpd_hf.figures import panels, style
+from pgpd_hf.support import storage
 
 FOLDER = Path(__file__).parents[2] / "figures"
 STEMS = sorted({path.stem for path in FOLDER.iterdir()})
@@ -21,7 +22,7 @@ def width(stem):
 
 
 def test_every_figure_has_every_format():
-    found = {path.name for path in FOLDER.iterdir()}
+    found = {path.name for path in FOLDER.iterdir() if path.suffix != ".csv"}
     assert found == {f"{stem}.{ending}" for stem in STEMS for ending in style.FORMATS}
     assert len(STEMS) == 9
 
@@ -53,3 +54,15 @@ def test_svg_has_its_width_and_no_date(stem):
         width(stem)
     )
     assert "<dc:date>" not in content
+
+
+def test_numbers_beside_a_panel_are_those_of_the_reference(tmp_path):
+    curves = storage.read_table(FOLDER.parent / "reference/curves.csv")
+    names = {f"{key}_{metric}" for key in curves["algorithm"] for metric in panels.METRIC_LABELS}
+    assert {path.stem for path in FOLDER.glob("*.csv")} == names
+    for key in curves["algorithm"].unique():
+        for metric in panels.METRIC_LABELS:
+            numbers = panels.panel_numbers(curves, key, metric)
+            numbers.to_csv(tmp_path / "numbers.csv", index=False, lineterminator="\n")
+            committed = FOLDER.joinpath(f"{key}_{metric}.csv").read_bytes()
+            assert committed == (tmp_path / "numbers.csv").read_bytes()

@@ -400,7 +400,7 @@ def test_examples_of_the_documentation_are_complete():
 @pytest.mark.parametrize("kind", [Counter, PerCall, InPlace, Momentum, View])
 def test_state_elsewhere_is_refused_in_one_line(kind):
     algorithm = ready(kind)
-    with pytest.raises(ValueError, match=r"^algorithm: advance of (toy|mean) gave other") as error:
+    with pytest.raises(ValueError, match=r"^algorithm: update of (toy|mean) gave other") as error:
         require_explicit_state(algorithm, *randomness(algorithm, 12, 3))
     assert "\n" not in str(error.value)
     assert "belongs in the state, not in self" in str(error.value)

@@ -8,7 +8,7 @@ from pgpd_hf.support import crate
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-def make(folder, monkeypatch, **git):
+def make(folder, monkeypatch, commit=None):
     """Metadata of the crate of a project of a few files, by identifier."""
     monkeypatch.chdir(folder)
     for name in ("Snakefile", "README.md", "results/s/config.yaml", "results/s/table.csv"):
@@ -21,7 +21,10 @@ def make(folder, monkeypatch, **git):
         sources=["Snakefile", "README.md"],
         configuration="results/s/config.yaml",
         results=["results/s/table.csv", "results/s/config.yaml"],
-        provenance={"versions": {"pgpd-hf": "0.1", "snakemake": "9.27", "python": "3"}, "git": git},
+        provenance={
+            "versions": {"pgpd-hf": "0.1", "snakemake": "9.27", "python": "3"},
+            "commit": commit,
+        },
         period={"started": "2026-01-01T00:00:00+00:00", "finished": "2026-01-02T00:00:00+00:00"},
     )
     with zipfile.ZipFile(folder / "crate.zip") as archive:
@@ -30,7 +33,7 @@ def make(folder, monkeypatch, **git):
 
 
 def test_configuration_is_used_and_not_made(tmp_path, monkeypatch):
-    graph = make(tmp_path, monkeypatch, commit=None, dirty=None)
+    graph = make(tmp_path, monkeypatch)
     assert graph["#run"]["object"] == {"@id": "results/s/config.yaml"}
     assert graph["#run"]["result"] == [{"@id": "results/s/table.csv"}]
     assert graph["#run"]["endTime"] == "2026-01-02T00:00:00+00:00"
@@ -38,10 +41,6 @@ def test_configuration_is_used_and_not_made(tmp_path, monkeypatch):
     assert "snakemake 9.27" in graph["Snakefile"]["softwareRequirements"]
 
 
-@pytest.mark.parametrize(
-    ("commit", "dirty", "version"),
-    [(COMMIT, False, COMMIT), (COMMIT, True, f"{COMMIT}-dirty"), (None, None, "0.1")],
-)
-def test_version_is_the_commit_if_there_is_one(tmp_path, monkeypatch, commit, dirty, version):
-    graph = make(tmp_path, monkeypatch, commit=commit, dirty=dirty)
-    assert graph["Snakefile"]["version"] == version
+@pytest.mark.parametrize(("commit", "version"), [(COMMIT, COMMIT), (None, "0.1")])
+def test_version_is_the_commit_if_there_is_one(tmp_path, monkeypatch, commit, version):
+    assert make(tmp_path, monkeypatch, commit)["Snakefile"]["version"] == version

@@ -57,9 +57,9 @@ def test_sources_of_every_module_leave_out_the_list_of_names_of_the_package(modu
 
 def test_scripts_and_notebooks_are_read_and_do_not_count_themselves(tmp_path):
     script = tmp_path / "script.py"
-    script.write_text("from pgpd_hf.support import pages\n")
+    script.write_text("from pgpd_hf.support import crate\n")
     found = dependencies.sources(str(script))
-    assert found == dependencies.sources("support/pages.py")
+    assert found == dependencies.sources("support/crate.py")
     cell = {"cell_type": "code", "source": ["from pgpd_hf.core import links\n", "links.LINKS"]}
     text = {"cell_type": "markdown", "source": ["from pgpd_hf import runs"]}
     notebook = tmp_path / "notebook.ipynb"

@@ -1,5 +1,6 @@
 """What an archive, a reviewer or a package index looks at agrees with the project."""
 
+import datetime
 import json
 import re
 import shutil
@@ -42,6 +43,17 @@ def test_there_is_one_version():
     assert CITATION["version"] == PROJECT["version"] == newest
 
 
+def test_tag_of_this_commit_is_its_version():
+    command = ["git", "-C", str(ROOT), "tag", "--points-at", "HEAD", "--list", "v*"]
+    tags = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+    assert set(tags) <= {f"v{PROJECT['version']}"}
+
+
+def test_version_has_a_date_once_it_is_released():
+    heading = re.search(r"^## .*", text("CHANGELOG.md"), re.MULTILINE)[0]
+    assert isinstance(CITATION.get("date-released"), datetime.date) != ("unreleased" in heading)
+
+
 def test_manifest_of_a_codecheck_lists_files_and_commands_that_exist():
     codecheck = yaml.safe_load(text("codecheck.yml"))
     assert text("codecheck.yml").startswith("---\n")
@@ -72,6 +84,8 @@ def test_containers_copy_files_and_make_targets_that_exist():
     made = re.findall(r"make (?:--directory \S+ )?(\.venv\S*)", apptainer + text("Containerfile"))
     assert len(made) == 2
     assert set(made) <= TARGETS
+    written = re.findall(r"--volume \./(\S+):/pgpd-hf/\1(?= )", text("Containerfile"))
+    assert written == ["results", "figures"]
     versions = re.findall(r"python:([\d.]+)-", apptainer + text("Containerfile"))
     assert set(versions) == {re.search(r"python =([\d.]+)", text("environment.yml"))[1]}
 

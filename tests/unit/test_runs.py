@@ -504,7 +504,7 @@ def test_run_refuses_state_in_self(cmdp, monkeypatch):
             return super().update(state, policy, words, normals)._replace(theta=policy * self.count)
 
     monkeypatch.setattr(runs, "get_algorithm", lambda name: Counter)
-    message = r"^algorithm: advance of counter gave other numbers .* not in self"
+    message = r"^algorithm: update of counter gave other numbers .* not in self"
     with pytest.raises(ValueError, match=message):
         run(cmdp, "counter", seeds=[0], iterations=5, evaluators=None, **STEPS)
 

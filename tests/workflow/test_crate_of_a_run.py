@@ -4,6 +4,7 @@ import hashlib
 import json
 import zipfile
 
+import offline
 import pytest
 import requests
 from rocrate.vocabs import RO_CRATE
@@ -24,7 +25,7 @@ CONTEXT = {
 @pytest.fixture(scope="module")
 def crate(finished):
     project, _ = finished
-    code, output = project.snakemake("crate", "--cores", "2")
+    code, output = project.call(offline.cut_off(project.workflow("crate", "--cores", "2")))
     assert code == 0, output
     return project.results("crate.zip")
 

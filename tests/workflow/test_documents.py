@@ -13,7 +13,9 @@ ROOT = Path(__file__).parents[2]
 def test_config_readme_is_made_from_the_schema(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     document_config = __import__("document_config")
-    assert document_config.PAGE.read_text() == document_config.page(), "run `make docs`"
+    text = document_config.PAGE.read_text()
+    assert text == document_config.page(), "run `make docs`"
+    assert re.findall(r"<!-- (\w+) -->(?<!end -->)", text) == [*document_config.tables()]
     del sys.modules["document_config"]
 
 

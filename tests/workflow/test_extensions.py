@@ -243,7 +243,7 @@ def test_incomplete_analysis_is_named(fresh):
     assert "analyses/half.py: TARGET expected, see analyses/__init__.py" in output
 
 
-@pytest.mark.parametrize("name", ["rates", "schedules"])
+@pytest.mark.parametrize("name", ["rates", "schedules", "comparison"])
 def test_edit_of_an_analysis_runs_nothing_of_figure_1(finished, name):
     """Its file, its notebook and its entry of the configuration at once."""
     project, _ = finished
@@ -257,7 +257,7 @@ def test_edit_of_an_analysis_runs_nothing_of_figure_1(finished, name):
         write(project, paths[0], before[paths[0]] + "\n# another line\n")
         write(project, paths[1], json.dumps(notebook))
         write(project, paths[2], yaml.safe_dump(study, sort_keys=False))
-        planned = set(project.planned("all", "theory", "claims", "grid"))
+        planned = set(project.planned("all", "theory", "claims", "grid", "compare"))
     finally:
         for path, text in before.items():
             write(project, path, text)

@@ -193,7 +193,7 @@ def test_job_refuses_state_in_self(extended):
     run = "results/tiny/runs/toy_plain/M64/seeds0000-0001.parquet"
     code, output = extended.snakemake("--cores", "2", run, configfile="config/tiny.yaml")
     assert code != 0
-    assert "algorithm: advance of toy_plain gave other numbers for the same state" in output
+    assert "algorithm: update of toy_plain gave other numbers for the same state" in output
     assert not (extended.folder / run).exists()
     command = [sys.executable, "-m", "pytest", "-q", "-k", "toy_plain", "-p", "no:cacheprovider"]
     code, output = extended.call([*command, "tests/unit/test_contract.py"], cwd=ROOT)

@@ -32,7 +32,7 @@ shell.prefix(
 
 
 def settle_config():
-    """Stop with one line if the configuration cannot be run; leave out what cannot be meant."""
+    """Stop with one line if the configuration cannot be run; leave out what is about other environments."""
     # Jobs on other nodes read the configuration anew, but it has been checked.
     prepare = study.admit if workflow.is_main_process else study.settle
     with validation.one_line("config", ValueError):
@@ -134,7 +134,7 @@ def name_evaluators(numbers):
     return "+".join("inf" if number is None else str(number) for number in numbers)
 
 
-def crowds(folder):
+def evaluator_groups(folder):
     """Values of M that one job runs, by their name: one in the study, all in readings."""
     values = CONFIGS[folder]["evaluators"]
     groups = [values] if folder else [[number] for number in values]
@@ -145,7 +145,7 @@ def crowds(folder):
 def figure_jobs(folder, algorithm, evaluators):
     """Cases of Figure 1 by block of seeds, for the values of M that one job runs."""
     settings = CONFIGS[folder]
-    numbers = crowds(folder)[evaluators]
+    numbers = evaluator_groups(folder)[evaluators]
     return study.fill_jobs(settings, study.work(settings, algorithm, numbers))
 
 
@@ -204,7 +204,7 @@ def traces(folder):
         f"{RESULTS}/{owner}runs/{algorithm}/M{evaluators}/seeds{block}.parquet"
         for algorithm in config["algorithms"]
         for owner in [RUN_OWNERS[algorithm][folder]]
-        for evaluators in crowds(owner)
+        for evaluators in evaluator_groups(owner)
         for block in figure_jobs(owner, algorithm, evaluators)
     ]
 
@@ -336,17 +336,16 @@ def for_report(file, title, caption, category="Theory"):
 
 
 def drawings():
-    """Files of Figure 1: its panels and the whole."""
+    """Files of Figure 1: its panels with their numbers, and the whole."""
     titles = {
         f"{algorithm}_{metric}": f"{get_algorithm(algorithm).label}: {metric.replace('_', ' ')}"
         for algorithm in config["algorithms"]
         for metric in METRICS
-    } | {"figure1": "All panels"}
-    return [
-        file
-        for stem, title in titles.items()
-        for file in pictures(stem, title, "figure1", "Figure 1")
-    ]
+    }
+    files = [f"{FIGURES}/{stem}.csv" for stem in titles]
+    for stem, title in [*titles.items(), ("figure1", "All panels")]:
+        files += pictures(stem, title, "figure1", "Figure 1")
+    return files
 
 
 def pictures(stem, *options):

@@ -16,17 +16,12 @@ rule provenance:
         results=MAIN,
     output:
         provenance=for_report(
-            f"{RESULTS}/provenance.json", "Everything (data)", "provenance", "Provenance"
-        ),
-        config=for_report(
-            f"{RESULTS}/config.yaml", "Configuration (data)", "provenance", "Provenance"
-        ),
-        page=for_report(
-            f"{RESULTS}/provenance.html",
+            f"{RESULTS}/provenance.json",
             "Versions, machine, commit and time",
             "provenance",
             "Provenance",
         ),
+        config=for_report(f"{RESULTS}/config.yaml", "Configuration", "provenance", "Provenance"),
     log:
         f"{RESULTS}/logs/provenance.log",
     localrule: True
@@ -39,28 +34,10 @@ rule provenance:
         "../scripts/provenance.py"
 
 
-rule verdict_page:
-    input:
-        code=code("verdict_page.py"),
-        verdicts=f"{RESULTS}/claims.csv",
-    output:
-        for_report(f"{RESULTS}/claims.html", "The study itself", "claims_table", "Verdicts"),
-    log:
-        f"{RESULTS}/logs/verdict_page.log",
-    localrule: True
-    params:
-        study=STUDY,
-    message:
-        "Verdicts as a page"
-    script:
-        "../scripts/verdict_page.py"
-
-
 rule reported:
     input:
         MAIN,
         rules.provenance.output,
-        rules.verdict_page.output,
         # What has been made before.
         [
             file

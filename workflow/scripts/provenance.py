@@ -2,10 +2,9 @@
 
 import os
 
-import pandas as pd
 import yaml
 
-from pgpd_hf.support import pages, provenance, storage
+from pgpd_hf.support import provenance, storage
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -15,17 +14,9 @@ with storage.job(snakemake):
         "versions": provenance.versions(),
         "platform": provenance.machine(),
         "threads": {name: os.environ.get(name) for name in THREADS},
-        "git": provenance.commit("."),
+        "commit": provenance.commit("."),
         "time": provenance.period(benchmarks),
         "wall_time": provenance.wall_time(benchmarks),
     }
-    tables = {
-        part.replace("_", " ").capitalize(): pd.DataFrame.from_dict(entries, orient="index")
-        .rename(columns={0: "value"})
-        .rename_axis("what")
-        .reset_index()
-        for part, entries in content.items()
-    }
-    pages.write_page(snakemake.output.page, f"How study {config['study']} was made", tables)
     storage.write_text(snakemake.output.config, yaml.safe_dump(config, sort_keys=False))
     storage.write_json(snakemake.output.provenance, {**content, "config": config})

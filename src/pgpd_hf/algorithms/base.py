@@ -633,7 +633,7 @@ def require_explicit_state(algorithm, words, normals, initial_policy=None):
     whole = algorithm.advance(start, words, normals)
     if whole[2].iteration != start.iteration + len(words):
         raise ValueError(
-            f"algorithm: advance of {algorithm.name} returned a state with iteration "
+            f"algorithm: update of {algorithm.name} returned a state with iteration "
             f"{whole[2].iteration} after {len(words)} iterations from {start.iteration}"
         )
     again = algorithm.advance(start, words, normals)
@@ -646,7 +646,7 @@ def require_explicit_state(algorithm, words, normals, initial_policy=None):
     for result, how in ((again, "when repeated"), (pieces, "one iteration at a time")):
         if not _same(whole, result):
             raise ValueError(
-                f"algorithm: advance of {algorithm.name} gave other numbers for the same state and "
+                f"algorithm: update of {algorithm.name} gave other numbers for the same state and "
                 f"randomness {how}: what goes from iteration to iteration belongs in the state, "
                 f"not in self (tests/unit/test_contract.py tests this)"
             )

@@ -81,6 +81,26 @@ def panel(aggregate, algorithm, metric, scale="linear"):
     return figure
 
 
+def panel_numbers(aggregate, algorithm, metric):
+    """The numbers that a panel shows.
+
+    Parameters
+    ----------
+    aggregate, algorithm, metric
+        As for :func:`draw_panel`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `evaluators` (M; missing for infinitely many), `iteration`, the metric of the
+        iterate with the ends of its interval (`_low`, `_high`), and of the running average
+        (`mean_`).
+    """
+    shown = [metric, f"{metric}_low", f"{metric}_high", f"mean_{metric}"]
+    table = aggregate[aggregate["algorithm"] == algorithm]
+    return table[["evaluators", "iteration", *shown]]
+
+
 def describe_panel(aggregate, algorithm, metric):
     """Description of a panel in words.
 

@@ -232,7 +232,7 @@ def check(config, schema):
 def _check_arguments(entry, schema):
     """Hold arguments of runs against what an algorithm's entry of a study may have."""
     known = schema["properties"]["algorithms"]["additionalProperties"]["properties"]
-    people = schema["$defs"]["crowds"]["items"] | {"type": "integer"}
+    people = schema["$defs"]["evaluators"]["items"] | {"type": "integer"}
     known = known | {"evaluators": people}
     fixed = {name: [value] for name, value in entry.options.get("fixed", {}).items()}
     for part, arguments in (("candidates", entry.options["candidates"]), ("fixed", fixed)):

@@ -19,14 +19,11 @@ PROFILES = {
 }
 LICENSE = "https://spdx.org/licenses/MIT"
 TITLE = "Policy Gradient Primal-Dual Method for Safe Reinforcement Learning from Human Feedback"
-_FORMATS = {
+_FORMATS = {  # which the standard library does not know
     ".cff": "application/yaml",
     ".ipynb": "application/x-ipynb+json",
-    ".lock": "text/plain",
     ".npz": "application/x-npz",
     ".parquet": "application/vnd.apache.parquet",
-    ".rst": "text/x-rst",
-    ".smk": "text/x-snakemake",
     ".yaml": "application/yaml",
     ".yml": "application/yaml",
 }
@@ -48,7 +45,7 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
     results : sequence of str
         Files that the workflow made.
     provenance : dict
-        With `versions` and `git`, as in `provenance.json`.
+        With `versions` and `commit`, as in `provenance.json`.
     period : dict
         `started` and `finished`, from :func:`pgpd_hf.support.provenance.period`.
     """
@@ -63,12 +60,12 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
         )
         for profile, (name, version) in PROFILES.items()
     ]
-    versions, git = provenance["versions"], provenance["git"]
+    versions = provenance["versions"]
     workflow = crate.add_workflow(
         "Snakefile", main=True, lang="snakemake", lang_version=versions["snakemake"]
     )
     workflow["name"] = "pgpd-hf"
-    workflow["version"] = (git["commit"] or versions["pgpd-hf"]) + "-dirty" * bool(git["dirty"])
+    workflow["version"] = provenance["commit"] or versions["pgpd-hf"]
     workflow["license"] = LICENSE
     workflow["softwareRequirements"] = [f"{name} {number}" for name, number in versions.items()]
     files = {

@@ -33,8 +33,8 @@ def sources(*files):
 
     Examples
     --------
-    >>> [path.as_posix() for path in sources("support/pages.py")]
-    ['support/__init__.py', 'support/pages.py', 'support/storage.py']
+    >>> [path.as_posix() for path in sources("support/crate.py")]
+    ['support/__init__.py', 'support/crate.py', 'support/storage.py']
     """
     found = set()
     waiting = [_PACKAGE / file if (_PACKAGE / file).is_file() else Path(file) for file in files]

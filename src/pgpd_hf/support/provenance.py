@@ -66,7 +66,7 @@ def changes(folder, *paths):
 
 
 def commit(folder):
-    """Find out which commit is checked out in a folder.
+    """Name the commit that is checked out in a folder.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ def commit(folder):
 
     Returns
     -------
-    dict
-        `commit`, and `dirty`: whether files differ from it; both None if the folder is not the root
-        of a repository.
+    str or None
+        Ends in "-dirty" if files differ from it; None if the folder is not the root of a
+        repository.
     """
     changed = changes(folder)
     if changed is None:
-        return {"commit": None, "dirty": None}
-    return {"commit": _git(folder, "rev-parse", "HEAD"), "dirty": bool(changed)}
+        return None
+    return _git(folder, "rev-parse", "HEAD") + "-dirty" * bool(changed)
 
 
 def wall_time(benchmarks):

@@ -1,0 +1,39 @@
+"""The site of a study that is not the default one, from its results alone."""
+
+import shutil
+
+import visiting
+from projects import ROOT
+
+
+@visiting.needs_browser
+def test_every_page_opens_and_nothing_of_the_default_study_is_in_it(finished, tmp_path):
+    project, _ = finished
+    shutil.copytree(ROOT / "site", tmp_path / "site")
+    results = tmp_path / "results/smoke"
+    results.mkdir(parents=True)
+    for path in [project.folder / "config", project.folder / "workflow"]:
+        (tmp_path / path.name).symlink_to(path)
+    for path in project.results().iterdir():
+        (results / path.name).symlink_to(path)
+    done = visiting.build(tmp_path, "config/smoke.yaml")
+    assert done.returncode == 0, done.stderr
+    site = results / "site"
+    made = {path.name for path in project.results("notebooks").glob("*.html")}
+    assert len(made) > 8
+    assert {path.name for path in (site / "notebooks").iterdir()} == made
+    assert not (site / "environments.html").exists()
+    with visiting.chromium() as browser:
+        visitor = visiting.Visitor(browser, site)
+        for path in sorted(site.rglob("*.html")):
+            if "api" in path.parts:
+                continue
+            page = visitor.open(path.relative_to(site).as_posix())
+            assert page.locator("h1").count() >= 1, path
+            pictures = page.locator("img").evaluate_all("all => all.map(one => one.naturalWidth)")
+            assert all(width > 100 for width in pictures), path
+        assert visitor.wrong == []
+        page = visitor.open("index.html")
+        assert "Study smoke" in page.locator("main").inner_text()
+        commands = page.locator("ul.missing li").all_inner_texts()
+        assert all("config/smoke.yaml" in command for command in commands)
