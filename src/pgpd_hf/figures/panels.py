@@ -152,6 +152,11 @@ def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
         for axes, metric in zip(panels, METRIC_LABELS, strict=True):
             draw_panel(axes, table, algorithm, metric, scale)
             axes.set_title(f"({next(letters)}) {get_algorithm(algorithm).label}")
+    if len(rows) > 2:  # the paper's two have axes of their own
+        for first, *others in zip(*(panels for *_, panels in rows), strict=True):
+            for axes in others:
+                axes.sharey(first)
+            first.autoscale(axis="y")
     _label(figure)
     return figure
 
