@@ -440,10 +440,7 @@ def _trace(algorithms, optimum, seed, initial_policy, grid, purpose):
             try:
                 values = np.stack(algorithm.cmdp.evaluate(policies))  # (2, iterates)
             except ValueError as error:
-                raise ValueError(
-                    f"primal_step: {algorithm.primal_step} is so large that rounding destroys the "
-                    f"policy ({error})"
-                ) from None
+                raise ValueError(_destroyed(algorithm, error)) from None
             # Sequential sums with a carry: the same bits whatever the chunk.
             sums = np.cumsum(np.concatenate([total[:, None], values], axis=1), axis=1)[:, 1:]
             total = sums[:, -1]
@@ -467,6 +464,14 @@ def _trace(algorithms, optimum, seed, initial_policy, grid, purpose):
         **_costs(algorithms, grid),
     }
     return pd.DataFrame(trace, columns=list(COLUMNS)), policies[-1]
+
+
+def _destroyed(algorithm, error):
+    """Say why a policy is none any more."""
+    cause = f"primal_step: {algorithm.primal_step} is so large"
+    if hasattr(algorithm, "perturbation"):  # estimates grow like 1/mu
+        cause += f", or perturbation: {algorithm.perturbation.radius:.3g} so small,"
+    return f"{cause} that rounding destroys the policy ({error})"
 
 
 def _costs(algorithms, grid):

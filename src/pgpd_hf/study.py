@@ -21,7 +21,7 @@ import math
 from pathlib import Path
 
 from pgpd_hf import analyses, claims, environments, resources, sweeps
-from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
+from pgpd_hf.algorithms.zpgpd_hf import SMALLEST, theorem_perturbation
 from pgpd_hf.analyses import instances
 from pgpd_hf.cases import Case, blocks
 from pgpd_hf.core.arguments import shown
@@ -31,6 +31,7 @@ from pgpd_hf.studies import configuration, races, readings
 from pgpd_hf.support import validation
 
 _RADIUS = 1.0  # as in config/readings/fixed-mu.yaml
+_RADII = (0.3, 1, 3)  # that race where Theorem 2's is no use
 
 
 def admit(config, folder, own, defaults):
@@ -188,6 +189,7 @@ def _drop(config, algorithm, folder):
 def _leave_out(config, folder, own, defaults):
     """Remove what the study's environment rules out."""
     random = configuration.is_random(config["environment"])
+    lines = _leave_out_corollary(config, own)
     changed = [
         f"environment.{key}"
         for key, value in own.get("environment", {}).items()
@@ -195,7 +197,7 @@ def _leave_out(config, folder, own, defaults):
     ]
     # Another draw is as good as that of config/config.yaml.
     if random and not set(changed) - {"environment.instance"}:
-        return []
+        return lines
 
     def inherited(*keys):
         return not random or not _says(own, keys)
@@ -238,15 +240,27 @@ def _leave_out(config, folder, own, defaults):
             ". To have them, say in the study's own file what they shall be: the environment of a "
             "setting, the list of readings, the numbers of a group"
         )
-    return [f"left out, {reason}: {listed}{advice}"] if listed else []
+    return [f"left out, {reason}: {listed}{advice}", *lines] if listed else lines
+
+
+def _leave_out_corollary(config, own):
+    """Remove sweeps over the corollary's H, which is none where the discount is 0."""
+    names = [
+        name
+        for name, sweep in config["sweeps"].items()
+        if not _says(own, ("sweeps", name))
+        and any("corollary" in grid.values() for grid in sweep["algorithms"].values())
+    ]
+    if not names or configuration.environment(config).discount > 0:
+        return []
+    _remove(config, "sweeps", names)
+    return [f"left out: sweeps: {', '.join(names)} (no corollary of Theorem 1 at discount 0)"]
 
 
 def _fit(config, own, defaults):
     """Make defaults fit the environment, and say what they are."""
     options = config["environment"]
     single = not configuration.is_random(options)
-    if not single and options["discount"] == defaults["environment"]["discount"]:
-        return []
     cmdp, lines = configuration.environment(config), []
     usual = defaults["horizon"]
     if not _says(own, ("horizon",)) and (fit := default_horizon(cmdp.discount)) != usual:
@@ -258,9 +272,8 @@ def _fit(config, own, defaults):
             f"horizon: {fit} instead of {usual}, so that at most {CUT_OFF:g} of the largest value "
             f"comes after the end of a trajectory (discount {cmdp.discount:g})"
         )
-    lines += [
-        line for name in config["algorithms"] if (line := _fit_radius(config, own, name, cmdp))
-    ]
+    for name in config["algorithms"]:
+        lines += _fit_radius(config, own, defaults, name, cmdp)
     if not single:
         return lines
     most = f"values lie in [0, {cmdp.value_bound:g}]"
@@ -274,37 +287,92 @@ def _fit(config, own, defaults):
     return [f"scale: {most}", *lines, f"iterations: {lengths}; {settled}"]
 
 
-def _fit_radius(config, own, algorithm, cmdp):
-    """Say which perturbation radius an algorithm has; replace Theorem 2's where it is no use."""
+def _fit_radius(config, own, defaults, algorithm, cmdp):
+    """Say which perturbation radius an algorithm has; where Theorem 2's is no use, let it race."""
     options, key = config["algorithms"][algorithm], f"algorithms.{algorithm}.perturbation"
-    races, given = options.get("perturbation") == "calibrated", _says(own, tuple(key.split(".")))
-    if not races and (options.get("perturbation") != "theorem" or given):
-        return ""
-    link, bound = get_link(config["link"]), cmdp.return_bound(config["horizon"])
-    numbers = dict.fromkeys([*config["evaluators"], *config["rates"]["evaluators"]])
-    radii = {
-        "inf" if m is None else m: theorem_perturbation(
-            cmdp.discount, config["horizon"], m, link, bound
-        )
-        for m in numbers
-    }
-    listed = ", ".join(f"{radius:.3g} (M = {m})" for m, radius in radii.items())
+    single, rates = not configuration.is_random(config["environment"]), config["rates"]
     widest = math.sqrt(2 * cmdp.states)  # no two policies are further apart
-    usable = 0 < min(radii.values()) and max(radii.values()) <= widest
-    if not usable:
-        listed += (
-            ", of which some are zero or beyond all policies, which are at most "
-            f"sqrt(2 |S|) = {widest:.3g} apart"
-        )
-    if races:
-        return f"{key}: races with the steps; Theorem 2's would be {listed}"
-    if usable:
+
+    def theorem(numbers):
+        """Theorem 2's radius for several M, in words, and whether all can be used."""
+        radii = {number: _theorem_radius(config, cmdp, number) for number in numbers}
+        listed = _listed(radii, radii)
+        usable = all(SMALLEST < radius <= widest for radius in radii.values())
+        if not usable:
+            listed += (
+                ", of which some are zero or beyond all policies, which are at most "
+                f"sqrt(2 |S|) = {widest:.3g} apart"
+            )
+        return listed, usable
+
+    if "perturbation" not in options:
+        return []
+    lines = _leave_out_radius(config, own, algorithm, cmdp)
+    given = _says(own, tuple(key.split(".")))
+    if options["perturbation"] != "calibrated" and (options["perturbation"] != "theorem" or given):
+        return lines
+    chosen = _says(own, ("rates", "evaluators")) or algorithm not in rates["iterations"]
+    numbers = dict.fromkeys([*config["evaluators"], *rates["evaluators"]])
+    if not chosen and None not in config["evaluators"] and not theorem([None])[1]:
+        numbers.pop(None, None)
+    listed, usable = theorem(numbers)
+    familiar = not single and cmdp.discount == defaults["environment"]["discount"]
+    if options["perturbation"] == "calibrated":
+        said = f"races with the steps; Theorem 2's would be {listed}"
+    elif options["primal_step"] == "calibrated" and (single or not usable):
+        options["perturbation"] = "calibrated"
+        candidates = config["calibration"]["candidates"].get(algorithm, {})
+        raced = candidates.setdefault("perturbation", list(_RADII))
+        among = ", ".join(f"{radius:g}" for radius in raced)
+        said = f"races with the steps, among {among}; Theorem 2's would be {listed}"
+        familiar = False
+    elif usable:
         noise = ""
         if None in config["evaluators"]:
             noise = "; noise grows like 1/mu, so that M = inf may do worse than few people"
-        return f"{key}: Theorem 2's, {listed}{noise}"
-    options["perturbation"] = _RADIUS
-    return f"{key}: {_RADIUS} instead of Theorem 2's, {listed}"
+        said = f"Theorem 2's, {listed}{noise}"
+        left = [number for number in rates["evaluators"] if number not in numbers]
+        if left:
+            _remove(config, "rates.evaluators", left)
+            radii = {None: _theorem_radius(config, cmdp, None)}
+            lines.append(f"left out: null of rates.evaluators ({key}: {_listed(radii, radii)})")
+    else:
+        options["perturbation"] = _RADIUS
+        said = f"{_RADIUS} instead of Theorem 2's, {listed}"
+        familiar = False
+    return lines if familiar else [*lines, f"{key}: {said}"]
+
+
+def _theorem_radius(config, cmdp, evaluators):
+    """Theorem 2's perturbation radius at the horizon and the link of a study."""
+    link, bound = get_link(config["link"]), cmdp.return_bound(config["horizon"])
+    return theorem_perturbation(cmdp.discount, config["horizon"], evaluators, link, bound)
+
+
+def _listed(radii, numbers):
+    """Radii for some M, in words."""
+    words = {number: "inf" if number is None else number for number in numbers}
+    return ", ".join(f"{radii[number]:.3g} (M = {word})" for number, word in words.items())
+
+
+def _leave_out_radius(config, own, algorithm, cmdp):
+    """Remove Theorem 2's radius from sweeps whose own it is not, and that it would stop."""
+    lines = []
+    for name, sweep in config["sweeps"].items():
+        grid = sweep["algorithms"].get(algorithm, {})
+        if not isinstance(grid.get("perturbation"), list) or _says(own, ("sweeps", name)):
+            continue
+        if "theorem" not in grid["perturbation"]:
+            continue
+        radii = {
+            m: _theorem_radius(config, cmdp, m)
+            for m in grid.get("evaluators", config["evaluators"])
+        }
+        if idle := [m for m, radius in radii.items() if not SMALLEST < radius < math.inf]:
+            key = f"sweeps.{name}.algorithms.{algorithm}.perturbation"
+            _remove(config, key, ["theorem"])
+            lines.append(f"left out: theorem of {key} ({_listed(radii, idle)})")
+    return lines
 
 
 def _leave_out_impossible(config, folder, own, defaults):

@@ -187,6 +187,24 @@ def test_optima_are_the_known_ones(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("options", "limit"), [(SMALL, 14 / 17), (FROZEN | {"at_most": 1}, 1.0)])
+def test_lakes_approach_their_undiscounted_optima(options, limit, method):
+    """14/17 on the small lake; on the large one the goal is reached with certainty."""
+    cmdp = pgpd_hf.from_gymnasium(**options, discount=1 - 1e-6)
+    found = pgpd_hf.solve(cmdp, method).reward_value / cmdp.value_unit
+    assert limit - 2e-4 < found < limit
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_small_lake_is_degenerate(method):
+    """Its value is proportional to the allowed probability of a hole, up to the optimum."""
+    for allowed in (0.01, 0.05, 0.1):
+        cmdp = pgpd_hf.from_gymnasium(**SMALL | {"at_most": allowed})
+        found = pgpd_hf.solve(cmdp, method).reward_value / cmdp.value_unit
+        assert found / allowed == pytest.approx(4.59, abs=5e-3)
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_optimum_beside_the_cliff_mixes_the_two_ways_that_can_be_counted(method):
     """13 steps, ten of them beside the cliff; or 15 steps, none of them there."""
     cmdp = pgpd_hf.from_gymnasium(**EDGE)
@@ -308,6 +326,7 @@ EVEN = [[[(1.0, 1, 1.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
         ({"cost": "cliff"}, "cost: one of holes expected, got 'cliff'"),
         ({"cost": [16]}, "cost: a name, or numbers of states from 0 to 15 expected, got [16]"),
         ({"cost": [0.5]}, "cost: a name, or numbers of states from 0 to 15 expected, got [0.5]"),
+        ({"cost": [True]}, "cost: a name, or numbers of states from 0 to 15 expected, got [True]"),
         ({"cost": 3}, "cost: a name, or numbers of states from 0 to 15 expected, got 3"),
         ({"cost": []}, "cost: no step of FrozenLake-v1 that a policy can make has the cost []"),
         ({"name": "Taxi-v4"}, "cost: numbers of states expected, got 'holes'"),

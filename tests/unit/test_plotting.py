@@ -42,6 +42,38 @@ def test_figure_has_a_row_per_algorithm_and_a_column_per_metric(aggregate):
     assert titles == ["(a) NPGPD-HF", "(b) NPGPD-HF", "(c) ZPGPD-HF", "(d) ZPGPD-HF"]
 
 
+def test_three_algorithms_share_the_axes_of_each_metric(aggregate):
+    """So that they can be compared; the paper's two keep axes of their own."""
+    style.use_style()
+    low = aggregate[aggregate["algorithm"] == "npgpd_hf"].assign(algorithm="npg_pd")
+    low = low.assign(**{name: low[name] / 10 for name in panels.METRIC_LABELS})
+    both, three = panels.figure1(aggregate), panels.figure1(pd.concat([aggregate, low]))
+    limits = [axes.get_ylim() for axes in three.axes]
+    assert len(set(limits[::2])) == len(set(limits[1::2])) == 1
+    for axes in three.axes:
+        for line in axes.lines:
+            lowest, highest = axes.get_ylim()
+            assert lowest <= np.min(line.get_ydata()) <= np.max(line.get_ydata()) <= highest
+    assert not any(axes.get_shared_y_axes().get_siblings(axes)[1:] for axes in both.axes)
+    style.plt.close("all")
+
+
+def test_curves_that_hardly_leave_their_start_are_found(aggregate):
+    """If every M does so, and in each metric by itself."""
+    flat = aggregate.assign(optimality_gap=0.3, constraint_violation=0.1)
+    assert panels.flat(flat) == {
+        (algorithm, metric): 0
+        for algorithm in flat["algorithm"].unique()
+        for metric in panels.METRIC_LABELS
+    }
+    moved = flat["algorithm"].eq("npgpd_hf") & flat["evaluators"].eq(16) & flat["iteration"].eq(20)
+    flat.loc[moved, "optimality_gap"] = 0.3 * 1.0199
+    assert panels.flat(flat)["npgpd_hf", "optimality_gap"] == pytest.approx(0.3 * 0.0199)
+    flat.loc[moved, "optimality_gap"] = 0.3 * 1.0201
+    assert ("npgpd_hf", "optimality_gap") not in panels.flat(flat)
+    assert ("npgpd_hf", "constraint_violation") in panels.flat(flat)
+
+
 @pytest.mark.parametrize("last", [900, 1000, 20_000, 50_000, 100_000])
 def test_labels_of_iterations_do_not_collide(aggregate, last):
     style.use_style()

@@ -3,6 +3,7 @@
 New algorithms: test_new_algorithm.py.
 """
 
+import html
 import json
 
 import nbformat
@@ -307,7 +308,14 @@ def test_study_of_a_gymnasium_environment_is_run(fresh):
     environment = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05, "discount": 0.9}
     lengths = {"npgpd_hf": [5, 10], "zpgpd_hf": [10, 20]}
     rates = {"evaluators": [1, 16], "seeds": 2, "iterations": lengths}
-    run(fresh, "figure", "policies", "rates", environment=environment, rates=rates)
+    targets = ("figure", "summary", "policies", "rates")
+    run(fresh, *targets, environment=environment, rates=rates)
+    results = fresh.folder / "results/tiny"
+    left = "eft out, because the CMDP FrozenLake-v1 is one, and there is nothing to draw others"
+    assert f"\nl{left} from: " in (results / "summary.txt").read_text()
+    page = (results / "notebooks/figure1.html").read_text()
+    assert f"<p>L{left} from: " in page
+    assert "<title>The paper's figure – study tiny</title>" in html.unescape(page)
     for number in (4, 16):
         picture = fresh.folder / f"results/tiny/figures/policies_M{number}.png"
         assert picture.stat().st_size > 2000

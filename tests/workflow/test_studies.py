@@ -21,6 +21,11 @@ CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
 HIGH = {"threshold": 0.9}
 SCALED = {"unit", "unit-binding", "unit-binding-ten-pairs", "unit-binding-fixed-mu"}
 UNBIASED = {"unbiased-votes", "unbiased-votes-ten-pairs"}
+# A radius that races does so with the steps.
+UNRACED = (
+    "left out: claims.readings: theorem-steps (algorithms.zpgpd_hf: perturbation is calibrated "
+    "with the steps, or not at all)"
+)
 
 
 @pytest.fixture
@@ -45,8 +50,8 @@ def admitted(own):
     """The same, checked; for each algorithm a last line says that its step sizes race anew."""
     config, lines = study.admit(changed(own), ROOT, own, CONFIG)
     *lines, first, second = lines
-    assert "npgpd_hf race anew, because of another environment." in first
-    assert "zpgpd_hf race anew, because of another environment." in second
+    assert "npgpd_hf race anew, because of another environment" in first
+    assert "zpgpd_hf race anew, because of another environment" in second
     return config, [line for line in lines if line.startswith("left out")]
 
 
@@ -64,7 +69,10 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
     own = {"environment": {"file": archive}}
     config, lines = admitted(own)
     assert list(config["bounds"]["settings"]) == ["paper"]
-    assert set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"]) == SCALED
+    assert set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"]) == {
+        *SCALED,
+        "theorem-steps",
+    }
     assert config["claims"]["instances"]["groups"] == {}
     assert config["grid"]["algorithms"] == {}
     assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"states", "actions"}
@@ -73,7 +81,8 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
         "bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
         "unit-binding-ten-pairs, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
         f"small, large; comparison.methods: {', '.join(CONFIG['comparison']['methods'])}; "
-        "sweeps: states, actions; grid.algorithms: npgpd_hf, zpgpd_hf"
+        "sweeps: states, actions; grid.algorithms: npgpd_hf, zpgpd_hf",
+        UNRACED,
     ]
 
 
@@ -95,14 +104,20 @@ def test_what_contradicts_a_file_is_refused(archive, beside, message):
         study.admit(changed(own), ROOT, own, CONFIG)
 
 
-def test_archive_may_lie_anywhere(archive, tmp_path):
-    folder = tmp_path / "my own {place} (1)"
+def test_archive_may_lie_anywhere(archive, fresh, tmp_path):
+    """Braces, too, which Snakemake takes for wildcards: here one that it knows."""
+    folder = tmp_path / "my own {reading} (1)"
     folder.mkdir()
     path = str(folder / "mine.npz")
     Path(archive).rename(path)
     config, lines = admitted({"environment": {"file": path}})
     assert configuration.environment(config).states == 6
     assert f"because the CMDP in {path} is one" in lines[0]
+    own = yaml.safe_dump({"study": "mine", "environment": {"file": path}})
+    (fresh.folder / "mine.yaml").write_text(own)
+    targets = [f"results/mine/{name}" for name in ("summary.txt", "bounds/paper.csv")]
+    code, output = fresh.snakemake(*targets, "--dry-run", configfile="mine.yaml")
+    assert code == 0, output
 
 
 def varied(archive, **changes):
@@ -115,7 +130,9 @@ def varied(archive, **changes):
 
 def test_first_state_may_be_certain(archive):
     """Theorem 2's dual step is infinite then: its rows and its reading are left out."""
-    config, lines = varied(archive, initial=np.eye(6)[2])
+    replace(pgpd_hf.CMDP.load(archive), initial=np.eye(6)[2]).save(archive)
+    own = {"environment": {"file": archive}, "algorithms": {"zpgpd_hf": {"perturbation": 1}}}
+    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
     left = [line for line in lines if line.startswith("left out: ")]
     assert len(left) == 1
     assert left[0].startswith(
@@ -154,12 +171,62 @@ def test_bounds_outside_their_assumptions_are_rows_with_a_reason(archive, change
 def test_defaults_fit_a_large_scale_and_a_long_memory(archive):
     config, lines = varied(archive, scale=1.0, discount=0.99, threshold=1.0)
     assert config["horizon"] == config["bounds"]["settings"]["paper"]["horizon"] == 847
-    assert config["algorithms"]["zpgpd_hf"]["perturbation"] == 1
+    assert config["algorithms"]["zpgpd_hf"]["perturbation"] == "calibrated"
+    assert config["calibration"]["candidates"]["zpgpd_hf"]["perturbation"] == [0.3, 1, 3]
     text = "\n".join(lines)
     assert "horizon: 847 instead of 80, so that at most 0.0002 of the largest value" in text
     assert "scale: values lie in [0, 100], where votes are almost unanimous" in text
-    assert "perturbation: 1.0 instead of Theorem 2's, 3.94e+21 (M = 16)" in text
+    assert (
+        "perturbation: races with the steps, among 0.3, 1, 3; Theorem 2's would be 3.94e+21" in text
+    )
     assert "iterations: 1000 (npgpd_hf), 50000 (zpgpd_hf)" in text
+
+
+def test_radius_that_cannot_race_is_a_number_where_the_theorem_has_none(archive):
+    steps = {"primal_step": 0.001, "dual_step": 0.001}
+    replace(pgpd_hf.CMDP.load(archive), scale=1.0, discount=0.99, threshold=1.0).save(archive)
+    own = {"environment": {"file": archive}, "algorithms": {"zpgpd_hf": steps}}
+    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
+    assert config["algorithms"]["zpgpd_hf"]["perturbation"] == 1
+    assert any("perturbation: 1.0 instead of Theorem 2's, 3.94e+21 (M = 16)" in it for it in lines)
+
+
+@pytest.mark.parametrize(
+    ("own", "radius", "rates_of"),
+    [
+        ({"horizon": 8000}, "theorem", [256]),
+        ({"horizon": 8000, "evaluators": [16, None]}, "calibrated", [256, None]),
+        ({"environment": {"discount": 0.1}}, "theorem", [256]),
+        ({"environment": {"discount": 0.5}}, "theorem", [256, None]),
+        ({"environment": {"scale": "unit", "threshold": 5.5}}, "calibrated", [256, None]),
+    ],
+)
+def test_radius_of_the_theorem_that_is_no_use_refuses_nothing(own, radius, rates_of):
+    """Zero, lost in rounding (1e-40 at M = null), or further than any two policies."""
+    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
+    assert config["algorithms"]["zpgpd_hf"]["perturbation"] == radius
+    assert config["rates"]["evaluators"] == rates_of
+    assert (rates_of == [256]) == any("left out: null of rates.evaluators" in it for it in lines)
+    swept = config["sweeps"]["people"]["algorithms"]["zpgpd_hf"]["perturbation"]
+    stopped = any("left out: theorem of sweeps.people" in line for line in lines)
+    assert swept == ([1] if stopped else ["theorem", 1])
+
+
+def test_radius_that_a_study_says_itself_is_refused_if_it_is_lost_in_rounding():
+    own = {"horizon": 8000, "rates": {"evaluators": [256, None]}}
+    own["algorithms"] = {"zpgpd_hf": {"perturbation": "theorem"}}
+    with pytest.raises(ValueError, match=r"Theorem 2's is 0\.0 here; .*null of rates\.evaluators"):
+        study.admit(changed(own), ROOT, own, CONFIG)
+
+
+def test_discount_of_zero_has_no_corollary():
+    own = {"environment": {"discount": 0}}
+    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
+    assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"corollary"}
+    assert "left out: sweeps: corollary (no corollary of Theorem 1 at discount 0)" in lines
+    own["sweeps"] = {"corollary": CONFIG["sweeps"]["corollary"]}
+    with pytest.raises(ValueError, match=r"^sweeps\.corollary\.algorithms\.npgpd_hf: discount: in"):
+        study.admit(changed(own), ROOT, own, CONFIG)
 
 
 def test_defaults_that_a_study_says_itself_stay(archive):
@@ -278,7 +345,7 @@ def test_sweeps_over_sizes_are_those_that_a_file_leaves_out():
 def test_environment_may_be_changed(environment):
     config, lines = admitted({"environment": environment})
     assert list(config["bounds"]["settings"]) == ["paper"]
-    unreadable = UNBIASED if "scale" in environment else set()
+    unreadable = {*UNBIASED, "theorem-steps"} if "scale" in environment else set()
     left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
     assert left == SCALED | unreadable
     assert config["claims"]["instances"]["groups"] == {}
@@ -286,7 +353,7 @@ def test_environment_may_be_changed(environment):
     assert config["grid"] == CONFIG["grid"]
     names = ", ".join(f"environment.{key}" for key in environment)
     compared = ", ".join(CONFIG["comparison"]["methods"])
-    assert len(lines) == (2 if unreadable else 1)
+    assert len(lines) == (3 if unreadable else 1)
     assert lines[:1] == [
         f"left out, because chosen for another environment, of which {names} differs: "
         "bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
@@ -378,7 +445,7 @@ def plan(project, *targets):
     lines = output.splitlines()
     made = {line.split("\t")[0] for line in lines if "\t" in line}
     notes = [line for line in lines if line.startswith("config: ")]
-    anew = [line for line in notes if " race anew, because of another environment." in line]
+    anew = [line for line in notes if " race anew, because of another environment" in line]
     assert len(anew) == 2  # one for each algorithm
     return made, [line for line in notes if line not in anew]
 
@@ -395,6 +462,7 @@ def test_study_of_a_file_is_planned_as_the_readme_says(fresh):
         "scale",
         "algorithms.zpgpd_hf.perturbation",
         "iterations",
+        "left out",  # a reading with steps that do not race
     ]
     made, _ = plan(fresh, "claims", "theory", "grid")
     assert "results/mine/verdicts.csv" in made

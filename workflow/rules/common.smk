@@ -1,5 +1,6 @@
 # Loading and validating the configuration; names of files; what jobs ask for. No rules.
 
+import hashlib
 import os
 import sys
 from functools import cache
@@ -32,7 +33,7 @@ shell.prefix(
 
 
 def settle_config():
-    """Stop with one line if the configuration cannot be run; leave out what is about other environments."""
+    """Stop with one line if the configuration cannot be run; say what is left out of it."""
     # Jobs on other nodes read the configuration anew, but it has been checked.
     prepare = study.admit if workflow.is_main_process else study.settle
     with validation.one_line("config", ValueError):
@@ -44,6 +45,7 @@ def settle_config():
     config.update(settled)
     for line in lines if workflow.is_main_process else []:
         print(f"config: {line}", file=sys.stderr)
+    return [line for line in lines if line.startswith("left out")]
 
 
 def check_folders():
@@ -76,7 +78,7 @@ def lift_job_rate():
         workflow.scheduler.job_rate_limiter = None
 
 
-settle_config()
+LEFT_OUT = settle_config()
 if workflow.is_main_process:
     check_folders()
 READINGS = study.load_readings(config, FOLDER)
@@ -192,10 +194,26 @@ def largest_size(wildcards):
     return max(sizes, key=lambda size: size[0] ** 2 * size[1])
 
 
-def bound_file(wildcards):
-    """File of the environment of a setting of bounds, if it comes from one."""
+def bound_environment(wildcards):
+    """Options of the environment of a setting of bounds."""
     changes = config["bounds"]["settings"][wildcards.setting]["environment"]
-    return configuration.vary(config, changes).get("file")
+    return configuration.vary(config, changes)
+
+
+@cache
+def digest(path):
+    """Digest of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def archive_digest(options):
+    """Digest of the archive that an environment comes from, if any.
+
+    As a parameter, since Snakemake takes braces in the name of an input for wildcards.
+    """
+    kind, arguments = environments.split(options)
+    return digest(arguments["path"]) if kind == "file" else None
 
 
 def traces(folder):

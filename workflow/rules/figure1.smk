@@ -5,7 +5,6 @@
 rule environment:
     input:
         code=lambda wildcards: code("environment.py", environment_module(wildcards.reading)),
-        file=lambda wildcards: CONFIGS[wildcards.reading]["environment"].get("file") or [],
     output:
         environment=f"{RESULTS}/{{reading}}environment.npz",
         optimum=f"{RESULTS}/{{reading}}optimum.json",
@@ -16,6 +15,7 @@ rule environment:
     localrule: True
     params:
         options=lambda wildcards: CONFIGS[wildcards.reading]["environment"],
+        archive=lambda wildcards: archive_digest(CONFIGS[wildcards.reading]["environment"]),
     message:
         "{wildcards.reading}environment and its optimum, by linear program and by policy iteration"
     script:
@@ -29,7 +29,6 @@ rule calibrate:
             algorithm_file(wildcards.algorithm),
             environment_module(wildcards.folder),
         ),
-        file=lambda wildcards: CALIBRATED[wildcards.folder]["environment"].get("file") or [],
         scores=lambda wildcards: races.SCORES if race_on_record(wildcards) else [],
     output:
         scores=f"{RESULTS}/{{folder}}calibration/{{algorithm}}.csv",
@@ -46,6 +45,7 @@ rule calibrate:
     params:
         recorded=race_on_record,
         race=lambda wildcards: study.race(CALIBRATED[wildcards.folder], wildcards.algorithm),
+        archive=lambda wildcards: archive_digest(CALIBRATED[wildcards.folder]["environment"]),
     message:
         "{wildcards.folder}{wildcards.algorithm}: step sizes, by a race or from the one on record"
     script:
@@ -132,11 +132,13 @@ rule figure:
     params:
         parameters={
             "study": STUDY,
+            "left_out": LEFT_OUT,
             "look": config["look"],
             "results": RESULTS,
             "figures": FIGURES,
             "races": calibrations(),
             "pairs": {name: it["pairs"] for name, it in config["algorithms"].items()},
+            "radius": config["algorithms"].get("zpgpd_hf", {}).get("perturbation"),
         },
     message:
         "Panels and Figure 1"
@@ -160,6 +162,7 @@ rule summary:
     localrule: True
     params:
         study=STUDY,
+        left_out=lambda wildcards: LEFT_OUT,  # may name a path with braces, which are no wildcards
         figures=FIGURES,
         races=calibrations(),
         pairs={name: it["pairs"] for name, it in config["algorithms"].items()},

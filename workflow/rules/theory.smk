@@ -12,7 +12,6 @@ rule bound:
     input:
         # Every theorem is about one of these two; theory/table.py calls them by name.
         code=code("bounds.py", environment_module(), *map(algorithm_file, ("npgpd_hf", "zpgpd_hf"))),
-        file=lambda wildcards: bound_file(wildcards) or [],
     output:
         f"{RESULTS}/bounds/{{setting}}.csv",
     log:
@@ -29,6 +28,7 @@ rule bound:
             "bounds": config["bounds"]
             | {"settings": {wildcards.setting: config["bounds"]["settings"][wildcards.setting]}},
         },
+        archive=lambda wildcards: archive_digest(bound_environment(wildcards)),
     message:
         "Every lemma, theorem and corollary, setting {wildcards.setting}"
     script:

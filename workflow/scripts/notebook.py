@@ -6,10 +6,23 @@ how far it came, and no output pretends to be a result.
 
 from pathlib import Path
 
+import nbformat
 import papermill
 from nbconvert import HTMLExporter
 
 from pgpd_hf.support import storage
+
+
+def name_study(path, study):
+    """Put the name of a study into title and heading of its notebook, unless it is the paper's."""
+    if study == "paper":
+        return
+    notebook = nbformat.read(path, nbformat.NO_CONVERT)
+    heading, line_end, rest = notebook.cells[0].source.partition("\n")
+    notebook.cells[0].source = f"{heading} – study {study}{line_end}{rest}"
+    notebook.metadata["title"] = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
+    nbformat.write(notebook, path)
+
 
 with storage.job(snakemake):
     source, executed = snakemake.input.code[0], snakemake.log.notebook
@@ -22,6 +35,7 @@ with storage.job(snakemake):
             raise
         # Of a file that it can neither read nor write, one line is said.
         raise OSError(error.evalue) from None
+    name_study(executed, snakemake.config["study"])
     exporter = HTMLExporter(template_name="page", extra_template_basedirs=["workflow/templates"])
     page, _ = exporter.from_filename(executed)
     storage.write_text(snakemake.output.page, page)

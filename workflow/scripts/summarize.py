@@ -10,7 +10,7 @@ from pgpd_hf.studies.calibration import describe_race
 from pgpd_hf.support import storage
 
 
-def describe(study, aggregate, optimum, races, pairs, verdicts, figures):
+def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, figures):
     """Lines that a person reads at the end of a run."""
     kind = "binds" if optimum["binding"] else "does not bind"
     yield f"Study {study}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind}"
@@ -30,7 +30,7 @@ def describe(study, aggregate, optimum, races, pairs, verdicts, figures):
     for algorithm, scores in races.items():
         yield f"Step sizes of {get_algorithm(algorithm).label}: {describe_race(scores)}"
     asked = ", ".join(f"N = {n} for {get_algorithm(name).label}" for name, n in pairs.items())
-    yield f"Trajectories or pairs per question, which the paper does not give: {asked}."
+    yield f"Rounds of trajectories per iteration, which the paper does not give: {asked}."
     yield f"Means over {seeds} seeds with {statistics.LEVEL:.0%} intervals."
     yield ""
     found = report.of_experiment(verdicts)
@@ -38,6 +38,7 @@ def describe(study, aggregate, optimum, races, pairs, verdicts, figures):
     yield from (f"  {row['verdict']:<13}{row['statement']}" for _, row in found.iterrows())
     yield f"Why: {snakemake.params.page}."
     yield "With more seeds, other readings and other environments: make claims."
+    yield from left_out
     yield ""
     yield f"Figures: {figures}/figure1.pdf. Notebooks and tables: results/{study}/."
 
@@ -45,6 +46,7 @@ def describe(study, aggregate, optimum, races, pairs, verdicts, figures):
 with storage.job(snakemake):
     lines = describe(
         snakemake.params.study,
+        snakemake.params.left_out,
         storage.read_table(snakemake.input.aggregate),
         storage.read_json(snakemake.input.optimum),
         {name: storage.read_table(path) for name, path in snakemake.params.races.items()},

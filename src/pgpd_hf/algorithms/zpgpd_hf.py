@@ -32,6 +32,8 @@ from pgpd_hf.core.sampling import (
 )
 from pgpd_hf.core.simulator import make_simulator
 
+SMALLEST = np.finfo(float).eps  # perturbations of a probability below it are lost in rounding
+
 
 class Perturbation(NamedTuple):
     """How parameters are perturbed.
@@ -75,7 +77,7 @@ class ZPGPDHF(Algorithm):
             radius = theorem_perturbation(
                 cmdp.discount, setting.horizon, setting.evaluators, link, bound
             )
-            if not 0 < radius < math.inf:
+            if not SMALLEST < radius < math.inf:
                 raise ValueError(
                     f"perturbation: Theorem 2's is {radius} here; a positive number has to be given"
                 )

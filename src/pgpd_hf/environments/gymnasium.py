@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgpd_hf.core.arguments import require_number, require_one_of, shown
+from pgpd_hf.core.arguments import require_integer, require_number, require_one_of, shown
 from pgpd_hf.core.cmdp import CMDP, Map
 from pgpd_hf.core.optima import utility_range
 
@@ -291,7 +291,9 @@ def _with_costs(steps, cost, world, count):
         ]
         return steps, has_cost
     try:
-        avoided = {range(count).index(state) for state in cost}
+        avoided = set(cost)
+        for state in avoided:
+            require_integer("cost", state, 0, count - 1)
     except (TypeError, ValueError):
         raise ValueError(
             f"cost: a name, or numbers of states from 0 to {count - 1} expected, got {shown(cost)}"

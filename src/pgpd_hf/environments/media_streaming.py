@@ -2,10 +2,17 @@ r"""Media streaming: a buffer of packets that must not run empty, at a price for
 
 A published test of safe reinforcement learning in tables. In every time slot the agent asks the
 server for its fast or its slow service, a packet arrives with the probability of that service, and
-one leaves with another probability: the model of Bura, HasanzadeZonuzy, Kalathil, Shakkottai and
-Chamberland, "DOPE: Doubly Optimistic and Pessimistic Exploration for Safe Reinforcement Learning"
-(NeurIPS 2022), with the numbers under which later work uses it (buffer of 20, rates 0.9, 0.1, 0.7,
-start half full).
+one leaves with another probability.
+
+The model is that of Bura, HasanzadeZonuzy, Kalathil, Shakkottai and Chamberland, "DOPE: Doubly
+Optimistic and Pessimistic Exploration for Safe Reinforcement Learning" (NeurIPS 2022), whose code
+(archanabura/DOPE-DoublyOptimisticPessimisticExploration, Codes/MediaControl/model-queue.py) has 10
+states, departures with probability 0.8, and the roles the other way round: an empty buffer is what
+is minimised, and fast service what is constrained. Roles and numbers here (20 states, rates 0.9,
+0.1 and 0.7, start half full; fast service costs reward, an empty buffer is the cost) are those of
+MASA-Safe-RL (sacktock/MASA-Safe-RL, masa/envs/tabular/media_streaming.py), but for the boundary:
+there a fast request at a full buffer always brings a packet, so that the buffer never shrinks while
+one goes on asking; here arrivals are the same in all states, as in DOPE.
 """
 
 import numpy as np

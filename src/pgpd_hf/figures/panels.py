@@ -126,6 +126,31 @@ def describe_panel(aggregate, algorithm, metric):
     )
 
 
+def flat(aggregate, share=0.02):
+    """Find panels whose curves hardly leave their start.
+
+    Parameters
+    ----------
+    aggregate : pandas.DataFrame
+        As for :func:`draw_panel`.
+    share : float
+        Of the start, what the mean curve of some M has to leave it by.
+
+    Returns
+    -------
+    dict
+        By algorithm and metric, those where none does: how far from its start a mean gets.
+    """
+    found = {}
+    for algorithm, table in aggregate.groupby("algorithm", sort=False):
+        start = table[table["iteration"] == 0].iloc[0]
+        for metric in METRIC_LABELS:
+            distance = (table[metric] - start[metric]).abs().max()
+            if distance < share * abs(start[metric]):
+                found[algorithm, metric] = distance
+    return found
+
+
 def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
     """All panels as one figure: algorithms down, metrics across.
 
@@ -147,6 +172,11 @@ def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
         for axes, metric in zip(panels, METRIC_LABELS, strict=True):
             draw_panel(axes, table, algorithm, metric, scale)
             axes.set_title(f"({next(letters)}) {get_algorithm(algorithm).label}")
+    if len(rows) > 2:  # the paper's two have axes of their own
+        for first, *others in zip(*(panels for *_, panels in rows), strict=True):
+            for axes in others:
+                axes.sharey(first)
+            first.autoscale(axis="y")
     _label(figure)
     return figure
 

@@ -61,9 +61,7 @@ def check(config, schema, changed=None):
                 f"calibration.candidates: no entry for the algorithm {name!r}, whose steps are "
                 "calibrated"
             )
-        if options.get("perturbation") == "calibrated":
-            if "calibrated" not in steps:
-                raise ValueError(f"{key}: perturbation is calibrated with the steps, or not at all")
+        if "calibrated" in steps and options.get("perturbation") == "calibrated":
             if "perturbation" not in config["calibration"]["candidates"][name]:
                 raise ValueError(
                     f"calibration.candidates.{name}: no perturbation, which is calibrated"
@@ -396,6 +394,11 @@ def require_increasing(key, numbers):
 
 def _check_runs(config, algorithm, cmdp):
     """Refuse what one of the numbers of evaluators of a study makes impossible."""
+    options = config["algorithms"][algorithm]
+    if options.get("perturbation") == "calibrated" and options["primal_step"] != "calibrated":
+        raise ValueError(
+            f"algorithms.{algorithm}: perturbation is calibrated with the steps, or not at all"
+        )
     places = {"evaluators": config["evaluators"]}
     if algorithm in config["rates"]["iterations"]:
         places["rates.evaluators"] = config["rates"]["evaluators"]

@@ -159,7 +159,9 @@ def lines(record, config, defaults):
             why = "because no race is on record for it"
             if algorithm in defaults["algorithms"]:
                 ours, theirs = (_flat(subject(it, algorithm)) for it in (config, defaults))
-                keys = [key for key in ours if ours[key] != theirs.get(key)]
+                keys = dict.fromkeys(
+                    key.partition(".")[0] for key in ours if ours[key] != theirs.get(key)
+                )
                 why = f"because of another {', '.join(keys)}" if keys else why
         found.append(
             f"the step sizes of {algorithm} race anew, {why} "
