@@ -15,7 +15,10 @@ NEEDED = {
 }
 # Whoever has the first table of a line is shown the others, too.
 OPTIONAL = {
-    "make compare": ["comparison_answers.csv", "comparison_verdicts.csv", "comparison.pdf"],
+    "make compare": [
+        *("comparison_answers.csv", "comparison_verdicts.csv", "skipping_inference.csv"),
+        *("comparison.pdf", "misspecification.pdf"),
+    ],
     "make infer": ["inference.csv", "pairs.pdf"],
 }
 

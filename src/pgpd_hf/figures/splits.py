@@ -50,10 +50,7 @@ def splits_figure(table):
             names = [f"{m}·{n}" for m, n in splits.itertuples(index=False)]
             axes.set_xticks(np.log2(splits["pairs"]), names)
             axes.set_xlabel("M·N")
-            if quantity == "constraint_violation":
-                style.zero_line(axes)
-            else:
-                axes.set_ylim(bottom=0)
+            style.zero_line(axes)
             axes.yaxis.set_major_locator(mpl.ticker.MaxNLocator(5))
     style.share_legend(figure, len(looks))
     return figure
