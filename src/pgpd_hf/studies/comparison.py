@@ -130,11 +130,11 @@ def reason(config, entry, budget):
     """
     if candidates(config, entry, budget):
         return ""
-    crowds = entry.options["candidates"].get("evaluators", [1])
+    people = entry.options["candidates"].get("evaluators", [1])
     questions = get_algorithm(entry.algorithm).effort(*configuration.size(config), 1)[1]
-    if budget >= questions * min(crowds):
-        return f"more than {entry.options['most_iterations']} iterations with M = {max(crowds)}"
-    return f"one iteration takes {questions * min(crowds)} answers"
+    if budget >= questions * min(people):
+        return f"more than {entry.options['most_iterations']} iterations with M = {max(people)}"
+    return f"one iteration takes {questions * min(people)} answers"
 
 
 def instances(config):
