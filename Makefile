@@ -103,10 +103,10 @@ bench: .venv/kernels  ## time the engine beside C, JAX, NumPy and plain Python (
 scaling: .venv/kernels  ## measure cost and memory against every size: docs/scaling.png (minutes)
 	$(IN_VENV) python -m benchmarks.scaling
 
-test: .venv/kernels  ## run the test suite
+test: .venv/kernels .venv-site/installed .venv-article/installed  ## run the test suite
 	$(IN_VENV) pytest $(PARALLEL) -m 'not slow and not slurm'
 
-test-all: .venv/kernels  ## run the test suite with its slow tests
+test-all: .venv/kernels .venv-site/installed .venv-article/installed  ## run the test suite with its slow tests
 	$(IN_VENV) pytest $(PARALLEL) -m 'not slurm'
 
 test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root); LARGE=1 adds a sweep
