@@ -107,7 +107,7 @@ def show(sections):
                 answers, lines = [*answers, f"not compared: {lines}"], []
             else:
                 answers.append("NO" if lines else "yes")
-            print(f"  {what:<20} {answers[-1]}", *lines[:SHOWN], sep="\n    ")
+            print(f"  {what:<24} {answers[-1]}", *lines[:SHOWN], sep="\n    ")
             if len(lines) > SHOWN:
                 print(f"    and {len(lines) - SHOWN} more")
     print(f"\n{answers.count('yes')} agree, {answers.count('NO')} do not.")

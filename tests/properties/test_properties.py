@@ -280,18 +280,23 @@ def test_bad_argument_of_a_run_is_named(name, data):
     bound=st.floats(0, 3),
 )
 def test_any_run_is_sound(name, seeds, iterations, evaluators, pairs, horizon, bound):
-    trace = run(
-        TINY,
-        name,
-        seeds=seeds,
-        iterations=iterations,
-        evaluators=evaluators,
-        pairs=pairs,
-        horizon=horizon,
-        multiplier_bound=bound,
-        primal_step=1.0,
-        dual_step=1.0,
-    )
+    try:
+        trace = run(
+            TINY,
+            name,
+            seeds=seeds,
+            iterations=iterations,
+            evaluators=evaluators,
+            pairs=pairs,
+            horizon=horizon,
+            multiplier_bound=bound,
+            primal_step=1.0,
+            dual_step=1.0,
+        )
+    except ValueError as error:  # few pairs of a method that infers rewards may all be equal
+        if not str(error).startswith("design: both trajectories are equal") or pairs > 9:
+            raise
+        assume(False)
     assert trace["seed"].unique().tolist() == sorted(seeds)
     assert trace["multiplier"].between(0, bound).all()
     assert trace["reward_value"].between(0, TINY.value_bound).all()

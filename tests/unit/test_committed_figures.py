@@ -17,14 +17,14 @@ def width(stem):
     """Declared width in inches: panels have one column, the others two, or what five cells need."""
     if stem == "environments":
         return 5.12
-    wide = stem in ("figure1", "claims", "pairs", "comparison")
+    wide = "hf" not in stem  # all but the panels of Figure 1
     return style.TWO_COLUMNS if wide else style.ONE_COLUMN
 
 
 def test_every_figure_has_every_format():
     found = {path.name for path in FOLDER.iterdir() if path.suffix != ".csv"}
     assert found == {f"{stem}.{ending}" for stem in STEMS for ending in style.FORMATS}
-    assert len(STEMS) == 9
+    assert len(STEMS) == 12
 
 
 @pytest.mark.parametrize("stem", STEMS)

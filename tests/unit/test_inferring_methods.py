@@ -104,7 +104,7 @@ def test_a_design_that_identifies_nothing_is_refused(name, design):
     """With one state and one action all pairs are equal."""
     cmdp = CMDP([[[1.0]]], [[0.2]], [[0.5]], [1.0], 0.0, 0.3)
     with pytest.raises(ValueError, match=r"^design: both trajectories are equal in all 3 pairs"):
-        fitted(name, cmdp, pairs=3, horizon=0, design=design, evaluators=3)
+        fitted(name, cmdp, iterations=1, pairs=3, horizon=0, design=design, evaluators=3)
 
 
 def test_a_case_without_a_result_is_named():

@@ -57,8 +57,8 @@ def test_record_says_what_its_table_says(name):
         ({"algorithms": {"npgpd_hf": {"iterations": 2001}}}, "because of another iterations "),
         ({"horizon": 40}, "because of another horizon "),
         ({"evaluators": [8]}, "because of another evaluators "),
-        ({"environment": {"instance": 7}}, "because of another environment.instance "),
-        ({"environment": {"discount": 0.8, "states": 9}}, "environment.states, environment.disc"),
+        ({"environment": {"instance": 7}}, "because of another environment "),
+        ({"environment": {"discount": 0.8, "states": 9}}, "because of another environment (at"),
         (
             {"calibration": {"candidates": {"npgpd_hf": {"dual_step": [1]}}}},
             "because of another candidates ",

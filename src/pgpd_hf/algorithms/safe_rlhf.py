@@ -73,7 +73,8 @@ class SafeRLHF(Algorithm):
     def update(self, state, policy, words, normals):  # noqa: D102
         design, actions = self.setting.design, self.cmdp.actions
         answers = ask_about(self.simulator, design, actions, words, state.answers)
-        require_differences(answers)
+        if state.iteration + 1 == self.setting.iterations:  # no more questions
+            require_differences(answers)
         state = state._replace(
             answers=answers,
             reward=self.fit(reward_questions(answers), state.reward),

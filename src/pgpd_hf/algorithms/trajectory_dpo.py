@@ -77,7 +77,8 @@ class TrajectoryDPO(Algorithm):
     def update(self, state, policy, words, normals):  # noqa: D102
         design, actions = self.setting.design, self.cmdp.actions
         answers = ask_about(self.simulator, design, actions, words, state.answers)
-        require_differences(answers)
+        if state.iteration + 1 == self.setting.iterations:  # no more questions
+            require_differences(answers)
         differences = answers.visits[:, 0] - answers.visits[:, 1]
         logits = np.stack(
             [
