@@ -556,7 +556,7 @@ def test_altered_code_is_named_by_the_command(repository, command, capsys):
     with pytest.raises(SystemExit, match="what was run is in "):
         command()
     output = capsys.readouterr().out
-    assert answers(output, "Files") == {"code": "NO", "reference,": "figures   yes"}
+    assert answers(output, "Files") == {"code": "NO", "reference,": "figures       yes"}
     assert "\n    src/pgpd_hf/new.py: new\n" in output
     assert " agree, 1 do not.\n" in output
 
@@ -577,9 +577,9 @@ def test_many_differences_are_counted(study, capsys, monkeypatch):
     lines = [f"a.csv: seed {seed}: missing" for seed in range(9)]
     assert not show({"Run again": {"a": lines, "b": []}, "Skipped": {"c": "run it"}})
     assert capsys.readouterr().out.splitlines() == [
-        *("", "Run again", "  a                    NO", *(f"    {line}" for line in lines[:5])),
-        *("    and 4 more", "  b                    yes"),
-        *("", "Skipped", "  c                    not compared: run it"),
+        *("", "Run again", "  a                        NO", *(f"    {line}" for line in lines[:5])),
+        *("    and 4 more", "  b                        yes"),
+        *("", "Skipped", "  c                        not compared: run it"),
         *("", "1 agree, 1 do not."),
     ]
     del sys.modules["verify"], sys.modules["collect_environments"]
