@@ -167,6 +167,12 @@ def answer(
     return sigma.ppf(clipped)
 
 
+def answer_to(setting, bound, difference, word):
+    """The answer of the people of a setting."""
+    people = setting.estimator, setting.true_link, setting.random_answers
+    return answer(setting.link, bound, setting.evaluators, difference, word, *people)
+
+
 def unbiased_answer(bound, evaluators, favourable):
     """Sum of 2 y^j / j, logistic, with mean products of j votes for y^j; as far as (M + 1)/2."""
     total, missing, j = 0.0, bound, 1
@@ -216,16 +222,7 @@ def estimate_npgpd_hf(cmdp, setting, theta, words, normals):
         return trajectory(cmdp, policy, state, action, words[next(index) : steps : count])
 
     def ask(difference):
-        return answer(
-            setting.link,
-            bound,
-            setting.evaluators,
-            difference,
-            next(questions),
-            setting.estimator,
-            setting.true_link,
-            setting.random_answers,
-        )
+        return answer_to(setting, bound, difference, next(questions))
 
     estimates = np.zeros((2, states, actions))
     excess = 0.0
@@ -262,16 +259,7 @@ def estimate_zpgpd_hf(cmdp, setting, theta, words, normals):
     questions = iter(words[steps + rounds :])
 
     def ask(difference):
-        return answer(
-            setting.link,
-            bound,
-            setting.evaluators,
-            difference,
-            next(questions),
-            setting.estimator,
-            setting.true_link,
-            setting.random_answers,
-        )
+        return answer_to(setting, bound, difference, next(questions))
 
     slopes, excess = np.zeros(2), 0.0
     for n in range(rounds):
