@@ -36,7 +36,7 @@ def main(results, study_file=None):
     record, tables = {}, []
     if study_file:  # whose races are added
         config = readings.overlay(config, validation.read(Path(study_file)))
-        record, tables = races.load_record(ROOT), [pd.read_csv(ROOT / races.SCORES)]
+        record, tables = {**races.load_record(ROOT)}, [pd.read_csv(ROOT / races.SCORES)]
     loaded = study.load_readings(config, ROOT)
     configs = study.calibrated(readings.configurations(config, loaded), config)
     for (folder, algorithm), raced in races.distinct(configs).items():

@@ -18,6 +18,7 @@ radius where it is no number that can be used.
 
 import copy
 import math
+from functools import cache
 from pathlib import Path
 
 from pgpd_hf import analyses, claims, environments, resources, sweeps
@@ -135,6 +136,8 @@ def settle(config, folder, own, defaults):
     found = config["algorithms"]
     order = dict.fromkeys([*defaults["algorithms"], *found])
     config["algorithms"] = {name: found[name] for name in order if name in found}
+    compared = config["comparison"]["methods"]
+    _drop_methods(config, [name for name, options in compared.items() if options is None])
     dropped = [name for name, options in config["algorithms"].items() if not options]
     lines = [_drop(config, name, folder) for name in dropped]
     lines += _leave_out(config, folder, own, defaults)
@@ -170,20 +173,21 @@ def _drop(config, algorithm, folder):
     for table in tables:
         for name in [name for name in table if sweeps.studied(name) == algorithm]:
             del table[name]
-    compared = config["comparison"]["methods"]
-    for name in [name for name, it in compared.items() if it["algorithm"] == algorithm]:
-        del compared[name]
-    sides = config["comparison"]["misspecification"]
-    for side in ("skipping", "inferring"):
-        sides[side] = [name for name in sides[side] if name in compared]
-    told = config["comparison"]["statements"]
-    for name in [
-        name for name, it in told.items() if not {it["better"], it["than"]} <= {*compared}
-    ]:
-        del told[name]
+    compared = config["comparison"]["methods"].items()
+    _drop_methods(config, [name for name, it in compared if it["algorithm"] == algorithm])
     idle = [name for name, it in load_readings(config, folder).items() if readings.is_idle(it)]
     _remove(config, "claims.readings", idle)
     return f"left out, because the study has no {algorithm}: all that is about it"
+
+
+def _drop_methods(config, names):
+    """Remove methods of the comparison and all that is about them."""
+    _remove(config, "comparison.methods", names)
+    for side in ("skipping", "inferring"):
+        _remove(config, f"comparison.misspecification.{side}", names)
+    told = config["comparison"]["statements"].items()
+    idle = [name for name, it in told if {it["better"], it["than"]} & {*names}]
+    _remove(config, "comparison.statements", idle)
 
 
 def _leave_out(config, folder, own, defaults):
@@ -419,8 +423,9 @@ def load_readings(config, folder):
     }
 
 
+@cache
 def load_schema(folder, name):
-    """Read a JSON Schema.
+    """Read a JSON Schema, once.
 
     Parameters
     ----------

@@ -70,3 +70,27 @@ def test_scripts_and_notebooks_are_read_and_do_not_count_themselves(tmp_path):
 def test_file_that_does_not_exist_is_named():
     with pytest.raises(FileNotFoundError, match=r"figures/panel\.py"):
         dependencies.sources("figures/panel.py")
+
+
+def test_imports_are_found_wherever_a_statement_may_stand(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pgpd_hf.statistics\n"
+        "def f():\n    from pgpd_hf import study\n"
+        "class C:\n    def g(self):\n        import pgpd_hf.runs\n"
+        "if True:\n    pass\nelif 1:\n    from pgpd_hf import sweeps\n"
+        "else:\n    from pgpd_hf import cases\n"
+        "for _ in []:\n    pass\nelse:\n    from pgpd_hf import summaries\n"
+        "try:\n    from pgpd_hf.core import normals\n"
+        "except ValueError:\n    from pgpd_hf.core import links\n"
+        "else:\n    from pgpd_hf.core import policies\n"
+        "finally:\n    from pgpd_hf import resources\n"
+        "with f():\n    from pgpd_hf.core import optima\n"
+        "match 1:\n    case 1:\n        from pgpd_hf.core import streams\n"
+    )
+    found = {path.as_posix() for path in dependencies.sources(str(script))}
+    assert found >= {
+        *("statistics.py", "study.py", "runs.py", "sweeps.py", "cases.py", "summaries.py"),
+        *("core/normals.py", "core/links.py", "core/policies.py", "resources.py"),
+        *("core/optima.py", "core/streams.py"),
+    }

@@ -116,6 +116,27 @@ def test_readings_that_are_about_a_dropped_algorithm_alone_go_with_it():
     assert loaded["positive-violation"]["config"] == {}  # which looks at runs differently
 
 
+@pytest.mark.parametrize("name", ["safe_rlhf", "zpg"])
+def test_method_of_the_comparison_that_is_left_out_goes_with_all_that_is_about_it(name):
+    config, lines = admitted({"comparison": {"methods": {name: None}}})
+    assert lines == []
+    methods = set(CONFIG["comparison"]["methods"])
+    assert set(config["comparison"]["methods"]) == methods - {name}
+    about = {
+        key
+        for key, told in CONFIG["comparison"]["statements"].items()
+        if name in (told["better"], told["than"])
+    }
+    kept = set(CONFIG["comparison"]["statements"]) - about
+    assert set(config["comparison"]["statements"]) == kept
+    for side in ("skipping", "inferring"):
+        before = CONFIG["comparison"]["misspecification"][side]
+        assert config["comparison"]["misspecification"][side] == [it for it in before if it != name]
+    for part in ("comparison", "comparison_tuning", "misspecification"):
+        plan = study.analyses.find()[part].plan(config)
+        assert plan and not [path for path in plan if name in path.split("/")[:2]]
+
+
 def test_readings_without_bias_are_left_out_where_they_would_be_biased_unless_chosen():
     names = {"unbiased-votes", "unbiased-votes-ten-pairs"}
     own = {"environment": {"scale": "unit", "threshold": 5.5}}

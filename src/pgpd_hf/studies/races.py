@@ -7,6 +7,7 @@ its setting, and races anew if anything differs. `make races` writes both files.
 """
 
 import json
+from functools import cache
 from pathlib import Path
 
 from pgpd_hf import environments
@@ -118,8 +119,9 @@ def distinct(configs):
     return dict(first.values())
 
 
+@cache
 def load_record(folder):
-    """Read which races have been run.
+    """Read, once, which races have been run.
 
     Parameters
     ----------

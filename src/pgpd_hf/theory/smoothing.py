@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import helmert
 
 from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.theory import exact
@@ -71,6 +70,8 @@ def tangent_spheres(problem, count=_DIRECTIONS):
     list of Sphere
         At the uniform policy, at two random ones, and halfway from it to the optimum.
     """
+    from scipy.linalg import helmert  # slow to import, and needed here only
+
     states, actions = problem.cmdp.states, problem.cmdp.actions
     if actions == 1:
         raise OutsideAssumptions("actions: with one action there is no direction to perturb in")
