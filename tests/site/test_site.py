@@ -412,7 +412,7 @@ def test_parts_that_are_missing_are_named_and_the_rest_is_shown(site, clone, tmp
     results = tmp_path / "results/mine"
     results.mkdir(parents=True)
     shutil.copy(clone / "results/paper/aggregate.parquet", results)
-    environment = {"PYTHONPATH": f"{tmp_path / 'site'}{os.pathsep}{PACKAGES}", **os.environ}
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path / 'site'}{os.pathsep}{PACKAGES}"}
     command = [sys.executable, "-c", WITHOUT_DOCUMENTATION]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

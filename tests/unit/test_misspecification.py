@@ -10,6 +10,7 @@ import yaml
 from pgpd_hf import study
 from pgpd_hf.analyses import comparison
 from pgpd_hf.analyses import misspecification as analysis
+from pgpd_hf.figures import style
 from pgpd_hf.figures.comparison import people_figure
 
 ROOT = Path(__file__).parents[2]
@@ -89,8 +90,9 @@ def test_figure_shows_every_method_for_all_people():
     row = {"people": "us", "method": "zpg", "design": "its own", "budget": 1000}
     row |= {"priced_gap": 0.1, "priced_gap_low": -0.1, "priced_gap_high": 0.3}
     table = pd.DataFrame([row, row | {"people": "them", "priced_gap": 0.2}, row | {"budget": 3000}])
+    style.use_style()
     figure = people_figure(table, {"zpg": "parent"})
-    assert [axes.get_title() for axes in figure.axes] == ["1,000 answers", "3,000 answers"]
+    assert [axes.get_title("left") for axes in figure.axes] == ["1,000 answers", "3,000 answers"]
     first = figure.axes[0].containers[0]
     assert first.get_label() == "parent"
     assert first.lines[0].get_xdata().tolist() == [0.1, 0.2]
