@@ -8,8 +8,9 @@ COMMANDS ?= figures test
 UV ?= uv
 LOCK_FLAGS ?=
 
-# Packages that the shell (say, an environment module) puts first would shadow the locked ones.
-unexport PYTHONPATH PYTHONHOME
+# Packages that the shell (say, an environment module) puts first would shadow the locked ones; and
+# without bytecode on disk, every job would compile the package.
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 # Activated rather than called by path: the rules of the workflow look up `python` in turn.
 IN_VENV := . .venv/bin/activate &&
@@ -28,7 +29,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 .DELETE_ON_ERROR:
 .PHONY: help figures races infer claims theory compare environments grid report site article crate \
     smoke smoke-all verify reference bench scaling \
-    test test-all test-faults test-clone test-slurm lint format docs lock clean distclean
+    test test-slow test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -106,8 +107,10 @@ scaling: .venv/kernels  ## measure cost and memory against every size: docs/scal
 test: .venv/kernels .venv-site/installed .venv-article/installed  ## run the test suite
 	$(IN_VENV) pytest $(PARALLEL) -m 'not slow and not slurm'
 
-test-all: .venv/kernels .venv-site/installed .venv-article/installed  ## run the test suite with its slow tests
-	$(IN_VENV) pytest $(PARALLEL) -m 'not slurm'
+test-slow: .venv/kernels .venv-site/installed .venv-article/installed  ## run the tests that take longest
+	$(IN_VENV) pytest $(PARALLEL) -m 'slow and not slurm'
+
+test-all: test test-slow  ## run both
 
 test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root); LARGE=1 adds a sweep
 	$(IN_VENV) pytest -m 'slurm$(if $(filter-out 0,$(LARGE)),, and not slow)' tests/slurm

@@ -1,10 +1,13 @@
 """Copies of the project, in which the workflow really runs."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 from pgpd_hf import analyses
@@ -31,12 +34,18 @@ def copy_project(folder):
     for part in PARTS:
         source = ROOT / part
         if source.is_dir():
-            ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-            shutil.copytree(source, folder / part, ignore=ignore)
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("*.egg-info"))
         else:
             shutil.copy(source, folder / part)
     (folder / "reference").mkdir()
     shutil.copy(ROOT / SCORES, folder / SCORES)
+
+
+@cache
+def preloaded():
+    """A process that runs Snakemake in forks of itself."""
+    command = [sys.executable, Path(__file__).with_name("preloaded.py")]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 class Project:
@@ -49,16 +58,20 @@ class Project:
         else:
             shutil.copytree(origin, folder, dirs_exist_ok=True)
 
-    def start(self, command, cwd=None, environment=None, stdout=subprocess.PIPE):
-        """Start a command with the package of this copy."""
+    def environment(self):
+        """Environment of a command with the package of this copy."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         own = {"PATH": path, "PYTHONPATH": str(self.folder / "src")}
         # The workflow sets numbers of threads itself, whatever the suite has set.
         given = {key: it for key, it in os.environ.items() if not key.endswith("_NUM_THREADS")}
+        return {**given, **own}
+
+    def start(self, command, cwd=None, environment=None, stdout=subprocess.PIPE):
+        """Start a command with the package of this copy."""
         return subprocess.Popen(
             command,
             cwd=cwd or self.folder,
-            env={**given, **own, **(environment or {})},
+            env={**self.environment(), **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=subprocess.STDOUT,
@@ -67,10 +80,28 @@ class Project:
         )
 
     def call(self, command, cwd=None, environment=None):
-        """Run a command likewise; give back exit code and everything printed."""
+        """Run a command likewise; give back exit code and everything printed.
+
+        Snakemake runs in a fork of a process that has loaded it, unless something in the
+        environment differs, which libraries may read when they are loaded.
+        """
+        if command[0] == "snakemake" and not environment:
+            return self._fork(command, cwd)
         process = self.start(command, cwd, environment)
         output, _ = process.communicate()
         return process.returncode, output
+
+    def _fork(self, command, cwd):
+        with tempfile.NamedTemporaryFile("r", errors="replace") as output:
+            request = {
+                "command": [str(part) for part in command],
+                "cwd": str(cwd or self.folder),
+                "environment": self.environment(),
+                "output": output.name,
+            }
+            print(json.dumps(request), file=preloaded().stdin, flush=True)
+            code = int(preloaded().stdout.readline())
+            return code, output.read()
 
     def workflow(self, *options, configfile="config/smoke.yaml"):
         """Command that runs the smoke study, or another."""

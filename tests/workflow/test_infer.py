@@ -6,6 +6,7 @@ import yaml
 
 from pgpd_hf.studies.readings import overlay
 
+pytestmark = pytest.mark.slow
 GROUPS = {
     "inference": ("one", "two", "three", "five", "ten", "twenty"),
     "confirmation": ("fresh",),
