@@ -29,7 +29,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 .DELETE_ON_ERROR:
 .PHONY: help figures races infer claims theory compare environments grid report site article crate \
     smoke smoke-all verify reference bench scaling \
-    test test-slow test-all test-faults test-clone test-slurm lint format docs lock clean distclean
+    test test-long test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -105,12 +105,13 @@ scaling: .venv/kernels  ## measure cost and memory against every size: docs/scal
 	$(IN_VENV) python -m benchmarks.scaling
 
 test: .venv/kernels .venv-site/installed .venv-article/installed  ## run the test suite
-	$(IN_VENV) pytest $(PARALLEL) -m 'not slow and not slurm'
+	$(IN_VENV) pytest $(PARALLEL) -m 'not long and not slow and not slurm'
 
-test-slow: .venv/kernels .venv-site/installed .venv-article/installed  ## run the tests that take longest
-	$(IN_VENV) pytest $(PARALLEL) -m 'slow and not slurm'
+test-long: .venv/kernels  ## run the tests that would make the suite too long: minutes
+	$(IN_VENV) pytest $(PARALLEL) -m long
 
-test-all: test test-slow  ## run both
+test-all: .venv/kernels .venv-site/installed .venv-article/installed  ## run both, and the slow tests: hours
+	$(IN_VENV) pytest $(PARALLEL) -m 'not slurm'
 
 test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root); LARGE=1 adds a sweep
 	$(IN_VENV) pytest -m 'slurm$(if $(filter-out 0,$(LARGE)),, and not slow)' tests/slurm

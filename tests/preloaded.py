@@ -8,14 +8,11 @@ import json
 import os
 import sys
 
-import numba  # noqa: F401
-import pandas  # noqa: F401
-import scipy.special  # noqa: F401
-from snakemake import cli, workflow  # noqa: F401
-
 
 def run(request):
     """Do in this process what the command would do in one of its own; never return."""
+    from snakemake import cli
+
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -27,9 +24,20 @@ def run(request):
     sys.exit(cli.main())
 
 
-for line in sys.stdin:
-    child = os.fork()
-    if child == 0:
-        run(json.loads(line))
-    _, status = os.waitpid(child, 0)
-    print(os.waitstatus_to_exitcode(status), flush=True)
+def serve():
+    """Load what takes long, and answer requests until there are no more."""
+    import numba  # noqa: F401
+    import pandas  # noqa: F401
+    import scipy.special  # noqa: F401
+    from snakemake import cli, workflow  # noqa: F401
+
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            run(json.loads(line))
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+if __name__ == "__main__":
+    serve()

@@ -56,7 +56,7 @@ def german(folder):
     return {"LOCPATH": str(folder), "LC_ALL": target.name}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_surroundings_of_a_run_are_not_in_its_results(finished, fresh, tmp_path_factory):
     # One core, small blocks, another working directory, locale and time zone, all at once.
     project, _ = finished

@@ -6,7 +6,7 @@ import yaml
 
 from pgpd_hf.studies.readings import overlay
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 GROUPS = {
     "inference": ("one", "two", "three", "five", "ten", "twenty"),
     "confirmation": ("fresh",),

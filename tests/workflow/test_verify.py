@@ -71,7 +71,7 @@ def answers(output):
     return {what: " and ".join(sorted(several)) for what, several in found.items()}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_untouched_project_is_verified(verified):
     code, output = verified.verify()
     assert code == 0, output
