@@ -1,7 +1,7 @@
 r"""Bounds of NPGPD-HF's gap and violation from what its runs show.
 
 Their inputs are :math:`\gamma`, |A|, b, B, G(H), the link, and what the evaluators answered; the
-process, its optimum and :math:`\lambda^\star` do not enter. The first (step 3.12 of the article's
+CMDP, its optimum and :math:`\lambda^\star` do not enter. The first (step 3.12 of the article's
 appendix) bounds expectations: its right side is estimated by a mean over runs. The second (step
 3.13) holds for a single run with the probability that it says.
 """
