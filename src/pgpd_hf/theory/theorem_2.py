@@ -97,6 +97,11 @@ def margin(radius, actions):
     -------
     float
         :math:`\delta = \mu\sqrt{1-1/|A|}`.
+
+    Examples
+    --------
+    >>> round(margin(0.1, actions=2), 4)
+    0.0707
     """
     return radius * math.sqrt(1 - 1 / actions)
 
@@ -274,6 +279,13 @@ def project_inside(theta, least):
     Returns
     -------
     ndarray, float64, shape (..., S, A)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> project_inside(np.array([[0.5, 0.7], [2.0, -1.0]]), least=0.1)
+    array([[0.4, 0.6],
+           [0.9, 0.1]])
     """
     room = 1 - theta.shape[-1] * least
     if room <= 0:

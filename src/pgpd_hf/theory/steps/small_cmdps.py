@@ -101,6 +101,14 @@ def trajectories(cmdp, policy, first, horizon, action=None):
         Of the trajectories.
     returns : ndarray, float64, shape (K, 2)
         Of reward and utility.
+
+    Examples
+    --------
+    >>> random = random_numbers("example", 0)
+    >>> cmdp, optimum = small_cmdp(random, states=2, actions=2)
+    >>> chances, returns = trajectories(cmdp, optimum.policy, cmdp.initial, horizon=2)
+    >>> len(chances), round(float(chances.sum()), 12)
+    (64, 1.0)
     """
     chances, states = np.asarray(first, dtype=np.float64), np.arange(cmdp.states)
     returns = np.zeros((cmdp.states, 2))
