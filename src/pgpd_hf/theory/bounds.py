@@ -239,15 +239,13 @@ def natural_lagrangian(constants, primal_step, dual_step, corrected=False):
     return start + drift + 2 * one_step(c) * (stretch if corrected else 1)
 
 
-def theorem_1_gap(constants, corrected=False):
+def theorem_1_gap(constants):
     r"""Theorem 1's bound of the average optimality gap (thm1, line 2048).
 
     Parameters
     ----------
     constants : Constants
         The setting.
-    corrected : bool
-        As in :func:`natural_lagrangian`.
 
     Returns
     -------
@@ -265,7 +263,7 @@ def theorem_1_gap(constants, corrected=False):
     7729
     """
     steps = theorem_1_steps(constants.actions, constants.discount, constants.iterations)
-    lagrangian = natural_lagrangian(constants, *steps, corrected)
+    lagrangian = natural_lagrangian(constants, *steps)
     return lagrangian + dual_regret(constants, steps[1])
 
 
