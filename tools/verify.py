@@ -61,6 +61,16 @@ def run_workflow(folder, options, targets):
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
 
 
+def run_beside(folder, options):
+    """Run the studies beside the default one, and make their tables; return whether one failed."""
+    for name, targets in BESIDE.items():
+        if run_workflow(folder, [*options, "--configfile", f"config/{name}.yaml"], targets):
+            return True
+    record_inference.compare_editions(folder / "results/confirmation")
+    collect_environments.collect(folder, ENVIRONMENTS)
+    return False
+
+
 def compare(folder, results, figures, targets, exact):
     """Compare what was run in a folder, and the project's own results, with the reference.
 
@@ -101,10 +111,11 @@ def show(sections):
         print("", heading, sep="\n")
         for what, lines in section.items():
             if isinstance(lines, str):
-                answers, lines = [*answers, f"not compared: {lines}"], []
+                answer, lines = f"not compared: {lines}", []
             else:
-                answers.append("NO" if lines else "yes")
-            print(f"  {what:<24} {answers[-1]}", *lines[:SHOWN], sep="\n    ")
+                answer = "NO" if lines else "yes"
+            answers.append(answer)
+            print(f"  {what:<24} {answer}", *lines[:SHOWN], sep="\n    ")
             if len(lines) > SHOWN:
                 print(f"    and {len(lines) - SHOWN} more")
     print(f"\n{answers.count('yes')} agree, {answers.count('NO')} do not.")
@@ -130,13 +141,7 @@ def main():
     failed = run_workflow(folder, options, targets)
     results = next(folder.glob("results/*"), folder).relative_to(folder)
     if not (failed or arguments.write) and arguments.full and results.name == "paper":
-        failed = any(
-            run_workflow(folder, [*options, "--configfile", f"config/{name}.yaml"], made)
-            for name, made in BESIDE.items()
-        )
-        if not failed:
-            record_inference.compare_editions(folder / "results/confirmation")
-            collect_environments.collect(folder, ENVIRONMENTS)
+        failed = run_beside(folder, options)
     sections = {"Files": {"code": checks.check_files(ROOT, *checks.CODE)}}
     if not arguments.write:
         sections["Files"]["reference, figures"] = checks.check_files(ROOT, "reference", "figures")
