@@ -84,7 +84,7 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
         ["printed", *_CORRECTED, *_FIRST_ONLY], ESTIMATORS, evaluators, pairs
     ):
         if statement.startswith("printed") and estimator != "plug-in":
-            continue  # the printed theorems are about the printed reading of votes
+            continue  # the printed theorems are about the printed estimator
         keys = {"statement": statement, "estimator": estimator, "evaluators": m, "pairs": n}
         at = replace(setting, evaluators=m, pairs=n, estimator=estimator)
         try:

@@ -210,7 +210,7 @@ def _freedman(deviations, ranges, guess, pairs, iterations, error):
 
 
 def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
-    r"""Bounds from what runs show, over T, for both readings of votes.
+    r"""Bounds from what runs show, over T, for both estimators.
 
     The dual step is :math:`2/\sqrt T`. The primal one is :math:`a/\sqrt T` with the a that about
     minimizes the bound of a pilot run of the shortest length, on a random stream of its own.

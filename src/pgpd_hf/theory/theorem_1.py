@@ -121,7 +121,7 @@ def theorem_1(estimates, primal_step, dual_step, iterations, cap, multiplier):
     >>> round(float(bound.gap), 2)  # mostly from the answers' bias, which falls with M
     6.37
     """
-    require_room(cap, multiplier)
+    require_cap(cap, multiplier)
     e, stretch = estimates, 1 / (1 - estimates.discount)
     regret = np.minimum(
         *(
@@ -149,7 +149,7 @@ def theorem_1_prime(estimates, primal_step, dual_step, iterations, cap, multipli
     Bound
         Infinite where :math:`2\eta_1\eta_2TC \ge 1`.
     """
-    require_room(cap, multiplier)
+    require_cap(cap, multiplier)
     ways = primal_regrets(estimates, primal_step, dual_step, iterations, cap)
     bounds = [
         _from_distance(estimates, way, primal_step, dual_step, iterations, cap, multiplier)
@@ -258,7 +258,7 @@ def high_probability(estimates, primal_step, dual_step, iterations, cap, multipl
         Of :math:`V_r^\star-\bar V_r` and :math:`[b-\bar V_g]_+` of the run; they hold with
         probability at least :math:`1-\delta`.
     """
-    require_room(cap, multiplier)
+    require_cap(cap, multiplier)
     e, stretch, x = estimates, 1 / (1 - estimates.discount), estimates.largest
     steps = math.log(e.actions) / (primal_step * iterations) + dual_step * x**2 / 2
     steps = steps + primal_step * ((1 + cap) * x * stretch) ** 2 / 2
@@ -338,7 +338,7 @@ def first_length(bound, level):
     return 10**high
 
 
-def require_room(cap, multiplier):
+def require_cap(cap, multiplier):
     """Check that the cap is above the multiplier, as all bounds of the violation require.
 
     Parameters

@@ -15,7 +15,7 @@ from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
 from pgpd_hf.theory import exact
 from pgpd_hf.theory.constants import OutsideAssumptions
 from pgpd_hf.theory.estimates import Estimates
-from pgpd_hf.theory.theorem_1 import Bound, require_room
+from pgpd_hf.theory.theorem_1 import Bound, require_cap
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def theorem_2(curvature, primal_step, dual_step, iterations, cap, multiplier):
     OutsideAssumptions
         If the primal step exceeds :math:`1/\ell`, or the cap is not above the multiplier.
     """
-    require_room(cap, multiplier)
+    require_cap(cap, multiplier)
     e = curvature.estimates
     most = primal_step * (1 + cap) * curvature.smoothness / 2
     weights = most * np.geomspace(1e-12, 1, 200)
