@@ -138,7 +138,6 @@ docs: .venv/installed  ## write config/README.md from the schema's descriptions
 
 lock:  ## resolve pyproject.toml anew (needs uv): LOCK_FLAGS=--upgrade for newer versions
 	$(UV) pip compile pyproject.toml --quiet $(LOCK_FLAGS)
-	$(PYTHON) tools/conda_environment.py
 
 clean:  ## remove results, keep the environment and the committed figures
 	rm -rf results .snakemake

@@ -12,6 +12,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+import pandas as pd
+
 ROOT = Path(__file__).resolve().parents[1]
 COMMIT = "4a7dd54ec3d852f56dd232fe820951203acc9869"
 PARTS = ("src", "config/claims.yaml", "workflow/schemas/claims.schema.yaml")
@@ -60,8 +62,8 @@ def archive():
     return found.stdout
 
 
-def judge(traces, environment, output, group=""):
-    """Write the table of verdicts by the first edition.
+def judge(traces, environment, group=""):
+    """Judge runs by the first edition.
 
     Parameters
     ----------
@@ -69,10 +71,13 @@ def judge(traces, environment, output, group=""):
         Files of runs, all on environments of one size and scale.
     environment : path-like
         File of one of them.
-    output : path-like
-        File of the table.
     group : str
         If the runs are on random instances, the name of their group.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per statement, with its verdict.
 
     Raises
     ------
@@ -82,6 +87,8 @@ def judge(traces, environment, output, group=""):
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(archive())) as files:
             files.extractall(folder, filter="data")
+        output = Path(folder, "claims.csv")
         command = [sys.executable, "-c", PROGRAM, folder, environment, output, group, *traces]
         source = os.environ | {"PYTHONPATH": str(Path(folder, "src"))}
         subprocess.run(list(map(str, command)), env=source, check=True)
+        return pd.read_csv(output)

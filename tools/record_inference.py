@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 import first_edition
@@ -25,11 +24,8 @@ def compare_editions(study):
         ("instances/fresh", "instances/fresh", "fresh"),
     ):
         second = pd.read_csv(study / place / "claims.csv")
-        with tempfile.TemporaryDirectory() as temporary:
-            judged = Path(temporary, "claims.csv")
-            traces = sorted((study / runs).rglob("*.parquet"))
-            first_edition.judge(traces, study / "environment.npz", judged, group)
-            first = pd.read_csv(judged)
+        traces = sorted((study / runs).rglob("*.parquet"))
+        first = first_edition.judge(traces, study / "environment.npz", group)
         columns = ["claim", "estimate", "low", "high", "verdict"]
         both = second[["unit", "statement", *columns]].merge(
             first[columns], on="claim", how="left", suffixes=("", "_first_edition")

@@ -28,20 +28,17 @@ FOLDERS = ("config", "notebooks", "profiles", "src", "workflow")
 SAMPLE = ("sample",)  # targets of the workflow
 DEFAULT = (*SAMPLE, "all")
 FULL = (*DEFAULT, "claims", "theory", "compare")
-# Studies that infer N and confirm the verdicts, with the target of each.
-BESIDE = {"pilot": "verdict_table", "inference": "infer", "confirmation": "verdict_table"}
-ENVIRONMENTS = sorted((ROOT / "config/environments").glob("*.yaml"))
-# The races of the study itself, which results otherwise take from the record.
-RACES = [f"results/races/calibration/{name}.csv" for name in ("npgpd_hf", "zpgpd_hf")]
-RACED = ("--configfile", "config/races.yaml")
-MAKE = {
-    "all": "make figures",
-    "claims": "make claims",
-    "theory": "make theory",
-    "compare": "make compare",
-    "infer": "make infer",
-    "environments": "make environments",
+ENVIRONMENTS = sorted(path.stem for path in (ROOT / "config/environments").glob("*.yaml"))
+# Studies beside the default one, and what is made of each. Races are those of the default study,
+# whose results otherwise take step sizes from the record.
+BESIDE = {
+    "races": [f"results/races/calibration/{name}.csv" for name in ("npgpd_hf", "zpgpd_hf")],
+    "pilot": ["verdict_table"],
+    "inference": ["infer"],
+    "confirmation": ["verdict_table"],
+    **{f"environments/{name}": collect_environments.TARGETS for name in ENVIRONMENTS},
 }
+MAKE = {"all": "figures"}  # targets of `make` that have another name
 SHOWN = 5  # differences of a table
 
 
@@ -62,6 +59,16 @@ def run_workflow(folder, options, targets):
     command = ["snakemake", *targets, *options, *["--config", "seeds=1"] * (targets == SAMPLE)]
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+
+
+def run_beside(folder, options):
+    """Run the studies beside the default one, and make their tables; return whether one failed."""
+    for name, targets in BESIDE.items():
+        if run_workflow(folder, [*options, "--configfile", f"config/{name}.yaml"], targets):
+            return True
+    record_inference.compare_editions(folder / "results/confirmation")
+    collect_environments.collect(folder, ENVIRONMENTS)
+    return False
 
 
 def compare(folder, results, figures, targets, exact):
@@ -85,7 +92,7 @@ def compare(folder, results, figures, targets, exact):
             place = folder / f"results/{name}/figures"
             drawn[f"results/{name}"] = checks.check_figures(place, ROOT / figures, exact)
     skipped = {
-        table.name: f"run `{MAKE[table.target]}` or `make verify FULL=1`"
+        table.name: f"run `make {MAKE.get(table.target, table.target)}` or `make verify FULL=1`"
         for table in TABLES
         if table.name not in {*run, *there}
     }
@@ -104,10 +111,11 @@ def show(sections):
         print("", heading, sep="\n")
         for what, lines in section.items():
             if isinstance(lines, str):
-                answers, lines = [*answers, f"not compared: {lines}"], []
+                answer, lines = f"not compared: {lines}", []
             else:
-                answers.append("NO" if lines else "yes")
-            print(f"  {what:<24} {answers[-1]}", *lines[:SHOWN], sep="\n    ")
+                answer = "NO" if lines else "yes"
+            answers.append(answer)
+            print(f"  {what:<24} {answer}", *lines[:SHOWN], sep="\n    ")
             if len(lines) > SHOWN:
                 print(f"    and {len(lines) - SHOWN} more")
     print(f"\n{answers.count('yes')} agree, {answers.count('NO')} do not.")
@@ -133,17 +141,7 @@ def main():
     failed = run_workflow(folder, options, targets)
     results = next(folder.glob("results/*"), folder).relative_to(folder)
     if not (failed or arguments.write) and arguments.full and results.name == "paper":
-        failed = run_workflow(folder, [*options, *RACED], RACES)
-        for name, target in BESIDE.items():
-            file = ["--configfile", f"config/{name}.yaml"]
-            failed = failed or run_workflow(folder, [*options, *file], [target])
-        if not failed:
-            record_inference.compare_editions(folder / "results/confirmation")
-        for path in ENVIRONMENTS:
-            file = ["--configfile", f"config/environments/{path.name}"]
-            failed = failed or run_workflow(folder, [*options, *file], collect_environments.TARGETS)
-        if not failed:
-            collect_environments.collect(folder, [path.stem for path in ENVIRONMENTS])
+        failed = run_beside(folder, options)
     sections = {"Files": {"code": checks.check_files(ROOT, *checks.CODE)}}
     if not arguments.write:
         sections["Files"]["reference, figures"] = checks.check_files(ROOT, "reference", "figures")

@@ -218,24 +218,22 @@ def slope_verdicts(table, promised, words=FASTER):
     return texts
 
 
-def difference_verdicts(table, words=LOWER):
+def difference_verdicts(table):
     """Compare differences with zero.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Made by :func:`compare`.
-    words : tuple of str
-        As for :func:`verdict`.
 
     Returns
     -------
     list of str
-        The verdict; a dash for the reference, or where there is one seed only.
+        One of :data:`LOWER`, or "open"; a dash for the reference, or where there is one seed only.
     """
     ends = table[["difference_low", "difference_high"]].to_numpy(dtype=float)
     return [
-        "—" if math.isnan(low) or math.isnan(high) else verdict(low, high, 0, words)
+        "—" if math.isnan(low) or math.isnan(high) else verdict(low, high, 0, LOWER)
         for low, high in ends
     ]
 
@@ -261,15 +259,13 @@ def outcomes(traces, share=0.1):
     return averages(traces, last_early=early.groupby(run).transform("max"))
 
 
-def spent(traces, metric="priced_gap"):
-    """Means over seeds along runs, with what has been spent.
+def spent(traces):
+    """Means over seeds of the priced gap along runs, with what has been spent.
 
     Parameters
     ----------
     traces : pandas.DataFrame
         Made by :func:`pgpd_hf.analyses.schedules`, with a column `schedule`.
-    metric : str
-        Column to reduce.
 
     Returns
     -------
@@ -277,7 +273,7 @@ def spent(traces, metric="priced_gap"):
         A row per algorithm, schedule and iteration: queries, steps, mean, low, high.
     """
     keys = ["algorithm", "schedule", "iteration", "queries", "steps"]
-    return intervals(traces, keys, [metric]).drop(columns=["metric", "seeds"])
+    return intervals(traces, keys, ["priced_gap"]).drop(columns=["metric", "seeds"])
 
 
 def with_interval(table, name, digits=3):

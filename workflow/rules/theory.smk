@@ -95,7 +95,7 @@ rule proof_steps:
     params:
         cases=config["bounds"]["corrected"]["cases"],
     message:
-        "Every step of the corrected proofs on random processes"
+        "Every step of the corrected proofs on random CMDPs"
     script:
         "../scripts/proof_steps.py"
 

@@ -2,7 +2,7 @@
 
 The variance of an estimated difference that is due to votes is about :math:`4/(MN)`, whatever M and
 N are. Here M N is fixed, and with it the number of answers of an iteration and of a run, and N goes
-up while M goes down; everything else is as in the study, for both readings of votes.
+up while M goes down; everything else is as in the study, for both estimators.
 """
 
 from dataclasses import replace
@@ -68,7 +68,7 @@ def parameters(config):  # noqa: D103
 
 
 def tabulate(runs):
-    """Reduce runs to a row per algorithm, reading of votes and split.
+    """Reduce runs to a row per algorithm, estimator and split.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def variances(cmdp, splits, draws):
     Returns
     -------
     pandas.DataFrame
-        A row per reading of votes, M, N and question ("advantage", of reward and utility in all
+        A row per estimator, M, N and question ("advantage", of reward and utility in all
         states and actions, or "safety"): `votes`, the part of the variance that comes from votes if
         both trajectories are equally good, divided by N; `law`, all of it
         (:func:`pgpd_hf.theory.exact.answer_variance`, divided by N); and `measured`.
@@ -145,7 +145,7 @@ def _questions(cmdp, optimum, setting, draws):
 
 
 def _asking(config):
-    """Algorithms that read votes in one of two ways."""
+    """Algorithms that have the option `estimator`."""
     return [name for name in config["algorithms"] if "estimator" in get_algorithm(name).options]
 
 

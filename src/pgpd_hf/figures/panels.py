@@ -6,7 +6,6 @@ import string
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.figures import style
@@ -116,7 +115,7 @@ def describe_panel(aggregate, algorithm, metric):
     table = aggregate[aggregate["algorithm"] == algorithm]
     last = table[table["iteration"] == table["iteration"].max()]
     ends = ", ".join(
-        f"{value:.3f} for M = {'∞' if pd.isna(evaluators) else evaluators}"
+        f"{value:.3f} for M = {style.evaluators_number(evaluators)}"
         for evaluators, value in zip(last["evaluators"], last[metric], strict=True)
     )
     label = get_algorithm(algorithm).label

@@ -145,6 +145,22 @@ def algorithm_panels(table, height, columns=1):
     return figure, [(*group, row) for group, row in zip(groups, grid, strict=True)]
 
 
+def evaluators_number(evaluators):
+    """M as readers see it.
+
+    Parameters
+    ----------
+    evaluators : int, None or pandas.NA
+        M.
+
+    Returns
+    -------
+    int or str
+        The number itself; "∞" for None and <NA>.
+    """
+    return "∞" if pd.isna(evaluators) else evaluators
+
+
 def evaluators_label(evaluators):
     r"""Label of a number of evaluators in a legend.
 

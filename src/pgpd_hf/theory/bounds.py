@@ -161,6 +161,16 @@ def theorem_2_gap(constants):
     -------
     float
         In units of value.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> from pgpd_hf.theory.constants import make_constants
+    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
+    >>> setting = pgpd_hf.algorithms.Setting(evaluators=64, iterations=1000)
+    >>> constants = make_constants(cmdp, pgpd_hf.solve(cmdp), setting)
+    >>> f"{theorem_2_gap(constants):.1e}"  # values are at most 1
+    '6.9e+09'
     """
     lagrangian = zeroth_order_lagrangian(constants)
     return lagrangian + dual_regret(constants, constants.theorem_2_steps[1])
@@ -229,23 +239,31 @@ def natural_lagrangian(constants, primal_step, dual_step, corrected=False):
     return start + drift + 2 * one_step(c) * (stretch if corrected else 1)
 
 
-def theorem_1_gap(constants, corrected=False):
+def theorem_1_gap(constants):
     r"""Theorem 1's bound of the average optimality gap (thm1, line 2048).
 
     Parameters
     ----------
     constants : Constants
         The setting.
-    corrected : bool
-        As in :func:`natural_lagrangian`.
 
     Returns
     -------
     float
         In units of value.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> from pgpd_hf.theory.constants import make_constants
+    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
+    >>> setting = pgpd_hf.algorithms.Setting(evaluators=64, iterations=1000)
+    >>> constants = make_constants(cmdp, pgpd_hf.solve(cmdp), setting)
+    >>> round(theorem_1_gap(constants))  # values are at most 1
+    7729
     """
     steps = theorem_1_steps(constants.actions, constants.discount, constants.iterations)
-    lagrangian = natural_lagrangian(constants, *steps, corrected)
+    lagrangian = natural_lagrangian(constants, *steps)
     return lagrangian + dual_regret(constants, steps[1])
 
 

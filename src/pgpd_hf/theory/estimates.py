@@ -194,6 +194,14 @@ def mixing(cmdp):
         :math:`\max\frac12\|P(\cdot|s,a)-P(\cdot|s',a')\|_1`, in [0, 1].
     span : float
         :math:`J = \max_\diamond\mathrm{span}(\diamond)/(1-\gamma\tau)` (step 2.2).
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
+    >>> tau, span = mixing(cmdp)
+    >>> round(tau, 3), round(span, 3)
+    (0.434, 0.16)
     """
     rows = cmdp.transition.reshape(-1, cmdp.states)
     tau = min(1.0, max(float(np.abs(rows - row).sum(-1).max()) / 2 for row in rows))

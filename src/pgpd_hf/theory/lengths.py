@@ -84,7 +84,7 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
         ["printed", *_CORRECTED, *_FIRST_ONLY], ESTIMATORS, evaluators, pairs
     ):
         if statement.startswith("printed") and estimator != "plug-in":
-            continue  # the printed theorems are about the printed reading of votes
+            continue  # the printed theorems are about the printed estimator
         keys = {"statement": statement, "estimator": estimator, "evaluators": m, "pairs": n}
         at = replace(setting, evaluators=m, pairs=n, estimator=estimator)
         try:
@@ -128,6 +128,14 @@ def largest_values(cmdp, optimum):
     -------
     gap, violation : float
         In units of value.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
+    >>> gap, violation = largest_values(cmdp, pgpd_hf.solve(cmdp))
+    >>> round(gap, 3), round(violation, 3)  # a bound above these says nothing
+    (0.502, 0.402)
     """
     worst, unsafest = (
         optima.maximize(cmdp, signal.max() - signal) for signal in (cmdp.reward, cmdp.utility)

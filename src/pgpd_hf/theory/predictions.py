@@ -45,6 +45,14 @@ def truncated_optimum(cmdp, horizon, tolerance=1e-10):
         The optimal policy; the policy of largest utility if the constraint is infeasible.
     feasible : bool
         Whether the constraint is feasible.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
+    >>> policy, feasible = truncated_optimum(cmdp, horizon=10)
+    >>> feasible  # no policy earns b in 11 steps
+    False
     """
     threshold = cmdp.threshold
     for _ in range(200):

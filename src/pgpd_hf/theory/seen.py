@@ -1,7 +1,7 @@
 r"""Bounds of NPGPD-HF's gap and violation from what its runs show.
 
 Their inputs are :math:`\gamma`, |A|, b, B, G(H), the link, and what the evaluators answered; the
-process, its optimum and :math:`\lambda^\star` do not enter. The first (step 3.12 of the article's
+CMDP, its optimum and :math:`\lambda^\star` do not enter. The first (step 3.12 of the article's
 appendix) bounds expectations: its right side is estimated by a mean over runs. The second (step
 3.13) holds for a single run with the probability that it says.
 """
@@ -210,7 +210,7 @@ def _freedman(deviations, ranges, guess, pairs, iterations, error):
 
 
 def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
-    r"""Bounds from what runs show, over T, for both readings of votes.
+    r"""Bounds from what runs show, over T, for both estimators.
 
     The dual step is :math:`2/\sqrt T`. The primal one is :math:`a/\sqrt T` with the a that about
     minimizes the bound of a pilot run of the shortest length, on a random stream of its own.

@@ -52,6 +52,11 @@ def growth(z):
     -------
     ndarray, float64
         Infinite where it overflows.
+
+    Examples
+    --------
+    >>> growth([0, 1]).round(4)  # 1/2 and e - 2
+    array([0.5   , 0.7183])
     """
     z = np.asarray(z, dtype=np.float64)
     small = z < 1e-2
@@ -103,8 +108,20 @@ def theorem_1(estimates, primal_step, dual_step, iterations, cap, multiplier):
     Returns
     -------
     Bound
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> from pgpd_hf.theory.estimates import make_estimates
+    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
+    >>> setting = pgpd_hf.algorithms.Setting(evaluators=64, iterations=1000)
+    >>> estimates = make_estimates(cmdp, setting)
+    >>> steps = rate_steps(estimates, 10**6, cap=2.0)
+    >>> bound = theorem_1(estimates, *steps, 10**6, cap=2.0, multiplier=0.51)
+    >>> round(float(bound.gap), 2)  # mostly from the answers' bias, which falls with M
+    6.37
     """
-    require_room(cap, multiplier)
+    require_cap(cap, multiplier)
     e, stretch = estimates, 1 / (1 - estimates.discount)
     regret = np.minimum(
         *(
@@ -132,7 +149,7 @@ def theorem_1_prime(estimates, primal_step, dual_step, iterations, cap, multipli
     Bound
         Infinite where :math:`2\eta_1\eta_2TC \ge 1`.
     """
-    require_room(cap, multiplier)
+    require_cap(cap, multiplier)
     ways = primal_regrets(estimates, primal_step, dual_step, iterations, cap)
     bounds = [
         _from_distance(estimates, way, primal_step, dual_step, iterations, cap, multiplier)
@@ -204,6 +221,17 @@ def rate_steps(estimates, iterations, cap):
         :math:`\eta_1 = \frac{(1-\gamma)\sqrt{\log|A|/T}}{1+\bar\sigma}
         \max\{\frac{\sqrt2}X, \frac1{\sqrt{(e-2)W}}\}`, the latter only where its condition on T is
         met, and :math:`\eta_2 = \bar\sigma/(\bar h\sqrt T)`.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> from pgpd_hf.theory.estimates import make_estimates
+    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
+    >>> setting = pgpd_hf.algorithms.Setting(evaluators=64, iterations=1000)
+    >>> estimates = make_estimates(cmdp, setting)
+    >>> primal_step, dual_step = rate_steps(estimates, iterations=10**6, cap=2.0)
+    >>> round(primal_step, 7), round(dual_step, 5)
+    (5.55e-05, 0.00252)
     """
     e, c = estimates, math.e - 2
     inverse = math.sqrt(2) / e.largest
@@ -230,7 +258,7 @@ def high_probability(estimates, primal_step, dual_step, iterations, cap, multipl
         Of :math:`V_r^\star-\bar V_r` and :math:`[b-\bar V_g]_+` of the run; they hold with
         probability at least :math:`1-\delta`.
     """
-    require_room(cap, multiplier)
+    require_cap(cap, multiplier)
     e, stretch, x = estimates, 1 / (1 - estimates.discount), estimates.largest
     steps = math.log(e.actions) / (primal_step * iterations) + dual_step * x**2 / 2
     steps = steps + primal_step * ((1 + cap) * x * stretch) ** 2 / 2
@@ -257,6 +285,15 @@ def best_steps(statement, iterations):
         bound that holds; these give nearly the smallest.
     bound : Bound
         With them.
+
+    Examples
+    --------
+    >>> def statement(primal_step, dual_step, length):
+    ...     gap = 1 / (primal_step * length) + primal_step
+    ...     return Bound(gap, 1 / (dual_step * length) + 4 * dual_step)
+    >>> _, bound = best_steps(statement, 100)
+    >>> round(float(bound.worse), 4)  # the second bound is 0.4 at best
+    0.4
     """
     centre, width = np.array([-1.0, 0.0]), 5.0  # decades, of the steps times sqrt(T)
     for _ in range(7):
@@ -283,6 +320,12 @@ def first_length(bound, level):
     -------
     float
         T, to 1.2 % from above; infinite if the bound is above the level at T = 10^12.
+
+    Examples
+    --------
+    >>> import math
+    >>> round(first_length(lambda length: 10 / math.sqrt(length), level=0.1))  # 10^4, from above
+    10045
     """
     low, high = 0.0, _LONGEST
     if bound(1.0) <= level:
@@ -295,7 +338,7 @@ def first_length(bound, level):
     return 10**high
 
 
-def require_room(cap, multiplier):
+def require_cap(cap, multiplier):
     """Check that the cap is above the multiplier, as all bounds of the violation require.
 
     Parameters

@@ -15,7 +15,7 @@ from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
 from pgpd_hf.theory import exact
 from pgpd_hf.theory.constants import OutsideAssumptions
 from pgpd_hf.theory.estimates import Estimates
-from pgpd_hf.theory.theorem_1 import Bound, require_room
+from pgpd_hf.theory.theorem_1 import Bound, require_cap
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,11 @@ def margin(radius, actions):
     -------
     float
         :math:`\delta = \mu\sqrt{1-1/|A|}`.
+
+    Examples
+    --------
+    >>> round(margin(0.1, actions=2), 4)
+    0.0707
     """
     return radius * math.sqrt(1 - 1 / actions)
 
@@ -190,7 +195,7 @@ def theorem_2(curvature, primal_step, dual_step, iterations, cap, multiplier):
     OutsideAssumptions
         If the primal step exceeds :math:`1/\ell`, or the cap is not above the multiplier.
     """
-    require_room(cap, multiplier)
+    require_cap(cap, multiplier)
     e = curvature.estimates
     most = primal_step * (1 + cap) * curvature.smoothness / 2
     weights = most * np.geomspace(1e-12, 1, 200)
@@ -274,6 +279,13 @@ def project_inside(theta, least):
     Returns
     -------
     ndarray, float64, shape (..., S, A)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> project_inside(np.array([[0.5, 0.7], [2.0, -1.0]]), least=0.1)
+    array([[0.4, 0.6],
+           [0.9, 0.1]])
     """
     room = 1 - theta.shape[-1] * least
     if room <= 0:

@@ -1,7 +1,7 @@
-"""Every step of the corrected proofs, checked on random processes: proof_steps.csv.
+"""Every step of the corrected proofs, checked on random CMDPs: proof_steps.csv.
 
 Steps have the numbers of the article's appendix. What is bounded is computed exactly wherever that
-is possible: trajectories of small processes and numbers of votes are enumerated. Pathwise steps are
+is possible: trajectories of small CMDPs and numbers of votes are enumerated. Pathwise steps are
 checked at every iteration of every run, statements about means on the mean over runs. Controls
 leave out a term that a proof needs, and have to fail.
 """
@@ -18,7 +18,7 @@ def check_steps(cases=40):
     Parameters
     ----------
     cases : int
-        Random processes for the steps that are enumerated; cheap steps have more of them, and
+        Random CMDPs for the steps that are enumerated; cheap steps have more of them, and
         those that need runs fewer.
 
     Returns

@@ -10,10 +10,10 @@ from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
 from pgpd_hf.theory import exact
 from pgpd_hf.theory.estimates import make_estimates, mixing
-from pgpd_hf.theory.steps.processes import (
+from pgpd_hf.theory.steps.small_cmdps import (
     random_numbers,
     random_policy,
-    small_process,
+    small_cmdp,
     trajectories,
 )
 from pgpd_hf.theory.steps.votes import answer_moments
@@ -64,7 +64,7 @@ def check(ledger, cases):
 
 
 def _check_values(ledger, random):
-    cmdp, best = small_process(random)
+    cmdp, best = small_cmdp(random)
     tau, span = mixing(cmdp)
     discount, largest = cmdp.discount, cmdp.value_bound
     policy, other = random_policy(random, cmdp), random_policy(random, cmdp)
@@ -101,7 +101,7 @@ def _check_values(ledger, random):
 
 
 def _check_estimates(ledger, random):
-    cmdp, _ = small_process(random, states=2, actions=2)
+    cmdp, _ = small_cmdp(random, states=2, actions=2)
     horizon, people = int(random.integers(1, 4)), int(random.choice([4, 16, 64]))
     bound = cmdp.return_bound(horizon)
     cmdp = replace(cmdp, threshold=float(random.uniform(0, bound)))
@@ -158,7 +158,7 @@ def _advantage_moments(cmdp, policy, state, horizon, answers, multiplier):
 
 def _check_need_of_noise(ledger):
     """Where actions hardly matter, all of the variance over actions is noise."""
-    cmdp, _ = small_process(random_numbers("noise", 0), states=2, actions=2, scale="normalized")
+    cmdp, _ = small_cmdp(random_numbers("noise", 0), states=2, actions=2, scale="normalized")
     cmdp = replace(cmdp, reward=cmdp.reward * 1e-3, utility=cmdp.utility * 1e-3, threshold=0.0)
     horizon, people, policy = 2, 16, np.full((2, 2), 0.5)
     span = make_estimates(cmdp, Setting(people, 1, horizon=horizon), known=True).span

@@ -14,7 +14,7 @@ from pgpd_hf.theory.estimates import make_estimates
 from pgpd_hf.theory.one_step import one_step, oscillations
 from pgpd_hf.theory.problems import run_averages
 from pgpd_hf.theory.records import record
-from pgpd_hf.theory.steps.processes import random_numbers, small_process
+from pgpd_hf.theory.steps.small_cmdps import random_numbers, small_cmdp
 
 _SEEDS = 12
 _ITERATIONS = 200
@@ -93,7 +93,7 @@ def _check_logarithms(ledger, random, cases):
 
 
 def _check_runs(ledger, random, case):
-    cmdp, best = small_process(random)
+    cmdp, best = small_cmdp(random)
     stretch, largest = 1 / (1 - cmdp.discount), cmdp.value_bound
     cap = 2 * largest / best.slack if random.random() < 0.3 else 2 * best.multiplier + 0.5
     horizon = int(random.choice([10, 40]))
@@ -203,7 +203,7 @@ def _check_means(ledger, means, paths, given, multiplier):
 
 def _check_rates(ledger, random, cases):
     for _ in range(cases):
-        cmdp, best = small_process(random)
+        cmdp, best = small_cmdp(random)
         setting = Setting(
             int(random.choice([4, 16, 64])), 1, pairs=int(random.choice([1, 10])), horizon=60
         )
@@ -222,7 +222,7 @@ def _check_rates(ledger, random, cases):
 
 def _check_coverage(ledger, runs):
     """Share of runs that exceed what is said about one run, where the constraint binds."""
-    cmdp, best = small_process(random_numbers("coverage", 5), 2, 2, (0.5,), "normalized")
+    cmdp, best = small_cmdp(random_numbers("coverage", 5), 2, 2, (0.5,), "normalized")
     steps = {"primal_step": 0.5, "dual_step": 0.1}
     cap = 2 * best.multiplier + 0.5
     setting = Setting(256, 100, pairs=100, horizon=20, estimator="unbiased", **steps)

@@ -103,6 +103,11 @@ def answer_moments(answers, differences, link=LINKS["logistic"]):
     -------
     mean, variance : ndarray, float64
         Of the shape of `differences`.
+
+    Examples
+    --------
+    >>> answer_moments(np.array([0.0, 1.0]), np.array([0.0, 1.0]))  # one vote: a coin
+    (array([0.5       , 0.73105858]), array([0.25      , 0.19661193]))
     """
     from scipy import stats  # slow to import
 

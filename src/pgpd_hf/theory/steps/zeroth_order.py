@@ -1,4 +1,4 @@
-"""Steps 4.1 to 4.13: Algorithm 2T, and the process on which the printed Theorem 2 fails."""
+"""Steps 4.1 to 4.13: Algorithm 2T, and the CMDP on which the printed Theorem 2 fails."""
 
 import math
 from dataclasses import replace
@@ -14,10 +14,10 @@ from pgpd_hf.theory import bounds, exact, theorem_2
 from pgpd_hf.theory.constants import make_constants
 from pgpd_hf.theory.estimates import make_estimates
 from pgpd_hf.theory.problems import run_averages
-from pgpd_hf.theory.steps.processes import (
+from pgpd_hf.theory.steps.small_cmdps import (
     random_numbers,
     random_policy,
-    small_process,
+    small_cmdp,
     trajectories,
 )
 from pgpd_hf.theory.steps.votes import answer_moments
@@ -124,7 +124,7 @@ def _largest_radius(actions):
 
 
 def _check_geometry(ledger, random):
-    cmdp, best = small_process(random)
+    cmdp, best = small_cmdp(random)
     states, actions = cmdp.states, cmdp.actions
     radius = float(random.uniform(0.01, 0.9)) * _largest_radius(actions)
     known = replace(cmdp, threshold=0.0)
@@ -163,7 +163,7 @@ def _check_estimates(ledger, random, noisy):
 
     With a small radius, noise is most of an estimate.
     """
-    cmdp, best = small_process(random, states=2, actions=2)
+    cmdp, best = small_cmdp(random, states=2, actions=2)
     horizon, people = int(random.integers(1, 4)), int(random.choice([4, 16, 64]))
     cmdp = replace(cmdp, threshold=0.0)
     setting = Setting(people, 1, horizon=horizon)
@@ -240,7 +240,7 @@ def _nearby_best(cmdp, theta, multiplier, ell, delta):
 def _check_descent(ledger, random, sharp):
     """Any estimate will do; where the sphere is a circle, l is nearly the best possible."""
     size = 2 if sharp else None
-    cmdp, best = small_process(random, states=size, actions=size)
+    cmdp, best = small_cmdp(random, states=size, actions=size)
     actions, multiplier = cmdp.actions, float(random.choice([0.0, best.multiplier, 2.0]))
     known = replace(cmdp, threshold=0.0)
     setting = Setting(None, 1, horizon=10)
@@ -284,7 +284,7 @@ def _check_descent(ledger, random, sharp):
 
 
 def _check_runs(ledger, random, case):
-    cmdp, best = small_process(random, 3, 2, (0.5,), "normalized")
+    cmdp, best = small_cmdp(random, 3, 2, (0.5,), "normalized")
     cap, length, horizon = 2 * best.multiplier + 0.5, 1000, 20
     radius = float(random.choice([0.02, 0.1]))
     setting = Setting(
@@ -311,7 +311,7 @@ def _check_runs(ledger, random, case):
 
 def _check_rate(ledger):
     """Exponents without people and truncation, whose terms do not depend on T; then their floor."""
-    cmdp, best = small_process(random_numbers("exponent", 0), 3, 2, (0.5,), "normalized")
+    cmdp, best = small_cmdp(random_numbers("exponent", 0), 3, 2, (0.5,), "normalized")
     cap = 2 * best.multiplier + 0.5
     silent = make_estimates(cmdp, Setting(None, 1, horizon=400), known=True)
     silent = replace(silent, return_bound=silent.value_bound)

@@ -1,4 +1,4 @@
-"""Small random processes, policies, and all their trajectories."""
+"""Small random CMDPs, policies, and all their trajectories."""
 
 import numpy as np
 
@@ -23,8 +23,8 @@ def random_numbers(step, case):
     return np.random.Generator(streams.bit_generator(purpose="proofs", check=step, case=case))
 
 
-def small_process(random, states=None, actions=None, discounts=(0.5, 0.8, 0.9), scale=None):
-    """Draw a process whose threshold binds, if any can.
+def small_cmdp(random, states=None, actions=None, discounts=(0.5, 0.8, 0.9), scale=None):
+    """Draw a CMDP whose threshold binds, if any can.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def small_process(random, states=None, actions=None, discounts=(0.5, 0.8, 0.9), 
     Returns
     -------
     cmdp : CMDP
-        The process.
+        What was drawn.
     optimum : Optimum
         Its optimum.
     """
@@ -85,7 +85,7 @@ def trajectories(cmdp, policy, first, horizon, action=None):
     Parameters
     ----------
     cmdp : CMDP
-        The process; (|S||A|)^(H + 1) has to be small.
+        It has to be small: (|S||A|)^(H + 1) trajectories are enumerated.
     policy : ndarray, float64, shape (S, A)
         What is followed.
     first : ndarray, float64, shape (S,)
@@ -101,6 +101,14 @@ def trajectories(cmdp, policy, first, horizon, action=None):
         Of the trajectories.
     returns : ndarray, float64, shape (K, 2)
         Of reward and utility.
+
+    Examples
+    --------
+    >>> random = random_numbers("example", 0)
+    >>> cmdp, optimum = small_cmdp(random, states=2, actions=2)
+    >>> chances, returns = trajectories(cmdp, optimum.policy, cmdp.initial, horizon=2)
+    >>> len(chances), round(float(chances.sum()), 12)
+    (64, 1.0)
     """
     chances, states = np.asarray(first, dtype=np.float64), np.arange(cmdp.states)
     returns = np.zeros((cmdp.states, 2))
