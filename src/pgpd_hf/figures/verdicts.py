@@ -24,13 +24,14 @@ _CENTRED = {"ha": "center", "va": "center", "fontsize": 6.2}
 _SHORTFALLS = {"cmap": "cividis_r", "vmin": -0.2}
 
 
-def matrix(table, marks=(), sharing=(), unconfirmed=()):
+def matrix(table, marks=(), sharing=(), unconfirmed=(), fresh=()):
     """Draw all verdicts: statements down, readings across.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Tables of verdicts with the column `reading`, that of the study itself first.
+        Tables of verdicts with the column `reading`, that of the study itself first. Where a
+        reading lacks a statement, no run of it decides.
     marks : sequence of str
         Readings that have a gap before them.
     sharing : collection of str
@@ -38,6 +39,8 @@ def matrix(table, marks=(), sharing=(), unconfirmed=()):
         a bracket.
     unconfirmed : sequence of str
         Readings, beside each other, whose few seeds nothing has confirmed, as a bracket says.
+    fresh : sequence of str
+        Readings, beside each other, that are the confirmation, as a bracket says.
 
     Returns
     -------
@@ -61,12 +64,12 @@ def matrix(table, marks=(), sharing=(), unconfirmed=()):
             y += 1
             axes.text(-0.08 * inch, y + 0.5, label, ha="right", **_TEXT)
             for reading, x in columns.items():
-                if (claim, reading) in signs:
-                    _cell(axes, x, y, signs[claim, reading])
+                _cell(axes, x, y, signs.setdefault((claim, reading), UNDECIDABLE))
         y += 1 + _GAP
     counted = [claim for heading in set(blocks) - set(_APART.values()) for claim in blocks[heading]]
     _count(axes, columns, y, inch, {key: signs[key] for key in signs if key[0] in counted})
-    brackets = {"the same runs": same[1:] and same, "not confirmed": unconfirmed}
+    brackets = {"the same runs": same[1:] and same}
+    brackets |= {"not confirmed": unconfirmed, "confirmation": fresh}
     _name(axes, columns, {text: names for text, names in brackets.items() if names})
     return axes.figure
 
