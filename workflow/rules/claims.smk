@@ -66,7 +66,7 @@ rule verdict_table:
         code=code("verdict_table.py"),
         tables=expand(f"{RESULTS}/{{folder}}claims.csv", folder=JUDGED),
         powers=expand(f"{RESULTS}/{{folder}}power.csv", folder=JUDGED),
-        confirmation=CONFIRMATION,
+        confirmation=CONFIRMED,
     output:
         table=for_report(f"{RESULTS}/verdicts.csv", "All readings (table)", "verdicts", "Verdicts"),
         power=f"{RESULTS}/verdicts_power.csv",
@@ -96,7 +96,7 @@ use rule figure as claims_notebook with:
         sensitivity=analysis_runs("sensitivity"),
         ties=rules.ties.output,
         power=rules.verdict_table.output.power,
-        confirmation=CONFIRMATION,
+        confirmation=CONFIRMED,
     output:
         pictures("claims", "All readings", "verdicts", "Verdicts"),
         notebook=f"{RESULTS}/notebooks/claims.ipynb",
@@ -118,7 +118,7 @@ use rule figure as claims_notebook with:
                 reading["title"] for reading in READINGS.values() if not reading["config"]
             ],
             "sensitivity": analysis_runs("sensitivity"),
-            "confirmation": CONFIRMATION,
+            "confirmation": CONFIRMED,
         },
     message:
         "The matrix of verdicts, and what it says"

@@ -115,7 +115,7 @@ rule figure:
         optimum=f"{RESULTS}/optimum.json",
         races=list(calibrations().values()),
         verdicts=f"{RESULTS}/claims.csv",
-        confirmation=CONFIRMATION,
+        confirmation=CONFIRMED,
     output:
         drawings(),
         notebook=f"{RESULTS}/notebooks/figure1.ipynb",
@@ -140,7 +140,7 @@ rule figure:
             "races": calibrations(),
             "pairs": {name: it["pairs"] for name, it in config["algorithms"].items()},
             "radius": config["algorithms"].get("zpgpd_hf", {}).get("perturbation"),
-            "confirmation": CONFIRMATION,
+            "confirmation": CONFIRMED,
         },
     message:
         "Panels and Figure 1"
@@ -155,7 +155,7 @@ rule summary:
         optimum=f"{RESULTS}/optimum.json",
         races=list(calibrations().values()),
         verdicts=f"{RESULTS}/claims.csv",
-        confirmation=CONFIRMATION,
+        confirmation=CONFIRMED,
     output:
         f"{RESULTS}/summary.txt",
     log:
