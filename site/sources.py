@@ -12,7 +12,7 @@ from markupsafe import Markup
 from snakemake.utils import update_config
 
 from pgpd_hf import statistics, study
-from pgpd_hf.claims import criteria, load_claims
+from pgpd_hf.claims import criteria, load_claims, report
 from pgpd_hf.claims.verdicts import COLUMNS as VERDICTS
 from pgpd_hf.runs import METRICS
 from pgpd_hf.studies import readings
@@ -38,7 +38,7 @@ class View:
     slug, title, about, group : str
         Name of its files; its name, description and kind for people.
     verdicts : pandas.DataFrame
-        Rows of :func:`pgpd_hf.claims.judge`.
+        Rows of :func:`pgpd_hf.claims.judge`; `fresh` is what fresh data say about the verdict.
     curves : pandas.DataFrame or None
         Columns :data:`CURVES`, if there are any.
     seeds : int or None
@@ -128,6 +128,10 @@ class Sources:
             verdicts = verdicts.assign(reading="default")
         slugs = {reading["title"]: name for name, reading in self.loaded.items()}
         rows = verdicts[verdicts["reading"] == "default"]
+        confirmation, words = self.confirmation(), {}
+        if confirmation is not None:
+            words = report.on_fresh_data(rows, confirmation)
+        rows = rows.assign(fresh=[words.get(it, report.NOT_CONFIRMED) for it in rows["claim"]])
         first = View("default", "default", "The study itself.", "The study", rows)
         first.curves, first.seeds = own[CURVES], int(own["seeds"].max())
         found = [first]
@@ -136,6 +140,7 @@ class Sources:
                 continue
             if title in slugs:
                 about = self.loaded[slugs[title]]["about"]
+                rows = rows.assign(fresh=report.NOT_CONFIRMED)
                 view = View(slugs[title], title, about, READINGS, rows)
                 self._add_curves(view)
             else:
@@ -174,13 +179,17 @@ class Sources:
         view.curves = statistics.aggregate(runs)[CURVES]
         view.seeds = runs["seed"].nunique()
 
+    def confirmation(self):
+        """Verdicts of the default study on fresh data, which a study of its own has, or None."""
+        paths = ("results/confirmation/verdicts.csv", report.CONFIRMATION)
+        return self.beside(*paths) if self.is_default else None
+
     def _confirmation(self):
-        """Verdicts of the default study on fresh data, which a study of its own has."""
-        paths = ("results/confirmation/verdicts.csv", "reference/confirmation.csv")
-        table = self.beside(*paths) if self.is_default else None
+        """Ways to look at the default study on fresh data."""
+        table = self.confirmation()
         if table is None:
             return []
-        table["reading"] = table["reading"].replace("default", "fresh seeds")
+        table = table.replace({"reading": {"default": report.FRESH}})
         about = "The study once more, by criteria and sizes that were committed before."
         missing = self._made_by("Its runs are those of another study", "make infer")
         group = "Confirmation on fresh data"
@@ -211,7 +220,7 @@ class Sources:
                 text = "Its runs are not in this copy"
                 view.missing = self._made_by(text, "make environments")
             if len(view.verdicts):
-                view.verdicts = view.verdicts.assign(reading=name)
+                view.verdicts = view.verdicts.assign(reading=name, fresh=report.NOT_CONFIRMED)
                 found.append(view)
         return found
 

@@ -10,15 +10,18 @@ from pathlib import Path
 import pandas as pd
 
 from pgpd_hf.claims import report
-from pgpd_hf.figures import style, verdicts
+from pgpd_hf.figures import panels, style, verdicts
+from pgpd_hf.runs import METRICS
 from pgpd_hf.support import storage, validation
 from pgpd_hf.verification import checks
 from pgpd_hf.verification.tables import TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "reference"
+CLAIMS = ROOT / "config/claims.yaml"
 TARGETS = ["figure", "policies"]  # of the workflow, for each study
 COLUMNS = ["study", "claim", "source", "statement", "kind", "verdict", "estimate", "low", "high"]
+COLUMNS += ["moved", "why"]
 
 
 def collect(folder, names):
@@ -34,13 +37,12 @@ def collect(folder, names):
     Returns
     -------
     pandas.DataFrame
-        Columns :data:`COLUMNS`, a row per study and statement of the experiment.
+        Columns :data:`COLUMNS`, a row per study and statement of the experiment. `moved` is false
+        if a panel of Figure 1 that the statement is about hardly moves, as the page of the figure
+        says then, and `why` is that of the verdict.
     """
     results = Path(folder, "results")
-    tables = [
-        report.of_experiment(storage.read_table(results / name / "claims.csv")).assign(study=name)
-        for name in names
-    ]
+    tables = [read(results / name).assign(study=name) for name in names]
     table = pd.concat(tables, ignore_index=True)[COLUMNS]
     storage.write_table(results / "environments/environments.csv", table)
     style.plt.switch_backend("agg")  # no windows
@@ -49,10 +51,31 @@ def collect(folder, names):
     return table
 
 
+def read(results):
+    """Verdicts of a study on the statements of the experiment."""
+    curves = storage.read_table(results / "aggregate.parquet")
+    return of_experiment(storage.read_table(results / "claims.csv"), curves)
+
+
+def of_experiment(verdicts, curves):
+    """Rows about the experiment, with `moved`: false if a panel that one is about hardly moves."""
+    found, still = report.of_experiment(verdicts), set(panels.flat(curves))
+    claims = validation.read_yaml(CLAIMS)["claims"]
+    moved = [not still & about(claims[name]["criterion"]) for name in found["claim"]]
+    return found.assign(moved=moved)
+
+
+def about(criterion):
+    """Panels of Figure 1, by algorithm and metric, that a criterion is about."""
+    names = [criterion["algorithm"], *([criterion["than"]] if "than" in criterion else [])]
+    metrics = [criterion["column"]] if "column" in criterion else METRICS
+    return {(name, metric) for name in names for metric in metrics}
+
+
 def draw(table):
     """Matrix of verdicts: the paper's experiment, and beside it the studies of a table."""
-    own = report.of_experiment(storage.read_table(REFERENCE / "verdicts.csv"))
-    own = own[own["reading"] == "default"].replace({"reading": {"default": "the paper's"}})
+    own, curves = (storage.read_table(REFERENCE / f"{name}.csv") for name in ("verdicts", "curves"))
+    own = of_experiment(own[own["reading"] == "default"], curves).assign(reading="the paper's")
     others = table.rename(columns={"study": "reading"})
     both = pd.concat([own, others], ignore_index=True)[others.columns]
     return verdicts.matrix(both, unconfirmed=list(others["reading"].drop_duplicates()))

@@ -17,6 +17,7 @@ import collect_environments
 import first_edition
 import record_inference
 
+from pgpd_hf.claims.report import CONFIRMATION
 from pgpd_hf.studies.races import SCORES
 from pgpd_hf.support import validation
 from pgpd_hf.verification import checks
@@ -49,7 +50,8 @@ def copy_project(folder):
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     (folder / "reference").mkdir()
-    shutil.copy(ROOT / SCORES, folder / SCORES)
+    for table in (SCORES, CONFIRMATION):
+        shutil.copy(ROOT / table, folder / table)
 
 
 def run_workflow(folder, options, targets):

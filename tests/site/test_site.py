@@ -227,6 +227,18 @@ def test_environments_have_the_verdicts_of_the_table(visit, clone):
     assert page.locator("#detail h3").inner_text() == table["statement"].iloc[0]
 
 
+def test_verdicts_stand_beside_those_on_fresh_data(visit, clone, verdicts):
+    visitor, own = visit(), verdicts[verdicts["reading"] == "default"]
+    fresh = storage.read_table(clone / "reference/confirmation.csv")
+    told = report.on_fresh_data(own, fresh)
+    lines = visitor.open("index.html").locator("ul.verdicts > li").all_inner_texts()
+    expected = [f"On fresh data: {told[claim]}" for claim in report.of_experiment(own)["claim"]]
+    assert [line.splitlines()[-1].strip() for line in lines] == expected
+    for slug, words in (("default", "reproduced"), ("softmax", "not confirmed")):
+        page = visitor.open(f"readings/{slug}.html")
+        assert f"On fresh data\n{words}" in page.locator("#npgpd-gap-plateaus").inner_text()
+
+
 def test_first_page_says_how_the_study_was_made(visit, clone):
     record = storage.read_json(clone / "results/paper/provenance.json")
     said = visit().open("index.html").locator("main").inner_text()

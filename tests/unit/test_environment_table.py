@@ -12,6 +12,7 @@ from pgpd_hf.verification import tables
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ["lake", "cliff"]
+CURVES = pd.read_csv(ROOT / "reference/curves.csv")
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,10 @@ def project(module, found, tmp_path_factory):
     for study, verdict in zip(STUDIES, ("contradicted", "inconclusive"), strict=True):
         (folder / "results" / study).mkdir(parents=True)
         found.assign(verdict=verdict).to_csv(folder / "results" / study / "claims.csv", index=False)
+        curves = CURVES.copy()
+        still = (curves["algorithm"] == "zpgpd_hf") & (study == "lake")
+        curves.loc[still, "constraint_violation"] = 0.1
+        curves.to_parquet(folder / "results" / study / "aggregate.parquet")
     yield folder, module.collect(folder, STUDIES)
     style.plt.close("all")
 
@@ -47,6 +52,15 @@ def test_table_has_a_row_for_each_study_and_statement_of_the_experiment(found, p
     assert (table["study"] == ["lake"] * 14 + ["cliff"] * 14).all()
     for column in ("claim", "estimate", "low", "high"):
         assert table[column].tolist() == 2 * found[column].tolist()
+    # ZPGPD-HF's violation on the lake never moves: three statements are about it.
+    still = table[~table["moved"]]
+    assert set(still["study"]) == {"lake"}
+    assert [name for name in still["claim"] if name != "zpgpd-gap-steady-state"] == [
+        "zpgpd-violation-64-256-close",
+        "zpgpd-violation-64-256-end",
+    ]
+    assert len(still) == 3
+    assert table["why"].notna().sum() == 2 * found["why"].notna().sum() > 0
     written = pd.read_csv(folder / "results/environments/environments.csv")
     pd.testing.assert_frame_equal(written, table, check_dtype=False)
 
@@ -57,6 +71,9 @@ def test_matrix_says_which_columns_nothing_has_confirmed(module, project):
     assert at["the paper's"] < at["lake"] < at["not confirmed"] < at["cliff"] + 0.2
     signs = [text for text in axes.texts if text.get_position()[0] == at["lake"] + 0.1]
     assert {text.get_text() for text in signs if text.get_text() in "+−?"} == {"−"}
+    stars = [text.get_position()[0] for text in axes.texts if text.get_text() == "*"]
+    assert stars == [pytest.approx(at["lake"] + 0.35)] * 3
+    assert any(text.startswith("* about a curve that hardly leaves its start") for text in at)
 
 
 def test_reference_is_about_the_studies_that_there_are(module):

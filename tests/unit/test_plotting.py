@@ -182,3 +182,24 @@ def test_legend_has_each_label_once():
         axes.plot([0, 1], label="curve")
     style.share_legend(figure, 2)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["curve"]
+
+
+@pytest.mark.parametrize(
+    ("people", "algorithm", "radius", "said"),
+    [
+        (None, "zpgpd_hf", "theorem", True),
+        (16, "zpgpd_hf", "theorem", False),
+        (None, "npgpd_hf", "theorem", False),
+        (None, "zpgpd_hf", 0.3, False),
+        (None, "zpgpd_hf", "calibrated", False),
+        (None, "npgpd_hf", None, False),
+    ],
+)
+def test_unlimited_people_are_explained_where_the_formula_makes_them_worse(
+    aggregate, people, algorithm, radius, said
+):
+    """That is ZPGPD-HF's with the radius of Theorem 2; other curves do not matter."""
+    limited, wanted = aggregate["evaluators"].notna(), aggregate["evaluators"].eq(people)
+    drawn = aggregate[(aggregate["algorithm"] == algorithm) & (wanted if people else ~limited)]
+    others = aggregate[(aggregate["algorithm"] != algorithm) & limited]
+    assert panels.worse_without_limit(pd.concat([drawn, others]), radius) is said

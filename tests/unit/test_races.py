@@ -1,6 +1,10 @@
 """Races on record: which there are, what they are about, and when step sizes race anew."""
 
 import copy
+import functools
+import importlib
+import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -106,3 +110,37 @@ def test_another_algorithm_races_anew_without_a_comparison():
     config["calibration"]["candidates"]["mine"] = CONFIG["calibration"]["candidates"]["npgpd_hf"]
     (line,) = said(config)
     assert "mine race anew, because no race is on record for it" in line
+
+
+@pytest.fixture
+def recording(tmp_path, monkeypatch):
+    """What puts races on record, in a folder with settings, and with the scores of all races."""
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    module = importlib.import_module("record_races")
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    for folder in ("config", "workflow/schemas"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    (tmp_path / races.RECORD).unlink()
+    (tmp_path / "reference").mkdir()
+    for race, scores in SCORES.groupby("race"):
+        folder, algorithm = race.rpartition("/")[::2]
+        path = tmp_path / "results" / folder / "calibration" / f"{algorithm}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scores.drop(columns="race").to_csv(path, index=False)
+    return functools.partial(module.main, tmp_path / "results")
+
+
+def test_races_are_recorded_as_they_are_committed(recording, tmp_path):
+    recording()
+    assert set(races.load_record(tmp_path)) == OWN
+    recording(tmp_path / "config/inference.yaml")
+    for name in (races.RECORD, races.SCORES):
+        assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()
+
+
+def test_nothing_is_recorded_if_a_race_was_not_run(recording, tmp_path):
+    missing = tmp_path / "results/calibration/zpgpd_hf.csv"
+    missing.unlink()
+    with pytest.raises(OSError, match=re.escape(str(missing))):
+        recording()
+    assert not any((tmp_path / name).exists() for name in (races.RECORD, races.SCORES))

@@ -289,7 +289,44 @@ def test_bad_grid_is_refused(arguments, name):
         checkpoint_grid(*arguments)
 
 
+# Admissible, if unusual.
+
+
+@pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
+@pytest.mark.parametrize(
+    ("scale", "own"),
+    [
+        (5.0, {}),
+        (1.0, {"threshold": -1e-300}),
+        (1.0, {"threshold": 1e-300}),
+    ],
+)
+def test_one_person_large_signals_and_thresholds_beside_zero(cmdp, name, scale, own):
+    signals = {key: scale * getattr(cmdp, key) for key in ("reward", "utility", "scale")}
+    options = {"threshold": scale * cmdp.threshold, **signals, **own}
+    process = dataclasses.replace(cmdp, **options)
+    trace = run(process, name, **{**OPTIONS, "evaluators": 1})
+    assert np.isfinite(trace.drop(columns="algorithm").astype(float)).all(axis=None)
+    values = trace[["reward_value", "utility_value"]]
+    assert values.min(axis=None) >= 0
+    assert values.max(axis=None) <= process.value_bound == pytest.approx(scale * cmdp.value_bound)
+    if own:
+        assert solve(process).multiplier == 0
+        zero = dataclasses.replace(process, threshold=0.0)
+        assert_same(trace, run(zero, name, **{**OPTIONS, "evaluators": 1}))
+
+
 # Refusals.
+
+
+@pytest.mark.parametrize("radius", [1e-300, 5e-324])
+def test_steps_and_radius_that_destroy_the_policy_are_named(cmdp, radius):
+    steps = "^primal_step: 0.3 is so large"
+    with pytest.raises(ValueError, match=f"{steps}, or perturbation: {radius:.3g} so small, that "):
+        run(cmdp, "zpgpd_hf", **OPTIONS, perturbation=radius)
+    with pytest.raises(ValueError, match=r"^primal_step: 1e\+308 is so large that rounding"):
+        run(cmdp, "npgpd_hf", **{**OPTIONS, "primal_step": 1e308})
+
 
 BAD = [
     ("evaluators", [0, -1, 1.0, "16", True, np.nan, [16]]),

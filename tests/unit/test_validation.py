@@ -1,6 +1,7 @@
 """Files of settings: read as data and nothing else, refused in one line."""
 
 import math
+import re
 
 import pytest
 
@@ -146,4 +147,11 @@ def test_file_that_would_take_all_memory_is_refused(tmp_path, text, message):
     path = tmp_path / "study.yaml"
     path.write_text(text)
     with pytest.raises(ValueError, match=f"^{path}: {message}$"):
+        validation.read(path)
+
+
+def test_link_to_nothing_is_named(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.symlink_to("nowhere.yaml")
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: No such file or directory$"):
         validation.read(path)

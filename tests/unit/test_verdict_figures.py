@@ -6,10 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from pgpd_hf.claims import report
 from pgpd_hf.figures import style
 from pgpd_hf.figures.verdicts import matrix
 
-REFERENCE = Path(__file__).parents[2] / "reference/verdicts.csv"
+REFERENCE = Path(__file__).parents[2] / "reference"
 READINGS = ["default", "N = 10", "running average", "instances"]
 STATEMENTS = {
     "fast": ("NPGPD-HF: gap falls fast", "line 606, experiment", "measured"),
@@ -133,9 +134,21 @@ def test_readings_with_the_same_runs_stand_together_under_a_bracket(table):
     assert column(figure, "running average") == column(apart, "running average")
 
 
+def test_a_statement_that_a_reading_lacks_is_struck_out_there(table):
+    lacking = table[(table["claim"] != "slow") | (table["reading"] != "instances")]
+    figure = matrix(lacking, marks=["instances"], fresh=["instances"])
+    assert column(figure, "instances") == ["?", "−", "+"]
+    assert len(figure.axes[0].lines) == 4 + 1 + 1  # four cells, the legend and a bracket
+    at = places(figure)
+    assert at["confirmation"][0] == pytest.approx(at["instances"][0] + 0.1)
+
+
 @pytest.mark.parametrize("sharing", [(), ("running average", "positive violation")])
 def test_text_is_legible_and_inside_the_page(sharing):
-    figure = matrix(pd.read_csv(REFERENCE), sharing=sharing)
+    table = pd.read_csv(REFERENCE / "verdicts.csv")
+    fresh = report.confirmed(table, pd.read_csv(REFERENCE / "confirmation.csv"))
+    names = list(fresh["reading"].unique())
+    figure = matrix(pd.concat([table, fresh]), marks=names[:1], sharing=sharing, fresh=names)
     assert figure.get_figwidth() <= 7
     texts = figure.axes[0].texts
     assert min(text.get_fontsize() for text in texts) >= 6

@@ -66,6 +66,7 @@ LONG = {
         "estimator,evaluators,pairs,question,law",
         "plug-in,16,4,safety,0.25",
     ],
+    "ties.csv": ["algorithm,primal_step,dual_step,claim,low", "npgpd_hf,3.0,0.03,falls,0.5"],
     "../pilot/verdicts_power.csv": ["reading,claim,power", "unit,falls,0.75"],
     "../inference/inferred.csv": ["pairs,score", "1,24"],
     "../inference/verdicts.csv": ["reading,claim,verdict,low", "N = 2,falls,reproduced,0.5"],

@@ -66,6 +66,7 @@ rule verdict_table:
         code=code("verdict_table.py"),
         tables=expand(f"{RESULTS}/{{folder}}claims.csv", folder=JUDGED),
         powers=expand(f"{RESULTS}/{{folder}}power.csv", folder=JUDGED),
+        confirmation=CONFIRMED,
     output:
         table=for_report(f"{RESULTS}/verdicts.csv", "All readings (table)", "verdicts", "Verdicts"),
         power=f"{RESULTS}/verdicts_power.csv",
@@ -94,6 +95,8 @@ use rule figure as claims_notebook with:
         schema=CLAIMS_SCHEMA,
         sensitivity=analysis_runs("sensitivity"),
         ties=rules.ties.output,
+        power=rules.verdict_table.output.power,
+        confirmation=CONFIRMED,
     output:
         pictures("claims", "All readings", "verdicts", "Verdicts"),
         notebook=f"{RESULTS}/notebooks/claims.ipynb",
@@ -115,6 +118,7 @@ use rule figure as claims_notebook with:
                 reading["title"] for reading in READINGS.values() if not reading["config"]
             ],
             "sensitivity": analysis_runs("sensitivity"),
+            "confirmation": CONFIRMED,
         },
     message:
         "The matrix of verdicts, and what it says"

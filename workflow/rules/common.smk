@@ -9,6 +9,7 @@ from pathlib import Path
 from pgpd_hf import analyses, environments, resources, study, sweeps
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.analyses import instances
+from pgpd_hf.claims.report import CONFIRMATION
 from pgpd_hf.figures import FORMATS
 from pgpd_hf.runs import METRICS
 from pgpd_hf.studies import configuration, races, readings
@@ -21,6 +22,8 @@ RESULTS = f"results/{STUDY}"
 FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
 CLAIMS = "config/claims.yaml"
 CLAIMS_SCHEMA = "workflow/schemas/claims.schema.yaml"
+# Only the default study has a confirmation, and a copy of the project may lack it.
+CONFIRMED = [CONFIRMATION] if STUDY == "paper" and Path(CONFIRMATION).exists() else []
 PAPER_ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which theorems and statements are about
 NOTEBOOKS = [path.stem for path in Path("notebooks").glob("*.ipynb")]
 ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory

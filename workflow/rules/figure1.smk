@@ -115,6 +115,7 @@ rule figure:
         optimum=f"{RESULTS}/optimum.json",
         races=list(calibrations().values()),
         verdicts=f"{RESULTS}/claims.csv",
+        confirmation=CONFIRMED,
     output:
         drawings(),
         notebook=f"{RESULTS}/notebooks/figure1.ipynb",
@@ -139,6 +140,7 @@ rule figure:
             "races": calibrations(),
             "pairs": {name: it["pairs"] for name, it in config["algorithms"].items()},
             "radius": config["algorithms"].get("zpgpd_hf", {}).get("perturbation"),
+            "confirmation": CONFIRMED,
         },
     message:
         "Panels and Figure 1"
@@ -153,6 +155,7 @@ rule summary:
         optimum=f"{RESULTS}/optimum.json",
         races=list(calibrations().values()),
         verdicts=f"{RESULTS}/claims.csv",
+        confirmation=CONFIRMED,
     output:
         f"{RESULTS}/summary.txt",
     log:

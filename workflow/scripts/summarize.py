@@ -10,7 +10,7 @@ from pgpd_hf.studies.calibration import describe_race
 from pgpd_hf.support import storage
 
 
-def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, figures):
+def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, fresh, figures):
     """Lines that a person reads at the end of a run."""
     kind = "binds" if optimum["binding"] else "does not bind"
     yield f"Study {study}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind}"
@@ -35,7 +35,13 @@ def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, figure
     yield ""
     found = report.of_experiment(verdicts)
     yield f"Does it reproduce? {report.in_short(found)} with these seeds:"
-    yield from (f"  {row['verdict']:<13}{row['statement']}" for _, row in found.iterrows())
+    for _, row in found.iterrows():
+        told = fresh.get(row["claim"], "")
+        yield f"  {row['verdict']:<13}{row['statement']:<43}{told}".rstrip()
+    if fresh:
+        yield f"On the right: verdicts on fresh data ({report.CONFIRMATION})."
+    else:
+        yield "These verdicts are not confirmed on fresh data."
     yield f"Why: {snakemake.params.page}."
     yield "With more seeds, other readings and other environments: make claims."
     yield from left_out
@@ -44,6 +50,9 @@ def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, figure
 
 
 with storage.job(snakemake):
+    verdicts, fresh = storage.read_table(snakemake.input.verdicts), {}
+    for path in snakemake.input.confirmation:
+        fresh = report.on_fresh_data(verdicts, storage.read_table(path))
     lines = describe(
         snakemake.params.study,
         snakemake.params.left_out,
@@ -51,7 +60,8 @@ with storage.job(snakemake):
         storage.read_json(snakemake.input.optimum),
         {name: storage.read_table(path) for name, path in snakemake.params.races.items()},
         snakemake.params.pairs,
-        storage.read_table(snakemake.input.verdicts),
+        verdicts,
+        fresh,
         snakemake.params.figures,
     )
     storage.write_text(snakemake.output[0], "\n".join(lines) + "\n")

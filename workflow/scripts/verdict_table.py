@@ -18,5 +18,6 @@ with storage.job(snakemake):
     source, target, titles = snakemake.input, snakemake.output, snakemake.params.titles
     table = joined(source.tables, titles)
     storage.write_table(target.table, table)
-    storage.write_text(target.text, report.as_text(table))
+    fresh = [report.confirmed(table, storage.read_table(path)) for path in source.confirmation]
+    storage.write_text(target.text, report.as_text(pd.concat([table, *fresh])))
     storage.write_table(target.power, joined(source.powers, titles))

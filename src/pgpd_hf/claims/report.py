@@ -8,6 +8,9 @@ from pgpd_hf.claims.verdicts import VERDICTS
 
 SIGNS = {"reproduced": "+", "contradicted": "-", "inconclusive": "?"}
 UNDECIDABLE = "."
+CONFIRMATION = "reference/confirmation.csv"  # verdicts of the default study on fresh data
+FRESH = "fresh seeds"  # its reading of the environment of the study, for people
+NOT_CONFIRMED = "not confirmed"
 
 
 def expected_errors(table):
@@ -48,6 +51,51 @@ def of_experiment(table):
     pandas.DataFrame
     """
     return table[table["source"].str.endswith(", experiment")]
+
+
+def confirmed(table, confirmation):
+    """Rows of the confirmation that are about statements of a table.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.claims.judge`, or several of these below each other.
+    confirmation : pandas.DataFrame
+        Verdicts on fresh data, with the column `reading`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Those rows that have an estimate, and the criterion that the statement has in the table: of
+        a new or changed statement no fresh data say anything. Instances, the primary result, come
+        before seeds, and the reading "default" is called :data:`FRESH`.
+    """
+    decided = confirmation[confirmation["estimate"].notna()]
+    same = table[["claim", "criterion"]].drop_duplicates()
+    rows = decided.merge(same).sort_values("unit", kind="stable")
+    return rows.replace({"reading": {"default": FRESH}})
+
+
+def on_fresh_data(table, confirmation):
+    """Say for each statement which verdict fresh data give.
+
+    Parameters
+    ----------
+    table, confirmation : pandas.DataFrame
+        As for :func:`confirmed`.
+
+    Returns
+    -------
+    dict of str
+        By claim: a verdict, verdicts with their readings where these differ, or
+        :data:`NOT_CONFIRMED`.
+    """
+    words = dict.fromkeys(table["claim"], NOT_CONFIRMED)
+    for claim, rows in confirmed(table, confirmation).groupby("claim"):
+        told = [f"{row['verdict']} ({row['reading']})" for _, row in rows.iterrows()]
+        agree = rows["verdict"].nunique() == 1
+        words[claim] = rows["verdict"].iloc[0] if agree else ", ".join(told)
+    return words
 
 
 def in_short(table):
@@ -98,6 +146,7 @@ def as_text(table):
     ----------
     table : pandas.DataFrame
         Tables of verdicts of several readings, one below the other, with the column `reading`.
+        Where a reading lacks a statement, no run of it decides.
 
     Returns
     -------
@@ -115,13 +164,16 @@ def as_text(table):
         f"{'':<{width}}  {' '.join(letters[reading] for reading in readings)}",
     ]
     for claim, statement in statements.items():
-        cells = " ".join(signs.get((claim, reading), " ") for reading in readings)
+        cells = " ".join(signs.get((claim, reading), UNDECIDABLE) for reading in readings)
         lines.append(f"{statement:<{width}}  {cells}")
     lines.append("")
     counts = _counts(table)
     for reading in readings:
         found = ", ".join(f"{number} {verdict}" for verdict, number in counts.loc[reading].items())
         lines.append(f"{letters[reading]}  {reading:<30} {found}")
+    if FRESH in letters:
+        column = f"{UNDECIDABLE} in {letters[FRESH]} ({FRESH})"
+        lines += ["", f"Statements with {column} are {NOT_CONFIRMED} on fresh data."]
     lines += ["", expected_errors(table)]
     return "\n".join(lines) + "\n"
 

@@ -150,6 +150,25 @@ def flat(aggregate, share=0.02):
     return found
 
 
+def worse_without_limit(aggregate, radius):
+    """Whether the number of people has no limit where this makes estimates noisier.
+
+    Parameters
+    ----------
+    aggregate : pandas.DataFrame
+        As for :func:`draw_panel`.
+    radius : float or str or None
+        Perturbation radius of ZPGPD-HF in the configuration; "theorem" is Theorem 2's, which is
+        smallest for M = infinity.
+
+    Returns
+    -------
+    bool
+    """
+    unlimited = aggregate.loc[aggregate["evaluators"].isna(), "algorithm"]
+    return radius == "theorem" and bool((unlimited == "zpgpd_hf").any())
+
+
 def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
     """All panels as one figure: algorithms down, metrics across.
 

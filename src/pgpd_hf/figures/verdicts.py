@@ -15,6 +15,7 @@ _INKS = {"+": "white", "-": "black", "?": "0.35"}
 _MEANINGS = {mark: verdict for verdict, mark in SIGNS.items()} | {UNDECIDABLE: "no run decides"}
 # Blocks at the end: statements that the paper does not make, and those that need no run.
 _APART = {"ours": "Our own questions", "arithmetic": "By construction, without a run"}
+_STILL = "* about a curve that hardly leaves its start, whatever the number of people"
 _ROW = 0.165  # inches
 _LEFT, _RIGHT, _TOP, _BOTTOM = 2.5, 0.5, 1.4, 0.1  # margins in inches
 _GAP = 0.4  # of a cell
@@ -24,13 +25,15 @@ _CENTRED = {"ha": "center", "va": "center", "fontsize": 6.2}
 _SHORTFALLS = {"cmap": "cividis_r", "vmin": -0.2}
 
 
-def matrix(table, marks=(), sharing=(), unconfirmed=()):
+def matrix(table, marks=(), sharing=(), unconfirmed=(), fresh=()):
     """Draw all verdicts: statements down, readings across.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Tables of verdicts with the column `reading`, that of the study itself first.
+        Tables of verdicts with the column `reading`, that of the study itself first. Where a
+        reading lacks a statement, no run of it decides. Verdicts whose optional `moved` is false
+        get an asterisk.
     marks : sequence of str
         Readings that have a gap before them.
     sharing : collection of str
@@ -38,6 +41,8 @@ def matrix(table, marks=(), sharing=(), unconfirmed=()):
         a bracket.
     unconfirmed : sequence of str
         Readings, beside each other, whose few seeds nothing has confirmed, as a bracket says.
+    fresh : sequence of str
+        Readings, beside each other, that are the confirmation, as a bracket says.
 
     Returns
     -------
@@ -52,6 +57,9 @@ def matrix(table, marks=(), sharing=(), unconfirmed=()):
     columns = dict(zip(same + rest, np.arange(len(gaps)) + gaps, strict=True))
     blocks = _blocks(table.drop_duplicates("claim"))
     rows = sum(1 + _GAP + len(block) for block in blocks.values()) + 1 + len(_MEANINGS)
+    still = table[~table["moved"].astype(bool)] if "moved" in table else table[:0]
+    still = set(zip(still["claim"], still["reading"], strict=True))
+    rows += bool(still)
     axes, inch = _page(gaps[-1] + len(gaps), rows, max(map(len, columns)))
     signs = {(row["claim"], row["reading"]): sign(row) for _, row in table.iterrows()}
     y = 0
@@ -61,12 +69,17 @@ def matrix(table, marks=(), sharing=(), unconfirmed=()):
             y += 1
             axes.text(-0.08 * inch, y + 0.5, label, ha="right", **_TEXT)
             for reading, x in columns.items():
-                if (claim, reading) in signs:
-                    _cell(axes, x, y, signs[claim, reading])
+                mark = signs.setdefault((claim, reading), UNDECIDABLE)
+                _cell(axes, x, y, mark)
+                if (claim, reading) in still:
+                    axes.text(x + 0.75, y + 0.5, "*", color=_INKS.get(mark, "0.35"), **_CENTRED)
         y += 1 + _GAP
     counted = [claim for heading in set(blocks) - set(_APART.values()) for claim in blocks[heading]]
     _count(axes, columns, y, inch, {key: signs[key] for key in signs if key[0] in counted})
-    brackets = {"the same runs": same[1:] and same, "not confirmed": unconfirmed}
+    if still:
+        axes.text((0.05 - _LEFT) * inch, rows - 0.5, _STILL, **_TEXT)
+    brackets = {"the same runs": same[1:] and same}
+    brackets |= {"not confirmed": unconfirmed, "confirmation": fresh}
     _name(axes, columns, {text: names for text, names in brackets.items() if names})
     return axes.figure
 

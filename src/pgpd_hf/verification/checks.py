@@ -136,8 +136,8 @@ def check_tables(reference, results, tables=TABLES, exact=True, partial=False):
             if table.parts and partial:
                 rows, others = (frame.set_index(table.parts).index for frame in (expected, found))
                 expected, found = expected[rows.isin(others)], found[others.isin(rows)]
-            if expected.empty:
-                raise FileNotFoundError
+                if expected.empty:
+                    raise FileNotFoundError
             lines[table.name] += compare(table, expected, found, 0.0 if exact else TOLERANCE)
         except FileNotFoundError:
             if not partial:

@@ -106,6 +106,7 @@ TABLES = [
         ("claims", None, "claim", "all"),
         ("summary", "summary.txt", "line", "all"),
         ("verdicts", None, "reading claim", "claims"),
+        ("ties", None, "algorithm primal_step dual_step claim", "claims"),
         ("certificates", None, "case algorithm evaluators seed quantity", "theory"),
         ("lengths", None, "statement estimator evaluators pairs iterations", "theory"),
         ("first_lengths", None, "statement estimator evaluators pairs level", "theory"),

@@ -1,0 +1,77 @@
+"""Readers see which verdicts fresh data confirm: those that the table of the confirmation has."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pgpd_hf.claims import report
+
+ROOT = Path(__file__).parents[2]
+DECIDED = {  # on fresh seeds, and on fresh instances
+    "alike": ("reproduced", "reproduced"),
+    "apart": ("reproduced", "contradicted"),
+    "changed": ("reproduced", "reproduced"),
+    "sweep": (None, None),
+}
+
+
+def rows(reading, verdicts, **changed):
+    """Table of verdicts; None is one without an estimate."""
+    return pd.DataFrame(
+        {
+            "reading": reading,
+            "claim": claim,
+            "statement": claim,
+            "criterion": changed.get(claim, f"{claim} > 0"),
+            "estimate": None if verdict is None else 0.1,
+            "unit": "instance" if "instances" in reading else "seed",
+            "verdict": verdict or "inconclusive",
+            "p_reproduced": 0.5,
+            "level": 0.01,
+        }
+        for claim, verdict in verdicts.items()
+    )
+
+
+@pytest.fixture
+def table():
+    verdicts = dict.fromkeys([*DECIDED, "new"], "reproduced")
+    return rows("default", verdicts, changed="changed > 1")
+
+
+@pytest.fixture
+def confirmation():
+    first, second = ({claim: both[i] for claim, both in DECIDED.items()} for i in (0, 1))
+    return pd.concat([rows("default", first), rows("9 instances", second)])
+
+
+def test_new_and_changed_statements_and_those_without_an_estimate_are_not_confirmed(
+    table, confirmation
+):
+    assert report.on_fresh_data(table, confirmation) == {
+        "alike": "reproduced",
+        "apart": "contradicted (9 instances), reproduced (fresh seeds)",
+        **dict.fromkeys(["changed", "sweep", "new"], "not confirmed"),
+    }
+
+
+def test_matrix_as_text_has_the_confirmation_beside_the_readings(table, confirmation):
+    fresh = report.confirmed(table, confirmation)
+    text = report.as_text(pd.concat([table, fresh]))
+    cells = dict(line.split(maxsplit=1) for line in text.splitlines()[3:8])
+    assert cells == {
+        "alike": "+ + +",
+        "apart": "+ - +",
+        **dict.fromkeys(["changed", "sweep", "new"], "+ . ."),
+    }
+    assert "Statements with . in C (fresh seeds) are not confirmed on fresh data." in text
+    assert "not confirmed" not in report.as_text(table)
+
+
+@pytest.mark.parametrize("name", ["claims", "verdicts"])
+def test_criteria_are_those_that_were_confirmed(name):
+    confirmation = pd.read_csv(ROOT / report.CONFIRMATION)
+    told = report.on_fresh_data(pd.read_csv(ROOT / f"reference/{name}.csv"), confirmation)
+    decided = confirmation.groupby("claim")["estimate"].count() > 0
+    assert {claim: words != "not confirmed" for claim, words in told.items()} == decided.to_dict()
