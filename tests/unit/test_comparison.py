@@ -245,10 +245,17 @@ def test_figure_shows_every_method_and_the_limit():
     limit = pd.DataFrame({"budget": [1000, 3000], "priced_gap": [0.1, 0.02]})
     table = analysis.tabulate(traces())
     both = pd.concat([table, table.assign(units="2 instances", method="zpg")])
-    figure = drawings.comparison_figure(both, {"npgpd_hf": "ours", "zpg": "parent"}, limit)
+    labels = {"npgpd_hf": "ours", "zpg": "parent"}
+    figure = drawings.comparison_figure(both, labels, limit)
     assert len(figure.axes) == 6
     above, below = (
         {line.get_label() for line in figure.axes[place].get_lines()} for place in (0, 3)
     )
     assert {"ours", "parent"} <= above & below
     assert "information limit" in below - above  # it is a mean over environments
+    more = drawings.comparison_figure(both, labels, quantities=drawings.FURTHER)
+    assert len(more.axes) == 4
+    (line,) = [it for it in more.axes[0].get_lines() if it.get_label() == "ours"]
+    assert line.get_ydata().tolist() == table["gap"].tolist()
+    (line,) = [it for it in more.axes[3].get_lines() if it.get_label() == "parent"]
+    assert line.get_ydata().tolist() == table["violates_0"].tolist()

@@ -26,6 +26,7 @@ TABLES = {
 }
 PICTURES = {
     "comparison": "What an answer buys",
+    "comparison_gap": "Gap, and any violation",
     "comparison_steps": "What an environment step buys",
 }
 NAMES_ALGORITHMS = False

@@ -11,6 +11,7 @@ QUANTITIES = {
     "violation": r"violation  $b - V_g$",
     "violates_002": "share with violation > 0.02",
 }
+FURTHER = {"gap": r"gap  $V_r^* - V_r$", "violates_0": "share with violation > 0"}
 # Colour-blind safe (Okabe and Ito 2008), by how a method asks and what it does with the answers.
 _PAPER = {"color": "#000000"}, {"color": "#8a8a8a"}
 _OTHERS = ("#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#D55E00", "#E69F00", "#7a5195", "#8c6d31")
@@ -19,7 +20,7 @@ _LEAST = 1e-5  # lower end of intervals on a logarithmic axis
 _DECADES = 4.0  # of priced gaps that are shown
 
 
-def comparison_figure(table, labels, limit=None, cost="answers"):
+def comparison_figure(table, labels, limit=None, cost="answers", quantities=QUANTITIES):
     """Priced gap, violation and share of violations against a cost; a row per kind of unit.
 
     Parameters
@@ -32,6 +33,8 @@ def comparison_figure(table, labels, limit=None, cost="answers"):
         The information limit on random environments: budget and priced_gap.
     cost : {"answers", "steps"}
         Of the horizontal axis.
+    quantities : dict of str
+        Columns of the table and their titles: :data:`QUANTITIES` or :data:`FURTHER`.
 
     Returns
     -------
@@ -41,11 +44,11 @@ def comparison_figure(table, labels, limit=None, cost="answers"):
     kinds = {"seeds": "default environment", "instances": "random environments"}
     curves = list(dict.fromkeys(zip(table["method"], table["design"], strict=True)))
     looks = _looks(curves)
-    figure, grid = style.panels(len(kinds), len(QUANTITIES), 2.5)
+    figure, grid = style.panels(len(kinds), len(quantities), 2.5)
     ends = table[cost].min() / 1.5, table[cost].max() * 1.5
     for (kind, title), row in zip(kinds.items(), grid, strict=True):
         shown = table[table["units"].str.endswith(kind)]
-        for axes, (quantity, name) in zip(row, QUANTITIES.items(), strict=True):
+        for axes, (quantity, name) in zip(row, quantities.items(), strict=True):
             for curve in curves:
                 line = shown[(shown["method"] == curve[0]) & (shown["design"] == curve[1])]
                 _draw(axes, line, cost, quantity, looks[curve], _label(labels, *curve))
@@ -53,16 +56,15 @@ def comparison_figure(table, labels, limit=None, cost="answers"):
             axes.set_title(name)
             axes.xaxis.set_major_locator(mpl.ticker.LogLocator(numticks=8))
             axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
-            if quantity == "violation":
+            if quantity in ("violation", "gap"):
                 style.zero_line(axes)
+            elif quantity == "priced_gap":
+                _scale_priced_gap(axes, shown)
+            else:
+                axes.set_ylim(-0.03, 1.03)
         if limit is not None and kind == "instances":
             look = {"color": "0.35", "linestyle": (0, (2, 1.2)), "linewidth": 1.2}
             row[0].plot(limit["budget"], limit["priced_gap"], label="information limit", **look)
-        positive = shown.loc[shown["priced_gap"] > 0, "priced_gap"]
-        row[0].set_yscale("log")
-        row[0].set_ylim(max(positive.min() / 1.6, positive.max() / 10**_DECADES), 0.6)
-        style.plain_decades(row[0].yaxis)
-        row[2].set_ylim(-0.03, 1.03)
         count = shown["units"].iloc[0] if len(shown) else "none"
         row[0].set_ylabel(f"{title}\n({count})")
     style.share_legend(figure, 3)
@@ -114,6 +116,14 @@ def people_figure(table, labels):
         style.plain_decades(axes.xaxis)
     style.share_legend(figure, 3)
     return figure
+
+
+def _scale_priced_gap(axes, table):
+    """Make the axis logarithmic, over as many decades as are of interest."""
+    positive = table.loc[table["priced_gap"] > 0, "priced_gap"]
+    axes.set_yscale("log")
+    axes.set_ylim(max(positive.min() / 1.6, positive.max() / 10**_DECADES), 0.6)
+    style.plain_decades(axes.yaxis)
 
 
 def _draw(axes, line, cost, quantity, look, label):
