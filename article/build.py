@@ -11,7 +11,9 @@ ROOT = Path(__file__).resolve().parents[1]
 NEEDED = {
     "make figures": ["optimum.csv", "curves.csv", "claims.csv", "bounds.csv", "figure1.pdf"],
     "make claims": ["verdicts.csv"],
-    "make theory": ["lengths.csv", "first_lengths.csv", "seen.csv", "proof_steps.csv"],
+    "make theory": [
+        *("lengths.csv", "first_lengths.csv", "seen.csv", "proof_steps.csv", "seen.pdf"),
+    ],
 }
 # Whoever has the first table of a line is shown the others, too.
 OPTIONAL = {

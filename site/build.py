@@ -239,7 +239,7 @@ def add_comparison(site):
         return
     site.pages["comparison.html"] = "Comparison"
     methods = sources.config["comparison"]["methods"]
-    labels = {name: it.get("label", name) for name, it in methods.items()}
+    labels = {name: it.get("label", name) for name, it in methods.items() if it}
     parts = []
     for name, analysis in analyses.find().items():
         if analysis.TARGET == "compare" and name != "comparison":

@@ -14,7 +14,7 @@ from pgpd_hf.theory import theorem_1
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-article/bin/python"
-FIGURES = ("figure1", "pairs", "comparison", "misspecification")
+FIGURES = ("figure1", "pairs", "seen", "comparison", "misspecification")
 READ = """
 import sys
 from pypdf import PdfReader

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from pgpd_hf.figures import style
-from pgpd_hf.figures.bounds import bounds_figure
+from pgpd_hf.figures.bounds import bounds_figure, seen_figure
 from pgpd_hf.figures.certificates import certificate_figure
 from pgpd_hf.figures.rates import rates_figure
 from pgpd_hf.theory.certificates import PARTS
@@ -105,3 +105,32 @@ def test_certificates_stack_up_to_their_sum():
     assert bars["feedback"].get_height() == pytest.approx(0.3)
     assert bars["remaining"].get_y() == 0
     assert bars["remaining"].get_height() == pytest.approx(-0.2)
+
+
+SEEN = pd.DataFrame(
+    {
+        "estimator": "plug-in",
+        "evaluators": pd.array([16, 16, 16, 16], dtype="Int64"),
+        "pairs": 1,
+        "iterations": [10.0, 20.0, 10.0, 20.0],
+        "quantity": ["gap", "gap", "violation", "violation"],
+        "measured": [0.2, 0.1, 0.05, -0.01],
+        "bound": [3.0, 2.0, 0.2, 0.1],
+        "bound_error": 0.01,
+        "reason": None,
+    }
+)
+
+
+def test_bounds_from_what_runs_show_stand_above_what_is_measured():
+    figure = seen_figure(SEEN)
+    above, below = figure.axes
+    assert [line.get_ydata().tolist() for line in above.get_lines()] == [[3.0, 2.0], [0.2, 0.1]]
+    # A logarithmic axis has no place for slack.
+    assert [line.get_ydata().tolist() for line in below.get_lines()] == [[0.2, 0.1], [0.05]]
+
+
+def test_bounds_from_what_runs_show_say_why_they_are_left_out():
+    table = SEEN.assign(iterations=np.nan, reason="threshold: too low")
+    (axes,) = seen_figure(table).axes
+    assert [text.get_text() for text in axes.texts] == ["Left out: threshold: too low."]

@@ -124,6 +124,7 @@ use rule figure as corrected with:
         code=code("corrected.ipynb"),
         tables=[*rules.lengths.output, *rules.seen.output, *rules.proof_steps.output],
     output:
+        pictures("seen", "Bounds from what runs show", "seen"),
         notebook=f"{RESULTS}/notebooks/corrected.ipynb",
         page=page("corrected", "Corrected theorems"),
     log:
@@ -132,7 +133,7 @@ use rule figure as corrected with:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/corrected.tsv"
     params:
-        parameters={"results": RESULTS},
+        parameters={"results": RESULTS, "figures": FIGURES},
     message:
         "The corrected theorems: what they say, and every step of their proofs"
 

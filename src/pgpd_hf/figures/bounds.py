@@ -95,17 +95,25 @@ def seen_figure(table):
     Parameters
     ----------
     table : pandas.DataFrame
-        Made by :func:`pgpd_hf.theory.seen.over_lengths`, without rows that have no T.
+        Made by :func:`pgpd_hf.theory.seen.over_lengths`. Rows without T say why they have none,
+        and so does the figure if there are no others.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
+    reasons = table.loc[table["iterations"].isna(), "reason"].unique()
+    table = table.dropna(subset="iterations")
+    if table.empty:
+        figure, ((axes,),) = style.panels(1, 1, 0.5)
+        axes.set_axis_off()
+        axes.text(0, 0.5, f"Left out: {'; '.join(reasons)}.", va="center", wrap=True)
+        return figure
     quantities = list(table["quantity"].drop_duplicates())
     readings = list(table["estimator"].drop_duplicates())
     curves = list(table[["pairs", "evaluators"]].drop_duplicates().itertuples(index=False))
     colors = style.colors(len(curves))
-    figure, grid = style.panels(len(quantities), len(readings), 2.2 * len(quantities))
+    figure, grid = style.panels(len(quantities), len(readings), 2.5)
     for axes, (quantity, reading) in zip(
         grid.flat, itertools.product(quantities, readings), strict=True
     ):
