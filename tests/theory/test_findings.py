@@ -375,6 +375,9 @@ def test_readme_says_what_an_answer_buys():
     assert (dpo.loc[few, "priced_gap"] < rlhf.loc[few, "priced_gap"]).all()
     assert dpo.loc[100_000, "violation_low"] > rlhf.loc[100_000, "violation_high"]
     says("README", "up to 10⁵ answers trajectory DPO has priced gaps as small, but violates more")
+    asked = table("comparison_deployment").query("slack == 0.02 and level == 0.95")["answers"]
+    assert f"{asked.item():.1e}" == "1.3e+05"
+    says("README", "with 0.02 to spare it takes 1.3·10⁵ of them to be sure at 95 %")
     verdict = table("comparison_verdicts").set_index("claim")["verdict"]
     assert verdict["without-reward-inference"] == "contradicted"
     limited = table("comparison").query("units == '50 instances' and budget == 1000000")
