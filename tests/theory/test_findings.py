@@ -355,6 +355,20 @@ def test_contradicted_statements_are_in_the_readme():
     says("README", "fewer people and shorter trajectories first", "three of the four rates")
 
 
+def test_verdicts_at_tied_steps():
+    ties = table("ties")
+    pairs = ties.groupby("algorithm")[["primal_step", "dual_step"]].apply(
+        lambda rows: len(rows.drop_duplicates())
+    )
+    assert pairs.to_dict() == {"npgpd_hf": 5}
+    other = ties[ties["verdict"] != ties["chosen"]]
+    assert list(other["statement"].unique()) == ["ZPGPD-HF: gap more sensitive to M"]
+    assert list(other["primal_step"]) == [1.0, 3.0]
+    assert list(other["verdict"].unique()) == ["reproduced"]
+    says("claims", "NPGPD-HF has five tied pairs, ZPGPD-HF none.")
+    says("claims", "is reproduced with η₁ = 1 and 3 and open with the others")
+
+
 def test_readme_says_what_an_answer_buys():
     needed = table("comparison_answers").query("target == 0.02 and units == '20 seeds'")
     by_method = needed.groupby("method")["answers"].min()
