@@ -15,7 +15,7 @@ FILES = """
     slopes/npg_pd/0000-0000.parquet schedules/npgpd_hf/0000-0001.parquet
     bounds/short-horizon.csv certificates/npgpd_hf.csv
     sensitivity/perturbation/zpgpd_hf/0000-0001.parquet instances/binding/claims.csv
-    comparison_tuning/pessimistic_safe_rlhf/deterministic/pessimistic_safe_rlhf/0004-0004.parquet
+    comparison/seeds/pessimistic_safe_rlhf/deterministic/pessimistic_safe_rlhf/0000-0001.parquet
 """
 TARGETS = [f"results/cut/{name}" for name in FILES.split()]
 RUNNING = {"calibrate", "run", "run_block", "bound", "certify"}

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import offline
 import pytest
 
 from pgpd_hf.analyses import comparison
@@ -64,8 +65,10 @@ def _stated(mathematics):
 
 
 def build(folder, name="article.pdf", tables="reference"):
+    """Build it, cut off from the network where that is possible."""
     output = folder / name
     command = [PYTHON, folder / "article/build.py", "--tables", tables, "--output", output]
+    command = offline.cut_off(command)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done, output
 
