@@ -14,5 +14,15 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the workflow, whose files take longest: the last ones to end should be short."""
-    items.sort(key=lambda item: "workflow" not in item.path.parts)
+    """Begin with the files that take longest: the last ones to end should be short.
+
+    The first runs the study that others share, so these others come after files that do without.
+    """
+    sharing = [item.path for item in items if "finished" in getattr(item, "fixturenames", ())]
+
+    def rank(item):
+        if item.path in sharing:
+            return 0 if item.path == sharing[0] else 2
+        return 1 if {"workflow", "site"} & {*item.path.parts} else 3
+
+    items.sort(key=rank)

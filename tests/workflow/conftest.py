@@ -1,4 +1,4 @@
-"""A project in which nothing has run yet, and one in which everything has."""
+"""A project in which nothing has run yet, and one in which almost everything has."""
 
 import fcntl
 import json
@@ -18,14 +18,14 @@ def fresh(tmp_path):
 
 
 def finish(folder):
-    """Complete the smoke study in a new folder: what was printed, and what jobs loaded."""
+    """Run the smoke study in a new folder: what was printed, and what jobs loaded."""
     folder.mkdir()
     project = Project(folder)
     watching = folder / "src/sitecustomize.py"
     shutil.copy(Path(__file__).with_name("loading.py"), watching)
     notes = folder / "loaded"
     notes.mkdir()
-    command = project.workflow("--cores", "2", "all", "claims", "theory", "compare", "grid")
+    command = project.workflow("--cores", "2", "all", "claims", "theory", "grid")
     code, output = project.call(offline.cut_off(command))
     assert code == 0, output
     processes = {path.stem: json.loads(path.read_text()) for path in notes.glob("*.json")}
@@ -36,7 +36,7 @@ def finish(folder):
 
 @pytest.fixture(scope="session")
 def finished_and_loaded(tmp_path_factory):
-    """A project whose smoke study is complete, what was printed meanwhile, and what jobs loaded.
+    """A project whose smoke study has run, what was printed meanwhile, and what jobs loaded.
 
     The first process of the suite that needs it runs the study, and each has a copy.
     """
@@ -54,5 +54,14 @@ def finished_and_loaded(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def finished(finished_and_loaded):
-    """A project whose smoke study is complete, and what was printed meanwhile."""
+    """A project whose smoke study has run, but for the comparison, and what was printed."""
     return finished_and_loaded[:2]
+
+
+@pytest.fixture(scope="session")
+def complete(finished):
+    """The same project with the comparison: for long tests, since it takes as long as the rest."""
+    project, _ = finished
+    code, output = project.call(offline.cut_off(project.workflow("--cores", "2", "compare")))
+    assert code == 0, output
+    return project

@@ -72,7 +72,7 @@ def test_surroundings_of_a_run_are_not_in_its_results(finished, fresh, tmp_path_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", ["one core", "blocks", "folder", "locale", "plain", "time zone"])
-def test_everything_again_gives_the_same_bytes(finished, fresh, tmp_path_factory, change):
+def test_everything_again_gives_the_same_bytes(complete, fresh, tmp_path_factory, change):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     options = {
         "folder": {"cwd": elsewhere},
@@ -89,4 +89,4 @@ def test_everything_again_gives_the_same_bytes(finished, fresh, tmp_path_factory
     targets = ["all", "theory", "compare", "grid", "claims_notebook"]
     code, output = fresh.snakemake(*targets, "--cores", cores, **options)
     assert code == 0, output
-    assert differing(finished[0], fresh) == []
+    assert differing(complete, fresh) == []

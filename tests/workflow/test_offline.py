@@ -17,7 +17,7 @@ except OSError as error:
 
 @pytest.mark.skipif(not offline.PREFIX, reason="needs a network namespace")
 def test_the_study_was_made_without_a_network(finished):
-    """The fixture made figures, claims, theory, comparison and grid by a command like this one."""
+    """The fixture made figures, claims, theory and grid by a command like this one."""
     project, _ = finished
     code, output = project.call(offline.cut_off([sys.executable, "-c", CONNECT]))
     assert (code, output.split("\n")[:2]) == (0, ["['lo']", "ENETUNREACH"])

@@ -19,11 +19,11 @@ BESIDE = ("infer", "environments")  # targets that are not run here
 class Verified:
     """A copy of the project with the smoke study's results and their reference."""
 
-    def __init__(self, project, finished):
+    def __init__(self, project, complete):
         self.project = project
         shutil.copytree(TOOLS, project.folder / "tools")
         shutil.copytree(
-            finished.results(),
+            complete.results(),
             project.results(),
             ignore=shutil.ignore_patterns("logs", "benchmarks", "notebooks", "slopes", "effects"),
         )
@@ -57,8 +57,8 @@ class Verified:
 
 
 @pytest.fixture
-def verified(finished, fresh):
-    return Verified(fresh, finished[0])
+def verified(complete, fresh):
+    return Verified(fresh, complete)
 
 
 def answers(output):
@@ -108,9 +108,10 @@ def test_altered_constant_reference_and_result_are_named(verified):
     assert " agree, 6 do not." in output
 
 
-def test_without_a_reference_nothing_is_run(verified):
-    shutil.rmtree(verified.reference)
-    code, output = verified.verify()
+def test_without_a_reference_nothing_is_run(fresh):
+    shutil.copytree(TOOLS, fresh.folder / "tools")
+    shutil.rmtree(fresh.folder / "reference")
+    code, output = fresh.call([sys.executable, "tools/verify.py"])
     assert (code, output) == (1, "reference: no reference there; `make reference` writes it\n")
 
 
