@@ -143,8 +143,8 @@ def test_killed_workflow_never_runs_beside_its_own_jobs(cluster, fresh):
     assert f": {first}, {second}; " in last
     record("workflow killed (SIGKILL), started again", again, moment, "earlier run", "refused")
 
-    # Wait for the first one, which counts, and cancel the other one as told. Until then it is held in
-    # the queue: a job that is cancelled while it starts may end as FAILED.
+    # Wait for the first one, which counts, and cancel the other one as told. Until then that one is
+    # held in the queue, because a job that is cancelled while it starts may end as FAILED.
     cluster.run("scontrol", "hold", second)
     wait_until(lambda: dict(cluster.jobs(fresh.folder))[first] == "COMPLETED", 240, "the first job")
     name = last.partition("--name=")[2].partition("`")[0]
