@@ -67,7 +67,7 @@ class Watched(NPGPDHF):
 
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
-        self.normalizers, self.excesses, self.cut = [], [], 0.0
+        self.parameters, self.advantages, self.excesses, self.cut = [], [], [], 0.0
 
     def advance(self, state, words, normals):  # noqa: D102
         step = self.primal_step / (1 - self.cmdp.discount)
@@ -76,9 +76,8 @@ class Watched(NPGPDHF):
             policy, multiplier = self.policy(state.theta), state.multiplier
             (reward, utility), excess = self.estimate(state.theta, word, normals)
             answered = reward + multiplier * utility
-            centred = answered - (policy * answered).sum(-1, keepdims=True)
-            logarithms = special.log_softmax(state.theta, axis=-1) + step * centred
-            self.normalizers.append(special.logsumexp(logarithms, axis=-1).max())
+            self.parameters.append(state.theta)
+            self.advantages.append(answered - (policy * answered).sum(-1, keepdims=True))
             self.excesses.append(excess)
             moved = multiplier - self.dual_step * excess
             self.cut += max(0.0, moved - self.multiplier_bound)
@@ -90,6 +89,13 @@ class Watched(NPGPDHF):
                 iteration=state.iteration + 1,
             )
         return np.stack(policies), np.array(multipliers), state
+
+    def normalizer(self):
+        """Mean over the run of the largest logarithm of a normalizer."""
+        step = self.primal_step / (1 - self.cmdp.discount)
+        changes = step * np.array(self.advantages)
+        logarithms = special.log_softmax(self.parameters, axis=-1) + changes
+        return float(special.logsumexp(logarithms, axis=-1).max(-1).mean())
 
 
 def watch(cmdp, optimum, setting, seed, purpose="run"):
@@ -124,7 +130,7 @@ def watch(cmdp, optimum, setting, seed, purpose="run"):
         iterations=setting.iterations,
         primal_step=algorithm.primal_step,
         dual_step=algorithm.dual_step,
-        normalizer=float(np.mean(algorithm.normalizers)),
+        normalizer=algorithm.normalizer(),
         square=float(np.mean(np.square(algorithm.excesses))),
         multipliers=multipliers[:-1],
         owed=float(multipliers[-1] + algorithm.cut),
