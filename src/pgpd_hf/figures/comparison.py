@@ -41,7 +41,7 @@ def comparison_figure(table, labels, limit=None, cost="answers", quantities=QUAN
     matplotlib.figure.Figure
     """
     table = table[table["answers"].notna()]
-    kinds = {"seeds": "default environment", "instances": "random environments"}
+    kinds = {"seeds": "one environment", "instances": "random environments"}
     curves = list(dict.fromkeys(zip(table["method"], table["design"], strict=True)))
     looks = _looks(curves)
     figure, grid = style.panels(len(kinds), len(quantities), 2.5)
