@@ -299,12 +299,17 @@ def test_verdicts_from_sweeps_are_told_with_their_power():
     schema = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
     traces = table("traces").astype({"evaluators": "Int64"})
     tables = {name: table(name) for name in CONFIG["claims"]["tables"]}
+    tables["rates"] = table("judged_rates")
     runs = [Member.on(CMDP, OPTIMUM.multiplier, traces)]  # of one seed: these decide nothing
     evidence = Evidence(runs, tables=tables, discount=CMDP.discount)
     found = power_table(load_claims(ROOT / "config/claims.yaml", schema), evidence)
+    pilot = table("power").query("reading == 'default'").set_index("claim")["needed"]
+    assert set(found["claim"]) <= set(pilot.index)
     weak = found[found["power"] < POWER]
     says("claims", f"{len(weak)} of the {len(found)} statements that they decide by a test")
-    says("claims", *(f"| {row.statement} | {row.power:.2f} |" for row in weak.itertuples()))
+    for row in weak.itertuples():
+        needed = pilot[row.claim]
+        says("claims", f"| {row.statement} | {row.units} | {needed:.0f} | {row.power:.2f} |")
 
 
 def test_decay_like_one_over_h_is_within_the_margin():
