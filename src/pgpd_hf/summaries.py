@@ -90,7 +90,8 @@ def slopes(table, metrics=METRICS, floor=False, keys=CURVE):
     pandas.DataFrame
         A row per curve and metric: slope, slope_low, slope_high (95 % bootstrap interval over
         seeds; NaN where a mean is not positive, so that it has no logarithm, or where there is one
-        seed only); with `floor` also floor and power of a + c x^p, and their intervals.
+        seed only); with `floor` also floor and power of a + c x^p, and their intervals; seeds (the
+        number of runs at the position that has fewest).
         Infinity is no position on the axis, so such points are left out.
     """
     rows = []
@@ -102,11 +103,11 @@ def slopes(table, metrics=METRICS, floor=False, keys=CURVE):
             row = [*key, metric, *loglog_slope(values, samples)]
             if floor:
                 row += [number for part in power_with_floor(values, samples) for number in part]
-            rows.append(row)
+            rows.append([*row, min(map(len, samples))])
     columns = [*keys, "metric", "slope", "slope_low", "slope_high"]
     if floor:
         columns += ["floor", "floor_low", "floor_high", "power", "power_low", "power_high"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=[*columns, "seeds"])
 
 
 def local_slopes(table, means, digits=2):
@@ -315,12 +316,12 @@ def compare(results, reference):
     Returns
     -------
     pandas.DataFrame
-        A row per algorithm, schedule and metric: mean, low and high of the schedule; difference,
-        difference_low and difference_high of its mean from the reference's (Student's t for
-        independent samples of unequal variance).
+        A row per algorithm, schedule and metric: mean, low and high of the schedule, and its number
+        of seeds; difference, difference_low and difference_high of its mean from the reference's
+        (Student's t for independent samples of unequal variance).
     """
     keys = ["algorithm", "schedule"]
-    table = intervals(results, keys, OUTCOMES).drop(columns="seeds")
+    table = intervals(results, keys, OUTCOMES)
     groups = dict(iter(results.groupby(keys)))
     table[["difference", "difference_low", "difference_high"]] = [
         (0.0, np.nan, np.nan)

@@ -241,7 +241,8 @@ def plan(config, names):
     for name in names:
         sweep = config["sweeps"].get(name, {"algorithms": {}})
         for algorithm, grid in sweep["algorithms"].items():
-            cases = make_cases(config, algorithm, sweep["varies"], grid, f"sweep {name}")
+            purpose = configuration.stream_family(config, f"sweep {name}")
+            cases = make_cases(config, algorithm, sweep["varies"], grid, purpose)
             seeds = 1 if get_algorithm(algorithm).limit_of else sweep["seeds"]
             for seed in range(seeds):
                 of_seed = [for_seed(case, seed, config["environment"]) for case in cases]

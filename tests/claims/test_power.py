@@ -54,11 +54,27 @@ def test_of_many_parts_all_have_to_be_shown():
     assert nine.needed == np.ceil((max(many, contradicted) * nine.error / 0.05) ** 2 * 30)
 
 
-def test_tables_have_power_but_no_units():
-    evidence = worlds.seed_evidence(worlds.paper(), tables=worlds.make_tables())
-    row = rows(evidence).loc["npgpd-rate-gap"]
-    assert 0 < row["power"] <= 1
-    assert np.isnan(row["needed"])
+def test_statements_about_sweeps_need_seeds_of_sweeps():
+    tables = worlds.make_tables(error=0.03)
+    tables["schedules"]["seeds"] = 15
+    found = rows(worlds.seed_evidence(worlds.paper(), tables=tables))
+    one_end = (stats.norm.isf(0.01) + stats.norm.isf(0.1)) ** 2
+    for claim, seeds in (("npgpd-rate-gap", worlds.SWEEP_SEEDS), ("npgpd-fewer-people-first", 15)):
+        row = found.loc[claim]
+        assert (row["unit"], row["units"]) == ("seed", seeds)
+        assert row["needed"] == np.ceil((row["error"] / 0.05) ** 2 * seeds * one_end)
+    both = found.loc["zpgpd-slower-rate"]  # of two slopes
+    assert both["error"] == pytest.approx(0.03 * np.sqrt(2), rel=1e-3)
+    assert both["units"] == worlds.SWEEP_SEEDS
+
+
+def test_intervals_of_means_are_students_and_others_normal():
+    tables = worlds.make_tables(error=0.03)
+    found = rows(worlds.seed_evidence(worlds.paper(), tables=tables))
+    assert found.loc["npgpd-corollary-rate", "error"] == pytest.approx(0.03, rel=1e-3)
+    student = 1.96 * 0.03 / stats.t.isf(0.025, worlds.SWEEP_SEEDS - 1) / worlds.START
+    mean = found.loc["zpgpd-larger-bias", "error"]
+    assert mean == pytest.approx(2 * student, rel=1e-3)  # of four means
 
 
 @pytest.mark.parametrize("side", [-1, 1])

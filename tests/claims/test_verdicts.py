@@ -506,15 +506,15 @@ def test_numbers_of_one_run_are_subtracted_seed_by_seed():
 
 
 def test_equivalence_is_two_one_sided_tests():
-    estimate = Estimate(0.005, 0.004, 30)
+    estimate = Estimate(0.005, 0.004, 30, 31)
     inside, outside = test_part(estimate, -0.02, 0.02)
     assert inside == pytest.approx(stats.t.sf((0.02 - 0.005) / 0.004, 30))
     assert outside == 1.0
-    assert test_part(Estimate(0.0, 0.1, 30), -0.02, 0.02)[0] > 0.3
+    assert test_part(Estimate(0.0, 0.1, 30, 31), -0.02, 0.02)[0] > 0.3
 
 
 @pytest.mark.parametrize(
     ("value", "expected"), [(0.01, (0.0, 1.0)), (0.02, (1.0, 0.0)), (0.03, (1.0, 0.0))]
 )
 def test_without_error_the_edge_is_outside(value, expected):
-    assert test_part(Estimate(value, 0.0, np.inf), -0.02, 0.02) == expected
+    assert test_part(Estimate(value, 0.0, np.inf, 2), -0.02, 0.02) == expected

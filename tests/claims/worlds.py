@@ -73,16 +73,19 @@ def make_traces(world, seeds=20, noise=0.002, number=0):
     return pd.concat(tables, ignore_index=True)
 
 
+SWEEP_SEEDS = 8
+
+
 def make_rates(slopes=None, error=0.01):
     """Table of slopes as the sweep over T gives it."""
     rows = [
-        (algorithm, rule, m, metric, slope, slope - 1.96 * error, slope + 1.96 * error)
+        (algorithm, rule, m, metric, slope, slope - 1.96 * error, slope + 1.96 * error, SWEEP_SEEDS)
         for algorithm, slope in (RATES | (slopes or {})).items()
         for rule in ("study", "theorem")
         for m in (256, None)
         for metric in ("gap", "violation", "priced_gap")
     ]
-    columns = ["algorithm", "step_rule", "evaluators", "metric", "slope", "low", "high"]
+    columns = ["algorithm", "step_rule", "evaluators", "metric", "slope", "low", "high", "seeds"]
     return pd.DataFrame(rows, columns=columns).astype({"evaluators": "Int64"})
 
 
@@ -98,7 +101,7 @@ def make_tables(rates=None, error=0.01, **changes):
     half = 1.96 * error
 
     def table(columns, rows, name="slope", ends=("slope_low", "slope_high")):
-        frame = pd.DataFrame(rows, columns=[*columns, name])
+        frame = pd.DataFrame(rows, columns=[*columns, name]).assign(seeds=SWEEP_SEEDS)
         return frame.assign(**{ends[0]: frame[name] - half, ends[1]: frame[name] + half})
 
     effects = table(
@@ -145,7 +148,7 @@ def make_tables(rates=None, error=0.01, **changes):
     return {
         "rates": make_rates(rates, error),
         "effects": effects,
-        "effects_means": means.assign(seeds=8),
+        "effects_means": means,
         "slopes": slopes,
         "schedules": schedules,
     }

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from pgpd_hf import random_cmdp, run, solve, sweeps
-from pgpd_hf.analyses import rates
+from pgpd_hf.analyses import judged_rates, rates
 from pgpd_hf.cases import run_cases
 from pgpd_hf.studies.readings import overlay
 
@@ -103,6 +103,13 @@ def test_table_has_a_row_per_run_in_order(table):
     assert len(table) == 2 * 2 * 2 * 3
     keys = ["evaluators", "step_rule", "value", "seed"]
     assert table[keys].equals(table[keys].sort_values(keys, ignore_index=True))
+
+
+def test_judged_rates_are_the_same_runs_with_more_seeds():
+    own, judged = rates.plan(CONFIG), judged_rates.plan(CONFIG)
+    for algorithm, pieces in judged.items():
+        assert len(pieces) == CONFIG["claims"]["rates_seeds"] >= len(own[algorithm])
+        assert pieces[: len(own[algorithm])] == own[algorithm]
 
 
 def test_slopes_have_a_row_per_curve_and_metric_beside_the_promise(table):

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from pgpd_hf import study
+from pgpd_hf.analyses import effects, judged_rates, schedules, slopes
 from pgpd_hf.studies import races, readings
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +35,23 @@ def test_no_two_studies_share_seeds_or_instances():
         assert not instances(one)[0] & instances(other)[0]
     for config in studies.values():
         assert not instances(config)[0] & tuning
+
+
+def purposes(config):
+    """Families of the random streams of the sweeps that statements are about."""
+    plans = [analysis.plan(config) for analysis in (judged_rates, slopes, effects, schedules)]
+    cases = [case for plan in plans for part in plan.values() for _, of in part for case in of]
+    return {case.purpose for case in cases}
+
+
+def test_pilot_has_all_sweeps_that_are_judged_on_streams_of_its_own():
+    pilot, study = purposes(STUDIES["pilot"]), purposes(CONFIG)
+    assert STUDIES["pilot"]["claims"]["tables"] == CONFIG["claims"]["tables"]
+    assert {f"pilot: {name}" for name in study} == pilot
+    for name in ("corollary", "people", "horizon"):
+        for key in ("varies", "algorithms"):
+            assert STUDIES["pilot"]["sweeps"][name][key] == CONFIG["sweeps"][name][key]
+    assert STUDIES["pilot"]["rates"]["iterations"] == CONFIG["rates"]["iterations"]
 
 
 def test_streams_and_instances_of_the_confirmation_are_sealed():

@@ -156,6 +156,9 @@ def test_slope_of_an_exact_power_and_infinity_is_no_position():
     assert found["slope"].to_numpy() == pytest.approx([-0.5, -0.5])
     assert found["power"].to_numpy() == pytest.approx([-0.5, -0.5], abs=0.01)
     assert found["floor"].to_numpy() == pytest.approx([0, 0], abs=0.05)
+    assert found["seeds"].tolist() == [3, 3]
+    fewer = table.drop(table.index[table["value"].eq(16) & table["seed"].eq(0)])
+    assert summaries.slopes(fewer, ["gap"])["seeds"].tolist() == [2, 2]
 
 
 def test_slopes_may_be_told_apart_by_other_columns():
@@ -163,7 +166,7 @@ def test_slopes_may_be_told_apart_by_other_columns():
     found = summaries.slopes(table, ["gap"], keys=["algorithm", "evaluators"])
     assert found["evaluators"].fillna(0).tolist() == [16, 0]
     assert list(found) == [
-        "algorithm", "evaluators", "metric", "slope", "slope_low", "slope_high"
+        "algorithm", "evaluators", "metric", "slope", "slope_low", "slope_high", "seeds"
     ]  # fmt: skip
 
 
@@ -247,5 +250,6 @@ def test_comparison_is_with_the_reference(traces):
         few["mean"] - compared.loc[("many", "priced_gap"), "mean"]
     )
     assert few["difference_low"] < few["difference"] < few["difference_high"]
+    assert few["seeds"] == traces["seed"].nunique()
     assert few["difference_low"] > 0  # four people are worse than four thousand
     assert np.isnan(compared.loc[("many", "gap"), "difference_low"])

@@ -38,7 +38,7 @@ def test_every_case_has_a_row_per_statement(judged, case):
 
 def test_rates_reach_the_verdicts(judged):
     project, _ = judged
-    rates = pd.read_csv(project.results("rates.csv"))
+    rates = pd.read_csv(project.results("full/rates.csv"))
     table = pd.read_csv(project.results("full/claims.csv")).set_index("claim")
     for claim, name in (("npgpd-rate-violation", "violation"), ("npgpd-rate-gap", "priced_gap")):
         row = rates.query(

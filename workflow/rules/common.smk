@@ -257,7 +257,8 @@ def judged_traces(folder):
 def judged_tables(folder):
     """Files of the tables of analyses that the verdicts of a folder look at."""
     names = config["claims"]["tables"] if folder == readings.FULL else ()
-    return [f"{RESULTS}/{name}.csv" for name in names]
+    own = {"rates": f"{RESULTS}/{readings.FULL}rates.csv"}  # with seeds of their own
+    return [own.get(name, f"{RESULTS}/{name}.csv") for name in names]
 
 
 def in_trials(name):

@@ -23,8 +23,26 @@ RUNS = ["algorithm", "step_rule", "evaluators"]
 
 
 def plan(config):  # noqa: D103
+    return work(config, config["rates"]["seeds"])
+
+
+def work(config, seeds):
+    """Runs for the first seeds.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+    seeds : int
+        How many.
+
+    Returns
+    -------
+    dict
+        Pieces of work by algorithm, as a `plan` has them.
+    """
     options = config["rates"]
-    work = {}
+    found = {}
     for algorithm, lengths in options["iterations"].items():
         rules = ["study", "theorem"]
         if not configuration.theorem_applies(config, algorithm):
@@ -35,11 +53,10 @@ def plan(config):  # noqa: D103
             for rule in rules
             for iterations in lengths
         ]
-        work[algorithm] = [
-            (seed, [replace(case, seeds=(seed,)) for case in cases])
-            for seed in range(options["seeds"])
+        found[algorithm] = [
+            (seed, [replace(case, seeds=(seed,)) for case in cases]) for seed in range(seeds)
         ]
-    return work
+    return found
 
 
 def check(config, schema):  # noqa: D103
@@ -114,8 +131,8 @@ def slopes(table):
     -------
     pandas.DataFrame
         A row per algorithm, step_rule, evaluators and metric of :data:`SLOPES`: slope, low and high
-        (95 % bootstrap interval over seeds; NaN where a mean is not positive), and the promised
-        exponent.
+        (95 % bootstrap interval over seeds; NaN where a mean is not positive), seeds, and the
+        promised exponent.
     """
     found = summaries.slopes(table, SLOPES, keys=RUNS)
     found = found.rename(columns={"slope_low": "low", "slope_high": "high"})
@@ -127,11 +144,12 @@ def slopes(table):
 
 def _case(config, algorithm, iterations, evaluators, rule):
     chosen, factors = setting(config, algorithm, iterations, evaluators, rule)
+    name = f"rates with the steps of the {rule}, T = {iterations}"
     return Case(
         algorithm,
         chosen,
         (),
-        f"rates with the steps of the {rule}, T = {iterations}",
+        configuration.stream_family(config, name),
         factors=factors,
         checkpoints=sweeps.checkpoints(iterations),
         labels={"step_rule": rule, "value": float(iterations)},

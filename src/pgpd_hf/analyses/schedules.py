@@ -118,4 +118,5 @@ def _case(config, algorithm, name, seed):
     setting = configuration.run_setting(config, algorithm, None)
     setting |= options["algorithms"][algorithm]
     setting["phases"] = phases(setting["iterations"], **options["phases"][name])
-    return Case(algorithm, setting, (seed,), f"schedule {name}", labels={"schedule": name})
+    purpose = configuration.stream_family(config, f"schedule {name}")
+    return Case(algorithm, setting, (seed,), purpose, labels={"schedule": name})

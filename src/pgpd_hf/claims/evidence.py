@@ -140,7 +140,10 @@ class Term:
 
 @dataclass(frozen=True)
 class Entry:
-    r"""A number with an interval in the table of an analysis.
+    r"""A number with a 95 % interval in the table of an analysis, which has the number of `seeds`.
+
+    The interval of a mean is taken for Student's; that of a slope, which is a bootstrap's, and of a
+    difference for a normal one.
 
     Attributes
     ----------
@@ -149,8 +152,8 @@ class Entry:
     where : tuple of pairs
         Columns and what stands there; None where nothing does.
     name : str
-        Column of the number. The ends of its 95 % interval are in `NAME_low` and `NAME_high`, or
-        else in `low` and `high`.
+        Column of the number. The ends of its interval are in `NAME_low` and `NAME_high`, or else in
+        `low` and `high`.
     per : str, optional
         One of :data:`COLUMNS` in whose unit the number is taken.
     discounted : int
@@ -194,8 +197,8 @@ class Estimate:
         Estimate and standard error.
     freedom : float
         Degrees of freedom of the t distribution.
-    units : int, optional
-        Seeds or instances of the curve that has fewest, if the contrast is of curves.
+    units : int
+        Seeds or instances of the curve or entry that has fewest.
     single : ndarray, float64, shape (n,), optional
         The contrast of each unit alone, if all terms have the same units.
     """
@@ -203,7 +206,7 @@ class Estimate:
     value: float
     error: float
     freedom: float
-    units: int | None = None
+    units: int
     single: np.ndarray | None = None
 
     def interval(self, level):
@@ -433,9 +436,9 @@ class Evidence:
         )
 
     def _estimate_entries(self, contrast):
-        value, variance, freedom = 0.0, 0.0, np.inf
+        value, variance, freedom, units = 0.0, 0.0, np.inf, []
         for entry, weight in contrast.items():
-            estimate, error, known = self._look_up(entry)
+            estimate, error, known, seeds = self._look_up(entry)
             if entry.per is not None:
                 weight = weight / self._unit_of(entry.per)
             if entry.discounted:
@@ -443,10 +446,11 @@ class Evidence:
             value += weight * estimate
             variance += (weight * error) ** 2
             freedom = min(freedom, known)
-        return Estimate(value, float(np.sqrt(variance)), freedom)
+            units.append(seeds)
+        return Estimate(value, float(np.sqrt(variance)), freedom, min(units))
 
     def _look_up(self, entry):
-        """Number, standard error and degrees of freedom of an entry."""
+        """Number, standard error, degrees of freedom and seeds of an entry."""
         if entry.table not in self.tables:
             raise Undecidable(f"{_NOT_HERE}; `make claims` has it")
         rows = self.tables[entry.table]
@@ -464,8 +468,9 @@ class Evidence:
                 f"not decided: {entry.table}.csv has no {entry.name} with an interval for {place}, "
                 "as where an average is not positive, or of one seed"
             )
-        freedom = row["seeds"] - 1 if "seeds" in row else np.inf
-        return value, (high - low) / 2 / special.stdtrit(freedom, 0.975), freedom
+        seeds = int(row["seeds"])
+        freedom = seeds - 1 if entry.name == "mean" else np.inf
+        return value, (high - low) / 2 / special.stdtrit(freedom, 0.975), freedom, seeds
 
     def _unit_of(self, column):
         if self._units[column] <= _TINY:

@@ -35,8 +35,9 @@ def power_table(claims, evidence):
         error, `error`. `power` is a lower bound of the probability of the verdict "reproduced" if
         all parts lie inside their intervals by the alternative, or of "contradicted" if one lies
         outside by it, whichever is less. `needed` is the number of units with which both are at
-        least :data:`POWER`, if errors fall as :math:`1/\sqrt n`; empty for statements about the
-        tables of sweeps, whose units are not those of the runs.
+        least :data:`POWER`, if errors fall as :math:`1/\sqrt n`. For slopes this is an assumption:
+        their errors come from a bootstrap, and are not those of a mean. The units of statements
+        about sweeps are the seeds of these.
     """
     rows = []
     alternative = claims["alternative"]
@@ -70,11 +71,8 @@ def _power(parts, estimates, level, alternative):
             special.ndtri(1 - level) + special.ndtri(1 - (1 - POWER) / count),
             special.ndtri(1 - strict) + special.ndtri(POWER),
         )
-        if estimate.units is None:
-            needed = math.nan
-        else:
-            factor = (quantiles * estimate.error / alternative) ** 2
-            needed = max(needed, math.ceil(factor * estimate.units), 2)
+        factor = (quantiles * estimate.error / alternative) ** 2
+        needed = max(needed, math.ceil(factor * estimate.units), 2)
     return {"power": max(0.0, min(1 - missed, refuted)), "needed": needed}
 
 

@@ -180,7 +180,6 @@ def _examine(name, claim, evidence, level):
         row["why"] = _by_construction(criterion, evidence)
     else:
         row |= {"p_reproduced": inside.max(), "p_contradicted": against}
-    known = [estimate.units for estimate in estimates if estimate.units is not None]
     return row | {
         "estimate": estimate.value,
         "low": low,
@@ -189,7 +188,7 @@ def _examine(name, claim, evidence, level):
         **_margins(both, level),
         "part": part.text(margin),
         "single": _single(both, margin),
-        "units": min(known, default=None),
+        "units": min(estimate.units for estimate in estimates),
     }
 
 
@@ -240,9 +239,6 @@ def _needed(both, margin, level, unit):
     factor = max(factor, 1.0)
     if factor > 1e4:
         return "on the margin: more than ten thousand times the runs would decide"
-    if units is None:
-        times = f"{factor:.2g}" if factor < 100 else f"{factor:.0f}"
-        return f"on the margin: about {times} times the runs would decide"
     number = math.ceil(factor * units)
     digits = max(len(str(number)) - 2, 0)
     return f"on the margin: about {round(number, -digits):,} {unit}s would decide"

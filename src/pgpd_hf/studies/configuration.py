@@ -278,6 +278,24 @@ def size(config):
     return cmdp.states, cmdp.actions
 
 
+def stream_family(config, name):
+    """Family of the random streams of a sweep.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    name : str
+        Of the sweep.
+
+    Returns
+    -------
+    str
+        The name alone for a study with the family `run`; another study shares no random numbers.
+    """
+    return name if config["streams"] == "run" else f"{config['streams']}: {name}"
+
+
 def run_setting(config, algorithm, evaluators):
     r"""Keyword arguments of the runs of one algorithm and M.
 

@@ -105,6 +105,7 @@ TABLES = [
         ("bounds", None, "setting item part", "all"),
         ("claims", None, "claim", "all"),
         ("summary", "summary.txt", "line", "all"),
+        ("judged_rates", "full/rates.csv", "algorithm step_rule evaluators metric", "claims"),
         ("verdicts", None, "reading claim", "claims"),
         ("ties", None, "algorithm primal_step dual_step claim", "claims"),
         ("certificates", None, "case algorithm evaluators seed quantity", "theory"),
