@@ -53,10 +53,10 @@ infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tabl
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/confirmation.yaml
 	$(IN_VENV) python tools/record_inference.py results
 
-claims: .venv/kernels  ## judge the paper's statements under every reading (25 minutes)
+claims: .venv/kernels  ## judge the paper's statements under every reading (half an hour)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
 
-theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (10 minutes)
+theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (12 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake theory --cores $(CORES) $(USE_CONFIG)
 
 compare: .venv/kernels  ## compare methods per human answer (25 minutes)
