@@ -37,9 +37,9 @@ def site(clone):
     return clone / "results/paper/site"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """A browser without a network."""
+    """A browser without a network; closed again, since a process can have only one."""
     with chromium() as found:
         yield found
 

@@ -3,6 +3,7 @@
     const wrong = [];
     const seen = [];
     const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+    while (!app) await pause(50);
     const manager = new ToggleViewManager(app);
 
     async function picture(img, name) {
