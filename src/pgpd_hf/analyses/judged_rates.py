@@ -8,7 +8,8 @@ TABLES = {f"{readings.FULL}rates": "Rates in T, as they are judged (table)"}
 
 
 def plan(config):  # noqa: D103
-    return rates.work(config, config["claims"]["rates_seeds"])
+    seeds = config["claims"]["rates_seeds"]
+    return rates.plan(readings.overlay(config, {"rates": {"seeds": seeds}}))
 
 
 def check(config, schema):  # noqa: D103

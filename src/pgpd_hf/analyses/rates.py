@@ -23,26 +23,8 @@ RUNS = ["algorithm", "step_rule", "evaluators"]
 
 
 def plan(config):  # noqa: D103
-    return work(config, config["rates"]["seeds"])
-
-
-def work(config, seeds):
-    """Runs for the first seeds.
-
-    Parameters
-    ----------
-    config : dict
-        The study's configuration.
-    seeds : int
-        How many.
-
-    Returns
-    -------
-    dict
-        Pieces of work by algorithm, as a `plan` has them.
-    """
     options = config["rates"]
-    found = {}
+    work = {}
     for algorithm, lengths in options["iterations"].items():
         rules = ["study", "theorem"]
         if not configuration.theorem_applies(config, algorithm):
@@ -53,10 +35,11 @@ def work(config, seeds):
             for rule in rules
             for iterations in lengths
         ]
-        found[algorithm] = [
-            (seed, [replace(case, seeds=(seed,)) for case in cases]) for seed in range(seeds)
+        work[algorithm] = [
+            (seed, [replace(case, seeds=(seed,)) for case in cases])
+            for seed in range(options["seeds"])
         ]
-    return found
+    return work
 
 
 def check(config, schema):  # noqa: D103
