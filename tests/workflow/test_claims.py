@@ -40,6 +40,8 @@ def test_rates_reach_the_verdicts(judged):
     project, _ = judged
     rates = pd.read_csv(project.results("full/rates.csv"))
     table = pd.read_csv(project.results("full/claims.csv")).set_index("claim")
+    assert set(rates["seeds"]) == {3}  # claims.rates_seeds, where rates.seeds is 2
+    compared = []
     for claim, name in (("npgpd-rate-violation", "violation"), ("npgpd-rate-gap", "priced_gap")):
         row = rates.query(
             f"algorithm == 'npgpd_hf' and step_rule == 'study' and evaluators == 256"
@@ -47,6 +49,9 @@ def test_rates_reach_the_verdicts(judged):
         ).iloc[0]
         if row[["slope", "low", "high"]].notna().all():
             assert table.loc[claim, "estimate"] == pytest.approx(row["slope"])
+            assert table.loc[claim, "units"] == 3
+            compared.append(claim)
+    assert "npgpd-rate-gap" in compared  # a priced gap is positive
 
 
 def test_study_knows_the_sweeps_only_where_claims_are_asked_for(judged):
