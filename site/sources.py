@@ -14,6 +14,7 @@ from snakemake.utils import update_config
 from pgpd_hf import statistics, study
 from pgpd_hf.claims import criteria, load_claims, report
 from pgpd_hf.claims.verdicts import COLUMNS as VERDICTS
+from pgpd_hf.figures import style
 from pgpd_hf.runs import METRICS
 from pgpd_hf.studies import readings
 from pgpd_hf.support import storage, validation
@@ -257,7 +258,7 @@ def rounded(curves):
     """
     found = {}
     for (algorithm, people), rows in curves.groupby(["algorithm", "evaluators"], dropna=False):
-        name = "∞" if pd.isna(people) else str(people)
+        name = str(style.evaluators_number(people))
         found.setdefault(algorithm, {})[name] = {
             column: [None if pd.isna(x) else float(f"{x:.{DIGITS}g}") for x in rows[column]]
             for column in CURVES[2:]

@@ -26,6 +26,7 @@ from pgpd_hf.algorithms.zpgpd_hf import SMALLEST, theorem_perturbation
 from pgpd_hf.analyses import instances
 from pgpd_hf.cases import Case, blocks
 from pgpd_hf.core.arguments import shown
+from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.core.links import get_link
 from pgpd_hf.runs import CUT_OFF, default_horizon
 from pgpd_hf.studies import configuration, races, readings
@@ -167,7 +168,8 @@ def _drop(config, algorithm, folder):
     del config["algorithms"][algorithm]
     tables = [config[part]["iterations"] for part in ("rates", "certificates")]
     tables += [config[part]["algorithms"] for part in ("schedules", "grid")]
-    tables += [sweep["algorithms"] for sweep in config["sweeps"].values()]
+    for sweep in config["sweeps"].values():
+        tables += [sweep["algorithms"], *[sweep["seeds"]] * isinstance(sweep["seeds"], dict)]
     groups = config["claims"]["instances"]["groups"].values()
     tables += [group["algorithms"] for group in groups if "algorithms" in group]
     for table in tables:
@@ -355,8 +357,7 @@ def _theorem_radius(config, cmdp, evaluators):
 
 def _listed(radii, numbers):
     """Radii for some M, in words."""
-    words = {number: "inf" if number is None else number for number in numbers}
-    return ", ".join(f"{radii[number]:.3g} (M = {word})" for number, word in words.items())
+    return ", ".join(f"{radii[m]:.3g} (M = {evaluators_text(m)})" for m in numbers)
 
 
 def _leave_out_radius(config, own, algorithm, cmdp):

@@ -10,6 +10,7 @@ from pgpd_hf import analyses, environments, resources, study, sweeps
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.analyses import instances
 from pgpd_hf.claims.report import CONFIRMATION
+from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.figures import FORMATS
 from pgpd_hf.runs import METRICS
 from pgpd_hf.studies import configuration, races, readings
@@ -136,7 +137,7 @@ def environment_module(folder=""):
 
 def name_evaluators(numbers):
     """Values of M in the name of a file."""
-    return "+".join("inf" if number is None else str(number) for number in numbers)
+    return "+".join(map(evaluators_text, numbers))
 
 
 def evaluator_groups(folder):

@@ -5,6 +5,7 @@ import pandas as pd
 from pgpd_hf import statistics
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.claims import report
+from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.runs import METRICS
 from pgpd_hf.studies.calibration import describe_race
 from pgpd_hf.support import storage
@@ -19,12 +20,13 @@ def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, fresh,
     yield f"{'last iterate':<16}{'M':>6}   {'optimality gap':<27} constraint violation"
     last = aggregate.groupby("algorithm")["iteration"].transform("max") == aggregate["iteration"]
     for _, row in aggregate[last].iterrows():
-        evaluators = "inf" if pd.isna(row["evaluators"]) else row["evaluators"]
+        label = get_algorithm(row["algorithm"]).label
+        evaluators = evaluators_text(None if pd.isna(row["evaluators"]) else row["evaluators"])
         cells = [
             f"{row[metric]:+.4f} [{row[f'{metric}_low']:+.4f}, {row[f'{metric}_high']:+.4f}]"
             for metric in METRICS
         ]
-        yield f"{get_algorithm(row['algorithm']).label:<16}{evaluators:>6}   {'  '.join(cells)}"
+        yield f"{label:<16}{evaluators:>6}   {'  '.join(cells)}"
     yield ""
     seeds = aggregate["seeds"].iloc[0]
     for algorithm, scores in races.items():

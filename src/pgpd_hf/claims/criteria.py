@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.claims import arguments as check
-from pgpd_hf.claims.evidence import Contrast, Entry, Term, Undecidable, evaluators_text
+from pgpd_hf.claims.evidence import Contrast, Entry, Term, Undecidable
+from pgpd_hf.core.evaluators import evaluators_text
 
 CRITERIA: dict[str, Callable] = {}
 _SIGNS = {"optimality_gap": "gap", "constraint_violation": "violation"}

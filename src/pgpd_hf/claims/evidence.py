@@ -225,22 +225,6 @@ class Estimate:
         return self.value - half, self.value + half
 
 
-def evaluators_text(evaluators):
-    """Number of evaluators in the text of a criterion.
-
-    Parameters
-    ----------
-    evaluators : int or None
-        M.
-
-    Returns
-    -------
-    str
-        "inf" for infinitely many.
-    """
-    return "inf" if evaluators is None else str(evaluators)
-
-
 class Evidence:
     r"""Curves of the runs of one reading, or of many instances.
 

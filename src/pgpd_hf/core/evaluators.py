@@ -34,6 +34,26 @@ _NEGLIGIBLE_REMAINDER = 1e-6
 _LARGEST_REMAINDER = 0.1
 
 
+def evaluators_text(evaluators):
+    """M in plain text: in messages, criteria and names of files.
+
+    Parameters
+    ----------
+    evaluators : int or None
+        M; None for infinitely many.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> evaluators_text(16), evaluators_text(None)
+    ('16', 'inf')
+    """
+    return "inf" if evaluators is None else str(evaluators)
+
+
 class Evaluators(NamedTuple):
     """M evaluators who vote alike.
 

@@ -281,6 +281,6 @@ def _set_ticks(axes, values):
 
 def _tick(value):
     """Label of a value on the horizontal axis."""
-    if np.isinf(value):
-        return "∞"
+    if np.isinf(value):  # which only M can be
+        return style.evaluators_number(None)
     return f"{value / 1000:.0f}k" if value % 1000 == 0 else f"{value:.0f}"

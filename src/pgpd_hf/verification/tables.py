@@ -14,6 +14,8 @@ from zipfile import BadZipFile
 import numpy as np
 import pandas as pd
 
+from pgpd_hf.core.evaluators import evaluators_text
+
 _SEED = 0  # whose traces are in the reference as they are; of the others, digests
 _RUN = ["algorithm", "evaluators", "seed"]
 _DRAWN = (
@@ -79,7 +81,8 @@ class Table(NamedTuple):
     def place(self, row):
         """Name the file and the cells by which people find a row, given by its keys."""
         cells = dict(zip(self.keys.split(), row, strict=True))
-        file = self.files.format(**{**cells, "evaluators": cells.get("evaluators") or "inf"})
+        evaluators = evaluators_text(cells.get("evaluators") or None)
+        file = self.files.format(**{**cells, "evaluators": evaluators})
         others = [f"{key} {cell}" for key, cell in cells.items() if key not in self.parts]
         return f"{file}: {', '.join(others)}"
 
