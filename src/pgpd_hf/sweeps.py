@@ -243,13 +243,19 @@ def plan(config, names):
         for algorithm, grid in sweep["algorithms"].items():
             purpose = configuration.stream_family(config, f"sweep {name}")
             cases = make_cases(config, algorithm, sweep["varies"], grid, purpose)
-            seeds = 1 if get_algorithm(algorithm).limit_of else sweep["seeds"]
-            for seed in range(seeds):
+            for seed in range(_count_seeds(sweep["seeds"], algorithm)):
                 of_seed = [for_seed(case, seed, config["environment"]) for case in cases]
                 for case in of_seed:
                     case.labels["sweep"] = name
                 work.setdefault(algorithm, {}).setdefault(seed, []).extend(of_seed)
     return {algorithm: list(of_seeds.items()) for algorithm, of_seeds in work.items()}
+
+
+def _count_seeds(seeds, algorithm):
+    """Number of seeds of an algorithm, where one number holds for all, or each has its own."""
+    if get_algorithm(algorithm).limit_of:
+        return 1
+    return seeds[algorithm] if isinstance(seeds, dict) else seeds
 
 
 def averages(traces, names=(), last_early=None):
@@ -330,7 +336,16 @@ def check(config, names):
     for name in names:
         if name in config["sweeps"]:
             sweep = config["sweeps"][name]
+            _check_seeds(f"sweeps.{name}", sweep)
             check_grids(config, f"sweeps.{name}", sweep["algorithms"], sweep["varies"])
+
+
+def _check_seeds(key, sweep):
+    """Refuse seeds by algorithm that leave one out."""
+    if isinstance(sweep["seeds"], dict):
+        for algorithm in sweep["algorithms"]:
+            if algorithm not in sweep["seeds"] and not get_algorithm(algorithm).limit_of:
+                raise ValueError(f"{key}.seeds: no number for {algorithm}")
 
 
 def check_grids(config, key, grids, axis):

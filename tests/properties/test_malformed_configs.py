@@ -35,9 +35,11 @@ PHRASES = ["three", "; touch x", "$(touch x)", "`touch x`", "../..", "/etc/passw
 ALLOWED = {
     "study": ["three"],
     "evaluators": [None, 3],
+    "seeds": [3],
     "perturbation": [2.5, 3],
     **dict.fromkeys(["title", "label", "source", "quote", "statement"], PHRASES),
     "threshold": [-1],
+    **dict.fromkeys(CONFIG["comparison"]["methods"], [None]),  # leaves the method out
 }
 
 

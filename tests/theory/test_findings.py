@@ -103,10 +103,10 @@ def setting(algorithm):
 
 @cache
 def rerun(sweep, algorithm, curve, value):
-    """Runs of one case of a sweep of the study."""
+    """Runs of one case of a sweep of the study, with eight seeds at most."""
     cases = [
         case
-        for _, listed in sweeps.plan(CONFIG, [sweep])[algorithm]
+        for _, listed in sweeps.plan(CONFIG, [sweep])[algorithm][:8]
         for case in listed
         if (case.labels["curve"], case.labels["value"]) == (curve, value)
     ]
@@ -305,11 +305,12 @@ def test_verdicts_from_sweeps_are_told_with_their_power():
     found = power_table(load_claims(ROOT / "config/claims.yaml", schema), evidence)
     pilot = table("power").query("reading == 'default'").set_index("claim")["needed"]
     assert set(found["claim"]) <= set(pilot.index)
-    weak = found[found["power"] < POWER]
-    says("claims", f"{len(weak)} of the {len(found)} statements that they decide by a test")
-    for row in weak.itertuples():
-        needed = pilot[row.claim]
-        says("claims", f"| {row.statement} | {row.units} | {needed:.0f} | {row.power:.2f} |")
+    assert found["power"].min() >= POWER
+    says(
+        "claims",
+        f"All {len(found)} statements that these tables decide by a test have a power of at least "
+        f"{POWER}",
+    )
 
 
 def test_decay_like_one_over_h_is_within_the_margin():
@@ -335,24 +336,24 @@ def test_pilot_study_needs_the_units_that_the_studies_have():
     says("claims", "it takes 250 instances with two seeds each", "no number of instances")
 
 
-def test_rates_and_schedules_have_the_seeds_that_the_pilot_asks_for():
+def test_sweeps_have_the_seeds_that_the_pilot_asks_for():
     needed = table("power").query("reading == 'default'").set_index("claim")["needed"]
     rates = needed[needed.index.str.contains("pgpd-rate-|slower-rate")]
     schedules = needed[["npgpd-fewer-people-first", "trajectories-of-varying-length"]]
-    assert (rates.max(), schedules.max()) == (149, 105)
+    people = needed[["feedback-bias-decreases", "zpgpd-larger-bias"]]
+    corollary = needed[["npgpd-corollary-rate", "npgpd-global-convergence"]]
+    assert (rates.max(), schedules.max(), *people, corollary.max()) == (149, 105, 271, 63, 32)
+    says("claims", "149 seeds for the rates, 105 for the schedules, 271 (NPGPD-HF) and 63")
+    says("claims", "for the sweep over M, and 32 for that of the corollary")
+
     assert CONFIG["claims"]["rates_seeds"] == 150 == table("judged_rates")["seeds"].max()
     assert CONFIG["schedules"]["seeds"] == 105 == table("schedules")["seeds"].max()
-    says(
-        "claims", "of the rates 149 seeds", "they have 150", "of the schedules 105, which they have"
-    )
-    people, joint = needed["feedback-bias-decreases"], needed["npgpd-corollary-rate"]
-    joint = max(joint, needed["npgpd-global-convergence"])
-    sweeps_of = (CONFIG["sweeps"][name]["seeds"] for name in ("people", "corollary"))
-    assert (people, joint, *sweeps_of) == (271, 39, 8, 6)
-    says(
-        "claims",
-        "The sweep over M would need 271 seeds and has 8, that of the corollary needs 39 and has 6",
-    )
+    seeds = table("effects").query("sweep == 'people'").groupby("algorithm")["seeds"].max()
+    assert CONFIG["sweeps"]["people"]["seeds"] == {"npgpd_hf": 400, "zpgpd_hf": 63} == {**seeds}
+    seeds = table("slopes").query("sweep == 'corollary'")["seeds"].max()
+    assert CONFIG["sweeps"]["corollary"]["seeds"] == 60 == seeds
+    says("claims", "The rates have 150", "the schedules have 105")
+    says("claims", "the sweep over M has 400 for NPGPD-HF, and that of the corollary 60")
 
 
 def test_readme_says_what_margins_do():
@@ -578,10 +579,13 @@ def test_theorem_2_s_radius_is_tiny_for_infinitely_many_evaluators():
 def test_corollary():
     rows = {rule: slope("corollary", "npgpd_hf", f"{rule} steps") for rule in ("theorem", "study")}
     assert all(row["floor_low"] == 0 for row in rows.values())
-    assert verdict(rows["theorem"], -1 / 2) == "open"
+    assert verdict(rows["theorem"], -1 / 2) == SLOWER
     assert verdict(rows["study"], -1 / 2) == FASTER
+    assert verdicts().loc[("default", "npgpd-corollary-rate"), "verdict"] == "reproduced"
     says(
-        "audit", f"with the theorem's, {estimate(rows['theorem'])} up to T = 16 000 leaves it open"
+        "audit",
+        f"with the theorem's its slope up to T = 16 000 is {estimate(rows['theorem'])}, a little "
+        "slower, which is within the margin of the verdict",
     )
 
 

@@ -325,9 +325,9 @@ def test_blocks_of_seeds_change_nothing(table):
 
 def test_plan_has_all_cases_of_all_sweeps_for_each_seed():
     plan = sweeps.plan(CONFIG, ("corollary", "length"))
-    length = CONFIG["sweeps"]["length"]
+    seeds = max(CONFIG["sweeps"][name]["seeds"] for name in ("corollary", "length"))
     assert list(plan) == ["npgpd_hf", "zpgpd_hf", "npg_pd", "pg_pd"]
-    assert [seed for seed, _ in plan["npgpd_hf"]] == list(range(length["seeds"]))
+    assert [seed for seed, _ in plan["npgpd_hf"]] == list(range(seeds))
     _, listed = plan["npgpd_hf"][3]
     assert {case.seeds for case in listed} == {(3,)}
     assert [case.labels["sweep"] for case in listed] == ["corollary"] * 10 + ["length"] * 24
@@ -338,6 +338,18 @@ def test_exact_methods_run_once():
     plan = sweeps.plan(CONFIG, ("length",))
     for name in ("npg_pd", "pg_pd"):
         assert [seed for seed, _ in plan[name]] == [0]
+
+
+def test_algorithms_can_have_seeds_of_their_own():
+    config = copy.deepcopy(CONFIG)
+    config["sweeps"]["length"]["seeds"] = {"npgpd_hf": 3, "zpgpd_hf": 2}
+    sweeps.check(config, ("length",))
+    plan = sweeps.plan(config, ("length",))
+    seeds = {name: [seed for seed, _ in items] for name, items in plan.items()}
+    assert seeds == {"npgpd_hf": [0, 1, 2], "zpgpd_hf": [0, 1], "npg_pd": [0], "pg_pd": [0]}
+    del config["sweeps"]["length"]["seeds"]["zpgpd_hf"]
+    with pytest.raises(ValueError, match=r"^sweeps\.length\.seeds: no number for zpgpd_hf$"):
+        sweeps.check(config, ("length",))
 
 
 def test_sweeps_that_a_study_has_not_are_passed_over():

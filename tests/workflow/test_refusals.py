@@ -162,6 +162,7 @@ def test_default_configuration_passes():
         ("sweeps.length.varies", "colour", "sweeps.length.varies"),
         ("sweeps.other", CONFIG["sweeps"]["length"], "'other'"),
         ("sweeps.pairs.seeds", 0, "sweeps.pairs.seeds"),
+        ("sweeps.pairs.seeds", {"npgpd_hf": 0, "zpgpd_hf": 1}, "sweeps.pairs.seeds.npgpd_hf"),
         ("sweeps.pairs.algorithms", {}, "sweeps.pairs.algorithms"),
         ("sweeps.pairs.algorithms.npgpd_hf.pairs", [0, 1], "npgpd_hf.pairs"),
         ("sweeps.pairs.algorithms.npgpd_hf.steps", "free", "npgpd_hf.steps"),
