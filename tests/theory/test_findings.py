@@ -273,7 +273,7 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     overlap = [under.loc[it, "npgpd-violation-overlaps"] for it in ("default", "N = 10")]
     assert [row["part"].count("(16) − (256)") for row in overlap] == [1, 1]  # the largest of three
     one, ten = (number(row["estimate"], 3) for row in overlap)
-    says("claims", f"differ by {ten} on average over the run, where it is {one} with N = 1")
+    says("claims", f"differ by {ten} on average over the run, as against {one} with N = 1")
     assert under.loc["N = 10", "zpgpd-gap-16-markedly-worse"]["verdict"] == "inconclusive"
 
 
@@ -294,7 +294,9 @@ def test_steady_state_is_contradicted_by_the_multiplier_alone():
     steady = verdicts().xs("zpgpd-gap-steady-state", level="claim")
     assert max(map(max, moved.values())) < steady.loc["default", "margin"]
     ours, longer = (-steady.loc[reading, "estimate"] for reading in ("default", "2 T"))
-    says("claims", f"λ of 16 people moves by {ours:.2f} λ*, and by {longer:.2f} λ* in runs of 2 T")
+    says(
+        "claims", f"with 16 people λ moves by {ours:.2f} λ*, and by {longer:.2f} λ* in runs of 2 T"
+    )
     says("README", "only by its multiplier", "gaps and violations move by less than the margin")
 
 
@@ -394,7 +396,7 @@ def test_verdicts_at_tied_steps():
     assert list(other["primal_step"]) == [1.0, 3.0]
     assert list(other["verdict"].unique()) == ["reproduced"]
     says("claims", "NPGPD-HF has five tied pairs, ZPGPD-HF none.")
-    says("claims", "is reproduced with η₁ = 1 and 3 and open with the others")
+    says("claims", "is reproduced with η₁ = 1 and 3 and inconclusive with the others")
 
 
 def test_readme_says_what_an_answer_buys():
