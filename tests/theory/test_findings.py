@@ -531,7 +531,7 @@ def test_violation_of_npgpd_hf_is_slower_with_the_theorem_s_steps():
     limit = slope("length", "npg_pd", "theorem steps", "violation")["slope"]
     assert limit > -1 / 2
     sampled = slope("length", "npgpd_hf", "M = ∞, theorem steps", "violation")
-    says("audit", f"at M = ∞ like {estimate(sampled)}")
+    says("audit", f"at M = ∞ with slope {estimate(sampled)}")
 
 
 def test_priced_gap_of_npgpd_hf():
@@ -585,9 +585,8 @@ def test_corollary():
     assert all(row["floor_low"] == 0 for row in rows.values())
     assert verdict(rows["theorem"], -1 / 2) == "open"
     assert verdict(rows["study"], -1 / 2) == FASTER
-    says(
-        "audit", f"with the theorem's, {estimate(rows['theorem'])} up to T = 16 000 leaves it open"
-    )
+    found = estimate(rows["theorem"])
+    says("audit", f"with the theorem's, a slope of {found} up to T = 16 000 leaves this open")
 
 
 @pytest.mark.parametrize("rule", ["theorem", "study"])
@@ -703,7 +702,8 @@ def test_pairs_matter_with_people_only():
     ]
     assert max(row["slope_high"] for row in over) < min(row["slope_low"] for row in known)
     steepest, flattest = sorted(row["slope"] for row in over)[:: len(over) - 1]
-    says("audit", f"what finitely many add falls with {number(flattest)} to {number(steepest)}")
+    said = f"what finitely many add falls with slopes of {number(flattest)} to {number(steepest)}"
+    says("audit", said)
 
 
 @pytest.mark.slow
