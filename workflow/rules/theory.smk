@@ -63,7 +63,7 @@ rule seen:
         code=code("seen.py", algorithm_file("npgpd_hf")),
         environment=f"{RESULTS}/environment.npz",
     output:
-        for_report(f"{RESULTS}/seen.csv", "Bounds from what runs show (table)", "seen"),
+        for_report(f"{RESULTS}/seen.csv", "Bounds computed from runs alone (table)", "seen"),
     log:
         f"{RESULTS}/logs/seen.log",
     benchmark:
