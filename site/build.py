@@ -37,7 +37,7 @@ NOTEBOOKS = {  # in the order in which they are read: title, and what makes it
     "figure1": ("The figure, its step sizes and final numbers", "make figures"),
     "claims": ("Verdicts under every reading", "make claims"),
     "inference": ("Which N is the paper's", "make infer"),
-    "comparison": ("Beside other methods, per answer", "make compare"),
+    "comparison": ("Comparison with other methods, per answer", "make compare"),
     "misspecification": ("People who do not vote as assumed", "make compare"),
     "splits": ("How to split answers", "make compare"),
     "policies": ("What was learned, on maps", "snakemake policies"),
@@ -47,7 +47,7 @@ NOTEBOOKS = {  # in the order in which they are read: title, and what makes it
     "slopes": ("Rates, and the corollary at equal cost", "make theory"),
     "effects": ("What M, H, N and sizes do", "make theory"),
     "schedules": ("Fewer people first?", "make theory"),
-    "corrected": ("Theorems with what their proofs lose", "make theory"),
+    "corrected": ("The corrected theorems", "make theory"),
 }
 PRICED = ("priced_gap", "gap", "violation")
 COLUMNS = {  # of the curves that a reader can take along

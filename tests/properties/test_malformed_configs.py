@@ -39,7 +39,7 @@ ALLOWED = {
     "perturbation": [2.5, 3],
     **dict.fromkeys(["title", "label", "source", "quote", "statement"], PHRASES),
     "threshold": [-1],
-    **dict.fromkeys(CONFIG["comparison"]["methods"], [None]),  # leaves the method out
+    **{name: [None] for name in CONFIG["comparison"]["methods"]},  # leaves the method out
 }
 
 

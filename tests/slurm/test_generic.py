@@ -55,7 +55,7 @@ def test_cancelled_job_is_run_again(undisturbed, accidents):
     assert (project.folder / TARGET).read_bytes() == undisturbed
     assert states == ["CANCELLED", "COMPLETED"]
     noticed = workflow.first("Error in rule run") - moment
-    FAULTS.append(("generic: running job cancelled", noticed, "second job, right bytes"))
+    FAULTS.append(("generic: running job cancelled", noticed, "second job, same bytes"))
 
 
 def test_interrupted_workflow_cancels_its_job(accidents):
@@ -73,4 +73,4 @@ def test_killed_workflow_ends_with_the_right_bytes_though_its_job_runs_twice(
     assert workflow.process.returncode == 0, workflow.text()
     assert (project.folder / TARGET).read_bytes() == undisturbed
     assert set(states) == {"COMPLETED"}
-    FAULTS.append(("generic: workflow killed, started again", None, "job run twice, right bytes"))
+    FAULTS.append(("generic: workflow killed, started again", None, "job run twice, same bytes"))

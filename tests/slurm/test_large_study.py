@@ -151,7 +151,7 @@ def test_requests_grow_with_the_work_and_suffice(cluster, long, states):
     ((number, rule, name),) = submitted(workflow.text())
     rows = {f"run_block {name}": used for name, used in long.usage.items()}
     rows[f"{rule} {name}"] = cluster.usage(number)
-    COSTS.append("| job | minutes asked | took | MB asked | used |")
+    COSTS.append("| job | minutes requested | took | MB requested | used |")
     for name, used in rows.items():
         assert used["minutes"] < used["minutes asked"], name
         assert used["megabytes"] < used["megabytes asked"], name

@@ -89,7 +89,7 @@ def test_job_that_ends_early_is_run_again(cluster, undisturbed, accidents, name,
     states = [state for _, state in cluster.jobs(project.folder)]
     assert states == [state, "COMPLETED"]
     assert f"SLURM status is: '{state}'" in workflow.text()
-    record(done, workflow, moment, "SLURM status is", "second job, right bytes")
+    record(done, workflow, moment, "SLURM status is", "second job, same bytes")
 
 
 def test_job_that_never_fits_names_its_log(cluster, accidents):
@@ -104,7 +104,7 @@ def test_job_that_never_fits_names_its_log(cluster, accidents):
     assert "exceeded memory limit" in log.read_text()
     assert not (project.folder / TARGET).exists()
     record(
-        "job always over its memory",
+        "job always exceeds its memory, no retries",
         workflow,
         moment,
         "SLURM status is",
@@ -120,7 +120,7 @@ def test_controller_that_restarts_changes_nothing(cluster, undisturbed, fresh):
     cluster.start_controller()
     ending(fresh, workflow, undisturbed)
     assert [state for _, state in cluster.jobs(fresh.folder)] == ["COMPLETED"]
-    record("controller stopped for 20 s", workflow, moment, "never said", "one job, right bytes")
+    record("controller stopped for 20 s", workflow, moment, "never said", "one job, same bytes")
 
 
 def test_killed_workflow_never_runs_beside_its_own_jobs(cluster, fresh):
@@ -160,4 +160,6 @@ def test_killed_workflow_never_runs_beside_its_own_jobs(cluster, fresh):
     assert all((fresh.folder / name).exists() for name in (TARGET, OTHER))
     states = [state for _, state in cluster.jobs(fresh.folder)]
     assert states == ["COMPLETED", "CANCELLED", "COMPLETED"]
-    FAULTS.append(("its jobs cancelled as told, started again", None, "only the rest is run"))
+    FAULTS.append(
+        ("its jobs cancelled as the message says, started again", None, "only the rest is run")
+    )

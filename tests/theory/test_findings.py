@@ -135,7 +135,7 @@ def test_readme_says_what_the_verdicts_are():
     assert steady["verdict"] == "contradicted"
     assert "multiplier(16)" in steady["part"]
     assert -steady["estimate"] == pytest.approx(0.45, abs=0.005)
-    says("README", "with 16 evaluators it still moves by 0.45 λ*")
+    says("README", "with 16 evaluators λ still moves by 0.45 λ*")
 
     sensitive = [
         verdicts().loc[(reading, "zpgpd-gap-more-sensitive")]["verdict"]
@@ -143,7 +143,8 @@ def test_readme_says_what_the_verdicts_are():
     ]
     assert sensitive == ["inconclusive", "reproduced", "contradicted"]
     says(
-        "README", "open at N = 1, holds at N = 10, and fails on average over 100 other environments"
+        "README",
+        "inconclusive at N = 1, holds at N = 10, and fails on average over 100 other environments",
     )
 
     assert counted("N = 10") == {"reproduced": 12, "contradicted": 1, "inconclusive": 1}
@@ -196,7 +197,7 @@ def test_second_edition_is_told_beside_the_first():
         "10 reproduced, 1 contradicted and 3 inconclusive on the seeds, and 11, 1 and 2 on the",
         "the second has 12, 1 and 1 on both",
     )
-    says("README", "the first edition of the criteria, on the same data, has 11 and 10")
+    says("README", "by the first edition of the criteria 11 and 10 are reproduced there")
     pairs = zip(both["verdict_first_edition"], both["verdict"], strict=True)
     turned = dict(zip(both.index, pairs, strict=True))
     opposite = {key for key, pair in turned.items() if {*pair} == {"reproduced", "contradicted"}}
@@ -214,14 +215,16 @@ def test_readme_says_when_skipping_reward_inference_pays_off():
     paying = decided[decided["pays_off"] == "yes"]
     assert (len(paying), len(decided)) == (1, 15)
     assert paying["budget"].item() == 10_000
-    says("README", "skipping reward inference pays off in 1 of 15 cases of people and budgets")
+    says(
+        "README", "skipping reward inference pays off in 1 of 15 combinations of voters and budget"
+    )
     priced = table("misspecification").set_index(["people", "budget"])
     inferring = priced["method"].isin(["safe_rlhf", "pessimistic_safe_rlhf"])
     best = priced[inferring]["priced_gap_high"].groupby(level=[0, 1]).min()
     for name in ("npgpd_hf", "zpgpd_hf"):  # even the lower end of their intervals is above
         ours = priced.loc[priced["method"] == name, "priced_gap_low"]
         assert (ours - best > 0).all()
-    says("README", "and not by the paper's algorithms")
+    says("README", "and never with the paper's algorithms")
     million = decided[decided["budget"] == 10**6].set_index("people")["pays_off"]
     assert set(million.drop("half at random")) == {"no"}
 
@@ -242,7 +245,7 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     assert half[20] > half[1]
     *first, last = half
     says("claims", f"the scores are {', '.join(map(str, first))} and {last}, so that N = 1 has the")
-    says("README", "with half of them N = 1 has the lowest score, below N = 20")
+    says("README", "at half the margins N = 1 has the lowest score, below N = 20")
     assert set(scores["score"][[1, 2, 3]]) == {24}
     says("claims", "N = 1, 2 and 3 have the same score, 24")
 
@@ -270,7 +273,7 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     overlap = [under.loc[it, "npgpd-violation-overlaps"] for it in ("default", "N = 10")]
     assert [row["part"].count("(16) − (256)") for row in overlap] == [1, 1]  # the largest of three
     one, ten = (number(row["estimate"], 3) for row in overlap)
-    says("claims", f"differ by {ten} on average over the run, where it is {one} with N = 1")
+    says("claims", f"differ by {ten} on average over the run, as against {one} with N = 1")
     assert under.loc["N = 10", "zpgpd-gap-16-markedly-worse"]["verdict"] == "inconclusive"
 
 
@@ -291,8 +294,10 @@ def test_steady_state_is_contradicted_by_the_multiplier_alone():
     steady = verdicts().xs("zpgpd-gap-steady-state", level="claim")
     assert max(map(max, moved.values())) < steady.loc["default", "margin"]
     ours, longer = (-steady.loc[reading, "estimate"] for reading in ("default", "2 T"))
-    says("claims", f"λ of 16 people moves by {ours:.2f} λ*, and by {longer:.2f} λ* in runs of 2 T")
-    says("README", "by its multiplier alone", "gaps and violations move by less than the margin")
+    says(
+        "claims", f"with 16 people λ moves by {ours:.2f} λ*, and by {longer:.2f} λ* in runs of 2 T"
+    )
+    says("README", "only by its multiplier", "gaps and violations move by less than the margin")
 
 
 def test_verdicts_from_sweeps_are_told_with_their_power():
@@ -365,8 +370,8 @@ def test_readme_says_what_margins_do():
         changed = shown[[verdict != "reproduced" for verdict in others]]
         assert Counter(others) - Counter(reproduced=len(shown)) == expected
         assert changed.index.str.startswith("npgpd-").all()
-    says("README", "with half of them three of the 12 are open")
-    says("README", "with a fifth three are contradicted and two are open")
+    says("README", "at half the margins three of the 12 are inconclusive")
+    says("README", "at a fifth three are contradicted and two inconclusive")
 
 
 def test_contradicted_statements_are_in_the_readme():
@@ -392,7 +397,7 @@ def test_verdicts_at_tied_steps():
     assert list(other["primal_step"]) == [1.0, 3.0]
     assert list(other["verdict"].unique()) == ["reproduced"]
     says("claims", "NPGPD-HF has five tied pairs, ZPGPD-HF none.")
-    says("claims", "is reproduced with η₁ = 1 and 3 and open with the others")
+    says("claims", "is reproduced with η₁ = 1 and 3 and inconclusive with the others")
 
 
 def test_readme_says_what_an_answer_buys():
@@ -403,9 +408,9 @@ def test_readme_says_what_an_answer_buys():
     assert tried[tried < 1e7].max() == 1e6
     says(
         "README",
-        "for a priced gap of 0.02 inferring rewards takes at most 3·10⁵ answers, NPGPD-HF more",
+        "for a priced gap (gap + λ*·violation) of 0.02 inferring rewards takes at most 3·10⁵",
     )
-    says("README", "more than 10⁶ and at most 10⁷")
+    says("README", "at most 3·10⁵ answers, NPGPD-HF more than 10⁶ and at most 10⁷")
     tried = table("comparison").query("units == '20 seeds' and design == 'deterministic'")
     dpo, rlhf = (
         tried[tried["method"] == name].set_index("budget")
@@ -417,7 +422,7 @@ def test_readme_says_what_an_answer_buys():
     says("README", "up to 10⁵ answers trajectory DPO has priced gaps as small, but violates more")
     asked = table("comparison_deployment").query("slack == 0.02 and level == 0.95")["answers"]
     assert f"{asked.item():.1e}" == "1.3e+05"
-    says("README", "with 0.02 to spare it takes 1.3·10⁵ of them to be sure at 95 %")
+    says("README", "with a slack of 0.02 it takes 1.3·10⁵ answers to certify safety at level 95 %")
     verdict = table("comparison_verdicts").set_index("claim")["verdict"]
     assert verdict["without-reward-inference"] == "contradicted"
     limited = table("comparison").query("units == '50 instances' and budget == 1000000")
@@ -527,7 +532,7 @@ def test_violation_of_npgpd_hf_is_slower_with_the_theorem_s_steps():
     limit = slope("length", "npg_pd", "theorem steps", "violation")["slope"]
     assert limit > -1 / 2
     sampled = slope("length", "npgpd_hf", "M = ∞, theorem steps", "violation")
-    says("audit", f"at M = ∞ like {estimate(sampled)}")
+    says("audit", f"at M = ∞ with slope {estimate(sampled)}")
 
 
 def test_priced_gap_of_npgpd_hf():
@@ -702,7 +707,8 @@ def test_pairs_matter_with_people_only():
     ]
     assert max(row["slope_high"] for row in over) < min(row["slope_low"] for row in known)
     steepest, flattest = sorted(row["slope"] for row in over)[:: len(over) - 1]
-    says("audit", f"what finitely many add falls with {number(flattest)} to {number(steepest)}")
+    said = f"what finitely many add falls with slopes of {number(flattest)} to {number(steepest)}"
+    says("audit", said)
 
 
 @pytest.mark.slow

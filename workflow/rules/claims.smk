@@ -100,7 +100,7 @@ use rule figure as claims_notebook with:
     output:
         pictures("claims", "All readings", "verdicts", "Verdicts"),
         notebook=f"{RESULTS}/notebooks/claims.ipynb",
-        page=page("claims", "Notebook: what the verdicts hang on", "verdicts_page", "Verdicts"),
+        page=page("claims", "Notebook: what the verdicts depend on", "verdicts_page", "Verdicts"),
     log:
         messages=f"{RESULTS}/logs/notebooks/claims.log",
         notebook=f"{RESULTS}/logs/notebooks/claims.ipynb",

@@ -40,7 +40,7 @@ rule inferred:
     params:
         pairs=[number for number, folders in TRIALS.items() for _ in folders],
     message:
-        "N, as the statements of the experiment speak for it"
+        "The score of each N by the statements of the experiment"
     script:
         "../scripts/infer.py"
 

@@ -53,7 +53,7 @@ rule lengths:
         setting={key: config[key] for key in ("link", "horizon", "evaluators")},
         corrected=config["bounds"]["corrected"],
     message:
-        "From which T on bounds say something"
+        "From which T on bounds are informative"
     script:
         "../scripts/lengths.py"
 
@@ -63,7 +63,7 @@ rule seen:
         code=code("seen.py", algorithm_file("npgpd_hf")),
         environment=f"{RESULTS}/environment.npz",
     output:
-        for_report(f"{RESULTS}/seen.csv", "Bounds from what runs show (table)", "seen"),
+        for_report(f"{RESULTS}/seen.csv", "Bounds computed from runs alone (table)", "seen"),
     log:
         f"{RESULTS}/logs/seen.log",
     benchmark:
@@ -75,7 +75,7 @@ rule seen:
         setting={key: config[key] for key in ("link", "horizon", "evaluators")},
         corrected=config["bounds"]["corrected"],
     message:
-        "Bounds from what runs show"
+        "Bounds computed from runs alone"
     script:
         "../scripts/seen.py"
 
@@ -124,7 +124,7 @@ use rule figure as corrected with:
         code=code("corrected.ipynb"),
         tables=[*rules.lengths.output, *rules.seen.output, *rules.proof_steps.output],
     output:
-        pictures("seen", "Bounds from what runs show", "seen"),
+        pictures("seen", "Bounds computed from runs alone", "seen"),
         notebook=f"{RESULTS}/notebooks/corrected.ipynb",
         page=page("corrected", "Corrected theorems"),
     log:

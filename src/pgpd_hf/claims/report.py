@@ -197,7 +197,7 @@ def standing(table):
     pandas.DataFrame
         A row per claim: statement; lists of the readings by verdict; and kind, which is "robust"
         (reproduced by every reading that decides it), "refuted" (contradicted by each of them),
-        "hangs on the reading" (both occur) or "open" (no reading decides it).
+        "depends on the reading" (both occur) or "open" (no reading decides it).
     """
     rows = []
     for claim, group in table.groupby("claim", sort=False):
@@ -205,7 +205,7 @@ def standing(table):
             verdict: list(group.loc[group["verdict"] == verdict, "reading"]) for verdict in VERDICTS
         }
         if lists["reproduced"]:
-            kind = "hangs on the reading" if lists["contradicted"] else "robust"
+            kind = "depends on the reading" if lists["contradicted"] else "robust"
         else:
             kind = "refuted" if lists["contradicted"] else "open"
         row = {"claim": claim, "statement": group["statement"].iloc[0], "kind": kind}
