@@ -37,7 +37,7 @@ def plan(config):  # noqa: D103
     for algorithm in _asking(config):
         settings = _settings(config, algorithm)[0]
         work[algorithm] = [
-            (seed, [_case(config, algorithm, setting, seed) for setting in settings])
+            (seed, [_case(algorithm, setting, seed) for setting in settings])
             for seed in range(config["splits"]["seeds"])
         ]
     return {part: items for part, items in work.items() if items and items[0][1]}
@@ -164,7 +164,7 @@ def _settings(config, algorithm):
     return possible, empty
 
 
-def _case(config, algorithm, setting, seed):
+def _case(algorithm, setting, seed):
     total = setting["iterations"]
     first = LAST_QUARTER * total
     grid = {round(first + step * (total - first) / (_POINTS - 1)) for step in range(_POINTS)}
