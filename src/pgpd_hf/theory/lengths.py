@@ -19,7 +19,7 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core import optima
 from pgpd_hf.core.evaluators import ESTIMATORS
 from pgpd_hf.theory import bounds, theorem_1, theorem_2
-from pgpd_hf.theory.constants import OutsideAssumptions, make_constants
+from pgpd_hf.theory.constants import make_constants, require_slack
 from pgpd_hf.theory.estimates import make_estimates
 from pgpd_hf.theory.problems import mean_error, run_averages
 
@@ -76,8 +76,7 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
     OutsideAssumptions
         If there is no Slater slack.
     """
-    if not optimum.slack > 0:
-        raise OutsideAssumptions(f"slack: xi > 0 (line 247) expected, got {optimum.slack}")
+    require_slack(optimum.slack)
     levels = {"largest": min(largest_values(cmdp, optimum))} | {str(x): x for x in LEVELS}
     rows, firsts = [], []
     for statement, estimator, m, n in itertools.product(

@@ -17,7 +17,7 @@ from scipy import special
 from pgpd_hf import runs
 from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
 from pgpd_hf.core.evaluators import ESTIMATORS
-from pgpd_hf.theory.constants import OutsideAssumptions
+from pgpd_hf.theory.constants import OutsideAssumptions, require_slack
 from pgpd_hf.theory.estimates import make_estimates
 from pgpd_hf.theory.problems import mean_error
 from pgpd_hf.theory.theorem_1 import Bound, growth
@@ -250,8 +250,7 @@ def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
     OutsideAssumptions
         If there is no Slater slack.
     """
-    if not optimum.slack > 0:
-        raise OutsideAssumptions(f"slack: xi > 0 (line 247) expected, got {optimum.slack}")
+    require_slack(optimum.slack)
     cap = 2 * cmdp.value_bound / optimum.slack
     rows = []
     for estimator, m, part in itertools.product(ESTIMATORS, evaluators, plan):
