@@ -1,6 +1,6 @@
 """Summaries of sweeps and schedules over seeds: means, slopes, differences.
 
-They are apart from what runs, so that another look at the runs does not repeat them.
+No job that runs cases imports this file, so an edit here does not repeat any run.
 """
 
 import math

@@ -99,7 +99,7 @@ class Watched(NPGPDHF):
 
 
 def watch(cmdp, optimum, setting, seed, purpose="run"):
-    """Make a run and keep what it shows, and what it hides.
+    """Make a run; return what it shows, and its gap and violation, which it does not show.
 
     Parameters
     ----------
