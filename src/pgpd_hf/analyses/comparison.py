@@ -30,6 +30,7 @@ PICTURES = {
     "comparison_steps": "What an environment step buys",
 }
 NAMES_ALGORITHMS = False
+check = comparison.check
 SAFE = 0.02  # a violation that is tolerated
 TARGETS = (0.05, 0.02, 0.01)  # priced gaps
 TEST_LEVEL = 0.01  # of one-sided tests of statements, in either direction
@@ -68,10 +69,6 @@ def plan(config):  # noqa: D103
             (number, cases(config, entry, settings, 0, number)) for number in numbers
         ]
     return work
-
-
-def check(config, schema):  # noqa: D103
-    comparison.check(config, schema)
 
 
 def parameters(config):  # noqa: D103
