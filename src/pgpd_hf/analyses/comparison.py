@@ -53,7 +53,7 @@ VERDICT_COLUMNS = (
 )
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     options = config["comparison"]
     if not options["methods"]:
         return {}
@@ -71,7 +71,7 @@ def plan(config):  # noqa: D103
     return work
 
 
-def parameters(config):  # noqa: D103
+def parameters(config):
     options = config["comparison"]
     found = comparison.entries(config) if options["methods"] else []
     numbers = comparison.instances(config)[0] if options["methods"] else []

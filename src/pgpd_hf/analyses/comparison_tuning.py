@@ -21,7 +21,7 @@ check = comparison.check
 _NOT_CHOSEN = ("horizon", "link")  # the same in the whole study
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     if not config["comparison"]["methods"]:
         return {}
     _, numbers = comparison.instances(config)

@@ -8,10 +8,10 @@ TABLES = {f"{readings.FULL}rates": "Rates in T, as they are judged (table)"}
 check = rates.check
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     seeds = config["claims"]["rates_seeds"]
     return rates.plan(readings.overlay(config, {"rates": {"seeds": seeds}}))
 
 
-def tabulate(runs):  # noqa: D103
+def tabulate(runs):
     return {"rates": rates.slopes(rates.averages(runs))}

@@ -32,7 +32,7 @@ LAST_QUARTER = 0.75  # the part of a run whose mean counts begins here
 _POINTS = 26  # iterations of that part at which a trace has a row
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     work = {}
     for algorithm in _asking(config):
         settings = _settings(config, algorithm)[0]
@@ -43,7 +43,7 @@ def plan(config):  # noqa: D103
     return {part: items for part, items in work.items() if items and items[0][1]}
 
 
-def check(config, schema):  # noqa: D103
+def check(config, schema):
     options = config["splits"]
     for evaluators in options["evaluators"]:
         if options["answers"] % evaluators:
@@ -53,7 +53,7 @@ def check(config, schema):  # noqa: D103
             )
 
 
-def parameters(config):  # noqa: D103
+def parameters(config):
     options = config["splits"]
     return {
         "splits": [
