@@ -65,8 +65,8 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
     -------
     table : pandas.DataFrame
         Columns statement, estimator, evaluators (Int64), pairs, iterations, primal_step, dual_step,
-        gap, violation (the bounds), measured_gap, measured_gap_error, measured_violation,
-        measured_violation_error (half widths of 95 % intervals) and reason, for empty cells.
+        gap, violation (the bounds), reason (for empty cells), measured_gap, measured_gap_error,
+        measured_violation and measured_violation_error (errors are half widths of 95 % intervals).
     first : pandas.DataFrame
         Columns statement, estimator, evaluators, pairs, level, value, iterations and reason: the
         first T at which both bounds are at most the value; infinite if there is none up to 10^12.

@@ -239,8 +239,8 @@ def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
     Returns
     -------
     pandas.DataFrame
-        Columns estimator, evaluators (Int64), pairs, iterations, quantity ("gap" or "violation"),
-        primal_step, dual_step, measured, measured_error, bound, bound_error (means over runs, and
+        Columns estimator, evaluators (Int64), pairs, iterations, primal_step, dual_step, quantity
+        ("gap" or "violation"), measured, measured_error, bound, bound_error (means over runs, and
         half widths of their 95 % intervals), refuted (the interval of measured less bound is
         above zero), run_bound (the largest bound of one run, up to a probability of 0.05),
         run_exceeds (share of runs above theirs) and reason, for empty cells.
