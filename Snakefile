@@ -45,10 +45,7 @@ rule all:
     input:
         # Results that others are made from, so that one that was deleted comes back, too.
         rules.aggregate.output,
-        traces(""),
-        optimum_of(""),
-        *calibrations().values(),
-        *calibrations("json").values(),
+        RUNS,
         MAIN,
         rules.provenance.output,
     message:
@@ -58,12 +55,8 @@ rule all:
 # What `make verify` runs again, for one seed.
 rule sample:
     input:
-        environment_of(""),
-        optimum_of(""),
-        *calibrations().values(),
-        *calibrations("json").values(),
+        RUNS,
         BOUND_TABLES,
-        traces(""),
     message:
         "What can be checked without the whole study is there"
 

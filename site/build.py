@@ -50,7 +50,7 @@ NOTEBOOKS = {  # in the order in which they are read: title, and what makes it
     "corrected": ("The corrected theorems", "make theory"),
 }
 PRICED = ("priced_gap", "gap", "violation")
-COLUMNS = {  # of the curves that a reader can take along
+COLUMNS = {  # of the curves that a reader can download
     "algorithm": "its name",
     "evaluators": "M, people per question; empty for infinitely many",
     "iteration": "number of updates so far",
@@ -196,7 +196,7 @@ def add_explorer(site, views):
     style.use_style()
     for view in views:
         add_view(site, view)
-    four = [
+    shown = [
         {
             "algorithm": name,
             "metric": metric,
@@ -208,7 +208,7 @@ def add_explorer(site, views):
     named = ("slug", "title", "about", "seeds", "missing")
     given = {
         "views": [{name: getattr(view, name) for name in named} for view in views],
-        "panels": four,
+        "panels": shown,
         "chart": charts.panel(),
     }
     text = json.dumps(given, ensure_ascii=False)
@@ -220,7 +220,7 @@ def add_explorer(site, views):
         "explorer.html",
         "explorer.html.j2",
         views=views,
-        panels=four,
+        panels=shown,
         statements=rows.drop_duplicates("claim").to_dict("records"),
         cells=cells,
         sign=report.sign,

@@ -4,8 +4,7 @@
 same is compiled at its first use.
 """
 
-import subprocess
-import sys
+from concurrent.futures import ProcessPoolExecutor
 
 import pgpd_hf
 
@@ -23,15 +22,7 @@ def compile_for(name):
         pgpd_hf.run(cmdp, name, evaluators=evaluators, **options)
 
 
-def main():
-    """Run every algorithm in a process of its own, since Numba compiles one kernel at a time."""
-    commands = [[sys.executable, __file__, name] for name in KERNELS]
-    processes = [subprocess.Popen(command) for command in commands]
-    sys.exit(max(process.wait() for process in processes))
-
-
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        compile_for(sys.argv[1])
-    else:
-        main()
+    # Each in a process of its own, since Numba compiles one kernel at a time.
+    with ProcessPoolExecutor(len(KERNELS)) as pool:
+        list(pool.map(compile_for, KERNELS))  # a list, so that errors are raised

@@ -11,6 +11,7 @@ import yaml
 
 from pgpd_hf.claims import CRITERIA
 from pgpd_hf.claims.evidence import COLUMNS, RATE_COLUMNS, STATISTICS
+from pgpd_hf.support.validation import read_yaml
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = ROOT / "workflow/schemas"
@@ -42,11 +43,6 @@ def rows(schema, defaults, definitions, prefix=""):
             yield from rows(inner, {}, definitions, f"{prefix}{name}.NAME.")
 
 
-def load(path):
-    """Content of a YAML file."""
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
 def table(header, cells):
     """A Markdown table."""
     escaped = ([cell.strip().replace("|", "\\|") for cell in row] for row in cells)
@@ -56,7 +52,7 @@ def table(header, cells):
 
 def keys(name):
     """Table of a schema without defaults."""
-    found = rows(load(SCHEMAS / f"{name}.schema.yaml"), {}, {})
+    found = rows(read_yaml(SCHEMAS / f"{name}.schema.yaml"), {}, {})
     return table(("key", "meaning"), ((key, meaning) for key, _, meaning in found))
 
 
@@ -67,7 +63,7 @@ def window(low, high):
 
 def tables():
     """All tables, by name."""
-    schema = load(SCHEMAS / "config.schema.yaml")
+    schema = read_yaml(SCHEMAS / "config.schema.yaml")
     readings = sorted(READINGS.glob("*.yaml"), key=lambda path: path.stem)
     criteria = (
         (
@@ -79,8 +75,8 @@ def tables():
     )
     columns = ((f"`{name}`", meaning) for name, meaning in COLUMNS.items())
     windows = ((f"`{name}`", window(*ends)) for name, ends in STATISTICS.items())
-    changes = ((f"`{path.stem}`", load(path)["about"]) for path in readings)
-    defaults = rows(schema, load(CONFIG), schema["$defs"])
+    changes = ((f"`{path.stem}`", read_yaml(path)["about"]) for path in readings)
+    defaults = rows(schema, read_yaml(CONFIG), schema["$defs"])
     return {
         "keys": table(("key", "default", "meaning"), defaults),
         "readings": table(("reading", "what it changes"), changes),

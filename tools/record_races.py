@@ -7,6 +7,7 @@ import pandas as pd
 import yaml
 
 from pgpd_hf import study
+from pgpd_hf.analyses import instances
 from pgpd_hf.cases import STEPS
 from pgpd_hf.studies import races, readings
 from pgpd_hf.studies.calibration import CHOSEN, TIED
@@ -38,7 +39,7 @@ def main(results, study_file=None):
         config = readings.overlay(config, validation.read(Path(study_file)))
         record, tables = {**races.load_record(ROOT)}, [pd.read_csv(ROOT / races.SCORES)]
     loaded = study.load_readings(config, ROOT)
-    configs = study.calibrated(readings.configurations(config, loaded), config)
+    configs = readings.configurations(config, loaded) | instances.calibrations(config)
     for (folder, algorithm), raced in races.distinct(configs).items():
         if races.recorded(record, raced, algorithm):
             continue

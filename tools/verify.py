@@ -84,12 +84,10 @@ def compare(folder, results, figures, targets, exact):
     run = checks.check_tables(REFERENCE, folder / results, again, exact)
     there = checks.check_tables(REFERENCE, ROOT / results, TABLES, exact, partial=True)
     drawn = {"the reference": checks.check_drawings(REFERENCE, ROOT / figures, exact)}
-    raced = folder / "results/races"
-    if raced.exists():
-        run["races"] = checks.check_races(ROOT / SCORES, raced, exact)
     if targets == FULL:
         drawn["the study"] = checks.check_figures(folder / figures, ROOT / figures, exact)
     if beside:
+        run["races"] = checks.check_races(ROOT / SCORES, folder / "results/races", exact)
         for name in ("inference", "environments"):
             place = folder / f"results/{name}/figures"
             drawn[f"results/{name}"] = checks.check_figures(place, ROOT / figures, exact)

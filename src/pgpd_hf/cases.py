@@ -95,7 +95,7 @@ def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
     cmdp : CMDP or None
         The study's environment, if a case asks for it.
     calibrated : dict or None
-        What :func:`pgpd_hf.studies.calibration.read_steps` gives, if a case asks for it.
+        Numbers by name, of :data:`RACED`, if a case asks for them.
     choices : dict, optional
         Made by :func:`read_choices`, if a case asks for it.
     return_policies : bool

@@ -508,31 +508,13 @@ def fill_jobs(config, items):
     )
 
 
-def calibrated(configs, config):
-    """Configurations whose step sizes may be calibrated.
-
-    Parameters
-    ----------
-    configs : dict
-        Of the study and its readings, by folder.
-    config : dict
-        The study's.
-
-    Returns
-    -------
-    dict
-        By folder, with those of groups of instances that have step sizes of their own.
-    """
-    return configs | instances.calibrations(config)
-
-
 def race(config, algorithm):
     """What the race for an algorithm's step sizes needs.
 
     Parameters
     ----------
     config : dict
-        Of :func:`calibrated`.
+        Of a study, a reading, or a group of instances.
     algorithm : str
         A key of its `algorithms`.
 
@@ -622,7 +604,7 @@ def trials(configs, judged):
     Parameters
     ----------
     configs : dict
-        Made by :func:`calibrated`.
+        By folder, of the study, its readings and its groups of instances.
     judged : dict
         Made by :func:`judged`.
 

@@ -1,6 +1,6 @@
 """Summaries of sweeps and schedules over seeds: means, slopes, differences.
 
-They are apart from what runs, so that another look at the runs does not repeat them.
+No job that runs cases imports this file, so an edit here does not repeat any run.
 """
 
 import math
@@ -245,7 +245,7 @@ def outcomes(traces, share=0.1):
     Parameters
     ----------
     traces : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.schedules`, with a column `schedule`.
+        Of the runs of :mod:`pgpd_hf.analyses.schedules`.
     share : float
         The late values are averages over this last part of the iterates.
 
@@ -266,7 +266,7 @@ def spent(traces):
     Parameters
     ----------
     traces : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.schedules`, with a column `schedule`.
+        Of the runs of :mod:`pgpd_hf.analyses.schedules`, with a column `priced_gap`.
 
     Returns
     -------

@@ -1,6 +1,8 @@
 """The package is a house of floors: imports go down, never up, as docs/architecture.md draws it."""
 
 import ast
+import pkgutil
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ FLOORS = [
     {"study"},
 ]
 HEIGHT = {name: height for height, floor in enumerate(FLOORS) for name in floor}
+REFERENCE = re.compile(r":(?:func|data|class|mod):`~?([^`]+)`")
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
@@ -44,3 +47,11 @@ def test_every_part_has_its_floor():
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_down(path):
     assert all(HEIGHT[name] < HEIGHT[part(path)] for name in imported(path))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_docstrings_refer_to_what_exists(path):
+    module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    module = module.removesuffix(".__init__")
+    for name in REFERENCE.findall(path.read_text(encoding="utf-8")):
+        pkgutil.resolve_name(name if name.startswith("pgpd_hf.") else f"{module}.{name}")

@@ -1,6 +1,5 @@
 """Calibration: how pairs of step sizes are scored, and how they race."""
 
-import json
 import math
 
 import numpy as np
@@ -281,10 +280,3 @@ def test_radius_of_a_method_without_one_is_refused():
         calibration.choose_steps(
             CMDP, "npgpd_hf", evaluators=16, iterations=5, candidates=candidates
         )
-
-
-def test_chosen_steps_are_read_back(tmp_path):
-    path = tmp_path / "steps.json"
-    chosen = {"dual_step": 0.1, "primal_step": 0.3}
-    path.write_text(json.dumps(chosen))
-    assert calibration.read_steps(path) == chosen

@@ -24,6 +24,29 @@ def refusal(changes):
     return message
 
 
+def patterns(schema):
+    """Parts of a schema that refuse text by a pattern."""
+    if isinstance(schema, dict):
+        if "pattern" in schema:
+            yield schema
+        schema = [part for key, part in schema.items() if key != "if"]  # which refuses nothing
+    for part in schema if isinstance(schema, list) else ():
+        yield from patterns(part)
+
+
+@pytest.mark.parametrize("name", ["config", "reading", "claims"])
+def test_every_pattern_says_in_words_what_is_expected(name):
+    schema = yaml.safe_load((ROOT / f"workflow/schemas/{name}.schema.yaml").read_text())
+    assert [part for part in patterns(schema) if "expected" not in part] == []
+
+
+def test_name_of_a_method_is_refused_in_one_line():
+    methods = {"My method": CONFIG["comparison"]["methods"]["zpg"]}
+    assert refusal({"comparison": {"methods": methods}}) == (
+        "comparison.methods: a name of small letters, digits and _ expected, got 'My method'"
+    )
+
+
 @pytest.fixture
 def archive(tmp_path, monkeypatch):
     """A folder with an environment in a file."""

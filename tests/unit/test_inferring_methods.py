@@ -10,8 +10,8 @@ from scipy import optimize
 from scipy.optimize import minimize
 
 from pgpd_hf import CMDP, run, solve
-from pgpd_hf.algorithms.safe_rlhf import frequencies
 from pgpd_hf.cases import Case, run_cases
+from pgpd_hf.core.optima import proportional
 from pgpd_hf.core.questions import DESIGNS
 
 INFERRING = ("safe_rlhf", "pessimistic_safe_rlhf")
@@ -42,7 +42,7 @@ def test_exact_answers_give_reward_utility_and_optimum(design):
 def test_estimated_transitions_are_relative_frequencies():
     steps = np.array([[[1.0, 3.0], [0.0, 0.0]], [[2.0, 0.0], [5.0, 5.0]]])
     expected = [[[0.25, 0.75], [0.5, 0.5]], [[1.0, 0.0], [0.5, 0.5]]]
-    assert frequencies(steps).tolist() == expected
+    assert proportional(steps).tolist() == expected
 
 
 def test_with_many_trajectories_estimated_transitions_hardly_matter():

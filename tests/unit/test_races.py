@@ -12,15 +12,15 @@ import pytest
 import yaml
 
 from pgpd_hf import study
+from pgpd_hf.analyses import instances
 from pgpd_hf.studies import calibration, races, readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
 RECORD = races.load_record(ROOT)
 SCORES = pd.read_csv(ROOT / races.SCORES)
-CONFIGS = study.calibrated(
-    readings.configurations(CONFIG, study.load_readings(CONFIG, ROOT)), CONFIG
-)
+LOADED = study.load_readings(CONFIG, ROOT)
+CONFIGS = readings.configurations(CONFIG, LOADED) | instances.calibrations(CONFIG)
 OWN = {f"{folder}{algorithm}" for folder, algorithm in races.distinct(CONFIGS)}
 INFERENCE = yaml.safe_load((ROOT / "config/inference.yaml").read_text())
 

@@ -9,6 +9,7 @@ import yaml
 
 from pgpd_hf import study
 from pgpd_hf.analyses import effects, judged_rates, schedules, slopes
+from pgpd_hf.analyses.instances import calibrations
 from pgpd_hf.studies import races, readings
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +72,7 @@ def test_streams_and_instances_of_the_confirmation_are_sealed():
 def test_tables_of_verdicts_differ_in_n_alone(name):
     config = STUDIES[name]
     loaded = study.load_readings(config, ROOT)
-    configs = study.calibrated(readings.configurations(config, loaded), config)
+    configs = readings.configurations(config, loaded) | calibrations(config)
     trials = study.trials(configs, study.judged(config, loaded))
     assert list(trials) == {"pilot": [1, 10], "inference": [1, 2, 3, 5, 10, 20]}[name]
     for pairs, folders in trials.items():
@@ -103,6 +104,6 @@ def test_confirmation_is_the_default_study():
 def test_all_races_are_on_record(name):
     config, record = STUDIES[name], races.load_record(ROOT)
     loaded = study.load_readings(config, ROOT)
-    configs = study.calibrated(readings.configurations(config, loaded), config)
+    configs = readings.configurations(config, loaded) | calibrations(config)
     for (folder, algorithm), raced in races.distinct(configs).items():
         assert races.recorded(record, raced, algorithm), (folder, algorithm)

@@ -93,7 +93,7 @@ RUN_OWNERS = {
     algorithm: readings.owners(CONFIGS, readings.runs_key, algorithm)
     for algorithm in config["algorithms"]
 }
-CALIBRATED = study.calibrated(CONFIGS, config)  # by folder: with the groups of instances
+CALIBRATED = CONFIGS | instances.calibrations(config)  # and groups with steps of their own
 RACES = races.load_record(FOLDER)
 CALIBRATION_OWNERS = {
     algorithm: readings.owners(CALIBRATED, races.key, algorithm, RACES)

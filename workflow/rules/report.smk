@@ -1,5 +1,13 @@
 # What a reader gets: the default study, and what else has been made.
 
+# The runs of the study itself, and what they are made from.
+RUNS = [
+    environment_of(""),
+    optimum_of(""),
+    *calibrations().values(),
+    *calibrations("json").values(),
+    traces(""),
+]
 # What the default study ends in.
 MAIN = [
     rules.figure.output,
@@ -64,11 +72,7 @@ rule crate:
         results=[
             rules.reported.input,
             rules.aggregate.output,
-            traces(""),
-            *calibrations().values(),
-            *calibrations("json").values(),
-            environment_of(""),
-            optimum_of(""),
+            RUNS,
         ],
     output:
         f"{RESULTS}/crate.zip",

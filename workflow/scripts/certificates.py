@@ -6,13 +6,12 @@ from pgpd_hf import theory
 from pgpd_hf.algorithms import Setting
 from pgpd_hf.cases import Case, with_steps
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.studies.calibration import read_steps
 from pgpd_hf.support import storage
 
 with storage.job(snakemake):
     cmdp = CMDP.load(snakemake.input.environment)
     steps = snakemake.input.steps
-    calibrated = read_steps(steps[0]) if steps else None
+    calibrated = storage.read_json(steps[0]) if steps else None
     tables = []
     for case in (Case(**case) for case in snakemake.params.cases):
         setting = Setting(**with_steps(case.setting, calibrated))

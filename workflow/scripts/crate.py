@@ -1,4 +1,4 @@
-"""Pack a study: workflow, configuration, results, and what came of what."""
+"""Pack a study: workflow, configuration, results, and the run between them."""
 
 from pgpd_hf.support import crate, provenance, storage
 

@@ -4,13 +4,12 @@ import pandas as pd
 
 from pgpd_hf.cases import Case, read_choices, run_cases
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.studies.calibration import read_steps
 from pgpd_hf.support import storage
 
 with storage.job(snakemake):
     cases = [Case(**case) for case in snakemake.params.cases]
     steps = snakemake.input.get("steps", [])
-    calibrated = read_steps(steps[0]) if steps else None  # all cases are of one algorithm
+    calibrated = storage.read_json(steps[0]) if steps else None  # all cases are of one algorithm
     cmdp = CMDP.load(snakemake.input.environment)
     tuning = snakemake.input.get("tuning", [])
     choices = read_choices(pd.read_csv(tuning[0])) if tuning else None

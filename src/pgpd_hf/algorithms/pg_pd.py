@@ -17,11 +17,9 @@ class PGPD(Algorithm):
     """Exact limit of Algorithm 2."""
 
     name = "pg_pd"
-    limit_of = "zpgpd_hf"
     label = "PG-PD (exact)"
     limit_of = "zpgpd_hf"
     parameterizations = ("direct",)
-    limit_of = "zpgpd_hf"
     theorem_steps = staticmethod(ZPGPDHF.theorem_steps)
 
     def update(self, state, policy, words, normals):  # noqa: D102

@@ -18,7 +18,7 @@ import numpy as np
 from pgpd_hf.algorithms.base import Algorithm
 from pgpd_hf.core.likelihood import fit, information
 from pgpd_hf.core.links import get_link
-from pgpd_hf.core.optima import best_for, maximize
+from pgpd_hf.core.optima import best_for, maximize, proportional
 from pgpd_hf.core.planning import primal_dual
 from pgpd_hf.core.questions import Answers, ask_about, no_answers, require_differences
 from pgpd_hf.core.simulator import make_simulator
@@ -82,7 +82,7 @@ class SafeRLHF(Algorithm):
         )
         cmdp = self.cmdp
         if self.setting.transitions == "estimated":
-            cmdp = replace(cmdp, transition=frequencies(answers.steps))
+            cmdp = replace(cmdp, transition=proportional(answers.steps))
         policy, multiplier = self.solve(cmdp, state)
         return state._replace(theta=policy, multiplier=min(multiplier, self.multiplier_bound))
 
@@ -190,21 +190,3 @@ def utility_questions(answers, threshold):
     offsets = np.repeat([0.0, -threshold], len(first))
     shares = np.concatenate([answers.shares[:, 1], answers.shares[:, 2]])
     return np.concatenate([first - second, first]), offsets, shares, np.tile(answers.weights, 2)
-
-
-def frequencies(steps):
-    """Estimate transition probabilities.
-
-    Parameters
-    ----------
-    steps : ndarray, float64, shape (S, A, S)
-        How often each transition was seen.
-
-    Returns
-    -------
-    ndarray, float64, shape (S, A, S)
-        Relative frequencies; uniform for pairs that were never seen.
-    """
-    seen = steps.sum(2, keepdims=True)
-    uniform = np.full_like(steps, 1 / steps.shape[2])
-    return np.divide(steps, seen, out=uniform, where=seen > 0)

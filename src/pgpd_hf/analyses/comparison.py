@@ -30,6 +30,7 @@ PICTURES = {
     "comparison_steps": "What an environment step buys",
 }
 NAMES_ALGORITHMS = False
+check = comparison.check
 SAFE = 0.02  # a violation that is tolerated
 TARGETS = (0.05, 0.02, 0.01)  # priced gaps
 TEST_LEVEL = 0.01  # of one-sided tests of statements, in either direction
@@ -52,7 +53,7 @@ VERDICT_COLUMNS = (
 )
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     options = config["comparison"]
     if not options["methods"]:
         return {}
@@ -70,11 +71,7 @@ def plan(config):  # noqa: D103
     return work
 
 
-def check(config, schema):  # noqa: D103
-    comparison.check(config, schema)
-
-
-def parameters(config):  # noqa: D103
+def parameters(config):
     options = config["comparison"]
     found = comparison.entries(config) if options["methods"] else []
     numbers = comparison.instances(config)[0] if options["methods"] else []

@@ -17,10 +17,11 @@ TABLES = {
     "comparison_tuning": "Tuning of the methods that are compared (table)",
     "comparison_settings": "Settings of the methods that are compared (table)",
 }
+check = comparison.check
 _NOT_CHOSEN = ("horizon", "link")  # the same in the whole study
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     if not config["comparison"]["methods"]:
         return {}
     _, numbers = comparison.instances(config)
@@ -29,10 +30,6 @@ def plan(config):  # noqa: D103
         for entry in comparison.entries(config)
         for settings in [_settings(config, entry)]
     }
-
-
-def check(config, schema):  # noqa: D103
-    comparison.check(config, schema)
 
 
 def tabulate(runs):

@@ -10,13 +10,13 @@ TABLES = {
 SWEEPS = ("people", "horizon", "pairs", "states", "actions")
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     return sweeps.plan(config, SWEEPS)
 
 
-def check(config, schema):  # noqa: D103
+def check(config, schema):
     sweeps.check(config, SWEEPS)
 
 
-def parameters(config):  # noqa: D103
+def parameters(config):
     return {"link": config["link"]}

@@ -18,7 +18,7 @@ CELL = ["algorithm", "states", "actions", "iterations", "pairs", "horizon", "eva
 METRICS = ["gap", "violation", "late_gap", "late_violation", "late_priced_gap"]
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     options = config["grid"]
     seeds = tuple(range(options["seeds"]))
     work = {}
@@ -31,7 +31,7 @@ def plan(config):  # noqa: D103
     return work
 
 
-def check(config, schema):  # noqa: D103
+def check(config, schema):
     sweeps.check_grids(config, "grid", config["grid"]["algorithms"], "evaluators")
 
 

@@ -14,7 +14,7 @@ TABLES = {}
 COMPARED = ("small", "large")  # groups for statements about the size of the environment
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     return {
         f"{group}/{algorithm}": [
             (number, _cases(group, study, algorithm, number))
@@ -25,7 +25,7 @@ def plan(config):  # noqa: D103
     }
 
 
-def check(config, schema):  # noqa: D103
+def check(config, schema):
     instances = config["claims"]["instances"]
     for group, options in instances["groups"].items():
         key = f"claims.instances.groups.{group}"

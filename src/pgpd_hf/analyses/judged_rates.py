@@ -5,16 +5,13 @@ from pgpd_hf.studies import readings
 
 TARGET = "claims"
 TABLES = {f"{readings.FULL}rates": "Rates in T, as they are judged (table)"}
+check = rates.check
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     seeds = config["claims"]["rates_seeds"]
     return rates.plan(readings.overlay(config, {"rates": {"seeds": seeds}}))
 
 
-def check(config, schema):  # noqa: D103
-    rates.check(config, schema)
-
-
-def tabulate(runs):  # noqa: D103
+def tabulate(runs):
     return {"rates": rates.slopes(rates.averages(runs))}

@@ -27,7 +27,7 @@ SIDES = ("skipping", "inferring")
 DIFFERENCE_COLUMNS = ("people", "budget", *SIDES, "difference", "low", "high", "pays_off")
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     options = config["comparison"]["misspecification"]
     work = {}
     for entry in comparison.entries(config):
@@ -41,7 +41,7 @@ def plan(config):  # noqa: D103
     return work
 
 
-def check(config, schema):  # noqa: D103
+def check(config, schema):
     comparison.check(config, schema)
     methods, options = config["comparison"]["methods"], config["comparison"]["misspecification"]
     key = "comparison.misspecification"
@@ -62,7 +62,7 @@ def check(config, schema):  # noqa: D103
         raise ValueError(f"{key}.budgets: {unknown[0]} is not one of comparison.budgets")
 
 
-def parameters(config):  # noqa: D103
+def parameters(config):
     methods, options = config["comparison"]["methods"], config["comparison"]["misspecification"]
     return {
         "labels": {name: it.get("label", name) for name, it in methods.items()},

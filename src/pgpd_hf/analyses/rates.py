@@ -22,7 +22,7 @@ SLOPES = (*METRICS, "priced_gap")
 RUNS = ["algorithm", "step_rule", "evaluators"]
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     options = config["rates"]
     work = {}
     for algorithm, lengths in options["iterations"].items():
@@ -42,7 +42,7 @@ def plan(config):  # noqa: D103
     return work
 
 
-def check(config, schema):  # noqa: D103
+def check(config, schema):
     options = config["rates"]
     configuration.require_increasing("rates.evaluators", options["evaluators"])
     for name, lengths in options["iterations"].items():
@@ -51,7 +51,7 @@ def check(config, schema):  # noqa: D103
         configuration.require_increasing(f"rates.iterations.{name}", lengths)
 
 
-def parameters(config):  # noqa: D103
+def parameters(config):
     return {"study": {key: config[key] for key in ("algorithms", "horizon", "link")}}
 
 

@@ -21,7 +21,7 @@ TABLES = {
 _COSTS = {"queries": "evaluators", "steps": "horizon"}
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     options = config["schedules"]
     return {
         algorithm: [
@@ -32,7 +32,7 @@ def plan(config):  # noqa: D103
     }
 
 
-def check(config, schema):  # noqa: D103
+def check(config, schema):
     options = config["schedules"]
     for algorithm, changes in options["algorithms"].items():
         with located(f"schedules.algorithms.{algorithm}"):
@@ -45,7 +45,7 @@ def check(config, schema):  # noqa: D103
     check_costs(options["phases"])
 
 
-def parameters(config):  # noqa: D103
+def parameters(config):
     return {"link": config["link"]}
 
 

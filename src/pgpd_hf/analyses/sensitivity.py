@@ -14,7 +14,7 @@ TABLES = {}
 AXES = ("steps", "pairs", "perturbation")
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     return {
         f"{axis}/{algorithm}": list(enumerate(_cases(config, algorithm, axis)))
         for algorithm, options in config["algorithms"].items()
@@ -23,7 +23,7 @@ def plan(config):  # noqa: D103
     }
 
 
-def check(config, schema):  # noqa: D103
+def check(config, schema):
     plan(config)
 
 

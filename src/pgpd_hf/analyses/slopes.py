@@ -7,13 +7,13 @@ TABLES = {"slopes": "Slopes in T (table)", "slopes_means": "Means behind the slo
 SWEEPS = ("length", "corollary")
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     return sweeps.plan(config, SWEEPS)
 
 
-def check(config, schema):  # noqa: D103
+def check(config, schema):
     sweeps.check(config, SWEEPS)
 
 
-def parameters(config):  # noqa: D103
+def parameters(config):
     return {"link": config["link"]}

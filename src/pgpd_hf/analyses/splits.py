@@ -32,18 +32,18 @@ LAST_QUARTER = 0.75  # the part of a run whose mean counts begins here
 _POINTS = 26  # iterations of that part at which a trace has a row
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     work = {}
     for algorithm in _asking(config):
         settings = _settings(config, algorithm)[0]
         work[algorithm] = [
-            (seed, [_case(config, algorithm, setting, seed) for setting in settings])
+            (seed, [_case(algorithm, setting, seed) for setting in settings])
             for seed in range(config["splits"]["seeds"])
         ]
     return {part: items for part, items in work.items() if items and items[0][1]}
 
 
-def check(config, schema):  # noqa: D103
+def check(config, schema):
     options = config["splits"]
     for evaluators in options["evaluators"]:
         if options["answers"] % evaluators:
@@ -53,7 +53,7 @@ def check(config, schema):  # noqa: D103
             )
 
 
-def parameters(config):  # noqa: D103
+def parameters(config):
     options = config["splits"]
     return {
         "splits": [
@@ -164,7 +164,7 @@ def _settings(config, algorithm):
     return possible, empty
 
 
-def _case(config, algorithm, setting, seed):
+def _case(algorithm, setting, seed):
     total = setting["iterations"]
     first = LAST_QUARTER * total
     grid = {round(first + step * (total - first) / (_POINTS - 1)) for step in range(_POINTS)}

@@ -10,14 +10,14 @@ TARGET = "claims"
 TABLES = {}
 
 
-def plan(config):  # noqa: D103
+def plan(config):
     return {
         algorithm: [(number, _cases(config, algorithm, number)) for number in range(len(pairs))]
         for algorithm, pairs in config["claims"]["ties"].items()
     }
 
 
-def check(config, schema):  # noqa: D103
+def check(config, schema):
     for algorithm in config["claims"]["ties"]:
         configuration.require_algorithm(config, algorithm)
 

@@ -13,11 +13,10 @@ from pgpd_hf.claims.evidence import Evidence, Member, Undecidable
 from pgpd_hf.claims.inference import infer, of_experiment, resampled_scores, score
 from pgpd_hf.claims.power import power_table
 from pgpd_hf.claims.sources import load_evidence
-from pgpd_hf.claims.verdicts import VERDICTS, judge, verdict_at
+from pgpd_hf.claims.verdicts import judge, verdict_at
 
 __all__ = [
     "CRITERIA",
-    "VERDICTS",
     "Evidence",
     "Member",
     "Undecidable",

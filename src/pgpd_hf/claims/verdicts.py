@@ -20,6 +20,7 @@ from scipy import special
 
 from pgpd_hf.claims.criteria import make_parts
 from pgpd_hf.claims.evidence import Undecidable
+from pgpd_hf.claims.power import POWER
 
 VERDICTS = ("reproduced", "contradicted", "inconclusive")
 COLUMNS = tuple(
@@ -29,7 +30,6 @@ COLUMNS = tuple(
         "units why"
     ).split()
 )
-POWER = 0.9  # with which the number of units that `why` names would decide
 
 
 def test_part(estimate, above, below):
@@ -225,7 +225,7 @@ def _margins(both, level):
 
 
 def _needed(both, margin, level, unit):
-    """How many units would probably decide, if the estimates are right and errors fall as 1/√n."""
+    """How many units decide with :data:`POWER`, if estimates are right and errors fall as 1/√n."""
     against, undecided = [], []
     for part, estimate in both:
         found = _distances(part, estimate, margin)

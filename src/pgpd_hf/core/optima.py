@@ -325,7 +325,7 @@ def best_for(cmdp, reward, utility):
     if result.status != 0:
         raise ValueError(f"threshold: {cmdp.threshold}: linear program failed: {result.message}")
     occupancy = np.maximum(result.x, 0).reshape(cmdp.states, cmdp.actions)
-    return policy_of(occupancy), max(0.0, -float(result.ineqlin.marginals[0]))
+    return proportional(occupancy), max(0.0, -float(result.ineqlin.marginals[0]))
 
 
 def flow(cmdp):
@@ -373,22 +373,22 @@ def _dual(cmdp, safest):
     return mixtures(cmdp, left[0], right[0], weight), multiplier
 
 
-def policy_of(occupancy):
-    """Policy of an occupancy measure.
+def proportional(weights):
+    """Distributions proportional to weights, such as the policy of an occupancy measure.
 
     Parameters
     ----------
-    occupancy : ndarray, float64, shape (..., S, A)
+    weights : ndarray, float64, shape (..., n)
         Non-negative.
 
     Returns
     -------
-    ndarray, float64, shape (..., S, A)
-        Uniform in states that are never visited.
+    ndarray, float64, shape (..., n)
+        Uniform where all weights are zero, as in states that are never visited.
     """
-    visits = occupancy.sum(-1, keepdims=True)
-    uniform = np.full_like(occupancy, 1 / occupancy.shape[-1])
-    return np.divide(occupancy, visits, out=uniform, where=visits > 0)
+    total = weights.sum(-1, keepdims=True)
+    uniform = np.full_like(weights, 1 / weights.shape[-1])
+    return np.divide(weights, total, out=uniform, where=total > 0)
 
 
 def mixtures(cmdp, first, second, weight):
@@ -408,7 +408,7 @@ def mixtures(cmdp, first, second, weight):
     ndarray, float64, shape (..., S, A)
     """
     occupancy = [cmdp.state_occupancy(policy)[:, None] * policy for policy in (first, second)]
-    return policy_of(weight * occupancy[0] + (1 - weight) * occupancy[1])
+    return proportional(weight * occupancy[0] + (1 - weight) * occupancy[1])
 
 
 def _optimum(cmdp, policy, multiplier, slack, method):

@@ -13,7 +13,7 @@ open, has no effect on it. Solved by Clarabel, an interior-point method.
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from pgpd_hf.core.optima import flow, policy_of
+from pgpd_hf.core.optima import flow, proportional
 
 
 def pessimistic(cmdp, reward, utility, pessimism, margin, reference):
@@ -143,4 +143,4 @@ def _solve(cmdp, objective, constraint, threshold):
     if status != "Solved":
         raise ValueError(f"pessimism: the cone program ended with {status}")
     occupancy = np.maximum(solution.x[:pairs], 0).reshape(cmdp.states, cmdp.actions)
-    return policy_of(occupancy), float(solution.z[cmdp.states + pairs])
+    return proportional(occupancy), float(solution.z[cmdp.states + pairs])

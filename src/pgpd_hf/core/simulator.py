@@ -44,7 +44,7 @@ def make_simulator(cmdp, setting):
     cmdp : CMDP
         The CMDP.
     setting : Setting
-        Supplies N, H, and how people vote and are understood.
+        Supplies M, N, H, both links, the share of random answers and the estimator.
 
     Returns
     -------

@@ -151,7 +151,7 @@ def flat(aggregate, share=0.02):
 
 
 def worse_without_limit(aggregate, radius):
-    """Whether the number of people has no limit where this makes estimates noisier.
+    """Whether ZPGPD-HF runs with M = infinity and Theorem 2's radius: its estimates are noisier.
 
     Parameters
     ----------

@@ -18,8 +18,8 @@ def rates_figure(means):
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.rates.mean_averages`: algorithm, step_rule, evaluators,
-        iterations, metric, mean, low and high.
+        Made by :func:`pgpd_hf.summaries.means` of :func:`pgpd_hf.analyses.rates.averages`:
+        algorithm, step_rule, evaluators, iterations, metric, mean, low and high.
 
     Returns
     -------

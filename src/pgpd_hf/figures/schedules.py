@@ -42,7 +42,7 @@ def differences_figure(compared, reference):
     Parameters
     ----------
     compared : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.summaries.compare`.
+        Made by :func:`pgpd_hf.summaries.compare`.
     reference : str
         The schedule that the others are compared with.
 

@@ -30,7 +30,7 @@ def slopes_figure(means, algorithm, limit, power):
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.summaries.means`, for one sweep over T.
+        Made by :func:`pgpd_hf.summaries.means`, for one sweep over T.
     algorithm, limit : str
         The algorithm, and the exact method that is its limit.
     power : float
@@ -65,7 +65,7 @@ def costs_figure(lines):
     Parameters
     ----------
     lines : dict of pandas.DataFrame
-        By label, rows of :func:`pgpd_hf.analyses.summaries.means` of one curve and metric.
+        By label, rows of :func:`pgpd_hf.summaries.means` of one curve and metric.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def excess_figure(means, scales):
     Parameters
     ----------
     means : pandas.DataFrame
-        Means of :func:`pgpd_hf.analyses.summaries.excess`.
+        Means of :func:`pgpd_hf.summaries.excess`.
     scales : dict of callable
         By label, functions of M; each is drawn through the middle point of the last curve.
 
@@ -155,7 +155,7 @@ def horizon_figure(means, predicted):
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.summaries.means`, for one sweep over H.
+        Made by :func:`pgpd_hf.summaries.means`, for one sweep over H.
     predicted : pandas.DataFrame
         By `horizon`: `misread`, `late_violation` and `late_gap`.
 
@@ -178,7 +178,7 @@ def sweep_figure(means, metric="priced_gap"):
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.summaries.means`.
+        Made by :func:`pgpd_hf.summaries.means`.
     metric : str
         A value of its column `metric`.
 
@@ -199,7 +199,7 @@ def sizes_figure(means):
     Parameters
     ----------
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.summaries.means`, for sweeps over sizes, as shares of the
+        Made by :func:`pgpd_hf.summaries.means`, for sweeps over sizes, as shares of the
         initial value.
 
     Returns
@@ -227,7 +227,7 @@ def draw_sweep(axes, means, metric, *, scale="log"):
     axes : matplotlib.axes.Axes
         Where to draw; its horizontal axis becomes logarithmic.
     means : pandas.DataFrame
-        Made by :func:`pgpd_hf.analyses.summaries.means`, for one sweep.
+        Made by :func:`pgpd_hf.summaries.means`, for one sweep.
     metric : str
         A value of its column `metric`.
     scale : {"log", "linear"}

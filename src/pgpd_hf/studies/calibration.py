@@ -27,7 +27,6 @@ from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.optima import require_cmdp, solve
 from pgpd_hf.runs import default_horizon, values_at
 from pgpd_hf.statistics import mean_interval
-from pgpd_hf.support.storage import read_json
 
 CHOSEN, TIED, DROPPED = STANDINGS = ("chosen", "tied", "dropped")
 CANDIDATES = {  # as in config/config.yaml
@@ -316,21 +315,6 @@ def chosen_steps(scores):
     """
     chosen = scores[scores["standing"] == CHOSEN].iloc[0]
     return {name: float(chosen[name]) for name in RACED if name in scores}
-
-
-def read_steps(path):
-    r"""Read what a calibration has chosen.
-
-    Parameters
-    ----------
-    path : path-like
-        JSON file of what :func:`chosen_steps` gives.
-
-    Returns
-    -------
-    dict
-    """
-    return read_json(path)
 
 
 def describe_race(scores):

@@ -248,6 +248,6 @@ def _setting(config, entry):
     """What all candidates have in common."""
     setting = {"horizon": config["horizon"], "link": config["link"], "pairs": 1}
     setting |= {"iterations": 1, "primal_step": 0.0, "dual_step": 0.0, "perturbation": None}
-    if not entry.design.startswith("its own"):
+    if entry.design != "its own":
         setting["design"] = entry.design
     return setting | entry.options.get("fixed", {})

@@ -61,11 +61,9 @@ def check(config, schema, changed=None):
                 f"calibration.candidates: no entry for the algorithm {name!r}, whose steps are "
                 "calibrated"
             )
-        if "calibrated" in steps and options.get("perturbation") == "calibrated":
-            if "perturbation" not in config["calibration"]["candidates"][name]:
-                raise ValueError(
-                    f"calibration.candidates.{name}: no perturbation, which is calibrated"
-                )
+        raced = "calibrated" in steps and options.get("perturbation") == "calibrated"
+        if raced and "perturbation" not in config["calibration"]["candidates"][name]:
+            raise ValueError(f"calibration.candidates.{name}: no perturbation, which is calibrated")
         _check_runs(config, name, cmdp)
     for name in config["certificates"]["iterations"]:
         with located(f"certificates.iterations.{name}"):
@@ -250,11 +248,12 @@ def environment(config):
         If it cannot be made; the message names the key.
     """
     options = config["environment"]
-    with located("environment.file" if environments.split(options)[0] == "file" else "environment"):
-        if is_random(options) and {"states", "actions"} <= set(options):  # before it is drawn
+    kind, _ = environments.split(options)
+    with located("environment.file" if kind == "file" else "environment"):
+        if kind == "random" and {"states", "actions"} <= set(options):  # before it is drawn
             require_size(options["states"], options["actions"], _MOST_TRANSITIONS)
-        own = environments.split(options)[0] not in ("file", "random")
-        cmdp = _made(json.dumps(options, sort_keys=True)) if own else environments.make(options)
+        slow = kind not in ("file", "random")
+        cmdp = _made(json.dumps(options, sort_keys=True)) if slow else environments.make(options)
         require_size(cmdp.states, cmdp.actions, _MOST_TRANSITIONS)
         return cmdp
 

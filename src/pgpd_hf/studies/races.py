@@ -131,8 +131,8 @@ def load_record(folder):
     Returns
     -------
     dict
-        By name: `about`, made by :func:`subject`; `seeds`; and lists of pairs of step sizes,
-        `chosen` and `tied`.
+        By name: `about`, made by :func:`subject`; `seeds`; `chosen`, a pair of step sizes; and
+        `tied`, a list of such pairs.
     """
     return read_yaml(Path(folder, RECORD))
 

@@ -173,9 +173,9 @@ def owners(configs, key, *arguments):
     Parameters
     ----------
     configs : dict
-        Made by :func:`configurations`.
+        Configurations by folder.
     key : callable
-        :func:`environment_key` or :func:`runs_key`.
+        From a configuration to what results depend on, such as :func:`environment_key`.
     *arguments
         Of the key, beside the configuration.
 

@@ -1,1 +1,1 @@
-"""Files, processes, clusters: what keeps promises about runs, and knows no science."""
+"""Everything around a run but its content: files, processes, clusters, provenance."""

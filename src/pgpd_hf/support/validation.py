@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
-from jsonschema import Draft202012Validator, validators
+from jsonschema import Draft4Validator, Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError, best_match
 
 from pgpd_hf.core.arguments import shown
@@ -17,19 +17,14 @@ def _is_finite(checker, value):
     return checker.is_type(value, "integer") or (isinstance(value, float) and math.isfinite(value))
 
 
-def _is_integer(checker, value):
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _matches(validator, pattern, value, schema):
     if isinstance(value, str) and ("\n" in value or not re.search(pattern, value)):
         yield ValidationError("")
 
 
-# JSON Schema lets 3.0 be an integer, YAML lets .nan be a number, and Python's $ lets a line end.
-_TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
-    {"number": _is_finite, "integer": _is_integer}
-)
+# Since draft 6, JSON Schema lets 3.0 be an integer; YAML lets .nan be a number, and Python's $ lets
+# a line end.
+_TYPES = Draft4Validator.TYPE_CHECKER.redefine("number", _is_finite)
 _Validator = validators.extend(Draft202012Validator, {"pattern": _matches}, type_checker=_TYPES)
 _WORDS = {
     "minimum": "at least {}",

@@ -22,6 +22,23 @@ class OutsideAssumptions(ValueError):
     """The setting violates an assumption of the statement; the message says which."""
 
 
+def require_slack(slack):
+    r"""Check Assumption 2 (line 247): some policy exceeds the threshold.
+
+    Parameters
+    ----------
+    slack : float
+        :math:`\xi`.
+
+    Raises
+    ------
+    OutsideAssumptions
+        Unless it is positive.
+    """
+    if not slack > 0:
+        raise OutsideAssumptions(f"slack: xi > 0 (Assumption 2, line 247) expected, got {slack}")
+
+
 @dataclass(frozen=True)
 class Constants:
     r"""Everything that the bounds depend on.
@@ -68,10 +85,7 @@ class Constants:
     perturbation: float
 
     def __post_init__(self):
-        if not self.slack > 0:
-            raise OutsideAssumptions(
-                f"slack: Assumption 2 (line 247) requires xi > 0, got {self.slack}"
-            )
+        require_slack(self.slack)
         if self.scale > 1:
             raise OutsideAssumptions(
                 f"scale: rewards and utilities in [0, 1] (line 103) expected, got {self.scale}"
@@ -239,10 +253,7 @@ def make_constants(cmdp, optimum, setting):
     >>> round(constants.feedback, 4)  # the paper's bound of the feedback's bias
     1.8339
     """
-    if not optimum.slack > 0:
-        raise OutsideAssumptions(
-            f"slack: Assumption 2 (line 247) requires xi > 0, got {optimum.slack}"
-        )
+    require_slack(optimum.slack)
     link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
     if not math.isfinite(link.inverse_lipschitz(bound)):
         raise OutsideAssumptions(

@@ -19,7 +19,7 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core import optima
 from pgpd_hf.core.evaluators import ESTIMATORS
 from pgpd_hf.theory import bounds, theorem_1, theorem_2
-from pgpd_hf.theory.constants import OutsideAssumptions, make_constants
+from pgpd_hf.theory.constants import make_constants, require_slack
 from pgpd_hf.theory.estimates import make_estimates
 from pgpd_hf.theory.problems import mean_error, run_averages
 
@@ -65,8 +65,8 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
     -------
     table : pandas.DataFrame
         Columns statement, estimator, evaluators (Int64), pairs, iterations, primal_step, dual_step,
-        gap, violation (the bounds), measured_gap, measured_gap_error, measured_violation,
-        measured_violation_error (half widths of 95 % intervals) and reason, for empty cells.
+        gap, violation (the bounds), reason (for empty cells), measured_gap, measured_gap_error,
+        measured_violation and measured_violation_error (errors are half widths of 95 % intervals).
     first : pandas.DataFrame
         Columns statement, estimator, evaluators, pairs, level, value, iterations and reason: the
         first T at which both bounds are at most the value; infinite if there is none up to 10^12.
@@ -76,8 +76,7 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
     OutsideAssumptions
         If there is no Slater slack.
     """
-    if not optimum.slack > 0:
-        raise OutsideAssumptions(f"slack: xi > 0 (line 247) expected, got {optimum.slack}")
+    require_slack(optimum.slack)
     levels = {"largest": min(largest_values(cmdp, optimum))} | {str(x): x for x in LEVELS}
     rows, firsts = [], []
     for statement, estimator, m, n in itertools.product(

@@ -17,7 +17,7 @@ from scipy import special
 from pgpd_hf import runs
 from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
 from pgpd_hf.core.evaluators import ESTIMATORS
-from pgpd_hf.theory.constants import OutsideAssumptions
+from pgpd_hf.theory.constants import OutsideAssumptions, require_slack
 from pgpd_hf.theory.estimates import make_estimates
 from pgpd_hf.theory.problems import mean_error
 from pgpd_hf.theory.theorem_1 import Bound, growth
@@ -99,7 +99,7 @@ class Watched(NPGPDHF):
 
 
 def watch(cmdp, optimum, setting, seed, purpose="run"):
-    """Make a run and keep what it shows, and what it hides.
+    """Make a run; return what it shows, and its gap and violation, which it does not show.
 
     Parameters
     ----------
@@ -239,8 +239,8 @@ def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
     Returns
     -------
     pandas.DataFrame
-        Columns estimator, evaluators (Int64), pairs, iterations, quantity ("gap" or "violation"),
-        primal_step, dual_step, measured, measured_error, bound, bound_error (means over runs, and
+        Columns estimator, evaluators (Int64), pairs, iterations, primal_step, dual_step, quantity
+        ("gap" or "violation"), measured, measured_error, bound, bound_error (means over runs, and
         half widths of their 95 % intervals), refuted (the interval of measured less bound is
         above zero), run_bound (the largest bound of one run, up to a probability of 0.05),
         run_exceeds (share of runs above theirs) and reason, for empty cells.
@@ -250,8 +250,7 @@ def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
     OutsideAssumptions
         If there is no Slater slack.
     """
-    if not optimum.slack > 0:
-        raise OutsideAssumptions(f"slack: xi > 0 (line 247) expected, got {optimum.slack}")
+    require_slack(optimum.slack)
     cap = 2 * cmdp.value_bound / optimum.slack
     rows = []
     for estimator, m, part in itertools.product(ESTIMATORS, evaluators, plan):

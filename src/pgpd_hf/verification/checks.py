@@ -27,7 +27,7 @@ CODE = ["Snakefile", "requirements.lock", "notebooks", "src", "workflow"]
 CODE += ["config/environments", "config/readings"]
 CODE += [f"config/{name}.yaml" for name in ("config", "claims", "steps")]
 CODE += [f"config/{name}.yaml" for name in ("pilot", "inference", "confirmation")]
-# Other bits have other digests, and a ratio may be that of two rounding errors.
+# Columns that are compared by their bits or not at all: digests, and ratios that may be rounding.
 _OF_BITS = ["sha256", "ratio"]
 
 

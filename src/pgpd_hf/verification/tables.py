@@ -18,6 +18,7 @@ from pgpd_hf.core.evaluators import evaluators_text
 
 _SEED = 0  # whose traces are in the reference as they are; of the others, digests
 _RUN = ["algorithm", "evaluators", "seed"]
+_RUNS = "runs/{algorithm}/M{evaluators}/*.parquet"
 _DRAWN = (
     "algorithm evaluators iteration optimality_gap constraint_violation "
     "optimality_gap_low optimality_gap_high constraint_violation_low constraint_violation_high "
@@ -72,7 +73,16 @@ class Table(NamedTuple):
         paths = sorted(results.glob(re.sub(r"{\w+}", "*", self.files)))
         if not paths:
             raise FileNotFoundError(self.files)
-        return as_text(_READERS.get(self.name, _join)(self, paths, results))
+        reader = _READERS.get(self.name, self._join)
+        return as_text(reader(paths))
+
+    def _join(self, paths):
+        """All files below each other, with the cells that only the names of files tell."""
+        frames = [read_file(path) for path in paths]
+        for path, frame in zip(paths, frames, strict=True):
+            for part in set(self.parts).difference(frame):
+                frame.insert(0, part, path.stem)
+        return pd.concat(frames, ignore_index=True)
 
     def rows(self, frame):
         """Keys of the rows of a data frame of this table, as pandas.MultiIndex."""
@@ -94,14 +104,9 @@ TABLES = [
         ("optimum", "optimum.json", "entry", "sample"),
         ("scores", "calibration/{algorithm}.csv", "algorithm primal_step dual_step", "sample"),
         ("steps", "calibration/{algorithm}.json", "algorithm entry", "sample"),
-        (
-            "traces",
-            "runs/{algorithm}/M{evaluators}/*.parquet",
-            "algorithm evaluators seed iteration",
-            "sample",
-        ),
+        ("traces", _RUNS, "algorithm evaluators seed iteration", "sample"),
         ("bounds", "bounds/{setting}.csv", "setting item part", "sample"),
-        ("runs", "runs/{algorithm}/M{evaluators}/*.parquet", "algorithm evaluators seed", "all"),
+        ("runs", _RUNS, "algorithm evaluators seed", "all"),
         ("curves", "aggregate.parquet", "algorithm evaluators iteration", "all"),
         ("digests", "{table}", "table part", "all"),
         ("rates", None, "algorithm step_rule evaluators metric", "all"),
@@ -212,48 +217,40 @@ def _flatten(tree, prefix=""):
     return [pair for key, value in entries for pair in _flatten(value, f"{name}{key}")]
 
 
-def _join(table, paths, results):
-    """All files below each other, with the cells that only the names of files tell."""
-    frames = [read_file(path) for path in paths]
-    for path, frame in zip(paths, frames, strict=True):
-        for part in set(table.parts).difference(frame):
-            frame.insert(0, part, path.stem)
-    return pd.concat(frames, ignore_index=True)
-
-
 def _join_runs(paths, keys=(*_RUN, "iteration")):
     """All runs in order. Blocks of other sizes may overlap: the same row twice counts once."""
     runs = pd.concat(map(read_file, paths), ignore_index=True).drop_duplicates()
     return runs.sort_values([*keys], ignore_index=True)
 
 
-def _traces(table, paths, results):
+def _traces(paths):
     return _join_runs(paths).query("seed == @_SEED")
 
 
-def _ends(table, paths, results):
+def _ends(paths):
     """Last row of every run, with the number of its rows and their digest."""
     runs = _join_runs(paths).groupby(_RUN, dropna=False)
     digests = [_digest(run) for _, run in runs]
     return runs.tail(1).assign(checkpoints=runs.size().to_numpy(), sha256=digests)
 
 
-def _curves(table, paths, results):
+def _curves(paths):
     """What the figure shows of the aggregate."""
     return read_file(paths[0])[_DRAWN]
 
 
-def _digests(table, paths, results):
+def _digests(paths):
     """Digests of tables that are too large for the reference, part by part."""
-    tables = {}
-    for path in results.glob("aggregate.parquet"):
-        tables[path] = "evaluators", read_file(path)
-    for path in sorted(results.glob("rates/*/")):
-        keys = ["step_rule", "iterations", *_RUN, "iteration"]
-        tables[path] = "iterations", _join_runs(path.glob("*.parquet"), keys)
+    results = paths[0].parent
+    keys = ["step_rule", "iterations", *_RUN, "iteration"]
+    tables = [(path, "evaluators", read_file(path)) for path in results.glob("aggregate.parquet")]
+    tables += [
+        (path, "iterations", _join_runs(path.glob("*.parquet"), keys))
+        for path in sorted(results.glob("rates/*/"))
+    ]
     rows = [
         (path.relative_to(results).as_posix(), f"{by} {cell}", len(part), _digest(part))
-        for path, (by, whole) in tables.items()
+        for path, by, whole in tables
         for cell, part in whole.groupby(as_text(whole)[by].to_numpy(), sort=False)
     ]
     return pd.DataFrame(rows, columns=["table", "part", "rows", "sha256"])

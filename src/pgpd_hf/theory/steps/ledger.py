@@ -38,7 +38,7 @@ class Ledger:
         left, right : array_like, float
             The step says that left is at most right.
         cases : int, optional
-            How many cases a share is of; by default each ratio is a case.
+            Number of cases behind a share; by default each ratio is a case.
         """
         if step not in self._steps:
             raise KeyError(f"step {step}: not declared")

@@ -29,7 +29,7 @@ def check(ledger, cases):
     ledger : Ledger
         Where ratios are kept.
     cases : int
-        Processes whose trajectories are enumerated; of the others there are five times as many.
+        Number of CMDPs whose trajectories are enumerated; other steps have five times as many.
     """
     ledger.declare(
         "exact",

@@ -30,8 +30,8 @@ def check(ledger, cases):
     ledger : Ledger
         Where ratios are kept.
     cases : int
-        A quarter of it are settings with 12 runs each; 25 times as many are the runs of which at
-        most the promised share may exceed a bound.
+        There are a quarter as many settings, with 12 runs each, and 25 times as many runs of one
+        setting, of which at most the promised share may exceed a bound.
     """
     ledger.declare("exact", {"3.2": "log <pi, e^u> <= min{osc^2/8, phi(osc u) Var_pi u}"})
     ledger.declare(

@@ -35,7 +35,7 @@ def small_cmdp(random, states=None, actions=None, discounts=(0.5, 0.8, 0.9), sca
     discounts : sequence of float
         Values to choose from.
     scale : str, optional
-        By default either of both.
+        "normalized" or "unit"; by default drawn, too.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def trajectories(cmdp, policy, first, horizon, action=None):
     Parameters
     ----------
     cmdp : CMDP
-        It has to be small: (|S||A|)^(H + 1) trajectories are enumerated.
+        Has to be small, since all (|S||A|)^(H + 1) trajectories are enumerated.
     policy : ndarray, float64, shape (S, A)
         What is followed.
     first : ndarray, float64, shape (S,)

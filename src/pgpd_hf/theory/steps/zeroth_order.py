@@ -35,7 +35,7 @@ def check(ledger, cases):
     ledger : Ledger
         Where ratios are kept.
     cases : int
-        Processes for each of the steps; those of runs are a tenth of it.
+        Number of CMDPs for each step; steps about runs have a tenth as many.
     """
     ledger.declare(
         "exact",
