@@ -53,10 +53,10 @@ infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tabl
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/confirmation.yaml
 	$(IN_VENV) python tools/record_inference.py results
 
-claims: .venv/kernels  ## judge the paper's statements under every reading (half an hour)
+claims: .venv/kernels  ## judge the paper's statements under every reading (45 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
 
-theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (12 minutes)
+theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (30 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake theory --cores $(CORES) $(USE_CONFIG)
 
 compare: .venv/kernels  ## compare methods per human answer (25 minutes)
@@ -90,7 +90,7 @@ smoke-all: .venv/kernels  ## likewise run every rule and every analysis
 	$(IN_VENV) snakemake all claims theory compare grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
-verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (two hours)
+verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (two to three hours)
 	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
 
 reference: .venv/kernels  ## run the default study, write reference/ and figures/; FULL=1 adds the long tables (an hour)
