@@ -169,7 +169,9 @@ def _drop(config, algorithm, folder):
     tables = [config[part]["iterations"] for part in ("rates", "certificates")]
     tables += [config[part]["algorithms"] for part in ("schedules", "grid")]
     for sweep in config["sweeps"].values():
-        tables += [sweep["algorithms"], *[sweep["seeds"]] * isinstance(sweep["seeds"], dict)]
+        tables.append(sweep["algorithms"])
+        if isinstance(sweep["seeds"], dict):
+            tables.append(sweep["seeds"])
     groups = config["claims"]["instances"]["groups"].values()
     tables += [group["algorithms"] for group in groups if "algorithms" in group]
     for table in tables:
