@@ -44,6 +44,8 @@ def accidents(cluster, tmp_path_factory):
         wait_until(lambda: not {"RUNNING", "COMPLETING"} & set(states(project)), 60, "all jobs")
         return project, workflow, moment, states(project)
 
+    # A suite in the background of a shell ignores SIGINT, and so would the workflow.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with ThreadPoolExecutor(3) as pool:
         results = pool.map(run, (cancel, interrupt, kill))
     return dict(zip(("cancel", "interrupt", "kill"), results, strict=True))
