@@ -378,6 +378,7 @@ def main(configfile):
         view=first,
         verdicts=[site.verdict(row) for _, row in experiment.iterrows()],
         summary=report.in_short(experiment),
+        seeds=experiment["units"].max(),
         words=describe(first.curves),
         notebooks=notebooks,
         article=article,

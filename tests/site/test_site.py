@@ -126,7 +126,8 @@ def test_pages_are_no_wider_than_the_window(visit, width):
 def test_first_page_has_the_verdicts_of_the_table(visit, verdicts):
     rows = report.of_experiment(verdicts[verdicts["reading"] == "default"])
     page = visit().open("index.html")
-    assert report.in_short(rows) in page.locator("main").inner_text()
+    told = f"{report.in_short(rows)}, judged on {rows['units'].max():.0f} seeds"
+    assert told in page.locator("main").inner_text()
     shown = page.locator("ul.verdicts > li")
     assert shown.count() == len(rows) == 14
     for i, (_, row) in enumerate(rows.iterrows()):
