@@ -58,11 +58,11 @@ def test_svg_has_its_width_and_no_date(stem):
 
 def test_numbers_beside_a_panel_are_those_of_the_reference(tmp_path):
     curves = storage.read_table(FOLDER.parent / "reference/curves.csv")
+    curves[[*panels.METRIC_LABELS]] *= 1 + 1e-14  # the last bits of another processor
     names = {f"{key}_{metric}" for key in curves["algorithm"] for metric in panels.METRIC_LABELS}
     assert {path.stem for path in FOLDER.glob("*.csv")} == names
     for key in curves["algorithm"].unique():
         for metric in panels.METRIC_LABELS:
-            curves[metric] *= 1 + 1e-14  # the last bits of another processor
             numbers = panels.panel_numbers(curves, key, metric)
             numbers.to_csv(tmp_path / "numbers.csv", index=False, lineterminator="\n")
             committed = FOLDER.joinpath(f"{key}_{metric}.csv").read_bytes()
