@@ -1,4 +1,4 @@
-"""Figures of bounds: how tight they are, statement by statement, and what they are over T."""
+"""Figures of bounds: how tight each statement is, and bounds over T beside measured values."""
 
 import itertools
 import re
@@ -155,7 +155,7 @@ def lengths_figure(table, largest=None):
 
 
 def seen_figure(table):
-    """Gap and violation of runs and what bounds them, over T: readings across, quantities down.
+    """Gap and violation of runs, and their bounds, over T: readings across, quantities down.
 
     Parameters
     ----------
