@@ -3,7 +3,7 @@ r"""First T at which the bounds of NPGPD-HF, printed and corrected, are not vacu
 A pair of bounds is vacuous unless both are below the largest gap and the largest violation of any
 policy. Each statement is taken at its own step sizes: the printed theorem's, and for the corrected
 ones those that make the larger of the two bounds smallest. Gap and violation are measured in runs
-with the same step sizes. For Step 3.10's bounds of one run and both versions of Theorem 2, at the
+with the same step sizes. For step 3.10's bounds of one run and both versions of Theorem 2, at the
 steps of their rates, only the first T is computed.
 """
 
@@ -172,7 +172,7 @@ def _printed_theorem_2(constants, iterations):
 
 
 def _theorem_2(cmdp, optimum, estimates, cap, iterations):
-    """Theorem 2 with the parameters that its rate has at the best of several lengths."""
+    """Theorem 2 with the rate's parameters of step 4.12, for the best of several lengths."""
     found = []
     for length in np.geomspace(1, 1e12, 25):
         radius, *steps = theorem_2.rate_setting(estimates, length, cap)

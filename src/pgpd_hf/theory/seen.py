@@ -199,7 +199,7 @@ def single_run(estimates, seen, error=0.05):
 
 
 def _observed(e, seen):
-    """Both bounds without their martingales."""
+    """Both bounds but for the terms that bound martingales."""
     stretch, mean = 1 / (1 - e.discount), float(seen.multipliers.mean())
     steps = math.log(e.actions) / seen.iterations + seen.normalizer
     gap = steps / seen.primal_step + seen.dual_step * seen.square / 2
@@ -271,7 +271,7 @@ def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
 
 
 def _pilot(cmdp, optimum, setting):
-    """Primal step times the root of T that minimizes the bound of a run of its own."""
+    """Primal step times the root of T that about minimizes the bound of a pilot run."""
     root = math.sqrt(setting.iterations)
     steps = {"primal_step": _PILOT / root, "dual_step": _DUAL / root}
     seen, _ = watch(cmdp, optimum, replace(setting, **steps), 0, purpose="pilot")
