@@ -148,7 +148,7 @@ def lengths_figure(table, largest=None):
         label = f"votes read {_READINGS[reading]}"
         handles.append(mpl.lines.Line2D([], [], color="0.3", linestyle=line, label=label))
     if largest is not None:
-        label = "vacuous from here on"
+        label = "vacuous above"
         handles.append(mpl.lines.Line2D([], [], color="0.3", linewidth=0.8, label=label))
     figure.legend(handles=handles, loc="outside upper center", ncols=4)
     return figure
