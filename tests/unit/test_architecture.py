@@ -17,7 +17,7 @@ FLOORS = [
     {"sweeps", "figures"},
     {"summaries", "verification"},
     {"analyses"},
-    {"study"},
+    {"jobs", "study"},
 ]
 HEIGHT = {name: height for height, floor in enumerate(FLOORS) for name in floor}
 REFERENCE = re.compile(r":(?:func|data|class|mod):`~?([^`]+)`")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import study
+from pgpd_hf import jobs, study
 from pgpd_hf.analyses import effects, judged_rates, schedules, slopes
 from pgpd_hf.analyses.instances import calibrations
 from pgpd_hf.studies import races, readings
@@ -73,7 +73,7 @@ def test_tables_of_verdicts_differ_in_n_alone(name):
     config = STUDIES[name]
     loaded = study.load_readings(config, ROOT)
     configs = readings.configurations(config, loaded) | calibrations(config)
-    trials = study.trials(configs, study.judged(config, loaded))
+    trials = jobs.trials(configs, jobs.judged(config, loaded))
     assert list(trials) == {"pilot": [1, 10], "inference": [1, 2, 3, 5, 10, 20]}[name]
     for pairs, folders in trials.items():
         assert [folder.startswith("instances/") for folder in folders] == [False, True]

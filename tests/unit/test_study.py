@@ -1,4 +1,4 @@
-"""A study as it is run: what is dropped or left out, what is refused, and what fills jobs."""
+"""A study as it is run: what is dropped or left out, and what is refused."""
 
 import copy
 import sys
@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import environments, random_cmdp, resources, run, study
-from pgpd_hf.cases import Case, run_cases
+from pgpd_hf import environments, random_cmdp, study
 from pgpd_hf.studies import configuration, readings
 
 ROOT = Path(__file__).parents[2]
@@ -249,153 +248,6 @@ def test_file_takes_the_place_of_another_kind(tmp_path, monkeypatch):
     config, _ = admitted(own)
     assert configuration.bound_problem(config, "paper")[0].states == 2
     assert configuration.bound_problem(config, "other")[0].states == 4
-
-
-# Work and jobs.
-
-
-def test_work_of_the_figure_has_an_item_per_seed_with_a_case_per_number_of_evaluators():
-    items = study.work(CONFIG, "npgpd_hf", [16, None])
-    assert [seed for seed, _ in items] == list(range(20))
-    for seed, cases in items:
-        assert cases == [
-            Case("npgpd_hf", configuration.run_setting(CONFIG, "npgpd_hf", number), (seed,))
-            for number in (16, None)
-        ]
-
-
-def test_cases_of_the_figure_are_runs_of_the_default_streams():
-    steps = {"iterations": 30, "primal_step": 0.3, "dual_step": 0.1}
-    config = changed({"algorithms": {"npgpd_hf": steps}, "seeds": 3})
-    (cases,) = study.fill_jobs(config, study.work(config, "npgpd_hf", [64])).values()
-    found = run_cases(cases, random_cmdp(), None)
-    assert found.equals(run(random_cmdp(), "npgpd_hf", seeds=range(3), evaluators=64, **steps))
-
-
-@pytest.mark.parametrize("minutes", [0.1, 1, 10, 60])
-def test_jobs_last_as_long_as_they_shall(minutes):
-    config = changed({"seeds": 2000, "block": None, "job_minutes": minutes})
-    for evaluators in ([64], [16, 64, 256]):
-        jobs = study.fill_jobs(config, study.work(config, "zpgpd_hf", evaluators))
-        count = len(next(iter(jobs.values()))) // len(evaluators)
-        settings = [configuration.run_setting(config, "zpgpd_hf", m) for m in evaluators]
-        once = sum(resources.run_seconds("zpgpd_hf", setting, 10, 4) for setting in settings)
-        if len(jobs) > 1:
-            assert count * once <= 60 * minutes * (1 + 1e-9)
-            assert (count + 1) * once > 60 * minutes
-        else:
-            assert 2000 * once <= 60 * minutes
-
-
-def test_a_job_has_no_more_seeds_than_a_block():
-    def first(**changes):
-        config = changed(changes)
-        return next(iter(study.fill_jobs(config, study.work(config, "zpgpd_hf", [16]))))
-
-    assert first(block=3) == "0000-0002"
-    assert first(block=3, job_minutes=0.001) == "0000-0000"
-
-
-@pytest.mark.parametrize("seeds", [21, 40, 47, 1000])
-@pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
-def test_more_seeds_of_the_default_study_only_add_files(seeds, algorithm):
-    before, after = (
-        list(study.fill_jobs(config, study.work(config, algorithm, [64])))
-        for config in (CONFIG, changed({"seeds": seeds}))
-    )
-    assert before == after[: len(before)]
-    ends = [block.split("-") for block in after[len(before) :]]
-    added = [seed for first, last in ends for seed in range(int(first), int(last) + 1)]
-    assert added == list(range(20, seeds))
-
-
-def plans(config):
-    """Work of all analyses, by analysis and part."""
-    return {
-        (name, part): items
-        for name, analysis in study.analyses.find().items()
-        for part, items in analysis.plan(config).items()
-    }
-
-
-@pytest.mark.parametrize("minutes", [0.1, 0.5, 10])
-def test_jobs_of_analyses_hold_all_of_the_work_and_are_not_too_long(minutes):
-    config = changed({"job_minutes": minutes})
-    for place, items in plans(config).items():
-        jobs = study.fill_jobs(config, items)
-        assert [case for cases in jobs.values() for case in cases] == [
-            case for _, cases in items for case in cases
-        ]
-        longest = max(resources.seconds(cases, (10, 4)) for _, cases in items)
-        for cases in jobs.values():
-            most = max(60 * minutes, longest) * (1 + 1e-9)
-            assert resources.seconds(cases, (10, 4)) <= most, place
-
-
-def as_made(options):
-    """An environment as races name it."""
-    name, arguments = environments.split(options)
-    return {"name": name, **arguments}
-
-
-def test_race_scores_all_reported_numbers_of_evaluators():
-    assert study.race(CONFIG, "npgpd_hf") == {
-        "environments": [as_made(CONFIG["environment"])],
-        "algorithm": "npgpd_hf",
-        "setting": {"iterations": 1000, "pairs": 1, "horizon": 80, "link": "logistic"},
-        "evaluators": [16, 64, 256],
-        "candidates": CONFIG["calibration"]["candidates"]["npgpd_hf"],
-        "seeds": CONFIG["calibration"]["seeds"],
-    }
-
-
-def test_longer_races_ask_for_more_time():
-    seconds = study.race_seconds(CONFIG, "npgpd_hf")
-    once = sum(
-        resources.run_seconds(
-            "npgpd_hf", configuration.run_setting(CONFIG, "npgpd_hf", number), 10, 4
-        )
-        for number in CONFIG["evaluators"]
-    )
-    assert seconds >= 9 * 8 * once  # the first round of nine pairs
-    for longer in ({"seeds": 256}, {"candidates": {"npgpd_hf": {"primal_step": [1, 2, 3, 4]}}}):
-        assert study.race_seconds(changed({"calibration": longer}), "npgpd_hf") > seconds
-
-
-def test_certified_runs_have_their_own_length():
-    cases = study.certified_cases(CONFIG, "zpgpd_hf")
-    assert [case.setting["evaluators"] for case in cases] == CONFIG["evaluators"]
-    assert {(case.setting["iterations"], case.seeds) for case in cases} == {(10000, (0, 1, 2, 3))}
-
-
-def test_certificates_ask_for_more_the_more_iterates_there_are():
-    longer = changed({"certificates": {"iterations": {"zpgpd_hf": 10**6}}})
-    for ask in (study.certificate_seconds, study.certificate_megabytes):
-        assert ask(longer, "zpgpd_hf") > 10 * ask(CONFIG, "zpgpd_hf")
-    # Six tables of 40 numbers for each iterate, each of them twice.
-    assert study.certificate_megabytes(longer, "zpgpd_hf") > 1e6 * 40 * 96 / 1e6
-
-
-def test_joining_many_runs_takes_memory():
-    asked = study.table_megabytes(changed({"seeds": 10000}))
-    assert asked > 3 * study.table_megabytes(CONFIG)
-    numbers = {"claims": {"instances": {"groups": {"binding": {"numbers": list(range(1500))}}}}}
-    assert study.table_megabytes(changed(numbers)) > 3 * study.table_megabytes(CONFIG)
-
-
-def test_everything_that_is_judged_has_a_title():
-    config = changed({"claims": {"readings": ["ten-pairs"]}})
-    config["claims"]["instances"]["groups"] = {
-        "binding": {"numbers": [1]},
-        "small": {"numbers": [2]},
-        "slack": {"numbers": [3], "title": "slack constraint"},
-    }
-    assert study.judged(config, study.load_readings(config, ROOT)) == {
-        "full/": "default",
-        "readings/ten-pairs/": "N = 10",
-        "instances/binding/": "binding",
-        "instances/slack/": "slack constraint",
-    }
 
 
 # Statements of one's own.

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from pgpd_hf import analyses, study
+from pgpd_hf import analyses, jobs, study
 from pgpd_hf.analyses import instances
 from pgpd_hf.claims.report import CONFIRMATION
 from pgpd_hf.studies import races, readings
@@ -95,10 +95,10 @@ CALIBRATION_OWNERS = {
 }
 ANALYSES = analyses.find()
 PLANS = {
-    name: {part: study.fill_jobs(config, items) for part, items in analysis.plan(config).items()}
+    name: {part: jobs.fill_jobs(config, items) for part, items in analysis.plan(config).items()}
     for name, analysis in ANALYSES.items()
 }
-JUDGED = study.judged(config, READINGS)  # titles of what has a table of verdicts, by folder
+JUDGED = jobs.judged(config, READINGS)  # titles of what has a table of verdicts, by folder
 # Folders with verdicts, by N. A study that infers has two for each: of seeds and of instances.
-TRIALS = study.trials(CALIBRATED, JUDGED)
-ROWS = study.table_megabytes(config)
+TRIALS = jobs.trials(CALIBRATED, JUDGED)
+ROWS = jobs.table_megabytes(config)

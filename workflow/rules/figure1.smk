@@ -39,12 +39,12 @@ rule calibrate:
         f"{RESULTS}/benchmarks/calibrate/{{folder}}{{algorithm}}.tsv"
     resources:
         runtime=runtime(
-            lambda wildcards: study.race_seconds(CALIBRATED[wildcards.folder], wildcards.algorithm)
+            lambda wildcards: jobs.race_seconds(CALIBRATED[wildcards.folder], wildcards.algorithm)
         ),
         mem_mb=memory(lambda wildcards: configuration.size(CALIBRATED[wildcards.folder])),
     params:
         recorded=race_on_record,
-        race=lambda wildcards: study.race(CALIBRATED[wildcards.folder], wildcards.algorithm),
+        race=lambda wildcards: jobs.race(CALIBRATED[wildcards.folder], wildcards.algorithm),
         archive=lambda wildcards: archive_digest(CALIBRATED[wildcards.folder]["environment"]),
     message:
         "{wildcards.folder}{wildcards.algorithm}: step sizes, by a race or from the one on record"

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from pgpd_hf import resources, study
+from pgpd_hf import jobs, resources
 from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.studies import configuration, races
 
@@ -24,16 +24,16 @@ def figure_jobs(folder, algorithm, evaluators):
     """Cases of Figure 1 by block of seeds, for the values of M that one job runs."""
     settings = CONFIGS[folder]
     numbers = evaluator_groups(folder)[evaluators]
-    return study.fill_jobs(settings, study.work(settings, algorithm, numbers))
+    return jobs.fill_jobs(settings, jobs.work(settings, algorithm, numbers))
 
 
 def cases_of(wildcards):
     """Cases of a job, of Figure 1 or of an analysis."""
     if "analysis" in wildcards.keys():
-        jobs = PLANS[wildcards.analysis][wildcards.part]
+        blocks = PLANS[wildcards.analysis][wildcards.part]
     else:
-        jobs = figure_jobs(wildcards.reading, wildcards.algorithm, wildcards.evaluators)
-    return jobs[f"{wildcards.first}-{wildcards.last}"]
+        blocks = figure_jobs(wildcards.reading, wildcards.algorithm, wildcards.evaluators)
+    return blocks[f"{wildcards.first}-{wildcards.last}"]
 
 
 def algorithm_of(wildcards):

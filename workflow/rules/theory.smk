@@ -47,7 +47,7 @@ rule lengths:
     benchmark:
         f"{RESULTS}/benchmarks/lengths.tsv"
     resources:
-        runtime=runtime(study.bound_seconds(config, "lengths")),
+        runtime=runtime(jobs.bound_seconds(config, "lengths")),
         mem_mb=memory(),
     params:
         setting={key: config[key] for key in ("link", "horizon", "evaluators")},
@@ -69,7 +69,7 @@ rule seen:
     benchmark:
         f"{RESULTS}/benchmarks/seen.tsv"
     resources:
-        runtime=runtime(study.bound_seconds(config, "seen")),
+        runtime=runtime(jobs.bound_seconds(config, "seen")),
         mem_mb=memory(),
     params:
         setting={key: config[key] for key in ("link", "horizon", "evaluators")},
@@ -143,7 +143,7 @@ rule certify:
     input:
         code=lambda wildcards: code("certificates.py", algorithm_file(wildcards.algorithm)),
         environment=f"{RESULTS}/environment.npz",
-        steps=lambda wildcards: steps_of(study.certified_cases(config, wildcards.algorithm), ""),
+        steps=lambda wildcards: steps_of(jobs.certified_cases(config, wildcards.algorithm), ""),
     output:
         f"{RESULTS}/certificates/{{algorithm}}.csv",
     log:
@@ -151,13 +151,13 @@ rule certify:
     benchmark:
         f"{RESULTS}/benchmarks/certificates/{{algorithm}}.tsv"
     resources:
-        runtime=runtime(lambda wildcards: study.certificate_seconds(config, wildcards.algorithm)),
+        runtime=runtime(lambda wildcards: jobs.certificate_seconds(config, wildcards.algorithm)),
         mem_mb=memory(
-            more=lambda wildcards: study.certificate_megabytes(config, wildcards.algorithm)
+            more=lambda wildcards: jobs.certificate_megabytes(config, wildcards.algorithm)
         ),
     params:
         cases=lambda wildcards: [
-            vars(case) for case in study.certified_cases(config, wildcards.algorithm)
+            vars(case) for case in jobs.certified_cases(config, wildcards.algorithm)
         ],
         draws=config["certificates"]["draws"],
     message:
