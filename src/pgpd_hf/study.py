@@ -142,6 +142,7 @@ def settle(config, folder, own, defaults):
     dropped = [name for name, options in config["algorithms"].items() if not options]
     lines = [_drop(config, name, folder) for name in dropped]
     lines += _leave_out(config, folder, own, defaults)
+    lines += _leave_out_people(config, own)
     lines += _fit(config, own, defaults)
     lines += _leave_out_impossible(config, folder, own, defaults)
     record = races.load_record(folder)
@@ -177,6 +178,11 @@ def _drop(config, algorithm, folder):
     for table in tables:
         for name in [name for name in table if sweeps.studied(name) == algorithm]:
             del table[name]
+    if config["algorithms"]:  # without any, that is what is refused
+        idle = [name for name, sweep in config["sweeps"].items() if not sweep["algorithms"]]
+        _remove(config, "sweeps", idle)
+    if "npgpd_hf" not in config["certificates"]["iterations"]:
+        config["certificates"]["iterations"] = {}  # the page explains the parts by its runs
     compared = config["comparison"]["methods"].items()
     _drop_methods(config, [name for name, it in compared if it["algorithm"] == algorithm])
     idle = [name for name, it in load_readings(config, folder).items() if readings.is_idle(it)]
@@ -263,6 +269,20 @@ def _leave_out_corollary(config, own):
         return []
     _remove(config, "sweeps", names)
     return [f"left out: sweeps: {', '.join(names)} (no corollary of Theorem 1 at discount 0)"]
+
+
+def _leave_out_people(config, own):
+    """Remove people who would vote by another link than assumed, where that is the study's."""
+    people = config["comparison"]["misspecification"]["people"]
+    names = [
+        name
+        for name, options in people.items()
+        if options.get("true_link") == config["link"]
+        and not _says(own, ("comparison", "misspecification", "people", name))
+    ]
+    key = "comparison.misspecification.people"
+    _remove(config, key, names)
+    return [f"left out: {key}: {', '.join(names)} (link: {config['link']})"] if names else []
 
 
 def _fit(config, own, defaults):
@@ -384,7 +404,7 @@ def _leave_out_radius(config, own, algorithm, cmdp):
 
 def _leave_out_impossible(config, folder, own, defaults):
     """Remove readings that the study has not chosen itself and that cannot be run."""
-    what = ("environment", "evaluators", "link", "horizon")
+    what = ("environment", "evaluators", "link", "horizon", "algorithms", "calibration")
     if _says(own, ("claims", "readings")) or all(config[key] == defaults[key] for key in what):
         return []
     refused = {}

@@ -83,6 +83,14 @@ def test_titles_hold_names_and_values(corridor):
     assert titles[1].startswith("uniform: ")
 
 
+def test_policy_that_just_meets_a_threshold_of_four_digits_does_not_look_unsafe(corridor):
+    policy = np.array([[0.28, 0.72], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
+    value = corridor.evaluate(policy)[1]
+    assert round(value, 3) < round(value, 4) == 0.6443
+    (axes,) = pgpd_hf.plot_policy(replace(corridor, threshold=0.6443), policy).axes
+    assert axes.get_title(loc="left").endswith("$V_g$ = 0.6443 (b = 0.6443)")
+
+
 def test_strip_shows_probabilities_and_visits():
     cmdp = pgpd_hf.random_cmdp(6, 3)
     policy = np.random.default_rng(0).dirichlet(np.ones(3), 6)

@@ -90,20 +90,24 @@ def test_dropped_algorithm_goes_with_all_that_is_about_it(name):
     left = {at[0] for at in mentions(config, name)}
     assert left == {"calibration"}  # candidates, which nothing asks for
     other = ({"npgpd_hf", "zpgpd_hf"} - {name}).pop()
-    for part in ("rates", "certificates"):
-        assert list(config[part]["iterations"]) == [other]
+    assert list(config["rates"]["iterations"]) == [other]
+    certified = ["npgpd_hf"] if name == "zpgpd_hf" else []  # the page is about its runs
+    assert list(config["certificates"]["iterations"]) == certified
     for part in ("schedules", "grid"):
         assert list(config[part]["algorithms"]) == [other]
 
 
-def test_study_of_one_algorithm_is_admitted_and_planned():
-    config, lines = admitted({"algorithms": {"zpgpd_hf": None}})
+@pytest.mark.parametrize("dropped", ["npgpd_hf", "zpgpd_hf"])
+def test_study_of_one_algorithm_is_admitted_and_planned(dropped):
+    config, lines = admitted({"algorithms": {dropped: None}})
     assert len(lines) == 1
+    limit = {"npgpd_hf": "npg_pd", "zpgpd_hf": "pg_pd"}[dropped]
+    idle = {"ties"} if dropped == "npgpd_hf" else set()  # ZPGPD-HF's race had none
     for name, analysis in study.analyses.find().items():
         parts = analysis.plan(config)
-        assert parts, name
-        assert not any("zpgpd_hf" in part or "pg_pd" == part for part in parts)
-    assert admitted({"algorithms": {"zpgpd_hf": None}}) == (config, lines)
+        assert bool(parts) == (name not in idle), name
+        assert not [part for part in parts if {dropped, limit} & {*part.split("/")}]
+    assert admitted({"algorithms": {dropped: None}}) == (config, lines)
 
 
 def test_readings_that_are_about_a_dropped_algorithm_alone_go_with_it():
@@ -154,6 +158,31 @@ def test_readings_without_bias_are_left_out_where_they_would_be_biased_unless_ch
         ValueError, match=r"^reading 'unbiased-votes': algorithms.*: estimator: plug"
     ):
         admitted(own | {"claims": {"readings": ["unbiased-votes"]}})
+
+
+def test_reading_that_a_radius_which_races_rules_out_is_left_out_unless_chosen():
+    own = {
+        "algorithms": {"zpgpd_hf": {"perturbation": "calibrated"}},
+        "calibration": {"candidates": {"zpgpd_hf": {"perturbation": [0.3, 1]}}},
+    }
+    config, lines = admitted(own)
+    left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
+    assert left == {"theorem-steps"}
+    reason = "algorithms.zpgpd_hf: perturbation is calibrated with the steps, or not at all"
+    assert f"left out: claims.readings: theorem-steps ({reason})" in lines
+    with pytest.raises(ValueError, match=f"^reading 'theorem-steps': {reason}$"):
+        admitted(own | {"claims": {"readings": ["theorem-steps"]}})
+
+
+@pytest.mark.parametrize(("link", "name"), [("probit", "probit link"), ("cauchy", "Cauchy link")])
+def test_people_who_vote_as_the_study_assumes_are_left_out_unless_chosen(link, name):
+    config, lines = admitted({"link": link})
+    assert f"left out: comparison.misspecification.people: {name} (link: {link})" in lines
+    people = CONFIG["comparison"]["misspecification"]["people"]
+    assert set(people) - set(config["comparison"]["misspecification"]["people"]) == {name}
+    chosen = {"misspecification": {"people": {name: {"true_link": link}}}}
+    with pytest.raises(ValueError, match=rf"people\.{name}\.true_link: {link} is what all methods"):
+        admitted({"link": link, "comparison": chosen})
 
 
 def test_readings_of_a_whole_study_are_as_in_their_files():

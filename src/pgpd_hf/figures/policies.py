@@ -71,7 +71,9 @@ def plot_policy(cmdp, policy):
 
 def _title(cmdp, name, policy):
     v_r, v_g = cmdp.evaluate(policy)
-    values = f"$V_r$ = {v_r:.3f}, $V_g$ = {v_g:.3f} (b = {cmdp.threshold:.4g})"
+    b = f"{cmdp.threshold:.4g}"
+    digits = max(3, len(b.partition(".")[2]))  # a policy with V_g = b shall not look unsafe
+    values = f"$V_r$ = {v_r:.3f}, $V_g$ = {v_g:.{digits}f} (b = {b})"
     return f"{name}: {values}" if name else values
 
 
@@ -175,7 +177,7 @@ def _strips(cmdp, policies, visits):
         title = _title(cmdp, name, policy)
         bars.set_title(title.replace(": ", "\n", 1) if across > 1 else title)
         bars.set_ylabel("visits")
-        bars.tick_params(length=0)
+        bars.tick_params(which="both", length=0)
         image = strip.imshow(policy.T, vmin=0, vmax=1, cmap=_VISITS, aspect="auto")
         strip.set(ylabel="action", yticks=np.arange(cmdp.actions))
         strip.set_yticks(np.arange(cmdp.actions + 1) - 0.5, minor=True)
