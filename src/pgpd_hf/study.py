@@ -28,6 +28,7 @@ from pgpd_hf.cases import Case, blocks
 from pgpd_hf.core.arguments import shown
 from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.core.links import get_link
+from pgpd_hf.core.sampling import absorbing_states
 from pgpd_hf.runs import CUT_OFF, default_horizon
 from pgpd_hf.studies import configuration, races, readings
 from pgpd_hf.support import validation
@@ -300,6 +301,11 @@ def _fit(config, own, defaults):
             f"horizon: {fit} instead of {usual}, so that at most {CUT_OFF:g} of the largest value "
             f"comes after the end of a trajectory (discount {cmdp.discount:g})"
         )
+    if ends := int(absorbing_states(cmdp).sum()):
+        lines.append(
+            f"trajectories: end in {ends} absorbing state{'s' * (ends > 1)}; what would follow is "
+            "added in closed form"
+        )
     for name in config["algorithms"]:
         lines += _fit_radius(config, own, defaults, name, cmdp)
     if not single:
@@ -345,6 +351,7 @@ def _fit_radius(config, own, defaults, algorithm, cmdp):
         numbers.pop(None, None)
     listed, usable = theorem(numbers)
     familiar = not single and cmdp.discount == defaults["environment"]["discount"]
+    familiar &= None not in config["evaluators"]
     if options["perturbation"] == "calibrated":
         said = f"races with the steps; Theorem 2's would be {listed}"
     elif options["primal_step"] == "calibrated" and (single or not usable):

@@ -77,6 +77,28 @@ def test_radius_that_races_is_said_beside_the_theorems(discount):
     assert ("M = inf" in line) == (discount > 0)  # Theorem 2's radius is zero there
 
 
+def test_unlimited_people_are_explained_before_the_run():
+    """The example of the README."""
+    own = {"evaluators": [8, 32, None], "environment": {"instance": 7}}
+    (line,) = settled(own)[1]
+    assert line.startswith("algorithms.zpgpd_hf.perturbation: Theorem 2's, 1.92 (M = 8), ")
+    assert line.endswith("noise grows like 1/mu, so that M = inf may do worse than few people")
+
+
+@pytest.mark.parametrize(("name", "count"), [("FrozenLake-v1", 5), ("CliffWalking-v1", 1)])
+def test_every_default_of_an_environment_is_said_in_a_line(name, count):
+    cost = {"FrozenLake-v1": "holes", "CliffWalking-v1": "edge"}[name]
+    options = {"gymnasium": name, "cost": cost, "at_most": 3, "discount": 0.95}
+    _, lines = admitted({"environment": options})
+    end = f"{count} absorbing state{'s' * (count > 1)}"
+    assert f"trajectories: end in {end}; what would follow is added in closed form" in lines
+    begins = ["left out, because", "scale: values lie in [0, 1]", "horizon: 166 instead of 80"]
+    begins += ["trajectories: ", "algorithms.zpgpd_hf.perturbation: races with the steps, among"]
+    begins += ["iterations: 1000 (npgpd_hf), 50000 (zpgpd_hf); ", "left out: claims.readings: "]
+    begins += [f"the step sizes of {it} race anew" for it in ("npgpd_hf", "zpgpd_hf")]
+    assert [line[: len(begin)] for line, begin in zip(lines, begins, strict=True)] == begins
+
+
 # An algorithm is dropped.
 
 
