@@ -61,7 +61,7 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
     axes.xaxis.set_major_formatter("{x:,.0f}")
     if (algorithm, metric) in (still := flat(table)):
         said = f"means leave their start\nby at most {still[algorithm, metric]:.2g}"
-        axes.text(0.04, 0.5, said, transform=axes.transAxes, va="center", color="0.3")
+        axes.text(0.04, 0.2, said, transform=axes.transAxes, va="center", color="0.3")
 
 
 def panel(aggregate, algorithm, metric, scale="linear"):
