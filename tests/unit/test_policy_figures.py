@@ -100,6 +100,25 @@ def test_strip_shows_probabilities_and_visits():
     np.testing.assert_allclose(heights, 0.1 * cmdp.state_occupancy(policy))
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("states", [2, 3, 20])
+def test_titles_of_strips_do_not_meet_and_states_have_numbers(states, count):
+    cmdp = pgpd_hf.random_cmdp(states, 3)
+    named = {f"{k}": np.full((states, 3), 1 / 3) for k in range(count)}
+    figure = pgpd_hf.plot_policy(cmdp, named)
+    figure.canvas.draw()
+    titles = [axes for axes in figure.axes if axes.get_title("left")]
+    boxes = [axes._left_title.get_window_extent() for axes in titles]
+    for k, one in enumerate(boxes):
+        assert one.x1 < figure.bbox.x1
+        assert not any(one.overlaps(other) for other in boxes[k + 1 :])
+    strips = [axes for axes in figure.axes if axes.images and axes.get_visible()]
+    lowest = strips[-2:] if count > 1 else strips
+    for axes in lowest:
+        assert axes.get_xlabel() == "state"
+        assert axes.xaxis.get_tick_params()["labelbottom"]
+
+
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
