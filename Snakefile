@@ -18,6 +18,8 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/jobs.smk"
+include: "workflow/rules/files.smk"
 
 
 wildcard_constraints:

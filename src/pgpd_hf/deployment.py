@@ -38,12 +38,12 @@ _GRID = 4001  # points of the curve whose convex hull is taken
 
 
 class Certificate(NamedTuple):
-    """A lower bound on a policy's utility value, and where it loses.
+    """A lower confidence bound of a policy's utility value, and the parts of its slack.
 
     Attributes
     ----------
     lower : float
-        With at least the probability `level`, the utility value is not below this.
+        Lower bound of the utility value; it holds with a probability of at least `level`.
     safe : bool
         Whether `lower` reaches the threshold b.
     level : float
@@ -53,9 +53,10 @@ class Certificate(NamedTuple):
     share : float
         Lower bound of the probability of a vote in favour.
     curvature : float
-        By how much the bound is lower than the inverse link of `share` would have it.
+        Units of value by which the bound is below the inverse link at `share`, because the mean
+        of a nonlinear link is not the link of the mean.
     truncation : float
-        The most that trajectories of H + 1 steps leave out of the utility value.
+        Upper bound of the discounted utility after step H, which trajectories leave out.
     """
 
     lower: float

@@ -216,11 +216,11 @@ def run(
     _check(algorithms[0], initial_policy)
 
     def trace(seed):
-        return _trace(algorithms, optimum, seed, initial_policy, grid, purpose)
+        return _trace(algorithms, seed, initial_policy, grid, purpose)
 
     with ThreadPoolExecutor(threads) as pool:
         traces, last = zip(*pool.map(trace, seeds), strict=True)
-    table = pd.concat(traces, ignore_index=True)
+    table = _table(algorithms, optimum, seeds, grid, traces)
     return (table, np.stack(last)) if return_policies else table
 
 
@@ -423,8 +423,11 @@ def _check(algorithm, initial_policy):
     require_explicit_state(algorithm, words, normals, initial_policy)
 
 
-def _trace(algorithms, optimum, seed, initial_policy, grid, purpose):
-    """Rows of one seed's run through all phases."""
+def _trace(algorithms, seed, initial_policy, grid, purpose):
+    """Numbers of one seed's run through all phases, (5, checkpoints), and its last policy.
+
+    The rows are V_r, V_g, the multiplier, and the running means of both values.
+    """
     total = np.zeros(2)
     rows = []
     first, state = 0, None  # number of the next iterate, and the state after the last phase
@@ -446,24 +449,30 @@ def _trace(algorithms, optimum, seed, initial_policy, grid, purpose):
             total = sums[:, -1]
             chosen = grid[(grid >= first) & (grid < first + len(policies))]
             at = chosen - first
-            rows.append((values[:, at], multipliers[at], sums[:, at] / (chosen + 1)))
+            means = sums[:, at] / (chosen + 1)
+            rows.append(np.vstack([values[:, at], multipliers[at], means]))
             first += len(policies)
-    values, multipliers, means = (np.concatenate(part, axis=-1) for part in zip(*rows, strict=True))
+    return np.concatenate(rows, axis=1), policies[-1]
+
+
+def _table(algorithms, optimum, seeds, grid, traces):
+    """Make one table of the runs of all seeds; a table for each takes a millisecond."""
+    v_r, v_g, multiplier, mean_v_r, mean_v_g = np.concatenate(traces, axis=1)
     threshold = algorithms[0].cmdp.threshold
-    trace = {
+    columns = {
         "algorithm": algorithms[0].name,
-        "seed": seed,
-        "iteration": grid,
-        "reward_value": values[0],
-        "utility_value": values[1],
-        "multiplier": multipliers,
-        "optimality_gap": optimum.reward_value - values[0],
-        "constraint_violation": threshold - values[1],
-        "mean_optimality_gap": optimum.reward_value - means[0],
-        "mean_constraint_violation": threshold - means[1],
-        **_costs(algorithms, grid),
+        "seed": np.repeat(seeds, len(grid)),
+        "iteration": np.tile(grid, len(seeds)),
+        "reward_value": v_r,
+        "utility_value": v_g,
+        "multiplier": multiplier,
+        "optimality_gap": optimum.reward_value - v_r,
+        "constraint_violation": threshold - v_g,
+        "mean_optimality_gap": optimum.reward_value - mean_v_r,
+        "mean_constraint_violation": threshold - mean_v_g,
+        **_costs(algorithms, np.tile(grid, len(seeds))),
     }
-    return pd.DataFrame(trace, columns=list(COLUMNS)), policies[-1]
+    return pd.DataFrame(columns, columns=list(COLUMNS))
 
 
 def _destroyed(algorithm, error):
@@ -474,20 +483,20 @@ def _destroyed(algorithm, error):
     return f"{cause} that rounding destroys the policy ({error})"
 
 
-def _costs(algorithms, grid):
-    """Columns `evaluators`, `queries` and `steps`, which are the same for all seeds."""
-    queries, steps, begin, begins = np.zeros_like(grid), np.zeros_like(grid), 0, []
+def _costs(algorithms, iterations):
+    """Columns `evaluators`, `queries` and `steps`, which do not depend on the seed."""
+    queries, steps, begin, begins = np.zeros_like(iterations), np.zeros_like(iterations), 0, []
     for algorithm in algorithms:
         setting = algorithm.setting
-        done = np.clip(grid - begin, 0, setting.iterations)  # iterations of this phase
+        done = np.clip(iterations - begin, 0, setting.iterations)  # iterations of this phase
         queries += done * (setting.evaluators or 0) * algorithm.questions_per_iteration
         steps += done * algorithm.steps_per_iteration
         begins.append(begin)
         begin += setting.iterations
-    phases = np.searchsorted(begins, grid, side="right") - 1
-    evaluators = [algorithms[k].setting.evaluators for k in phases]
+    phases = np.searchsorted(begins, iterations, side="right") - 1
+    evaluators = pd.array([each.setting.evaluators for each in algorithms], dtype="Int64")
     return {
-        "evaluators": pd.array(evaluators, dtype="Int64"),
+        "evaluators": evaluators[phases],
         "queries": queries,
         "steps": steps,
     }

@@ -580,6 +580,11 @@ def test_theorems_are_vacuous_at_the_experiment_s_size(evaluators):
     assert min(limits) > 40
     sooner = replace(at, iterations=1000)
     assert bounds.theorem_1_gap(sooner) == pytest.approx(limits[0], rel=1e-4)
+    later = replace(at, iterations=10**12)
+    assert bounds.theorem_1_gap(later) > 1000
+    assert bounds.theorem_1_violation(later) > 40
+    assert bounds.theorem_2_gap(later) > 1000
+    assert bounds.theorem_2_violation(later) > 40
     # What the lemmas on people lose.
     assert 14 < at.feedback / make_estimates(cmdp, setting).bias < 21
 

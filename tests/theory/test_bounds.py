@@ -1,4 +1,4 @@
-"""Every bound is the paper's formula, and refuses settings it says nothing about."""
+"""Every bound is the paper's formula, and refuses settings outside its assumptions."""
 
 import math
 from dataclasses import replace

@@ -306,7 +306,7 @@ def tie():
 
 
 def test_theorem_1_needs_the_variance_term(tie):
-    """With it the bound (step 3.5) holds and says something; without it, it is violated."""
+    """With it the bound (step 3.5) holds and is not vacuous; without it, it is violated."""
     measured, low, high = tie["measured"]
     without, largest = tie["without"], tie["largest"]
     full = without + tie["variance"]

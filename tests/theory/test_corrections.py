@@ -9,9 +9,11 @@ import pytest
 
 from pgpd_hf import random_cmdp, run, solve
 from pgpd_hf.algorithms import Setting
+from pgpd_hf.core.links import LINKS
 from pgpd_hf.theory import bounds, lengths, seen, theorem_1, theorem_2
 from pgpd_hf.theory.constants import OutsideAssumptions, make_constants
 from pgpd_hf.theory.estimates import make_estimates, mixing
+from pgpd_hf.theory.exact import feedback_error
 from pgpd_hf.theory.steps import check_steps
 from pgpd_hf.theory.steps.ledger import Ledger
 
@@ -93,6 +95,26 @@ def test_theorem_1_prime_solves_its_quadratic_and_minimizes_over_l(estimates):
     caps = np.linspace(star, CAP, 4001)[1:]
     smaller = min(theorem_1.theorem_1_prime(e, *steps, length, x, star).violation for x in caps)
     assert pair.violation <= smaller * (1 + 1e-6)
+
+
+def test_theorem_1_prime_is_infinite_or_a_number_where_nothing_is_biased(estimates):
+    exactly = replace(estimates, mixing=0.0, bias=0.0)
+    assert exactly.primal_bias == 0
+    steps = np.array([1e-4, 1e3])  # the second leaves the theorem's assumptions
+    found = theorem_1.theorem_1_prime(exactly, steps, steps, 1e3, CAP, BEST.multiplier)
+    for bound in found:
+        assert np.isfinite(bound[0])
+        assert bound[1] == math.inf
+    statement = partial(theorem_1.theorem_1_prime, exactly, cap=CAP, multiplier=BEST.multiplier)
+    assert np.isfinite(theorem_1.best_steps(statement, 1e4)[1].worse)
+
+
+def test_an_upper_bound_of_the_multiplier_may_stand_in_its_place(estimates):
+    e, steps, length = replace(estimates, bias=0.0), (1e-3, 1e-3), 1e4
+    uppers = np.linspace(BEST.multiplier, 0.99 * CAP, 12)
+    pairs = [theorem_1.theorem_1_prime(e, *steps, length, CAP, upper) for upper in uppers]
+    for side in zip(*pairs, strict=True):
+        assert (np.diff(side) >= -1e-12).all()
 
 
 def test_bounds_fall_with_what_is_known_and_rise_with_what_is_not(estimates):
@@ -199,6 +221,38 @@ def test_theorem_2_has_all_its_terms(estimates):
     assert found.gap >= gap * (1 - 1e-9)
 
 
+@pytest.mark.parametrize(
+    ("bound", "people", "interior"),
+    [
+        (1, 1, False),
+        (1, 16, False),
+        (1, 256, False),
+        (5, 16, True),
+        (5, 34, False),
+        (10, 256, True),
+    ],
+)
+def test_clipped_votes_are_most_biased_at_the_ends_if_people_are_many(bound, people, interior):
+    """Step 3.11; 10 is nearly G(H) of the unit scale."""
+    differences, link = np.linspace(-bound, bound, 401), LINKS["logistic"]
+    bias = np.abs(feedback_error(differences, people, link, bound).bias)
+    assert (bias.max() > 2 * bias[-1]) == interior
+    assert interior or bias.max() == pytest.approx(bias[-1])
+
+
+def test_floor_of_theorem_2_grows_with_the_horizon(estimates):
+    """Step 4.12: the floor of people is O(H / sqrt(M)), not O(1 / sqrt(M))."""
+    floors = []
+    for horizon in (20, 200):
+        e = replace(estimates, horizon=horizon, bias=1e-5, excess_bias=0.0)
+        e = replace(e, return_bound=e.value_bound)  # so that nothing is truncated
+        radius, *steps = theorem_2.rate_setting(e, 1e60, CAP)
+        constants = theorem_2.make_curvature(CMDP, BEST, e, radius)
+        found = theorem_2.theorem_2(constants, *steps, 1e60, CAP, BEST.multiplier)
+        floors.append(found.gap)
+    assert floors[1] / floors[0] == pytest.approx(201 / 21, rel=1e-2)
+
+
 def test_bounds_from_what_runs_show_have_all_their_terms():
     setting = replace(SETTING, iterations=400, estimator="unbiased", primal_step=0.05)
     setting = replace(setting, dual_step=0.1, multiplier_bound=CAP)
@@ -254,6 +308,14 @@ def test_algorithm_2t_stays_inside_and_perturbs_to_policies():
         (
             lambda e: theorem_2.regret(theorem_2.Curvature(e, 0.1, 1.0), 9.0, 0.1, 9, 1.0, 0.1),
             "primal_step: at most",
+        ),
+        (
+            lambda e: theorem_2.rate_setting(replace(e, actions=1), 10, 1.0),
+            r"actions: \|A\| >= 2",
+        ),
+        (
+            lambda e: make_constants(CMDP, BEST, LONG).gradient_bias_at(0.0, 6),
+            "perturbation: mu > 0",
         ),
         (
             lambda e: make_estimates(replace(CMDP, threshold=0.99), replace(SETTING, horizon=1)),

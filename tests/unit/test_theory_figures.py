@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from pgpd_hf.figures import style
-from pgpd_hf.figures.bounds import bounds_figure, seen_figure
+from pgpd_hf.figures.bounds import bounds_figure, lengths_figure, seen_figure
 from pgpd_hf.figures.certificates import certificate_figure
 from pgpd_hf.figures.rates import rates_figure
 from pgpd_hf.theory.certificates import PARTS
@@ -128,6 +128,44 @@ def test_bounds_from_what_runs_show_stand_above_what_is_measured():
     assert [line.get_ydata().tolist() for line in above.get_lines()] == [[3.0, 2.0], [0.2, 0.1]]
     # A logarithmic axis has no place for slack.
     assert [line.get_ydata().tolist() for line in below.get_lines()] == [[0.2, 0.1], [0.05]]
+
+
+LENGTHS = pd.DataFrame(
+    {
+        "statement": ["printed"] * 2 + ["Theorem 1"] * 4,
+        "estimator": ["plug-in"] * 4 + ["unbiased"] * 2,
+        "evaluators": pd.array([16] * 6, dtype="Int64"),
+        "pairs": 1,
+        "iterations": [100.0, 1e4] * 3,
+        "gap": [9.0, 8.0, 5.0, 4.0, 0.5, 0.05],
+        "violation": [7.0, 8.5, 4.0, 4.5, 0.6, 0.04],
+        "reason": "",
+        "measured_gap": [0.2, np.nan] * 3,
+        "measured_violation": [0.1, np.nan, 0.3, np.nan, 0.1, np.nan],
+    }
+)
+
+
+def test_bounds_over_t_show_the_larger_one_beside_what_is_measured():
+    other = LENGTHS.assign(evaluators=pd.array([None] * 6, dtype="Int64"))
+    figure = lengths_figure(pd.concat([LENGTHS, other.assign(gap=90.0)]), largest=0.4)
+    few, everyone = figure.axes
+    assert everyone.get_title(loc="left") == r"$M = \infty$, $N = 1$"
+    *lines, line = few.get_lines()
+    assert line.get_ydata() == [0.4, 0.4]
+    bounds, markers = lines[::2], lines[1::2]
+    drawn = [list(line.get_ydata()) for line in bounds]
+    assert drawn == [[9.0, 8.5], [5.0, 4.5], [0.6, 0.05]]
+    assert [line.get_linestyle() for line in bounds] == ["--", "--", "-"]
+    assert [line.get_ydata()[0] for line in markers] == [0.2, 0.3, 0.2]
+    assert [line.get_markerfacecolor() == "none" for line in markers] == [True, True, False]
+    assert few.get_ylim() == everyone.get_ylim()
+
+
+def test_bounds_over_t_say_why_they_are_left_out():
+    table = LENGTHS.assign(iterations=np.nan, reason="threshold: too low")
+    (axes,) = lengths_figure(table).axes
+    assert [text.get_text() for text in axes.texts] == ["Left out: threshold: too low."]
 
 
 def test_bounds_from_what_runs_show_say_why_they_are_left_out():

@@ -1,4 +1,4 @@
-"""Bounds of NPGPD-HF over M, N and T, and from which T on they say something."""
+"""Bounds of NPGPD-HF over M, N and T, and the first T at which they are not vacuous."""
 
 from pgpd_hf.algorithms import Setting
 from pgpd_hf.core import optima

@@ -1,4 +1,4 @@
-"""Bounds of NPGPD-HF from what its runs show, over T."""
+"""Bounds of NPGPD-HF that are computed from its runs, over T."""
 
 from pgpd_hf.algorithms import Setting
 from pgpd_hf.core import optima

@@ -114,7 +114,7 @@ def _advance(simulator, theta, multiplier, words, step, dual_step, multiplier_bo
     return policies, multipliers, multiplier
 
 
-@njit
+@njit(forceinline=True)
 def _estimate(simulator, policy, words, advantage, trajectories):
     """Lines 3-20: write the estimates of both advantages, and return that of V_g - b."""
     states, actions = policy.shape

@@ -286,7 +286,7 @@ def _advance(
     return policies, multipliers, multiplier
 
 
-@njit
+@njit(forceinline=True)  # measured: iterations with N = 1 take a fifth less
 def _estimate(simulator, perturbation, theta, policy, direction, words, perturbed, trajectories):
     """Lines 3-15: estimate the differences of both values along a direction, and V_g - b."""
     evaluators, rounds = simulator.evaluators, simulator.rounds

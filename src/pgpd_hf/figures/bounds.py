@@ -1,4 +1,4 @@
-"""Figures of bounds: how tight they are, statement by statement, and what runs show over T."""
+"""Figures of bounds: how tight each statement is, and bounds over T beside measured values."""
 
 import itertools
 import re
@@ -89,8 +89,73 @@ def bounds_figure(table):
     return figure
 
 
+def lengths_figure(table, largest=None):
+    """Bounds over T, and what is measured: M across, N down, a colour for each statement.
+
+    Everything is the larger of gap and violation. Bounds with votes read as printed are dashed,
+    those with votes read without bias solid; what is measured with the same steps are single
+    markers, hollow for votes as printed.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The first table of :func:`pgpd_hf.theory.lengths.lengths`. Rows without T say why they have
+        none, and so does the figure if there are no others.
+    largest : float, optional
+        The value from which on a bound is vacuous, a horizontal line.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    reasons = table.loc[table["iterations"].isna(), "reason"].unique()
+    table = table.dropna(subset="iterations")
+    if table.empty:
+        return _left_out(reasons)
+    statements = list(table["statement"].drop_duplicates())
+    colors = dict(zip(statements, style.colors(len(statements)), strict=True))
+    evaluators, pairs = (list(table[key].drop_duplicates()) for key in ("evaluators", "pairs"))
+    figure, grid = style.panels(len(pairs), len(evaluators), 2.3)
+    for axes, (n, m) in zip(grid.flat, itertools.product(pairs, evaluators), strict=True):
+        same = table["evaluators"].isna() if pd.isna(m) else table["evaluators"].eq(m)
+        chosen = table[same & table["pairs"].eq(n)]
+        for (statement, reading), rows in chosen.groupby(["statement", "estimator"], sort=False):
+            color, printed = colors[statement], reading == "plug-in"
+            worse = rows[["gap", "violation"]].max(axis=1)
+            axes.plot(rows["iterations"], worse, "--" if printed else "-", color=color)
+            axes.plot(
+                rows["iterations"],
+                rows[["measured_gap", "measured_violation"]].max(axis=1),
+                linestyle="none",
+                marker=style.marker(statements.index(statement)),
+                markersize=4,
+                color=color,
+                markerfacecolor="none" if printed else color,
+            )
+        if largest is not None:
+            axes.axhline(largest, color="0.3", linewidth=0.8)
+        axes.set(xscale="log", yscale="log", title=f"{style.evaluators_label(m)}, $N = {n}$")
+    _same_heights(grid.flat)
+    for axes in grid[-1]:
+        axes.set_xlabel("iterations $T$")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("larger of gap and violation")
+    handles = [
+        mpl.lines.Line2D([], [], color=color, marker=style.marker(k), markersize=4, label=name)
+        for k, (name, color) in enumerate(colors.items())
+    ]
+    for reading, line in (("plug-in", "--"), ("unbiased", "-")):
+        label = f"votes read {_READINGS[reading]}"
+        handles.append(mpl.lines.Line2D([], [], color="0.3", linestyle=line, label=label))
+    if largest is not None:
+        label = "vacuous above"
+        handles.append(mpl.lines.Line2D([], [], color="0.3", linewidth=0.8, label=label))
+    figure.legend(handles=handles, loc="outside upper center", ncols=4)
+    return figure
+
+
 def seen_figure(table):
-    """Gap and violation of runs and what bounds them, over T: readings across, quantities down.
+    """Gap and violation of runs, and their bounds, over T: readings across, quantities down.
 
     Parameters
     ----------
@@ -105,10 +170,7 @@ def seen_figure(table):
     reasons = table.loc[table["iterations"].isna(), "reason"].unique()
     table = table.dropna(subset="iterations")
     if table.empty:
-        figure, ((axes,),) = style.panels(1, 1, 0.5)
-        axes.set_axis_off()
-        axes.text(0, 0.5, f"Left out: {'; '.join(reasons)}.", va="center", wrap=True)
-        return figure
+        return _left_out(reasons)
     quantities = list(table["quantity"].drop_duplicates())
     readings = list(table["estimator"].drop_duplicates())
     curves = list(table[["pairs", "evaluators"]].drop_duplicates().itertuples(index=False))
@@ -144,12 +206,26 @@ def seen_figure(table):
     for axes in grid[:, 0]:
         axes.set_ylabel("bound (solid), measured (dotted)")
     for row in grid:
-        ends = np.array([axes.get_ylim() for axes in row])
-        for axes in row:
-            axes.set_ylim(ends.min(), ends.max())
-            style.plain_decades(axes.yaxis)
+        _same_heights(row)
     style.share_legend(figure, 3)
     return figure
+
+
+def _left_out(reasons):
+    """What stands where there is nothing to draw."""
+    figure, ((axes,),) = style.panels(1, 1, 0.5)
+    axes.set_axis_off()
+    axes.text(0, 0.5, f"Left out: {'; '.join(reasons)}.", va="center", wrap=True)
+    return figure
+
+
+def _same_heights(panels):
+    """Give panels one vertical axis, which is logarithmic."""
+    panels = list(panels)
+    ends = np.array([axes.get_ylim() for axes in panels])
+    for axes in panels:
+        axes.set_ylim(ends.min(), ends.max())
+        style.plain_decades(axes.yaxis)
 
 
 def _statement_name(row):

@@ -176,7 +176,14 @@ class Constants:
         -------
         float
             In units of value.
+
+        Raises
+        ------
+        OutsideAssumptions
+            If :math:`\mu` is zero.
         """
+        if not perturbation > 0:
+            raise OutsideAssumptions(f"perturbation: mu > 0 expected, got {perturbation:.6g}")
         noise = (2 * self.truncation + self.feedback) / perturbation
         return dimension * (perturbation * self.smoothness / 2 + noise)
 

@@ -1,6 +1,6 @@
 r"""Checks of the corrected theorems, along runs: items 19 to 23.
 
-The statements hold for every step size; here each has its own, so that it says as much as it can.
+The statements hold for every step size; here each is taken at step sizes that make its bound small.
 The cap of multipliers is :math:`2B/\xi`. The function of an item takes a
 :class:`~pgpd_hf.theory.problems.Problem` and returns a list of
 :class:`~pgpd_hf.theory.problems.Result`, one for each part.
@@ -16,7 +16,7 @@ from pgpd_hf.theory import seen, theorem_1, theorem_2
 from pgpd_hf.theory.estimates import make_estimates
 from pgpd_hf.theory.problems import Result, mean_error, run_averages
 
-_ERROR = 0.05  # of what is said about one run
+_ERROR = 0.05  # probability with which a bound of one run may fail
 
 
 def corrected_theorem_1(problem):
@@ -48,7 +48,7 @@ def one_run(problem):
 
 
 def semi_a_priori(problem):
-    """Item 22: the mean over runs of the gap less its bound, which each run shows."""
+    """Item 22: mean over runs of the gap minus its bound, which is computed from the same run."""
     statement = _statement(theorem_1.theorem_1_prime, problem)
     steps, _ = theorem_1.best_steps(statement, problem.setting.iterations)
     estimates, setting = make_estimates(problem.cmdp, problem.setting), _with_steps(problem, steps)

@@ -235,7 +235,7 @@ def feedback_error(differences, evaluators, link, bound, estimator="plug-in"):
 
 
 def answer_variance(differences, evaluators, link, bound, estimator):
-    r"""Variance of one answer: that of what it would be with everybody's votes, and that of votes.
+    r"""Variance of one answer, split into the variance of trajectories and that of votes.
 
     By the law of total variance :math:`Var x = Var\,m(\Delta) + E\,v(\Delta)`, where :math:`\Delta`
     is the difference that people are asked about, and :math:`m` and :math:`v` are mean and variance

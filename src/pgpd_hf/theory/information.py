@@ -148,7 +148,7 @@ def least_gap(cmdp, known, split, answers, draws, binding=False, seed=0):
         best.append(cmdp.initial @ cmdp.state_values(policy, priced))
         mean += priced
     if not best:
-        return 0.0  # no draw says anything; zero is a bound, too
+        return 0.0  # no draw is left; the priced gap is never negative
     mean /= len(best)
     return float(np.mean(best) - cmdp.initial @ cmdp.state_values(maximize(cmdp, mean), mean))
 
@@ -213,7 +213,8 @@ def signal_draws(precision, noise, truth, scale, draws, random):
     noise : ndarray, float64, shape (d,)
         With covariance :math:`\Lambda`: the score of the answers at the truth.
     truth : ndarray, float64, shape (d,)
-        The signal, where the sampler starts: before the answers, and so given them, a draw itself.
+        The true signal, at which the sampler starts. It was drawn from the prior, so that given
+        the answers it is a draw from the posterior, and the sampler is stationary from the start.
     scale : float
         Largest reward.
     draws : int
@@ -225,7 +226,7 @@ def signal_draws(precision, noise, truth, scale, draws, random):
     -------
     ndarray, float64, shape (draws, d)
     """
-    # One coordinate after the other, and all together, which comparisons tell nothing about.
+    # Each coordinate, and all by the same amount, on which comparisons hardly depend.
     directions = np.vstack([np.eye(len(truth)), np.ones(len(truth))])
     return _gibbs(precision, precision @ truth + noise, truth, scale, directions, draws, random)
 

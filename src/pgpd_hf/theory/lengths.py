@@ -1,10 +1,10 @@
-r"""From which T on the bounds say something: printed, and corrected.
+r"""First T at which the bounds of NPGPD-HF, printed and corrected, are not vacuous.
 
-A pair of bounds says something once both are below what gap and violation can be at all. Each
-statement is taken at its own step sizes: the printed theorem's, and for the corrected ones those
-that make the larger of the two bounds smallest. What is measured is measured with the same steps.
-Step 3.10's bounds of one run and both Theorems 2, at the steps of their rates, have a first T
-only.
+A pair of bounds is vacuous unless both are below the largest gap and the largest violation of any
+policy. Each statement is taken at its own step sizes: the printed theorem's, and for the corrected
+ones those that make the larger of the two bounds smallest. Gap and violation are measured in runs
+with the same step sizes. For step 3.10's bounds of one run and both versions of Theorem 2, at the
+steps of their rates, only the first T is computed.
 """
 
 import itertools
@@ -133,7 +133,7 @@ def largest_values(cmdp, optimum):
     >>> import pgpd_hf
     >>> cmdp = pgpd_hf.random_cmdp(instance=1)
     >>> gap, violation = largest_values(cmdp, pgpd_hf.solve(cmdp))
-    >>> round(gap, 3), round(violation, 3)  # a bound above these says nothing
+    >>> round(gap, 3), round(violation, 3)  # a bound above these is vacuous
     (0.502, 0.402)
     """
     worst, unsafest = (
@@ -172,7 +172,7 @@ def _printed_theorem_2(constants, iterations):
 
 
 def _theorem_2(cmdp, optimum, estimates, cap, iterations):
-    """Theorem 2 with the parameters that its rate has at the best of several lengths."""
+    """Theorem 2 with the rate's parameters of step 4.12, for the best of several lengths."""
     found = []
     for length in np.geomspace(1, 1e12, 25):
         radius, *steps = theorem_2.rate_setting(estimates, length, cap)

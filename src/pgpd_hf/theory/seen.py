@@ -1,9 +1,9 @@
-r"""Bounds of NPGPD-HF's gap and violation from what its runs show.
+r"""Bounds of NPGPD-HF's gap and violation that are computed from its runs.
 
-Their inputs are :math:`\gamma`, |A|, b, B, G(H), the link, and what the evaluators answered; the
+Their inputs are :math:`\gamma`, |A|, b, B, G(H), the link, and the evaluators' answers; the
 CMDP, its optimum and :math:`\lambda^\star` do not enter. The first (step 3.12 of the article's
 appendix) bounds expectations: its right side is estimated by a mean over runs. The second (step
-3.13) holds for a single run with the probability that it says.
+3.13) holds for a single run with a given probability.
 """
 
 import itertools
@@ -33,7 +33,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Seen:
-    r"""What one run shows.
+    r"""Quantities of one run that the bounds need, all of them computed from its answers.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Seen:
 
 
 class Watched(NPGPDHF):
-    """NPGPD-HF that keeps what its runs show: one instance per run."""
+    """NPGPD-HF that keeps its estimates, for :class:`Seen`: one instance per run."""
 
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
@@ -99,7 +99,7 @@ class Watched(NPGPDHF):
 
 
 def watch(cmdp, optimum, setting, seed, purpose="run"):
-    """Make a run; return what it shows, and its gap and violation, which it does not show.
+    """Make a run; return what its bounds are computed from, and its true gap and violation.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def watch(cmdp, optimum, setting, seed, purpose="run"):
     Returns
     -------
     seen : Seen
-        What it shows.
+        Computed from its answers.
     measured : tuple of float
         Its average gap, and the positive part of its average violation, in units of value.
     """
@@ -139,7 +139,7 @@ def watch(cmdp, optimum, setting, seed, purpose="run"):
 
 
 def semi_a_priori(estimates, seen):
-    r"""What one run contributes to the bound of expectations (step 3.12).
+    r"""Bound of expectations, of which each run gives one sample (step 3.12).
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def single_run(estimates, seen, error=0.05):
 
 
 def _observed(e, seen):
-    """Both bounds without their martingales."""
+    """Both bounds but for the terms that bound martingales."""
     stretch, mean = 1 / (1 - e.discount), float(seen.multipliers.mean())
     steps = math.log(e.actions) / seen.iterations + seen.normalizer
     gap = steps / seen.primal_step + seen.dual_step * seen.square / 2
@@ -216,7 +216,7 @@ def _freedman(deviations, ranges, guess, pairs, iterations, error):
 
 
 def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
-    r"""Bounds from what runs show, over T, for both estimators.
+    r"""Bounds computed from runs, over T, for both estimators.
 
     The dual step is :math:`2/\sqrt T`. The primal one is :math:`a/\sqrt T` with the a that about
     minimizes the bound of a pilot run of the shortest length, on a random stream of its own.
@@ -271,7 +271,7 @@ def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
 
 
 def _pilot(cmdp, optimum, setting):
-    """Primal step times the root of T that minimizes the bound of a run of its own."""
+    """Primal step times the root of T that about minimizes the bound of a pilot run."""
     root = math.sqrt(setting.iterations)
     steps = {"primal_step": _PILOT / root, "dual_step": _DUAL / root}
     seen, _ = watch(cmdp, optimum, replace(setting, **steps), 0, purpose="pilot")

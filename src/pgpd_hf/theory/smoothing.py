@@ -1,6 +1,6 @@
 r"""Checks of zeroth-order gradient estimates, as means over random directions: items 5 and 8.
 
-The directions are tangent to the simplex and short enough that perturbed policies are policies,
+The directions are tangent to the simplex and short enough that perturbed policies stay in it,
 because the paper's objects are not defined elsewhere (docs/audit.md). The function of an item takes
 a :class:`~pgpd_hf.theory.problems.Problem` and returns a list of
 :class:`~pgpd_hf.theory.problems.Result`, one for each part.
@@ -53,7 +53,7 @@ class Sphere:
 
 
 def tangent_spheres(problem, count=_DIRECTIONS):
-    """Sample directions such that perturbed policies are policies.
+    """Sample directions along which perturbed policies stay in the simplex.
 
     The directions of a frame are orthonormal. So a frame estimates the gradient of a linear
     function without error if the factor is the dimension; with another, all frames err alike.

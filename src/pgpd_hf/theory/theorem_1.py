@@ -28,7 +28,7 @@ class Bound(NamedTuple):
     Attributes
     ----------
     gap, violation : float or ndarray
-        In units of value; infinite where the statement says nothing.
+        In units of value; infinite outside the statement's assumptions.
     """
 
     gap: float
@@ -188,7 +188,9 @@ def multiplier_distance(estimates, way, primal_step, dual_step, iterations, cap,
 
 
 def _from_distance(e, way, primal_step, dual_step, iterations, cap, multiplier):
-    distance = multiplier_distance(e, way, primal_step, dual_step, iterations, cap, multiplier)
+    found = multiplier_distance(e, way, primal_step, dual_step, iterations, cap, multiplier)
+    outside = np.isinf(found)
+    distance = np.where(outside, 0.0, found)  # infinity times a bias of zero is not a number
     constant, curvature = way
     reach = 1 + multiplier + distance
     base = constant / iterations + primal_step * curvature * reach**2
@@ -200,7 +202,7 @@ def _from_distance(e, way, primal_step, dual_step, iterations, cap, multiplier):
     at = base + distance * e.dual_bias + multiplier * slope + multiplier**2 * quadratic
     room = np.minimum(np.sqrt(at / quadratic), cap - multiplier)
     violation = at / room + slope + 2 * multiplier * quadratic + quadratic * room
-    return Bound(gap, violation)
+    return Bound(np.where(outside, np.inf, gap), np.where(outside, np.inf, violation))
 
 
 def rate_steps(estimates, iterations, cap):

@@ -227,8 +227,11 @@ def rate_setting(estimates, iterations, cap):
     Raises
     ------
     OutsideAssumptions
-        If the discount is zero: then values are linear, and no step is too long.
+        If the discount is zero: then values are linear, and no step is too long; or if there is
+        one action only, so that there are no tangent directions.
     """
+    if estimates.actions == 1:
+        raise OutsideAssumptions("actions: |A| >= 2 expected, got 1")
     if not estimates.discount > 0:
         raise OutsideAssumptions(f"discount: in (0, 1) expected, got {estimates.discount}")
     n, total = estimates.pairs, estimates.pairs * iterations

@@ -1,0 +1,81 @@
+# Which cases a job runs, and what it asks for. No rules.
+
+from functools import cache
+
+from pgpd_hf import resources, study
+from pgpd_hf.core.evaluators import evaluators_text
+from pgpd_hf.studies import configuration, races
+
+
+def name_evaluators(numbers):
+    """Values of M in the name of a file."""
+    return "+".join(map(evaluators_text, numbers))
+
+
+def evaluator_groups(folder):
+    """Values of M that one job runs, by their name: one in the study, all in readings."""
+    values = CONFIGS[folder]["evaluators"]
+    groups = [values] if folder else [[number] for number in values]
+    return {name_evaluators(group): group for group in groups}
+
+
+@cache
+def figure_jobs(folder, algorithm, evaluators):
+    """Cases of Figure 1 by block of seeds, for the values of M that one job runs."""
+    settings = CONFIGS[folder]
+    numbers = evaluator_groups(folder)[evaluators]
+    return study.fill_jobs(settings, study.work(settings, algorithm, numbers))
+
+
+def cases_of(wildcards):
+    """Cases of a job, of Figure 1 or of an analysis."""
+    if "analysis" in wildcards.keys():
+        jobs = PLANS[wildcards.analysis][wildcards.part]
+    else:
+        jobs = figure_jobs(wildcards.reading, wildcards.algorithm, wildcards.evaluators)
+    return jobs[f"{wildcards.first}-{wildcards.last}"]
+
+
+def algorithm_of(wildcards):
+    """Algorithm of a part of an analysis."""
+    return wildcards.part.rpartition("/")[2]
+
+
+def race_on_record(wildcards):
+    """Name of the race that has chosen step sizes already; None if they race anew."""
+    return races.recorded(RACES, CALIBRATED[wildcards.folder], wildcards.algorithm)
+
+
+def own_size(wildcards):
+    """Numbers of states and actions of the environment of the study, or of a reading."""
+    return configuration.size(CONFIGS[wildcards.get("reading", "")])
+
+
+def largest_size(wildcards):
+    """Numbers of states and actions of the largest environment of a job."""
+    own = own_size(wildcards)
+    sizes = {case.size(own) for case in cases_of(wildcards)}
+    return max(sizes, key=lambda size: size[0] ** 2 * size[1])
+
+
+def bound_environment(wildcards):
+    """Options of the environment of a setting of bounds."""
+    changes = config["bounds"]["settings"][wildcards.setting]["environment"]
+    return configuration.vary(config, changes)
+
+
+def runtime(seconds):
+    """Minutes that jobs ask for, given the seconds of their work, or a function of the wildcards."""
+    return lambda wildcards, attempt: resources.minutes(
+        seconds(wildcards) if callable(seconds) else seconds, attempt
+    )
+
+
+def memory(size=None, more=0.0):
+    """Megabytes, given the size of the environment, or a function of the wildcards, and what else."""
+    size = size or configuration.size(config)
+    return lambda wildcards, attempt: resources.megabytes(
+        *(size(wildcards) if callable(size) else size),
+        more(wildcards) if callable(more) else more,
+        attempt,
+    )
