@@ -26,6 +26,7 @@ from pgpd_hf.algorithms.zpgpd_hf import SMALLEST, theorem_perturbation
 from pgpd_hf.core.arguments import shown
 from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.core.links import get_link
+from pgpd_hf.core.sampling import absorbing_states
 from pgpd_hf.runs import CUT_OFF, default_horizon
 from pgpd_hf.studies import configuration, races, readings
 from pgpd_hf.support import validation
@@ -140,6 +141,7 @@ def settle(config, folder, own, defaults):
     dropped = [name for name, options in config["algorithms"].items() if not options]
     lines = [_drop(config, name, folder) for name in dropped]
     lines += _leave_out(config, folder, own, defaults)
+    lines += _leave_out_people(config, own)
     lines += _fit(config, own, defaults)
     lines += _leave_out_impossible(config, folder, own, defaults)
     record = races.load_record(folder)
@@ -175,6 +177,11 @@ def _drop(config, algorithm, folder):
     for table in tables:
         for name in [name for name in table if sweeps.studied(name) == algorithm]:
             del table[name]
+    if config["algorithms"]:  # without any, that is what is refused
+        idle = [name for name, sweep in config["sweeps"].items() if not sweep["algorithms"]]
+        _remove(config, "sweeps", idle)
+    if "npgpd_hf" not in config["certificates"]["iterations"]:
+        config["certificates"]["iterations"] = {}  # the page explains the parts by its runs
     compared = config["comparison"]["methods"].items()
     _drop_methods(config, [name for name, it in compared if it["algorithm"] == algorithm])
     idle = [name for name, it in load_readings(config, folder).items() if readings.is_idle(it)]
@@ -263,6 +270,20 @@ def _leave_out_corollary(config, own):
     return [f"left out: sweeps: {', '.join(names)} (no corollary of Theorem 1 at discount 0)"]
 
 
+def _leave_out_people(config, own):
+    """Remove people who would vote by another link than assumed, where that is the study's."""
+    people = config["comparison"]["misspecification"]["people"]
+    names = [
+        name
+        for name, options in people.items()
+        if options.get("true_link") == config["link"]
+        and not _says(own, ("comparison", "misspecification", "people", name))
+    ]
+    key = "comparison.misspecification.people"
+    _remove(config, key, names)
+    return [f"left out: {key}: {', '.join(names)} (link: {config['link']})"] if names else []
+
+
 def _fit(config, own, defaults):
     """Make defaults fit the environment, and say what they are."""
     options = config["environment"]
@@ -277,6 +298,11 @@ def _fit(config, own, defaults):
         lines.append(
             f"horizon: {fit} instead of {usual}, so that at most {CUT_OFF:g} of the largest value "
             f"comes after the end of a trajectory (discount {cmdp.discount:g})"
+        )
+    if ends := int(absorbing_states(cmdp).sum()):
+        lines.append(
+            f"trajectories: end in {ends} absorbing state{'s' * (ends > 1)}; what would follow is "
+            "added in closed form"
         )
     for name in config["algorithms"]:
         lines += _fit_radius(config, own, defaults, name, cmdp)
@@ -323,6 +349,7 @@ def _fit_radius(config, own, defaults, algorithm, cmdp):
         numbers.pop(None, None)
     listed, usable = theorem(numbers)
     familiar = not single and cmdp.discount == defaults["environment"]["discount"]
+    familiar &= None not in config["evaluators"]
     if options["perturbation"] == "calibrated":
         said = f"races with the steps; Theorem 2's would be {listed}"
     elif options["primal_step"] == "calibrated" and (single or not usable):
@@ -382,7 +409,7 @@ def _leave_out_radius(config, own, algorithm, cmdp):
 
 def _leave_out_impossible(config, folder, own, defaults):
     """Remove readings that the study has not chosen itself and that cannot be run."""
-    what = ("environment", "evaluators", "link", "horizon")
+    what = ("environment", "evaluators", "link", "horizon", "algorithms", "calibration")
     if _says(own, ("claims", "readings")) or all(config[key] == defaults[key] for key in what):
         return []
     refused = {}

@@ -156,6 +156,7 @@ def test_constraint_of_media_streaming_binds(method):
         (media_streaming, "buffer", 1),
         *[(media_streaming, name, 1.1) for name in ("fast", "slow", "leaving", "at_most")],
         (media_streaming, "discount", 1),
+        (media_streaming, "at_most", 0),
     ],
 )
 def test_bad_argument_of_a_published_environment_is_named(make, name, value):

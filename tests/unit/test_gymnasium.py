@@ -1,5 +1,6 @@
 """Gymnasium's tables as CMDPs: the same values, the same transitions, and refusals."""
 
+import math
 import re
 import sys
 
@@ -303,6 +304,11 @@ FALSE = [[[(1.0, 1, 0.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
 UNTRUE = [[[(1.0, 0, 0.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
 LEAKY = [[[(0.9, 1, 0.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
 EVEN = [[[(1.0, 1, 1.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
+ODD = {
+    "Negative-v0": [(1.5, 1, 0.0, False), (-0.5, 0, 0.0, False)],
+    "Outside-v0": [(0.5, 1, 0.0, False), (0.5, 2, 0.0, False)],
+    "Unpaid-v0": [(0.5, 1, 0.0, False), (0.5, 0, math.nan, False)],
+}
 
 
 @pytest.mark.parametrize(
@@ -323,13 +329,24 @@ EVEN = [[[(1.0, 1, 1.0, False)]] * 2, [[(1.0, 0, 1.0, False)]] * 2]
         ({"name": "Lake-v1"}, "name: Gymnasium makes no 'Lake-v1' with {}: Environment `Lake`"),
         ({"name": 3}, "name: that of an environment expected, got 3"),
         ({"map_name": "9x9"}, "name: Gymnasium makes no 'FrozenLake-v1' with {'map_name': '9x9'}"),
-        ({"cost": "cliff"}, "cost: one of holes expected, got 'cliff'"),
+        *[
+            (
+                {"name": name, "cost": [1]},
+                f"name: in the table of {name} state 0 and action 1 have the outcome "
+                f"{outcomes[1][:3]}; a probability, a state of the table and a finite reward",
+            )
+            for name, outcomes in ODD.items()
+        ],
+        (
+            {"cost": "cliff"},
+            "cost: 'holes' or numbers of states from 0 to 15 expected, got 'cliff'",
+        ),
         ({"cost": [16]}, "cost: a name, or numbers of states from 0 to 15 expected, got [16]"),
         ({"cost": [0.5]}, "cost: a name, or numbers of states from 0 to 15 expected, got [0.5]"),
         ({"cost": [True]}, "cost: a name, or numbers of states from 0 to 15 expected, got [True]"),
         ({"cost": 3}, "cost: a name, or numbers of states from 0 to 15 expected, got 3"),
         ({"cost": []}, "cost: no step of FrozenLake-v1 that a policy can make has the cost []"),
-        ({"name": "Taxi-v4"}, "cost: numbers of states expected, got 'holes'"),
+        ({"name": "Taxi-v4"}, "cost: numbers of states from 0 to 499 expected, got 'holes'"),
         (
             {"name": "Taxi-v4", "fickle_passenger": True},
             "fickle_passenger: changes the destination outside of the table; leave it out",
@@ -353,6 +370,8 @@ def test_what_cannot_be_made_is_refused_in_one_line(register, changes, message):
     register("Elsewhere-v0", RARE, begins=1)
     register("Leaky-v0", FALSE, LEAKY)
     register("Even-v0", EVEN)
+    for name, outcomes in ODD.items():
+        register(name, FALSE, [[FALSE[0][0], outcomes], FALSE[1]])
     with pytest.raises(ValueError, match=f"^{re.escape(message)}") as refusal:
         pgpd_hf.from_gymnasium(**SMALL | changes)
     assert "\n" not in str(refusal.value)

@@ -74,6 +74,15 @@ def test_curves_that_hardly_leave_their_start_are_found(aggregate):
     assert ("npgpd_hf", "constraint_violation") in panels.flat(flat)
 
 
+def test_panel_without_movement_says_so(aggregate):
+    flat = aggregate.assign(optimality_gap=0.3)
+    for metric, said in (("optimality_gap", True), ("constraint_violation", False)):
+        axes = panels.panel(flat, "npgpd_hf", metric).axes[0]
+        texts = [text.get_text() for text in axes.texts]
+        assert texts == ["means leave their start\nby at most 0"] * said
+    style.plt.close("all")
+
+
 @pytest.mark.parametrize("last", [900, 1000, 20_000, 50_000, 100_000])
 def test_labels_of_iterations_do_not_collide(aggregate, last):
     style.use_style()

@@ -83,6 +83,14 @@ def test_titles_hold_names_and_values(corridor):
     assert titles[1].startswith("uniform: ")
 
 
+def test_policy_that_just_meets_a_threshold_of_four_digits_does_not_look_unsafe(corridor):
+    policy = np.array([[0.28, 0.72], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
+    value = corridor.evaluate(policy)[1]
+    assert round(value, 3) < round(value, 4) == 0.6443
+    (axes,) = pgpd_hf.plot_policy(replace(corridor, threshold=0.6443), policy).axes
+    assert axes.get_title(loc="left").endswith("$V_g$ = 0.6443 (b = 0.6443)")
+
+
 def test_strip_shows_probabilities_and_visits():
     cmdp = pgpd_hf.random_cmdp(6, 3)
     policy = np.random.default_rng(0).dirichlet(np.ones(3), 6)
@@ -90,6 +98,25 @@ def test_strip_shows_probabilities_and_visits():
     assert (strip.images[0].get_array() == policy.T).all()
     heights = [bar.get_height() for bar in bars.patches]
     np.testing.assert_allclose(heights, 0.1 * cmdp.state_occupancy(policy))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("states", [2, 3, 20])
+def test_titles_of_strips_do_not_meet_and_states_have_numbers(states, count):
+    cmdp = pgpd_hf.random_cmdp(states, 3)
+    named = {f"{k}": np.full((states, 3), 1 / 3) for k in range(count)}
+    figure = pgpd_hf.plot_policy(cmdp, named)
+    figure.canvas.draw()
+    titles = [axes for axes in figure.axes if axes.get_title("left")]
+    boxes = [axes._left_title.get_window_extent() for axes in titles]
+    for k, one in enumerate(boxes):
+        assert one.x1 < figure.bbox.x1
+        assert not any(one.overlaps(other) for other in boxes[k + 1 :])
+    strips = [axes for axes in figure.axes if axes.images and axes.get_visible()]
+    lowest = strips[-2:] if count > 1 else strips
+    for axes in lowest:
+        assert axes.get_xlabel() == "state"
+        assert axes.xaxis.get_tick_params()["labelbottom"]
 
 
 @pytest.mark.parametrize(

@@ -587,18 +587,16 @@ def test_horizon_follows_the_discount(cmdp):
     assert_same(own, run(patient, "zpgpd_hf", **options, perturbation=1, horizon=166))
 
 
-def test_theorem_2_needs_a_first_state_that_may_be_any(cmdp):
+@pytest.mark.parametrize("name", ["zpgpd_hf", "pg_pd"])
+def test_theorem_2_needs_a_first_state_that_may_be_any(cmdp, name):
     certain = dataclasses.replace(cmdp, initial=[0, 1, 0], threshold=0.5)
     message = (
         r"^dual_step: Theorem 2's is infinite, since initial is 0 in state [02]; give a number$"
     )
+    options = {"seeds": [0], "evaluators": 16, "iterations": 3}
     with pytest.raises(ValueError, match=message):
-        run(certain, "zpgpd_hf", seeds=[0], evaluators=16, iterations=3)
-    trace = run(
-        certain,
-        "zpgpd_hf",
-        primal_step=0.01,
-        dual_step=0.1,
-        **{key: OPTIONS[key] for key in ("seeds", "evaluators", "iterations")},
-    )
+        run(certain, name, **options)
+    with pytest.raises(ValueError, match=message):
+        run(certain, name, primal_step=0.01, **options)
+    trace = run(certain, name, dual_step=0.1, **options)  # beside Theorem 2's primal step
     assert trace["reward_value"].notna().all()

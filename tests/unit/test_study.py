@@ -76,6 +76,28 @@ def test_radius_that_races_is_said_beside_the_theorems(discount):
     assert ("M = inf" in line) == (discount > 0)  # Theorem 2's radius is zero there
 
 
+def test_unlimited_people_are_explained_before_the_run():
+    """The example of the README."""
+    own = {"evaluators": [8, 32, None], "environment": {"instance": 7}}
+    (line,) = settled(own)[1]
+    assert line.startswith("algorithms.zpgpd_hf.perturbation: Theorem 2's, 1.92 (M = 8), ")
+    assert line.endswith("noise grows like 1/mu, so that M = inf may do worse than few people")
+
+
+@pytest.mark.parametrize(("name", "count"), [("FrozenLake-v1", 5), ("CliffWalking-v1", 1)])
+def test_every_default_of_an_environment_is_said_in_a_line(name, count):
+    cost = {"FrozenLake-v1": "holes", "CliffWalking-v1": "edge"}[name]
+    options = {"gymnasium": name, "cost": cost, "at_most": 3, "discount": 0.95}
+    _, lines = admitted({"environment": options})
+    end = f"{count} absorbing state{'s' * (count > 1)}"
+    assert f"trajectories: end in {end}; what would follow is added in closed form" in lines
+    begins = ["left out, because", "scale: values lie in [0, 1]", "horizon: 166 instead of 80"]
+    begins += ["trajectories: ", "algorithms.zpgpd_hf.perturbation: races with the steps, among"]
+    begins += ["iterations: 1000 (npgpd_hf), 50000 (zpgpd_hf); ", "left out: claims.readings: "]
+    begins += [f"the step sizes of {it} race anew" for it in ("npgpd_hf", "zpgpd_hf")]
+    assert [line[: len(begin)] for line, begin in zip(lines, begins, strict=True)] == begins
+
+
 # An algorithm is dropped.
 
 
@@ -89,20 +111,24 @@ def test_dropped_algorithm_goes_with_all_that_is_about_it(name):
     left = {at[0] for at in mentions(config, name)}
     assert left == {"calibration"}  # candidates, which nothing asks for
     other = ({"npgpd_hf", "zpgpd_hf"} - {name}).pop()
-    for part in ("rates", "certificates"):
-        assert list(config[part]["iterations"]) == [other]
+    assert list(config["rates"]["iterations"]) == [other]
+    certified = ["npgpd_hf"] if name == "zpgpd_hf" else []  # the page is about its runs
+    assert list(config["certificates"]["iterations"]) == certified
     for part in ("schedules", "grid"):
         assert list(config[part]["algorithms"]) == [other]
 
 
-def test_study_of_one_algorithm_is_admitted_and_planned():
-    config, lines = admitted({"algorithms": {"zpgpd_hf": None}})
+@pytest.mark.parametrize("dropped", ["npgpd_hf", "zpgpd_hf"])
+def test_study_of_one_algorithm_is_admitted_and_planned(dropped):
+    config, lines = admitted({"algorithms": {dropped: None}})
     assert len(lines) == 1
+    limit = {"npgpd_hf": "npg_pd", "zpgpd_hf": "pg_pd"}[dropped]
+    idle = {"ties"} if dropped == "npgpd_hf" else set()  # ZPGPD-HF's race had none
     for name, analysis in study.analyses.find().items():
         parts = analysis.plan(config)
-        assert parts, name
-        assert not any("zpgpd_hf" in part or "pg_pd" == part for part in parts)
-    assert admitted({"algorithms": {"zpgpd_hf": None}}) == (config, lines)
+        assert bool(parts) == (name not in idle), name
+        assert not [part for part in parts if {dropped, limit} & {*part.split("/")}]
+    assert admitted({"algorithms": {dropped: None}}) == (config, lines)
 
 
 def test_readings_that_are_about_a_dropped_algorithm_alone_go_with_it():
@@ -153,6 +179,31 @@ def test_readings_without_bias_are_left_out_where_they_would_be_biased_unless_ch
         ValueError, match=r"^reading 'unbiased-votes': algorithms.*: estimator: plug"
     ):
         admitted(own | {"claims": {"readings": ["unbiased-votes"]}})
+
+
+def test_reading_that_a_radius_which_races_rules_out_is_left_out_unless_chosen():
+    own = {
+        "algorithms": {"zpgpd_hf": {"perturbation": "calibrated"}},
+        "calibration": {"candidates": {"zpgpd_hf": {"perturbation": [0.3, 1]}}},
+    }
+    config, lines = admitted(own)
+    left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
+    assert left == {"theorem-steps"}
+    reason = "algorithms.zpgpd_hf: perturbation is calibrated with the steps, or not at all"
+    assert f"left out: claims.readings: theorem-steps ({reason})" in lines
+    with pytest.raises(ValueError, match=f"^reading 'theorem-steps': {reason}$"):
+        admitted(own | {"claims": {"readings": ["theorem-steps"]}})
+
+
+@pytest.mark.parametrize(("link", "name"), [("probit", "probit link"), ("cauchy", "Cauchy link")])
+def test_people_who_vote_as_the_study_assumes_are_left_out_unless_chosen(link, name):
+    config, lines = admitted({"link": link})
+    assert f"left out: comparison.misspecification.people: {name} (link: {link})" in lines
+    people = CONFIG["comparison"]["misspecification"]["people"]
+    assert set(people) - set(config["comparison"]["misspecification"]["people"]) == {name}
+    chosen = {"misspecification": {"people": {name: {"true_link": link}}}}
+    with pytest.raises(ValueError, match=rf"people\.{name}\.true_link: {link} is what all methods"):
+        admitted({"link": link, "comparison": chosen})
 
 
 def test_readings_of_a_whole_study_are_as_in_their_files():

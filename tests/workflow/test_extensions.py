@@ -5,6 +5,7 @@ New algorithms: test_new_algorithm.py.
 
 import html
 import json
+import re
 
 import nbformat
 import pandas as pd
@@ -363,33 +364,38 @@ def test_bounds_are_computed_again_when_their_algorithms_change(finished, name):
     assert planned["run"] == 3
 
 
-def dropping(project):
-    """The smoke study without ZPGPD-HF."""
+LIMITS = {"npgpd_hf": "npg_pd", "zpgpd_hf": "pg_pd"}
+
+
+def dropping(project, dropped):
+    """The smoke study without one of its algorithms."""
     study = yaml.safe_load((project.folder / "config/smoke.yaml").read_text(encoding="utf-8"))
     steps = {"primal_step": "calibrated", "dual_step": "calibrated"}
-    algorithms = {"npgpd_hf": {"iterations": 20, **steps}, "zpgpd_hf": None}
+    algorithms = {name: {"iterations": 20, **steps} for name in LIMITS} | {dropped: None}
     return {**study, "study": "tiny", "algorithms": algorithms}
 
 
-def test_study_that_drops_an_algorithm_is_planned(fresh):
-    planned = plan(fresh, "all", "theory", "claims", "grid", **dropping(fresh))
+@pytest.mark.parametrize("dropped", LIMITS)
+def test_study_that_drops_an_algorithm_is_planned(fresh, dropped):
+    (kept,) = set(LIMITS) - {dropped}
+    planned = plan(fresh, "all", "theory", "claims", "grid", **dropping(fresh, dropped))
     lines = [line for line in planned.splitlines() if line.startswith("config: ")]
-    assert lines[0] == "config: left out, because the study has no zpgpd_hf: all that is about it"
-    assert [line.split()[5] for line in lines[1:]] == ["npgpd_hf"]  # whose step sizes race anew
-    assert "npgpd_hf, M = 16, seeds 0000 to 0002" in planned
+    assert lines[0] == f"config: left out, because the study has no {dropped}: all that is about it"
+    assert [line.split()[5] for line in lines[1:]] == [kept]  # whose step sizes race anew
+    assert f"{kept}, M = 16, seeds 0000 to 0002" in planned
     jobs = [line for line in planned.splitlines() if line.startswith("Job ")]
     assert len(jobs) > 20
-    assert not [
-        line for line in jobs if "zpgpd_hf" in line or "pg_pd" in line.replace("npg_pd", "")
-    ]
+    assert not [line for line in jobs if re.search(rf"\b({dropped}|{LIMITS[dropped]})\b", line)]
 
 
 @pytest.mark.slow
-def test_study_that_drops_an_algorithm_is_run(fresh):
-    run(fresh, "all", "theory", "claims", "grid", **dropping(fresh))
-    assert set(table(fresh, "aggregate.parquet")["algorithm"]) == {"npgpd_hf"}
+@pytest.mark.parametrize("dropped", LIMITS)
+def test_study_that_drops_an_algorithm_is_run(fresh, dropped):
+    (kept,) = set(LIMITS) - {dropped}
+    run(fresh, "all", "theory", "claims", "grid", **dropping(fresh, dropped))
+    assert set(table(fresh, "aggregate.parquet")["algorithm"]) == {kept}
     verdicts = table(fresh, "claims.csv")
-    about = verdicts["claim"].str.startswith("zpgpd-")
+    about = verdicts["claim"].str.startswith(dropped.replace("_hf", "-"))
     assert about.any()
     assert set(verdicts.loc[about, "verdict"]) == {"inconclusive"}
 

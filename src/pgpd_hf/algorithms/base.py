@@ -398,7 +398,7 @@ class Algorithm:
         Returns
         -------
         primal_step, dual_step : float
-            :math:`\eta_1` and :math:`\eta_2`.
+            :math:`\eta_1` and :math:`\eta_2`; infinite where the theorem has none.
 
         Raises
         ------

@@ -9,18 +9,17 @@ with the policy gradient theorem's :math:`\partial V / \partial \pi(a|s) = q(s) 
 import numpy as np
 
 from pgpd_hf.algorithms.base import Algorithm
-from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
+from pgpd_hf.algorithms.zpgpd_hf import Theorem2
 from pgpd_hf.core.policies import project_rows
 
 
-class PGPD(Algorithm):
+class PGPD(Theorem2, Algorithm):
     """Exact limit of Algorithm 2."""
 
     name = "pg_pd"
     label = "PG-PD (exact)"
     limit_of = "zpgpd_hf"
     parameterizations = ("direct",)
-    theorem_steps = staticmethod(ZPGPDHF.theorem_steps)
 
     def update(self, state, policy, words, normals):  # noqa: D102
         cmdp, theta = self.cmdp, np.empty_like(state.theta)

@@ -54,7 +54,34 @@ class Perturbation(NamedTuple):
     softmax: bool
 
 
-class ZPGPDHF(Algorithm):
+class Theorem2:
+    """Step sizes of Theorem 2, for the two algorithms that have them."""
+
+    @staticmethod
+    def theorem_steps(cmdp, optimum, iterations):  # noqa: D102
+        return theorem_2_steps(
+            cmdp.states,
+            cmdp.actions,
+            cmdp.discount,
+            optimum.slack,
+            visitation_mismatch(cmdp, optimum.policy),
+            iterations,
+        )
+
+    @classmethod
+    def steps(cls, cmdp, optimum, setting):  # noqa: D102
+        primal_step, dual_step = super().steps(cmdp, optimum, setting)
+        if dual_step == math.inf:
+            visited = cmdp.state_occupancy(optimum.policy) > 0
+            state = int(np.argmax(visited & (cmdp.initial == 0)))
+            raise ValueError(
+                f"dual_step: Theorem 2's is infinite, since initial is 0 in state {state}; give a "
+                "number"
+            )
+        return primal_step, dual_step
+
+
+class ZPGPDHF(Theorem2, Algorithm):
     """Algorithm 2; step sizes and perturbation radius of Theorem 2."""
 
     name = "zpgpd_hf"
@@ -89,20 +116,6 @@ class ZPGPDHF(Algorithm):
     @staticmethod
     def effort(states, actions, pairs):  # noqa: D102
         return 2 * pairs, 3 * pairs
-
-    @staticmethod
-    def theorem_steps(cmdp, optimum, iterations):  # noqa: D102
-        mismatch = visitation_mismatch(cmdp, optimum.policy)
-        if mismatch == math.inf:
-            visited = cmdp.state_occupancy(optimum.policy) > 0
-            state = int(np.argmax(visited & (cmdp.initial == 0)))
-            raise ValueError(
-                f"dual_step: Theorem 2's is infinite, since initial is 0 in state {state}; give a "
-                "number"
-            )
-        return theorem_2_steps(
-            cmdp.states, cmdp.actions, cmdp.discount, optimum.slack, mismatch, iterations
-        )
 
     def estimate(self, theta, words, normals):  # noqa: D102
         direction = np.empty_like(theta)

@@ -94,9 +94,7 @@ def make_tables(cmdp):
     successors = np.zeros((cmdp.states, cmdp.states, width), np.uint64)
     for s, a in np.ndindex(cmdp.states, cmdp.actions):
         successors[:, s, a] = alias_table(cmdp.transition[s, a], width)
-    absorbing = np.diagonal(cmdp.transition.min(1)) == 1
-    for signal in (cmdp.reward, cmdp.utility):
-        absorbing &= np.ptp(signal, axis=1) == 0
+    absorbing = absorbing_states(cmdp)
     return Tables(
         successors=successors.reshape(cmdp.states, -1),
         starts=alias_table(cmdp.initial)[:, None],
@@ -106,6 +104,24 @@ def make_tables(cmdp):
         absorbing=np.repeat(absorbing, width),
         ends=bool(absorbing.any()),
     )
+
+
+def absorbing_states(cmdp):
+    """Find the states in which trajectories end: all actions stay there, and pay the same.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The CMDP.
+
+    Returns
+    -------
+    ndarray, bool, shape (S,)
+    """
+    absorbing = np.diagonal(cmdp.transition.min(1)) == 1
+    for signal in (cmdp.reward, cmdp.utility):
+        absorbing &= np.ptp(signal, axis=1) == 0
+    return absorbing
 
 
 @njit

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgpd_hf.core.arguments import require_integer, require_number, require_one_of, shown
+from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.cmdp import CMDP, Map
 from pgpd_hf.core.optima import utility_range
 
@@ -195,6 +195,13 @@ def _steps(name, env):
     steps = []
     for state, actions in env.P.items():
         for action, outcomes in actions.items():
+            for p, following, reward, _ in outcomes:
+                if not (p >= 0 and following in env.P and math.isfinite(reward)):
+                    raise ValueError(
+                        f"name: in the table of {name} state {state} and action {action} have the "
+                        f"outcome {shown((p, following, reward))}; a probability, a state of the "
+                        "table and a finite reward expected"
+                    )
             total = math.fsum(outcome[0] for outcome in outcomes)
             if not abs(total - 1) <= 1e-9:
                 raise ValueError(
@@ -281,9 +288,11 @@ def _with_costs(steps, cost, world, count):
     """Steps, and which of them have the cost."""
     if isinstance(cost, str):
         costs = world.costs if world else {}
-        if not costs:
-            raise ValueError(f"cost: numbers of states expected, got {cost!r}")
-        require_one_of("cost", cost, costs)
+        if cost not in costs:
+            names = "".join(f"{name!r} or " for name in costs)
+            raise ValueError(
+                f"cost: {names}numbers of states from 0 to {count - 1} expected, got {cost!r}"
+            )
         has_cost = [costs[cost](step) for step in steps]
         steps = [
             step._replace(reward=_STEP) if step.reward == _FALL and "cliff" in costs else step

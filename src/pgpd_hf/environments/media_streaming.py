@@ -19,6 +19,7 @@ import numpy as np
 
 from pgpd_hf.core.arguments import require_integer, require_number
 from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.optima import utility_range
 
 
 def media_streaming(buffer=20, *, fast=0.9, slow=0.1, leaving=0.7, at_most=0.1, discount=0.95):
@@ -48,7 +49,7 @@ def media_streaming(buffer=20, *, fast=0.9, slow=0.1, leaving=0.7, at_most=0.1, 
     Raises
     ------
     ValueError
-        If an argument is out of range; the message names it.
+        If an argument is out of range, or no policy exceeds the threshold; the message names it.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def media_streaming(buffer=20, *, fast=0.9, slow=0.1, leaving=0.7, at_most=0.1, 
             row[max(state - 1, 0)] += (1 - arriving) * leaving
             row[state] += arriving * leaving + (1 - arriving) * (1 - leaving)
     step = 1 - discount
-    return CMDP(
+    cmdp = CMDP(
         transition=transition,
         reward=np.tile([step, 0.0], (buffer, 1)),
         utility=step * np.repeat(np.arange(buffer) > 0, 2).reshape(buffer, 2),
@@ -82,6 +83,13 @@ def media_streaming(buffer=20, *, fast=0.9, slow=0.1, leaving=0.7, at_most=0.1, 
         threshold=1 - at_most,
         scale=step,
     )
+    least = 1 - utility_range(cmdp)[1]
+    if at_most <= least + 1e-12:
+        raise ValueError(
+            f"at_most: more than {least:.6g} expected, since no policy does better and learning "
+            f"needs slack (Slater's condition); got {at_most}"
+        )
+    return cmdp
 
 
 make = media_streaming

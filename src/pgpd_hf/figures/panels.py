@@ -21,7 +21,8 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
     """Draw one panel: a metric against iterations, one curve per number of evaluators.
 
     The solid line is the iterate's value with its interval over seeds, the dashed one the running
-    average, which the theorems bound. Zero is the optimum, or the threshold.
+    average, which the theorems bound. Zero is the optimum, or the threshold. Where no curve moves,
+    a line says so.
 
     Parameters
     ----------
@@ -58,6 +59,9 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
     if scale == "linear":  # steps of 2,500 would be labels that collide
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator("auto", steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter("{x:,.0f}")
+    if (algorithm, metric) in (still := flat(table)):
+        said = f"means leave their start\nby at most {still[algorithm, metric]:.2g}"
+        axes.text(0.04, 0.2, said, transform=axes.transAxes, va="center", color="0.3")
 
 
 def panel(aggregate, algorithm, metric, scale="linear"):
@@ -76,7 +80,7 @@ def panel(aggregate, algorithm, metric, scale="linear"):
     draw_panel(axes, aggregate, algorithm, metric, scale)
     axes.set_title(get_algorithm(algorithm).label)
     axes.plot([], [], color="0.3", label="running average", **_AVERAGE)
-    axes.legend()
+    axes.legend(loc="center right" if axes.texts else "best")
     return figure
 
 

@@ -14,6 +14,7 @@ _CELLS = {"H": "0.25", "C": "0.25", "G": "#f0d77b"}  # colours of holes, cliff a
 _NAMES = {"S": "start", "G": "goal", "H": "hole", "C": "cliff"}
 _RARELY = 1e-3  # of the visits of the busiest state; fainter arrows below
 _CELL, _STRIP = 0.42, 0.16  # inches: side of a cell of a map, width of a state of a strip
+_TITLE = 2.8  # inches: a panel is as wide as its title
 _MOST_BESIDE = 30  # states of strips that stand beside each other
 
 
@@ -71,7 +72,9 @@ def plot_policy(cmdp, policy):
 
 def _title(cmdp, name, policy):
     v_r, v_g = cmdp.evaluate(policy)
-    values = f"$V_r$ = {v_r:.3f}, $V_g$ = {v_g:.3f} (b = {cmdp.threshold:.4g})"
+    b = f"{cmdp.threshold:.4g}"
+    digits = max(3, len(b.partition(".")[2]))  # a policy with V_g = b shall not look unsafe
+    values = f"$V_r$ = {v_r:.3f}, $V_g$ = {v_g:.{digits}f} (b = {b})"
     return f"{name}: {values}" if name else values
 
 
@@ -80,7 +83,7 @@ def _maps(cmdp, policies, visits):
     rows, columns = cmdp.map.letters.shape
     across = 1 if len(policies) == 1 or columns > 2 * rows else 2
     down = math.ceil(len(policies) / across)
-    side = max(_CELL, 1.6 / rows, 2.8 / columns)  # a panel is as wide as its title
+    side = max(_CELL, 1.6 / rows, _TITLE / columns)
     size = (across * columns * side + 0.6, down * (rows * side + 0.35))
     figure, grid = plt.subplots(down, across, figsize=size, squeeze=False)
     absorbing = np.diagonal(cmdp.transition.min(1)) == 1
@@ -155,7 +158,7 @@ def _strips(cmdp, policies, visits):
     """For each policy bars of its visits above a strip of its probabilities."""
     across = 1 if len(policies) == 1 or cmdp.states > _MOST_BESIDE else 2
     down = math.ceil(len(policies) / across)
-    width = min(max(across * (cmdp.states * _STRIP + 0.6) + 0.8, style.ONE_COLUMN), 12.0)
+    width = min(across * (max(cmdp.states * _STRIP, _TITLE) + 0.6) + 0.8, 12.0)
     heights = [0.45, 0.14 * cmdp.actions + 0.12]
     figure, grid = plt.subplots(
         2 * down,
@@ -175,16 +178,18 @@ def _strips(cmdp, policies, visits):
         title = _title(cmdp, name, policy)
         bars.set_title(title.replace(": ", "\n", 1) if across > 1 else title)
         bars.set_ylabel("visits")
-        bars.tick_params(length=0)
+        bars.tick_params(which="both", length=0)
         image = strip.imshow(policy.T, vmin=0, vmax=1, cmap=_VISITS, aspect="auto")
         strip.set(ylabel="action", yticks=np.arange(cmdp.actions))
         strip.set_yticks(np.arange(cmdp.actions + 1) - 0.5, minor=True)
         strip.set_xticks(np.arange(cmdp.states + 1) - 0.5, minor=True)
         strip.grid(True, which="minor", color="0.85", linewidth=0.4)
         strip.tick_params(which="both", length=0)
-    for axes in grid[-1]:
-        axes.set_xlabel("state")
-        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(10, integer=True))
+    for column in range(across):
+        lowest = grid[2 * ((len(policies) - 1 - column) // across) + 1, column]
+        lowest.set_xlabel("state")
+        lowest.tick_params(labelbottom=True)
+        lowest.xaxis.set_major_locator(mpl.ticker.MaxNLocator(10, integer=True))
     label = {"label": "probability", "pad": 0.02, "aspect": 30 * down}
     figure.colorbar(image, ax=grid.ravel().tolist(), **label)
     return figure

@@ -364,11 +364,8 @@ def theorem_applies(config, algorithm):
     if not kind.has_theorem() or is_random(config["environment"]):  # whose rho is positive
         return kind.has_theorem()
     cmdp = environment(config)
-    try:
-        kind.theorem_steps(cmdp, _optimum(pickle.dumps(cmdp)), 1)
-    except ValueError:
-        return False
-    return True
+    steps = kind.theorem_steps(cmdp, _optimum(pickle.dumps(cmdp)), 1)
+    return all(map(math.isfinite, steps))
 
 
 def check_runs(config):
