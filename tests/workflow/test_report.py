@@ -22,7 +22,6 @@ def report(finished):
     command = project.workflow(
         "reported",
         *("--cores", "2", "--report-after-run", "--report", str(path)),
-        *("--report-stylesheet", "workflow/report/style.css"),
     )
     code, output = project.call(offline.cut_off(command))
     assert code == 0, output
