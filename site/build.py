@@ -49,7 +49,9 @@ NOTEBOOKS = {  # in the order in which they are read: title, and what makes it
     "schedules": ("Fewer people first?", "make theory"),
     "corrected": ("The corrected theorems", "make theory"),
 }
-BACK = '<nav aria-label="Pages"><a href="../index.html">The site</a></nav>'  # from a notebook
+# From a notebook; the class is that of its text.
+BACK = """<nav aria-label="Pages" class="jp-RenderedHTMLCommon">
+<a href="../index.html">The site</a></nav>"""
 PRICED = ("priced_gap", "gap", "violation")
 COLUMNS = {  # of the curves that a reader can download
     "algorithm": "its name",
