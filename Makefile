@@ -71,8 +71,7 @@ grid: .venv/kernels  ## run every combination of settings on random instances
 	$(IN_VENV) $(CHECK_CONFIG) snakemake grid --cores $(CORES) $(USE_CONFIG)
 
 report: .venv/installed  ## put all results so far into one HTML file: results/paper/report.html
-	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html \
-	    --report-stylesheet workflow/report/style.css --report-after-run
+	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html --report-after-run
 
 article: .venv-article/installed  ## typeset the replication as an article, from reference/: article/article.pdf
 	.venv-article/bin/python article/build.py

@@ -49,6 +49,9 @@ NOTEBOOKS = {  # in the order in which they are read: title, and what makes it
     "schedules": ("Fewer people first?", "make theory"),
     "corrected": ("The corrected theorems", "make theory"),
 }
+# From a notebook; the class is that of its text.
+BACK = """<nav aria-label="Pages" class="jp-RenderedHTMLCommon">
+<a href="../index.html">The site</a></nav>"""
 PRICED = ("priced_gap", "gap", "violation")
 COLUMNS = {  # of the curves that a reader can download
     "algorithm": "its name",
@@ -132,6 +135,7 @@ class Site:
         self.sources, self.folder = sources, sources.results / "site"
         self.pages = {"index.html": "Start", "explorer.html": "Explorer"}
         self.missing = []  # what, and which command would add it
+        self.waiting = []  # pages whose navigation lists those that come later, too
         loader = jinja2.FileSystemLoader(HERE / "templates")
         self.jinja = jinja2.Environment(
             loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
@@ -147,11 +151,15 @@ class Site:
         """Write a file."""
         (self.folder / name).write_text(text, encoding="utf-8")
 
-    def render(self, name, template, **content):
-        """Write a page."""
+    def add(self, name, template, **content):
+        """Add a page, which :meth:`finish` writes."""
         home = "../" * name.count("/")
-        page = self.jinja.get_template(template)
-        self.write(name, page.render(site=self, here=name, home=home, **content))
+        self.waiting.append((name, template, content | {"here": name, "home": home}))
+
+    def finish(self):
+        """Write all pages."""
+        for name, template, content in self.waiting:
+            self.write(name, self.jinja.get_template(template).render(site=self, **content))
 
     def lack(self, what, command):
         """Note what is missing, and which command makes it."""
@@ -188,7 +196,7 @@ def add_view(site, view):
         style.save(panels.figure1(view.curves), site.folder / "pictures", view.slug, ["svg"])
         words = describe(view.curves)
     options = {"view": view, "verdicts": verdicts, "words": words, "columns": COLUMNS}
-    site.render(f"readings/{view.slug}.html", "reading.html.j2", **options)
+    site.add(f"readings/{view.slug}.html", "reading.html.j2", **options)
 
 
 def add_explorer(site, views):
@@ -216,7 +224,7 @@ def add_explorer(site, views):
     rows = pd.concat([view.verdicts.assign(view=view.slug) for view in views])
     experiment = set(report.of_experiment(rows)["claim"])
     cells = {(row["claim"], row["view"]): row for _, row in rows.iterrows()}
-    site.render(
+    site.add(
         "explorer.html",
         "explorer.html.j2",
         views=views,
@@ -239,28 +247,39 @@ def add_comparison(site):
         return
     site.pages["comparison.html"] = "Comparison"
     methods = sources.config["comparison"]["methods"]
-    labels = {name: it.get("label", name) for name, it in methods.items() if it}
+    labels = {rf"^{name}(?=,|$)": it.get("label", name) for name, it in methods.items() if it}
     parts = []
     for name, analysis in analyses.find().items():
         if analysis.TARGET == "compare" and name != "comparison":
             path = sources.figures / f"{name}.svg"
-            found = {analysis.TABLES[it]: sources.table(it) for it in analysis.TABLES}
+            found = {
+                title.removesuffix(" (table)"): sources.table(it)
+                for it, title in analysis.TABLES.items()
+            }
             parts.append(
                 {
                     "name": name,
-                    "title": analysis.__doc__.splitlines()[0],
+                    "title": analysis.__doc__.splitlines()[0].rstrip("."),
                     "picture": site.take(path, f"pictures/{name}.svg"),
-                    "tables": {k: it.replace(labels) for k, it in found.items() if it is not None},
+                    "tables": {
+                        title: it.replace(labels, regex=True)
+                        for title, it in found.items()
+                        if it is not None
+                    },
                 }
             )
     needed, judged = (sources.table(f"comparison_{name}") for name in ("answers", "verdicts"))
-    site.render(
+    picture = site.take(sources.figures / "comparison.svg", "pictures/comparison.svg")
+    for what, found in (("figure", picture), ("answers needed", needed), ("verdicts", judged)):
+        if found is None:
+            site.lack(f"Comparison: {what}", "make compare")
+    site.add(
         "comparison.html",
         "comparison.html.j2",
-        picture=site.take(sources.figures / "comparison.svg", "pictures/comparison.svg"),
-        needed=None if needed is None else answers_needed(needed.replace(labels)),
-        judged=[] if judged is None else judged.replace(labels).to_dict("records"),
-        tables=priced_gaps(table.replace(labels)),
+        picture=picture,
+        needed=None if needed is None else answers_needed(needed.replace(labels, regex=True)),
+        judged=[] if judged is None else judged.replace(labels, regex=True).to_dict("records"),
+        tables=priced_gaps(table.replace(labels, regex=True)),
         parts=[part for part in parts if part["picture"] or part["tables"]],
     )
 
@@ -304,21 +323,26 @@ def add_environments(site):
     if not pictures:
         site.lack("Policies on maps, and curves in other environments", "make environments")
     matrix = site.take(site.sources.figures / "environments.svg", "pictures/environments.svg")
+    if matrix is None:
+        site.lack("Environments: matrix of verdicts", "make environments")
     rows = table.to_dict("records")
-    site.render(
+    site.add(
         "environments.html", "environments.html.j2", rows=rows, pictures=pictures, matrix=matrix
     )
 
 
 def add_notebooks(site):
-    """Take the pages of all notebooks that have run; give their titles back, by file."""
+    """Take the pages of all notebooks that have run; give back their titles, by file."""
     sources, found, lacking = site.sources, {}, {}
     for name, (title, command) in NOTEBOOKS.items():
         # The inference is a study of its own, about the default one.
         folder = sources.root / "results/inference" if name == "inference" else sources.results
         if name == "inference" and not sources.is_default:
             continue
-        if site.take(folder / f"notebooks/{name}.html", f"notebooks/{name}.html"):
+        page = folder / f"notebooks/{name}.html"
+        if page.exists():
+            text = page.read_text(encoding="utf-8").replace("<main>", f"{BACK}\n<main>", 1)
+            site.write(f"notebooks/{name}.html", text)
             found[f"notebooks/{name}.html"] = title
         else:
             lacking.setdefault(command, []).append(f"“{title}”")
@@ -355,6 +379,8 @@ def main(configfile):
     add_environments(site)
     notebooks = add_notebooks(site)
     article = site.take(ROOT / "article/article.pdf", "article.pdf") if sources.is_default else None
+    if sources.is_default and article is None:
+        site.lack("Article", "make article")
     add_documentation(site)
     add_explorer(site, views)
     readings = [view for view in views if view.group == READINGS]
@@ -365,6 +391,8 @@ def main(configfile):
     first, provenance = views[0], sources.record("provenance")
     if first.verdicts.empty:
         site.lack("Verdicts", "make figures")
+    if sources.is_default and sources.confirmation() is None:
+        site.lack("Verdicts on fresh data", "make infer")
     parts = {"optimum.json": sources.optimum, "provenance.json": provenance}
     for name, content in parts.items():
         if content is None:
@@ -372,7 +400,7 @@ def main(configfile):
         else:
             site.take(sources.results / name, f"data/{name}")
     experiment = report.of_experiment(first.verdicts)
-    site.render(
+    site.add(
         "index.html",
         "index.html.j2",
         view=first,
@@ -385,6 +413,7 @@ def main(configfile):
         optimum=sources.optimum,
         provenance=provenance,
     )
+    site.finish()
     print(f"The site: {(site.folder / 'index.html').relative_to(ROOT)}")
 
 

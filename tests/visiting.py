@@ -42,6 +42,19 @@ def chromium():
         browser.close()
 
 
+def violations(page, scheme="light", context=None):
+    """What axe-core finds wrong with a page, each with the first place, and what it finds right.
+
+    Between colour schemes only colours differ, so of a dark page only contrast is checked.
+    """
+    from axe_playwright_python.sync_playwright import Axe
+
+    options = {"preload": False} | ({"runOnly": ["color-contrast"]} if scheme == "dark" else {})
+    found = Axe().run(page, context, options).response
+    wrong = [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]]
+    return wrong, {one["id"] for one in found["passes"]}
+
+
 class Visitor:
     """Opens pages of the site, and notes what goes wrong on them."""
 

@@ -133,7 +133,9 @@ function showVerdicts() {
 
 function showDetail() {
   const detail = received[chosen.view].details[chosen.claim];
-  find("#detail").innerHTML = detail ?? "<p>Choose a statement, or a cell of the table.</p>";
+  const hint = document.querySelector("#matrix a.cell") ? "Choose a statement, or a cell of the table."
+    : "There are no verdicts in this copy.";
+  find("#detail").innerHTML = detail ?? `<p>${hint}</p>`;
   for (const cell of document.querySelectorAll("#matrix a.cell")) {
     const { view: slug, claim } = cell.dataset;
     cell.toggleAttribute("aria-current", slug === chosen.view && claim === chosen.claim);

@@ -7,15 +7,19 @@ import pandas as pd
 from pgpd_hf.support import provenance, storage
 
 
-def write_results(folder):
-    """Write what `make figures` leaves for the site, and the runs of one seed, from reference/."""
+def write_results(folder, origin=None):
+    """Write what `make figures` leaves for the site, and the runs of one seed, from reference/.
+
+    The reference and the configuration are those of the folder itself, or of another one.
+    """
+    origin = origin or folder
     results = folder / "results/paper"
     results.mkdir(parents=True)
-    reference = folder / "reference"
+    reference = origin / "reference"
     curves = storage.read_table(reference / "curves.csv").assign(seeds=20)
     storage.write_table(results / "aggregate.parquet", curves)
     shutil.copy(reference / "claims.csv", results)
-    shutil.copy(folder / "config/config.yaml", results)
+    shutil.copy(origin / "config/config.yaml", results)
     optimum = pd.read_csv(reference / "optimum.csv", index_col="entry")["value"]
     values = {name: float(optimum[name]) for name in ("reward_value", "unconstrained.reward_value")}
     unconstrained = {"reward_value": values.pop("unconstrained.reward_value")}

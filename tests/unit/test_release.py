@@ -76,6 +76,13 @@ def test_places_and_commands_of_a_page_exist(page):
     assert len(places) > 1
 
 
+def test_sections_that_the_checklist_names_exist():
+    named = re.findall(r'`([\w./-]+)` \("([^"]+)"\)', text("docs/checklist.md"))
+    assert len(named) > 4
+    for page, title in named:
+        assert f" {title}\n" in text(page), title
+
+
 def test_containers_copy_files_and_make_targets_that_exist():
     apptainer = text("apptainer.def")
     copied = re.findall(r"^    (\S+) /opt/pgpd-hf/\1$", apptainer, re.MULTILINE)

@@ -20,9 +20,7 @@ def report(finished):
     project, _ = finished
     path = project.results("report.html")
     command = project.workflow(
-        "reported",
-        *("--cores", "2", "--report-after-run", "--report", str(path)),
-        *("--report-stylesheet", "workflow/report/style.css"),
+        "reported", "--cores", "2", "--report-after-run", "--report", str(path)
     )
     code, output = project.call(offline.cut_off(command))
     assert code == 0, output

@@ -33,6 +33,20 @@ def test_every_page_opens_and_nothing_of_the_default_study_is_in_it(finished, tm
             pictures = page.locator("img").evaluate_all("all => all.map(one => one.naturalWidth)")
             assert all(width > 100 for width in pictures), path
         assert visitor.wrong == []
+        for scheme in ("light", "dark"):
+            phone = {"viewport": {"width": 390, "height": 800}, "color_scheme": scheme}
+            visitor = visiting.Visitor(browser, site, **phone)
+            for name in sorted(made):
+                page = visitor.open(f"notebooks/{name}")
+                wrong, passed = visiting.violations(page, scheme)
+                assert wrong == [], name
+                assert "color-contrast" in passed, name
+                background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+                assert (background == "rgb(255, 255, 255)") == (scheme == "light"), name
+                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+                assert all(page.locator("img").evaluate_all("all => all.map(one => one.alt)"))
+            page.get_by_role("link", name="The site").click()
+            assert page.url == f"{site.as_uri()}/index.html"
         page = visitor.open("index.html")
         assert "Study smoke" in page.locator("main").inner_text()
         commands = page.locator("ul.missing li").all_inner_texts()

@@ -4,6 +4,7 @@ It is run into its log and copied from there when it has succeeded: of a failed 
 how far it came, and no output pretends to be a result.
 """
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -36,7 +37,14 @@ with storage.job(snakemake):
         # Of a file that it can neither read nor write, one line is said.
         raise OSError(error.evalue) from None
     name_study(executed, snakemake.config["study"])
-    exporter = HTMLExporter(template_name="page", extra_template_basedirs=["workflow/templates"])
+    exporter = HTMLExporter(
+        template_name="page",
+        extra_template_basedirs=["workflow/templates"],
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+    )
     page, _ = exporter.from_filename(executed)
+    # The empty corner of a table is the head of nothing.
+    page = re.sub(r"<th\b([^>]*)>(?:\s|&nbsp;)*</th>", r"<td\1></td>", page)
     storage.write_text(snakemake.output.page, page)
     storage.write_text(snakemake.output.notebook, Path(executed).read_text(encoding="utf-8"))
