@@ -9,7 +9,7 @@ from reference import random_process, softmax
 from scipy import optimize
 from scipy.optimize import minimize
 
-from pgpd_hf import CMDP, run, solve
+from pgpd_hf import CMDP, random_cmdp, run, solve
 from pgpd_hf.cases import Case, run_cases
 from pgpd_hf.core.optima import proportional
 from pgpd_hf.core.questions import DESIGNS
@@ -72,6 +72,15 @@ def test_row_t_is_the_fit_to_the_answers_of_t_rounds(name):
     *_, again = algorithm.advance(other, words[1:], normals[1:])
     np.testing.assert_allclose(again.utility, both.utility, atol=1e-5)
     np.testing.assert_allclose(again.reward, both.reward, atol=1e-5)
+
+
+@pytest.mark.parametrize(("design", "seed"), [("deterministic", 49), ("state-action", 28)])
+def test_where_no_policy_seems_safe_the_one_of_largest_estimated_utility_is_chosen(design, seed):
+    """Estimates from twelve pairs at which HiGHS does not recognise this, on one processor."""
+    cmdp = random_cmdp()
+    options = {"evaluators": 4, "pairs": 4, "iterations": 3, "ridge": 100, "design": design}
+    trace = run(cmdp, "safe_rlhf", seeds=[seed], **options, checkpoints=[3])
+    assert trace["multiplier"].item() == pytest.approx(2 / (0.1 * solve(cmdp).slack))
 
 
 def test_answers_are_counted_as_they_are_asked():
