@@ -66,6 +66,7 @@ def parameters(config):
     methods, options = config["comparison"]["methods"], config["comparison"]["misspecification"]
     return {
         "labels": {name: it.get("label", name) for name, it in methods.items()},
+        "curves": [(it.method, it.design) for it in comparison.entries(config)],
         "sides": {side: options[side] for side in SIDES},
     }
 
