@@ -34,10 +34,11 @@ def plan(config):
         if any(entry.method in options[side] for side in SIDES):
             settings = compared.longest(config, entry)
             settings = {k: it for k, it in settings.items() if k in options["budgets"]}
-            work[entry.part] = [
-                (seed, _cases(config, entry, settings, seed))
-                for seed in range(config["comparison"]["seeds"])
-            ]
+            if settings:
+                work[entry.part] = [
+                    (seed, _cases(config, entry, settings, seed))
+                    for seed in range(config["comparison"]["seeds"])
+                ]
     return work
 
 
