@@ -119,7 +119,8 @@ def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
         with located(", ".join(map(str, (case.labels or {}).values())) or case.algorithm):
             trace, last = _run(case, *made[key], calibrated)
         tables.append(trace)
-        policies.append(_policy_table(case, last))
+        if return_policies:
+            policies.append(_policy_table(case, last))
     traces = pd.concat(tables, ignore_index=True)
     return (traces, pd.concat(policies, ignore_index=True)) if return_policies else traces
 

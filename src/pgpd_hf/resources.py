@@ -78,9 +78,8 @@ def run_seconds(algorithm, setting, states, actions):
         question = QUESTION + VOTE * (setting.get("evaluators") or 0)
         iteration += question * questions + ENTRY * states * actions
         if not kind.has_steps:
-            # Every round fits all answers so far; the check before a run makes three rounds more.
-            rounds = (setting["iterations"] + 3) / setting["iterations"]
-            iteration += rounds * (FIT + FITTED * questions * (setting["iterations"] + 1) / 2)
+            # Every round fits all answers so far.
+            iteration += FIT + FITTED * questions * (setting["iterations"] + 1) / 2
     return RUN + setting["iterations"] * (iteration + EVALUATION * states**2)
 
 

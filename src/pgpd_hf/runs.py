@@ -8,7 +8,7 @@ iterates and not only over those at checkpoints.
 import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,8 @@ CUT_OFF = 2e-4  # largest share of a value that trajectories miss by default
 _CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
 _CHUNK_ENTRIES = 2**15  # of policies that are evaluated at once: 256 KiB
 _CHUNK_ITERATIONS = 512
-_CHECKED_ITERATIONS = 3  # of an algorithm, before each run
+_CHECKED_ITERATIONS = 3  # of an algorithm, before its first run
+_CHECKED = set()  # algorithms with their options that are no numbers; a check can take long
 _MOST_ENTRIES = 10**6  # of a list of seeds, checkpoints or phases
 _PHASE = ("iterations", "evaluators", "pairs", "horizon")  # that phases may differ in
 _NOT_GIVEN = object()  # evaluators=None is a number of evaluators: infinitely many
@@ -414,13 +415,18 @@ def _rows(algorithm):
 
 
 def _check(algorithm, initial_policy):
-    """Refuse a bad initial policy, and an algorithm that keeps state in itself."""
+    """Refuse an algorithm that keeps state in itself, once for all settings of the same kind."""
+    words_of = [it for it in astuple(algorithm.setting) if not isinstance(it, int | float)]
+    kind = (type(algorithm), *words_of)
+    if kind in _CHECKED:
+        return
     random = np.random.default_rng(0)  # any numbers will do, and no run shall share them
     rows = min(_CHECKED_ITERATIONS, _rows(algorithm))
     shape = rows, algorithm.words_per_iteration
     words = random.integers(2**64, size=shape, dtype=np.uint64)
     normals = random.standard_normal((rows, algorithm.normals_per_iteration))
     require_explicit_state(algorithm, words, normals, initial_policy)
+    _CHECKED.add(kind)
 
 
 def _trace(algorithms, seed, initial_policy, grid, purpose):

@@ -431,6 +431,25 @@ def test_readme_says_what_an_answer_buys():
         == limited["priced_gap"][limited["design"] == "deterministic"].idxmin()
     )
     says("README", "Infer rewards from pairs of random deterministic policies")
+    drawn = table("comparison").query("units == '50 instances' and design == 'deterministic'")
+    plain, careful = (
+        drawn[drawn["method"] == name].set_index("budget")["violates_0"]
+        for name in ("safe_rlhf", "pessimistic_safe_rlhf")
+    )
+    assert (careful < plain).all()
+    says("README", "with pessimism where safety counts")
+
+
+def test_readme_says_the_same_about_people_who_vote_otherwise():
+    rows = table("misspecification").query("design == 'deterministic'")
+    rows = rows[rows["people"] != "as assumed"].set_index(["people", "budget"])
+    dpo, rlhf = (rows[rows["method"] == name] for name in ("trajectory_dpo", "safe_rlhf"))
+    few = dpo.index[dpo.index.get_level_values("budget") <= 100_000]
+    assert len(few) == 8
+    assert (dpo.loc[few, "priced_gap"] < rlhf.loc[few, "priced_gap"]).all()
+    many = dpo.index[dpo.index.get_level_values("budget") >= 100_000]
+    assert (dpo.loc[many, "violation"] > rlhf.loc[many, "violation"]).all()
+    says("README", "The same holds if people vote by another link than assumed")
 
 
 def test_readme_says_what_holds_elsewhere():

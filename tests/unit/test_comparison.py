@@ -13,6 +13,7 @@ from scipy import stats
 from pgpd_hf import ALGORITHMS, random_cmdp, study
 from pgpd_hf.analyses import comparison as analysis
 from pgpd_hf.analyses import comparison_tuning as tuning
+from pgpd_hf.analyses import misspecification
 from pgpd_hf.cases import read_choices, run_cases
 from pgpd_hf.deployment import answers_for
 from pgpd_hf.figures import comparison as drawings
@@ -52,6 +53,21 @@ def test_a_budget_below_one_iteration_is_an_empty_cell_with_its_reason():
     row = table[table["budget"] == 80].iloc[0]
     assert row["units"] == "none: one iteration takes 324 answers"
     assert row[["answers", "gap", "priced_gap", "violates_0"]].isna().all()
+
+
+def test_a_method_that_no_budget_pays_for_has_no_jobs():
+    """A job without cases would fail; the method's empty cells have their reasons."""
+    config = copy.deepcopy(CONFIG)
+    config["comparison"] |= {"budgets": [1, 100], "most_on_instances": 1}
+    config["comparison"]["misspecification"]["budgets"] = [100]
+    plans = {module: module.plan(config) for module in (tuning, analysis, misspecification)}
+    for plan in plans.values():
+        assert plan
+        assert all(cases for items in plan.values() for _, cases in items)
+        assert not any(part.split("/")[-3] == "npgpd_hf" for part in plan)
+    assert all(part.startswith("seeds/") for part in plans[analysis])
+    empty = analysis.parameters(config)["empty"]
+    assert ("npgpd_hf", "its own", 100, "one iteration takes 324 answers") in empty
 
 
 def test_instances_of_tuning_are_others():

@@ -180,7 +180,7 @@ def test_iterations_may_be_done_in_pieces(name, form):
 
 @every_variant
 def test_state_is_explicit(name, form):
-    """As every run checks, with fewer iterations."""
+    """As runs check, with fewer iterations."""
     algorithm = prepare(name, random_process(4), parameterization=form)
     require_explicit_state(algorithm, *randomness(algorithm, 4, 9))
 

@@ -37,22 +37,6 @@ def test_information_of_two_arms_is_in_closed_form():
     np.testing.assert_allclose(known.reward / known.reward[0, 0], [[1, -1], [-1, 1]], rtol=1e-12)
 
 
-def test_whole_trajectories_tell_more_than_first_steps():
-    """By a factor of 2/(1 - gamma^2), about 10.5, for each of the |S||A| pairs.
-
-    Where signals are zero, an answer has the variance 1/4. NPGPD-HF asks about each pair (s, a) in
-    turn, and so learns 1/4 about one of them. Where all steps are independent and uniform, an
-    answer about two whole trajectories tells 1/4 times the trace below about all pairs together:
-    twice the sum of squared discounts, but for the constant that comparisons leave open.
-    """
-    zero, gamma, horizon = np.zeros((4, 3)), 0.9, 60
-    cmdp = CMDP(np.full((4, 3, 4), 0.25), zero, zero, np.full(4, 0.25), gamma, -1.0)
-    visits = 4 * answer_information(cmdp, "uniform", horizon, "logistic", 2000).reward
-    squares = (1 - gamma ** (2 * (horizon + 1))) / (1 - gamma**2)
-    assert np.trace(visits) == pytest.approx(2 * squares * (1 - 1 / 12), rel=0.05)
-    assert 2 / (1 - gamma**2) == pytest.approx(10.5, abs=0.05)
-
-
 @pytest.mark.parametrize("sharpness", [0.0, 3.0, 300.0])
 def test_draws_have_the_moments_of_a_truncated_normal(sharpness):
     """Two independent coordinates on [0, 2], the second one pushed beyond the end."""

@@ -11,7 +11,8 @@ from pgpd_hf import study
 from pgpd_hf.analyses import comparison
 from pgpd_hf.analyses import misspecification as analysis
 from pgpd_hf.figures import style
-from pgpd_hf.figures.comparison import people_figure
+from pgpd_hf.figures.comparison import comparison_figure, people_figure
+from pgpd_hf.studies.comparison import entries
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -91,9 +92,36 @@ def test_figure_shows_every_method_for_all_people():
     row |= {"priced_gap": 0.1, "priced_gap_low": -0.1, "priced_gap_high": 0.3}
     table = pd.DataFrame([row, row | {"people": "them", "priced_gap": 0.2}, row | {"budget": 3000}])
     style.use_style()
-    figure = people_figure(table, {"zpg": "parent"})
+    figure = people_figure(table, {"zpg": "parent"}, [("zpg", "its own")])
     assert [axes.get_title("left") for axes in figure.axes] == ["1,000 answers", "3,000 answers"]
     first = figure.axes[0].containers[0]
     assert first.get_label() == "parent"
     assert first.lines[0].get_xdata().tolist() == [0.1, 0.2]
     assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["us", "them"]
+
+
+def test_a_method_looks_as_in_the_comparison():
+    """Although not all of that one's methods are shown."""
+    curves = [(it.method, it.design) for it in entries(CONFIG)]
+    assert analysis.parameters(CONFIG)["curves"] == curves
+    labels = {method: method for method, _ in curves}
+    row = {"people": "us", "units": "2 instances", "answers": 1000, "budget": 1000}
+    row |= dict.fromkeys(["priced_gap", "priced_gap_low", "priced_gap_high"], 0.1)
+    row |= dict.fromkeys(["violation", "violates_002"], 0.1)
+    table = pd.DataFrame([row | {"method": it, "design": how} for it, how in curves])
+    both = pd.concat([table, table.assign(units="2 seeds")])
+    few = table[table["method"].isin(["npgpd_hf", "safe_rlhf", "trajectory_dpo"])]
+    style.use_style()
+    looks = [
+        {it.get_label(): look(it) for it in found}
+        for found, look in (
+            (comparison_figure(both, labels).axes[0].get_lines(), _look),
+            (people_figure(few, labels, curves).axes[0].containers, lambda it: _look(it.lines[0])),
+        )
+    ]
+    assert len(looks[1]) == 5
+    assert looks[1].items() <= looks[0].items()
+
+
+def _look(line):
+    return line.get_color(), line.get_marker(), line.get_markerfacecolor()

@@ -5,11 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 from reference import deterministic_policies, random_policies, random_process
-from scipy.optimize import linprog
+from scipy import optimize
+from scipy.optimize import OptimizeResult, linprog
 
 from pgpd_hf import CMDP, random_cmdp, solve, solve_unconstrained
 from pgpd_hf.core import optima
-from pgpd_hf.core.optima import METHODS, maximize, utility_span
+from pgpd_hf.core.optima import METHODS, best_for, maximize, utility_range, utility_span
 
 # How far the threshold lies between the utility of the unconstrained optimum and the largest one.
 TIGHTNESS = {"loose": -0.2, "binding": 0.3, "tight": 0.95}
@@ -147,6 +148,20 @@ def test_maximize_solves_the_linear_program_over_values(name, discount):
     policy = maximize(cmdp, signal)
     assert set(policy.ravel()) == {0.0, 1.0}
     assert cmdp.evaluate(policy)[which] == pytest.approx(program.fun, rel=1e-9)
+
+
+def test_a_threshold_out_of_reach_is_recognised_even_if_the_solver_gives_up(monkeypatch):
+    """HiGHS sometimes ends so; whatever else it fails at is refused."""
+    lost = OptimizeResult(status=4, message="status unknown")
+    monkeypatch.setattr(optimize, "linprog", lambda *arguments, **named: lost)
+    cmdp = random_process(7, 3, 2, 0.6, threshold=0.2)
+    reach = utility_range(cmdp)[1]
+    for threshold in (reach + 1e-6, 5.0):
+        beyond = dataclasses.replace(cmdp, threshold=threshold)
+        assert best_for(beyond, cmdp.reward, cmdp.utility) is None
+    within = dataclasses.replace(cmdp, threshold=reach - 1e-6)
+    with pytest.raises(ValueError, match=r"^threshold: .*: linear program failed: status unknown$"):
+        best_for(within, cmdp.reward, cmdp.utility)
 
 
 def test_policy_iteration_sees_what_shows_late():

@@ -546,6 +546,22 @@ def test_run_refuses_state_in_self(cmdp, monkeypatch):
         run(cmdp, "counter", seeds=[0], iterations=5, evaluators=None, **STEPS)
 
 
+def test_run_checks_an_algorithm_once_for_all_numbers_of_a_setting(monkeypatch):
+    """One iteration may take long; other options may lead through other code."""
+    checked = []
+    monkeypatch.setattr(runs, "_CHECKED", set())
+    monkeypatch.setattr(runs, "require_explicit_state", lambda *given: checked.append(given))
+    cmdp = random_process(3, 3, 2)
+    common = {"seeds": [0], "iterations": 1, "horizon": 3}
+    for evaluators, pairs, ridge in ((2, 3, 1.0), (5, 4, 9.0)):
+        run(cmdp, "safe_rlhf", evaluators=evaluators, pairs=pairs, ridge=ridge, **common)
+    assert len(checked) == 1
+    run(cmdp, "safe_rlhf", evaluators=2, pairs=3, design="deterministic", **common)
+    run(cmdp, "pessimistic_safe_rlhf", evaluators=2, pairs=3, **common)
+    run(cmdp, "safe_rlhf", evaluators=None, pairs=3, **common)
+    assert len(checked) == 4
+
+
 def test_registry_imports_only_what_is_used():
     program = (
         "import sys, pgpd_hf; pgpd_hf.algorithms.get_algorithm('npg_pd'); "

@@ -10,7 +10,7 @@ import yaml
 from reference import DISTRIBUTIONS, random_process
 from scipy import stats
 
-from pgpd_hf import LINKS, study
+from pgpd_hf import CMDP, LINKS, random_cmdp, study
 from pgpd_hf.analyses import splits
 from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.figures.splits import splits_figure
@@ -83,6 +83,23 @@ def test_estimates_have_the_variance_of_their_law():
     assert (table["measured"] / table["law"]).between(1 - error, 1 + error).all()
     votes = table[table["question"] == "advantage"].set_index(["estimator", "pairs"])["votes"]
     assert votes["plug-in", 1] != votes["plug-in", 8]
+
+
+def test_a_comparison_tells_a_regression_more_than_npgpd_hf():
+    """By 2/(1 - gamma^2) where steps are independent, but for the constant that stays open."""
+    zero, states, actions, gamma = np.zeros((4, 3)), 4, 3, 0.9
+    transition = np.full((states, actions, states), 1 / states)
+    cmdp = CMDP(transition, zero, zero, np.full(states, 1 / states), gamma, -1.0)
+    table = splits.information_by_design(cmdp, 60, "logistic").set_index("design")
+    assert (table["independent"] == 2 / (1 - gamma**2)).all()
+    known = table["independent"] * (1 - gamma**122) * (1 - 1 / 12)
+    assert table.loc["uniform", "information"] == pytest.approx(known["uniform"], rel=0.05)
+    first = splits.information_by_design(cmdp, 0, "logistic").set_index("design")["information"]
+    assert first["uniform"] == pytest.approx(2 * (1 - 1 / 12), rel=0.05)
+    told = splits.information_by_design(random_cmdp(), 80, "logistic").set_index("design")
+    ratio = told["information"] / told["independent"]
+    assert ratio[["uniform", "state-action"]].between(0.85, 1).all()
+    assert ratio["deterministic"] > 2
 
 
 def test_table_has_a_row_per_split_with_means_over_the_last_quarter():

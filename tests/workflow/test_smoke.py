@@ -315,3 +315,13 @@ def test_editing_one_algorithm_leaves_the_other_alone(finished):
         source.write_text(before)
     assert planned["calibrate"] == 1
     assert planned["run"] == 3
+
+
+@pytest.mark.long
+def test_a_budget_that_pays_for_no_iteration_has_an_empty_cell_and_a_line(complete):
+    table = pd.read_csv(complete.results("comparison.csv"))
+    (cell,) = table.query("method == 'npgpd_hf' and budget == 100").to_dict("records")
+    assert cell["units"] == "none: one iteration takes 324 answers"
+    assert np.isnan([cell[name] for name in ("answers", "gap", "priced_gap", "violates_0")]).all()
+    page = complete.results("notebooks/comparison.html").read_text(encoding="utf-8")
+    assert "has no result for 100 answers: one iteration takes 324 answers." in page

@@ -4,6 +4,7 @@ It is run into its log and copied from there when it has succeeded: of a failed 
 how far it came, and no output pretends to be a result.
 """
 
+import json
 import re
 from pathlib import Path
 
@@ -28,9 +29,9 @@ def name_study(path, study):
 with storage.job(snakemake):
     source, executed = snakemake.input.code[0], snakemake.log.notebook
     try:
-        papermill.execute_notebook(
-            source, executed, snakemake.params.parameters, progress_bar=False
-        )
+        # Papermill writes lists as lists, but tuples as text.
+        parameters = json.loads(json.dumps(snakemake.params.parameters))
+        papermill.execute_notebook(source, executed, parameters, progress_bar=False)
     except papermill.PapermillExecutionError as error:
         if error.ename != "OSError":
             raise

@@ -13,7 +13,10 @@ with storage.job(snakemake):
     cmdp = CMDP.load(snakemake.input.environment)
     tuning = snakemake.input.get("tuning", [])
     choices = read_choices(pd.read_csv(tuning[0])) if tuning else None
-    traces, policies = run_cases(cases, cmdp, calibrated, choices, return_policies=True)
+    given = cases, cmdp, calibrated, choices
     if "policies" in snakemake.output.keys():
+        traces, policies = run_cases(*given, return_policies=True)
         storage.write_table(snakemake.output.policies, policies)
+    else:
+        traces = run_cases(*given)
     storage.write_table(snakemake.output[0], traces)

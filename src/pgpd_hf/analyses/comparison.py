@@ -61,13 +61,15 @@ def plan(config):
     work = {}
     for entry in comparison.entries(config):
         settings = longest(config, entry)
-        work[f"seeds/{entry.part}"] = [
-            (seed, cases(config, entry, settings, seed)) for seed in range(options["seeds"])
-        ]
+        if settings:
+            work[f"seeds/{entry.part}"] = [
+                (seed, cases(config, entry, settings, seed)) for seed in range(options["seeds"])
+            ]
         settings = {k: it for k, it in settings.items() if k <= options["most_on_instances"]}
-        work[f"instances/{entry.part}"] = [
-            (number, cases(config, entry, settings, 0, number)) for number in numbers
-        ]
+        if settings:
+            work[f"instances/{entry.part}"] = [
+                (number, cases(config, entry, settings, 0, number)) for number in numbers
+            ]
     return work
 
 

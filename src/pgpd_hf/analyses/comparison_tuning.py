@@ -29,6 +29,7 @@ def plan(config):
         entry.part: [(number, _cases(config, entry, settings, number)) for number in numbers]
         for entry in comparison.entries(config)
         for settings in [_settings(config, entry)]
+        if settings
     }
 
 

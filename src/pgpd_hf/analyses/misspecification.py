@@ -34,10 +34,11 @@ def plan(config):
         if any(entry.method in options[side] for side in SIDES):
             settings = compared.longest(config, entry)
             settings = {k: it for k, it in settings.items() if k in options["budgets"]}
-            work[entry.part] = [
-                (seed, _cases(config, entry, settings, seed))
-                for seed in range(config["comparison"]["seeds"])
-            ]
+            if settings:
+                work[entry.part] = [
+                    (seed, _cases(config, entry, settings, seed))
+                    for seed in range(config["comparison"]["seeds"])
+                ]
     return work
 
 
@@ -66,6 +67,7 @@ def parameters(config):
     methods, options = config["comparison"]["methods"], config["comparison"]["misspecification"]
     return {
         "labels": {name: it.get("label", name) for name, it in methods.items()},
+        "curves": [(it.method, it.design) for it in comparison.entries(config)],
         "sides": {side: options[side] for side in SIDES},
     }
 

@@ -7,16 +7,19 @@ up while M goes down; everything else is as in the study, for both estimators.
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.cases import Case
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import solve
+from pgpd_hf.core.questions import DESIGNS
 from pgpd_hf.core.streams import bit_generator
 from pgpd_hf.statistics import named_intervals
 from pgpd_hf.studies import configuration
 from pgpd_hf.theory.exact import answer_variance, feedback_error
+from pgpd_hf.theory.information import answer_information
 from pgpd_hf.theory.records import sample_estimates
 
 TARGET = "compare"
@@ -29,6 +32,7 @@ METRICS = ("optimality_gap", "constraint_violation", "priced_gap")
 KEYS = ("algorithm", "estimator", "evaluators", "pairs")
 VARIANCE_COLUMNS = ("estimator", "evaluators", "pairs", "question", "votes", "law", "measured")
 LAST_QUARTER = 0.75  # the part of a run whose mean counts begins here
+_PAIRS = 3000  # of trajectories, over which information is averaged
 _POINTS = 26  # iterations of that part at which a trace has a row
 
 
@@ -64,6 +68,8 @@ def parameters(config):
         "empty": [it for name in _asking(config) for it in _settings(config, name)[1]],
         "draws": options["draws"],
         "answers": options["answers"],
+        "horizon": config["horizon"],
+        "link": config["link"],
     }
 
 
@@ -132,6 +138,37 @@ def variances(cmdp, splits, draws):
             key = setting.estimator, setting.evaluators, setting.pairs, question
             rows.append((*key, votes, law, measured))
     return pd.DataFrame(rows, columns=list(VARIANCE_COLUMNS))
+
+
+def information_by_design(cmdp, horizon, link):
+    r"""What a comparison tells a regression, in units of what it tells NPGPD-HF.
+
+    NPGPD-HF learns about one pair (s, a), with which a trajectory begins: an answer, nearly the
+    toss of a coin, has an information of 1/4. A regression learns from all steps of both
+    trajectories. Were they independent, that would be 1/4 for each, times the square of its
+    discount: in all :math:`2/(1-\gamma^2)` times as much.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The environment.
+    horizon : int
+        H.
+    link : str
+        How people vote.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per design of questions: `information`, four times the trace of the Fisher information
+        of a comparison of reward, and `independent`, the number above.
+    """
+    rows = [
+        (design, 4 * np.trace(answer_information(cmdp, design, horizon, link, _PAIRS).reward))
+        for design in DESIGNS
+    ]
+    table = pd.DataFrame(rows, columns=["design", "information"])
+    return table.assign(independent=2 / (1 - cmdp.discount**2))
 
 
 def _questions(cmdp, optimum, setting, draws):

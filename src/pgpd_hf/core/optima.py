@@ -323,6 +323,10 @@ def best_for(cmdp, reward, utility):
     if result.status == _INFEASIBLE:
         return None
     if result.status != 0:
+        # The solver does not always recognise that no policy reaches the threshold.
+        safest = maximize(cmdp, utility)
+        if cmdp.initial @ cmdp.state_values(safest, utility) < cmdp.threshold:
+            return None
         raise ValueError(f"threshold: {cmdp.threshold}: linear program failed: {result.message}")
     occupancy = np.maximum(result.x, 0).reshape(cmdp.states, cmdp.actions)
     return proportional(occupancy), max(0.0, -float(result.ineqlin.marginals[0]))

@@ -71,7 +71,7 @@ def comparison_figure(table, labels, limit=None, cost="answers", quantities=QUAN
     return figure
 
 
-def people_figure(table, labels):
+def people_figure(table, labels, curves):
     """Priced gap with its interval for each kind of people; a panel per budget.
 
     Parameters
@@ -80,14 +80,16 @@ def people_figure(table, labels):
         Made by :func:`pgpd_hf.analyses.misspecification.tabulate`.
     labels : dict of str
         Of methods.
+    curves : sequence of tuple
+        Method and design of all curves of :func:`comparison_figure`, which give each its look.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
+    looks = _looks([tuple(curve) for curve in curves])
     curves = list(dict.fromkeys(zip(table["method"], table["design"], strict=True)))
     people, budgets = (list(dict.fromkeys(table[name])) for name in ("people", "budget"))
-    looks = _looks(curves)
     figure, grid = style.panels(1, len(budgets), 3.4)
     positive = table.loc[table["priced_gap"] > 0, "priced_gap"]
     ends = positive.min() / 2, 2 * positive.max()
