@@ -464,6 +464,12 @@ def test_readme_says_what_holds_elsewhere():
             *counts
         ),
     )
+    studies = [yaml.safe_load(path.read_text()) for path in ROOT.glob("config/environments/*.yaml")]
+    (seeds,) = {study["seeds"] for study in studies}
+    found = table("environments")["verdict"]
+    open_ones = (found == "inconclusive").sum()
+    says("README", f"with {seeds} seeds {open_ones} of the {len(found)} are inconclusive")
+    assert f"budget: {seeds} seeds" in (ROOT / "config/README.md").read_text()
 
 
 def test_one_step_in_81_changes_no_step_size_and_no_verdict_for_another():
