@@ -115,9 +115,10 @@ def test_missing_solver_is_named(monkeypatch):
 def published_bandit(count):
     """Mean losses of the greedy and of the pessimistic arm, over everything that people may say.
 
-    Theorem 3.9 of Zhu, Jordan and Jiao (2023): four arms, whose rewards are linear in features of
-    three dimensions. The first two arms are compared n - 1 times, the second and the third once.
-    The mean is over both outcomes of the latter, and over 20 quantiles of those of the former.
+    In outline after the proof of Theorem 3.9 of Zhu, Jordan and Jiao (2023): four arms, whose
+    rewards are linear in features of three dimensions. The first two arms are compared n - 1 times,
+    the second and the third once. The mean is over both outcomes of the latter, and over 20
+    quantiles of those of the former.
     """
     features = np.array([[1.0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 1, 0]])
     parameter, link, cmdp = np.array([-1.0, 0.1, 0.9]), LINKS["logistic"], bandit()
