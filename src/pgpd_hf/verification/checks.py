@@ -28,7 +28,7 @@ CODE += ["config/environments", "config/readings"]
 CODE += [f"config/{name}.yaml" for name in ("config", "claims", "steps")]
 CODE += [f"config/{name}.yaml" for name in ("pilot", "inference", "confirmation")]
 # Columns that are compared by their bits or not at all: digests, and ratios that may be rounding.
-_OF_BITS = ["sha256", "ratio"]
+_OF_BITS = ["sha256", "ratio", "worst"]
 
 
 def describe_platform():
