@@ -17,8 +17,8 @@ from slurm_project import COSTS, HERE, PROFILE, Project, submitted
 
 from pgpd_hf import resources
 from pgpd_hf.analyses import grid
-from pgpd_hf.studies import readings
 from pgpd_hf.jobs import fill_jobs
+from pgpd_hf.studies import readings
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
