@@ -526,7 +526,10 @@ def test_long_tables_of_the_reference_are_written_only_in_full(repository, comma
     beside = {f"{table.name}.csv" for table in tables.TABLES if table.target in others}
     altered = {name for name in names if b"5" in before[name]} - beside
     assert {"rates.csv", "slopes.csv"} < altered
-    assert written == (altered if full else {"rates.csv"})
+    made = {f"{table.name}.csv" for table in tables.TABLES if table.target in targets}
+    assert written == altered & made
+    assert ("slopes.csv" in written) == full
+    assert {"rates.csv", "first_lengths.csv"} < written
 
 
 def answers(output, heading):
