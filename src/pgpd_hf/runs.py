@@ -416,8 +416,8 @@ def _rows(algorithm):
 
 def _check(algorithm, initial_policy):
     """Refuse an algorithm that keeps state in itself, once for all settings of the same kind."""
-    words_of = [it for it in astuple(algorithm.setting) if not isinstance(it, int | float)]
-    kind = (type(algorithm), *words_of)
+    options = [it for it in astuple(algorithm.setting) if not isinstance(it, int | float)]
+    kind = (type(algorithm), *options)
     if kind in _CHECKED:
         return
     random = np.random.default_rng(0)  # any numbers will do, and no run shall share them

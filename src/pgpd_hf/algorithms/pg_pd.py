@@ -9,11 +9,11 @@ with the policy gradient theorem's :math:`\partial V / \partial \pi(a|s) = q(s) 
 import numpy as np
 
 from pgpd_hf.algorithms.base import Algorithm
-from pgpd_hf.algorithms.zpgpd_hf import Theorem2
+from pgpd_hf.algorithms.zpgpd_hf import Theorem2Steps
 from pgpd_hf.core.policies import project_rows
 
 
-class PGPD(Theorem2, Algorithm):
+class PGPD(Theorem2Steps, Algorithm):
     """Exact limit of Algorithm 2."""
 
     name = "pg_pd"

@@ -54,7 +54,7 @@ class Perturbation(NamedTuple):
     softmax: bool
 
 
-class Theorem2:
+class Theorem2Steps:
     """Step sizes of Theorem 2, for the two algorithms that have them."""
 
     @staticmethod
@@ -81,7 +81,7 @@ class Theorem2:
         return primal_step, dual_step
 
 
-class ZPGPDHF(Theorem2, Algorithm):
+class ZPGPDHF(Theorem2Steps, Algorithm):
     """Algorithm 2; step sizes and perturbation radius of Theorem 2."""
 
     name = "zpgpd_hf"

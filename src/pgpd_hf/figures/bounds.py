@@ -117,8 +117,7 @@ def lengths_figure(table, largest=None):
     evaluators, pairs = (list(table[key].drop_duplicates()) for key in ("evaluators", "pairs"))
     figure, grid = style.panels(len(pairs), len(evaluators), 2.3)
     for axes, (n, m) in zip(grid.flat, itertools.product(pairs, evaluators), strict=True):
-        same = table["evaluators"].isna() if pd.isna(m) else table["evaluators"].eq(m)
-        chosen = table[same & table["pairs"].eq(n)]
+        chosen = _asked(table, m, n)
         for (statement, reading), rows in chosen.groupby(["statement", "estimator"], sort=False):
             color, printed = colors[statement], reading == "plug-in"
             worse = rows[["gap", "violation"]].max(axis=1)
@@ -181,8 +180,7 @@ def seen_figure(table):
     ):
         chosen = table[table["quantity"].eq(quantity) & table["estimator"].eq(reading)]
         for number, (n, m) in enumerate(curves):
-            same = chosen["evaluators"].isna() if pd.isna(m) else chosen["evaluators"].eq(m)
-            rows = chosen[same & chosen["pairs"].eq(n)]
+            rows = _asked(chosen, m, n)
             options = {"color": colors[number], "marker": style.marker(number), "markersize": 3.2}
             label = f"{style.evaluators_label(m)}, $N = {n}$"
             for side, line in (("bound", "-"), ("measured", ":")):
@@ -209,6 +207,13 @@ def seen_figure(table):
         _same_heights(row)
     style.share_legend(figure, 3)
     return figure
+
+
+def _asked(table, evaluators, pairs):
+    """Rows of a table for M and N."""
+    column = table["evaluators"]
+    same = column.isna() if pd.isna(evaluators) else column.eq(evaluators)
+    return table[same & table["pairs"].eq(pairs)]
 
 
 def _left_out(reasons):
