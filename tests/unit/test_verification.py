@@ -406,6 +406,17 @@ def test_long_tables_may_be_missing_where_results_may(study):
     assert sorted(study.compare()) == sorted(f"{name}: missing" for name in LONG)
 
 
+def test_worst_ratio_of_a_step_is_compared_by_its_bits_or_not_at_all():
+    """It may be rounding; whether the step holds is compared everywhere."""
+    (table,) = [table for table in tables.TABLES if table.name == "proof_steps"]
+    row = {"step": ["2.3"], "worst": [0.5], "holds": [True]}
+    expected, other = (tables.as_text(pd.DataFrame(row | it)) for it in ({}, {"worst": [0.6]}))
+    assert len(checks.compare(table, expected, other)) == 1
+    assert checks.compare(table, expected, other, tolerance=1e-8) == []
+    broken = other.assign(holds="False")
+    assert len(checks.compare(table, expected, broken, tolerance=1e-8)) == 1
+
+
 def test_row_that_is_missing_in_a_file_disagrees(study):
     path = study.results / "verdicts.csv"
     path.write_text(path.read_text().replace("unit,", "more seeds,"))
