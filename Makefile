@@ -18,7 +18,7 @@ IN_VENV := . .venv/bin/activate &&
 PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
 # Tests of a file share what they run first, and the long files come first: tests/conftest.py.
-PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # Snakemake evaluates templates in a file that it is given, so the file is looked at first.
 # The shell takes the name from the environment, where make puts it, and reads nothing into it.
@@ -41,7 +41,7 @@ help:  ## list the targets
 figures: .venv/kernels  ## run the default study: results/paper and the committed figures
 	$(IN_VENV) $(CHECK_CONFIG) snakemake --cores $(CORES) $(USE_CONFIG)
 
-races: .venv/kernels  ## race step sizes anew, for config/steps.yaml and reference/races.csv (half an hour)
+races: .venv/kernels  ## run all races for step sizes again, for config/steps.yaml and reference/races.csv (half an hour)
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
 	$(IN_VENV) python tools/record_races.py results/races
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/inference.yaml
@@ -51,7 +51,8 @@ infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tabl
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/pilot.yaml
 	$(IN_VENV) snakemake infer --cores $(CORES) --configfile config/inference.yaml
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/confirmation.yaml
-	$(IN_VENV) python tools/record_inference.py results
+	$(IN_VENV) python tools/record.py results/inference infer
+	cp results/inference/figures/pairs.* figures
 
 claims: .venv/kernels  ## judge the paper's statements under every reading (45 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
@@ -62,10 +63,12 @@ theory: .venv/kernels  ## measure what the theorems promise: certificates, slope
 compare: .venv/kernels  ## compare methods per human answer (25 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
-environments: .venv/kernels  ## run the experiment on environments that people know, with pictures of policies (15 minutes)
+environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (15 minutes)
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
 	    snakemake figure policies --cores $(CORES) --configfile $$study; done
-	$(IN_VENV) python tools/collect_environments.py config/environments/*.yaml
+	$(IN_VENV) python tools/collect_environments.py
+	$(IN_VENV) python tools/record.py results/environments environments
+	cp results/environments/figures/environments.* figures
 
 grid: .venv/kernels  ## run every combination of settings on random instances
 	$(IN_VENV) $(CHECK_CONFIG) snakemake grid --cores $(CORES) $(USE_CONFIG)
@@ -92,8 +95,10 @@ smoke-all: .venv/kernels  ## likewise run every rule and every analysis
 verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (two to three hours)
 	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
 
-reference: .venv/kernels  ## run the default study, write reference/ and figures/; FULL=1 adds the long tables (an hour)
-	$(IN_VENV) python tools/verify.py --cores $(CORES) --write $(if $(filter-out 0,$(FULL)),--full)
+reference: RECORDED := all $(if $(filter-out 0,$(FULL)),claims theory compare)
+reference: .venv/kernels  ## run the default study from scratch, write reference/ and figures/; FULL=1 adds the long tables (an hour and three quarters)
+	$(IN_VENV) snakemake $(RECORDED) --forceall --cores $(CORES)
+	$(IN_VENV) python tools/record.py results/paper sample $(RECORDED)
 
 bench: .venv/kernels  ## time the engine beside C, JAX, NumPy and plain Python (a few minutes)
 	@$(MAKE) --no-print-directory .venv-bench/installed || \
@@ -135,7 +140,7 @@ format: .venv/installed  ## rewrite the code in the style that lint checks
 docs: .venv/installed  ## write config/README.md from the schema's descriptions
 	$(IN_VENV) python tools/document_config.py
 
-lock:  ## resolve pyproject.toml anew (needs uv): LOCK_FLAGS=--upgrade for newer versions
+lock:  ## resolve pyproject.toml again (needs uv): LOCK_FLAGS=--upgrade for newer versions
 	$(UV) pip compile pyproject.toml --quiet $(LOCK_FLAGS)
 
 clean:  ## remove results, keep the environment and the committed figures
@@ -158,7 +163,7 @@ distclean: clean  ## remove everything that a target made
 	@$(PIP) install --require-hashes --no-build-isolation -r requirements.lock
 	@touch $@
 
-# What the peers of the benchmark need is no business of the package.
+# Packages that only the benchmark's peers need do not belong in the package's environment.
 .venv-bench/installed: benchmarks/requirements.lock
 	@$(PYTHON) -m venv --clear .venv-bench
 	@.venv-bench/bin/python -m pip --disable-pip-version-check -qq \

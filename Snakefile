@@ -45,13 +45,13 @@ include: "workflow/rules/cluster.smk"
 rule all:
     default_target: True
     input:
-        # Results that others are made from, so that one that was deleted comes back, too.
+        # Intermediate results, so that one that was deleted is made again.
         rules.aggregate.output,
         RUNS,
         MAIN,
         rules.provenance.output,
     message:
-        "Everything is there"
+        "Default results complete"
 
 
 # What `make verify` runs again, for one seed.
@@ -60,7 +60,7 @@ rule sample:
         RUNS,
         BOUND_TABLES,
     message:
-        "What can be checked without the whole study is there"
+        "Inputs of `make verify` complete"
 
 
 rule theory:
@@ -70,7 +70,7 @@ rule theory:
         rules.certificates.output if CERTIFICATE_TABLES else [],
         analysis_outputs("theory"),
     message:
-        "Bounds, corrected theorems, certificates, slopes, effects and schedules are there"
+        "Bounds, corrected theorems, certificates, slopes, effects and schedules complete"
 
 
 rule compare:

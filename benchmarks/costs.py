@@ -18,7 +18,7 @@ from pgpd_hf.environments.random import random_cmdp
 OPTIONS = {"discount": 0.9, "concentration": 5, "scale": "normalized"}
 SIZES = [(5, 3), (10, 4), (20, 6), (40, 4), (80, 4)]
 SETTINGS = list(itertools.product([1, 10], [20, 80], [None, 64, 4096]))  # N, H, M
-SECONDS = 0.1  # that a run shall take, by the estimate
+SECONDS = 0.1  # that a run should take, by the estimate
 NAMES = ("RUN", "ITERATION", "STEP", "QUESTION", "VOTE", "ENTRY", "EVALUATION")
 
 

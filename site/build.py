@@ -20,11 +20,11 @@ import latex2mathml.converter
 import pandas as pd
 import pdoc
 import vl_convert
-from sources import READINGS, Sources, rounded
+from sources import PRICED, READINGS, Sources, rounded
 
 import pgpd_hf
-from pgpd_hf import analyses
-from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf import analyses, statistics
+from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
 from pgpd_hf.claims import report
 from pgpd_hf.figures import panels, style
 from pgpd_hf.runs import METRICS
@@ -52,7 +52,6 @@ NOTEBOOKS = {  # in the order in which they are read: title, and what makes it
 # From a notebook; the class is that of its text.
 BACK = """<nav aria-label="Pages" class="jp-RenderedHTMLCommon">
 <a href="../index.html">The site</a></nav>"""
-PRICED = ("priced_gap", "gap", "violation")
 COLUMNS = {  # of the curves that a reader can download
     "algorithm": "its name",
     "evaluators": "M, people per question; empty for infinitely many",
@@ -86,8 +85,7 @@ def number(value, digits=3):
 
 def with_interval(row, name):
     """A mean and its interval for people."""
-    ends = [f"{row[name + end]:.4f}" for end in ("", "_low", "_high")]
-    return "{} [{}, {}]".format(*ends).replace("-", MINUS)
+    return statistics.with_interval(row, name, ".4f").replace("-", MINUS)
 
 
 def quoted(text):
@@ -101,6 +99,18 @@ def in_words(ends):
     if math.isfinite(above) and math.isfinite(below):
         return f"between {number(above)} and {number(below)}"
     return f"above {number(above)}" if math.isfinite(above) else f"below {number(below)}"
+
+
+def margins(row):
+    """For which margins a statement is reproduced, and for which contradicted."""
+    words = []
+    for verdict, larger in (("reproduced", "within"), ("contradicted", "beyond")):
+        end, above = row[f"{verdict}_margin"], row["direction"] == larger
+        if 0 < end < math.inf:
+            words.append(f"{verdict} for margins {'from' if above else 'up to'} {number(end)}")
+        else:  # a margin is positive
+            words.append(f"{verdict} for {'any' if above == (end <= 0) else 'no'} margin")
+    return ", ".join(words)
 
 
 def picture_of(row, ends):
@@ -135,12 +145,13 @@ class Site:
         self.sources, self.folder = sources, sources.results / "site"
         self.pages = {"index.html": "Start", "explorer.html": "Explorer"}
         self.missing = []  # what, and which command would add it
-        self.waiting = []  # pages whose navigation lists those that come later, too
+        self.labels = {rf"\b{name}\b": get_algorithm(name).label for name in ALGORITHMS}
+        self.waiting = []  # pages whose navigation also lists later ones
         loader = jinja2.FileSystemLoader(HERE / "templates")
         self.jinja = jinja2.Environment(
             loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
         )
-        self.jinja.filters |= {"number": number, "quoted": quoted}
+        self.jinja.filters |= {"number": number, "quoted": quoted, "margins": margins}
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(HERE / "assets", self.folder / "assets")
         for part in ("data", "notebooks", "pictures", "readings"):
@@ -177,6 +188,7 @@ class Site:
         ends = self.sources.demanded(row)
         judged = ends is not None and not pd.isna(row["estimate"])
         shown = {"demand": in_words(ends), "picture": picture_of(row, ends)} if judged else {}
+        row = row.replace(self.labels, regex=True)
         return {**self.sources.claims.get(row["claim"], {}), **row.to_dict(), **shown}
 
 
@@ -307,12 +319,12 @@ def priced_gaps(table):
     return {units: it.drop(columns="units") for units, it in shown.groupby("units", sort=False)}
 
 
-def add_environments(site):
+def add_environments(site, views):
     """Write the page of verdicts in other environments, with pictures of policies."""
     table = site.sources.environments()
     if table is None:
         if site.sources.is_default:
-            site.lack("The experiment in environments that people know", "make environments")
+            site.lack("The experiment in well-known environments", "make environments")
         return
     site.pages["environments.html"] = "Environments"
     pictures = [
@@ -325,9 +337,13 @@ def add_environments(site):
     matrix = site.take(site.sources.figures / "environments.svg", "pictures/environments.svg")
     if matrix is None:
         site.lack("Environments: matrix of verdicts", "make environments")
-    rows = table.to_dict("records")
     site.add(
-        "environments.html", "environments.html.j2", rows=rows, pictures=pictures, matrix=matrix
+        "environments.html",
+        "environments.html.j2",
+        rows=table.to_dict("records"),
+        abouts={view.slug: view.about for view in views},
+        pictures=pictures,
+        matrix=matrix,
     )
 
 
@@ -376,7 +392,7 @@ def main(configfile):
     views = sources.views()
     site = Site(sources)
     add_comparison(site)
-    add_environments(site)
+    add_environments(site, views)
     notebooks = add_notebooks(site)
     article = site.take(ROOT / "article/article.pdf", "article.pdf") if sources.is_default else None
     if sources.is_default and article is None:

@@ -23,7 +23,7 @@ def panel():
     tooltip = [alt.Tooltip("number:Q", format="d", title="M")]
     tooltip += [alt.Tooltip("iteration:Q", format=",d")]
     tooltip += [alt.Tooltip(f"{k}:Q", format="+.4f", title=t) for k, t in numbers.items()]
-    y = alt.Y("value:Q", title=None, axis=alt.Axis(format="~g", tickCount=6))
+    y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=6))
     opacity = alt.when(nearest).then(alt.value(1)).otherwise(alt.value(0))
     chart = alt.layer(
         base.mark_area(opacity=0.2, aria=False).encode(y=alt.Y("low:Q", title=None), y2="high:Q"),

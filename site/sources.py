@@ -1,7 +1,7 @@
 """What a site shows: curves and verdicts of a study, of its readings, and of other environments.
 
 A table comes from the results of the study if it is there. For the default study it otherwise comes
-from `reference/`, which holds what that study gave; other environments belong to that study, too.
+from `reference/`, which has that study's results; those of other environments belong to it as well.
 """
 
 import re
@@ -15,10 +15,11 @@ from pgpd_hf import statistics, study
 from pgpd_hf.claims import criteria, load_claims, report
 from pgpd_hf.claims.verdicts import COLUMNS as VERDICTS
 from pgpd_hf.figures import style
-from pgpd_hf.runs import METRICS
+from pgpd_hf.runs import COLUMNS, METRICS
 from pgpd_hf.studies import readings
 from pgpd_hf.support import storage, validation
 
+PRICED = ("priced_gap", "gap", "violation")
 CURVES = [
     "algorithm",
     "evaluators",
@@ -26,6 +27,23 @@ CURVES = [
     *(name for metric in METRICS for name in (metric, f"{metric}_low", f"{metric}_high")),
     *(f"mean_{metric}" for metric in METRICS),
 ]
+NEEDED = {  # what pages read of files; other tables are shown with whatever columns they have
+    "aggregate": [*CURVES, "seeds"],
+    "claims": VERDICTS,
+    "verdicts": ["reading", *VERDICTS],
+    "confirmation": ["reading", *VERDICTS],
+    "environments": "study claim source statement verdict estimate low high why".split(),
+    "comparison": [
+        *"units method design budget steps".split(),
+        *(name + end for name in PRICED for end in ("", "_low", "_high")),
+    ],
+    "comparison_answers": "units method design target answers surely most".split(),
+    "comparison_verdicts": (
+        "claim source quote statement better than unit budget difference low high verdict".split()
+    ),
+    "optimum": ["reward_value", "unconstrained"],
+    "provenance": ["platform", "time", "versions", "wall_time"],
+}
 READINGS = "Readings of what is open"  # a group of views
 DIGITS = 6  # significant ones of numbers in curves
 
@@ -43,7 +61,7 @@ class View:
     curves : pandas.DataFrame or None
         Columns :data:`CURVES`, if there are any.
     seeds : int or None
-        Of the curves.
+        Number of seeds of the curves.
     missing : str
         Why there are no curves, or what makes them, as HTML.
     """
@@ -102,17 +120,17 @@ class Sources:
     def record(self, name):
         """Read a JSON file of the results; None if it is not there."""
         path = self.results / f"{name}.json"
-        return storage.read_json(path) if path.exists() else None
+        return read(path) if path.exists() else None
 
     def table(self, name):
         """Read a table of the study; None if it is nowhere."""
         paths = [folder / f"{name}.csv" for folder in self.folders]
-        return next((storage.read_table(path) for path in paths if path.exists()), None)
+        return next((read(path) for path in paths if path.exists()), None)
 
     def beside(self, *paths):
         """Read a table of other studies: the first of some files; None if there is none."""
         places = [self.root / path for path in paths]
-        return next((storage.read_table(path) for path in places if path.exists()), None)
+        return next((read(path) for path in places if path.exists()), None)
 
     def views(self):
         """Everything that there are verdicts on, the study itself first.
@@ -121,7 +139,7 @@ class Sources:
         -------
         list of View
         """
-        own = storage.read_table(self.results / "aggregate.parquet")
+        own = read(self.results / "aggregate.parquet")
         verdicts = self.table("verdicts")
         if verdicts is None:
             verdicts = self.table("claims")
@@ -167,6 +185,7 @@ class Sources:
             view.missing = self._made_by("The optima are not in this copy", "make figures")
             return
         runs = statistics.read_traces(paths)
+        require(paths[0].parents[1], runs, COLUMNS)
         runs = runs[runs["seed"] < settings["seeds"]].drop_duplicates()
         if look["optimum"] == "unconstrained":
             best = self.optimum["unconstrained"]["reward_value"]
@@ -213,8 +232,8 @@ class Sources:
             view = View(name, name, about, "Other environments", pd.DataFrame())
             results = self.root / "results" / name
             if self.is_default and (results / "claims.csv").exists():
-                view.verdicts = storage.read_table(results / "claims.csv")
-                curves = storage.read_table(results / "aggregate.parquet")
+                view.verdicts = read(results / "claims.csv")
+                curves = read(results / "aggregate.parquet")
                 view.curves, view.seeds = curves[CURVES], int(curves["seeds"].max())
             elif recorded is not None:
                 view.verdicts = recorded[recorded["study"] == name].reindex(columns=VERDICTS)
@@ -241,6 +260,48 @@ class Sources:
             if part.text(margin) == row["part"]:
                 return part.ends(margin)
         return None
+
+
+def read(path):
+    """Read a table or a record, and refuse one that lacks what pages read of it.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        CSV, Parquet or JSON.
+
+    Returns
+    -------
+    pandas.DataFrame or dict
+    """
+    found = storage.read_json(path) if path.suffix == ".json" else storage.read_table(path)
+    require(path, found, NEEDED.get(path.stem, ()))
+    return found
+
+
+def require(path, found, names):
+    """Refuse a table or a record without some columns or entries, or without anything.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Where it comes from.
+    found : pandas.DataFrame or dict
+        What has been read.
+    names : sequence of str
+        What it needs. A table of which nothing is needed by name may have no rows.
+
+    Raises
+    ------
+    ValueError
+        If it lacks any; the message names them, and the file.
+    """
+    lacking = [name for name in names if name not in found]
+    if lacking:
+        raise ValueError(f"{path}: lacks {', '.join(lacking)}; delete it and run again")
+    # Only a comparison may have been asked for no verdicts.
+    if names and not len(found) and path.stem != "comparison_verdicts":
+        raise ValueError(f"{path}: has no rows; delete it and run again")
 
 
 def rounded(curves):

@@ -13,12 +13,17 @@ for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
 
+def pytest_xdist_auto_num_workers():
+    """One process more than there are cores, since some wait: for a shared study, a browser."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(items):
     """Begin with the files that take longest: the last ones to end should be short.
 
     The first runs the study that others share, so these others come after files that do without.
     """
-    sharing = [item.path for item in items if "finished" in getattr(item, "fixturenames", ())]
+    sharing = [item.path for item in items if "finished_and_loaded" in item.fixturenames]
 
     def rank(item):
         if item.path in sharing:

@@ -9,17 +9,15 @@ from concurrent.futures import ProcessPoolExecutor
 import pgpd_hf
 
 KERNELS = ("npgpd_hf", "zpgpd_hf", "safe_rlhf", "zpg")  # the algorithms that have some
-SIZE = {"states": 3, "actions": 2, "instance": 1}
+SETTING = {"horizon": 2, "primal_step": 0.1, "dual_step": 0.1, "perturbation": 1.0}
 
 
 def compile_for(name):
     """Compile what an algorithm needs, by running it."""
-    cmdp = pgpd_hf.random_cmdp(**SIZE)
-    options = {"seeds": [0], "iterations": 2, "horizon": 2, "primal_step": 0.1, "dual_step": 0.1}
-    if "perturbation" in pgpd_hf.ALGORITHMS[name].options:
-        options["perturbation"] = 1.0
+    cmdp = pgpd_hf.random_cmdp(states=3, actions=2, instance=1)
+    options = pgpd_hf.ALGORITHMS[name].known(SETTING)
     for evaluators in (16, None):
-        pgpd_hf.run(cmdp, name, evaluators=evaluators, **options)
+        pgpd_hf.run(cmdp, name, evaluators=evaluators, seeds=[0], iterations=2, **options)
 
 
 if __name__ == "__main__":

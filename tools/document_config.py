@@ -1,4 +1,4 @@
-"""Write the tables of config/README.md from the schemas, the readings and the criteria.
+"""Write the long tables of config/README.md from the schemas, the readings and the criteria.
 
 They stand between marks, `<!-- NAME -->` and `<!-- end -->`; all else is written there by hand.
 """
@@ -10,7 +10,6 @@ from pathlib import Path
 import yaml
 
 from pgpd_hf.claims import CRITERIA
-from pgpd_hf.claims.evidence import COLUMNS, RATE_COLUMNS, STATISTICS
 from pgpd_hf.support.validation import read_yaml
 
 ROOT = Path(__file__).parent.parent
@@ -56,11 +55,6 @@ def keys(name):
     return table(("key", "meaning"), ((key, meaning) for key, _, meaning in found))
 
 
-def window(low, high):
-    """A window of a run in words."""
-    return f"{low:.0%} to {high:.0%} of T" if high else "the policy before the first iteration"
-
-
 def tables():
     """All tables, by name."""
     schema = read_yaml(SCHEMAS / "config.schema.yaml")
@@ -73,8 +67,6 @@ def tables():
         )
         for name, function in CRITERIA.items()
     )
-    columns = ((f"`{name}`", meaning) for name, meaning in COLUMNS.items())
-    windows = ((f"`{name}`", window(*ends)) for name, ends in STATISTICS.items())
     changes = ((f"`{path.stem}`", read_yaml(path)["about"]) for path in readings)
     defaults = rows(schema, read_yaml(CONFIG), schema["$defs"])
     return {
@@ -83,14 +75,11 @@ def tables():
         "reading_keys": keys("reading"),
         "claims_keys": keys("claims"),
         "criteria": table(("test", "demands", "keys"), criteria),
-        "columns": table(("column", "is"), columns),
-        "statistics": table(("statistic", "mean of the curve over"), windows),
-        "rates": ", ".join(f"`{name}`" for name in RATE_COLUMNS),
     }
 
 
 def page():
-    """The page with its tables anew."""
+    """The page with its tables written again."""
     found = tables()
     return MARKED.sub(lambda part: part[1] + found[part[2]] + part[3], PAGE.read_text("utf-8"))
 

@@ -1,5 +1,6 @@
 """Put the races of a study's results on record: config/steps.yaml and reference/races.csv."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -18,13 +19,6 @@ HEAD = """\
 # Step sizes that races have chosen, and what each race was about. `make races` writes this file,
 # and all scores to reference/races.csv.
 """
-
-
-class Plain(yaml.SafeDumper):
-    """Writes what occurs twice twice, for people."""
-
-    def ignore_aliases(self, data):
-        return True
 
 
 def pairs(scores, standing):
@@ -52,9 +46,9 @@ def main(results, study_file=None):
             "chosen": pairs(scores, CHOSEN)[0],
             "tied": pairs(scores, TIED),
         }
-    options = {"sort_keys": False, "default_flow_style": None, "width": 100}
-    text = HEAD + yaml.dump(record, Dumper=Plain, **options)
-    (ROOT / races.RECORD).write_text(text, encoding="utf-8")
+    apart = json.loads(json.dumps(record))  # YAML would refer to what occurs twice
+    text = yaml.safe_dump(apart, sort_keys=False, default_flow_style=None, width=100)
+    (ROOT / races.RECORD).write_text(HEAD + text, encoding="utf-8")
     table = pd.concat(tables, ignore_index=True).to_csv(index=False, lineterminator="\n")
     (ROOT / races.SCORES).write_text(table, encoding="utf-8")
 

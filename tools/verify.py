@@ -1,8 +1,7 @@
 """Run a part of a study again, and compare everything with the committed reference.
 
-The study runs from scratch in a copy of the project, in a temporary folder. `--write` runs the
-default study, and writes its part of the reference instead of comparing with it. `--full` adds
-verdicts, theory and the comparison to either. All other options are Snakemake's.
+The study runs from scratch in a copy of the project, in a temporary folder. `--full` adds verdicts,
+theory, the comparison and the studies beside the default one. All other options are Snakemake's.
 """
 
 import argparse
@@ -14,22 +13,17 @@ import tempfile
 from pathlib import Path
 
 import collect_environments
-import first_edition
-import record_inference
 
-from pgpd_hf.claims.report import CONFIRMATION
-from pgpd_hf.studies.races import SCORES
-from pgpd_hf.support import validation
+from pgpd_hf.support import storage, validation
 from pgpd_hf.verification import checks
 from pgpd_hf.verification.tables import TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "reference"
-FOLDERS = ("config", "notebooks", "profiles", "src", "workflow")
+FOLDERS = ("config", "notebooks", "profiles", "reference", "src", "workflow")
 SAMPLE = ("sample",)  # targets of the workflow
-DEFAULT = (*SAMPLE, "all")
-FULL = (*DEFAULT, "claims", "theory", "compare")
-ENVIRONMENTS = sorted(path.stem for path in (ROOT / "config/environments").glob("*.yaml"))
+FULL = (*SAMPLE, "all", "claims", "theory", "compare")
+ENVIRONMENTS = sorted(path.stem for path in ROOT.glob("config/environments/*.yaml"))
 # Studies beside the default one, and what is made of each. Races are those of the default study,
 # whose results otherwise take step sizes from the record.
 BESIDE = {
@@ -47,17 +41,12 @@ def copy_project(folder):
     """Copy what the workflow needs into an empty folder."""
     shutil.copy(ROOT / "Snakefile", folder)
     for name in FOLDERS:
-        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")
+        ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    (folder / "reference").mkdir()
-    for table in (SCORES, CONFIRMATION):
-        shutil.copy(ROOT / table, folder / table)
 
 
 def run_workflow(folder, options, targets):
-    """Run the workflow in a copy of the project, with the package of the copy."""
-    if not (folder / "Snakefile").exists():
-        copy_project(folder)
+    """Run the workflow in a copy of the project, with the package of the copy; return its code."""
     command = ["snakemake", *targets, *options, *["--config", "seeds=1"] * (targets == SAMPLE)]
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
@@ -68,26 +57,28 @@ def run_beside(folder, options):
     for name, targets in BESIDE.items():
         if run_workflow(folder, [*options, "--configfile", f"config/{name}.yaml"], targets):
             return True
-    record_inference.compare_editions(folder / "results/confirmation")
-    collect_environments.collect(folder, ENVIRONMENTS)
+    collect_environments.collect(folder)
     return False
 
 
-def compare(folder, results, figures, targets, exact):
+def compare(folder, results, targets, beside, exact):
     """Compare what was run in a folder, and the project's own results, with the reference.
 
     Returns, by heading and by what was compared, lines that differ, or why nothing was compared.
     """
-    beside = targets == FULL and results.name == "paper"  # studies beside the default one
     made = (*targets, "infer", "environments") if beside else targets
     again = [table for table in TABLES if table.target in made]
     run = checks.check_tables(REFERENCE, folder / results, again, exact)
+    damaged = [path.relative_to(ROOT) for path in storage.find_damaged(ROOT / results)]
     there = checks.check_tables(REFERENCE, ROOT / results, TABLES, exact, partial=True)
+    figures = Path("figures") if results.name == "paper" else results / "figures"
     drawn = {"the reference": checks.check_drawings(REFERENCE, ROOT / figures, exact)}
     if targets == FULL:
         drawn["the study"] = checks.check_figures(folder / figures, ROOT / figures, exact)
     if beside:
-        run["races"] = checks.check_races(ROOT / SCORES, folder / "results/races", exact)
+        scores = [table for table in TABLES if table.name == "scores"]
+        raced = checks.check_tables(REFERENCE, folder / "results/races", scores, exact)
+        run["races"] = raced["scores"]
         for name in ("inference", "environments"):
             place = folder / f"results/{name}/figures"
             drawn[f"results/{name}"] = checks.check_figures(place, ROOT / figures, exact)
@@ -99,7 +90,7 @@ def compare(folder, results, figures, targets, exact):
     return {
         "Run again": run,
         "Figures of": drawn,
-        f"In {results}": there,
+        f"In {results}": {"files as written": [*map(storage.alteration, damaged)], **there},
         f"Neither run again nor in {results}": skipped,
     }
 
@@ -125,35 +116,32 @@ def show(sections):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="with verdicts, theory and comparison")
-    parser.add_argument("--write", action="store_true", help="write the reference")
     arguments, options = parser.parse_known_args()
 
-    if not (arguments.write or REFERENCE.exists()):
+    if not REFERENCE.exists():
         sys.exit("reference: no reference there; `make reference` writes it")
-    if arguments.full and not arguments.write and "--configfile" not in options:
-        first_edition.archive()  # a clone without it is refused now, not after two hours
-    targets = FULL if arguments.full else DEFAULT if arguments.write else SAMPLE
-    others = [] if arguments.write else checks.check_platform(REFERENCE)
+    others = checks.check_platform(REFERENCE)
     if others:
         print(f"Another platform: numbers may differ by {checks.TOLERANCE}", *others, sep="\n  ")
+    targets = FULL if arguments.full else SAMPLE
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
     print(f"Running {', '.join(targets)} from scratch, in {folder}", flush=True)
+    copy_project(folder)
     failed = run_workflow(folder, options, targets)
     results = next(folder.glob("results/*"), folder).relative_to(folder)
-    if not (failed or arguments.write) and arguments.full and results.name == "paper":
+    beside = arguments.full and results.name == "paper"
+    if beside and not failed:
         failed = run_beside(folder, options)
-    sections = {"Files": {"code": checks.check_files(ROOT, *checks.CODE)}}
-    if not arguments.write:
-        sections["Files"]["reference, figures"] = checks.check_files(ROOT, "reference", "figures")
+    sections = {
+        "Files": {
+            "code": checks.check_files(ROOT, *checks.CODE),
+            "reference, figures": checks.check_files(ROOT, "reference", "figures"),
+        }
+    }
     if failed:
         show(sections)
         sys.exit(f"the study failed; what was run is in {folder}")
-    figures = Path("figures") if results.name == "paper" else results / "figures"
-    if arguments.write:
-        shutil.copytree(folder / figures, ROOT / figures, dirs_exist_ok=True)
-        again = [table for table in TABLES if table.target in targets]
-        checks.write_reference(REFERENCE, folder / results, again)
-    elif not show(sections | compare(folder, results, figures, targets, not others)):
+    if not show(sections | compare(folder, results, targets, beside, not others)):
         sys.exit(f"what was run is in {folder}")
     shutil.rmtree(folder)
 

@@ -38,5 +38,5 @@ def __getattr__(name):
 
 
 def __dir__():
-    """List these names, too."""
+    """Include the names that are imported on demand."""
     return sorted({*globals(), *_PLACES})

@@ -52,7 +52,7 @@ class Case:
         Folder of the calibration of its step sizes, such as "instances/binding/"; by default, that
         of the study or of the reading.
     stream_keys : dict, optional
-        If given, streams are named after these keys and the setting, too.
+        If given, streams are also named after these keys and the setting.
     checkpoints : tuple of int, optional
         Iterations at which the trace has a row; by default :func:`pgpd_hf.checkpoint_grid`.
     labels : dict, optional
@@ -99,13 +99,13 @@ def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
     choices : dict, optional
         Made by :func:`read_choices`, if a case asks for it.
     return_policies : bool
-        Whether to return the policies that the runs end with, too.
+        Whether to also return the policies that the runs end with.
 
     Returns
     -------
     traces : pandas.DataFrame
-        Of :func:`pgpd_hf.run`, with the columns of each case's labels and :data:`DESCRIPTION` where
-        it has labels.
+        Traces of :func:`pgpd_hf.run`, with the columns of each case's labels and
+        :data:`DESCRIPTION` where it has labels.
     policies : pandas.DataFrame
         If `return_policies`: algorithm, evaluators, seed, state, action, probability.
     """
@@ -155,7 +155,7 @@ def blocks(items, seconds, minutes, most=None):
     seconds : callable
         Time of a list of cases on one core.
     minutes : float
-        How long a job shall take; a longer item is a job of its own.
+        How long a job should take; a longer item is a job of its own.
     most : int, optional
         Largest number of items in a block.
 

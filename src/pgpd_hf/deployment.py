@@ -1,4 +1,4 @@
-r"""A certificate for a policy that shall be deployed: a lower bound on its utility value, by votes.
+r"""A certificate for a policy that is to be deployed: a lower bound on its utility value, by votes.
 
 Each of n people answers the absolute question about a fresh trajectory of the policy: is it
 harmless enough? The votes are independent, and in favour with probability :math:`p = E[\sigma(X)]`,

@@ -59,7 +59,7 @@ def race(config, algorithm):
     Parameters
     ----------
     config : dict
-        Of a study, a reading, or a group of instances.
+        Configuration of a study, a reading, or a group of instances.
     algorithm : str
         A key of its `algorithms`.
 
@@ -202,6 +202,8 @@ def bound_seconds(config, name):
         Seconds of one core.
     """
     options, size = config["bounds"]["corrected"], configuration.size(config)
+    cells = 2 * 3 + 1  # three corrected statements with either estimator, and the printed one
+    runs = 2 * resources.SEEN if name == "seen" else cells
     seconds = 0.0
     for part in options["seen"]:
         lengths = part["iterations"]
@@ -211,9 +213,7 @@ def bound_seconds(config, name):
             setting = {"pairs": part["pairs"], "horizon": config["horizon"]}
             setting |= {"iterations": sum(lengths), "evaluators": evaluators}
             run = resources.run_seconds("npgpd_hf", setting, *size)
-            # Two ways to read votes; of lengths, three corrected statements and the printed one.
-            times = 2 * resources.SEEN if name == "seen" else 7
-            seconds += times * options["seeds"] * run + 7 * resources.BOUND_CELL
+            seconds += runs * options["seeds"] * run + cells * resources.BOUND_CELL
     return seconds
 
 

@@ -116,11 +116,11 @@ def run(
         :math:`\mu > 0` of zeroth-order methods; by default Theorem 2's. Other methods have neither
         perturbation nor directions.
     directions : {"sphere", "tangent"}
-        Of the perturbation.
+        Directions of the perturbation.
     parameterization : {"softmax", "direct"}, optional
         By default the one that the paper uses for this algorithm.
     design, transitions, ridge, planner, pessimism, margin, temperature, utility_weight
-        Of methods that learn from the answers to a design of questions; see
+        Options of methods that learn from the answers to a design of questions; see
         :class:`~pgpd_hf.algorithms.Setting`.
     initial_policy : array_like, float, shape (S, A), optional
         By default uniform.
@@ -132,9 +132,9 @@ def run(
     purpose : str
         Name of a family of random streams; runs with different purposes share no random numbers.
     optimum : Optimum, optional
-        Of this CMDP, if known; by default it is found by a linear program.
+        Optimum of this CMDP, if known; by default it is found by a linear program.
     return_policies : bool
-        Whether to return the policies that the runs end with, too.
+        Whether to also return the policies that the runs end with.
 
     Returns
     -------
@@ -342,7 +342,9 @@ def iterates(algorithm, seed, *, purpose="run", initial_policy=None, state=None)
             draw_normals(normal_stream, normals[:count])
             *part, state = algorithm.advance(state, words[:count], normals[:count])
             parts.append(part)
-        yield *(map(np.concatenate, zip(*parts, strict=True)) if len(parts) > 1 else part), state
+        if len(parts) > 1:
+            part = map(np.concatenate, zip(*parts, strict=True))
+        yield *part, state
     yield algorithm.policy(state.theta)[None], np.array([state.multiplier]), state
 
 
@@ -420,7 +422,7 @@ def _check(algorithm, initial_policy):
     kind = (type(algorithm), *options)
     if kind in _CHECKED:
         return
-    random = np.random.default_rng(0)  # any numbers will do, and no run shall share them
+    random = np.random.default_rng(0)  # any numbers that no run shares
     rows = min(_CHECKED_ITERATIONS, _rows(algorithm))
     shape = rows, algorithm.words_per_iteration
     words = random.integers(2**64, size=shape, dtype=np.uint64)
@@ -482,7 +484,7 @@ def _table(algorithms, optimum, seeds, grid, traces):
 
 
 def _destroyed(algorithm, error):
-    """Say why a policy is none any more."""
+    """Say why a policy is no longer valid."""
     cause = f"primal_step: {algorithm.primal_step} is so large"
     if hasattr(algorithm, "perturbation"):  # estimates grow like 1/mu
         cause += f", or perturbation: {algorithm.perturbation.radius:.3g} so small,"

@@ -70,6 +70,35 @@ def named_intervals(table, names, level=LEVEL):
     return found
 
 
+def with_interval(row, name, spec="+.4f"):
+    """A mean and its interval as text for people.
+
+    Parameters
+    ----------
+    row : mapping
+        With the keys of :func:`named_intervals`.
+    name : str
+        The mean.
+    spec : str
+        Format of the numbers.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> with_interval({"gap": 0.2, "gap_low": 0.1, "gap_high": 0.3}, "gap")
+    '+0.2000 [+0.1000, +0.3000]'
+    >>> with_interval({"gap": 0.2, "gap_low": np.nan, "gap_high": np.nan}, "gap")
+    '+0.2000 (no interval)'
+    """
+    mean, low, high = (row[name + end] for end in ("", "_low", "_high"))
+    if np.isnan(low):
+        return f"{mean:{spec}} (no interval)"
+    return f"{mean:{spec}} [{low:{spec}}, {high:{spec}}]"
+
+
 def intervals(table, keys, names):
     """Means of columns and their intervals by group, one below the other.
 

@@ -13,7 +13,7 @@ for another study it would be refused or would mean something else. It is taken 
   estimates without bias from few people.
 
 And some defaults are made to fit another environment: the horizon, and Theorem 2's perturbation
-radius where it is no number that can be used.
+radius where it cannot be used.
 """
 
 import copy
@@ -54,7 +54,7 @@ def admit(config, folder, own, defaults):
     config : dict
         What is run.
     lines : list of str
-        What is left out, and why; whose step sizes race anew.
+        What is left out, and why; which step sizes need a new race.
 
     Raises
     ------
@@ -108,10 +108,10 @@ def _refuse_unknown_names(path, config, loaded):
             given = options[key] if isinstance(options[key], list) else [options[key]]
             for value in given:
                 if value not in allowed[key]:
-                    listed = ", ".join(str(it) for it in dict.fromkeys(allowed[key])) or "nothing"
+                    listed = ", ".join(str(it) for it in dict.fromkeys(allowed[key])) or "none"
                     raise ValueError(
-                        f"{path}: claims.{name}.criterion.{key}: the study has {listed}, "
-                        f"got {shown(value)}"
+                        f"{path}: claims.{name}.criterion.{key}: the study has no {shown(value)} "
+                        f"(it has: {listed})"
                     )
 
 
@@ -158,7 +158,7 @@ def _refuse_contradictions(own, defaults):
     idle = sorted(set(beside) - {"file"})
     if kinds == ["file"] and idle:
         raise ValueError(
-            f"environment.{idle[0]}: the CMDP in {own['file']} has one of its own; "
+            f"environment.{idle[0]}: already set by the CMDP in {own['file']}; "
             f"leave {idle[0]} out, or change it there"
         )
 
@@ -186,7 +186,7 @@ def _drop(config, algorithm, folder):
     _drop_methods(config, [name for name, it in compared if it["algorithm"] == algorithm])
     idle = [name for name, it in load_readings(config, folder).items() if readings.is_idle(it)]
     _remove(config, "claims.readings", idle)
-    return f"left out, because the study has no {algorithm}: all that is about it"
+    return f"left out, since the study has no {algorithm}: all that is about it"
 
 
 def _drop_methods(config, names):
@@ -245,19 +245,20 @@ def _leave_out(config, folder, own, defaults):
     listed = "; ".join(f"{key}: {', '.join(names)}" for key, names in left.items() if names)
     if not random:
         what = configuration.describe(config["environment"])
-        reason = f"because the CMDP {what} is one, and there is nothing to draw others from"
+        reason = f"since the CMDP {what} is a single one, not a random family"
         advice = ""
     else:
-        reason = f"because chosen for another environment, of which {', '.join(changed)} differs"
+        differs = ", ".join(changed)
+        reason = f"since chosen for the default environment, from which this differs in {differs}"
         advice = (
-            ". To have them, say in the study's own file what they shall be: the environment of a "
-            "setting, the list of readings, the numbers of a group"
+            ". To keep one, set it in your file: bounds.settings.NAME.environment, "
+            "claims.readings, or claims.instances.groups.NAME.numbers"
         )
     return [f"left out, {reason}: {listed}{advice}", *lines] if listed else lines
 
 
 def _leave_out_corollary(config, own):
-    """Remove sweeps over the corollary's H, which is none where the discount is 0."""
+    """Remove sweeps over the corollary's H, which is undefined at discount 0."""
     names = [
         name
         for name, sweep in config["sweeps"].items()
@@ -315,65 +316,62 @@ def _fit(config, own, defaults):
             f"threshold and scale by {cmdp.value_bound:g} for values in [0, 1]"
         )
     lengths = ", ".join(f"{it['iterations']} ({name})" for name, it in config["algorithms"].items())
-    settled = "whether the curves settle by then is among the statements of claims.csv"
+    settled = "claims.csv says whether the curves have settled by then"
     return [f"scale: {most}", *lines, f"iterations: {lengths}; {settled}"]
 
 
 def _fit_radius(config, own, defaults, algorithm, cmdp):
     """Say which perturbation radius an algorithm has; where Theorem 2's is no use, let it race."""
     options, key = config["algorithms"][algorithm], f"algorithms.{algorithm}.perturbation"
-    single, rates = not configuration.is_random(config["environment"]), config["rates"]
-    widest = math.sqrt(2 * cmdp.states)  # no two policies are further apart
-
-    def theorem(numbers):
-        """Theorem 2's radius for several M, in words, and whether all can be used."""
-        radii = {number: _theorem_radius(config, cmdp, number) for number in numbers}
-        listed = _listed(radii, radii)
-        usable = all(SMALLEST < radius <= widest for radius in radii.values())
-        if not usable:
-            listed += (
-                ", of which some are zero or beyond all policies, which are at most "
-                f"sqrt(2 |S|) = {widest:.3g} apart"
-            )
-        return listed, usable
-
     if "perturbation" not in options:
         return []
     lines = _leave_out_radius(config, own, algorithm, cmdp)
-    given = _says(own, tuple(key.split(".")))
-    if options["perturbation"] != "calibrated" and (options["perturbation"] != "theorem" or given):
+    before = options["perturbation"]
+    if before != "calibrated" and (before != "theorem" or _says(own, tuple(key.split(".")))):
         return lines
-    chosen = _says(own, ("rates", "evaluators")) or algorithm not in rates["iterations"]
+    single, rates = not configuration.is_random(config["environment"]), config["rates"]
     numbers = dict.fromkeys([*config["evaluators"], *rates["evaluators"]])
-    if not chosen and None not in config["evaluators"] and not theorem([None])[1]:
-        numbers.pop(None, None)
-    listed, usable = theorem(numbers)
-    familiar = not single and cmdp.discount == defaults["environment"]["discount"]
-    familiar &= None not in config["evaluators"]
-    if options["perturbation"] == "calibrated":
+    radii = {number: _theorem_radius(config, cmdp, number) for number in numbers}
+    widest = math.sqrt(2 * cmdp.states)  # no two policies are further apart
+    unusable = {number for number, radius in radii.items() if not SMALLEST < radius <= widest}
+    chosen = _says(own, ("rates", "evaluators")) or algorithm not in rates["iterations"]
+    # The rates can do without M = infinity.
+    left = set() if chosen else unusable & ({None} - {*config["evaluators"]})
+    listed = _listed(radii, [number for number in radii if number not in left])
+    if unusable - left:
+        listed += (
+            ", of which some are zero or beyond all policies, which are at most "
+            f"sqrt(2 |S|) = {widest:.3g} apart"
+        )
+    after = options["perturbation"] = _choose_radius(options, single, bool(unusable - left))
+    if after == "theorem" and left:
+        _remove(config, "rates.evaluators", left)
+        lines.append(f"left out: null of rates.evaluators ({key}: {_listed(radii, left)})")
+    exact = None in config["evaluators"]
+    usual = not (single or exact) and cmdp.discount == defaults["environment"]["discount"]
+    if usual and after == before:
+        return lines
+    if after == before == "calibrated":
         said = f"races with the steps; Theorem 2's would be {listed}"
-    elif options["primal_step"] == "calibrated" and (single or not usable):
-        options["perturbation"] = "calibrated"
+    elif after == "calibrated":
         candidates = config["calibration"]["candidates"].get(algorithm, {})
-        raced = candidates.setdefault("perturbation", list(_RADII))
-        among = ", ".join(f"{radius:g}" for radius in raced)
+        among = ", ".join(f"{it:g}" for it in candidates.setdefault("perturbation", list(_RADII)))
         said = f"races with the steps, among {among}; Theorem 2's would be {listed}"
-        familiar = False
-    elif usable:
-        noise = ""
-        if None in config["evaluators"]:
-            noise = "; noise grows like 1/mu, so that M = inf may do worse than few people"
-        said = f"Theorem 2's, {listed}{noise}"
-        left = [number for number in rates["evaluators"] if number not in numbers]
-        if left:
-            _remove(config, "rates.evaluators", left)
-            radii = {None: _theorem_radius(config, cmdp, None)}
-            lines.append(f"left out: null of rates.evaluators ({key}: {_listed(radii, radii)})")
+    elif after == "theorem":
+        noise = "; noise grows like 1/mu, so that M = inf may do worse than few people"
+        said = f"Theorem 2's, {listed}{noise if exact else ''}"
     else:
-        options["perturbation"] = _RADIUS
-        said = f"{_RADIUS} instead of Theorem 2's, {listed}"
-        familiar = False
-    return lines if familiar else [*lines, f"{key}: {said}"]
+        said = f"{after} instead of Theorem 2's, {listed}"
+    return [*lines, f"{key}: {said}"]
+
+
+def _choose_radius(options, single, unusable):
+    """Race or number, where Theorem 2's radius cannot be used; a single CMDP races if it can."""
+    if options["perturbation"] == "calibrated":
+        return "calibrated"
+    if options["primal_step"] == "calibrated" and (single or unusable):
+        return "calibrated"
+    return _RADIUS if unusable else "theorem"
 
 
 def _theorem_radius(config, cmdp, evaluators):
@@ -439,7 +437,7 @@ def load_readings(config, folder):
     Returns
     -------
     dict
-        Readings by name, without what is about algorithms that the study has not.
+        Readings by name, without what is about algorithms that the study lacks.
     """
     schema = load_schema(folder, "reading")
     return {

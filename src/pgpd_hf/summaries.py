@@ -245,9 +245,9 @@ def outcomes(traces, share=0.1):
     Parameters
     ----------
     traces : pandas.DataFrame
-        Of the runs of :mod:`pgpd_hf.analyses.schedules`.
+        Traces of the runs of :mod:`pgpd_hf.analyses.schedules`.
     share : float
-        The late values are averages over this last part of the iterates.
+        The late values are averages over this last part of the iterates, and at least one.
 
     Returns
     -------
@@ -255,7 +255,9 @@ def outcomes(traces, share=0.1):
         A row per algorithm, schedule and seed, with a column for each of :data:`OUTCOMES`, the
         costs `queries` and `steps`, and all else of :func:`pgpd_hf.sweeps.averages`.
     """
-    early = traces["iteration"].where(traces["iteration"] <= (1 - share) * traces["iterations"])
+    length = traces["iterations"]
+    last = ((1 - share) * length).clip(upper=length - 2).clip(lower=0)
+    early = traces["iteration"].where(traces["iteration"] <= last)
     run = [traces[key] for key in ("algorithm", "schedule", "seed")]
     return averages(traces, last_early=early.groupby(run).transform("max"))
 
@@ -266,7 +268,7 @@ def spent(traces):
     Parameters
     ----------
     traces : pandas.DataFrame
-        Of the runs of :mod:`pgpd_hf.analyses.schedules`, with a column `priced_gap`.
+        Traces of the runs of :mod:`pgpd_hf.analyses.schedules`, with a column `priced_gap`.
 
     Returns
     -------

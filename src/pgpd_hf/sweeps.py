@@ -156,19 +156,12 @@ def checkpoints(iterations):
     Returns
     -------
     tuple of int
-
-    Raises
-    ------
-    ValueError
-        If there is no later half.
     """
-    if iterations < 2:
-        raise ValueError(f"iterations: at least 2 expected in a sweep, got {iterations}")
-    return (0, iterations // 2 - 1, iterations - 1, iterations)
+    return (0, max(iterations // 2 - 1, 0), iterations - 1, iterations)
 
 
 def for_seed(case, seed, environment):
-    """The case for one seed; where it has a size of its own, the seed is the instance, too.
+    """The case for one seed; where it has a size of its own, the seed is also the instance.
 
     Parameters
     ----------
@@ -230,7 +223,7 @@ def plan(config, names):
     config : dict
         The study's configuration.
     names : sequence of str
-        Keys of its `sweeps`; those that it has not are passed over.
+        Keys of its `sweeps`; missing ones are skipped.
 
     Returns
     -------
@@ -266,9 +259,10 @@ def averages(traces, names=(), last_early=None):
     traces : pandas.DataFrame
         Made by :func:`pgpd_hf.cases.run_cases` with :func:`checkpoints`.
     names : sequence of str
-        Sweeps, in the order in which they shall come.
+        Sweeps, in the order of the result.
     last_early : pandas.Series of int, optional
         For each row, the last iteration of its run that is not late; by default that before T/2.
+        The single iterate of a run with T = 1 is late.
 
     Returns
     -------
@@ -278,14 +272,15 @@ def averages(traces, names=(), last_early=None):
     """
     length = traces["iterations"]
     if last_early is None:
-        last_early = length // 2 - 1
+        last_early = (length // 2 - 1).clip(lower=0)
 
     def at(iteration):
         return traces[traces["iteration"] == iteration].reset_index(drop=True)
 
     # The average over iterates 0..t stands at iteration t.
     start, early, whole, table = at(0), at(last_early), at(length - 1), at(length)
-    length, half = table["iterations"], early["iteration"] + 1
+    length = table["iterations"]
+    half = (early["iteration"] + 1).clip(upper=length - 1)
     for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
         table[name] = whole[f"mean_{column}"]
         sums = length * table[name] - half * early[f"mean_{column}"]

@@ -192,9 +192,15 @@ def test_own_statements_come_from_files_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"level": 0.1, "claims": {"mine": OWN}}, "level: only .*claims.yaml says it"),
-        ({"alternative": 0.1, "claims": {"mine": OWN}}, "alternative: only .*claims.yaml says it"),
-        ({"claims": {EQUAL: OWN}}, f"claims.{EQUAL}: .*claims.yaml has a statement so named"),
+        ({"level": 0.1, "claims": {"mine": OWN}}, "level: not allowed here; .*claims.yaml sets it"),
+        (
+            {"alternative": 0.1, "claims": {"mine": OWN}},
+            "alternative: not allowed here; .*claims.yaml sets it",
+        ),
+        (
+            {"claims": {EQUAL: OWN}},
+            f"claims.{EQUAL}: .*claims.yaml already has a statement of this",
+        ),
         ({"claims": {"mine": OWN | {"colour": "red"}}}, "claims.mine: unknown key 'colour'"),
         (
             {"claims": {"mine": OWN | {"kind": "measured"}}},
@@ -206,7 +212,7 @@ def test_own_statements_come_from_files_of_ones_own(tmp_path):
         ),
         (
             {"claims": {"mine": OWN | {"kind": "arithmetic", "quote": "q"}}},
-            "arithmetic for the test questions",
+            "arithmetic is for the test questions",
         ),
         (
             {"claims": {"mine": OWN | {"source": "experiment"}}},

@@ -18,6 +18,7 @@ from building import write_results
 from projects import ROOT
 from visiting import PACKAGES, build, violations
 
+from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.claims import report
 from pgpd_hf.support import storage, validation
 
@@ -79,6 +80,11 @@ def build_without_documentation(folder, configfile=""):
 def spoken(value):
     """A number as pages write it."""
     return f"{value:.3g}".replace("-", "−")
+
+
+def labelled(text):
+    """A criterion with algorithms as people call them."""
+    return re.sub(r"\b(n|z)pgpd_hf\b", lambda name: get_algorithm(name[0]).label, text)
 
 
 def test_links_lead_somewhere_within_the_site(site):
@@ -149,7 +155,7 @@ def test_first_page_has_the_verdicts_of_the_table(visit, verdicts):
         assert text.startswith(row["verdict"])
         assert row["statement"] in text
         low, high = spoken(row["low"]), spoken(row["high"])
-        assert f"{row['part']}: {spoken(row['estimate'])} [{low}, {high}]" in text
+        assert f"{labelled(row['part'])}: {spoken(row['estimate'])} [{low}, {high}]" in text
 
 
 def test_matrix_has_the_verdicts_of_the_table(visit, verdicts):
@@ -229,11 +235,14 @@ def test_environments_have_the_verdicts_of_the_table(visit, clone):
     table = storage.read_table(clone / "reference/environments.csv")
     visitor = visit()
     page = visitor.open("environments.html")
-    shown = page.locator("#environments tbody tr").evaluate_all(CELLS)
-    for (_, row), cells in zip(table.iterrows(), shown, strict=True):
-        assert cells[:3] == [row["study"], row["statement"], row["verdict"]]
-        ends = [spoken(row[name]) for name in ("estimate", "low", "high")]
-        assert cells[3] == ("" if "nan" in ends else "{} [{}, {}]".format(*ends))
+    for study, rows in table.groupby("study"):
+        (title, *shown) = page.locator(f"tbody#{study} tr").evaluate_all(CELLS)
+        about = (clone / f"config/environments/{study}.yaml").read_text().splitlines()[0]
+        assert title == [f"{study}. {about.removeprefix('# ')}"]
+        for (_, row), cells in zip(rows.iterrows(), shown, strict=True):
+            assert cells[:2] == [row["statement"], row["verdict"]]
+            ends = [spoken(row[name]) for name in ("estimate", "low", "high")]
+            assert cells[2] == ("" if "nan" in ends else "{} [{}, {}]".format(*ends))
     assert page.locator("img[src*=environments]").count() == 1
     page.locator("#environments a").first.click()
     visitor.settle()
@@ -363,7 +372,12 @@ def test_a_cell_shows_the_verdict_behind_it(visit, verdicts):
     chosen = (verdicts["reading"] == "softmax") & (verdicts["claim"] == "zpgpd-gap-improves-with-m")
     row = verdicts[chosen].iloc[0]
     text = page.locator("#detail").inner_text()
-    for part in (row["part"], spoken(row["estimate"]), spoken(row["low"]), spoken(row["margin"])):
+    for part in (
+        labelled(row["part"]),
+        spoken(row["estimate"]),
+        spoken(row["low"]),
+        spoken(row["margin"]),
+    ):
         assert part in text
     assert "view=softmax" in page.url
     assert page.locator("#view").input_value() == "softmax"
@@ -380,6 +394,24 @@ def test_matrix_is_walked_by_keyboard(visit):
     assert "view=running-average&claim=npgpd-gap-falls-fast" in page.url
     assert page.locator("#detail h3").inner_text() == "NPGPD-HF: gap falls fast"
     assert page.locator("#matrix a.cell[tabindex='0']").count() == 1
+
+
+def holds_at(margin, words):
+    """Whether words such as "margins up to 0.3" hold for a margin."""
+    if words in ("any margin", "no margin"):
+        return words == "any margin"
+    side, _, end = words.rpartition(" ")
+    return margin >= float(end) if side == "margins from" else margin <= float(end)
+
+
+def test_margins_are_positive_and_agree_with_the_verdicts(site, verdicts):
+    rows = verdicts[verdicts["direction"].notna() & verdicts["reading"].eq("default")]
+    text = (site / "readings/default.html").read_text(encoding="utf-8")
+    told = re.findall(r"; reproduced for (.+), contradicted for (.+)</dd>", text)
+    assert len(told) == len(rows) > 10
+    for (_, row), words in zip(rows.iterrows(), told, strict=True):
+        holds = [holds_at(row["margin"], it) for it in words]
+        assert holds == [row["verdict"] == it for it in ("reproduced", "contradicted")]
 
 
 def test_picture_of_an_interval_has_its_parts_in_order(visit):
@@ -427,13 +459,51 @@ def test_before_there_are_results_one_line_says_what_to_run(site, tmp_path):
     assert done.stderr == "error: results/paper: no results yet; `make figures` makes them\n"
 
 
-def test_of_another_study_it_says_with_which_file(tmp_path, monkeypatch):
+@pytest.fixture
+def sources(monkeypatch):
+    """The module, which is found in a folder of its own."""
     monkeypatch.syspath_prepend(str(ROOT / "site"))
+    yield __import__("sources")
+    del sys.modules["sources"]
+
+
+def test_of_another_study_it_says_with_which_file(sources, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"`make figures CONFIG=config/smoke.yaml` makes"):
-        __import__("sources").Sources(tmp_path, "config/smoke.yaml")
-    del sys.modules["sources"]
+        sources.Sources(tmp_path, "config/smoke.yaml")
+
+
+def test_files_that_lack_what_pages_show_are_refused_in_one_line(sources, site, clone, tmp_path):
+    results = site.parent
+    for name, needed in sources.NEEDED.items():
+        found = [
+            path for folder in (results, clone / "reference") for path in folder.glob(f"{name}.*")
+        ]
+        whole = sources.read(found[0])  # which has all of them
+        path = tmp_path / found[0].name
+        refusal = f"{path}: lacks {needed[-1]}; delete it and run again"
+        if path.suffix == ".json":
+            storage.write_json(path, {key: whole[key] for key in whole if key != needed[-1]})
+        else:
+            storage.write_table(path, whole.drop(columns=needed[-1]))
+        with pytest.raises(ValueError, match=re.escape(refusal)):
+            sources.read(path)
+        if path.suffix != ".json" and name != "comparison_verdicts":
+            storage.write_table(path, whole.iloc[:0])
+            with pytest.raises(ValueError, match="has no rows; delete it and run again"):
+                sources.read(path)
+
+
+def test_a_table_without_a_column_stops_the_site_with_one_line(clone, site, tmp_path):
+    for part in ("config", "site", "workflow"):
+        shutil.copytree(clone / part, tmp_path / part)
+    write_results(tmp_path, clone)
+    path = tmp_path / "results/paper/claims.csv"
+    storage.write_table(path, storage.read_table(path).drop(columns=["estimate", "low"]))
+    done = build(tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == f"error: {path}: lacks estimate, low; delete it and run again\n"
 
 
 def test_missing_parts_of_the_default_study_are_named(clone, tmp_path):
@@ -445,7 +515,7 @@ def test_missing_parts_of_the_default_study_are_named(clone, tmp_path):
     first = (tmp_path / "results/paper/site/index.html").read_text(encoding="utf-8")
     for what, command in {
         "Other methods, compared per human answer": "compare",
-        "The experiment in environments that people know": "environments",
+        "The experiment in well-known environments": "environments",
         "Verdicts under other readings of the paper": "claims",
         "Verdicts on fresh data": "infer",
         "Article": "article",

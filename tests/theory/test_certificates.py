@@ -377,7 +377,7 @@ def test_violation_is_the_last_multiplier_over_the_dual_step(evaluators):
     assert 0.4 < violation / forecast < 2
 
 
-def test_multiplier_swings_even_without_people():
+def test_multiplier_oscillates_even_without_people():
     """So that the forecast with lambda* has the right order and not the right constant."""
     cmdp = random_cmdp(instance=1)
     optimum = solve(cmdp)

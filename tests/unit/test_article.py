@@ -78,7 +78,7 @@ def copy(tmp_path):
     """What the article is made of, in a folder of its own."""
     for name in ("article", "reference"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    files = "config/config.yaml", "src/pgpd_hf/analyses/comparison.py"
+    files = "config/config.yaml", "pyproject.toml", "src/pgpd_hf/analyses/comparison.py"
     for name in (*(f"figures/{it}.pdf" for it in FIGURES), *files):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)

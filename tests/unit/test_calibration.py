@@ -246,6 +246,10 @@ def test_description_of_a_race_names_ties_and_says_if_they_reach_the_end_of_the_
     assert text.endswith("; WARNING: ties reach the end of the grid, primal_step 3.")
     text = calibration.describe_race(pd.DataFrame([rows[0], *rows[2:]], columns=columns))
     assert text.endswith("; tied with it: none.")
+    many = [(step, 0.1, 8, 2.0, 0.0, TIED) for step in range(2, 15)]
+    text = calibration.describe_race(pd.DataFrame([rows[0], *many], columns=columns))
+    assert "; tied with it: (2, 0.1), (3, 0.1)," in text
+    assert "(11, 0.1), and 3 more; WARNING" in text
 
 
 def test_perturbation_radius_races_with_the_steps(monkeypatch):
@@ -261,7 +265,7 @@ def test_perturbation_radius_races_with_the_steps(monkeypatch):
     table = race([CMDP], "zpgpd_hf", SETTING, [16], candidates, 1)
     assert calibration.chosen_steps(table) == pytest.approx(best)
     text = calibration.describe_race(table)
-    assert text.startswith(f"eta_1 = 0.3, eta_2 = 0.1, mu = 10 (of {len(table)} triples, 1 seeds)")
+    assert text.startswith(f"eta_1 = 0.3, eta_2 = 0.1, mu = 10 (of {len(table)} triples, 1 seed)")
 
 
 def test_raced_radius_is_that_of_the_runs():
@@ -279,4 +283,11 @@ def test_radius_of_a_method_without_one_is_refused():
     with pytest.raises(ValueError, match=r"^perturbation: no option of npgpd_hf"):
         calibration.choose_steps(
             CMDP, "npgpd_hf", evaluators=16, iterations=5, candidates=candidates
+        )
+
+
+def test_method_without_steps_is_refused():
+    with pytest.raises(ValueError, match=r"^algorithm: safe_rlhf has no step sizes$"):
+        calibration.choose_steps(
+            CMDP, "safe_rlhf", evaluators=16, iterations=1, candidates=CANDIDATES
         )

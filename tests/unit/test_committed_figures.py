@@ -10,13 +10,14 @@ from pgpd_hf.figures import panels, style
 from pgpd_hf.support import storage
 
 FOLDER = Path(__file__).parents[2] / "figures"
+NARROW = {"claims_headline": 5.7295, "environments": 3.9615}  # matrices of few columns
 STEMS = sorted({path.stem for path in FOLDER.iterdir()})
 
 
 def width(stem):
-    """Declared width in inches: panels have one column, the others two, or what five cells need."""
-    if stem == "environments":
-        return 5.12
+    """Declared width in inches: panels have one column, the others two, or what few cells need."""
+    if stem in NARROW:
+        return NARROW[stem]
     wide = "hf" not in stem  # all but the panels of Figure 1
     return style.TWO_COLUMNS if wide else style.ONE_COLUMN
 

@@ -275,3 +275,24 @@ def test_figure_shows_every_method_and_the_limit():
     assert line.get_ydata().tolist() == table["gap"].tolist()
     (line,) = [it for it in more.axes[3].get_lines() if it.get_label() == "parent"]
     assert line.get_ydata().tolist() == table["violates_0"].tolist()
+
+
+def test_rows_of_the_figure_end_where_their_answers_do():
+    table = analysis.tabulate(traces())
+    few = table[table["answers"] < table["answers"].max()].assign(units="2 instances")
+    figure = drawings.comparison_figure(pd.concat([table, few]), {"npgpd_hf": "ours"})
+    ends = [axes.get_xlim()[1] for axes in figure.axes]
+    assert ends[:3] == [pytest.approx(1.5 * table["answers"].max())] * 3
+    assert ends[3:] == [pytest.approx(1.5 * few["answers"].max())] * 3
+
+
+def test_of_two_methods_that_are_nearly_equal_one_is_drawn_inside_the_other():
+    row = dict.fromkeys(analysis.COLUMNS, 0.1) | {"design": "deterministic", "units": "2 seeds"}
+    names = ["safe_rlhf", "safe_rlhf_estimated"]
+    table = pd.DataFrame([row | {"method": name} for name in names])
+    both = pd.concat([table, table.assign(units="2 instances")])
+    labels = dict(zip(names, ("known", "estimated"), strict=True))
+    known, estimated = drawings.comparison_figure(both, labels).axes[0].get_lines()
+    assert estimated.get_label() == "estimated: deterministic policies"
+    assert estimated.get_markersize() < known.get_markersize() / 2
+    assert known.get_markerfacecolor() == "none" != estimated.get_markerfacecolor()

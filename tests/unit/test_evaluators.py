@@ -297,7 +297,7 @@ def test_plug_in_is_the_default_and_infinitely_many_need_no_estimator(link):
 )
 def test_estimator_that_would_be_biased_is_refused(size, link, bound):
     make_evaluators(size, LINKS[link], bound)
-    message = rf"^estimator: plug-in expected, since the series of the {link} link for {size} "
+    message = rf"^estimator: plug-in expected, since with {size} evaluators and the {link} "
     with pytest.raises(ValueError, match=message) as refused:
         make_evaluators(size, LINKS[link], bound, "unbiased")
     assert "\n" not in str(refused.value)

@@ -233,7 +233,7 @@ def test_fastest_way_does_not_fall(options):
 
 @pytest.mark.parametrize("options", [FROZEN, SLIPPERY])
 def test_transitions_are_those_of_the_environment_itself(options):
-    """A chi-square test over all pairs, which a true table fails with probability 1e-6."""
+    """A chi-square test over all pairs, which a correct table fails with probability 1e-6."""
     cmdp = pgpd_hf.from_gymnasium(**options)
     extra = {"map_name": "8x8"} if "map_name" in options else {}
     env = gymnasium.make(options["name"], **extra).unwrapped
@@ -317,18 +317,25 @@ ODD = {
         ({"name": "Untrue-v0", "cost": [1]}, "name: Untrue-v0 went from state 0 by action "),
         (
             {"name": "Mirrored-v0", "cost": [2]},
-            "name: Mirrored-v0 moves with other probabilities than those of its table (a true",
+            "name: Mirrored-v0 moves with other probabilities than those of its table (a correct",
         ),
         (
             {"name": "Elsewhere-v0", "cost": [2]},
-            "name: Elsewhere-v0 began in state 1, of which its initial_state_distrib knows nothing",
+            "name: Elsewhere-v0 began in state 1, which its initial_state_distrib excludes",
         ),
         ({"name": "Leaky-v0", "cost": [1]}, "name: in the table of Leaky-v0 the probabilities of"),
         ({"name": "Even-v0", "cost": [1]}, "name: all steps of Even-v0 have the same reward"),
         ({"name": "Blackjack-v1"}, "name: Blackjack-v1 has no table of transitions (P, "),
-        ({"name": "Lake-v1"}, "name: Gymnasium makes no 'Lake-v1' with {}: Environment `Lake`"),
+        ({"name": "Lake-v1"}, "name: Gymnasium cannot make 'Lake-v1': Environment `Lake`"),
+        (
+            {"name": "CliffWalking-v0"},
+            "name: Gymnasium cannot make 'CliffWalking-v0': Environment version v0 for",
+        ),
         ({"name": 3}, "name: that of an environment expected, got 3"),
-        ({"map_name": "9x9"}, "name: Gymnasium makes no 'FrozenLake-v1' with {'map_name': '9x9'}"),
+        (
+            {"map_name": "9x9"},
+            "name: Gymnasium cannot make 'FrozenLake-v1' with {'map_name': '9x9'}",
+        ),
         *[
             (
                 {"name": name, "cost": [1]},
@@ -352,8 +359,8 @@ ODD = {
             "fickle_passenger: changes the destination outside of the table; leave it out",
         ),
         ({"at_most": 0}, "at_most: 0 leaves no policy any slack, which learning needs (Slater's"),
-        ({"threshold": 0.5}, "at_most: give either this or threshold, and not both"),
-        ({"at_most": None}, "at_most: give either this or threshold, and not both"),
+        ({"threshold": 0.5}, "at_most: this or threshold expected, not both"),
+        ({"at_most": None}, "at_most: this or threshold expected"),
         (
             {"at_most": None, "threshold": 1.5},
             "threshold: 1.5 leaves no policy any slack, which learning needs (Slater's condition); "

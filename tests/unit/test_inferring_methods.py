@@ -2,14 +2,16 @@
 
 import itertools
 
+import chance
 import numpy as np
 import pytest
 from preparing import prepare, randomness
 from reference import random_process, softmax
-from scipy import optimize
+from scipy import optimize, stats
 from scipy.optimize import minimize
 
 from pgpd_hf import CMDP, random_cmdp, run, solve
+from pgpd_hf.algorithms.safe_rlhf import reward_questions
 from pgpd_hf.cases import Case, run_cases
 from pgpd_hf.core.optima import proportional
 from pgpd_hf.core.questions import DESIGNS
@@ -54,6 +56,45 @@ def test_with_many_trajectories_estimated_transitions_hardly_matter():
     )
     np.testing.assert_allclose(known, estimated, atol=0.02)
     assert known != estimated
+
+
+def losses_with_a_rare_arm(count, draws):
+    """What the policies of both methods lose on three arms, shape (methods, draws).
+
+    The first two arms, of nearly equal reward, are compared count - 1 times; the third, which is
+    worse by one, a single time. This is the published bandit (tests/unit/test_pessimism.py) as
+    far as a table of rewards has it: there, arms share features.
+    """
+    cmdp = CMDP(np.ones((1, 3, 1)), [[1.6, 1.5, 0.5]], np.ones((1, 3)), [1.0], 0.0, -1.0, scale=2.0)
+    options = {"iterations": 1, "evaluators": 1, "horizon": 0, "ridge": 0.1}
+    greedy = prepare("safe_rlhf", cmdp, **options)
+    careful = prepare("pessimistic_safe_rlhf", cmdp, pessimism=2.0, margin=0.0, **options)
+    visits = np.eye(3)[[[0, 1]] * (count - 1) + [[1, 2]]]
+    votes = np.random.default_rng(count).random((draws, count))
+    chances = 1 / (1 + np.exp(-(visits[:, 0] - visits[:, 1]) @ cmdp.reward[0]))
+    start, losses = greedy.initial_state(), []
+    for vote in votes < chances:
+        shares = np.column_stack([vote, np.full(count, 0.5), np.ones(count)])
+        answers = start.answers._replace(visits=visits, shares=shares, weights=np.ones(count))
+        found = greedy.fit(reward_questions(answers), start.reward)
+        state = start._replace(answers=answers, reward=found, utility=cmdp.utility)
+        policies = [method.solve(cmdp, state)[0] for method in (greedy, careful)]
+        losses.append([1.6 - cmdp.evaluate(policy)[0] for policy in policies])
+    return np.transpose(losses)
+
+
+def test_an_arm_that_is_compared_once_misleads_greed_for_all_n_and_pessimism_never():
+    """Greed takes it whenever its single vote is for it, with probability sigma(-1).
+
+    Pessimism decides between the other two, by their estimated difference: at 40,000 answers it
+    would have to be eight standard errors away.
+    """
+    for count in (100, 2000, 40_000):
+        greedy, careful = losses_with_a_rare_arm(count, 100)
+        misled = stats.binomtest(int((greedy > 1).sum()), 100, 1 / (1 + np.e))
+        assert misled.pvalue > chance.LEVEL  # which never being misled is not
+        assert careful.max() < 0.1 + 1e-6
+    assert careful.max() < 1e-3
 
 
 @pytest.mark.parametrize("name", INFERRING)

@@ -150,8 +150,11 @@ def test_wrong_claim_that_the_constraint_binds_is_refused(number, claimed, messa
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"environment": {"file": "a.npz"}}, "environment.file: the instances are those of"),
-        ({"environment": {"instance": 3}}, "environment.instance: the instances are those of"),
+        ({"environment": {"file": "a.npz"}}, "environment.file: not allowed here; list instances"),
+        (
+            {"environment": {"instance": 3}},
+            "environment.instance: not allowed here; list instances",
+        ),
         ({"environment": {"threshold": 0.9}}, "environment: threshold: 0.9 leaves no slack"),
         ({"environment": {"states": 0}}, "environment.states: at least 1 expected"),
         ({"environment": {"colour": 1}}, "environment: environment: colour: not an option"),
@@ -168,5 +171,7 @@ def test_groups_need_a_random_environment(tmp_path, monkeypatch):
     environments.make({"states": 4, "actions": 3}).save("mine.npz")
     config = with_groups(mine=[1])
     config["environment"] = {"file": "mine.npz"}
-    with pytest.raises(ValueError, match=r"instance: nothing of the CMDP in mine\.npz can be"):
+    with pytest.raises(
+        ValueError, match=r"instance: cannot be changed, since the CMDP in mine\.npz"
+    ):
         instances.check(config, SCHEMA)

@@ -98,6 +98,8 @@ def test_figure_shows_every_method_for_all_people():
     assert first.get_label() == "parent"
     assert first.lines[0].get_xdata().tolist() == [0.1, 0.2]
     assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["us", "them"]
+    assert figure.axes[0].get_xlim() == pytest.approx((0.05, 0.3))
+    assert figure.axes[1].get_xlim() == pytest.approx((0.05, 0.15))
 
 
 def test_a_method_looks_as_in_the_comparison():

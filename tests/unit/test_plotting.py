@@ -95,6 +95,18 @@ def test_labels_of_iterations_do_not_collide(aggregate, last):
     style.plt.close(figure)
 
 
+def test_labels_of_a_short_run_are_its_iterations(aggregate):
+    style.use_style()
+    short = aggregate[aggregate["iteration"].isin(aggregate["iteration"].unique()[:4])]
+    number = short["iteration"].rank(method="dense").astype(int) - 1
+    figure = panels.figure1(short.assign(iteration=number))
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        labels = [label.get_text() for label in axes.get_xticklabels()]
+        assert labels == ["0", "1", "2", "3"]
+    style.plt.close(figure)
+
+
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_look_changes_the_axis_and_the_size_and_no_number(aggregate, scale):
     style.use_style()

@@ -1,4 +1,4 @@
-"""Races on record: which there are, what they are about, and when step sizes race anew."""
+"""Races on record: which there are, what they are about, and when there is a new one."""
 
 import copy
 import functools
@@ -58,22 +58,28 @@ def test_record_says_what_its_table_says(name):
 @pytest.mark.parametrize(
     ("own", "reason"),
     [
-        ({"algorithms": {"npgpd_hf": {"iterations": 2001}}}, "because of another iterations "),
-        ({"horizon": 40}, "because of another horizon "),
-        ({"evaluators": [8]}, "because of another evaluators "),
-        ({"environment": {"instance": 7}}, "because of another environment "),
-        ({"environment": {"discount": 0.8, "states": 9}}, "because of another environment (at"),
+        (
+            {"algorithms": {"npgpd_hf": {"iterations": 2001}}},
+            "the recorded race had another iterations ",
+        ),
+        ({"horizon": 40}, "the recorded race had another horizon "),
+        ({"evaluators": [8]}, "the recorded race had another evaluators "),
+        ({"environment": {"instance": 7}}, "the recorded race had another environment "),
+        (
+            {"environment": {"discount": 0.8, "states": 9}},
+            "the recorded race had another environment (at",
+        ),
         (
             {"calibration": {"candidates": {"npgpd_hf": {"dual_step": [1]}}}},
-            "because of another candidates ",
+            "the recorded race had another candidates ",
         ),
-        ({"calibration": {"recorded": False}}, "as calibration.recorded demands "),
+        ({"calibration": {"recorded": False}}, "calibration.recorded is false "),
     ],
     ids=str,
 )
 def test_what_races_anew_is_said_with_the_reason(own, reason):
-    (line,) = (line for line in said(changed(**own)) if "npgpd_hf" in line.split()[4])
-    assert line.startswith("the step sizes of npgpd_hf race anew, ")
+    (line,) = (line for line in said(changed(**own)) if line.startswith("npgpd_hf: "))
+    assert line.startswith("npgpd_hf: new race for step sizes, since ")
     assert reason in line
     assert line.endswith("(at most 32 seeds for each pair)")
 
@@ -109,7 +115,7 @@ def test_another_algorithm_races_anew_without_a_comparison():
     config["algorithms"]["mine"] = config["algorithms"]["npgpd_hf"]
     config["calibration"]["candidates"]["mine"] = CONFIG["calibration"]["candidates"]["npgpd_hf"]
     (line,) = said(config)
-    assert "mine race anew, because no race is on record for it" in line
+    assert line.startswith("mine: new race for step sizes, since no race is on record for it")
 
 
 @pytest.fixture

@@ -1,24 +1,21 @@
 """The page of rates is made for every study that is run, and says which bounds it lacks."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
-import IPython.display
 import numpy as np
 import pytest
 import yaml
+from pages import make_page, texts
 
 from pgpd_hf import random_cmdp, study
 from pgpd_hf.analyses import rates
 from pgpd_hf.cases import run_cases
-from pgpd_hf.figures import style
 from pgpd_hf.studies import configuration, readings
 from pgpd_hf.support import storage
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-CELLS = json.loads((ROOT / "notebooks/rates.ipynb").read_text())["cells"]
 RACED = {"primal_step": 0.001, "dual_step": 0.01, "perturbation": 1.0}
 SMALL = random_cmdp(3, 2, threshold=0.3)
 
@@ -37,7 +34,6 @@ def rescaled(factor):
 @pytest.fixture
 def page(tmp_path, monkeypatch):
     """Texts of the page of a study, and its table of bounds; the runs are as long as can be."""
-    monkeypatch.setattr(style.plt, "show", lambda: None)
 
     def make(cmdp=None, **own):
         lengths = {"npgpd_hf": [2, 4], "zpgpd_hf": [3, 6]}
@@ -51,17 +47,10 @@ def page(tmp_path, monkeypatch):
         cases = [case for work in rates.plan(config).values() for _, it in work for case in it]
         runs = tmp_path / "runs.parquet"
         storage.write_table(runs, run_cases(cases, cmdp, RACED))
-        shown = []
-        monkeypatch.setattr(IPython.display, "display", lambda *things, **_: shown.extend(things))
-        place = {}
-        for cell in [cell for cell in CELLS if cell["cell_type"] == "code"]:
-            exec("".join(cell["source"]), place)
-            if "parameters" in cell["metadata"].get("tags", []):
-                place |= {"results": str(tmp_path), "runs": [str(runs)]}
-                place |= rates.parameters(config)
+        given = {"results": str(tmp_path), "runs": [str(runs)], **rates.parameters(config)}
+        shown, names = make_page(monkeypatch, "rates", **given)
         assert (tmp_path / "rates.csv").exists()
-        style.plt.close("all")
-        return [it.data for it in shown if isinstance(it, IPython.display.Markdown)], place["own"]
+        return texts(shown), names["own"]
 
     return make
 

@@ -196,9 +196,9 @@ def test_key_with_effect_is_allowed(key):
         ({"environment": {"threshold": 0.9}}, "environment: threshold: 0.9 leaves no slack"),
         (
             {"environment": {"file": "a.npz", "scale": "unit"}},
-            "scale: nothing of the CMDP in a.npz",
+            "scale: cannot be changed, since the CMDP in a.npz",
         ),
-        ({"environment": {"name": "maze"}}, "name: nothing of the CMDP maze can be changed"),
+        ({"environment": {"name": "maze"}}, "name: cannot be changed, since the CMDP maze is"),
         (
             {"algorithms": {"npgpd_hf": {"perturbation": 1}}},
             "algorithms.npgpd_hf: perturbation: no",

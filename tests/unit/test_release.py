@@ -54,6 +54,11 @@ def test_version_has_a_date_once_it_is_released():
     assert isinstance(CITATION.get("date-released"), datetime.date) != ("unreleased" in heading)
 
 
+def test_page_of_the_reference_lists_its_tables():
+    named = re.findall(r"`(\w+\.csv)`", text("reference/README.md"))
+    assert sorted(named) == sorted(path.name for path in (ROOT / "reference").glob("*.csv"))
+
+
 def test_manifest_of_a_codecheck_lists_files_and_commands_that_exist():
     codecheck = yaml.safe_load(text("codecheck.yml"))
     assert text("codecheck.yml").startswith("---\n")

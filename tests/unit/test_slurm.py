@@ -7,10 +7,10 @@ import pytest
 from pgpd_hf.support import slurm
 
 QUEUE = """\
-12|run-a|rule_run_sweep_wildcards__people_npgpd_hf_0000_0003|/data/study
-13|run-a|rule_aggregate|/data/study
-14|run-a|rule_simulate_wildcards__x|/data/other
-15|shell||/data/study
+run-a|rule_run_sweep_wildcards__people_npgpd_hf_0000_0003|/data/study
+run-a|rule_aggregate|/data/study
+run-a|rule_simulate_wildcards__x|/data/other
+shell||/data/study
 """
 REQUEST = {"runtime": 5, "mem_mb": 1000, "threads": 1, "slurm_partition": "main"}
 
@@ -34,23 +34,15 @@ def queue(lines):
     return f"cat <<'END'\n{lines}END"
 
 
-def test_orphans_are_named_with_the_command_that_cancels_them(answers):
+def test_orphans_are_counted_with_the_command_that_cancels_them(answers):
     answers("squeue", queue(QUEUE))
-    with pytest.raises(slurm.Refusal) as refusal:
+    with pytest.raises(OSError, match=r".") as refusal:
         slurm.refuse_orphans("/data/study")
     assert str(refusal.value) == (
-        "jobs of an earlier run in this folder are still in the queue: "
-        "12, 13; wait until they have ended, or cancel them with `scancel --name=run-a`, and start "
-        "again"
+        "jobs of an earlier run in this folder are still in the queue, 2 of them; wait until they "
+        "have ended, or cancel them with `scancel --name=run-a`, and start again"
     )
     slurm.refuse_orphans("/data/third")  # no jobs there
-
-
-def test_many_orphans_are_counted(answers):
-    lines = "".join(f"{n}|run-a|rule_simulate|/data\n" for n in range(40))
-    answers("squeue", queue(lines))
-    with pytest.raises(slurm.Refusal, match=r": 0, 1, 2, 3, 4, 35 more; wait"):
-        slurm.refuse_orphans("/data")
 
 
 def test_largest_request_of_each_rule_is_tried(answers):
@@ -76,7 +68,7 @@ def test_refusal_quotes_the_scheduler_and_names_the_rule(answers):
     words = "Requested time limit is invalid (missing or exceeds some limit)"
     answers("sbatch", f"case \"$*\" in *=90*) echo 'allocation failure: {words}' >&2; exit 1; esac")
     jobs = {"sweep": [{**REQUEST, "slurm_account": "x"}], "simulate": [{**REQUEST, "runtime": 90}]}
-    with pytest.raises(slurm.Refusal) as refusal:
+    with pytest.raises(OSError, match=r".") as refusal:
         slurm.refuse_requests(jobs)
     assert str(refusal.value) == (
         "sbatch refuses jobs of simulate (90 min, 1000 MB, partition main, account not given): "
@@ -88,12 +80,12 @@ def test_slurm_that_fails_or_is_not_there_is_said_so(answers, monkeypatch):
     answers(
         "squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1"
     )
-    with pytest.raises(slurm.Refusal, match=r"squeue fails: .*Unable to contact slurm controller"):
+    with pytest.raises(OSError, match=r"squeue fails: .*Unable to contact slurm controller"):
         slurm.refuse_orphans("/data")
     monkeypatch.setattr(slurm, "_PATIENCE", 0.2)
     answers("squeue", "exec sleep 20")
-    with pytest.raises(slurm.Refusal, match=r"squeue has not answered within 0\.2 s"):
+    with pytest.raises(OSError, match=r"squeue has not answered within 0\.2 s"):
         slurm.refuse_orphans("/data")
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(slurm.Refusal, match="no sbatch here: start Snakemake on a login node"):
+    with pytest.raises(OSError, match="no sbatch here: start Snakemake on a login node"):
         slurm.refuse_requests({"simulate": [REQUEST]})

@@ -22,6 +22,11 @@ def test_one_sample_has_no_interval():
     assert np.isnan(high)
 
 
+def test_text_of_one_sample_says_that_there_is_no_interval():
+    row = statistics.named_intervals(pd.DataFrame({"gap": [0.25]}), ["gap"])
+    assert statistics.with_interval(row, "gap", ".2f") == "0.25 (no interval)"
+
+
 def test_interval_covers_at_its_level():
     """95 % of 4000 intervals of 5 samples; the count is binomial, 4.5 standard errors allowed."""
     samples = np.random.default_rng(2).normal(size=(4000, 5))
@@ -81,7 +86,7 @@ def test_truncated_trace_is_named(tmp_path):
     path = tmp_path / "seeds.parquet"
     trace("a", 16, 0, [1.0]).to_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(OSError, match=r"seeds\.parquet: not a whole Parquet file; delete it"):
+    with pytest.raises(OSError, match=r"seeds\.parquet: not a whole file; delete it"):
         statistics.read_traces([path])
 
 

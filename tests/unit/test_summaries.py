@@ -241,6 +241,16 @@ def test_share_says_which_iterates_are_late(traces):
     assert row["late_gap"] == pytest.approx(half["optimality_gap"][101:200].mean(), abs=1e-12)
 
 
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_the_last_iterate_of_a_short_run_is_late(length):
+    setting = SETTING | {"iterations": length, "phases": phases(length, [4], [5])}
+    case = Case("npgpd_hf", setting, (0,), "short", labels={"schedule": "short"})
+    traces = run_cases([case], random_cmdp(), None)
+    (row,) = summaries.outcomes(traces).itertuples()
+    last = traces["optimality_gap"].iloc[length - 1]
+    assert row.late_gap == pytest.approx(last, abs=1e-13)
+
+
 def test_comparison_is_with_the_reference(traces):
     table = summaries.outcomes(traces.assign(optimal_multiplier=0.5))
     compared = summaries.compare(table, "many").set_index(["schedule", "metric"])

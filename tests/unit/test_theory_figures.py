@@ -123,11 +123,25 @@ SEEN = pd.DataFrame(
 
 
 def test_bounds_from_what_runs_show_stand_above_what_is_measured():
-    figure = seen_figure(SEEN)
-    above, below = figure.axes
-    assert [line.get_ydata().tolist() for line in above.get_lines()] == [[3.0, 2.0], [0.2, 0.1]]
+    few = SEEN.assign(evaluators=pd.array([64] * 4, dtype="Int64"), bound=0.5)
+    figure = seen_figure(pd.concat([SEEN, few]))
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == [f"{name}, $M = {m}$" for name in ("gap", "violation") for m in (16, 64)]
+    above, other, below, _ = figure.axes
+    assert bars(above) == [[3.0, 2.0], [0.2, 0.1]]
+    assert bars(other) == [[0.5, 0.5], [0.2, 0.1]]
     # A logarithmic axis has no place for slack.
-    assert [line.get_ydata().tolist() for line in below.get_lines()] == [[0.2, 0.1], [0.05]]
+    bound, (first, second) = bars(below)
+    assert bound == [0.2, 0.1]
+    assert first == 0.05
+    assert np.isnan(second)
+    assert above.get_ylim() == other.get_ylim()
+
+
+def bars(axes):
+    """Heights of bars and of markers."""
+    marked = [line for line in axes.get_lines() if line.get_marker() in "_o"]
+    return [line.get_ydata().tolist() for line in marked]
 
 
 LENGTHS = pd.DataFrame(
@@ -160,6 +174,29 @@ def test_bounds_over_t_show_the_larger_one_beside_what_is_measured():
     assert [line.get_ydata()[0] for line in markers] == [0.2, 0.3, 0.2]
     assert [line.get_markerfacecolor() == "none" for line in markers] == [True, True, False]
     assert few.get_ylim() == everyone.get_ylim()
+
+
+def test_bounds_over_t_show_in_black_what_other_runs_measure():
+    other = LENGTHS.assign(evaluators=pd.array([None] * 6, dtype="Int64"))
+    measured = pd.DataFrame(
+        {
+            "evaluators": pd.array([16, 16, 16, None], dtype="Int64"),
+            "pairs": 1,
+            "iterations": [1, 10, 90, 50],
+            "runs": ["figure", "figure", "figure", "theorem"],
+            "mean": [0.5, 0.4, 0.2, 0.3],
+        }
+    )
+    alone = pd.concat([LENGTHS, other]).drop(columns=["measured_gap", "measured_violation"])
+    figure = lengths_figure(alone, measured=measured)
+    few, everyone = (
+        [line for line in it.get_lines() if line.get_color() == "black"] for it in figure.axes
+    )
+    assert [line.get_xydata().tolist() for line in few] == [[[10, 0.4], [90, 0.2]]]
+    assert [line.get_xydata().tolist() for line in everyone] == [[[50, 0.3]]]
+    assert figure.axes[0].get_xlim() == figure.axes[1].get_xlim()
+    told = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert told[-2:] == ["measured: Figure 1", "measured: the printed steps for T"]
 
 
 def test_bounds_over_t_say_why_they_are_left_out():

@@ -138,10 +138,11 @@ BOMB = "\n".join(["- &a0 [x]", *(f"- &a{k + 1} [{', '.join([f'*a{k}'] * 10)}]" f
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: " + "[" * 2_000, "not YAML: nested too deeply, or too large"),
+        ("a: " + "[" * 2_000, "not YAML: tables and lists nested more than 100 levels deep"),
         (BOMB, "keys and values expected, got a list"),
+        ("study: &mine\n  again: *mine\n", "not YAML: 'mine' holds itself"),
     ],
-    ids=["deep", "bomb"],
+    ids=["deep", "bomb", "recursive"],
 )
 def test_file_that_would_take_all_memory_is_refused(tmp_path, text, message):
     path = tmp_path / "study.yaml"

@@ -109,12 +109,13 @@ def test_verdicts_that_need_no_run_and_our_own_are_apart_and_not_counted(table):
             for text in figure.axes[0].texts
             if text.get_position()[1] == at[name][1] and text.get_text().isdigit()
         ]
-        for name in ("reproduced", "contradicted", "inconclusive", "no run decides")
+        for name in at
+        if name.split(":")[0] in (*report.SIGNS, "no run decides")
     }
     assert counted == {
-        "reproduced": ["2", "0", "1", "0"],
-        "contradicted": ["0", "2", "0", "0"],
-        "inconclusive": ["1", "0", "1", "2"],
+        "reproduced: shown to hold": ["2", "0", "1", "0"],
+        "contradicted: shown to fail": ["0", "2", "0", "0"],
+        "inconclusive: neither": ["1", "0", "1", "2"],
         "no run decides": ["0", "1", "1", "1"],
     }
 
@@ -136,7 +137,8 @@ def test_readings_with_the_same_runs_stand_together_under_a_bracket(table):
 
 def test_a_statement_that_a_reading_lacks_is_struck_out_there(table):
     lacking = table[(table["claim"] != "slow") | (table["reading"] != "instances")]
-    figure = matrix(lacking, marks=["instances"], fresh=["instances"])
+    brackets = {"confirmation": ["instances"]}
+    figure = matrix(lacking, marks=["instances"], brackets=brackets)
     assert column(figure, "instances") == ["?", "−", "+"]
     assert len(figure.axes[0].lines) == 4 + 1 + 1  # four cells, the legend and a bracket
     at = places(figure)
@@ -144,13 +146,22 @@ def test_a_statement_that_a_reading_lacks_is_struck_out_there(table):
 
 
 @pytest.mark.parametrize("sharing", [(), ("running average", "positive violation")])
-def test_text_is_legible_and_inside_the_page(sharing):
+@pytest.mark.parametrize("few", [True, False])
+def test_text_is_legible_and_inside_the_page(few, sharing):
     table = pd.read_csv(REFERENCE / "verdicts.csv")
     fresh = report.confirmed(table, pd.read_csv(REFERENCE / "confirmation.csv"))
     names = list(fresh["reading"].unique())
-    figure = matrix(pd.concat([table, fresh]), marks=names[:1], sharing=sharing, fresh=names)
+    table = pd.concat([table, fresh])
+    if few:
+        table = report.of_experiment(table[table["reading"].isin(["default", *sharing, *names])])
+        table = table.assign(moved=False)
+    brackets = {"confirmation": names}
+    note = "A note on what the columns are, about as long as this one."
+    figure = matrix(table, marks=names[:1], sharing=sharing, brackets=brackets, note=note)
+    assert (figure.get_figwidth() < 5) == few
     assert figure.get_figwidth() <= 7
     texts = figure.axes[0].texts
+    assert note in [text.get_text() for text in texts]
     assert min(text.get_fontsize() for text in texts) >= 6
     page = figure.bbox
     for text in texts:

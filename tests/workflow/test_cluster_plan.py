@@ -34,7 +34,7 @@ def test_dry_run_shows_partition_account_time_and_memory(fresh):
 def test_inference_is_submitted_by_the_commands_of_the_document(fresh):
     """They are those of `make infer` with a profile; the one that plans most is tried."""
     commands, recipe = (
-        re.findall(r"(?:snakemake|python tools/record_inference.py) .*", text)
+        re.findall(r"(?:snakemake|python tools/record.py|cp) .*", text)
         for text in (
             (ROOT / "docs/cluster.md").read_text().partition("`make infer`")[2].split("```")[1],
             (ROOT / "Makefile").read_text().partition("\ninfer:")[2].partition("\n\n")[0],

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pgpd_hf.claims import evidence
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -17,6 +19,18 @@ def test_config_readme_is_made_from_the_schema(monkeypatch):
     assert text == document_config.page(), "run `make docs`"
     assert re.findall(r"<!-- (\w+) -->(?<!end -->)", text) == [*document_config.tables()]
     del sys.modules["document_config"]
+
+
+def test_config_readme_has_every_column_and_statistic_of_a_criterion():
+    text = (ROOT / "config/README.md").read_text()
+    windows = {
+        name: f"{low:.0%} to {high:.0%} of T" if high else "the policy before the first iteration"
+        for name, (low, high) in evidence.STATISTICS.items()
+    }
+    short = text.partition("A criterion uses a `column`")[2]
+    assert dict(re.findall(r"\| `(\w+)` \| (.*) \|", short)) == evidence.COLUMNS | windows
+    *some, last = (f"`{name}`" for name in evidence.RATE_COLUMNS)
+    assert f"Its `column` is {', '.join(some)} or {last}" in " ".join(short.split())
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda path: path.stem)
@@ -53,7 +67,7 @@ def test_notebook_says_nothing_about_one_study(path):
 def test_pictures_of_the_readme_have_words():
     readme = (ROOT / "README.md").read_text()
     pictures = dict(re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", readme))
-    assert set(pictures.values()) == {"figures/figure1.png", "figures/claims.png"}
+    assert set(pictures.values()) == {"figures/figure1.png", "figures/claims_headline.png"}
     assert all(len(words) > 80 for words in pictures)
 
 

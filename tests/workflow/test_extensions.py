@@ -274,7 +274,7 @@ def test_environment_is_a_file_and_an_entry(fresh):
     assert "npgpd_hf, M = 16, seeds 0000 to 0001" in planned
     assert "The matrix of verdicts, and what it says" in planned
     left = [line for line in planned.splitlines() if line.startswith("config: ")]
-    assert left[0].startswith("config: left out, because the CMDP two_rooms is one")
+    assert left[0].startswith("config: left out, since the CMDP two_rooms is a single one")
     assert "config: scale: values lie in [0, 1]" in left
     runs = [f"runs/{name}/M16/seeds0000-0001.parquet" for name in TINY["algorithms"]]
     run(fresh, *(f"results/tiny/{name}" for name in runs), environment=environment)
@@ -312,7 +312,7 @@ def test_study_of_a_gymnasium_environment_is_run(fresh):
     targets = ("figure", "summary", "policies", "rates")
     run(fresh, *targets, environment=environment, rates=rates)
     results = fresh.folder / "results/tiny"
-    left = "eft out, because the CMDP FrozenLake-v1 is one, and there is nothing to draw others"
+    left = "eft out, since the CMDP FrozenLake-v1 is a single one, not a random family"
     assert f"\nl{left} from: " in (results / "summary.txt").read_text()
     page = (results / "notebooks/figure1.html").read_text()
     assert f"<p>L{left} from: " in page
@@ -327,6 +327,24 @@ def test_study_of_a_gymnasium_environment_is_run(fresh):
     page = (fresh.folder / "results/tiny/notebooks/rates.html").read_text()
     assert "outside the assumptions. NPGPD-HF: threshold: 0 &lt;= b &lt;= G(H)" in page
     assert "No runs of ZPGPD-HF with its theorem" in page
+
+
+@pytest.mark.long
+def test_smallest_study_says_that_it_has_no_intervals(fresh):
+    """One seed, one evaluator, trajectories of two steps and one iteration."""
+    steps = {"iterations": 1, "primal_step": 0.3, "dual_step": 0.1}
+    study = {"seeds": 1, "evaluators": [1], "horizon": 1}
+    study["algorithms"] = dict.fromkeys(["npgpd_hf", "zpgpd_hf"], steps)
+    lengths = {name: [1, 2] for name in study["algorithms"]}
+    study["rates"] = {"evaluators": [1], "seeds": 1, "iterations": lengths}
+    run(fresh, "figure", "summary", "rates", **study)
+    summary = (fresh.folder / "results/tiny/summary.txt").read_text()
+    assert "NPGPD-HF             1   +0.2400 (no interval)" in summary
+    assert "\nValues of one seed: intervals take" in summary
+    for page in ("figure1", "rates"):
+        text = (fresh.folder / f"results/tiny/notebooks/{page}.html").read_text()
+        output = re.sub(r"(?s)<(script|style|details).*?</\1>", "", text)
+        assert not re.search(r"\bnan\b", output)
 
 
 def test_reading_and_statement_are_files_of_ones_own(fresh):
@@ -380,8 +398,8 @@ def test_study_that_drops_an_algorithm_is_planned(fresh, dropped):
     (kept,) = set(LIMITS) - {dropped}
     planned = plan(fresh, "all", "theory", "claims", "grid", **dropping(fresh, dropped))
     lines = [line for line in planned.splitlines() if line.startswith("config: ")]
-    assert lines[0] == f"config: left out, because the study has no {dropped}: all that is about it"
-    assert [line.split()[5] for line in lines[1:]] == [kept]  # whose step sizes race anew
+    assert lines[0] == f"config: left out, since the study has no {dropped}: all that is about it"
+    assert [line.split(": ")[1] for line in lines[1:]] == [kept]  # whose step sizes race
     assert f"{kept}, M = 16, seeds 0000 to 0002" in planned
     jobs = [line for line in planned.splitlines() if line.startswith("Job ")]
     assert len(jobs) > 20

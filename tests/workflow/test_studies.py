@@ -23,8 +23,8 @@ SCALED = {"unit", "unit-binding", "unit-binding-ten-pairs", "unit-binding-fixed-
 UNBIASED = {"unbiased-votes", "unbiased-votes-ten-pairs"}
 # A radius that races does so with the steps.
 UNRACED = (
-    "left out: claims.readings: theorem-steps (algorithms.zpgpd_hf: perturbation is calibrated "
-    "with the steps, or not at all)"
+    "left out: claims.readings: theorem-steps (algorithms.zpgpd_hf: perturbation: calibrated needs "
+    "primal_step and dual_step: calibrated)"
 )
 
 
@@ -47,11 +47,15 @@ def settled(own):
 
 
 def admitted(own):
-    """The same, checked; for each algorithm a last line says that its step sizes race anew."""
+    """The same, checked; for each algorithm a last line announces a new race."""
     config, lines = study.admit(changed(own), ROOT, own, CONFIG)
     *lines, first, second = lines
-    assert "npgpd_hf race anew, because of another environment" in first
-    assert "zpgpd_hf race anew, because of another environment" in second
+    assert first.startswith(
+        "npgpd_hf: new race for step sizes, since the recorded race had another "
+    )
+    assert second.startswith(
+        "zpgpd_hf: new race for step sizes, since the recorded race had another "
+    )
     return config, [line for line in lines if line.startswith("left out")]
 
 
@@ -77,7 +81,7 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
     assert config["grid"]["algorithms"] == {}
     assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"states", "actions"}
     assert lines == [
-        "left out, because the CMDP in mine.npz is one, and there is nothing to draw others from: "
+        "left out, since the CMDP in mine.npz is a single one, not a random family: "
         "bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
         "unit-binding-ten-pairs, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
         f"small, large; comparison.methods: {', '.join(CONFIG['comparison']['methods'])}; "
@@ -91,7 +95,7 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
     [
         (
             {"threshold": 0.4, "states": 10},
-            "environment.threshold: the CMDP in mine.npz has one of its own; leave threshold out, "
+            "environment.threshold: already set by the CMDP in mine.npz; leave threshold out, "
             "or change it there",
         ),
         ({"name": "random"}, "environment: name or file expected, not both"),
@@ -112,12 +116,22 @@ def test_archive_may_lie_anywhere(archive, fresh, tmp_path):
     Path(archive).rename(path)
     config, lines = admitted({"environment": {"file": path}})
     assert configuration.environment(config).states == 6
-    assert f"because the CMDP in {path} is one" in lines[0]
+    assert f"since the CMDP in {path} is a single one" in lines[0]
     own = yaml.safe_dump({"study": "mine", "environment": {"file": path}})
     (fresh.folder / "mine.yaml").write_text(own)
     targets = [f"results/mine/{name}" for name in ("summary.txt", "bounds/paper.csv")]
     code, output = fresh.snakemake(*targets, "--dry-run", configfile="mine.yaml")
     assert code == 0, output
+
+
+def test_study_without_a_name_says_whose_place_its_results_take(fresh):
+    told = "config: study: no name given, so results go to results/paper, the default study's place"
+    for name, content in (("paper", "seeds: 3\n"), ("mine", "study: mine\n")):
+        (fresh.folder / "mine.yaml").write_text(content)
+        target = f"results/{name}/optimum.json"
+        code, output = fresh.snakemake(target, "--dry-run", configfile="mine.yaml")
+        assert code == 0, output
+        assert (told in output.splitlines()) == (name == "paper")
 
 
 def varied(archive, **changes):
@@ -277,7 +291,7 @@ def test_setting_of_another_file_is_a_cmdp_of_its_own(archive):
 
 def test_no_cmdp_of_a_file_goes_by_another_name(archive):
     config = changed({"environment": {"file": archive}})
-    message = r": nothing of the CMDP in mine\.npz can be changed"
+    message = r": cannot be changed, since the CMDP in mine\.npz"
     for name in ("unit-scale", "short-horizon"):
         with pytest.raises(ValueError, match=message):
             configuration.bound_problem(config, name)
@@ -290,7 +304,7 @@ def test_no_cmdp_of_a_file_goes_by_another_name(archive):
     [
         (
             {"sweeps": {"people": {"algorithms": {"npgpd_hf": {"states": 5}}}}},
-            "sweeps.people.algorithms.npgpd_hf: states: nothing of the CMDP in mine.npz",
+            "sweeps.people.algorithms.npgpd_hf: states: cannot be changed, since the CMDP in mine",
         ),
         (
             {"bounds": {"settings": {"paper": {"environment": {"scale": "unit"}}}}},
@@ -307,10 +321,12 @@ def test_what_cannot_be_left_out_is_refused(archive, changes, message):
 def test_file_of_a_setting_or_a_reading_stands_alone(archive):
     both = {"file": archive, "scale": "unit"}
     mine = {**readings.LOOK, "title": "mine", "about": "", "config": {"environment": both}}
-    message = r"scale: nothing of the CMDP in mine\.npz can be changed"
+    message = r"scale: cannot be changed, since the CMDP in mine\.npz is not a random one"
     with pytest.raises(ValueError, match=f"^reading 'mine': {message}$"):
         readings.check(CONFIG, {"mine": mine}, study.load_schema(ROOT, "config"))
-    with pytest.raises(ValueError, match=r"^bounds\.settings\.unit-scale\.environment: \w+: not"):
+    with pytest.raises(
+        ValueError, match=r"^bounds\.settings\.unit-scale\.environment: \w+: cannot"
+    ):
         admitted({"bounds": {"settings": {"unit-scale": {"environment": {"file": archive}}}}})
 
 
@@ -318,7 +334,9 @@ def test_file_of_a_setting_or_a_reading_stands_alone(archive):
 def test_group_of_instances_cannot_be_one_cmdp(key):
     value = {"file": "mine.npz", "instance": 3}[key]
     own = {"claims": {"instances": {"groups": {"small": {"environment": {key: value}}}}}}
-    message = rf"^claims\.instances\.groups\.small\.environment\.{key}: the instances are those of"
+    message = (
+        rf"^claims\.instances\.groups\.small\.environment\.{key}: not allowed here; list instances"
+    )
     with pytest.raises(ValueError, match=message):
         instances.check(changed(own), study.load_schema(ROOT, "config"))
 
@@ -355,12 +373,11 @@ def test_environment_may_be_changed(environment):
     compared = ", ".join(CONFIG["comparison"]["methods"])
     assert len(lines) == (3 if unreadable else 1)
     assert lines[:1] == [
-        f"left out, because chosen for another environment, of which {names} differs: "
+        f"left out, since chosen for the default environment, from which this differs in {names}: "
         "bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
         "unit-binding-ten-pairs, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
-        f"small, large; comparison.methods: {compared}. To have them, say in the study's own file "
-        "what they shall be: the "
-        "environment of a setting, the list of readings, the numbers of a group"
+        f"small, large; comparison.methods: {compared}. To keep one, set it in your file: "
+        "bounds.settings.NAME.environment, claims.readings, or claims.instances.groups.NAME.numbers"
     ]
 
 
@@ -407,7 +424,7 @@ def test_what_a_study_says_itself_is_refused_if_it_cannot_be_run(said, message):
 def test_algorithm_that_a_study_drops_leaves_nothing_behind():
     own = {"algorithms": {"zpgpd_hf": None}}
     config, lines = study.admit(changed(own), ROOT, own, CONFIG)
-    assert lines == ["left out, because the study has no zpgpd_hf: all that is about it"]
+    assert lines == ["left out, since the study has no zpgpd_hf: all that is about it"]
     # Readings that change nothing else, as opposed to those that change both algorithms.
     left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
     assert left == {"fixed-mu", "small-mu", "tangent", "softmax"}
@@ -445,7 +462,11 @@ def plan(project, *targets):
     lines = output.splitlines()
     made = {line.split("\t")[0] for line in lines if "\t" in line}
     notes = [line for line in lines if line.startswith("config: ")]
-    anew = [line for line in notes if " race anew, because of another environment" in line]
+    anew = [
+        line
+        for line in notes
+        if " new race for step sizes, since the recorded race had another environment" in line
+    ]
     assert len(anew) == 2  # one for each algorithm
     return made, [line for line in notes if line not in anew]
 
@@ -457,7 +478,9 @@ def test_study_of_a_file_is_planned_as_the_readme_says(fresh):
     made, notes = plan(fresh)
     assert {path for path in made if "/bounds/" in path} == {"results/mine/bounds/paper.csv"}
     assert "results/mine/figures/figure1.pdf" in made
-    assert notes[0].startswith("config: left out, because the CMDP in my_environment.npz is one")
+    assert notes[0].startswith(
+        "config: left out, since the CMDP in my_environment.npz is a single one"
+    )
     assert [note.split(": ")[1] for note in notes[1:]] == [
         "scale",
         "algorithms.zpgpd_hf.perturbation",
@@ -476,7 +499,7 @@ def test_study_of_another_environment_is_planned(fresh):
     (fresh.folder / "config/mine.yaml").write_text(text)
     made, notes = plan(fresh)
     assert {path for path in made if "/bounds/" in path} == {"results/mine/bounds/paper.csv"}
-    assert "of which environment.discount differs" in notes[0]
+    assert "this differs in environment.discount" in notes[0]
     assert [note.split(": ")[1] for note in notes[1:]] == ["algorithms.zpgpd_hf.perturbation"]
 
 

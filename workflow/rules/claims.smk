@@ -98,6 +98,7 @@ use rule figure as claims_notebook with:
         power=rules.verdict_table.output.power,
         confirmation=CONFIRMED,
     output:
+        pictures("claims_headline", "Statements about the figure", "verdicts", "Verdicts"),
         pictures("claims", "All readings", "verdicts", "Verdicts"),
         notebook=f"{RESULTS}/notebooks/claims.ipynb",
         page=page("claims", "Notebook: what the verdicts depend on", "verdicts_page", "Verdicts"),
@@ -116,6 +117,9 @@ use rule figure as claims_notebook with:
             "readings": {reading["title"]: reading["about"] for reading in READINGS.values()},
             "sharing": [
                 reading["title"] for reading in READINGS.values() if not reading["config"]
+            ],
+            "headline": [
+                reading["title"] for reading in READINGS.values() if reading.get("headline")
             ],
             "sensitivity": analysis_runs("sensitivity"),
             "confirmation": CONFIRMED,

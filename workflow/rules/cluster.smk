@@ -24,7 +24,7 @@ def show_requests():
 def consult_slurm():
     """Stop with one line if jobs of an earlier run are in the queue, or these would be refused."""
     show_requests()
-    with validation.one_line("slurm", slurm.Refusal):
+    with validation.one_line("slurm", OSError):
         slurm.refuse_orphans(os.getcwd())
         slurm.refuse_requests(requests())
 

@@ -32,7 +32,7 @@ shell.prefix(
 
 def settle_config():
     """Stop with one line if the configuration cannot be run; say what is left out of it."""
-    # Jobs on other nodes read the configuration anew, but it has been checked.
+    # Jobs on other nodes read the configuration again, but it has been checked.
     prepare = study.admit if workflow.is_main_process else study.settle
     with validation.one_line("config", ValueError):
         if workflow.is_main_process:
@@ -41,6 +41,9 @@ def settle_config():
         own = workflow.config_settings.overwrite_config  # without config/config.yaml
         settled, lines = prepare(config, FOLDER, own, DEFAULTS)
     config.update(settled)
+    if workflow.overwrite_configfiles and "study" not in own:
+        place = f"results/{config['study']}, the default study's place"
+        lines.insert(0, f"study: no name given, so results go to {place}")
     for line in lines if workflow.is_main_process else []:
         print(f"config: {line}", file=sys.stderr)
     return [line for line in lines if line.startswith("left out")]

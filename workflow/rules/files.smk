@@ -167,7 +167,7 @@ def calibrations(ending="csv"):
 
 
 def tables(name, titles=None):
-    """Files of the tables that an analysis ends in, for the report, too."""
+    """Files of the tables that an analysis ends in, also for the report."""
     titles = ANALYSES[name].TABLES if titles is None else titles
     return [for_report(f"{RESULTS}/{table}.csv", title, name) for table, title in titles.items()]
 
@@ -181,7 +181,7 @@ def pictures_of(name):
 
 
 def page(name, title=None, caption=None, category="Theory"):
-    """File of the page of a notebook, for the report, too."""
+    """File of the page of a notebook, also for the report."""
     file = f"{RESULTS}/notebooks/{name}.html"
     return for_report(file, title or title_of(name), caption or name, category)
 

@@ -42,7 +42,7 @@ def algorithm_of(wildcards):
 
 
 def race_on_record(wildcards):
-    """Name of the race that has chosen step sizes already; None if they race anew."""
+    """Name of the race that has chosen step sizes already; None if they need a new race."""
     return races.recorded(RACES, CALIBRATED[wildcards.folder], wildcards.algorithm)
 
 

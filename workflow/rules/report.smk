@@ -60,7 +60,7 @@ rule reported:
         ],
     localrule: True
     message:
-        "What a report shows is there"
+        "Results of the report complete"
 
 
 rule crate:

@@ -7,6 +7,9 @@ CERTIFICATE_TABLES = expand(
     f"{RESULTS}/certificates/{{algorithm}}.csv", algorithm=CERTIFICATES["iterations"]
 )
 
+# Runs that the default study makes anyway, beside which bounds are shown.
+MEASURED = [*traces(""), *analysis_runs("rates")]
+
 
 rule bound:
     input:
@@ -102,9 +105,11 @@ rule proof_steps:
 
 use rule figure as bounds with:
     input:
-        code=code("bounds.ipynb"),
+        code=code("bounds.ipynb", *map(algorithm_file, PAPER_ALGORITHMS)),
         tables=BOUND_TABLES,
         lengths=rules.lengths.output,
+        environment=f"{RESULTS}/environment.npz",
+        runs=MEASURED,
     output:
         tables("bounds", {"bounds": "Bounds (table)"}),
         notebook=f"{RESULTS}/notebooks/bounds.ipynb",
@@ -115,7 +120,12 @@ use rule figure as bounds with:
     benchmark:
         f"{RESULTS}/benchmarks/notebooks/bounds.tsv"
     params:
-        parameters={"results": RESULTS, "tables": BOUND_TABLES},
+        parameters={
+            "results": RESULTS,
+            "tables": BOUND_TABLES,
+            "runs": MEASURED,
+            "study": {key: config[key] for key in ("algorithms", "horizon", "link")},
+        },
     message:
         "The paper's bounds, the corrected ones, and what they bound"
 

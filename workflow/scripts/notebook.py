@@ -35,7 +35,7 @@ with storage.job(snakemake):
     except papermill.PapermillExecutionError as error:
         if error.ename != "OSError":
             raise
-        # Of a file that it can neither read nor write, one line is said.
+        # A file that cannot be read or written is one line in the log, not a traceback.
         raise OSError(error.evalue) from None
     name_study(executed, snakemake.config["study"])
     exporter = HTMLExporter(

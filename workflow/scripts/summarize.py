@@ -15,25 +15,25 @@ def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, fresh,
     """Lines that a person reads at the end of a run."""
     kind = "binds" if optimum["binding"] else "does not bind"
     yield f"Study {study}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind}"
-    yield f"(lambda* = {optimum['multiplier']:.3f}, Slater slack xi = {optimum['slack']:.3f})."
+    yield f"(lambda* = {optimum['multiplier']:.3f}, Slater slack xi = {optimum['slack']:#.3g})."
     yield ""
     yield f"{'last iterate':<16}{'M':>6}   {'optimality gap':<27} constraint violation"
     last = aggregate.groupby("algorithm")["iteration"].transform("max") == aggregate["iteration"]
     for _, row in aggregate[last].iterrows():
         label = get_algorithm(row["algorithm"]).label
         evaluators = evaluators_text(None if pd.isna(row["evaluators"]) else row["evaluators"])
-        cells = [
-            f"{row[metric]:+.4f} [{row[f'{metric}_low']:+.4f}, {row[f'{metric}_high']:+.4f}]"
-            for metric in METRICS
-        ]
-        yield f"{label:<16}{evaluators:>6}   {'  '.join(cells)}"
+        gap, violation = (statistics.with_interval(row, metric) for metric in METRICS)
+        yield f"{label:<16}{evaluators:>6}   {gap:<26}  {violation}"
     yield ""
     seeds = aggregate["seeds"].iloc[0]
     for algorithm, scores in races.items():
         yield f"Step sizes of {get_algorithm(algorithm).label}: {describe_race(scores)}"
     asked = ", ".join(f"N = {n} for {get_algorithm(name).label}" for name, n in pairs.items())
     yield f"Rounds of trajectories per iteration, which the paper does not give: {asked}."
-    yield f"Means over {seeds} seeds with {statistics.LEVEL:.0%} intervals."
+    if seeds == 1:
+        yield "Values of one seed: intervals take two or more."
+    else:
+        yield f"Means over {seeds} seeds with {statistics.LEVEL:.0%} intervals."
     yield ""
     found = report.of_experiment(verdicts)
     yield f"Does it reproduce? {report.in_short(found)} with these seeds:"
@@ -45,7 +45,8 @@ def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, fresh,
     else:
         yield "These verdicts are not confirmed on fresh data."
     yield f"Why: {snakemake.params.page}."
-    yield "With more seeds, other readings and other environments: make claims."
+    own = "" if study == "paper" else " CONFIG=... with the study's file"
+    yield f"With more seeds, other readings and other environments: make claims{own}."
     yield from left_out
     yield ""
     yield f"Figures: {figures}/figure1.pdf. Notebooks and tables: results/{study}/."

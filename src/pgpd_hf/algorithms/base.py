@@ -571,7 +571,7 @@ class Algorithm:
         Raises
         ------
         ValueError
-            If `initial_policy` is no policy, or if it has a probability of zero and the
+            If `initial_policy` is not a policy, or if it has a probability of zero and the
             parameterization is softmax.
         """
         shape = (self.cmdp.states, self.cmdp.actions)

@@ -165,7 +165,7 @@ def reward_questions(answers):
     Returns
     -------
     features, offsets, shares, weights : ndarray
-        Of :func:`pgpd_hf.core.likelihood.fit`.
+        As for :func:`pgpd_hf.core.likelihood.fit`.
     """
     differences = answers.visits[:, 0] - answers.visits[:, 1]
     return differences, np.zeros(len(differences)), answers.shares[:, 0], answers.weights
@@ -184,7 +184,7 @@ def utility_questions(answers, threshold):
     Returns
     -------
     features, offsets, shares, weights : ndarray
-        Of :func:`pgpd_hf.core.likelihood.fit`.
+        As for :func:`pgpd_hf.core.likelihood.fit`.
     """
     first, second = answers.visits[:, 0], answers.visits[:, 1]
     offsets = np.repeat([0.0, -threshold], len(first))

@@ -41,7 +41,7 @@ class Preferred(NamedTuple):
     answers : Answers
         All answers so far.
     logits : ndarray, float64, shape (2, S, A)
-        Of the policies that are fitted to reward and to utility.
+        Logits of the policies that are fitted to reward and to utility.
     """
 
     theta: np.ndarray
@@ -114,8 +114,8 @@ class TrajectoryDPO(Algorithm):
         from scipy.optimize import minimize  # slow to import, and needed here only
 
         weights = weights / weights.sum()
-        # Few votes may all agree with a policy: its logits would grow for ever. An advantage, which
-        # temperature times logarithm stands for, is at most the largest value.
+        # If the few votes all agree with a policy, its logits would grow without bound. Temperature
+        # times logarithm stands for an advantage, which is at most the largest value.
         largest = 1 / self.setting.temperature
         centred = np.clip(start - start.mean(1, keepdims=True), -largest, largest)
 

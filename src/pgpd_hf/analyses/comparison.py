@@ -24,11 +24,7 @@ TABLES = {
     "comparison_deployment": "Answers before a deployment (table)",
     "comparison_verdicts": "Verdicts of the comparison (table)",
 }
-PICTURES = {
-    "comparison": "What an answer buys",
-    "comparison_gap": "Gap, and any violation",
-    "comparison_steps": "What an environment step buys",
-}
+PICTURES = {"comparison": "What an answer buys", "comparison_gap": "Gap, and any violation"}
 NAMES_ALGORITHMS = False
 check = comparison.check
 SAFE = 0.02  # a violation that is tolerated
@@ -283,9 +279,9 @@ def cases(config, entry, settings, seed, number=None):
     settings : dict of int to dict
         By budget, made by :func:`longest`.
     seed : int
-        Of the runs.
+        Seed of the runs.
     number : int, optional
-        Of the instance; by default the study's own environment.
+        Number of the instance; by default the study's own environment.
 
     Returns
     -------

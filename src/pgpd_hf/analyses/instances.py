@@ -34,7 +34,9 @@ def check(config, schema):
                 merged = overlay(config, {"algorithms": options["algorithms"]})
                 configuration.check(merged, schema)
         for name in {"file", "instance"} & set(options.get("environment", {})):
-            raise ValueError(f"{key}.environment.{name}: the instances are those of {key}.numbers")
+            raise ValueError(
+                f"{key}.environment.{name}: not allowed here; list instances in {key}.numbers"
+            )
         both = sorted(set(options["numbers"]) & set(options.get("tuning", [])))
         if both:
             raise ValueError(f"{key}.tuning: {both[0]} is one of the instances that are judged")
@@ -121,7 +123,7 @@ def judged_with(config, folder):
     config : dict
         The study's.
     folder : str
-        Of the verdicts: "instances/GROUP/", or another one, which is about no instances.
+        Folder of the verdicts: "instances/GROUP/", or one that is not about instances.
 
     Returns
     -------

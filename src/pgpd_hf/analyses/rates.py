@@ -69,14 +69,14 @@ def setting(config, algorithm, iterations, evaluators, rule):
     evaluators : int or None
         M.
     rule : {"study", "theorem"}
-        Of the step sizes, as for :func:`pgpd_hf.sweeps.scaled_steps`.
+        How step sizes are chosen, as for :func:`pgpd_hf.sweeps.scaled_steps`.
 
     Returns
     -------
     setting : dict
-        Of a :class:`pgpd_hf.cases.Case`.
+        Setting of a :class:`pgpd_hf.cases.Case`.
     factors : tuple of float
-        Of the same.
+        Factors of the same.
     """
     usual = configuration.run_setting(config, algorithm, evaluators)
     changed = usual | {"iterations": iterations}

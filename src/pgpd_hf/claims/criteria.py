@@ -390,7 +390,7 @@ def _cost_of_people(algorithm, curve, m):
 
 @criterion
 def decays_with_horizon(*, algorithm, horizons, margin):
-    """What the dual step misreads shrinks with H, by γ per step up to the margin."""
+    """The bias of the dual step's estimate shrinks with H, by γ per step up to the margin."""
     for short, long in itertools.pairwise(horizons):
         before, after, expected = (
             _entry(

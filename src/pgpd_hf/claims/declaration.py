@@ -42,10 +42,14 @@ def load_claims(path, schema, own=()):
         more = _load(file, schema)
         for key in _SHARED:
             if key in more:
-                raise ValueError(f"{file}: {key}: only {path} says it, for all statements")
+                raise ValueError(
+                    f"{file}: {key}: not allowed here; {path} sets it for all statements"
+                )
         for name, claim in more["claims"].items():
             if name in owners:
-                raise ValueError(f"{file}: claims.{name}: {owners[name]} has a statement so named")
+                raise ValueError(
+                    f"{file}: claims.{name}: {owners[name]} already has a statement of this name"
+                )
             content["claims"][name], owners[name] = claim, file
     return content
 
@@ -64,6 +68,6 @@ def _load(path, schema):
             counted = options["test"] == "questions"
             if counted != (claim.get("kind") == "arithmetic"):
                 raise ValueError(
-                    f"claims.{name}.kind: arithmetic for the test questions, and for no other one"
+                    f"claims.{name}.kind: arithmetic is for the test questions, and for no other"
                 )
     return content

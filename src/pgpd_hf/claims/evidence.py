@@ -15,6 +15,7 @@ add up. All statistics of one instance are dependent, so contrasts are computed 
 """
 
 import copy
+from collections import namedtuple
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,10 @@ _NOT_HERE = "not asked by this run"
 _TINY = 1e-12  # smaller units than this are rounding
 _POINTS = 51  # points of a window at which a curve is interpolated
 _DECIMALS = 12  # values are rounded, so that constant samples have no variance
+
+# Of one algorithm and M on one CMDP: seeds, or the instance; iterations; curves by column, divided
+# by their scales; these scales; whether the start violates the constraint.
+_Runs = namedtuple("_Runs", "units iterations curves scales unsafe")
 
 
 class Undecidable(Exception):
@@ -258,8 +263,7 @@ class Evidence:
         self.discount = discount
         self.groups = list(dict.fromkeys(member.group for member in members))
         self._size = members[0].states, members[0].actions
-        self._units = {}  # of the columns of the last member
-        self._curves = {}
+        self._runs = {}  # lists of _Runs, one for each member, by group, algorithm and M
         for member in members:
             self._read(member, curve, violation)
         self._cache = {}
@@ -280,8 +284,8 @@ class Evidence:
         """
         other = copy.copy(self)
         other._drawn = {}
-        for (group, *_), runs in self._curves.items():
-            units = np.concatenate([labels for labels, *_ in runs])
+        for (group, *_), runs in self._runs.items():
+            units = np.concatenate([it.units for it in runs])
             if group not in other._drawn:
                 other._drawn[group] = random.choice(units, len(units))
         return other
@@ -290,37 +294,34 @@ class Evidence:
         prefix = {"iterate": "", "average": "mean_"}[curve]
         pairs = member.states * member.actions
         for (algorithm, m), runs in member.traces.groupby(["algorithm", "evaluators"], sort=False):
-            curves = runs.pivot(index="seed", columns="iteration")  # seeds down
-            seeds, iterations = (curves["queries"].axes[k].to_numpy() for k in (0, 1))
-            table = {name: curves[name].to_numpy() for name in curves.columns.levels[0]}
+            table = runs.pivot(index="seed", columns="iteration")  # seeds down
+            units, iterations = (axis.to_numpy() for axis in table["queries"].axes)
+            table = {name: table[name].to_numpy() for name in table.columns.levels[0]}
             violations = table[f"{prefix}constraint_violation"]
             if violation == "positive":
                 violations = violations.clip(min=0)
             asked = table["queries"][:, -1:] / m / iterations[-1] / pairs
-            self._units = {
-                "optimality_gap": table["optimality_gap"][0, 0] + member.shift,
-                "constraint_violation": member.utility_span,
-                "multiplier": member.multiplier,
-                "questions": 1.0,
-            }
-            values = {
+            curves = {
                 "optimality_gap": table[f"{prefix}optimality_gap"] + member.shift,
                 "constraint_violation": violations,
                 "multiplier": table["multiplier"],
                 "questions": np.broadcast_to(asked, violations.shape),
             }
-            values = {
-                name: value / self._units[name]
-                for name, value in values.items()
-                if self._units[name] > _TINY
+            scales = {
+                "optimality_gap": table["optimality_gap"][0, 0] + member.shift,
+                "constraint_violation": member.utility_span,
+                "multiplier": member.multiplier,
+                "questions": 1.0,
             }
-            units = seeds
+            curves = {
+                name: curve / scales[name] for name, curve in curves.items() if scales[name] > _TINY
+            }
             if self.unit == "instance":
-                values = {name: value.mean(0, keepdims=True) for name, value in values.items()}
+                curves = {name: curve.mean(0, keepdims=True) for name, curve in curves.items()}
                 units = np.array([member.instance])
-            violated = table["constraint_violation"][0, 0] > 0
+            unsafe = table["constraint_violation"][0, 0] > 0
             key = (member.group, algorithm, int(m))
-            self._curves.setdefault(key, []).append((units, iterations, values, violated))
+            self._runs.setdefault(key, []).append(_Runs(units, iterations, curves, scales, unsafe))
 
     def samples(self, term):
         """Value of a term for every unit.
@@ -346,24 +347,24 @@ class Evidence:
         key = (group, term.algorithm, term.evaluators)
         if group not in self.groups:
             raise Undecidable(f"{_NOT_HERE}: there are no instances of the group {group!r}")
-        if key not in self._curves:
+        if key not in self._runs:
             who = f"{term.algorithm} was not run with M = {term.evaluators}"
             raise Undecidable(f"{_NOT_HERE}: {who}")
-        runs = [run for run in self._curves[key] if term.column in run[2]]
+        runs = [it for it in self._runs[key] if term.column in it.curves]
         if not runs:
             raise Undecidable(_MISSING_UNITS[term.column])
-        runs = [run for run in runs if run[3] or not term.violated]
+        runs = [it for it in runs if it.unsafe or not term.violated]
         if not runs:
             raise Undecidable("the start is safe, so there is no violation to decrease")
         name = (key, term.column, term.statistic, term.clock, term.violated)
         if name not in self._cache:
             units, values = [], []
-            for labels, iterations, curves, _ in runs:
-                length = self._length(group, term.clock or term.algorithm)
-                low, high = STATISTICS[term.statistic]
-                points = np.linspace(low * length, high * length, _POINTS)
-                units += list(labels)
-                values += [np.interp(points, iterations, x).mean() for x in curves[term.column]]
+            length = self._length(group, term.clock or term.algorithm)
+            points = np.linspace(*(share * length for share in STATISTICS[term.statistic]), _POINTS)
+            for it in runs:
+                units += list(it.units)
+                curves = it.curves[term.column]
+                values += [np.interp(points, it.iterations, curve).mean() for curve in curves]
             self._cache[name] = np.array(units), np.round(values, _DECIMALS)
         units, values = self._cache[name]
         if group not in self._drawn:
@@ -374,9 +375,9 @@ class Evidence:
 
     def _length(self, group, algorithm):
         """T of an algorithm."""
-        for (other, name, _), runs in self._curves.items():
+        for (other, name, _), runs in self._runs.items():
             if (other, name) == (group, algorithm):
-                return runs[0][1][-1]
+                return runs[0].iterations[-1]
         raise Undecidable(f"{_NOT_HERE}: {algorithm} was not run")
 
     def estimate(self, contrast):
@@ -457,9 +458,10 @@ class Evidence:
         return value, (high - low) / 2 / special.stdtrit(freedom, 0.975), freedom, seeds
 
     def _unit_of(self, column):
-        if self._units[column] <= _TINY:
+        *_, runs = self._runs.values()  # tables are about the only CMDP
+        if runs[-1].scales[column] <= _TINY:
             raise Undecidable(_MISSING_UNITS[column])
-        return self._units[column]
+        return runs[-1].scales[column]
 
     def questions(self, algorithm):
         """Questions per iteration and state-action pair that an algorithm asks with N = 1.

@@ -125,9 +125,9 @@ def make_evaluators(
     estimate, remainder = unbiased_estimates(evaluators, link, bound)
     if remainder > _LARGEST_REMAINDER * bound:
         raise ValueError(
-            f"estimator: plug-in expected, since the series of the {link.name} link for "
-            f"{evaluators} evaluators misses {remainder:.3g} of the largest difference, "
-            f"{bound:.3g}; a tenth is allowed"
+            f"estimator: plug-in expected, since with {evaluators} evaluators and the {link.name} "
+            f"link the unbiased one may have a bias of {remainder:.3g}; at most "
+            f"{_LARGEST_REMAINDER * bound:.3g}, a tenth of the largest difference, is allowed"
         )
     return Evaluators(evaluators, code, random_answers, estimate)
 

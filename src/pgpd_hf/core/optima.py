@@ -405,7 +405,7 @@ def mixtures(cmdp, first, second, weight):
     first, second : ndarray, float64, shape (S, A)
         The policies.
     weight : float or ndarray, float64, shape (..., 1, 1)
-        Of the first, in [0, 1]; the second has the rest.
+        Weight of the first, in [0, 1]; the second has the rest.
 
     Returns
     -------

@@ -15,6 +15,8 @@ from scipy.linalg import solve_triangular
 
 from pgpd_hf.core.optima import flow, proportional
 
+_ROUNDING = 1e-6  # of values in [0, 1]
+
 
 def pessimistic(cmdp, reward, utility, pessimism, margin, reference):
     r"""Solve the cone program; if nothing is safe enough, be as safe as possible.
@@ -35,8 +37,8 @@ def pessimistic(cmdp, reward, utility, pessimism, margin, reference):
     -------
     policy : ndarray, float64, shape (S, A)
     multiplier : float
-        Of the constraint; infinite if nothing is safe enough, so that the policy is the one with
-        the largest :math:`\langle q, \hat g\rangle - B_g \|q\|_{\Sigma_g}`.
+        Multiplier of the constraint; infinite if nothing is safe enough, so that the policy is the
+        one with the largest :math:`\langle q, \hat g\rangle - B_g \|q\|_{\Sigma_g}`.
 
     Raises
     ------
@@ -138,9 +140,20 @@ def _solve(cmdp, objective, constraint, threshold):
         settings,
     ).solve()
     status = str(solution.status)
-    if constraint is not None and "PrimalInfeasible" in status:
-        return None
-    if status != "Solved":
+    solved = status == "Solved"
+    if constraint is not None and not solved:
+        # The solver may not recognise what is infeasible by little.
+        if "PrimalInfeasible" in status or not _within_reach(cmdp, constraint, threshold):
+            return None
+    if not solved:
         raise ValueError(f"pessimism: the cone program ended with {status}")
     occupancy = np.maximum(solution.x[:pairs], 0).reshape(cmdp.states, cmdp.actions)
     return proportional(occupancy), float(solution.z[cmdp.states + pairs])
+
+
+def _within_reach(cmdp, part, threshold):
+    """Whether a policy brings the constraint's part above the threshold, by more than rounding."""
+    policy, _ = _solve(cmdp, part, None, None)
+    occupancy = (1 - cmdp.discount) * (cmdp.state_occupancy(policy)[:, None] * policy).ravel()
+    most = part.signal @ occupancy - np.linalg.norm(part.root @ occupancy - part.offset)
+    return most > threshold + _ROUNDING

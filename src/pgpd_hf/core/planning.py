@@ -24,7 +24,7 @@ def primal_dual(cmdp, reward, utility, multiplier_bound, iterations=ITERATIONS):
     reward, utility : ndarray, float64, shape (S, A)
         Signals, such as estimates.
     multiplier_bound : float
-        Largest multiplier; without one, it would grow for ever where no policy is safe.
+        Largest multiplier; without one, it would grow without bound where no policy is safe.
     iterations : int
         How many.
 

@@ -20,7 +20,7 @@ def ding_cmdp(seed=10, *, threshold=3.0, scale="normalized"):
     Parameters
     ----------
     seed : int
-        Of the generator, at least 0; the published one is 10.
+        Seed of the generator, at least 0; the published one is 10.
     threshold : float
         :math:`b`, for rewards and utilities in [0, 1], whatever the scale.
     scale : {"normalized", "unit"}

@@ -1,7 +1,7 @@
 r"""Gymnasium's environments with a table of transitions, such as FrozenLake and CliffWalking.
 
-A CMDP pays by state and action and goes on for ever; a table (``env.unwrapped.P``) pays by the next
-state, too, and has episodes that end. The two agree in every value:
+A CMDP pays by state and action and never ends; a table (``env.unwrapped.P``) also pays by the next
+state, and has episodes that end. The two agree in every value:
 
 * A step that ends an episode leads to an absorbing state. What it pays, r, is paid there in equal
   instalments, :math:`r\,(1-\gamma)/\gamma` per step from the next step on, which is worth the same.
@@ -15,6 +15,7 @@ policy reaches.
 """
 
 import math
+import warnings
 from collections import defaultdict
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from pgpd_hf.core.cmdp import CMDP, Map
 from pgpd_hf.core.optima import utility_range
 
 _TRIED_STEPS = 3000  # of the environment itself, which its table has to know
-_FALSE_ALARM = 1e-9  # probability that a true table is refused, at most
+_FALSE_ALARM = 1e-9  # largest probability that a correct table is refused
 _FALL, _STEP = -100.0, -1.0  # rewards of CliffWalking
 
 
@@ -54,7 +55,7 @@ def from_gymnasium(name, *, cost, at_most=None, threshold=None, discount=0.99, *
     Parameters
     ----------
     name : str
-        Of the environment, with its version, such as "FrozenLake-v1".
+        Name of the environment, with its version, such as "FrozenLake-v1".
     cost : str or iterable of int
         What is to be avoided: "holes" of FrozenLake; "cliff" of CliffWalking, or "edge", which is
         the cliff and the cells beside it; or states by their number in the table, to enter which
@@ -68,7 +69,7 @@ def from_gymnasium(name, *, cost, at_most=None, threshold=None, discount=0.99, *
     discount : float
         :math:`\gamma` in (0, 1).
     **options
-        Of the environment, such as ``map_name="8x8"``.
+        Options of the environment, such as ``map_name="8x8"``.
 
     Returns
     -------
@@ -79,8 +80,8 @@ def from_gymnasium(name, *, cost, at_most=None, threshold=None, discount=0.99, *
     Raises
     ------
     ValueError
-        If Gymnasium is not installed, the environment has no table or one that is not the truth, no
-        step has the cost, or no policy exceeds the threshold; one line says what to do.
+        If Gymnasium is not installed, the environment has no table or a wrong one, no step has the
+        cost, or no policy exceeds the threshold; the message says what to do.
 
     Examples
     --------
@@ -93,8 +94,10 @@ def from_gymnasium(name, *, cost, at_most=None, threshold=None, discount=0.99, *
     """
     if not 0 < require_number("discount", discount) < 1:
         raise ValueError(f"discount: 0 < gamma < 1 expected, got {discount}")
-    if (at_most is None) == (threshold is None):
-        raise ValueError("at_most: give either this or threshold, and not both")
+    if at_most is None and threshold is None:
+        raise ValueError("at_most: this or threshold expected")
+    if at_most is not None and threshold is not None:
+        raise ValueError("at_most: this or threshold expected, not both")
     env = _open(name, options)
     steps = _steps(name, env)
     world = _world(env)
@@ -145,7 +148,7 @@ def make(gymnasium, cost, at_most=None, threshold=None, discount=0.99, options=N
     cost, at_most, threshold, discount
         As for :func:`from_gymnasium`.
     options : dict, optional
-        Of the environment.
+        Options of the environment.
 
     Returns
     -------
@@ -174,10 +177,13 @@ def _open(name, options):
     if not isinstance(name, str):
         raise ValueError(f"name: that of an environment expected, got {shown(name)}")
     try:
-        env = gymnasium.make(name, **options).unwrapped
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # which repeat the error
+            env = gymnasium.make(name, **options).unwrapped
     except Exception as error:  # whatever an environment raises on options that it does not know
         reason = " ".join(str(error).split())
-        raise ValueError(f"name: Gymnasium makes no {name!r} with {options}: {reason}") from None
+        given = f" with {options}" if options else ""
+        raise ValueError(f"name: Gymnasium cannot make {name!r}{given}: {reason}") from None
     if not (hasattr(env, "P") and hasattr(env, "initial_state_distrib")):
         raise ValueError(
             f"name: {name} has no table of transitions (P, initial_state_distrib); FrozenLake-v1, "
@@ -248,20 +254,19 @@ def _watch(name, env, steps):
             seed = None  # the first one seeds all that follows
             if not is_known("start", int(state)):
                 raise ValueError(
-                    f"name: {name} began in state {state}, of which its initial_state_distrib "
-                    "knows nothing"
+                    f"name: {name} began in state {state}, which its initial_state_distrib excludes"
                 )
         before, action = state, int(random.integers(len(env.P[0])))
         state, reward, ends, _, _ = env.step(action)
         if not is_known((int(before), action), (int(state), float(reward), bool(ends))):
             raise ValueError(
                 f"name: {name} went from state {before} by action {action} to {state} with "
-                f"reward {reward}, of which its table knows nothing"
+                f"reward {reward}, which is not in its table"
             )
         if odds > -math.log(_FALSE_ALARM):
             raise ValueError(
                 f"name: {name} moves with other probabilities than those of its table "
-                f"(a true table is refused with probability {_FALSE_ALARM:g} at most)"
+                f"(a correct table is refused with probability {_FALSE_ALARM:g} at most)"
             )
 
 

@@ -1,5 +1,6 @@
 """Figures of bounds: how tight each statement is, and bounds over T beside measured values."""
 
+import functools
 import itertools
 import re
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf.figures import style
+from pgpd_hf.theory.measured import RUNS
 
 # Tables write statements in ASCII; figures typeset them.
 _SYMBOLS = {
@@ -38,7 +40,12 @@ _SYMBOL = re.compile(
 )
 
 
-_READINGS = {"plug-in": "as printed", "unbiased": "without bias"}
+_RUNS = {  # of measured.RUNS
+    "figure": {"linestyle": "-", "linewidth": 1.6},
+    "study": {"linestyle": "none", "marker": "o", "markersize": 3.2},
+    "theorem": {"linestyle": "none", "marker": "x", "markersize": 4.5},
+}
+_SHORTEST = 10  # T from which on averages over Figure 1's runs are drawn
 
 
 def bounds_figure(table):
@@ -89,20 +96,23 @@ def bounds_figure(table):
     return figure
 
 
-def lengths_figure(table, largest=None):
+def lengths_figure(table, largest=None, measured=None):
     """Bounds over T, and what is measured: M across, N down, a colour for each statement.
 
-    Everything is the larger of gap and violation. Bounds with votes read as printed are dashed,
-    those with votes read without bias solid; what is measured with the same steps are single
-    markers, hollow for votes as printed.
+    Everything is the larger of gap and violation. Bounds with the plug-in estimator are dashed,
+    those with the unbiased one solid; single markers in the same colour are measured with
+    the same steps, hollow for votes as printed. Black is what other runs measure.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        The first table of :func:`pgpd_hf.theory.lengths.lengths`. Rows without T say why they have
-        none, and so does the figure if there are no others.
+        The first table of :func:`pgpd_hf.theory.lengths.lengths`, with or without what is measured,
+        or several of these below each other. Rows without T say why they have none, and so does the
+        figure if there are no others.
     largest : float, optional
         The value from which on a bound is vacuous, a horizontal line.
+    measured : pandas.DataFrame, optional
+        Rows of :func:`pgpd_hf.theory.measured.measure` for one algorithm.
 
     Returns
     -------
@@ -117,44 +127,66 @@ def lengths_figure(table, largest=None):
     evaluators, pairs = (list(table[key].drop_duplicates()) for key in ("evaluators", "pairs"))
     figure, grid = style.panels(len(pairs), len(evaluators), 2.3)
     for axes, (n, m) in zip(grid.flat, itertools.product(pairs, evaluators), strict=True):
-        chosen = _asked(table, m, n)
-        for (statement, reading), rows in chosen.groupby(["statement", "estimator"], sort=False):
+        for (statement, reading), rows in _asked(table, m, n).groupby(
+            ["statement", "estimator"], sort=False
+        ):
             color, printed = colors[statement], reading == "plug-in"
             worse = rows[["gap", "violation"]].max(axis=1)
             axes.plot(rows["iterations"], worse, "--" if printed else "-", color=color)
-            axes.plot(
-                rows["iterations"],
-                rows[["measured_gap", "measured_violation"]].max(axis=1),
-                linestyle="none",
-                marker=style.marker(statements.index(statement)),
-                markersize=4,
-                color=color,
-                markerfacecolor="none" if printed else color,
-            )
+            if "measured_gap" in rows:
+                axes.plot(
+                    rows["iterations"],
+                    rows[["measured_gap", "measured_violation"]].max(axis=1),
+                    linestyle="none",
+                    marker=style.marker(statements.index(statement)),
+                    markersize=4,
+                    color=color,
+                    markerfacecolor="none" if printed else color,
+                )
+        if measured is not None:
+            for runs, rows in _asked(measured, m, n).groupby("runs", sort=False):
+                rows = rows[rows["iterations"] >= _SHORTEST]
+                axes.plot(rows["iterations"], rows["mean"], color="black", **_RUNS[runs])
         if largest is not None:
             axes.axhline(largest, color="0.3", linewidth=0.8)
         axes.set(xscale="log", yscale="log", title=f"{style.evaluators_label(m)}, $N = {n}$")
     _same_heights(grid.flat)
+    ends = np.array([axes.get_xlim() for axes in grid.flat])
+    for axes in grid.flat:
+        axes.set_xlim(ends.min(), ends.max())
+        axes.yaxis.set_major_formatter(mpl.ticker.LogFormatterMathtext())
     for axes in grid[-1]:
         axes.set_xlabel("iterations $T$")
     for axes in grid[:, 0]:
         axes.set_ylabel("larger of gap and violation")
-    handles = [
-        mpl.lines.Line2D([], [], color=color, marker=style.marker(k), markersize=4, label=name)
-        for k, (name, color) in enumerate(colors.items())
-    ]
-    for reading, line in (("plug-in", "--"), ("unbiased", "-")):
-        label = f"votes read {_READINGS[reading]}"
-        handles.append(mpl.lines.Line2D([], [], color="0.3", linestyle=line, label=label))
-    if largest is not None:
-        label = "vacuous above"
-        handles.append(mpl.lines.Line2D([], [], color="0.3", linewidth=0.8, label=label))
-    figure.legend(handles=handles, loc="outside upper center", ncols=4)
+    own = "measured_gap" in table
+    figure.legend(
+        handles=list(_keys_of_lengths(colors, own, measured, largest)),
+        loc="outside upper center",
+        ncols=3,
+    )
     return figure
 
 
+def _keys_of_lengths(colors, own, measured, largest):
+    """Keys of the legend: statements, readings of votes, runs, and the line."""
+    line = functools.partial(mpl.lines.Line2D, [], [])
+    for number, (statement, color) in enumerate(colors.items()):
+        marker = style.marker(number) if own else None
+        yield line(color=color, marker=marker, markersize=4, label=statement)
+    for reading, dashes in (("plug-in", "--"), ("unbiased", "-")):
+        yield line(color="0.3", linestyle=dashes, label=style.ESTIMATORS[reading])
+    for runs in () if measured is None else measured["runs"].drop_duplicates():
+        yield line(color="black", label=f"measured: {RUNS[runs]}", **_RUNS[runs])
+    if largest is not None:
+        yield line(color="0.3", linewidth=0.8, label="vacuous above")
+
+
 def seen_figure(table):
-    """Gap and violation of runs, and their bounds, over T: readings across, quantities down.
+    """Gap and violation of runs, and their bounds, at several T: M across, quantities down.
+
+    A line leads from what is measured, a marker by N, to the bound, a bar; its colour is that of
+    the estimator. Where nothing above zero is measured, the bar stands alone.
 
     Parameters
     ----------
@@ -170,42 +202,45 @@ def seen_figure(table):
     table = table.dropna(subset="iterations")
     if table.empty:
         return _left_out(reasons)
-    quantities = list(table["quantity"].drop_duplicates())
-    readings = list(table["estimator"].drop_duplicates())
-    curves = list(table[["pairs", "evaluators"]].drop_duplicates().itertuples(index=False))
-    colors = style.colors(len(curves))
-    figure, grid = style.panels(len(quantities), len(readings), 2.5)
-    for axes, (quantity, reading) in zip(
-        grid.flat, itertools.product(quantities, readings), strict=True
+    quantities, evaluators, pairs, lengths = (
+        list(table[name].drop_duplicates())
+        for name in ("quantity", "evaluators", "pairs", "iterations")
+    )
+    kinds = list(table[["estimator", "pairs"]].drop_duplicates().itertuples(index=False))
+    figure, grid = style.panels(len(quantities), len(evaluators), 2.2)
+    for axes, (quantity, m) in zip(
+        grid.flat, itertools.product(quantities, evaluators), strict=True
     ):
-        chosen = table[table["quantity"].eq(quantity) & table["estimator"].eq(reading)]
-        for number, (n, m) in enumerate(curves):
-            rows = _asked(chosen, m, n)
-            options = {"color": colors[number], "marker": style.marker(number), "markersize": 3.2}
-            label = f"{style.evaluators_label(m)}, $N = {n}$"
-            for side, line in (("bound", "-"), ("measured", ":")):
-                shown = rows[rows[side] > 0]
-                axes.errorbar(
-                    shown["iterations"],
-                    shown[side],
-                    yerr=shown["bound_error"] if side == "bound" else None,
-                    linestyle=line,
-                    elinewidth=0.7,
-                    label=label if side == "bound" else None,
-                    **options,
-                )
-        axes.set(xscale="log", title=f"{quantity}, votes read {_READINGS[reading]}")
         axes.set_yscale("log", nonpositive="clip")
-        axes.set_xticks(table["iterations"].unique(), minor=False)
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-        axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
+        for place, (estimator, n) in enumerate(kinds):
+            rows = _asked(table[table["quantity"].eq(quantity)], m, n)
+            rows = rows[rows["estimator"].eq(estimator)]
+            x = rows["iterations"].map(lengths.index) + 0.7 * ((place + 0.5) / len(kinds) - 0.5)
+            color = style.ESTIMATOR_COLORS[estimator]
+            measured = rows["measured"].where(rows["measured"] > 0)
+            axes.vlines(x, measured, rows["bound"], color=color, linewidth=0.9)
+            error = {"yerr": rows["bound_error"], "elinewidth": 2.4, "alpha": 0.35}
+            axes.errorbar(x, rows["bound"], color=color, linestyle="none", **error)
+            axes.plot(x, rows["bound"], linestyle="none", marker="_", markersize=6, color=color)
+            axes.plot(
+                x,
+                measured,
+                linestyle="none",
+                marker=style.marker(pairs.index(n)),
+                markersize=3.4,
+                color=color,
+                label=f"{style.ESTIMATORS[estimator]}, $N = {n}$",
+            )
+        axes.set_title(f"{quantity}, {style.evaluators_label(m)}")
+        axes.set_xticks(range(len(lengths)), [f"{length:,.0f}" for length in lengths])
+        axes.grid(visible=False, axis="x")
     for axes in grid[-1]:
         axes.set_xlabel("iterations $T$")
     for axes in grid[:, 0]:
-        axes.set_ylabel("bound (solid), measured (dotted)")
+        axes.set_ylabel("marker: measured; bar: bound")
     for row in grid:
         _same_heights(row)
-    style.share_legend(figure, 3)
+    style.share_legend(figure, 2)
     return figure
 
 

@@ -21,8 +21,8 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
     """Draw one panel: a metric against iterations, one curve per number of evaluators.
 
     The solid line is the iterate's value with its interval over seeds, the dashed one the running
-    average, which the theorems bound. Zero is the optimum, or the threshold. Where no curve moves,
-    a line says so.
+    average, which the theorems bound. Zero is the optimum, or the threshold. A panel in
+    which no curve moves has a note.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
     metric : str
         A key of :data:`METRIC_LABELS`.
     scale : {"linear", "log"}
-        Of the axis of iterations; a logarithmic one begins after the first.
+        Scale of the axis of iterations; a logarithmic one begins after the first.
     """
     table = aggregate[aggregate["algorithm"] == algorithm]
     curves = [curve for _, curve in table.groupby("evaluators", dropna=False, sort=False)]
@@ -57,7 +57,8 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
     axes.set(xscale=scale, xlim=(int(scale == "log"), table["iteration"].max()))
     axes.set(xlabel="iteration", ylabel=METRIC_LABELS[metric])
     if scale == "linear":  # steps of 2,500 would be labels that collide
-        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator("auto", steps=[1, 2, 5, 10]))
+        ticks = mpl.ticker.MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True)
+        axes.xaxis.set_major_locator(ticks)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     if (algorithm, metric) in (still := flat(table)):
         said = f"means leave their start\nby at most {still[algorithm, metric]:.2g}"
@@ -137,7 +138,7 @@ def flat(aggregate, share=0.02):
     aggregate : pandas.DataFrame
         As for :func:`draw_panel`.
     share : float
-        Of the start, what the mean curve of some M has to leave it by.
+        Share of the start by which the mean curve of some M has to leave it.
 
     Returns
     -------
@@ -181,7 +182,7 @@ def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
     aggregate, scale
         As for :func:`draw_panel`.
     width, height : float
-        Of the figure, and of a row of panels, in inches.
+        Width of the figure and height of a row of panels, in inches.
 
     Returns
     -------

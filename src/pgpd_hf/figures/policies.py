@@ -41,7 +41,7 @@ def plot_policy(cmdp, policy):
     Raises
     ------
     ValueError
-        If an argument is no CMDP, or no policy of it.
+        If an argument is not a CMDP, or not a policy of it.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def plot_policy(cmdp, policy):
 def _title(cmdp, name, policy):
     v_r, v_g = cmdp.evaluate(policy)
     b = f"{cmdp.threshold:.4g}"
-    digits = max(3, len(b.partition(".")[2]))  # a policy with V_g = b shall not look unsafe
+    digits = max(3, len(b.partition(".")[2]))  # a policy with V_g = b must not look unsafe
     values = f"$V_r$ = {v_r:.3f}, $V_g$ = {v_g:.{digits}f} (b = {b})"
     return f"{name}: {values}" if name else values
 

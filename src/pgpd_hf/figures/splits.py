@@ -1,6 +1,5 @@
 """Figure of splits of answers: many people per question, or many questions."""
 
-import matplotlib as mpl
 import numpy as np
 
 from pgpd_hf.algorithms import get_algorithm
@@ -13,7 +12,7 @@ QUANTITIES = {
 
 
 def splits_figure(table):
-    """Gap and violation against M and N at equal M N; a row per algorithm.
+    """Gap and violation against M and N at equal M N; a row, with one scale, per algorithm.
 
     Parameters
     ----------
@@ -26,31 +25,32 @@ def splits_figure(table):
     """
     algorithms = list(dict.fromkeys(table["algorithm"]))
     estimators = list(dict.fromkeys(table["estimator"]))
-    looks = dict(zip(estimators, ("#0072B2", "#D55E00"), strict=False))
     figure, grid = style.panels(len(algorithms), len(QUANTITIES), 2.2)
     for algorithm, row in zip(algorithms, grid, strict=True):
         shown = table[table["algorithm"] == algorithm]
         splits = shown[["evaluators", "pairs"]].drop_duplicates().sort_values("pairs")
         for axes, (quantity, name) in zip(row, QUANTITIES.items(), strict=True):
-            for place, (estimator, color) in enumerate(looks.items()):
+            if axes is not row[0]:
+                axes.sharey(row[0])
+            for place, estimator in enumerate(estimators):
                 line = shown[shown["estimator"] == estimator].sort_values("pairs")
                 middle = line[quantity]
                 axes.errorbar(
                     np.log2(line["pairs"]) + 0.12 * (place - 0.5),
                     middle,
                     yerr=[middle - line[f"{quantity}_low"], line[f"{quantity}_high"] - middle],
-                    color=color,
-                    label=f"votes read {estimator}",
+                    color=style.ESTIMATOR_COLORS[estimator],
+                    label=style.ESTIMATORS[estimator],
                     marker=style.marker(place),
                     linestyle="none",
                     markersize=3.5,
                     elinewidth=1,
                 )
             axes.set_title(f"{get_algorithm(algorithm).label}: {name}")
-            names = [f"{m}·{n}" for m, n in splits.itertuples(index=False)]
+            names = [f"{m} × {n}" for m, n in splits.itertuples(index=False)]
             axes.set_xticks(np.log2(splits["pairs"]), names)
-            axes.set_xlabel("M·N")
             style.zero_line(axes)
-            axes.yaxis.set_major_locator(mpl.ticker.MaxNLocator(5))
-    style.share_legend(figure, len(looks))
+    for axes in grid[-1]:
+        axes.set_xlabel("people asked per question $M$ × questions $N$")
+    style.share_legend(figure, len(estimators))
     return figure

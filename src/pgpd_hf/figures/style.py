@@ -51,6 +51,9 @@ _METADATA = {
     "png": {"Software": None},
 }
 _MARKERS = "osD^vP"
+# How votes become numbers: name, and a colour of Okabe and Ito's (2008).
+ESTIMATORS = {"plug-in": "plug-in estimator, as printed", "unbiased": "unbiased estimator"}
+ESTIMATOR_COLORS = {"plug-in": "#0072B2", "unbiased": "#D55E00"}
 ALONE = "#1b5e7d"  # colour of the only curve of a panel, and of infinitely many evaluators
 
 
@@ -262,7 +265,7 @@ def zero_line(axes):
     axes.axhline(0, color="0.3", linewidth=0.8)
 
 
-def share_legend(figure, columns):
+def share_legend(figure, columns, title=None):
     """Put one legend above all panels, with each label once.
 
     Parameters
@@ -271,12 +274,15 @@ def share_legend(figure, columns):
         Has panels with labelled curves.
     columns : int
         Number of columns of the legend.
+    title : str, optional
+        A line above the labels.
     """
     found = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    figure.legend(found.values(), found.keys(), loc="outside upper center", ncols=columns)
+    place = {"loc": "outside upper center", "title": title, "title_fontsize": 7.5}
+    figure.legend(found.values(), found.keys(), ncols=columns, **place)
 
 
 def plain_decades(axis):
@@ -285,7 +291,7 @@ def plain_decades(axis):
     Parameters
     ----------
     axis : matplotlib.axis.Axis
-        Of a panel on which everything has been drawn.
+        Axis of a panel on which everything has been drawn.
     """
     low, high = axis.get_view_interval()
     decades = np.log10(high / low)

@@ -1,5 +1,7 @@
 """Figures of verdicts: statements by readings, and the neighbourhood of the chosen steps."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -12,21 +14,25 @@ from pgpd_hf.figures.style import TWO_COLUMNS, panels
 _FACES = {"+": "#1b5e7d", "-": "#f2a541", "?": "white"}
 _EDGES = _FACES | {"?": "0.6"}
 _INKS = {"+": "white", "-": "black", "?": "0.35"}
-_MEANINGS = {mark: verdict for verdict, mark in SIGNS.items()} | {UNDECIDABLE: "no run decides"}
+_SHOWN = {"reproduced": "shown to hold", "contradicted": "shown to fail"}
+_SHOWN |= {"inconclusive": "neither"}
+_MEANINGS = {mark: f"{verdict}: {_SHOWN[verdict]}" for verdict, mark in SIGNS.items()}
+_MEANINGS |= {UNDECIDABLE: "no run decides"}
 # Blocks at the end: statements that the paper does not make, and those that need no run.
 _APART = {"ours": "Our own questions", "arithmetic": "By construction, without a run"}
-_STILL = "* about a curve that hardly leaves its start, whatever the number of people"
-_ROW = 0.165  # inches
-_LEFT, _RIGHT, _TOP, _BOTTOM = 2.5, 0.5, 1.4, 0.1  # margins in inches
-_GAP = 0.4  # of a cell
+_STILL = "* says little: the curve hardly leaves its start, for any number of people M"
+_ROW, _WIDEST = 0.165, 0.26  # inches: height of a row, largest width of a cell
+_RIGHT, _TOP, _BOTTOM = 0.5, 1.4, 0.1  # margins in inches
+_LETTER = 0.05  # inches, of a label
+_GAP, _SIGN = 0.4, 1.25  # of a cell: between columns, and from the legend's signs to the columns
 _TEXT = {"fontsize": 6.6, "va": "center"}
 _BOLD = _TEXT | {"fontweight": "bold", "color": "0.15"}
 _CENTRED = {"ha": "center", "va": "center", "fontsize": 6.2}
 _SHORTFALLS = {"cmap": "cividis_r", "vmin": -0.2}
 
 
-def matrix(table, marks=(), sharing=(), unconfirmed=(), fresh=()):
-    """Draw all verdicts: statements down, readings across.
+def matrix(table, marks=(), sharing=(), brackets=None, note=None):
+    """Draw verdicts: statements down, readings across.
 
     Parameters
     ----------
@@ -39,10 +45,10 @@ def matrix(table, marks=(), sharing=(), unconfirmed=(), fresh=()):
     sharing : collection of str
         Readings that look at the runs of the first one in another way. They stand beside it, under
         a bracket.
-    unconfirmed : sequence of str
-        Readings, beside each other, whose few seeds nothing has confirmed, as a bracket says.
-    fresh : sequence of str
-        Readings, beside each other, that are the confirmation, as a bracket says.
+    brackets : dict of list of str, optional
+        By text of a bracket, the readings below it, which stand beside each other.
+    note : str, optional
+        A line at the bottom.
 
     Returns
     -------
@@ -56,45 +62,53 @@ def matrix(table, marks=(), sharing=(), unconfirmed=(), fresh=()):
     gaps = _GAP * np.cumsum([name in {*rest[:1], *marks} for name in same + rest])
     columns = dict(zip(same + rest, np.arange(len(gaps)) + gaps, strict=True))
     blocks = _blocks(table.drop_duplicates("claim"))
-    rows = sum(1 + _GAP + len(block) for block in blocks.values()) + 1 + len(_MEANINGS)
     still = table[~table["moved"].astype(bool)] if "moved" in table else table[:0]
     still = set(zip(still["claim"], still["reading"], strict=True))
-    rows += bool(still)
-    axes, inch = _page(gaps[-1] + len(gaps), rows, max(map(len, columns)))
-    signs = {(row["claim"], row["reading"]): sign(row) for _, row in table.iterrows()}
+    notes = [text for text in (_STILL if still else None, note) if text]
+    height = sum(1 + _GAP + len(block) for block in blocks.values()) + 1 + len(_MEANINGS)
+    labels = [label for block in blocks.values() for label in block.values()]
+    legend = _LETTER * max(map(len, _MEANINGS.values())) + 1.1 * _SIGN * _WIDEST
+    left = 0.1 + max(_LETTER * max(map(len, labels)), legend)
+    least = 0.1 + _LETTER * max(map(len, notes), default=0)
+    rows = height + len(notes)
+    axes, inch = _page(gaps[-1] + len(gaps), rows, left, least, max(map(len, columns)))
+    cells = itertools.product(itertools.chain(*blocks.values()), columns)
+    signs = dict.fromkeys(cells, UNDECIDABLE)  # where a reading lacks a statement
+    signs |= {(row["claim"], row["reading"]): sign(row) for _, row in table.iterrows()}
     y = 0
     for heading, labels in blocks.items():
-        axes.text((0.05 - _LEFT) * inch, y + 0.5, heading, **_BOLD)
+        axes.text((0.05 - left) * inch, y + 0.5, heading, **_BOLD)
         for claim, label in labels.items():
             y += 1
             axes.text(-0.08 * inch, y + 0.5, label, ha="right", **_TEXT)
             for reading, x in columns.items():
-                mark = signs.setdefault((claim, reading), UNDECIDABLE)
+                mark = signs[claim, reading]
                 _cell(axes, x, y, mark)
                 if (claim, reading) in still:
                     axes.text(x + 0.75, y + 0.5, "*", color=_INKS.get(mark, "0.35"), **_CENTRED)
         y += 1 + _GAP
+    axes.text((0.05 - left) * inch, y + 0.5, "Number of verdicts", **_BOLD)
     counted = [claim for heading in set(blocks) - set(_APART.values()) for claim in blocks[heading]]
     _count(axes, columns, y, inch, {key: signs[key] for key in signs if key[0] in counted})
-    if still:
-        axes.text((0.05 - _LEFT) * inch, rows - 0.5, _STILL, **_TEXT)
-    brackets = {"the same runs": same[1:] and same}
-    brackets |= {"not confirmed": unconfirmed, "confirmation": fresh}
-    _name(axes, columns, {text: names for text, names in brackets.items() if names})
+    for line, text in enumerate(notes):
+        axes.text((0.05 - left) * inch, height + line + 0.6, text, **_TEXT)
+    shared = {"the same runs": same} if same[1:] else {}
+    _name(axes, columns, shared | (brackets or {}))
     return axes.figure
 
 
-def _page(columns, rows, letters):
+def _page(columns, rows, left, least, letters):
     """Axes in units of cells, and how many of them make an inch across.
 
-    The page is as wide and as high as columns, rows and the longest title need.
+    The page is as wide and as high as columns, rows, the margin at the left, the longest note and
+    the longest title need.
     """
     height = min(_TOP, 0.4 + 0.045 * letters) + _BOTTOM + _ROW * rows
-    width = min(TWO_COLUMNS - _LEFT - _RIGHT, 0.3 * columns)  # few cells would be long bars
-    page = min(_LEFT + width + 2 * _RIGHT, TWO_COLUMNS)
+    width = min(TWO_COLUMNS - left - _RIGHT, _WIDEST * columns)
+    page = min(max(left + width + 1.5 * _RIGHT, least), TWO_COLUMNS)
     figure, axes = plt.subplots(figsize=(page, height))
     figure.set_layout_engine("none")
-    across = _LEFT / page, width / page
+    across = left / page, width / page
     axes.set_position([across[0], _BOTTOM / height, across[1], _ROW * rows / height])
     axes.set(xlim=(0, columns), ylim=(rows, 0))
     axes.axis("off")
@@ -132,11 +146,10 @@ def _cell(axes, x, y, mark):
 
 def _count(axes, columns, y, inch, signs):
     """Draw how often each verdict occurs in a column, with what the signs mean."""
-    axes.text((0.05 - _LEFT) * inch, y + 0.5, "Number of verdicts", **_BOLD)
     for mark, meaning in _MEANINGS.items():
         y += 1
-        axes.text(-1.5 - 0.08 * inch, y + 0.5, meaning, ha="right", **_TEXT)
-        _cell(axes, -1.3, y, mark)
+        axes.text(-_SIGN - 0.08 * inch, y + 0.5, meaning, ha="right", **_TEXT)
+        _cell(axes, -_SIGN, y, mark)
         for reading, x in columns.items():
             count = sum(key[1] == reading and found == mark for key, found in signs.items())
             axes.text(x + 0.5, y + 0.5, str(count), color="0.2", **_CENTRED)

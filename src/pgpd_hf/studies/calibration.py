@@ -6,11 +6,11 @@ over all numbers of evaluators that the study reports.
 
 Scores are noisy, so pairs race. All run on the same random streams, which no reported result uses.
 After 8, 16, 32, ... seeds every pair is dropped that is worse than the leader beyond doubt, by a
-paired t test, and whoever remains runs on. The grid grows where the leader stands on its edge.
+paired t test; the others run on. The grid grows where the leader is on its edge.
 Pairs that remain at the end are tied. Of those whose score is within one percent of the best, the
 one with the smallest steps is chosen, so that noise does not choose among equals.
 
-A zeroth-order method can race its perturbation radius, too: then triples race.
+A zeroth-order method can also race its perturbation radius: then triples race.
 """
 
 import itertools
@@ -38,6 +38,7 @@ _CHECKPOINTS = 100
 _FIRST_SEEDS = 8
 _EQUAL = 0.01  # part of the best score
 _SYMBOLS = dict(zip(RACED, ("eta_1", "eta_2", "mu"), strict=True))
+_LISTED = 10  # ties at most, in a sentence
 _GROWTH = 4  # values by which a grid grows at either end, at most
 
 
@@ -56,7 +57,7 @@ def race(cmdps, algorithm, setting, evaluators, candidates, seeds, threads=1):
         Values of M, over which scores are averaged.
     candidates : dict
         `primal_step` and `dual_step`: values of :math:`\eta_1` and :math:`\eta_2` at the start; of
-        :math:`\mu`, if it races, too, `perturbation`. Two or more numbers grow with their own
+        :math:`\mu`, if that races as well, `perturbation`. Two or more numbers grow with their own
         spacing, a single one does not.
     seeds : int
         The largest number of seeds that a pair runs.
@@ -118,7 +119,7 @@ def choose_steps(
     candidates : dict, optional
         `primal_step` and `dual_step`: lists of numbers; by default, for the paper's two
         algorithms, those that the default study begins with. A list `perturbation` lets the
-        radius :math:`\mu` of zeroth-order methods race, too.
+        radius :math:`\mu` of zeroth-order methods race as well.
     seeds : int
         The largest number of seeds that a pair runs.
     threads : int
@@ -148,6 +149,8 @@ def choose_steps(
     """
     require_cmdp(cmdp)
     algorithm = get_algorithm(algorithm).name
+    if not get_algorithm(algorithm).has_steps:
+        raise ValueError(f"algorithm: {algorithm} has no step sizes")
     candidates = CANDIDATES.get(algorithm) if candidates is None else candidates
     if candidates is None:
         raise ValueError(
@@ -334,7 +337,10 @@ def describe_race(scores):
     names = [name for name in RACED if name in scores]
     kind = "pairs" if len(names) == 2 else "triples"
     text = ", ".join(f"{_SYMBOLS[name]} = {chosen[name]:g}" for name in names)
-    text += f" (of {len(scores)} {kind}, {chosen['seeds']} seeds)"
+    if len(scores) == 1:
+        kind = kind.removesuffix("s")
+    seeds = int(chosen["seeds"])
+    text += f" (of {len(scores)} {kind}, {seeds} seed{'s' * (seeds > 1)})"
     others = scores.drop(index=chosen.name)
     if others.empty:
         return text
@@ -342,8 +348,10 @@ def describe_race(scores):
     text += f"; runner-up {_numbers(runner_up[names])}"
     text += f", {runner_up['behind'] / chosen['score']:+.1%} in the score"
     tied = scores.loc[scores["standing"] == TIED, names]
-    listed = ", ".join(_numbers(row) for _, row in tied.iterrows())
-    text += f"; tied with it: {listed or 'none'}"
+    listed = [_numbers(row) for _, row in tied.iterrows()]
+    if len(listed) > _LISTED:
+        listed[_LISTED:] = [f"and {len(listed) - _LISTED} more"]
+    text += f"; tied with it: {', '.join(listed) or 'none'}"
     for name in names:
         ends = {scores[name].min(), scores[name].max()}
         if len(ends) > 1 and chosen[name] in ends:

@@ -54,7 +54,7 @@ def check(config, schema, changed=None):
         steps = [options["primal_step"], options["dual_step"]]
         if steps.count("calibrated") == 1:
             raise ValueError(
-                f"{key}: primal_step and dual_step are calibrated together, or neither"
+                f"{key}: primal_step and dual_step have to be both calibrated, or both numbers"
             )
         if "calibrated" in steps and name not in config["calibration"]["candidates"]:
             raise ValueError(
@@ -63,7 +63,10 @@ def check(config, schema, changed=None):
             )
         raced = "calibrated" in steps and options.get("perturbation") == "calibrated"
         if raced and "perturbation" not in config["calibration"]["candidates"][name]:
-            raise ValueError(f"calibration.candidates.{name}: no perturbation, which is calibrated")
+            raise ValueError(
+                f"calibration.candidates.{name}: perturbation expected, since it is calibrated in "
+                f"{key}"
+            )
         _check_runs(config, name, cmdp)
     for name in config["certificates"]["iterations"]:
         with located(f"certificates.iterations.{name}"):
@@ -166,14 +169,16 @@ def vary(config, changes):
     Raises
     ------
     ValueError
-        If the environment is not a random one, so that there is nothing to change.
+        If the environment is not a random one, and so cannot be changed.
     """
     merged = {**config["environment"], **changes}
     if "file" in changes:
         merged.pop("name", None)  # the file takes the place of any kind
     idle = sorted(set(changes) - {"file"})
     if idle and not is_random(merged):
-        raise ValueError(f"{idle[0]}: nothing of the CMDP {describe(merged)} can be changed")
+        raise ValueError(
+            f"{idle[0]}: cannot be changed, since the CMDP {describe(merged)} is not a random one"
+        )
     return merged
 
 
@@ -285,7 +290,7 @@ def stream_family(config, name):
     config : dict
         A configuration.
     name : str
-        Of the sweep.
+        Name of the sweep.
 
     Returns
     -------
@@ -411,7 +416,8 @@ def _check_runs(config, algorithm, cmdp):
     options = config["algorithms"][algorithm]
     if options.get("perturbation") == "calibrated" and options["primal_step"] != "calibrated":
         raise ValueError(
-            f"algorithms.{algorithm}: perturbation is calibrated with the steps, or not at all"
+            f"algorithms.{algorithm}: perturbation: calibrated needs primal_step and dual_step: "
+            "calibrated"
         )
     places = {"evaluators": config["evaluators"]}
     if algorithm in config["rates"]["iterations"]:

@@ -3,7 +3,7 @@
 A race with hundreds of seeds takes minutes. Those of the default study, its readings and its groups
 of instances have been run: config/steps.yaml says what each was about and what it has chosen, and
 reference/races.csv has all scores. A study takes its steps from there if a race was about exactly
-its setting, and races anew if anything differs. `make races` writes both files.
+its setting; otherwise it runs a new race. `make races` writes both files.
 """
 
 import json
@@ -25,7 +25,7 @@ def subject(config, algorithm):
     Parameters
     ----------
     config : dict
-        Of a study, a reading, or a group of instances.
+        Configuration of a study, a reading, or a group of instances.
     algorithm : str
         A key of its `algorithms`.
 
@@ -138,7 +138,7 @@ def load_record(folder):
 
 
 def lines(record, config, defaults):
-    """Say which step sizes race anew, and why.
+    """Say which step sizes need a new race, and why.
 
     Parameters
     ----------
@@ -156,18 +156,19 @@ def lines(record, config, defaults):
     for algorithm, options in config["algorithms"].items():
         if options["primal_step"] != "calibrated" or recorded(record, config, algorithm):
             continue
-        why = "as calibration.recorded demands"
+        why = "calibration.recorded is false"
         if config["calibration"]["recorded"]:
-            why = "because no race is on record for it"
+            why = "no race is on record for it"
             if algorithm in defaults["algorithms"]:
                 ours, theirs = (_flat(subject(it, algorithm)) for it in (config, defaults))
                 keys = dict.fromkeys(
                     key.partition(".")[0] for key in ours if ours[key] != theirs.get(key)
                 )
-                why = f"because of another {', '.join(keys)}" if keys else why
+                why = f"the recorded race had another {', '.join(keys)}" if keys else why
+        most = config["calibration"]["seeds"]
         found.append(
-            f"the step sizes of {algorithm} race anew, {why} "
-            f"(at most {config['calibration']['seeds']} seeds for each pair)"
+            f"{algorithm}: new race for step sizes, since {why} "
+            f"(at most {most} seed{'s' * (most > 1)} for each pair)"
         )
     return found
 

@@ -177,7 +177,7 @@ def owners(configs, key, *arguments):
     key : callable
         From a configuration to what results depend on, such as :func:`environment_key`.
     *arguments
-        Of the key, beside the configuration.
+        Further arguments of the key, beside the configuration.
 
     Returns
     -------
@@ -240,7 +240,7 @@ def look(readings, folder):
     readings : dict
         Readings by name.
     folder : str
-        Of the results.
+        Folder of the results.
 
     Returns
     -------

@@ -5,7 +5,6 @@ they have in the project; `ro-crate-metadata.json` says what they are.
 """
 
 import hashlib
-import mimetypes
 from pathlib import Path
 
 from rocrate.rocrate import ROCrate
@@ -19,14 +18,6 @@ PROFILES = {
 }
 LICENSE = "https://spdx.org/licenses/MIT"
 TITLE = "Policy Gradient Primal-Dual Method for Safe Reinforcement Learning from Human Feedback"
-_FORMATS = {  # which the standard library does not know
-    ".cff": "application/yaml",
-    ".ipynb": "application/x-ipynb+json",
-    ".npz": "application/x-npz",
-    ".parquet": "application/vnd.apache.parquet",
-    ".yaml": "application/yaml",
-    ".yml": "application/yaml",
-}
 
 
 def write_crate(path, *, study, sources, configuration, results, provenance, period):
@@ -92,8 +83,6 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
 
 def _add_file(crate, path):
     """Add a file under its own path."""
-    path = Path(path)
-    encoding = _FORMATS.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "text/plain"
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    properties = {"name": path.name, "encodingFormat": encoding, "sha256": digest}
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    properties = {"name": Path(path).name, "sha256": digest}
     return crate.add_file(path, dest_path=path, properties=properties, record_size=True)

@@ -54,15 +54,12 @@ def _imported(path):
     if path.suffix == ".ipynb":
         cells = json.loads(code)["cells"]
         code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    names, statements = set(), ast.parse(code).body
-    while statements:  # not `ast.walk`, which looks into every expression as well
-        node = statements.pop()
+    names = set()
+    for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
-            statements += getattr(node, block, ())
     places = [_PACKAGE.joinpath(*name.split(".")[1:]) for name in names if name[:8] == "pgpd_hf."]
     files = {file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")}
     # Python also runs the `__init__` of a module's folder.

@@ -82,7 +82,8 @@ def commit(folder):
     changed = changes(folder)
     if changed is None:
         return None
-    return _git(folder, "rev-parse", "HEAD") + "-dirty" * bool(changed)
+    commit = _git(folder, "rev-parse", "HEAD")
+    return f"{commit}-dirty" if changed else commit
 
 
 def wall_time(benchmarks):

@@ -10,7 +10,6 @@ import shlex
 import subprocess
 
 _PATIENCE = 60  # seconds for an answer: a controller that restarts needs some
-_SHOWN = 5
 _OPTIONS = {
     "runtime": "time",
     "mem_mb": "mem",
@@ -19,10 +18,6 @@ _OPTIONS = {
     "slurm_account": "account",
     "qos": "qos",
 }
-
-
-class Refusal(Exception):
-    """Why nothing was submitted, in one line."""
 
 
 def refuse_orphans(folder):
@@ -35,25 +30,20 @@ def refuse_orphans(folder):
 
     Raises
     ------
-    Refusal
-        Names the jobs and the command that cancels them; also if Slurm does not answer.
+    OSError
+        Says how many jobs these are and what cancels them; also if Slurm does not answer.
     """
-    listed = _ask(
-        "squeue fails", "squeue", "--me", "--noheader", "--sort=i", "--format=%i|%j|%k|%Z"
-    )
-    rows = [line.split("|", 3) for line in listed.splitlines()]
+    listed = _ask("squeue fails", "squeue", "--me", "--noheader", "--format=%j|%k|%Z")
+    rows = [line.split("|", 2) for line in listed.splitlines()]
     # The executor plugin's comment is rule_NAME_wildcards_VALUES; a run's jobs share their name.
-    jobs = {
-        number: name
-        for number, name, comment, place in rows
-        if place == folder and comment.startswith("rule_")
-    }
+    jobs = [
+        name for name, comment, place in rows if place == folder and comment.startswith("rule_")
+    ]
     if jobs:
-        shown = [*jobs][:_SHOWN] + [f"{len(jobs) - _SHOWN} more"] * (len(jobs) > _SHOWN)
-        raise Refusal(
-            f"jobs of an earlier run in this folder are still in the queue: {', '.join(shown)}; "
+        raise OSError(
+            f"jobs of an earlier run in this folder are still in the queue, {len(jobs)} of them; "
             "wait until they have ended, or cancel them with "
-            f"`scancel --name={','.join(sorted({*jobs.values()}))}`, and start again"
+            f"`scancel --name={','.join(sorted({*jobs}))}`, and start again"
         )
 
 
@@ -92,7 +82,7 @@ def refuse_requests(requests):
 
     Raises
     ------
-    Refusal
+    OSError
         The scheduler's own words, and the request that they are about.
     """
     for rule, jobs in requests.items():
@@ -121,11 +111,11 @@ def _ask(refused, *command):
         answer = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE)
     except FileNotFoundError:
         where = "start Snakemake on a login node of the cluster"
-        raise Refusal(f"no {command[0]} here: {where}") from None
+        raise OSError(f"no {command[0]} here: {where}") from None
     except subprocess.TimeoutExpired:
-        raise Refusal(f"{command[0]} has not answered within {_PATIENCE} s") from None
+        raise OSError(f"{command[0]} has not answered within {_PATIENCE} s") from None
     if answer.returncode:
         last = answer.stderr.strip().rpartition("\n")[2]
         words = re.sub("^((sbatch|error|allocation failure): )+", "", last)
-        raise Refusal(f"{refused}: {words or 'no reason given'}")
+        raise OSError(f"{refused}: {words or 'no reason given'}")
     return answer.stdout

@@ -39,7 +39,7 @@ def job(snakemake):
         line = f"error: {error}\n".encode()
         try:
             os.write(log, line)
-        except OSError:  # the disk of the log is full, too
+        except OSError:  # the disk of the log is full as well
             os.write(console, line)
         sys.exit(1)
 
@@ -168,7 +168,7 @@ def write_text(path, text):
     path : path-like
         The file.
     text : str
-        What it shall hold.
+        Its new content.
     """
     with recording(path) as partial:
         partial.write_text(text, encoding="utf-8")
@@ -204,7 +204,7 @@ def read_json(path):
     OSError
         If it is not JSON or differs from its digest; the message names the file.
     """
-    with _reading(path, "JSON"):
+    with _reading(path):
         return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
@@ -225,15 +225,13 @@ def write_table(path, table):
             table.to_parquet(partial, index=False)
 
 
-def read_table(path, dtype=None):
+def read_table(path):
     """Read a data frame from CSV if the file's name ends so, and from Parquet otherwise.
 
     Parameters
     ----------
     path : path-like
         The file.
-    dtype : type or dict, optional
-        Types of columns of a CSV file, where its text does not show them.
 
     Returns
     -------
@@ -246,13 +244,12 @@ def read_table(path, dtype=None):
     """
     import pandas as pd  # slow to import, and this module is used by jobs that read no table
 
-    kind = "CSV" if Path(path).suffix == ".csv" else "Parquet"
-    with _reading(path, kind):
-        return pd.read_csv(path, dtype=dtype) if kind == "CSV" else pd.read_parquet(path)
+    with _reading(path):
+        return pd.read_csv(path) if Path(path).suffix == ".csv" else pd.read_parquet(path)
 
 
 @contextmanager
-def _reading(path, kind):
+def _reading(path):
     """Refuse a file that differs from its digest or cannot be read."""
     if _is_damaged(Path(path)):
         raise OSError(alteration(path))
@@ -261,7 +258,7 @@ def _reading(path, kind):
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
-        raise OSError(f"{path}: not a whole {kind} file; delete it and run again") from error
+        raise OSError(f"{path}: not a whole file; delete it and run again") from error
 
 
 def _record(path):

@@ -6,7 +6,7 @@ then become inequalities about a single path in which the errors appear one by o
 added in the order exact, [zeroth order], truncation, sampling, feedback, and each is attributed
 the change that it makes; these parts add up to the certificate. The distance of the last iterate
 from the optimum and the last multiplier enter with a negative sign, as "remaining". Where noise has
-moved the last iterate, this part contains that noise, too, and the two cancel.
+moved the last iterate, this part contains that noise as well, and the two cancel.
 
 NPGPD-HF, with :math:`e = \hat A_L - A_L`:
 

@@ -2,12 +2,13 @@ r"""What is known of Algorithm 1's estimates before a run: biases, variances, la
 
 Steps 2.1 to 2.7 of the article's appendix. Signals take values in :math:`[0, c]`, so that values
 are at most :math:`B = c/(1-\gamma)` and returns at most :math:`G = B(1-\gamma^{H+1})`. Of the
-transitions only Dobrushin's coefficient :math:`\tau` is used; who knows nothing of them takes
-:math:`\tau = 1`, and everything stays true.
+transitions only Dobrushin's coefficient :math:`\tau` is used; if nothing is known of them,
+take :math:`\tau = 1`; everything stays true.
 """
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -153,11 +154,7 @@ def make_estimates(cmdp, setting, known=False):
         )
     link = get_link(setting.link)
     votes = setting.evaluators, link, bound, setting.estimator
-    moments = []
-    for ends in ((-bound, bound), (-threshold, bound - threshold)):
-        error = exact.feedback_error(np.linspace(*ends, _GRID), *votes)
-        variance = (error.square - error.bias**2).max()
-        moments += [float(np.abs(error.bias).max()), float(max(variance, 0.0))]
+    moments = [*_moments(-bound, bound, *votes), *_moments(-threshold, bound - threshold, *votes)]
     tau, span = mixing(cmdp) if known else (1.0, cmdp.value_bound)
     exactly = setting.evaluators is None
     table = [bound] if exactly else np.abs(make_evaluators(*votes).estimate)
@@ -178,6 +175,14 @@ def make_estimates(cmdp, setting, known=False):
         excess_variance=moments[3],
         largest=float(max(table)),
     )
+
+
+@cache  # N, T and what is known of the transitions do not matter
+def _moments(low, high, *votes):
+    """Largest bias and largest variance of answers about differences between two numbers."""
+    error = exact.feedback_error(np.linspace(low, high, _GRID), *votes)
+    variance = (error.square - error.bias**2).max()
+    return float(np.abs(error.bias).max()), float(max(variance, 0.0))
 
 
 def mixing(cmdp):

@@ -10,7 +10,7 @@ steps of their rates, only the first T is computed.
 import itertools
 import math
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,10 @@ from pgpd_hf.theory.estimates import make_estimates
 from pgpd_hf.theory.problems import mean_error, run_averages
 
 LEVELS = (0.1, 0.02)  # in units of value
+THEOREMS = {  # about each algorithm: printed, corrected, and with more known of the transitions
+    "npgpd_hf": ("printed", "Theorem 1'", "Theorem 1', mixing known"),
+    "zpgpd_hf": ("printed Theorem 2", "Theorem 2", "Theorem 2"),
+}
 _CORRECTED = {
     "Theorem 1": (theorem_1.theorem_1, False),
     "Theorem 1'": (theorem_1.theorem_1_prime, False),
@@ -39,7 +43,6 @@ _MEASURED = (
 )
 _KEYS = ("statement", "estimator", "evaluators", "pairs")
 _COLUMNS = [*_KEYS, "iterations", "primal_step", "dual_step", "gap", "violation", "reason"]
-_COLUMNS += _MEASURED
 _FIRST_COLUMNS = [*_KEYS, "level", "value", "iterations", "reason"]
 
 
@@ -59,7 +62,7 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
     measured : int
         Largest N T at which runs are made.
     seeds : iterable of int
-        Of these runs; at least two.
+        Seeds of these runs; at least two.
 
     Returns
     -------
@@ -79,38 +82,48 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
     require_slack(optimum.slack)
     levels = {"largest": min(largest_values(cmdp, optimum))} | {str(x): x for x in LEVELS}
     rows, firsts = [], []
-    for statement, estimator, m, n in itertools.product(
-        ["printed", *_CORRECTED, *_FIRST_ONLY], ESTIMATORS, evaluators, pairs
-    ):
-        if statement.startswith("printed") and estimator != "plug-in":
-            continue  # the printed theorems are about the printed estimator
-        keys = {"statement": statement, "estimator": estimator, "evaluators": m, "pairs": n}
-        at = replace(setting, evaluators=m, pairs=n, estimator=estimator)
-        try:
-            cap, bound = _bound(cmdp, optimum, at, statement)
-            bound(float(iterations[0]))
-        except ValueError as error:  # outside its assumptions, or votes that cannot be read so
-            rows.append(keys | {"reason": str(error)})
+    statements = ["printed", *_CORRECTED, *_FIRST_ONLY]
+    for keys, at, cap, bound in _each(cmdp, optimum, setting, statements, evaluators, pairs):
+        if bound is None:
+            rows.append(keys)
             continue
-        for t in () if statement in _FIRST_ONLY else iterations:
-            (primal, dual), found = bound(float(t))
-            row = keys | {"iterations": t, "primal_step": primal, "dual_step": dual}
-            row |= {"gap": found.gap, "violation": found.violation, "reason": ""}
-            row |= dict.fromkeys(_MEASURED, math.nan)
-            if n * t <= measured:
-                steps = {"primal_step": primal, "dual_step": dual, "multiplier_bound": cap}
-                run = get_algorithm("npgpd_hf")(cmdp, optimum, replace(at, iterations=t, **steps))
+        for t in () if keys["statement"] in _FIRST_ONLY else iterations:
+            row = _row(keys, bound, t) | dict.fromkeys(_MEASURED, math.nan)
+            if at.pairs * t <= measured:
+                steps = {name: row[name] for name in ("primal_step", "dual_step")}
+                changes = {"iterations": t, "multiplier_bound": cap, **steps}
+                run = get_algorithm("npgpd_hf")(cmdp, optimum, replace(at, **changes))
                 row |= _measure(run, optimum, seeds)
             rows.append(row)
+        worse = partial(_worse, bound)
         for level, value in levels.items():
-            first = theorem_1.first_length(lambda t, b=bound: float(b(t)[1].worse), value)
-            floor = float(bound(1e12)[1].worse)
-            reason = f"{floor:.3g} at T = 1e12" if math.isinf(first) else ""
+            first = theorem_1.first_length(worse, value)
+            reason = f"{worse(1e12):.3g} at T = 1e12" if math.isinf(first) else ""
             firsts.append(
                 keys | {"level": level, "value": value, "iterations": first, "reason": reason}
             )
-    tables = pd.DataFrame(rows, columns=_COLUMNS), pd.DataFrame(firsts, columns=_FIRST_COLUMNS)
-    return tuple(table.astype({"evaluators": "Int64"}) for table in tables)
+    return _table(rows, [*_COLUMNS, *_MEASURED]), _table(firsts, _FIRST_COLUMNS)
+
+
+def bounds_at(cmdp, optimum, setting, statements, evaluators, pairs, iterations):
+    """Bounds of some statements over M, N and T.
+
+    Parameters
+    ----------
+    cmdp, optimum, setting, evaluators, pairs, iterations
+        As for :func:`lengths`.
+    statements : sequence of str
+        Such as the values of :data:`THEOREMS`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As the first table of :func:`lengths`, without what is measured.
+    """
+    rows = []
+    for keys, _, _, bound in _each(cmdp, optimum, setting, statements, evaluators, pairs):
+        rows += [keys] if bound is None else [_row(keys, bound, t) for t in iterations]
+    return _table(rows, _COLUMNS)
 
 
 def largest_values(cmdp, optimum):
@@ -141,6 +154,40 @@ def largest_values(cmdp, optimum):
     )
     gap = optimum.reward_value - float(cmdp.evaluate(worst)[0])
     return gap, cmdp.threshold - float(cmdp.evaluate(unsafest)[1])
+
+
+def _each(cmdp, optimum, setting, statements, evaluators, pairs):
+    """Yield keys of a row, the setting, the cap of multipliers, and the bound as a function of T.
+
+    Outside a statement's assumptions, and for votes that cannot be read so, there is no bound, and
+    the keys have the reason.
+    """
+    for statement, estimator, m, n in itertools.product(statements, ESTIMATORS, evaluators, pairs):
+        if statement.startswith("printed") and estimator != "plug-in":
+            continue  # the printed theorems are about the printed estimator
+        keys = {"statement": statement, "estimator": estimator, "evaluators": m, "pairs": n}
+        at = replace(setting, evaluators=m, pairs=n, estimator=estimator)
+        try:
+            cap, bound = _bound(cmdp, optimum, at, statement)
+            bound(1.0)
+        except ValueError as error:
+            yield keys | {"reason": str(error)}, at, None, None
+        else:
+            yield keys, at, cap, cache(bound)  # searches for levels look at the same T first
+
+
+def _row(keys, bound, iterations):
+    steps, found = bound(float(iterations))
+    row = dict(zip(("primal_step", "dual_step"), steps, strict=True))
+    return keys | row | {"iterations": iterations, **found._asdict(), "reason": ""}
+
+
+def _worse(bound, iterations):
+    return float(bound(iterations)[1].worse)
+
+
+def _table(rows, columns):
+    return pd.DataFrame(rows, columns=columns).astype({"evaluators": "Int64"})
 
 
 def _bound(cmdp, optimum, setting, statement):

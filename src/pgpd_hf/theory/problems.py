@@ -139,7 +139,7 @@ def run_averages(algorithm, optimum, seeds):
     algorithm : Algorithm
         Ready to iterate.
     optimum : Optimum
-        Of its CMDP.
+        Optimum of its CMDP.
     seeds : iterable of int
         One run each.
 

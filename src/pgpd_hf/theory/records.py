@@ -20,7 +20,7 @@ class Record:
     algorithm : Algorithm
         The algorithm that ran.
     optimum : Optimum
-        Of its CMDP.
+        Optimum of its CMDP.
     thetas, policies : ndarray, float64, shape (T + 1, S, A)
         Parameters and policies of all iterates.
     multipliers : ndarray, float64, shape (T + 1,)
@@ -105,7 +105,7 @@ def sample_estimates(algorithm, theta, bits, count):
     estimates : ndarray, float64, shape (count, 2, S, A)
         For reward and utility.
     excess : ndarray, float64, shape (count,)
-        Of the dual step.
+        Error of the dual step.
     """
     words = (bits.random_raw(algorithm.words_per_iteration) for _ in range(count))
     estimates, excess = zip(
@@ -122,7 +122,7 @@ def record(algorithm, optimum, seed, purpose="run"):
     algorithm : Algorithm
         "npgpd_hf" or "zpgpd_hf", ready to iterate.
     optimum : Optimum
-        Of its CMDP.
+        Optimum of its CMDP.
     seed : int
         Names the run's streams; the iterates are those of :func:`pgpd_hf.run`.
     purpose : str

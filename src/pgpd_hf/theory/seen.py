@@ -108,7 +108,7 @@ def watch(cmdp, optimum, setting, seed, purpose="run"):
     optimum : Optimum
         Its optimum.
     setting : Setting
-        Of the run.
+        Setting of the run.
     seed : int
         Names the run's streams; the iterates are those of :func:`pgpd_hf.run`.
     purpose : str
@@ -146,7 +146,7 @@ def semi_a_priori(estimates, seen):
     estimates : Estimates
         What is known of the estimates.
     seen : Seen
-        Of the run.
+        What is seen of the run.
 
     Returns
     -------
@@ -172,14 +172,14 @@ def single_run(estimates, seen, error=0.05):
     estimates : Estimates
         What is known of the estimates.
     seen : Seen
-        Of the run.
+        What is seen of the run.
     error : float
         :math:`\delta \in (0, 1)`.
 
     Returns
     -------
     Bound
-        Of :math:`V_r^\star-\bar V_r` and :math:`[b-\bar V_g]_+` of this run; they hold with
+        Bounds of :math:`V_r^\star-\bar V_r` and :math:`[b-\bar V_g]_+` of this run; they hold with
         probability at least :math:`1-\delta`.
     """
     e, stretch = estimates, 1 / (1 - estimates.discount)

@@ -257,7 +257,7 @@ def high_probability(estimates, primal_step, dual_step, iterations, cap, multipl
     Returns
     -------
     Bound
-        Of :math:`V_r^\star-\bar V_r` and :math:`[b-\bar V_g]_+` of the run; they hold with
+        Bounds of :math:`V_r^\star-\bar V_r` and :math:`[b-\bar V_g]_+` of the run; they hold with
         probability at least :math:`1-\delta`.
     """
     require_cap(cap, multiplier)

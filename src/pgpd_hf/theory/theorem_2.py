@@ -116,7 +116,7 @@ def make_curvature(cmdp, optimum, estimates, radius):
     optimum : Optimum
         Its optimum.
     estimates : Estimates
-        Of :func:`~pgpd_hf.theory.estimates.make_estimates`.
+        Result of :func:`~pgpd_hf.theory.estimates.make_estimates`.
     radius : float
         mu.
 

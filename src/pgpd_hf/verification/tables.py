@@ -7,18 +7,15 @@ have the same bits exactly if they have the same text.
 import hashlib
 import io
 import json
-import re
 from typing import NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.core.evaluators import evaluators_text
-
 _SEED = 0  # whose traces are in the reference as they are; of the others, digests
 _RUN = ["algorithm", "evaluators", "seed"]
-_RUNS = "runs/{algorithm}/M{evaluators}/*.parquet"
+_RUNS = "runs/*/*/*.parquet"
 _DRAWN = (
     "algorithm evaluators iteration optimality_gap constraint_violation "
     "optimality_gap_low optimality_gap_high constraint_violation_low constraint_violation_high "
@@ -33,23 +30,23 @@ class Table(NamedTuple):
     ----------
     name : str
         It is `NAME.csv` in the reference.
-    files : str
-        Its files in the folder of a study's results. Columns in braces tell them apart.
     keys : str
         Columns that name a row, with blanks between them.
     target : str
         Target of the workflow that makes it; `sample` does so without the whole study.
+    pattern : str, optional
+        Pattern of its files in the folder of a study's results, if not `NAME.csv`.
     """
 
     name: str
-    files: str
     keys: str
     target: str
+    pattern: str = ""
 
     @property
-    def parts(self):
-        """Columns that tell files apart, as list of str."""
-        return re.findall(r"{(\w+)}", self.files)
+    def files(self):
+        """Pattern of its files in the folder of a study's results, as str."""
+        return self.pattern or f"{self.name}.csv"
 
     def load(self, results):
         """Read it from the folder of a study's results.
@@ -70,18 +67,19 @@ class Table(NamedTuple):
         ValueError
             If a file is damaged; the message names it.
         """
-        paths = sorted(results.glob(re.sub(r"{\w+}", "*", self.files)))
+        paths = sorted(results.glob(self.files))
         if not paths:
-            raise FileNotFoundError(self.files)
+            raise FileNotFoundError(f"{self.files}: missing")
         reader = _READERS.get(self.name, self._join)
         return as_text(reader(paths))
 
     def _join(self, paths):
-        """All files below each other, with the cells that only the names of files tell."""
+        """All files below each other; the first key is their name, if they lack it."""
         frames = [read_file(path) for path in paths]
+        first = self.keys.split()[0]
         for path, frame in zip(paths, frames, strict=True):
-            for part in set(self.parts).difference(frame):
-                frame.insert(0, part, path.stem)
+            if first not in frame:
+                frame.insert(0, first, path.stem)
         return pd.concat(frames, ignore_index=True)
 
     def rows(self, frame):
@@ -89,62 +87,57 @@ class Table(NamedTuple):
         return pd.MultiIndex.from_frame(frame[self.keys.split()])
 
     def place(self, row):
-        """Name the file and the cells by which people find a row, given by its keys."""
-        cells = dict(zip(self.keys.split(), row, strict=True))
-        evaluators = evaluators_text(cells.get("evaluators") or None)
-        file = self.files.format(**{**cells, "evaluators": evaluators})
-        others = [f"{key} {cell}" for key, cell in cells.items() if key not in self.parts]
-        return f"{file}: {', '.join(others)}"
+        """Name the files and the cells by which people find a row, given by its keys."""
+        cells = [f"{key} {cell or '-'}" for key, cell in zip(self.keys.split(), row, strict=True)]
+        return f"{self.files}: {', '.join(cells)}"
 
 
 TABLES = [
-    Table(name, files or f"{name}.csv", keys, target)
-    for name, files, keys, target in (
-        ("environment", "environment.npz", "entry", "sample"),
-        ("optimum", "optimum.json", "entry", "sample"),
-        ("scores", "calibration/{algorithm}.csv", "algorithm primal_step dual_step", "sample"),
-        ("steps", "calibration/{algorithm}.json", "algorithm entry", "sample"),
-        ("traces", _RUNS, "algorithm evaluators seed iteration", "sample"),
-        ("bounds", "bounds/{setting}.csv", "setting item part", "sample"),
-        ("runs", _RUNS, "algorithm evaluators seed", "all"),
-        ("curves", "aggregate.parquet", "algorithm evaluators iteration", "all"),
-        ("digests", "{table}", "table part", "all"),
-        ("rates", None, "algorithm step_rule evaluators metric", "all"),
-        ("bounds", None, "setting item part", "all"),
-        ("lengths", None, "statement estimator evaluators pairs iterations", "all"),
-        ("first_lengths", None, "statement estimator evaluators pairs level", "all"),
-        ("claims", None, "claim", "all"),
-        ("summary", "summary.txt", "line", "all"),
-        ("judged_rates", "full/rates.csv", "algorithm step_rule evaluators metric", "claims"),
-        ("verdicts", None, "reading claim", "claims"),
-        ("ties", None, "algorithm primal_step dual_step claim", "claims"),
-        ("certificates", None, "case algorithm evaluators seed quantity", "theory"),
-        ("seen", None, "estimator evaluators pairs iterations quantity", "theory"),
-        ("proof_steps", None, "step", "theory"),
-        ("slopes", None, "sweep algorithm curve metric", "theory"),
-        ("slopes_means", None, "sweep algorithm curve value metric", "theory"),
-        ("effects", None, "sweep algorithm curve quantity", "theory"),
-        ("effects_means", None, "sweep algorithm curve value metric", "theory"),
-        ("schedules", None, "algorithm schedule metric", "theory"),
-        ("schedules_means", None, "algorithm schedule iteration", "theory"),
-        ("comparison", None, "units method design budget", "compare"),
-        ("comparison_answers", None, "units method design target", "compare"),
-        ("comparison_verdicts", None, "claim unit", "compare"),
-        ("comparison_settings", None, "key", "compare"),
-        ("comparison_order", None, "unit budget method design", "compare"),
-        ("comparison_limit", None, "budget", "compare"),
-        ("comparison_deployment", None, "slack level", "compare"),
-        ("misspecification", None, "people method design budget", "compare"),
-        ("skipping_inference", None, "people budget", "compare"),
-        ("splits", None, "algorithm estimator evaluators pairs", "compare"),
-        ("splits_variance", None, "estimator evaluators pairs question", "compare"),
+    Table(*row)
+    for row in (
+        ("environment", "entry", "sample", "environment.npz"),
+        ("optimum", "entry", "sample", "optimum.json"),
+        ("scores", "algorithm primal_step dual_step", "sample", "calibration/*.csv"),
+        ("steps", "algorithm entry", "sample", "calibration/*.json"),
+        ("traces", "algorithm evaluators seed iteration", "sample", _RUNS),
+        ("bounds", "setting item part", "sample", "bounds/*.csv"),
+        ("runs", "algorithm evaluators seed", "all", _RUNS),
+        ("curves", "algorithm evaluators iteration", "all", "aggregate.parquet"),
+        ("rates", "algorithm step_rule evaluators metric", "all"),
+        ("bounds", "setting item part", "all"),
+        ("lengths", "statement estimator evaluators pairs iterations", "all"),
+        ("first_lengths", "statement estimator evaluators pairs level", "all"),
+        ("claims", "claim", "all"),
+        ("summary", "line", "all", "summary.txt"),
+        ("judged_rates", "algorithm step_rule evaluators metric", "claims", "full/rates.csv"),
+        ("verdicts", "reading claim", "claims"),
+        ("ties", "algorithm primal_step dual_step claim", "claims"),
+        ("certificates", "case algorithm evaluators seed quantity", "theory"),
+        ("seen", "estimator evaluators pairs iterations quantity", "theory"),
+        ("proof_steps", "step", "theory"),
+        ("slopes", "sweep algorithm curve metric", "theory"),
+        ("slopes_means", "sweep algorithm curve value metric", "theory"),
+        ("effects", "sweep algorithm curve quantity", "theory"),
+        ("effects_means", "sweep algorithm curve value metric", "theory"),
+        ("schedules", "algorithm schedule metric", "theory"),
+        ("schedules_means", "algorithm schedule iteration", "theory"),
+        ("comparison", "units method design budget", "compare"),
+        ("comparison_answers", "units method design target", "compare"),
+        ("comparison_verdicts", "claim unit", "compare"),
+        ("comparison_settings", "key", "compare"),
+        ("comparison_order", "unit budget method design", "compare"),
+        ("comparison_limit", "budget", "compare"),
+        ("comparison_deployment", "slack level", "compare"),
+        ("misspecification", "people method design budget", "compare"),
+        ("skipping_inference", "people budget", "compare"),
+        ("splits", "algorithm estimator evaluators pairs", "compare"),
+        ("splits_variance", "estimator evaluators pairs question", "compare"),
         # Of studies that stand beside the default one.
-        ("power", "../pilot/verdicts_power.csv", "reading claim", "infer"),
-        ("inference", "../inference/inferred.csv", "pairs", "infer"),
-        ("inference_verdicts", "../inference/verdicts.csv", "reading claim", "infer"),
-        ("confirmation", "../confirmation/verdicts.csv", "reading claim", "infer"),
-        ("editions", "../confirmation/editions.csv", "unit claim", "infer"),
-        ("environments", "../environments/environments.csv", "study claim", "environments"),
+        ("power", "reading claim", "infer", "../pilot/verdicts_power.csv"),
+        ("inference", "pairs", "infer", "../inference/inferred.csv"),
+        ("inference_verdicts", "reading claim", "infer", "../inference/verdicts.csv"),
+        ("confirmation", "reading claim", "infer", "../confirmation/verdicts.csv"),
+        ("environments", "study claim", "environments", "../environments/environments.csv"),
     )
 ]
 
@@ -217,10 +210,10 @@ def _flatten(tree, prefix=""):
     return [pair for key, value in entries for pair in _flatten(value, f"{name}{key}")]
 
 
-def _join_runs(paths, keys=(*_RUN, "iteration")):
+def _join_runs(paths):
     """All runs in order. Blocks of other sizes may overlap: the same row twice counts once."""
     runs = pd.concat(map(read_file, paths), ignore_index=True).drop_duplicates()
-    return runs.sort_values([*keys], ignore_index=True)
+    return runs.sort_values([*_RUN, "iteration"], ignore_index=True)
 
 
 def _traces(paths):
@@ -230,7 +223,8 @@ def _traces(paths):
 def _ends(paths):
     """Last row of every run, with the number of its rows and their digest."""
     runs = _join_runs(paths).groupby(_RUN, dropna=False)
-    digests = [_digest(run) for _, run in runs]
+    texts = [run.to_csv(index=False, lineterminator="\n") for _, run in runs]
+    digests = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
     return runs.tail(1).assign(checkpoints=runs.size().to_numpy(), sha256=digests)
 
 
@@ -239,25 +233,4 @@ def _curves(paths):
     return read_file(paths[0])[_DRAWN]
 
 
-def _digests(paths):
-    """Digests of tables that are too large for the reference, part by part."""
-    results = paths[0].parent
-    keys = ["step_rule", "iterations", *_RUN, "iteration"]
-    tables = [(path, "evaluators", read_file(path)) for path in results.glob("aggregate.parquet")]
-    tables += [
-        (path, "iterations", _join_runs(path.glob("*.parquet"), keys))
-        for path in sorted(results.glob("rates/*/"))
-    ]
-    rows = [
-        (path.relative_to(results).as_posix(), f"{by} {cell}", len(part), _digest(part))
-        for path, by, whole in tables
-        for cell, part in whole.groupby(as_text(whole)[by].to_numpy(), sort=False)
-    ]
-    return pd.DataFrame(rows, columns=["table", "part", "rows", "sha256"])
-
-
-_READERS = {"traces": _traces, "runs": _ends, "curves": _curves, "digests": _digests}
-
-
-def _digest(frame):
-    return hashlib.sha256(frame.to_csv(index=False, lineterminator="\n").encode()).hexdigest()
+_READERS = {"traces": _traces, "runs": _ends, "curves": _curves}

@@ -35,7 +35,7 @@ def small_cmdp(random, states=None, actions=None, discounts=(0.5, 0.8, 0.9), sca
     discounts : sequence of float
         Values to choose from.
     scale : str, optional
-        "normalized" or "unit"; by default drawn, too.
+        "normalized" or "unit"; by default also drawn.
 
     Returns
     -------
@@ -98,9 +98,9 @@ def trajectories(cmdp, policy, first, horizon, action=None):
     Returns
     -------
     probabilities : ndarray, float64, shape (K,)
-        Of the trajectories.
+        Probabilities of the trajectories.
     returns : ndarray, float64, shape (K, 2)
-        Of reward and utility.
+        Returns of reward and utility.
 
     Examples
     --------

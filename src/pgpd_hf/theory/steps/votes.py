@@ -95,7 +95,7 @@ def answer_moments(answers, differences, link=LINKS["logistic"]):
     answers : ndarray, float64, shape (M + 1,)
         What is read from each number of votes.
     differences : ndarray, float64
-        Of returns.
+        Differences of returns.
     link : Link
         How people vote.
 

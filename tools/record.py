@@ -1,0 +1,17 @@
+"""Put results on record: write the tables of reference/ that targets of the workflow make.
+
+The arguments are the folder of a study's results and the targets, such as `results/paper claims`.
+"""
+
+import sys
+from pathlib import Path
+
+from pgpd_hf.support import validation
+from pgpd_hf.verification import checks
+from pgpd_hf.verification.tables import TABLES
+
+if __name__ == "__main__":
+    results, *targets = sys.argv[1:]
+    made = [table for table in TABLES if table.target in targets]
+    with validation.one_line("error", (OSError, ValueError)):
+        checks.write_reference(Path("reference"), Path(results), made)
