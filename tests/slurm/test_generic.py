@@ -6,12 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from cluster import wait_until
-from slurm_project import FAULTS, LONG, TARGET, Project, computing
+from slurm_project import FAULTS, HERE, LONG, TARGET, Project, computing
 
 pytestmark = pytest.mark.slurm
 
 PROFILE = ("--profile", "profiles/generic", "--latency-wait", "5")
-PROFILE += ("--seconds-between-status-checks", "2")
+FREQUENT = ("--seconds-between-status-checks", "2")
+# Makes a file whenever it has got an answer. While Snakemake asks, Ctrl-C cancels no job.
+NOTED = "ask() { sh profiles/generic/status.sh $1; touch asked; }; ask"
+SELDOM = ("--seconds-between-status-checks", "10", "--cluster-generic-status-cmd", NOTED)
+ENDLESS = [*LONG, HERE / "endless.yaml"]
 
 
 @pytest.fixture(scope="module")
@@ -24,19 +28,24 @@ def accidents(cluster, tmp_path_factory):
         return workflow
 
     def interrupt(project, workflow):
+        asked = project.folder / "asked"
+        asked.unlink(missing_ok=True)
+        wait_until(asked.exists, 60, "an answer about the job")
+        time.sleep(1)
         workflow.process.send_signal(signal.SIGINT)
         return workflow
 
     def kill(project, workflow):
         workflow.kill()
-        return project.start(TARGET, *PROFILE, config=LONG)
+        return project.start(TARGET, *PROFILE, *FREQUENT, config=LONG)
 
     def states(project):
         return [state for _, state in cluster.jobs(project.folder)]
 
     def run(accident):
         project = Project(tmp_path_factory.mktemp(accident.__name__))
-        workflow = project.start(TARGET, *PROFILE, config=LONG)
+        options, config = (SELDOM, ENDLESS) if accident is interrupt else (FREQUENT, LONG)
+        workflow = project.start(TARGET, *PROFILE, *options, config=config)
         wait_until(lambda: computing(project.folder), 120, "a job that computes")
         workflow = accident(project, workflow)
         moment = time.monotonic()
