@@ -77,11 +77,13 @@ def test_interrupted_workflow_cancels_its_job(accidents):
     FAULTS.append(("generic: workflow interrupted (SIGINT)", None, "its job cancelled"))
 
 
-def test_killed_workflow_ends_with_the_right_bytes_though_its_job_runs_twice(
+def test_killed_workflow_ends_with_the_right_bytes_though_two_jobs_write_them(
     undisturbed, accidents
 ):
     project, workflow, _, states = accidents["kill"]
     assert workflow.process.returncode == 0, workflow.text()
     assert (project.folder / TARGET).read_bytes() == undisturbed
-    assert set(states) == {"COMPLETED"}
-    FAULTS.append(("generic: workflow killed, started again", None, "job run twice, same bytes"))
+    # Either job may remove what the other has just written, which is then run once more.
+    assert len(states) > 1
+    assert states[-1] == "COMPLETED"
+    FAULTS.append(("generic: workflow killed, started again", None, "job run again, same bytes"))
