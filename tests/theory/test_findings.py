@@ -147,14 +147,14 @@ def test_readme_says_what_the_verdicts_are():
     assert counted("default") == {"reproduced": 12, "contradicted": 1, "inconclusive": 1}
     quick = Counter(report.of_experiment(table("claims"))["verdict"])
     assert quick == {"reproduced": 11, "contradicted": 1, "inconclusive": 2}
-    says("README", "12 of the 14 statements that the paper makes about it are reproduced with 300")
+    says("README", "With 300 seeds 12 of the 14 statements that the paper makes about its figure")
     says("README", "11 with the 20 of the figure")
 
     steady = verdicts().loc[("default", "zpgpd-gap-steady-state")]
     assert steady["verdict"] == "contradicted"
     assert "multiplier(16)" in steady["part"]
     assert -steady["estimate"] == pytest.approx(0.45, abs=0.005)
-    says("README", "with 16 evaluators λ still moves by 0.45 λ*")
+    says("README", "With 16 evaluators λ still moves by 0.45 λ*")
 
     sensitive = [
         verdicts().loc[(reading, "zpgpd-gap-more-sensitive")]["verdict"]
@@ -195,7 +195,7 @@ def test_readme_says_which_n_and_what_fresh_data_confirm():
         assert Counter(verdicts)["reproduced"] == 12
         assert verdicts["zpgpd-gap-steady-state"] == "contradicted"
         assert verdicts["zpgpd-gap-more-sensitive"] == "inconclusive"
-    says("README", "250 other environments and 300 other seeds, all 14 verdicts are the default's")
+    says("README", "250 other environments and 300 other seeds give all 14 verdicts again")
 
 
 def test_second_edition_is_told_beside_the_first():
@@ -219,7 +219,7 @@ def test_second_edition_is_told_beside_the_first():
         "10 reproduced, 1 contradicted and 3 inconclusive on the seeds, and 11, 1 and 2 on the",
         "the second has 12, 1 and 1 on both",
     )
-    says("README", "by the first edition of the criteria 11 and 10 are reproduced there")
+    says("README", "by the first edition of the criteria, 11 and 10 hold")
     pairs = zip(both["verdict_first_edition"], both["verdict"], strict=True)
     turned = dict(zip(both.index, pairs, strict=True))
     opposite = {key for key, pair in turned.items() if {*pair} == {"reproduced", "contradicted"}}
@@ -392,7 +392,7 @@ def test_readme_says_what_margins_do():
         changed = shown[[verdict != "reproduced" for verdict in others]]
         assert Counter(others) - Counter(reproduced=len(shown)) == expected
         assert changed.index.str.startswith("npgpd-").all()
-    says("README", "at half the margins three of the 12 are inconclusive")
+    says("README", "Of the 12, at half the margins three are inconclusive")
     says("README", "at a fifth three are contradicted and two inconclusive")
 
 
@@ -444,8 +444,8 @@ def test_documents_say_from_when_on_the_bounds_are_informative():
     assert (f"{theorem['largest']:.0e}", f"{knowing['largest']:.0e}") == ("5e+05", "2e+04")
     says(
         "README",
-        "after 5·10⁵ iterations (M = 64), and after 2·10⁴ if λ* is known; the printed bounds never",
-        "and none for ZPGPD-HF does",
+        "the printed bounds exceed the largest possible value for all T up to 10¹²; if votes are",
+        "falls below it after 5·10⁵ iterations (M = 64), and after 2·10⁴ if λ* is known; none for",
     )
     numbers = theorem["largest"], theorem["0.1"], knowing["largest"], knowing["0.1"]
     assert [f"{it:.1e}" for it in numbers] == ["5.2e+05", "2.2e+07", "1.9e+04", "3.1e+05"]
@@ -482,14 +482,13 @@ def test_readme_says_what_an_answer_buys():
     assert tried[tried < 1e7].max() == 1e6
     says(
         "README",
-        "for a priced gap (gap + λ*·violation) of 0.02 inferring rewards takes at most 3·10⁵",
+        "a priced gap (gap + λ* · violation) of 0.02 takes NPGPD-HF between 10⁶ and 10⁷ answers",
     )
     by_design = needed[needed["method"] == "safe_rlhf"].set_index("design")["answers"]
     assert by_design.to_dict() == {"deterministic": 3e5, "uniform": 1e6, "state-action": 1e6}
     says(
         "README",
-        "at most 3·10⁵ answers with the best of three designs and 10⁶ with the others, NPGPD-HF "
-        "more than 10⁶ and at most 10⁷",
+        "methods that infer rewards at most 3·10⁵ with the best of three designs, 10⁶ with",
     )
     tried = table("comparison").query("units == '20 seeds' and design == 'deterministic'")
     dpo, rlhf = (
@@ -524,8 +523,8 @@ def test_readme_says_what_an_answer_buys():
     assert (ascent["gap"] > plain["gap"])[safest].all()
     says(
         "README",
-        "where safety counts, with pessimism, or plan with NPG-PD, which on random environments "
-        "violates least often from 3·10⁴ answers on, at larger gaps",
+        "with pessimism (pessimistic_safe_rlhf), or plan with NPG-PD: on random environments this "
+        "violates least often from 3·10⁴ answers on, but has larger gaps",
     )
 
 
@@ -538,7 +537,7 @@ def test_readme_says_the_same_about_people_who_vote_otherwise():
     assert (dpo.loc[few, "priced_gap"] < rlhf.loc[few, "priced_gap"]).all()
     many = dpo.index[dpo.index.get_level_values("budget") >= 100_000]
     assert (dpo.loc[many, "violation"] > rlhf.loc[many, "violation"]).all()
-    says("README", "The same holds if people vote by another link than assumed")
+    says("README", "violates more, also if people vote by another link than assumed or give")
 
 
 def test_readme_says_what_holds_elsewhere():
