@@ -46,9 +46,10 @@ races: .venv/kernels  ## run all races for step sizes again, for config/steps.ya
 	$(IN_VENV) python tools/record_races.py results/races
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/inference.yaml
 	$(IN_VENV) python tools/record_races.py results/inference config/inference.yaml
-	$(IN_VENV) set -e; for study in ding media-streaming cliff-walking frozen-lake; do \
-	    snakemake races --cores $(CORES) --configfile config/environments/$$study.yaml; \
-	    python tools/record_races.py results/$$study config/environments/$$study.yaml environments/$$study/; done
+	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
+	    snakemake races --cores $(CORES) --configfile $$study; \
+	    name=$$(basename $$study .yaml); \
+	    python tools/record_races.py results/$$name $$study environments/$$name/; done
 
 infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tables of reference/ (an hour)
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/pilot.yaml

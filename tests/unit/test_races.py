@@ -23,7 +23,7 @@ LOADED = study.load_readings(CONFIG, ROOT)
 CONFIGS = readings.configurations(CONFIG, LOADED) | instances.calibrations(CONFIG)
 OWN = {f"{folder}{algorithm}" for folder, algorithm in races.distinct(CONFIGS)}
 INFERENCE = yaml.safe_load((ROOT / "config/inference.yaml").read_text())
-KNOWN = ["ding", "media-streaming", "cliff-walking"]
+KNOWN = sorted(path.stem for path in (ROOT / "config/environments").iterdir())
 
 
 def changed(**own):
