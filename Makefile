@@ -41,7 +41,7 @@ help:  ## list the targets
 figures: .venv/kernels  ## run the default study: results/paper and the committed figures
 	$(IN_VENV) $(CHECK_CONFIG) snakemake --cores $(CORES) $(USE_CONFIG)
 
-races: .venv/kernels  ## run all races for step sizes again, for config/steps.yaml and reference/races.csv (half an hour)
+races: .venv/kernels  ## run all races for step sizes again, for config/steps.yaml and reference/races.csv (three quarters of an hour)
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
 	$(IN_VENV) python tools/record_races.py results/races
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/inference.yaml
