@@ -67,7 +67,7 @@ theory: .venv/kernels  ## measure what the theorems promise: certificates, slope
 compare: .venv/kernels  ## compare methods per human answer (25 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
-environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (15 minutes)
+environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (8 minutes)
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
 	    snakemake figure policies --cores $(CORES) --configfile $$study; done
 	$(IN_VENV) python tools/collect_environments.py
