@@ -41,11 +41,15 @@ help:  ## list the targets
 figures: .venv/kernels  ## run the default study: results/paper and the committed figures
 	$(IN_VENV) $(CHECK_CONFIG) snakemake --cores $(CORES) $(USE_CONFIG)
 
-races: .venv/kernels  ## run all races for step sizes again, for config/steps.yaml and reference/races.csv (half an hour)
+races: .venv/kernels  ## run all races for step sizes again, for config/steps.yaml and reference/races.csv (three quarters of an hour)
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
 	$(IN_VENV) python tools/record_races.py results/races
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/inference.yaml
 	$(IN_VENV) python tools/record_races.py results/inference config/inference.yaml
+	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
+	    snakemake races --cores $(CORES) --configfile $$study; \
+	    name=$$(basename $$study .yaml); \
+	    python tools/record_races.py results/$$name $$study environments/$$name/; done
 
 infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tables of reference/ (an hour)
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/pilot.yaml
@@ -63,7 +67,7 @@ theory: .venv/kernels  ## measure what the theorems promise: certificates, slope
 compare: .venv/kernels  ## compare methods per human answer (25 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
-environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (15 minutes)
+environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (8 minutes)
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
 	    snakemake figure policies --cores $(CORES) --configfile $$study; done
 	$(IN_VENV) python tools/collect_environments.py

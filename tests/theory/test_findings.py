@@ -568,6 +568,24 @@ def test_readme_says_what_holds_elsewhere():
     assert f"budget: {seeds} seeds" in (ROOT / "config/README.md").read_text()
 
 
+def test_configuration_page_says_what_races_in_other_environments_left_open():
+    page = " ".join((ROOT / "config/README.md").read_text().split())
+    known = ("ding", "media-streaming", "cliff-walking", "frozen-lake")
+    names = {name: f"environments/{name}/zpgpd_hf" for name in known}
+    tied = {name: len(RACES[race]["tied"]) for name, race in names.items()}
+    assert tied["ding"] == tied["media-streaming"] == 0
+    assert (
+        "none ties with the chosen one on Ding et al.'s process and media streaming, "
+        f"{tied['cliff-walking']} do on CliffWalking and {tied['frozen-lake']} on FrozenLake"
+    ) in page
+    for name in ("cliff-walking", "frozen-lake"):
+        scores = races.load_scores(ROOT / races.SCORES, names[name])
+        assert RACES[names[name]]["chosen"][1] == scores["dual_step"].max()
+        judged = table("environments").query("claim == 'zpgpd-gap-improves-with-m'")
+        assert not judged.set_index("study").loc[name, "moved"]
+    assert f"at most {max(RACES[race]['seeds'] for race in names.values())} seeds" in page
+
+
 def test_one_step_in_81_changes_no_step_size_and_no_verdict_for_another():
     """A trajectory of 80 steps in place of 81: estimates differ by their noise at most."""
     for algorithm in ("npgpd_hf", "zpgpd_hf"):

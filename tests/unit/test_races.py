@@ -1,7 +1,6 @@
 """Races on record: which there are, what they are about, and when there is a new one."""
 
 import copy
-import functools
 import importlib
 import re
 import shutil
@@ -13,6 +12,7 @@ import yaml
 
 from pgpd_hf import study
 from pgpd_hf.analyses import instances
+from pgpd_hf.cases import RACED
 from pgpd_hf.studies import calibration, races, readings
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +23,7 @@ LOADED = study.load_readings(CONFIG, ROOT)
 CONFIGS = readings.configurations(CONFIG, LOADED) | instances.calibrations(CONFIG)
 OWN = {f"{folder}{algorithm}" for folder, algorithm in races.distinct(CONFIGS)}
 INFERENCE = yaml.safe_load((ROOT / "config/inference.yaml").read_text())
+KNOWN = sorted(path.stem for path in (ROOT / "config/environments").iterdir())
 
 
 def changed(**own):
@@ -31,6 +32,16 @@ def changed(**own):
 
 def said(config):
     return races.lines(RECORD, config, CONFIG)
+
+
+def own_of(name):
+    return yaml.safe_load((ROOT / f"config/environments/{name}.yaml").read_text())
+
+
+def known(name, **own):
+    """Study of a known environment, with other keys."""
+    own = readings.overlay(own_of(name), own)
+    return study.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG)[0]
 
 
 def test_all_races_of_the_default_study_are_on_record_once():
@@ -43,13 +54,17 @@ def test_all_races_of_the_default_study_are_on_record_once():
 
 @pytest.mark.parametrize("name", RECORD)
 def test_record_says_what_its_table_says(name):
-    scores = SCORES[SCORES["race"] == name]
-    assert RECORD[name]["chosen"] == [*calibration.chosen_steps(scores).values()]
-    tied = scores.loc[scores["standing"] == calibration.TIED, ["primal_step", "dual_step"]]
+    scores = races.load_scores(ROOT / races.SCORES, name)
+    chosen = calibration.chosen_steps(scores)
+    assert list(chosen) == [it for it in RACED if it in RECORD[name]["about"]["candidates"]]
+    assert RECORD[name]["chosen"] == [*chosen.values()]
+    tied = scores.loc[scores["standing"] == calibration.TIED, [*chosen]]
     assert RECORD[name]["tied"] == tied.to_numpy().tolist()
     assert RECORD[name]["seeds"] == scores["seeds"].max()
     least = 256
-    if "/" in name:
+    if name.startswith("environments/"):
+        least = own_of(name.split("/")[1])["calibration"]["seeds"]
+    elif "/" in name:
         least = (CONFIG if name in OWN else INFERENCE)["claims"]["race_seeds"]
     raced_on = (scores["standing"] != calibration.DROPPED).sum()
     assert raced_on == 1 or RECORD[name]["seeds"] >= least
@@ -110,6 +125,44 @@ def test_radius_races_only_where_it_is_calibrated():
     assert races.recorded(RECORD, config, "zpgpd_hf") is None
 
 
+@pytest.mark.parametrize("name", KNOWN)
+def test_races_of_known_environments_are_on_record(name):
+    config = known(name)
+    assert config["study"] == name
+    for algorithm in ("npgpd_hf", "zpgpd_hf"):
+        race = races.recorded(RECORD, config, algorithm)
+        assert race == f"environments/{name}/{algorithm}"
+    assert said(config) == []
+    chosen = RECORD[f"environments/{name}/zpgpd_hf"]["chosen"]
+    assert len(chosen) == 3
+    assert "zpgpd_hf" not in config["claims"]["ties"]  # which are pairs
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"environment": {"discount": 0.93}},
+        {"algorithms": {"npgpd_hf": {"pairs": 2}, "zpgpd_hf": {"iterations": 12345}}},
+        {"evaluators": [16, 64]},
+        {"calibration": {"recorded": False}},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["media-streaming", "cliff-walking"])
+def test_another_setting_of_a_known_environment_races_anew(name, own):
+    config = known(name, **own)
+    for algorithm in ("npgpd_hf", "zpgpd_hf"):
+        assert races.recorded(RECORD, config, algorithm) is None
+
+
+def test_own_study_of_a_known_environment_takes_its_race():
+    """All that it has to say is the environment: the rest are defaults."""
+    own = {"study": "mine", "environment": {"name": "ding"}, "seeds": 7}
+    config, _ = study.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG)
+    for algorithm in ("npgpd_hf", "zpgpd_hf"):
+        assert races.recorded(RECORD, config, algorithm) == f"environments/ding/{algorithm}"
+
+
 def test_another_algorithm_races_anew_without_a_comparison():
     config = copy.deepcopy(CONFIG)
     config["algorithms"]["mine"] = config["algorithms"]["npgpd_hf"]
@@ -128,18 +181,25 @@ def recording(tmp_path, monkeypatch):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     (tmp_path / races.RECORD).unlink()
     (tmp_path / "reference").mkdir()
-    for race, scores in SCORES.groupby("race"):
+    for race in RECORD:
         folder, algorithm = race.rpartition("/")[::2]
         path = tmp_path / "results" / folder / "calibration" / f"{algorithm}.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
-        scores.drop(columns="race").to_csv(path, index=False)
-    return functools.partial(module.main, tmp_path / "results")
+        races.load_scores(ROOT / races.SCORES, race).to_csv(path, index=False)
+
+    def record(study_file=None, folder=""):
+        options = [tmp_path / "config" / study_file] if study_file else []
+        module.main(tmp_path / "results" / folder, *options, *filter(None, [folder]))
+
+    return record
 
 
 def test_races_are_recorded_as_they_are_committed(recording, tmp_path):
     recording()
     assert set(races.load_record(tmp_path)) == OWN
-    recording(tmp_path / "config/inference.yaml")
+    recording("inference.yaml")
+    for name in KNOWN:
+        recording(f"environments/{name}.yaml", f"environments/{name}/")
     for name in (races.RECORD, races.SCORES):
         assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()
 

@@ -1,16 +1,14 @@
 """Choose the step sizes of one algorithm by a race, or take them from the one on record."""
 
-import pandas as pd
-
 from pgpd_hf import environments
+from pgpd_hf.studies import races
 from pgpd_hf.studies.calibration import chosen_steps, describe_race, race
 from pgpd_hf.support import storage
 
 with storage.job(snakemake):
     recorded = snakemake.params.recorded
     if recorded:
-        scores = pd.read_csv(snakemake.input.scores)
-        scores = scores[scores.pop("race") == recorded]
+        scores = races.load_scores(snakemake.input.scores, recorded)
     else:
         options = dict(snakemake.params.race)
         cmdps = [environments.make(environment) for environment in options.pop("environments")]

@@ -1,14 +1,16 @@
 """Races of step sizes: what they are about, and those whose outcome is on record.
 
-A race with hundreds of seeds takes minutes. Those of the default study, its readings and its groups
-of instances have been run: config/steps.yaml says what each was about and what it has chosen, and
-reference/races.csv has all scores. A study takes its steps from there if a race was about exactly
-its setting; otherwise it runs a new race. `make races` writes both files.
+A race takes minutes. Those of the default study, its readings and its groups of instances, and of
+the studies of known environments have been run: config/steps.yaml says what each was about and what
+it has chosen, and reference/races.csv has all scores. A study takes its steps from there if a race
+was about exactly its setting; otherwise it runs a new race. `make races` writes both files.
 """
 
 import json
 from functools import cache
 from pathlib import Path
+
+import pandas as pd
 
 from pgpd_hf import environments
 from pgpd_hf.cases import CALIBRATED, STEPS
@@ -131,10 +133,31 @@ def load_record(folder):
     Returns
     -------
     dict
-        By name: `about`, made by :func:`subject`; `seeds`; `chosen`, a pair of step sizes; and
-        `tied`, a list of such pairs.
+        By name: `about`, made by :func:`subject`; `seeds`; `chosen`, a pair of step sizes, or a
+        triple with the radius if that has raced; and `tied`, a list of such pairs or triples.
     """
     return read_yaml(Path(folder, RECORD))
+
+
+def load_scores(path, name):
+    """Read the scores of one race on record.
+
+    Parameters
+    ----------
+    path : path-like
+        The table of all races.
+    name : str
+        The race.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As :func:`pgpd_hf.studies.calibration.race` has made it.
+    """
+    table = pd.read_csv(path)
+    scores = table[table.pop("race") == name]
+    # Of a race of pairs, the column of what only triples have is empty.
+    return scores if scores["perturbation"].notna().any() else scores.drop(columns="perturbation")
 
 
 def lines(record, config, defaults):
@@ -186,7 +209,8 @@ def ties(record, config):
     Returns
     -------
     dict
-        Lists of pairs by algorithm; only of those whose race is on record and had ties.
+        Lists of pairs by algorithm; only of those whose race is on record and had ties. Triples
+        with a radius, of which dozens may be tied, are left out.
     """
     names = {
         algorithm: recorded(record, config, algorithm)
@@ -196,7 +220,7 @@ def ties(record, config):
     return {
         algorithm: record[name]["tied"]
         for algorithm, name in names.items()
-        if name and record[name]["tied"]
+        if name and record[name]["tied"] and len(record[name]["chosen"]) == len(STEPS)
     }
 
 
