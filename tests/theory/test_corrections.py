@@ -326,6 +326,10 @@ def test_algorithm_2t_stays_inside_and_perturbs_to_policies():
             "slack: xi > 0",
         ),
         (
+            lambda e: make_estimates(CMDP, replace(SETTING, random_answers=0.1)),
+            "true_link, random_answers: people expected",
+        ),
+        (
             lambda e: theorem_2.Interior(CMDP, BEST, replace(SETTING, perturbation=0.1)),
             "directions, parameterization: tangent",
         ),
