@@ -4,7 +4,7 @@ A sweep is a grid over settings, and each of its cases is run afresh. What is re
 (:func:`averages`):
 
 * averages over iterates :math:`0..T-1`, which the theorems bound;
-* averages over the later half of them, where little of the start is left;
+* averages over the later half of them, which depend little on the start;
 * what the dual step owes, :math:`\lambda^{(T)} / (\eta_2 T)`. Where the multiplier was not
   projected, the average violation is this plus the average of :math:`\hat h_c - (V_g - b)`, which
   is kept as `misread`;

@@ -1,8 +1,9 @@
 r"""NPG-PD on estimated signals, with the multiplier rule of Safe RLHF.
 
-Where a linear program gives the best policy at once, this goes there by steps, as Dai et al. (2023,
-arXiv 2310.12773) do: the policy follows the exact natural gradient of the Lagrangian divided by
-:math:`1 + \lambda`, and :math:`\ln\lambda` the mean cost, :math:`b - V_g`, times :math:`\lambda`.
+A linear program gives the best policy at once. This method approaches it in steps, as Dai et al.
+(2023, arXiv 2310.12773) do: the policy follows the exact natural gradient of the Lagrangian divided
+by :math:`1 + \lambda`, and :math:`\ln\lambda` grows by the mean cost, :math:`b - V_g`, times
+:math:`\lambda` and a step size.
 """
 
 import math

@@ -55,8 +55,9 @@ class Sphere:
 def tangent_spheres(problem, count=_DIRECTIONS):
     """Sample directions along which perturbed policies stay in the simplex.
 
-    The directions of a frame are orthonormal. So a frame estimates the gradient of a linear
-    function without error if the factor is the dimension; with another, all frames err alike.
+    The directions of a frame are orthonormal. Therefore one frame estimates the gradient of a
+    linear function without error if the factor is the dimension; with any other factor, all frames
+    have the same error.
 
     Parameters
     ----------
