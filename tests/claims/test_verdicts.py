@@ -314,6 +314,22 @@ def test_safe_start_does_not_make_statements_about_the_violation_fail():
     assert set(found.loc[others, "verdict"]) == {"reproduced"}
 
 
+def test_curves_of_an_instance_are_paired_and_those_of_a_seed_are_not():
+    """What an instance adds to all of its curves does not blur their differences."""
+    higher = [worlds.shifted(PAPER, 0.02 * i, (N, 16, "gap"), (N, 64, "gap")) for i in range(5)]
+    few, many = (Contrast({Term(N, m, "optimality_gap", "last_quarter"): 1.0}) for m in (16, 64))
+    members = [
+        worlds.member(worlds.make_traces(world, 2, noise=0.0), instance=i)
+        for i, world in enumerate(higher)
+    ]
+    instances = Evidence(members, unit="instance")
+    assert instances.estimate(few).error == pytest.approx(0.02 * np.sqrt(2.5 / 5) / worlds.START)
+    assert instances.estimate(few - many).error == pytest.approx(0, abs=1e-9)
+    seeds = worlds.seed_evidence(PAPER, noise=0.05)
+    errors = [seeds.estimate(contrast).error for contrast in (few, many)]
+    assert seeds.estimate(few - many).error == pytest.approx(np.hypot(*errors))
+
+
 def test_instances_with_a_safe_start_are_left_out_of_falls_only():
     safe = safe_start(PAPER)
     members = [
