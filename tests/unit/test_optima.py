@@ -164,6 +164,15 @@ def test_a_threshold_out_of_reach_is_recognised_even_if_the_solver_gives_up(monk
         best_for(within, cmdp.reward, cmdp.utility)
 
 
+def test_of_equally_good_actions_the_first_is_taken_whatever_rounding_says():
+    """All states pay the same, so all actions are equal, but for the rounding of their sums."""
+    cmdp = random_cmdp(states=7, actions=5, instance=3)
+    signal = np.full((7, 5), 0.1)
+    values = cmdp.action_values(np.eye(5)[np.zeros(7, int)], signal)
+    assert (values.argmax(1) > 0).any()
+    assert (maximize(cmdp, signal)[:, 0] == 1).all()
+
+
 def test_policy_iteration_sees_what_shows_late():
     """Waiting a step for more is better by 1e-8, which pays after many steps only."""
     income = (0.5 + 1e-8) / 0.99
