@@ -133,6 +133,19 @@ def test_answers_are_counted_as_they_are_asked():
         assert trace["steps"].tolist() == [140, 280]
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_information_of_the_prior_is_in_units_of_the_scale(scale):
+    """Without answers the standard deviation of a signal is the scale over the root of the ridge."""
+    signals = scale * np.ones((1, 2)), scale * np.ones((1, 2))
+    cmdp = CMDP(np.ones((1, 2, 1)), *signals, [1.0], 0.5, scale, scale=scale)
+    algorithm = prepare("safe_rlhf", cmdp, ridge=4.0)
+    nothing = np.empty((0, 2)), np.empty(0), np.empty(0), np.empty(0)
+    deviations = np.linalg.inv(algorithm.information(nothing, cmdp.reward)) ** 0.5
+    np.testing.assert_allclose(np.diag(deviations), scale / 2)
+    found = algorithm.fit(nothing, cmdp.reward)
+    np.testing.assert_allclose(found, scale / 2)  # the middle of the range
+
+
 def test_pessimism_is_safer_than_the_plug_in():
     """The plug-in's optimum is where utility was overestimated: a difference of five errors."""
     cmdp = random_process(5, 4, 3, 0.7, threshold=1.9)
@@ -290,6 +303,15 @@ def test_row_t_of_dpo_is_the_fit_to_the_answers_of_t_rounds():
     other = first._replace(logits=np.zeros_like(first.logits))
     *_, again = algorithm.advance(other, words[1:], normals[1:])
     np.testing.assert_allclose(softmax(again.logits[0]), softmax(both.logits[0]), atol=1e-3)
+
+
+def test_logits_of_dpo_are_bounded_where_all_votes_agree():
+    """A logit times the temperature stands for an advantage, which is at most the largest value."""
+    cmdp = CMDP(np.ones((1, 2, 1)), [[1.0, 0.0]], np.ones((1, 2)), [1.0], 0.0, 0.5)
+    algorithm = prepare("trajectory_dpo", cmdp, temperature=0.25)
+    arms, votes = np.array([[1.0, -1.0]]), np.ones(1)
+    better, worse = algorithm.fit(arms, votes, votes, np.zeros((1, 2)))[0]
+    assert better - worse == pytest.approx(2 / 0.25)
 
 
 def test_dpo_that_does_not_converge_is_named(monkeypatch):
