@@ -135,7 +135,7 @@ def test_answers_are_counted_as_they_are_asked():
 
 @pytest.mark.parametrize("scale", [1.0, 0.1])
 def test_information_of_the_prior_is_in_units_of_the_scale(scale):
-    """Without answers the standard deviation of a signal is the scale over the root of the ridge."""
+    """Without answers a signal has the standard deviation scale over the root of the ridge."""
     signals = scale * np.ones((1, 2)), scale * np.ones((1, 2))
     cmdp = CMDP(np.ones((1, 2, 1)), *signals, [1.0], 0.5, scale, scale=scale)
     algorithm = prepare("safe_rlhf", cmdp, ridge=4.0)
