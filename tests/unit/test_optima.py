@@ -272,6 +272,35 @@ def test_unknown_method_is_refused(method):
         solve(random_process(4), method)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reward_value": 0.68}, ": of another CMDP; in this one its policy has the values"),
+        (
+            {"utility_value": 0.55 + 1e-6},
+            ": of another CMDP; in this one its policy has the values",
+        ),
+        ({"threshold": 0.5}, r": of another CMDP, with threshold 0\.5, not 0\.55"),
+        (
+            {"policy": np.full((2, 10, 4), 0.25)},
+            r"\.policy: shape \(10, 4\) expected, got \(2, 10, 4\)",
+        ),
+        ({"policy": np.ones((10, 4))}, r"\.policy: probabilities at \(0,\) sum to 4"),
+    ],
+)
+def test_optimum_of_another_cmdp_is_refused(change, message):
+    cmdp = random_cmdp()
+    optimum = solve(cmdp)
+    optima.require_optimum(cmdp, optimum)
+    with pytest.raises(ValueError, match=f"^optimum{message}"):
+        optima.require_optimum(cmdp, dataclasses.replace(optimum, **change))
+
+
+def test_what_is_no_optimum_is_refused():
+    with pytest.raises(ValueError, match=r"^optimum: an Optimum expected, got 0\.68$"):
+        optima.require_optimum(random_cmdp(), 0.68)
+
+
 def test_optimum_is_shown_on_one_line():
     bandit = CMDP([[[1.0]] * 2], [[0.0, 1.0]], [[1.0, 0.0]], [1.0], 0.5, 1.5)
     assert str(solve(bandit)) == (
