@@ -42,7 +42,7 @@ METRICS = (*QUANTITIES, *(f"late_{name}" for name in QUANTITIES), "owed", "misre
 
 
 def make_cases(config, algorithm, axis, grid, purpose):
-    r"""Spell a sweep out, for one seed.
+    r"""List the cases of a sweep, for one seed.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def make_cases(config, algorithm, axis, grid, purpose):
     Raises
     ------
     ValueError
-        If the grid cannot be spelt out; the message names the key.
+        If the grid is not one of a sweep; the message names the key.
     """
     if not isinstance(grid.get(axis), list) or len(grid[axis]) < 2:
         raise ValueError(f"{axis}: the sweep varies it, so at least two values are expected")

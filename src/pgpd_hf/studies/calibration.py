@@ -260,8 +260,8 @@ class _Runs:
     def undecided(self, pairs, level):
         """Pairs that are not worse than the leader beyond doubt.
 
-        With t tests at the level over the number of rivals, the best pair is dropped with at most
-        the level's probability, whichever pair leads.
+        Each t test is at the level divided by the number of rivals, so that the best pair is
+        dropped with at most the level's probability, whichever pair leads.
         """
         leader = self.leader(pairs)
         return [
