@@ -39,6 +39,23 @@ def require_slack(slack):
         raise OutsideAssumptions(f"slack: xi > 0 (Assumption 2, line 247) expected, got {slack}")
 
 
+def require_radius(perturbation):
+    r"""Check that policies are perturbed at all.
+
+    Parameters
+    ----------
+    perturbation : float
+        :math:`\mu`. Theorem 2's is zero for infinitely many evaluators and a discount of zero.
+
+    Raises
+    ------
+    OutsideAssumptions
+        Unless it is positive.
+    """
+    if not perturbation > 0:
+        raise OutsideAssumptions(f"perturbation: mu > 0 expected, got {perturbation:.6g}")
+
+
 def require_known_votes(setting):
     """Check that people vote as the algorithm assumes: their preference model is known (line 148).
 
@@ -202,8 +219,7 @@ class Constants:
         OutsideAssumptions
             If :math:`\mu` is zero.
         """
-        if not perturbation > 0:
-            raise OutsideAssumptions(f"perturbation: mu > 0 expected, got {perturbation:.6g}")
+        require_radius(perturbation)
         noise = (2 * self.truncation + self.feedback) / perturbation
         return dimension * (perturbation * self.smoothness / 2 + noise)
 
