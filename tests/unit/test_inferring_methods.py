@@ -1,6 +1,7 @@
 """Methods that learn from the answers to a design of questions, and their exact limits."""
 
 import itertools
+from dataclasses import replace
 
 import chance
 import numpy as np
@@ -11,9 +12,10 @@ from scipy import optimize, stats
 from scipy.optimize import minimize
 
 from pgpd_hf import CMDP, random_cmdp, run, solve
-from pgpd_hf.algorithms.safe_rlhf import reward_questions
+from pgpd_hf.algorithms.safe_rlhf import reward_questions, utility_questions
 from pgpd_hf.cases import Case, run_cases
-from pgpd_hf.core.optima import proportional
+from pgpd_hf.core.optima import best_for, proportional
+from pgpd_hf.core.pessimism import pessimistic
 from pgpd_hf.core.questions import DESIGNS
 
 INFERRING = ("safe_rlhf", "pessimistic_safe_rlhf")
@@ -45,6 +47,39 @@ def test_estimated_transitions_are_relative_frequencies():
     steps = np.array([[[1.0, 3.0], [0.0, 0.0]], [[2.0, 0.0], [5.0, 5.0]]])
     expected = [[[0.25, 0.75], [0.5, 0.5]], [[1.0, 0.0], [0.5, 0.5]]]
     assert proportional(steps).tolist() == expected
+
+
+def test_policy_is_planned_with_the_frequencies_of_all_transitions():
+    cmdp = random_process(2, 3, 2, 0.6, threshold=1.2)
+    options = {"pairs": 5, "horizon": 3, "transitions": "estimated"}
+    state = fitted("safe_rlhf", cmdp, rounds=2, **options)
+    assert (
+        state.answers.steps.sum() == 2 * 2 * 5 * 4
+    )  # rounds, trajectories of a pair, pairs, H + 1
+    seen = replace(cmdp, transition=proportional(state.answers.steps))
+    expected, _ = best_for(seen, state.reward, state.utility)
+    assert (state.theta == expected).all()
+
+
+def test_pessimism_is_beside_the_mean_visits_of_both_trajectories():
+    """Those of first trajectories alone would be another reference, with another policy."""
+    cmdp = random_process(1, 3, 2, 0.6, threshold=0.5)
+    options = {"pairs": 30, "horizon": 3, "design": "state-action", "pessimism": 3.0}
+    state = fitted("pessimistic_safe_rlhf", cmdp, **options)
+    algorithm = prepare("pessimistic_safe_rlhf", cmdp, **options)
+    comparisons = reward_questions(state.answers)
+    both = utility_questions(state.answers, cmdp.threshold)
+    parts = (
+        (state.reward, algorithm.information(comparisons, state.reward)),
+        (state.utility, algorithm.information(both, state.utility)),
+    )
+    visits = state.answers.visits
+    policies = [
+        pessimistic(cmdp, *parts, 3.0, 1.0, reference.reshape(3, 2))[0]
+        for reference in (visits.mean((0, 1)), visits[:, 0].mean(0))
+    ]
+    assert (state.theta == policies[0]).all()
+    assert np.abs(policies[0] - policies[1]).max() > 0.01
 
 
 def test_with_many_trajectories_estimated_transitions_hardly_matter():
