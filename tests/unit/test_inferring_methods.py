@@ -50,15 +50,15 @@ def test_estimated_transitions_are_relative_frequencies():
 
 
 def test_policy_is_planned_with_the_frequencies_of_all_transitions():
-    cmdp = random_process(2, 3, 2, 0.6, threshold=1.2)
-    options = {"pairs": 5, "horizon": 3, "transitions": "estimated"}
-    state = fitted("safe_rlhf", cmdp, rounds=2, **options)
-    assert (
-        state.answers.steps.sum() == 2 * 2 * 5 * 4
-    )  # rounds, trajectories of a pair, pairs, H + 1
-    seen = replace(cmdp, transition=proportional(state.answers.steps))
-    expected, _ = best_for(seen, state.reward, state.utility)
-    assert (state.theta == expected).all()
+    """The constraint binds, so that the probabilities of the policy depend on the transitions."""
+    cmdp = random_process(2, 3, 2, 0.6, threshold=1.4)
+    state = fitted("safe_rlhf", cmdp, rounds=2, pairs=5, horizon=3, transitions="estimated")
+    assert state.answers.steps.sum() == 2 * 5 * 2 * 4  # rounds, pairs, trajectories, H + 1
+    seen, smoothed = (
+        replace(cmdp, transition=proportional(state.answers.steps + added)) for added in (0, 1)
+    )
+    assert (state.theta == best_for(seen, state.reward, state.utility)[0]).all()
+    assert (state.theta != best_for(smoothed, state.reward, state.utility)[0]).any()
 
 
 def test_pessimism_is_beside_the_mean_visits_of_both_trajectories():
