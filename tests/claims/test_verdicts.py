@@ -13,6 +13,7 @@ from scipy import stats
 
 import pgpd_hf
 from pgpd_hf.claims import Evidence, Undecidable, judge, load_claims, report, verdict_at
+from pgpd_hf.claims.criteria import make_parts
 from pgpd_hf.claims.evidence import Contrast, Entry, Estimate, Term
 from pgpd_hf.claims.verdicts import COLUMNS, point_verdicts, test_part
 from pgpd_hf.core.optima import utility_span
@@ -399,6 +400,21 @@ def test_entries_are_read_with_their_errors_and_units():
     table["effects_means"].loc[:, "low"] = np.nan
     with pytest.raises(Undecidable, match=r"effects_means\.csv has no mean with an interval for"):
         evidence.estimate(Contrast({entry: 1.0}))
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ({"test": "worse"}, [{16, 64}, {16, 256}]),
+        ({"test": "more_sensitive", "than": N}, [{16, 256}]),
+        ({"test": "improves"}, [{16, 64}, {64, 256}, {16, 256}]),
+        ({"test": "equivalent"}, [{16, 64}, {16, 256}, {64, 256}]),
+    ],
+)
+def test_criteria_compare_the_numbers_of_people_that_they_name(test, expected):
+    options = {"algorithm": Z, "column": "optimality_gap", "statistic": "whole", "margin": 0.1}
+    parts = make_parts({**test, **options, "evaluators": [16, 64, 256]})
+    assert [{term.evaluators for term in part.contrast} for part in parts] == expected
 
 
 def test_sum_of_entries_has_the_smallest_degrees_of_freedom():
