@@ -286,6 +286,14 @@ def test_bounds_from_what_runs_show_have_all_their_terms():
     assert seen.single_run(e, x, 0.05) == pytest.approx((gap, owed))
 
 
+@pytest.mark.parametrize(("mean", "width", "refuted"), [(1.0, 2.0, False), (2.0, 1.0, True)])
+def test_bound_is_refuted_only_by_a_whole_interval_above_zero(monkeypatch, mean, width, refuted):
+    monkeypatch.setattr(seen, "mean_error", lambda samples: (mean, width))
+    plan = [{"pairs": 1, "iterations": [5]}]
+    table = seen.over_lengths(CMDP, BEST, SETTING, [16], plan, range(2))
+    assert set(table["refuted"].dropna()) == {refuted}
+
+
 def test_algorithm_2t_stays_inside_and_perturbs_to_policies():
     radius = 0.2
     setting = replace(SETTING, perturbation=radius, directions="tangent", primal_step=0.05)
