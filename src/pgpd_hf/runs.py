@@ -31,7 +31,7 @@ _CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the 
 _CHUNK_ENTRIES = 2**15  # of policies that are evaluated at once: 256 KiB
 _CHUNK_ITERATIONS = 512
 _CHECKED_ITERATIONS = 3  # of an algorithm, before its first run
-_CHECKED = set()  # algorithms with their options that are no numbers; a check can take long
+_CHECKED = set()  # algorithms that have been checked, with their options that are no numbers
 _MOST_ENTRIES = 10**6  # of a list of seeds, checkpoints or phases
 _PHASE = ("iterations", "evaluators", "pairs", "horizon")  # that phases may differ in
 _NOT_GIVEN = object()  # evaluators=None is a number of evaluators: infinitely many

@@ -300,7 +300,8 @@ def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
     -------
     floor, power : tuple of float
         Estimate and ends of the interval of a, and of p. NaN if a mean is not positive or there
-        are fewer than four positions.
+        are fewer than four positions. A resample with a mean that is not positive has no fit and is
+        left out; the ends are NaN if none remains.
     """
     groups = [np.asarray(group, dtype=np.float64) for group in samples]
     x = np.asarray(positions, dtype=np.float64)
@@ -309,10 +310,14 @@ def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
     if len(x) < 4 or not (means > 0).all():
         return missing, missing
     floor, power = _fit_power_with_floor(x, means[None])
+    alone = (float(floor[0]), np.nan, np.nan), (float(power[0]), np.nan, np.nan)
     if min(map(len, groups)) < 2:
-        return (float(floor[0]), np.nan, np.nan), (float(power[0]), np.nan, np.nan)
+        return alone
     drawn = _resampled_means(groups, resamples, seed)
-    floors, powers = _fit_power_with_floor(x, drawn[(drawn > 0).all(1)])
+    positive = drawn[(drawn > 0).all(1)]
+    if not len(positive):
+        return alone
+    floors, powers = _fit_power_with_floor(x, positive)
     ends = [(1 - level) / 2, (1 + level) / 2]
     fits = (floor, floors), (power, powers)
     return tuple((float(fit[0]), *np.quantile(fitted, ends).tolist()) for fit, fitted in fits)

@@ -4,7 +4,7 @@ A sweep is a grid over settings, and each of its cases is run afresh. What is re
 (:func:`averages`):
 
 * averages over iterates :math:`0..T-1`, which the theorems bound;
-* averages over the later half of them, where little of the start is left;
+* averages over the later half of them, which depend little on the start;
 * what the dual step owes, :math:`\lambda^{(T)} / (\eta_2 T)`. Where the multiplier was not
   projected, the average violation is this plus the average of :math:`\hat h_c - (V_g - b)`, which
   is kept as `misread`;
@@ -42,7 +42,7 @@ METRICS = (*QUANTITIES, *(f"late_{name}" for name in QUANTITIES), "owed", "misre
 
 
 def make_cases(config, algorithm, axis, grid, purpose):
-    r"""Spell a sweep out, for one seed.
+    r"""List the cases of a sweep, for one seed.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def make_cases(config, algorithm, axis, grid, purpose):
     Raises
     ------
     ValueError
-        If the grid cannot be spelt out; the message names the key.
+        If the grid is not one of a sweep; the message names the key.
     """
     if not isinstance(grid.get(axis), list) or len(grid[axis]) < 2:
         raise ValueError(f"{axis}: the sweep varies it, so at least two values are expected")

@@ -8,7 +8,15 @@ import pytest
 import worlds
 import yaml
 
-from pgpd_hf.claims import infer, judge, load_claims, of_experiment, resampled_scores, score
+from pgpd_hf.claims import (
+    Evidence,
+    infer,
+    judge,
+    load_claims,
+    of_experiment,
+    resampled_scores,
+    score,
+)
 from pgpd_hf.claims.evidence import Term
 
 ROOT = Path(__file__).parents[2]
@@ -75,6 +83,11 @@ def test_of_tied_ones_the_smallest_is_inferred():
     assert found == {1: "worse", 5: "inferred", 10: "runner-up"}
 
 
+def test_one_n_leaves_nothing_to_infer():
+    with pytest.raises(ValueError, match=r"^tables: at least two N expected, .* got \[10\]$"):
+        choose(n10=(12, [12] * 20))
+
+
 def test_scores_add_up_over_tables():
     tables = {1: [verdicts(14), verdicts(6)], 2: [verdicts(11), verdicts(11, 1)]}
     found = infer(tables, {1: np.zeros(3), 2: np.zeros(3)})
@@ -104,6 +117,26 @@ def test_resample_draws_the_units_of_all_curves_together(unit):
     assert len(set(places[0])) < len(places[0])  # with replacement
     again = [evidence.samples(term)[1] for term in terms]
     assert all(np.array_equal(*pair) for pair in zip(whole, again, strict=True))
+
+
+def test_resample_leaves_out_the_units_that_a_criterion_leaves_out():
+    """Instances whose start is safe have no violation that could fall."""
+    safe = {key: [-0.04, *knots[1:]] for key, knots in PAPER.items() if key[2] == "violation"}
+    members = [
+        worlds.member(worlds.make_traces(world, 2, 0.05, number=i), instance=i)
+        for i, world in enumerate([PAPER, PAPER | safe, PAPER, PAPER | safe, PAPER, PAPER])
+    ]
+    evidence, curve = Evidence(members, unit="instance"), ("npgpd_hf", 16, "constraint_violation")
+    every, falling = Term(*curve, "whole"), Term(*curve, "whole", violated=True)
+    known = dict(zip(*evidence.samples(falling), strict=True))
+    assert list(known) == [0, 2, 4, 5]
+    unit_of = {value: unit for unit, value in zip(*evidence.samples(every), strict=True)}
+    for seed in range(5):
+        resample = evidence.resample(np.random.default_rng(seed))
+        drawn = [unit_of[value] for value in resample.samples(every)[1]]
+        places, values = resample.samples(falling)
+        assert places.tolist() == [k for k, unit in enumerate(drawn) if unit in known]
+        assert values.tolist() == [known[unit] for unit in drawn if unit in known]
 
 
 def test_resampled_means_vary_as_the_standard_error_says():

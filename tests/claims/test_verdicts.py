@@ -13,6 +13,7 @@ from scipy import stats
 
 import pgpd_hf
 from pgpd_hf.claims import Evidence, Undecidable, judge, load_claims, report, verdict_at
+from pgpd_hf.claims.criteria import make_parts
 from pgpd_hf.claims.evidence import Contrast, Entry, Estimate, Term
 from pgpd_hf.claims.verdicts import COLUMNS, point_verdicts, test_part
 from pgpd_hf.core.optima import utility_span
@@ -314,6 +315,22 @@ def test_safe_start_does_not_make_statements_about_the_violation_fail():
     assert set(found.loc[others, "verdict"]) == {"reproduced"}
 
 
+def test_curves_of_an_instance_are_paired_and_those_of_a_seed_are_not():
+    """What an instance adds to all of its curves does not blur their differences."""
+    higher = [worlds.shifted(PAPER, 0.02 * i, (N, 16, "gap"), (N, 64, "gap")) for i in range(5)]
+    few, many = (Contrast({Term(N, m, "optimality_gap", "last_quarter"): 1.0}) for m in (16, 64))
+    members = [
+        worlds.member(worlds.make_traces(world, 2, noise=0.0), instance=i)
+        for i, world in enumerate(higher)
+    ]
+    instances = Evidence(members, unit="instance")
+    assert instances.estimate(few).error == pytest.approx(0.02 * np.sqrt(2.5 / 5) / worlds.START)
+    assert instances.estimate(few - many).error == pytest.approx(0, abs=1e-9)
+    seeds = worlds.seed_evidence(PAPER, noise=0.05)
+    errors = [seeds.estimate(contrast).error for contrast in (few, many)]
+    assert seeds.estimate(few - many).error == pytest.approx(np.hypot(*errors))
+
+
 def test_instances_with_a_safe_start_are_left_out_of_falls_only():
     safe = safe_start(PAPER)
     members = [
@@ -385,6 +402,36 @@ def test_entries_are_read_with_their_errors_and_units():
         evidence.estimate(Contrast({entry: 1.0}))
 
 
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ({"test": "worse"}, [{16, 64}, {16, 256}]),
+        ({"test": "more_sensitive", "than": N}, [{16, 256}]),
+        ({"test": "improves"}, [{16, 64}, {64, 256}, {16, 256}]),
+        ({"test": "equivalent"}, [{16, 64}, {16, 256}, {64, 256}]),
+    ],
+)
+def test_criteria_compare_the_numbers_of_people_that_they_name(test, expected):
+    options = {"algorithm": Z, "column": "optimality_gap", "statistic": "whole", "margin": 0.1}
+    parts = make_parts({**test, **options, "evaluators": [16, 64, 256]})
+    assert [{term.evaluators for term in part.contrast} for part in parts] == expected
+
+
+def test_sum_of_entries_has_the_smallest_degrees_of_freedom():
+    """This errs towards wide intervals: those of Welch and Satterthwaite are at least as large."""
+    table = worlds.make_tables(error=0.01)
+    evidence = worlds.evidence(worlds.make_traces(PAPER), table)
+    means = table["effects_means"]
+    means.loc[(means["sweep"] == "horizon") & (means["value"] == 20), "seeds"] = 5
+    where = (("sweep", "horizon"), ("algorithm", N), ("metric", "misread"))
+    many, few = (Entry("effects_means", (*where, ("value", x)), "mean") for x in (10.0, 20.0))
+    for contrast in (Contrast({many: 1.0, few: -1.0}), Contrast({few: 1.0, many: -1.0})):
+        estimate = evidence.estimate(contrast)
+        assert (estimate.freedom, estimate.units) == (4, 5)
+        errors = [0.01 * 1.96 / stats.t.ppf(0.975, freedom) for freedom in (7, 4)]
+        assert estimate.error == pytest.approx(np.hypot(*errors))
+
+
 def test_arithmetic_has_no_p_values_and_says_for_which_n_it_fails(truth):
     rows = truth.set_index("claim").loc[list(EXACT)]
     assert set(rows["kind"]) == {"arithmetic"}
@@ -395,6 +442,28 @@ def test_arithmetic_has_no_p_values_and_says_for_which_n_it_fails(truth):
     kinds = truth.set_index("claim")["kind"].drop(list(EXACT))
     assert list(kinds.index[kinds == "ours"]) == ["npgpd-converges", "zpgpd-converges"]
     assert set(kinds) == {"measured", "ours"}
+
+
+class Estimated:
+    """Evidence that estimates everything by the same number."""
+
+    unit = "seed"
+
+    def __init__(self, *estimate):
+        self.estimate = lambda contrast: Estimate(*estimate)
+
+
+@pytest.mark.parametrize(("value", "level"), [(0.04, 0.01), (0.16, 0.01 / 2)])
+def test_number_that_would_decide_is_for_the_test_that_would(value, level):
+    """Two ends share the level of "outside"; the number has two digits."""
+    test = {"test": "equivalent", "algorithm": N, "column": "optimality_gap", "statistic": "whole"}
+    criterion = {**test, "evaluators": [16, 64], "margin": 0.1}
+    claim = {"source": "line 1", "statement": "alike", "criterion": criterion}
+    row = judge({"level": 0.01, "claims": {"one": claim}}, Estimated(value, 0.03, np.inf, 40))
+    factor = (stats.norm.isf(level) + stats.norm.isf(0.1)) * 0.03 / 0.06
+    assert row["verdict"].item() == "inconclusive"
+    number = round(np.ceil(40 * factor**2), -1)
+    assert row["why"].item() == f"on the margin: about {number:.0f} seeds would decide"
 
 
 def test_inconclusive_names_the_number_of_seeds_that_would_decide():

@@ -214,6 +214,14 @@ def test_sampled_estimates_are_unbiased_for_truncated_returns(cmdp, optimum):
     assert np.abs(levels[1] - levels[0]).max() > 3 * width.max()
 
 
+@pytest.mark.parametrize("people", [{"true_link": "probit"}, {"random_answers": 0.3}])
+@pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
+def test_certificates_hold_however_people_vote(cmdp, algorithm, people):
+    """They are about single paths; what people say enters as it was said."""
+    table = certify(cmdp, algorithm, replace(SETTINGS[algorithm], **people), seeds=[0, 1])
+    assert table["holds"].all()
+
+
 def test_dual_range_enters_the_violation(cmdp):
     """At the upper end of the multiplier's range the certificate needs what was cut off."""
     setting = replace(NATURAL, multiplier_bound=0.1, dual_step=0.5)

@@ -81,15 +81,15 @@ def test_theorem_1_has_all_its_terms(estimates):
 
 def test_theorem_1_prime_solves_its_quadratic_and_minimizes_over_l(estimates):
     e, steps, length, star = replace(estimates, bias=0.0), (1e-4, 1e-3), 1e6, BEST.multiplier
-    for way in theorem_1.primal_regrets(e, *steps, length, CAP):
-        w = theorem_1.multiplier_distance(e, way, *steps, length, CAP, star)
-        if w == max(CAP - star, star):
-            continue
+    short = 1e4  # with which both roots are finite; a far cap does not cut them off
+    for way in theorem_1.primal_regrets(e, *steps, short, CAP):
+        w = theorem_1.multiplier_distance(e, way, *steps, short, 1e9, star)
         constant, curve = way
         inner = steps[0] * curve * (1 + star + w) ** 2
         inner += (1 + star + w) * e.primal_bias / (1 - e.discount) + w * e.dual_bias
-        right = star**2 + 2 * steps[1] * (constant + length * inner)
-        right += steps[1] ** 2 * e.excess_square * length
+        right = star**2 + 2 * steps[1] * (constant + short * inner)
+        right += steps[1] ** 2 * e.excess_square * short
+        assert np.isfinite(w)
         assert w**2 == pytest.approx(right)
     pair = theorem_1.theorem_1_prime(e, *steps, length, CAP, star)
     caps = np.linspace(star, CAP, 4001)[1:]
@@ -286,6 +286,14 @@ def test_bounds_from_what_runs_show_have_all_their_terms():
     assert seen.single_run(e, x, 0.05) == pytest.approx((gap, owed))
 
 
+@pytest.mark.parametrize(("mean", "width", "refuted"), [(1.0, 2.0, False), (2.0, 1.0, True)])
+def test_bound_is_refuted_only_by_a_whole_interval_above_zero(monkeypatch, mean, width, refuted):
+    monkeypatch.setattr(seen, "mean_error", lambda samples: (mean, width))
+    plan = [{"pairs": 1, "iterations": [5]}]
+    table = seen.over_lengths(CMDP, BEST, SETTING, [16], plan, range(2))
+    assert set(table["refuted"].dropna()) == {refuted}
+
+
 def test_algorithm_2t_stays_inside_and_perturbs_to_policies():
     radius = 0.2
     setting = replace(SETTING, perturbation=radius, directions="tangent", primal_step=0.05)
@@ -324,6 +332,10 @@ def test_algorithm_2t_stays_inside_and_perturbs_to_policies():
         (
             lambda e: lengths.lengths(CMDP, NO_SLACK, SETTING, [4], [1], [9], 1, range(2)),
             "slack: xi > 0",
+        ),
+        (
+            lambda e: make_estimates(CMDP, replace(SETTING, random_answers=0.1)),
+            "true_link, random_answers: people expected",
         ),
         (
             lambda e: theorem_2.Interior(CMDP, BEST, replace(SETTING, perturbation=0.1)),

@@ -423,9 +423,22 @@ def test_one_seed_gives_no_interval(small, setting):
 
 def test_one_action_leaves_no_direction(setting):
     cmdp = random_cmdp(states=3, actions=1, discount=0.7, threshold=0.2)
-    table = check_all(cmdp, setting, seeds=range(2), items=[4, 5, 8])
-    assert table.loc[table["item"] == 4, "holds"].all()
-    assert table.loc[table["item"] != 4, "holds"].isna().all()
+    table = check_all(cmdp, setting, seeds=range(2))
+    undecided = set(table.loc[table["holds"].isna(), "item"])
+    assert {5, 8, 19} <= undecided
+    assert 4 not in undecided
+    assert table["holds"].dropna().all()
+
+
+def test_radius_of_zero_is_outside(setting):
+    """Theorem 2's, where neither people nor truncation make an error."""
+    cmdp = random_cmdp(states=3, actions=2, discount=0.0, threshold=0.3)
+    everyone = replace(setting, evaluators=None)
+    table = check_all(cmdp, everyone, seeds=range(2))
+    rows = table[table["item"].isin([5, 8])]
+    assert rows["holds"].isna().all()
+    assert set(rows["reason"]) == {"perturbation: mu > 0 expected, got 0"}
+    assert table["holds"].dropna().all()
 
 
 def test_discount_zero_has_no_schedule_of_horizons(setting):

@@ -214,6 +214,14 @@ def test_rounds_double_and_end_at_the_largest_number_of_seeds(seeds, ends):
     assert calibration._ends_of_rounds(seeds) == ends
 
 
+def test_pairs_are_compared_by_a_one_sided_paired_t_test():
+    differences = np.random.default_rng(6).normal(0.5, 1, 8)
+    expected = stats.ttest_1samp(differences, 0, alternative="greater").pvalue
+    assert calibration._p_value(differences) == pytest.approx(expected)
+    assert calibration._p_value(-differences) == calibration._p_value(np.zeros(8)) == 1
+    assert calibration._p_value(np.ones(8)) == calibration._p_value(np.array([1, math.inf])) == 0
+
+
 def test_one_seed_chooses_but_drops_nobody(table):
     found = race([CMDP], "npgpd_hf", SETTING, [16], CANDIDATES, seeds=1)
     assert sorted(found["standing"]) == [CHOSEN, *[TIED] * (len(found) - 1)]

@@ -115,6 +115,15 @@ def test_answers_needed_are_the_first_budget_that_is_good_enough():
     assert needed.loc[0.02, "most"] == 3000
 
 
+def test_low_priced_gap_of_an_unsafe_policy_is_not_good_enough():
+    runs = traces()
+    runs.loc[:1, ["optimality_gap", "constraint_violation"]] = -0.05, 0.1
+    table = analysis.tabulate(runs)
+    assert table["priced_gap"].iloc[0] == pytest.approx(0)
+    needed = analysis.answers_needed(table).set_index("target")
+    assert needed.loc[0.05, ["answers", "surely"]].tolist() == [3000, 3000]
+
+
 def test_order_is_by_paired_differences_from_the_best():
     best = traces()
     behind = best.assign(method="zpg", optimality_gap=best["optimality_gap"] + [0.1, 0.3, 0, 0])
@@ -156,6 +165,27 @@ def test_verdicts_follow_from_paired_differences():
     assert table["high"].item() == pytest.approx(-0.105 + half)
     assert verdict(runs, 3000, better="zpg", than="npgpd_hf")[0] == ["contradicted"]
     assert verdict(runs, 3000, than="absent")[0] == verdict(runs, 5)[0] == ["undecided"]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "instances", "expected"),
+    [
+        ([0.1, 0.1], [0.2, 0.2], "reproduced"),
+        ([0.1, 0.1], [-0.2, -0.2], "contradicted"),
+        ([0.1, 0.1], [-0.2, 0.3], "inconclusive"),
+        ([-0.1, -0.1], [-0.2, 0.3], "contradicted"),
+    ],
+)
+def test_one_kind_of_unit_contradicts_and_all_reproduce(seeds, instances, expected):
+    """By how much the other method is behind, on two seeds and on two instances."""
+    good = traces().query("budget == 1000")
+    runs = []
+    for unit, behind in (("seeds", seeds), ("instances", instances)):
+        bad = good.assign(method="zpg", optimality_gap=good["optimality_gap"] + behind)
+        runs += [table.assign(unit=unit) for table in (good, bad)]
+    told = {"source": "", "quote": "", "statement": "", "better": "npgpd_hf", "than": "zpg"}
+    statements = {"it": told | {"budgets": {"seeds": 1000, "instances": 1000}}}
+    assert set(analysis.verdicts(pd.concat(runs), statements)["verdict"]) == {expected}
 
 
 def test_tuning_chooses_the_smallest_score():

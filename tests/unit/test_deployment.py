@@ -6,7 +6,7 @@ from reference import random_process
 from scipy import stats
 
 from pgpd_hf import CMDP, LINKS, certify, random_cmdp, solve
-from pgpd_hf.deployment import _count_favourable, answers_for, certificate
+from pgpd_hf.deployment import _count_favourable, _hull, answers_for, certificate
 
 LOGISTIC = LINKS["logistic"]
 
@@ -74,6 +74,14 @@ def test_no_distribution_of_returns_has_a_smaller_mean(link, favourable):
     worst = (x[low] + weight * (x[high] - x[low])).min()
     # The grid of the search errs upwards, by up to a step, and that of the certificate downwards.
     assert worst - (x[1] - x[0]) - (x[1] - x[0]) / 10 <= found.lower - 4.0 <= worst + 1e-12
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_hull_is_below_the_link_between_the_points_of_its_grid_too(link):
+    """Chords of the curve would be above it where it is convex, by 10^-7, which is no bound."""
+    hull = _hull(LINKS[link], -4.0, 5.0)
+    x = np.random.default_rng(0).uniform(-4, 5, 20000)
+    assert (np.interp(stats_of(link)(x), *hull.T) <= x).all()
 
 
 def stats_of(link):

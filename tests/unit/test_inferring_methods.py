@@ -1,6 +1,7 @@
 """Methods that learn from the answers to a design of questions, and their exact limits."""
 
 import itertools
+from dataclasses import replace
 
 import chance
 import numpy as np
@@ -11,9 +12,10 @@ from scipy import optimize, stats
 from scipy.optimize import minimize
 
 from pgpd_hf import CMDP, random_cmdp, run, solve
-from pgpd_hf.algorithms.safe_rlhf import reward_questions
+from pgpd_hf.algorithms.safe_rlhf import reward_questions, utility_questions
 from pgpd_hf.cases import Case, run_cases
-from pgpd_hf.core.optima import proportional
+from pgpd_hf.core.optima import best_for, proportional
+from pgpd_hf.core.pessimism import pessimistic
 from pgpd_hf.core.questions import DESIGNS
 
 INFERRING = ("safe_rlhf", "pessimistic_safe_rlhf")
@@ -45,6 +47,39 @@ def test_estimated_transitions_are_relative_frequencies():
     steps = np.array([[[1.0, 3.0], [0.0, 0.0]], [[2.0, 0.0], [5.0, 5.0]]])
     expected = [[[0.25, 0.75], [0.5, 0.5]], [[1.0, 0.0], [0.5, 0.5]]]
     assert proportional(steps).tolist() == expected
+
+
+def test_policy_is_planned_with_the_frequencies_of_all_transitions():
+    """The constraint binds, so that the probabilities of the policy depend on the transitions."""
+    cmdp = random_process(2, 3, 2, 0.6, threshold=1.4)
+    state = fitted("safe_rlhf", cmdp, rounds=2, pairs=5, horizon=3, transitions="estimated")
+    assert state.answers.steps.sum() == 2 * 5 * 2 * 4  # rounds, pairs, trajectories, H + 1
+    seen, smoothed = (
+        replace(cmdp, transition=proportional(state.answers.steps + added)) for added in (0, 1)
+    )
+    assert (state.theta == best_for(seen, state.reward, state.utility)[0]).all()
+    assert (state.theta != best_for(smoothed, state.reward, state.utility)[0]).any()
+
+
+def test_pessimism_is_beside_the_mean_visits_of_both_trajectories():
+    """Those of first trajectories alone would be another reference, with another policy."""
+    cmdp = random_process(1, 3, 2, 0.6, threshold=0.5)
+    options = {"pairs": 30, "horizon": 3, "design": "state-action", "pessimism": 3.0}
+    state = fitted("pessimistic_safe_rlhf", cmdp, **options)
+    algorithm = prepare("pessimistic_safe_rlhf", cmdp, **options)
+    comparisons = reward_questions(state.answers)
+    both = utility_questions(state.answers, cmdp.threshold)
+    parts = (
+        (state.reward, algorithm.information(comparisons, state.reward)),
+        (state.utility, algorithm.information(both, state.utility)),
+    )
+    visits = state.answers.visits
+    policies = [
+        pessimistic(cmdp, *parts, 3.0, 1.0, reference.reshape(3, 2))[0]
+        for reference in (visits.mean((0, 1)), visits[:, 0].mean(0))
+    ]
+    assert (state.theta == policies[0]).all()
+    assert np.abs(policies[0] - policies[1]).max() > 0.01
 
 
 def test_with_many_trajectories_estimated_transitions_hardly_matter():
@@ -131,6 +166,19 @@ def test_answers_are_counted_as_they_are_asked():
         trace = run(cmdp, name, checkpoints=[1, 2], **options)
         assert trace["queries"].tolist() == [7 * questions * 5, 14 * questions * 5]
         assert trace["steps"].tolist() == [140, 280]
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_information_of_the_prior_is_in_units_of_the_scale(scale):
+    """Without answers a signal has the standard deviation scale over the root of the ridge."""
+    signals = scale * np.ones((1, 2)), scale * np.ones((1, 2))
+    cmdp = CMDP(np.ones((1, 2, 1)), *signals, [1.0], 0.5, scale, scale=scale)
+    algorithm = prepare("safe_rlhf", cmdp, ridge=4.0)
+    nothing = np.empty((0, 2)), np.empty(0), np.empty(0), np.empty(0)
+    deviations = np.linalg.inv(algorithm.information(nothing, cmdp.reward)) ** 0.5
+    np.testing.assert_allclose(np.diag(deviations), scale / 2)
+    found = algorithm.fit(nothing, cmdp.reward)
+    np.testing.assert_allclose(found, scale / 2)  # the middle of the range
 
 
 def test_pessimism_is_safer_than_the_plug_in():
@@ -290,6 +338,15 @@ def test_row_t_of_dpo_is_the_fit_to_the_answers_of_t_rounds():
     other = first._replace(logits=np.zeros_like(first.logits))
     *_, again = algorithm.advance(other, words[1:], normals[1:])
     np.testing.assert_allclose(softmax(again.logits[0]), softmax(both.logits[0]), atol=1e-3)
+
+
+def test_logits_of_dpo_are_bounded_where_all_votes_agree():
+    """A logit times the temperature stands for an advantage, which is at most the largest value."""
+    cmdp = CMDP(np.ones((1, 2, 1)), [[1.0, 0.0]], np.ones((1, 2)), [1.0], 0.0, 0.5)
+    algorithm = prepare("trajectory_dpo", cmdp, temperature=0.25)
+    arms, votes = np.array([[1.0, -1.0]]), np.ones(1)
+    better, worse = algorithm.fit(arms, votes, votes, np.zeros((1, 2)))[0]
+    assert better - worse == pytest.approx(2 / 0.25)
 
 
 def test_dpo_that_does_not_converge_is_named(monkeypatch):

@@ -9,6 +9,7 @@ from pgpd_hf.core.questions import DESIGNS
 from pgpd_hf.theory.information import (
     SPLITS,
     AnswerInformation,
+    _truncated_normal,
     answer_information,
     information_limit,
     least_gap,
@@ -54,6 +55,16 @@ def test_draws_have_the_moments_of_a_truncated_normal(sharpness):
         # Neighbours in the chain are correlated, by the move of both coordinates together.
         assert abs(column.mean() - law.mean()) < 8 * law.std() / np.sqrt(2000)
         assert stats.kstest(column[::5], law.cdf).pvalue > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1.0, 3.0), (0.3, 5.0), (-0.2, 0.5), (0.2, 0.9), (1.8, 9.0), (-6.0, -2.5)]
+)
+def test_truncated_normals_have_their_law(low, high):
+    """Every way of rejection, on either side of zero, near it and far from it."""
+    random = np.random.default_rng(7)
+    draws = [_truncated_normal(low, high, random) for _ in range(20000)]
+    assert stats.kstest(draws, stats.truncnorm(low, high).cdf).pvalue > 1e-6
 
 
 def test_free_directions_are_those_that_comparisons_leave_open():

@@ -164,6 +164,15 @@ def test_a_threshold_out_of_reach_is_recognised_even_if_the_solver_gives_up(monk
         best_for(within, cmdp.reward, cmdp.utility)
 
 
+def test_of_equally_good_actions_the_first_is_taken_whatever_rounding_says():
+    """All states pay the same, so all actions are equal, but for the rounding of their sums."""
+    cmdp = random_cmdp(states=7, actions=5, instance=3)
+    signal = np.full((7, 5), 0.1)
+    values = cmdp.action_values(np.eye(5)[np.zeros(7, int)], signal)
+    assert (values.argmax(1) > 0).any()
+    assert (maximize(cmdp, signal)[:, 0] == 1).all()
+
+
 def test_policy_iteration_sees_what_shows_late():
     """Waiting a step for more is better by 1e-8, which pays after many steps only."""
     income = (0.5 + 1e-8) / 0.99
@@ -261,6 +270,35 @@ def test_threshold_just_below_the_largest_utility_is_solved(method):
 def test_unknown_method_is_refused(method):
     with pytest.raises(ValueError, match=r"^method: one of linear_program, policy_iteration"):
         solve(random_process(4), method)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reward_value": 0.68}, ": of another CMDP; in this one its policy has the values"),
+        (
+            {"utility_value": 0.55 + 1e-6},
+            ": of another CMDP; in this one its policy has the values",
+        ),
+        ({"threshold": 0.5}, r": of another CMDP, with threshold 0\.5, not 0\.55"),
+        (
+            {"policy": np.full((2, 10, 4), 0.25)},
+            r"\.policy: shape \(10, 4\) expected, got \(2, 10, 4\)",
+        ),
+        ({"policy": np.ones((10, 4))}, r"\.policy: probabilities at \(0,\) sum to 4"),
+    ],
+)
+def test_optimum_of_another_cmdp_is_refused(change, message):
+    cmdp = random_cmdp()
+    optimum = solve(cmdp)
+    optima.require_optimum(cmdp, optimum)
+    with pytest.raises(ValueError, match=f"^optimum{message}"):
+        optima.require_optimum(cmdp, dataclasses.replace(optimum, **change))
+
+
+def test_what_is_no_optimum_is_refused():
+    with pytest.raises(ValueError, match=r"^optimum: an Optimum expected, got 0\.68$"):
+        optima.require_optimum(random_cmdp(), 0.68)
 
 
 def test_optimum_is_shown_on_one_line():

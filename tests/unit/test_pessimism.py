@@ -76,6 +76,16 @@ def test_it_maximises_what_it_says():
     assert best - 1e-6 <= objective <= best + 0.02
 
 
+@pytest.mark.parametrize("arm", [0, 1])
+def test_pessimism_keeps_to_the_reference_among_arms_that_are_nearly_equal(arm):
+    """What moves away from it costs more than the better arm earns."""
+    cmdp = replace(bandit(), reward=np.array([[0.5, 0.55, 0.0, 0.0]]))
+    parts = (cmdp.reward, 100 * np.eye(4)), (cmdp.utility, 100 * np.eye(4))
+    reference = np.eye(4)[[arm]]
+    policy, _ = pessimistic(cmdp, *parts, 1.0, 0.0, reference)
+    np.testing.assert_allclose(policy, reference, atol=1e-5)
+
+
 def test_a_constant_in_all_rewards_changes_nothing():
     """Although nothing but the prior says anything about it."""
     cmdp = random_process(6, 3, 2, 0.6, threshold=0.2)

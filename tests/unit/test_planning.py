@@ -43,6 +43,22 @@ def test_multiplier_is_bounded_where_no_policy_is_safe():
     assert np.isfinite(policy).all()
 
 
+def test_a_multiplier_bound_of_zero_ignores_the_constraint():
+    cmdp = random_cmdp(3, 2)
+    ignored, multiplier = primal_dual(cmdp, cmdp.reward, cmdp.utility, 0.0, iterations=50)
+    useless, _ = primal_dual(cmdp, cmdp.reward, np.zeros((3, 2)), 0.0, iterations=50)
+    assert multiplier == 0
+    assert (ignored == useless).all()
+
+
+def test_multiplier_may_grow_beyond_the_range_of_the_exponential():
+    """A small Slater slack has a large bound; one step may then multiply by more than a float."""
+    cmdp = random_cmdp(3, 2)
+    policy, multiplier = primal_dual(cmdp, cmdp.reward, np.zeros((3, 2)), 1e6)
+    assert multiplier == 1e6
+    assert np.isfinite(policy).all()
+
+
 def test_safe_rlhf_takes_it_as_an_option():
     cmdp = random_cmdp(3, 2, 1, threshold=0.4)
     options = {"pairs": 200, "horizon": 20, "evaluators": 3}

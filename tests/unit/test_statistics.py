@@ -134,6 +134,13 @@ def test_power_with_floor_needs_positive_means_and_four_positions():
     assert floor[0] == pytest.approx(0, abs=1e-9)
 
 
+def test_power_with_floor_has_no_interval_where_no_resample_has_positive_means():
+    x, samples = 2.0 ** np.arange(20), [[3.0, -2.0]] * 20
+    for estimate, *ends in statistics.power_with_floor(x, samples, resamples=20):
+        assert np.isfinite(estimate)
+        assert np.isnan(ends).all()
+
+
 def test_rising_means_are_all_floor():
     (floor, *_), _ = statistics.power_with_floor([1, 2, 4, 8], [[1.0], [1.1], [1.2], [1.3]])
     assert floor == pytest.approx(1.13, abs=0.05)

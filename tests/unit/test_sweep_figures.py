@@ -51,6 +51,14 @@ def test_infinity_is_one_step_beyond_the_largest_number():
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["4", "16", "64", "∞"]
 
 
+@pytest.mark.parametrize("values", [[16], [16, math.inf]])
+def test_one_finite_value_is_enough(values):
+    """As where a sweep has one M beside infinity, and the excess over infinity has one M."""
+    table = means("npgpd_hf", ["c"], values, {"gap": 0.1}, axis="evaluators")
+    axes = sweep_figures.sweep_figure(table, "gap").axes[0]
+    assert lines(axes)["c"][:, 0].tolist() == [16, 32][: len(values)]
+
+
 def test_means_that_are_not_positive_are_left_out_of_a_logarithmic_axis_only():
     table = means("npgpd_hf", ["c"], [1, 2, 4], {"gap": 0.1})
     table.loc[1, "mean"] = -0.05

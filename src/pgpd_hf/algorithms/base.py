@@ -81,7 +81,7 @@ from pgpd_hf.core.simulator import count_words
 DIRECTIONS = ("sphere", "tangent")
 # Beyond these, one run would exceed the memory of any machine, or take a lifetime.
 LARGEST = {"iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
-# That only some algorithms have.
+# Options that only some algorithms have.
 OPTIONS = (
     *("estimator", "perturbation", "directions"),
     *("design", "transitions", "ridge", "planner"),

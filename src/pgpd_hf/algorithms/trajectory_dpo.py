@@ -27,7 +27,8 @@ from pgpd_hf.core.links import get_link
 from pgpd_hf.core.questions import Answers, ask_about, no_answers, require_differences
 from pgpd_hf.core.simulator import make_simulator
 
-# Of the gradient of the mean log-likelihood: sought, and enough if rounding ends the search before.
+# Gradients of the mean log-likelihood: the search ends at the first. If rounding ends it before,
+# the second is small enough.
 _SOUGHT, _ENOUGH = 1e-7, 1e-4
 
 

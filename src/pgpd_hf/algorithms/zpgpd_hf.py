@@ -400,7 +400,7 @@ def unit_direction(normals, tangent, direction):
         if tangent:
             for a in range(actions):
                 mean += normals[s * actions + a] / actions
-        part = 0.0  # its sum does not wait for the other states'
+        part = 0.0  # one sum per state, which does not wait for those of other states
         for a in range(actions):
             direction[s, a] = normals[s * actions + a] - mean
             part += direction[s, a] ** 2

@@ -45,7 +45,7 @@ _MISSING_UNITS = {
     "multiplier": "the constraint does not bind, so the multiplier is compared with nothing",
 }
 _NOT_HERE = "not asked by this run"
-_TINY = 1e-12  # smaller units than this are rounding
+_TINY = 1e-12  # units below it are rounding errors
 _POINTS = 51  # points of a window at which a curve is interpolated
 _DECIMALS = 12  # values are rounded, so that constant samples have no variance
 
@@ -145,10 +145,10 @@ class Term:
 
 @dataclass(frozen=True)
 class Entry:
-    r"""A number with a 95 % interval in the table of an analysis, which has the number of `seeds`.
+    r"""A number with a 95 % interval in the table of an analysis, which has a column `seeds`.
 
-    The interval of a mean is taken for Student's; that of a slope, which is a bootstrap's, and of a
-    difference for a normal one.
+    The interval of a mean is read as Student's. That of a slope, which comes from a bootstrap, and
+    that of a difference are read as normal ones.
 
     Attributes
     ----------

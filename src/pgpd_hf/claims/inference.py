@@ -84,7 +84,8 @@ def infer(tables, resampled):
     Parameters
     ----------
     tables : dict of list of pandas.DataFrame
-        By N, tables of verdicts on the statements of the experiment, each with its own units.
+        By N, tables of verdicts on the statements of the experiment, each with its own units. At
+        least two N.
     resampled : dict of ndarray
         By N, sums of the scores of these tables, one for each resample; shape (R,).
 
@@ -94,8 +95,15 @@ def infer(tables, resampled):
         A row per N: pairs; score, and score_F with all margins multiplied by F; as_good, the share
         of resamples in which the score is at least that of the best N; and standing: "inferred",
         "runner-up" (the best of the others), "tied" or "worse".
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two N.
     """
     numbers = sorted(tables)
+    if len(numbers) < 2:
+        raise ValueError(f"tables: at least two N expected, to choose among, got {numbers}")
     rows = pd.DataFrame({"pairs": numbers})
     for factor in FACTORS:
         name = "score" if factor == 1 else f"score_{factor:g}"

@@ -33,11 +33,12 @@ def power_table(claims, evidence):
     pandas.DataFrame
         A row per statement that the runs can decide by a test. `part` has the largest standard
         error, `error`. `power` is a lower bound of the probability of the verdict "reproduced" if
-        all parts lie inside their intervals by the alternative, or of "contradicted" if one lies
-        outside by it, whichever is less. `needed` is the number of units with which both are at
-        least :data:`POWER`, if errors fall as :math:`1/\sqrt n`. For slopes this is an assumption:
-        their errors come from a bootstrap, and are not those of a mean. The units of statements
-        about sweeps are the seeds of these.
+        all parts lie inside the nearer ends of their intervals by the alternative, or of
+        "contradicted" if one lies outside by it, whichever is less. An end on the other side is
+        taken to be out of reach; with the usual margin it is three times as far away. `needed` is
+        the number of units with which both are at least :data:`POWER`, if errors fall as
+        :math:`1/\sqrt n`. For slopes this is an assumption: their errors come from a bootstrap, and
+        are not those of a mean. The units of statements about sweeps are the seeds of these.
     """
     rows = []
     alternative = claims["alternative"]

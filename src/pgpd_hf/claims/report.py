@@ -66,8 +66,8 @@ def confirmed(table, confirmation):
     Returns
     -------
     pandas.DataFrame
-        Those rows that have an estimate, and the criterion that the statement has in the table: of
-        a new or changed statement no fresh data say anything. Instances, the primary result, come
+        Those rows that have an estimate, and the criterion that the statement has in the table:
+        fresh data say nothing about a new or changed statement. Instances, the primary result, come
         before seeds, and the reading "default" is called :data:`FRESH`.
     """
     decided = confirmation[confirmation["estimate"].notna()]

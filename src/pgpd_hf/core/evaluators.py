@@ -24,12 +24,13 @@ from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.links import get_link, probability
 from pgpd_hf.core.streams import derived_word
 
-_INFINITELY_MANY = 0  # as a number of evaluators in kernels, which know no None
-_MOST = 10**7  # evaluators: their table takes 80 MB, a question to them 0.4 ms
+_INFINITELY_MANY = 0  # stands for None in kernels, which only know numbers
+_MOST = 10**7  # evaluators; with so many, the table takes 80 MB and a question 0.4 ms
 _ALL = np.uint64(2**64 - 1)
 ESTIMATORS = ("plug-in", "unbiased")
 _HIGHEST_DEGREE = 255  # of the series of unbiased estimates
-# Shares of the largest difference: the series ends below the one, and is refused above the other.
+# Remainders of the series, as shares of the largest difference: the first is small enough to end
+# it, and above the second the estimator is refused.
 _NEGLIGIBLE_REMAINDER = 1e-6
 _LARGEST_REMAINDER = 0.1
 

@@ -12,8 +12,9 @@ from pgpd_hf.core.arguments import located
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.links import derivative, probability
 
-# Of the gradient: in units of its standard deviation for features of size one, and of what rounding
-# of the likelihood lets the search tell.
+# The search ends where the gradient is small: beside its standard deviation for features of size
+# one, which is the root of the number of votes; or beside the error that rounding of the likelihood
+# causes, which is proportional to that number.
 _TOLERANCES = 1e-6, 1e-7
 
 

@@ -9,7 +9,7 @@ which kernels call, and an entry in :data:`LINKS`.
 
 The inverses are odd functions of :math:`y = 2p - 1`, and analytic on (-1, 1). All coefficients of
 their series :math:`\sigma^{-1}((1 + y)/2) = c_1 y + c_3 y^3 + c_5 y^5 + \dots` are positive and
-the inverses are infinite at one, so that the series converge for :math:`|y| < 1` and nowhere else.
+the inverses are infinite at one, so the series converge for :math:`|y| < 1` and nowhere else.
 """
 
 import math

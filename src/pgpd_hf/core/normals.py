@@ -4,8 +4,8 @@ The area under :math:`f(x) = e^{-x^2/2}`, :math:`x \ge 0`, is covered by 256 hor
 equal area V. Layer i reaches from 0 to :math:`x_i` and from :math:`f(x_i)` up to
 :math:`f(x_{i+1})`; the lowest one, of width :math:`x_0 = V / f(x_1)`, stands for a rectangle and
 the tail beyond :math:`x_1`. A point that is uniform in a layer lies left of :math:`x_{i+1}`, and so
-below the curve, 99 times in 100: this takes one random word and a multiplication (measured: less
-than half the time of NumPy's generator, which is called for every word).
+below the curve, 99 times in 100. This takes one random word and a multiplication (measured: less
+than half the time that NumPy's generator takes, which is called for every word).
 """
 
 import numpy as np

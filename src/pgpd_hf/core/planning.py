@@ -1,8 +1,9 @@
 r"""NPG-PD on estimated signals, with the multiplier rule of Safe RLHF.
 
-Where a linear program gives the best policy at once, this goes there by steps, as Dai et al. (2023,
-arXiv 2310.12773) do: the policy follows the exact natural gradient of the Lagrangian divided by
-:math:`1 + \lambda`, and :math:`\ln\lambda` the mean cost, :math:`b - V_g`, times :math:`\lambda`.
+A linear program gives the best policy at once. This method approaches it in steps, as Dai et al.
+(2023, arXiv 2310.12773) do: the policy follows the exact natural gradient of the Lagrangian divided
+by :math:`1 + \lambda`, and :math:`\ln\lambda` grows by the mean cost, :math:`b - V_g`, times
+:math:`\lambda` and a step size.
 """
 
 import math
@@ -12,6 +13,7 @@ from scipy.special import softmax
 
 ITERATIONS = 2000
 PRIMAL_STEP, DUAL_STEP = 1.0, 0.01  # in units of the largest value
+_LARGEST_EXPONENT = 709.0  # of a float
 
 
 def primal_dual(cmdp, reward, utility, multiplier_bound, iterations=ITERATIONS):
@@ -24,7 +26,8 @@ def primal_dual(cmdp, reward, utility, multiplier_bound, iterations=ITERATIONS):
     reward, utility : ndarray, float64, shape (S, A)
         Signals, such as estimates.
     multiplier_bound : float
-        Largest multiplier; without one, it would grow without bound where no policy is safe.
+        Largest multiplier, at least 0; without one, it would grow without bound where no policy is
+        safe. If it is 0, the constraint is ignored.
     iterations : int
         How many.
 
@@ -56,6 +59,8 @@ def primal_dual(cmdp, reward, utility, multiplier_bound, iterations=ITERATIONS):
         advantage = lagrangian + cmdp.discount * cmdp.transition @ value - value[:, None]
         theta += PRIMAL_STEP / cmdp.value_bound * advantage
         cost = (cmdp.threshold - cmdp.initial @ values[:, 1]) / cmdp.value_bound
-        growth = math.log(multiplier) + DUAL_STEP * multiplier * cost
-        multiplier = min(math.exp(growth), multiplier_bound)
+        if multiplier > 0:  # a bound of zero has no logarithm
+            growth = math.log(multiplier) + DUAL_STEP * multiplier * cost
+            # Beyond the largest exponent the bound applies in any case.
+            multiplier = min(math.exp(min(growth, _LARGEST_EXPONENT)), multiplier_bound)
     return softmax(theta, 1), multiplier

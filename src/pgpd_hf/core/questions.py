@@ -1,7 +1,7 @@
 r"""Questions about pairs of trajectories that a design chooses in advance, and the answers.
 
-Methods that infer reward and utility need no current policy to ask about. A design says which pairs
-of trajectories are compared; evaluators answer the paper's three questions about each pair: which
+Methods that infer reward and utility can ask before they have a policy. A design says which pairs
+of trajectories are compared. Evaluators answer the paper's three questions about each pair: which
 one is more helpful, which one is more harmless, and is the first one harmless enough? What an
 answer depends on is linear in :math:`r` and :math:`g`, by the discounted visits
 :math:`\phi(\tau) = \sum_{t \le H} \gamma^t e_{(s_t, a_t)}`.

@@ -5,12 +5,13 @@ cumulative probabilities of the policy; its lower half chooses the next state, f
 of :math:`P(\cdot|s,a)` (Walker 1977). Probabilities are thereby rounded to multiples of
 :math:`2^{-32}`. Alias tables are built once per CMDP, since :math:`P` does not change.
 
-Speed decides three details (measured, ns per step). A step has to wait for the state that the step
-before it found, so two trajectories are followed side by side, in registers. A state is represented
-by the index of its first state-action pair, :math:`s W`, which saves a multiplication per step:
-together 3.7 instead of 5.6. And the first three comparisons of a chance with the policy's
-cumulative probabilities are written out: 3.0. For these, every state has :math:`W = \max(|A|, 4)`
-actions in the tables, of which those from :math:`|A|` on have probability zero.
+Three details are there for speed. A step has to wait for the state that the step before it found,
+so two trajectories are followed side by side, in registers. A state is represented by the index of
+its first state-action pair, :math:`s W`, which saves a multiplication per step. Together they save
+a third of the time (measured: 3.7 instead of 5.6 ns per step). And the first three comparisons of a
+chance with the policy's cumulative probabilities are written out (3.0 ns). Therefore every state
+has :math:`W = \max(|A|, 4)` actions in the tables; those from :math:`|A|` on have probability
+zero.
 """
 
 from typing import NamedTuple

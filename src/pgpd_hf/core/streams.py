@@ -5,10 +5,10 @@ evaluators=64, seed=3``, and seeded with a digest of their names and values. A s
 are therefore independent of the other seeds and of the block, thread or order of computation.
 
 Kernels read words of 64 random bits. They come from SFC64 (Doty-Humphrey 2010), the fastest of
-NumPy's generators, in :data:`LANES` independent copies whose words alternate: what one copy cannot
-do, the processor does for several at once (measured, ns per word: 0.5 instead of 1.7). Where the
+NumPy's generators, in :data:`LANES` independent copies whose words alternate, since a
+processor can work on several copies at once (measured, ns per word: 0.5 instead of 1.7). Where the
 number of words that is needed is itself random, further ones are derived from a word of the stream
-by SplitMix64 (Steele, Lea and Flood 2014), so that every iteration reads equally many.
+by SplitMix64 (Steele, Lea and Flood 2014), so that every iteration reads the same number of words.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from numpy.random import SFC64, SeedSequence
 from pgpd_hf.core.compilation import njit
 
 LANES = 32
-_WARM_UP = 12  # rows that NumPy's SFC64 leaves out, too: until then, neighbouring seeds show
+_WARM_UP = 12  # rows that are discarded, as in NumPy's SFC64: they still resemble the seed
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST_FACTOR, _SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 

@@ -12,7 +12,7 @@ from pgpd_hf.environments.random import SCALES
 
 
 def ding_cmdp(seed=10, *, threshold=3.0, scale="normalized"):
-    r"""Draw it: 20 states, 10 actions, :math:`\gamma = 0.8`, a uniform first state.
+    r"""Draw the environment: 20 states, 10 actions, :math:`\gamma = 0.8`, a uniform first state.
 
     Rows of the transition probabilities are uniform numbers divided by their sum; rewards and
     utilities are uniform. All come from NumPy's legacy generator, in this order.

@@ -6,12 +6,12 @@ state, and has episodes that end. The two agree in every value:
 * A step that ends an episode leads to an absorbing state. What it pays, r, is paid there in equal
   instalments, :math:`r\,(1-\gamma)/\gamma` per step from the next step on, which is worth the same.
   Costs are treated likewise. So trajectories show what happened, and not only its probability.
-* Other steps pay their mean over the next states.
+* Other steps pay the mean over their next states.
 * Rewards, those of absorbing states included, are shifted and scaled to :math:`[0, 1-\gamma]`, and
   the utility is :math:`(1-\gamma)(1 - \mathrm{cost}/\max\mathrm{cost})`: values lie in [0, 1].
 
-Limits on the number of steps, which no state knows of, are left out, and so are states that no
-policy reaches.
+Limits on the number of steps are left out, since states do not count steps; and so are states that
+no policy reaches.
 """
 
 import math

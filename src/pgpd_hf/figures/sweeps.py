@@ -269,7 +269,8 @@ def _places(values):
     """Positions on a logarithmic axis: infinity is one step beyond the largest number."""
     values = np.asarray(values, dtype=float)
     finite = values[np.isfinite(values)]
-    return np.append(finite, finite[-1] ** 2 / finite[-2])[: len(values)]
+    beyond = finite[-1] ** 2 / finite[-2] if len(finite) > 1 else 2 * finite[-1]
+    return np.append(finite, beyond)[: len(values)]
 
 
 def _set_ticks(axes, values):

@@ -36,10 +36,10 @@ CANDIDATES = {  # as in config/config.yaml
 LEVEL = 0.05  # probability that the best pair is dropped, at most
 _CHECKPOINTS = 100
 _FIRST_SEEDS = 8
-_EQUAL = 0.01  # part of the best score
+_EQUAL = 0.01  # scores that exceed the best one by less than this share of it are equal
 _SYMBOLS = dict(zip(RACED, ("eta_1", "eta_2", "mu"), strict=True))
-_LISTED = 10  # ties at most, in a sentence
-_GROWTH = 4  # values by which a grid grows at either end, at most
+_LISTED = 10  # ties that a sentence names, at most
+_GROWTH = 4  # values that are added at either end of a grid, at most
 
 
 def race(cmdps, algorithm, setting, evaluators, candidates, seeds, threads=1):
@@ -260,8 +260,8 @@ class _Runs:
     def undecided(self, pairs, level):
         """Pairs that are not worse than the leader beyond doubt.
 
-        With t tests at the level over the number of rivals, the best pair is dropped with at most
-        the level's probability, whichever pair leads.
+        Each t test is at the level divided by the number of rivals, so that the best pair is
+        dropped with at most the level's probability, whichever pair leads.
         """
         leader = self.leader(pairs)
         return [

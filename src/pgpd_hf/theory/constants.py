@@ -39,6 +39,43 @@ def require_slack(slack):
         raise OutsideAssumptions(f"slack: xi > 0 (Assumption 2, line 247) expected, got {slack}")
 
 
+def require_radius(perturbation):
+    r"""Check that policies are perturbed at all.
+
+    Parameters
+    ----------
+    perturbation : float
+        :math:`\mu`. Theorem 2's is zero for infinitely many evaluators and a discount of zero.
+
+    Raises
+    ------
+    OutsideAssumptions
+        Unless it is positive.
+    """
+    if not perturbation > 0:
+        raise OutsideAssumptions(f"perturbation: mu > 0 expected, got {perturbation:.6g}")
+
+
+def require_known_votes(setting):
+    """Check that people vote as the algorithm assumes: their preference model is known (line 148).
+
+    Parameters
+    ----------
+    setting : Setting
+        The link that is assumed, the true one, and the share of random answers.
+
+    Raises
+    ------
+    OutsideAssumptions
+        Unless they do.
+    """
+    if setting.random_answers or setting.true_link not in (None, setting.link):
+        raise OutsideAssumptions(
+            "true_link, random_answers: people expected who vote by the assumed link alone; the "
+            "statements are about a known preference model (line 148)"
+        )
+
+
 @dataclass(frozen=True)
 class Constants:
     r"""Everything that the bounds depend on.
@@ -182,8 +219,7 @@ class Constants:
         OutsideAssumptions
             If :math:`\mu` is zero.
         """
-        if not perturbation > 0:
-            raise OutsideAssumptions(f"perturbation: mu > 0 expected, got {perturbation:.6g}")
+        require_radius(perturbation)
         noise = (2 * self.truncation + self.feedback) / perturbation
         return dimension * (perturbation * self.smoothness / 2 + noise)
 
@@ -249,7 +285,8 @@ def make_constants(cmdp, optimum, setting):
     Raises
     ------
     OutsideAssumptions
-        If there is no Slater slack, rewards exceed one, or the inverse link is not Lipschitz.
+        If there is no Slater slack, rewards exceed one, the inverse link is not Lipschitz, or
+        people do not vote as assumed.
 
     Examples
     --------
@@ -261,6 +298,7 @@ def make_constants(cmdp, optimum, setting):
     1.8339
     """
     require_slack(optimum.slack)
+    require_known_votes(setting)
     link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
     if not math.isfinite(link.inverse_lipschitz(bound)):
         raise OutsideAssumptions(

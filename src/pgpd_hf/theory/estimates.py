@@ -15,7 +15,7 @@ import numpy as np
 from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
 from pgpd_hf.theory import exact
-from pgpd_hf.theory.constants import OutsideAssumptions
+from pgpd_hf.theory.constants import OutsideAssumptions, require_known_votes
 
 _GRID = 801  # differences at which an answer's moments are computed
 
@@ -136,7 +136,7 @@ def make_estimates(cmdp, setting, known=False):
     Raises
     ------
     OutsideAssumptions
-        Unless 0 <= b <= G(H).
+        Unless 0 <= b <= G(H), and people vote as assumed.
 
     Examples
     --------
@@ -147,6 +147,7 @@ def make_estimates(cmdp, setting, known=False):
     >>> round(estimates.bias, 3), round(estimates.excess_bias, 3)  # the paper's beta is 1.83
     (0.105, 0.005)
     """
+    require_known_votes(setting)
     bound, threshold = cmdp.return_bound(setting.horizon), cmdp.threshold
     if not 0 <= threshold <= bound:
         raise OutsideAssumptions(

@@ -226,7 +226,7 @@ def signal_draws(precision, noise, truth, scale, draws, random):
     -------
     ndarray, float64, shape (draws, d)
     """
-    # Each coordinate, and all by the same amount, on which comparisons hardly depend.
+    # Each coordinate by itself, and all by the same amount, which comparisons hardly determine.
     directions = np.vstack([np.eye(len(truth)), np.ones(len(truth))])
     return _gibbs(precision, precision @ truth + noise, truth, scale, directions, draws, random)
 

@@ -3,8 +3,8 @@ r"""First T at which the bounds of NPGPD-HF, printed and corrected, are not vacu
 A pair of bounds is vacuous unless both are below the largest gap and the largest violation of any
 policy. Each statement is taken at its own step sizes: the printed theorem's, and for the corrected
 ones those that make the larger of the two bounds smallest. Gap and violation are measured in runs
-with the same step sizes. For step 3.10's bounds of one run and both versions of Theorem 2, at the
-steps of their rates, only the first T is computed.
+with the same step sizes. Of step 3.10's bounds of one run, and of both versions of Theorem 2 at the
+step sizes of their rates, only the first T is computed.
 """
 
 import itertools

@@ -65,7 +65,8 @@ class _Recorder:
 
     def __init__(self, algorithm, optimum):
         self._algorithm = algorithm
-        setting = replace(algorithm.setting, evaluators=None)
+        # How people vote does not matter where the difference itself is the answer.
+        setting = replace(algorithm.setting, evaluators=None, true_link=None, random_answers=0.0)
         if algorithm.name == "zpgpd_hf":  # Theorem 2's radius would change with M
             setting = replace(setting, perturbation=algorithm.perturbation.radius)
         self._known = type(algorithm)(algorithm.cmdp, optimum, setting)

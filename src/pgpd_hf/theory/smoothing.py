@@ -13,7 +13,7 @@ import numpy as np
 
 from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.theory import exact
-from pgpd_hf.theory.constants import OutsideAssumptions
+from pgpd_hf.theory.constants import OutsideAssumptions, require_radius
 from pgpd_hf.theory.problems import Result, mean_error
 
 _DIRECTIONS = 2000
@@ -55,8 +55,9 @@ class Sphere:
 def tangent_spheres(problem, count=_DIRECTIONS):
     """Sample directions along which perturbed policies stay in the simplex.
 
-    The directions of a frame are orthonormal. So a frame estimates the gradient of a linear
-    function without error if the factor is the dimension; with another, all frames err alike.
+    The directions of a frame are orthonormal. Therefore one frame estimates the gradient of a
+    linear function without error if the factor is the dimension; with any other factor, all frames
+    have the same error.
 
     Parameters
     ----------
@@ -69,12 +70,18 @@ def tangent_spheres(problem, count=_DIRECTIONS):
     -------
     list of Sphere
         At the uniform policy, at two random ones, and halfway from it to the optimum.
+
+    Raises
+    ------
+    OutsideAssumptions
+        If there is one action only, or the perturbation is zero.
     """
     from scipy.linalg import helmert  # slow to import, and needed here only
 
     states, actions = problem.cmdp.states, problem.cmdp.actions
     if actions == 1:
         raise OutsideAssumptions("actions: with one action there is no direction to perturb in")
+    require_radius(problem.constants.perturbation)
     random = problem.random("sphere")
     dimension = states * (actions - 1)
     frames = math.ceil(count / dimension)

@@ -224,6 +224,11 @@ def rate_steps(estimates, iterations, cap):
         \max\{\frac{\sqrt2}X, \frac1{\sqrt{(e-2)W}}\}`, the latter only where its condition on T is
         met, and :math:`\eta_2 = \bar\sigma/(\bar h\sqrt T)`.
 
+    Raises
+    ------
+    OutsideAssumptions
+        If there is one action only: then :math:`\eta_1` is zero, and nothing is learned.
+
     Examples
     --------
     >>> import pgpd_hf
@@ -236,6 +241,8 @@ def rate_steps(estimates, iterations, cap):
     (5.55e-05, 0.00252)
     """
     e, c = estimates, math.e - 2
+    if e.actions == 1:
+        raise OutsideAssumptions("actions: |A| >= 2 expected, got 1")
     inverse = math.sqrt(2) / e.largest
     if iterations >= 4 * e.largest**2 * math.log(e.actions) / (c * e.spread):
         inverse = max(inverse, 1 / math.sqrt(c * e.spread))

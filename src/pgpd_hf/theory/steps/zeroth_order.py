@@ -181,21 +181,7 @@ def _check_estimates(ledger, random, noisy):
     directions = halves[..., None] * [1, -1]  # (angles, 2, 2)
     moved = theta + radius * directions
 
-    means, squares = np.zeros((2, _ANGLES)), np.zeros((2, _ANGLES))
-    wrong, products = np.zeros((2, _ANGLES)), np.zeros(_ANGLES)
-    for state, chance in enumerate(cmdp.initial):
-        first = np.eye(2)[state]
-        base_chances, base = trajectories(cmdp, theta, first, horizon)
-        # Returns do not depend on the policy, their chances do.
-        differences = [base[:, None, k] - base[None, :, k] for k in range(2)]
-        moments = [answer_moments(answers.estimate, x) for x in differences]
-        for j in range(_ANGLES):
-            weight = chance * trajectories(cmdp, moved[j], first, horizon)[0]
-            for k, (mean, variance) in enumerate(moments):
-                means[k, j] += weight @ mean @ base_chances
-                wrong[k, j] += weight @ (mean - differences[k]) @ base_chances
-                squares[k, j] += weight @ (mean**2 + variance) @ base_chances
-            products[j] += weight @ (moments[0][0] * moments[1][0]) @ base_chances
+    means, squares, wrong, products = _answer_means(cmdp, theta, moved, horizon, answers.estimate)
     reach = radius * math.sqrt(2)
     ledger.add("4.4", np.abs(wrong).max(), e.bias * min(1, (horizon + 1) * reach) + 1e-14)
     for k, signal in enumerate((cmdp.reward, cmdp.utility)):
@@ -225,6 +211,30 @@ def _check_estimates(ledger, random, noisy):
         if pairs == 1:
             exactly = replace(at, estimates=replace(e, pairs=math.inf))
             ledger.add("4.5 without s^2/N", second, (1 + multiplier) ** 2 * exactly.square)
+
+
+def _answer_means(cmdp, theta, moved, horizon, answers):
+    """Means over trajectories of a policy and of each moved one, and over votes.
+
+    The means are those of an answer, of its square and of its error, each for reward and utility,
+    shape (2, angles), and of the product of both answers, shape (angles,).
+    """
+    means, squares = np.zeros((2, _ANGLES)), np.zeros((2, _ANGLES))
+    wrong, products = np.zeros((2, _ANGLES)), np.zeros(_ANGLES)
+    for state, chance in enumerate(cmdp.initial):
+        first = np.eye(2)[state]
+        base_chances, base = trajectories(cmdp, theta, first, horizon)
+        # Returns do not depend on the policy, their chances do.
+        differences = [base[:, None, k] - base[None, :, k] for k in range(2)]
+        moments = [answer_moments(answers, x) for x in differences]
+        for j in range(_ANGLES):
+            weight = chance * trajectories(cmdp, moved[j], first, horizon)[0]
+            for k, (mean, variance) in enumerate(moments):
+                means[k, j] += weight @ mean @ base_chances
+                wrong[k, j] += weight @ (mean - differences[k]) @ base_chances
+                squares[k, j] += weight @ (mean**2 + variance) @ base_chances
+            products[j] += weight @ (moments[0][0] * moments[1][0]) @ base_chances
+    return means, squares, wrong, products
 
 
 def _nearby_best(cmdp, theta, multiplier, ell, delta):
