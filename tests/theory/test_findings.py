@@ -216,8 +216,9 @@ def test_second_edition_is_told_beside_the_first():
     }
     says(
         "claims",
-        "10 reproduced, 1 contradicted and 3 inconclusive on the seeds, and 11, 1 and 2 on the",
-        "the second has 12, 1 and 1 on both",
+        "Reproduced, contradicted and inconclusive statements about the experiment",
+        "| | 300 seeds | 250 instances |",
+        "| first edition | 10, 1, 3 | 11, 1, 2 | | second edition | 12, 1, 1 | 12, 1, 1 |",
     )
     says("README", "by the first edition of the criteria, 11 and 10 hold")
     pairs = zip(both["verdict_first_edition"], both["verdict"], strict=True)
@@ -265,11 +266,17 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     half = scores["score_0.5"]
     assert half.idxmin() == 1
     assert half[20] > half[1]
-    *first, last = half
-    says("claims", f"the scores are {', '.join(map(str, first))} and {last}, so that N = 1 has the")
+    cells = {
+        "N": [1, 2, 3, 5, 10, 20],
+        "score": scores["score"],
+        "score at half the margins": half,
+        "standing": scores["standing"],
+    }
+    says("claims", *(f"| {name} | {' | '.join(map(str, row))} |" for name, row in cells.items()))
+    says("claims", "At half the margins N = 1 has the lowest score, below that of N = 20.")
     says("README", "at half the margins N = 1 has the lowest score, below N = 20")
     assert set(scores["score"][[1, 2, 3]]) == {24}
-    says("claims", "N = 1, 2 and 3 have the same score, 24")
+    says("claims", "N = 1, 2 and 3 have the same score.")
 
     own = {1: "", 2: "two-", 3: "three-", 5: "five-", 10: "ten-", 20: "twenty-"}
     most = {n: RACES[f"readings/{it}pairs/npgpd_hf" if it else "npgpd_hf"] for n, it in own.items()}
@@ -278,8 +285,15 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     groups = ("binding", "two", "three", "five", "ten", "twenty")
     most = [RACES[f"instances/{it}/npgpd_hf"]["seeds"] for it in groups]
     assert most == [32, 16, 16, 16, 16, 16]
-    says("claims", "up to 256 seeds for N = 1", "32 for N = 3 and 10", "16 for N = 2, 5 and 20")
-    says("claims", "on instances 32 for N = 1, and 16 for the others")
+    says(
+        "claims",
+        "seeds of the races, at most: default environment | 256 | 16 | 32 | 16 | 32 | 16 |",
+        "seeds of the races, at most: instances | 32 | 16 | 16 | 16 | 16 | 16 |",
+    )
+    units = table("inference_verdicts").groupby("reading")["units"].max()
+    units = [units["default" if n == 1 else f"N = {n}"] for n in own]
+    assert units == [300, 100, 100, 100, 100, 100]
+    says("claims", "verdicts on the default environment | 300 | 100 | 100 | 100 | 100 | 100 |")
 
     key = ("default", "zpgpd-gap-more-sensitive")
     samples = (table(name).set_index(["reading", "claim"]).loc[key] for name in SAMPLES)
@@ -317,7 +331,8 @@ def test_steady_state_is_contradicted_by_the_multiplier_alone():
     assert max(map(max, moved.values())) < steady.loc["default", "margin"]
     ours, longer = (-steady.loc[reading, "estimate"] for reading in ("default", "2 T"))
     says(
-        "claims", f"with 16 people λ moves by {ours:.2f} λ*, and by {longer:.2f} λ* in runs of 2 T"
+        "claims",
+        f"with 16 evaluators λ moves by {ours:.2f} λ*, and by {longer:.2f} λ* in runs of 2 T",
     )
     says("README", "only by its multiplier", "gaps and violations move by less than the margin")
 
@@ -335,8 +350,8 @@ def test_verdicts_from_sweeps_are_told_with_their_power():
     assert found["power"].min() >= POWER
     says(
         "claims",
-        f"All {len(found)} statements that these tables decide by a test have a power of at least "
-        f"{POWER}",
+        f"All {len(found)} statements that these tables decide by a test now have a power of at "
+        f"least {POWER}",
     )
 
 
@@ -370,8 +385,6 @@ def test_sweeps_have_the_seeds_that_the_pilot_asks_for():
     people = needed[["feedback-bias-decreases", "zpgpd-larger-bias"]]
     corollary = needed[["npgpd-corollary-rate", "npgpd-global-convergence"]]
     assert (rates.max(), schedules.max(), *people, corollary.max()) == (149, 105, 271, 63, 32)
-    says("claims", "149 seeds for the rates, 105 for the schedules, 271 (NPGPD-HF) and 63")
-    says("claims", "for the sweep over M, and 32 for that of the corollary")
 
     assert CONFIG["claims"]["rates_seeds"] == 150 == table("judged_rates")["seeds"].max()
     assert CONFIG["schedules"]["seeds"] == 105 == table("schedules")["seeds"].max()
@@ -379,8 +392,14 @@ def test_sweeps_have_the_seeds_that_the_pilot_asks_for():
     assert CONFIG["sweeps"]["people"]["seeds"] == {"npgpd_hf": 400, "zpgpd_hf": 63} == {**seeds}
     seeds = table("slopes").query("sweep == 'corollary'")["seeds"].max()
     assert CONFIG["sweeps"]["corollary"]["seeds"] == 60 == seeds
-    says("claims", "The rates have 150", "the schedules have 105")
-    says("claims", "the sweep over M has 400 for NPGPD-HF, and that of the corollary 60")
+    says(
+        "claims",
+        "make figures) | 20 | 149 | 150 |",
+        "| schedules of M and H | 40 | 105 | 105 |",
+        "| M, NPGPD-HF | 20 | 271 | 400 |",
+        "| M, ZPGPD-HF | 20 | 63 | 63 |",
+        "| T, M and H together (the corollary) | 20 | 32 | 60 |",
+    )
 
 
 def test_readme_says_what_margins_do():
