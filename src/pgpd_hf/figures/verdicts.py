@@ -24,6 +24,8 @@ _STILL = "* says little: the curve hardly leaves its start, for any number of pe
 _ROW, _WIDEST = 0.165, 0.26  # inches: height of a row, largest width of a cell
 _RIGHT, _TOP, _BOTTOM = 0.5, 1.4, 0.1  # margins in inches
 _LETTER = 0.05  # inches, of a label
+_SLANTED, _UPRIGHT = 50, 90  # degrees, of titles of columns
+_LINE = 0.11  # inches between lines of text
 _GAP, _SIGN = 0.4, 1.25  # of a cell: between columns, and from the legend's signs to the columns
 _TEXT = {"fontsize": 6.6, "va": "center"}
 _BOLD = _TEXT | {"fontweight": "bold", "color": "0.15"}
@@ -93,7 +95,7 @@ def matrix(table, marks=(), sharing=(), brackets=None, note=None):
     for line, text in enumerate(notes):
         axes.text((0.05 - left) * inch, height + line + 0.6, text, **_TEXT)
     shared = {"the same runs": same} if same[1:] else {}
-    _name(axes, columns, shared | (brackets or {}))
+    _name(axes, columns, shared | (brackets or {}), _angle(inch))
     return axes.figure
 
 
@@ -103,8 +105,10 @@ def _page(columns, rows, left, least, letters):
     The page is as wide and as high as columns, rows, the margin at the left, the longest note and
     the longest title need.
     """
-    height = min(_TOP, 0.4 + 0.045 * letters) + _BOTTOM + _ROW * rows
     width = min(TWO_COLUMNS - left - _RIGHT, _WIDEST * columns)
+    slanted = _angle(columns / width) == _SLANTED
+    top = min(_TOP, 0.4 + 0.045 * letters) if slanted else 0.35 + _LETTER * letters
+    height = top + _BOTTOM + _ROW * rows
     page = min(max(left + width + 1.5 * _RIGHT, least), TWO_COLUMNS)
     figure, axes = plt.subplots(figsize=(page, height))
     figure.set_layout_engine("none")
@@ -113,6 +117,12 @@ def _page(columns, rows, left, least, letters):
     axes.set(xlim=(0, columns), ylim=(rows, 0))
     axes.axis("off")
     return axes, columns / width
+
+
+def _angle(inch):
+    """Slope of titles; those of narrow columns, of which `inch` make one, stand upright."""
+    room = np.sin(np.radians(_SLANTED)) / inch
+    return _SLANTED if room > _LINE else _UPRIGHT
 
 
 def _blocks(claims):
@@ -155,11 +165,12 @@ def _count(axes, columns, y, inch, signs):
             axes.text(x + 0.5, y + 0.5, str(count), color="0.2", **_CENTRED)
 
 
-def _name(axes, columns, brackets):
-    """Write readings above their columns, below these brackets over some of them."""
-    slanted = {"rotation": 50, "rotation_mode": "anchor", "ha": "left", "va": "bottom"}
+def _name(axes, columns, brackets, angle):
+    """Write readings above their columns at an angle, below these brackets over some of them."""
+    turned = {"rotation": angle, "rotation_mode": "anchor", "ha": "left"}
+    place, turned["va"] = (0.4, "bottom") if angle == _SLANTED else (0.5, "center")
     for reading, x in columns.items():
-        axes.text(x + 0.4, -0.25 - 1.3 * bool(brackets), reading, **(_TEXT | slanted))
+        axes.text(x + place, -0.25 - 1.3 * bool(brackets), reading, **(_TEXT | turned))
     for text, names in brackets.items():
         left, right = columns[names[0]] + 0.1, columns[names[-1]] + 0.9
         ends = [left, left, right, right], [0.6, 0.3, 0.3, 0.6]
