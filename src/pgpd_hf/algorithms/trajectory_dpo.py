@@ -22,10 +22,10 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from pgpd_hf.algorithms.base import Algorithm
+from pgpd_hf.core.evaluators import make_simulator
 from pgpd_hf.core.likelihood import log_likelihood
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.questions import Answers, ask_about, no_answers, require_differences
-from pgpd_hf.core.simulator import make_simulator
 
 # Of the gradient of the mean log-likelihood: sought, and enough if rounding ends the search before.
 _SOUGHT, _ENOUGH = 1e-7, 1e-4
