@@ -85,6 +85,57 @@ class Case:
         return options.get("states", study[0]), options.get("actions", study[1])
 
 
+def run_setting(config, algorithm, evaluators):
+    r"""Keyword arguments of the runs of one algorithm and M.
+
+    Parameters
+    ----------
+    config : dict
+        Configuration of a study or a reading.
+    algorithm : str
+        A key of its `algorithms`.
+    evaluators : int or None
+        M.
+
+    Returns
+    -------
+    dict
+        Setting of a :class:`Case`: what the configuration leaves to the theorem is None, and what
+        races is "calibrated".
+    """
+    options = config["algorithms"][algorithm]
+    return {
+        "evaluators": evaluators,
+        "horizon": config["horizon"],
+        "link": config["link"],
+        **{key: None if value == "theorem" else value for key, value in options.items()},
+    }
+
+
+def figure_cases(config, algorithm, evaluators):
+    """Runs of Figure 1, or of one of its readings.
+
+    Parameters
+    ----------
+    config : dict
+        Configuration of the study, or of the reading.
+    algorithm : str
+        A key of its `algorithms`.
+    evaluators : sequence of int or None
+        Values of M.
+
+    Returns
+    -------
+    list of tuple of (int, list of Case)
+        Seeds and their cases.
+    """
+    settings = [run_setting(config, algorithm, number) for number in evaluators]
+    return [
+        (seed, [Case(algorithm, setting, (seed,), config["streams"]) for setting in settings])
+        for seed in range(config["seeds"])
+    ]
+
+
 def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
     r"""Run cases one after the other.
 

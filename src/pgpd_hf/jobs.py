@@ -4,32 +4,8 @@ import math
 
 from pgpd_hf import resources
 from pgpd_hf.analyses import instances
-from pgpd_hf.cases import Case, blocks
+from pgpd_hf.cases import Case, blocks, run_setting
 from pgpd_hf.studies import configuration, races, readings
-
-
-def work(config, algorithm, evaluators):
-    """Runs of Figure 1, or of one of its readings.
-
-    Parameters
-    ----------
-    config : dict
-        The study's configuration, or the reading's.
-    algorithm : str
-        A key of its `algorithms`.
-    evaluators : sequence of int or None
-        Values of M.
-
-    Returns
-    -------
-    list of tuple of (int, list of Case)
-        Seeds and their cases.
-    """
-    settings = [configuration.run_setting(config, algorithm, number) for number in evaluators]
-    return [
-        (seed, [Case(algorithm, setting, (seed,), config["streams"]) for setting in settings])
-        for seed in range(config["seeds"])
-    ]
 
 
 def fill_jobs(config, items):
@@ -88,7 +64,7 @@ def race_seconds(config, algorithm):
     pairs = math.prod(map(len, options["candidates"].values()))
     rounds = max(1.0, math.log2(options["seeds"] / 4))
     cases = [
-        Case(algorithm, configuration.run_setting(config, algorithm, number), tuple(range(8)))
+        Case(algorithm, run_setting(config, algorithm, number), tuple(range(8)))
         for number in options["evaluators"]
     ]
     return 2 * pairs * rounds * resources.seconds(cases, configuration.size(config))
@@ -114,7 +90,7 @@ def certified_cases(config, algorithm):
     return [
         Case(
             algorithm,
-            configuration.run_setting(config, algorithm, evaluators) | iterations,
+            run_setting(config, algorithm, evaluators) | iterations,
             tuple(range(options["seeds"])),
         )
         for evaluators in config["evaluators"]

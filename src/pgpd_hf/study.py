@@ -265,10 +265,9 @@ def _leave_out_corollary(config, own):
         if not _says(own, ("sweeps", name))
         and any("corollary" in grid.values() for grid in sweep["algorithms"].values())
     ]
-    if not names or configuration.environment(config).discount > 0:
+    if configuration.environment(config).discount > 0:
         return []
-    _remove(config, "sweeps", names)
-    return [f"left out: sweeps: {', '.join(names)} (no corollary of Theorem 1 at discount 0)"]
+    return _leave_out_names(config, "sweeps", names, "no corollary of Theorem 1 at discount 0")
 
 
 def _leave_out_people(config, own):
@@ -281,8 +280,7 @@ def _leave_out_people(config, own):
         and not _says(own, ("comparison", "misspecification", "people", name))
     ]
     key = "comparison.misspecification.people"
-    _remove(config, key, names)
-    return [f"left out: {key}: {', '.join(names)} (link: {config['link']})"] if names else []
+    return _leave_out_names(config, key, names, f"link: {config['link']}")
 
 
 def _fit(config, own, defaults):
@@ -416,12 +414,10 @@ def _leave_out_impossible(config, folder, own, defaults):
             configuration.check_runs(readings.overlay(config, reading["config"]))
         except ValueError as error:
             refused.setdefault(str(error), []).append(name)
-    for names in refused.values():
-        _remove(config, "claims.readings", names)
-    return [
-        f"left out: claims.readings: {', '.join(names)} ({reason})"
-        for reason, names in refused.items()
-    ]
+    lines = []
+    for reason, names in refused.items():
+        lines += _leave_out_names(config, "claims.readings", names, reason)
+    return lines
 
 
 def load_readings(config, folder):
@@ -475,6 +471,12 @@ def _differs(changes):
 def _says(own, keys):
     """Whether a study says something itself."""
     return not keys or (keys[0] in own and _says(own[keys[0]], keys[1:]))
+
+
+def _leave_out_names(config, key, names, reason):
+    """Remove entries of a table or a list, if there are any, and say so in a line."""
+    _remove(config, key, names)
+    return [f"left out: {key}: {', '.join(names)} ({reason})"] if names else []
 
 
 def _remove(config, key, names):

@@ -21,7 +21,7 @@ import math
 from dataclasses import replace
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.cases import Case
+from pgpd_hf.cases import Case, run_setting
 from pgpd_hf.core.arguments import located
 from pgpd_hf.studies import configuration
 from pgpd_hf.theory.bounds import corollary_schedule
@@ -76,7 +76,7 @@ def make_cases(config, algorithm, axis, grid, purpose):
     configuration.require_increasing(axis, grid[axis])
     lists = {key: grid[key] if isinstance(grid[key], list) else [grid[key]] for key in grid}
     varied = [key for key in KEYS if key in lists and key != axis]
-    usual = configuration.run_setting(config, studied(algorithm), None)
+    usual = run_setting(config, studied(algorithm), None)
     cases = []
     for fixed in itertools.product(*(lists[key] for key in varied)):
         choice = dict(zip(varied, fixed, strict=True))

@@ -18,7 +18,7 @@ import yaml
 
 from pgpd_hf import summaries, sweeps
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.cases import STEPS, run_cases, with_steps
+from pgpd_hf.cases import STEPS, run_cases, run_setting, with_steps
 from pgpd_hf.claims import Evidence, Member, load_claims, power_table, report, verdict_at
 from pgpd_hf.claims.power import POWER
 from pgpd_hf.core import optima
@@ -99,7 +99,7 @@ def steps(algorithm):
 
 def setting(algorithm):
     """Settings of the study, with these step sizes."""
-    return with_steps(configuration.run_setting(CONFIG, algorithm, None), steps(algorithm))
+    return with_steps(run_setting(CONFIG, algorithm, None), steps(algorithm))
 
 
 @cache

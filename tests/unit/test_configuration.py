@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from pgpd_hf import random_cmdp
+from pgpd_hf.cases import run_setting
 from pgpd_hf.studies import configuration
 from pgpd_hf.studies.readings import overlay
 
@@ -56,7 +57,7 @@ def archive(tmp_path, monkeypatch):
 
 
 def test_setting_of_a_run_is_that_of_the_study_with_theorems_left_open():
-    setting = configuration.run_setting(CONFIG, "zpgpd_hf", 64)
+    setting = run_setting(CONFIG, "zpgpd_hf", 64)
     assert setting == {
         "evaluators": 64,
         "horizon": 80,
@@ -71,7 +72,7 @@ def test_setting_of_a_run_is_that_of_the_study_with_theorems_left_open():
     }
     steps = {"primal_step": "theorem", "dual_step": 0.3}
     config = overlay(CONFIG, {"algorithms": {"npgpd_hf": steps}})
-    setting = configuration.run_setting(config, "npgpd_hf", None)
+    setting = run_setting(config, "npgpd_hf", None)
     assert (setting["primal_step"], setting["dual_step"]) == (None, 0.3)
     assert setting["evaluators"] is None
 

@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from pgpd_hf import environments, jobs, random_cmdp, resources, run, study
-from pgpd_hf.cases import Case, run_cases
-from pgpd_hf.studies import configuration, readings
+from pgpd_hf.cases import Case, figure_cases, run_cases, run_setting
+from pgpd_hf.studies import readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -19,11 +19,11 @@ def changed(own):
 
 
 def test_work_of_the_figure_has_an_item_per_seed_with_a_case_per_number_of_evaluators():
-    items = jobs.work(CONFIG, "npgpd_hf", [16, None])
+    items = figure_cases(CONFIG, "npgpd_hf", [16, None])
     assert [seed for seed, _ in items] == list(range(20))
     for seed, cases in items:
         assert cases == [
-            Case("npgpd_hf", configuration.run_setting(CONFIG, "npgpd_hf", number), (seed,))
+            Case("npgpd_hf", run_setting(CONFIG, "npgpd_hf", number), (seed,))
             for number in (16, None)
         ]
 
@@ -31,7 +31,7 @@ def test_work_of_the_figure_has_an_item_per_seed_with_a_case_per_number_of_evalu
 def test_cases_of_the_figure_are_runs_of_the_default_streams():
     steps = {"iterations": 30, "primal_step": 0.3, "dual_step": 0.1}
     config = changed({"algorithms": {"npgpd_hf": steps}, "seeds": 3})
-    (cases,) = jobs.fill_jobs(config, jobs.work(config, "npgpd_hf", [64])).values()
+    (cases,) = jobs.fill_jobs(config, figure_cases(config, "npgpd_hf", [64])).values()
     found = run_cases(cases, random_cmdp(), None)
     assert found.equals(run(random_cmdp(), "npgpd_hf", seeds=range(3), evaluators=64, **steps))
 
@@ -40,9 +40,9 @@ def test_cases_of_the_figure_are_runs_of_the_default_streams():
 def test_jobs_last_as_long_as_they_shall(minutes):
     config = changed({"seeds": 2000, "block": None, "job_minutes": minutes})
     for evaluators in ([64], [16, 64, 256]):
-        made = jobs.fill_jobs(config, jobs.work(config, "zpgpd_hf", evaluators))
+        made = jobs.fill_jobs(config, figure_cases(config, "zpgpd_hf", evaluators))
         count = len(next(iter(made.values()))) // len(evaluators)
-        settings = [configuration.run_setting(config, "zpgpd_hf", m) for m in evaluators]
+        settings = [run_setting(config, "zpgpd_hf", m) for m in evaluators]
         once = sum(resources.run_seconds("zpgpd_hf", setting, 10, 4) for setting in settings)
         if len(made) > 1:
             assert count * once <= 60 * minutes * (1 + 1e-9)
@@ -54,7 +54,7 @@ def test_jobs_last_as_long_as_they_shall(minutes):
 def test_a_job_has_no_more_seeds_than_a_block():
     def first(**changes):
         config = changed(changes)
-        return next(iter(jobs.fill_jobs(config, jobs.work(config, "zpgpd_hf", [16]))))
+        return next(iter(jobs.fill_jobs(config, figure_cases(config, "zpgpd_hf", [16]))))
 
     assert first(block=3) == "0000-0002"
     assert first(block=3, job_minutes=0.001) == "0000-0000"
@@ -64,7 +64,7 @@ def test_a_job_has_no_more_seeds_than_a_block():
 @pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
 def test_more_seeds_of_the_default_study_only_add_files(seeds, algorithm):
     before, after = (
-        list(jobs.fill_jobs(config, jobs.work(config, algorithm, [64])))
+        list(jobs.fill_jobs(config, figure_cases(config, algorithm, [64])))
         for config in (CONFIG, changed({"seeds": seeds}))
     )
     assert before == after[: len(before)]
@@ -116,9 +116,7 @@ def test_race_scores_all_reported_numbers_of_evaluators():
 def test_longer_races_ask_for_more_time():
     seconds = jobs.race_seconds(CONFIG, "npgpd_hf")
     once = sum(
-        resources.run_seconds(
-            "npgpd_hf", configuration.run_setting(CONFIG, "npgpd_hf", number), 10, 4
-        )
+        resources.run_seconds("npgpd_hf", run_setting(CONFIG, "npgpd_hf", number), 10, 4)
         for number in CONFIG["evaluators"]
     )
     assert seconds >= 9 * 8 * once  # the first round of nine pairs

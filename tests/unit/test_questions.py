@@ -5,8 +5,8 @@ import pytest
 from reference import random_process, random_words
 
 from pgpd_hf.algorithms import Setting
+from pgpd_hf.core.evaluators import count_words, make_simulator
 from pgpd_hf.core.questions import DESIGNS, ask_about, no_answers
-from pgpd_hf.core.simulator import count_words, make_simulator
 
 
 def asked(cmdp, design, pairs, horizon, evaluators=None, questions=3, seed=0, before=None):

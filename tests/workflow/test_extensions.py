@@ -41,7 +41,7 @@ FIGURE_1 = rules("environment", "calibrate", "run", "aggregate", "figure")
 ANALYSIS = '''
 """Answers under other links than the study's."""
 
-from pgpd_hf.cases import Case
+from pgpd_hf.cases import Case, run_setting
 from pgpd_hf.core.links import get_link
 from pgpd_hf.studies import configuration
 
@@ -60,7 +60,7 @@ def plan(config):
 
 
 def case(config, link, seed):
-    setting = configuration.run_setting(config, "npgpd_hf", 16) | {"link": link}
+    setting = run_setting(config, "npgpd_hf", 16) | {"link": link}
     return Case("npgpd_hf", setting, (seed,), "answers", labels={"link": link})
 
 

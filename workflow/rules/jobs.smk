@@ -3,6 +3,7 @@
 from functools import cache
 
 from pgpd_hf import jobs, resources
+from pgpd_hf.cases import figure_cases
 from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.studies import configuration, races
 
@@ -24,7 +25,7 @@ def figure_jobs(folder, algorithm, evaluators):
     """Cases of Figure 1 by block of seeds, for the values of M that one job runs."""
     settings = CONFIGS[folder]
     numbers = evaluator_groups(folder)[evaluators]
-    return jobs.fill_jobs(settings, jobs.work(settings, algorithm, numbers))
+    return jobs.fill_jobs(settings, figure_cases(settings, algorithm, numbers))
 
 
 def cases_of(wildcards):

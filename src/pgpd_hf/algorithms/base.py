@@ -73,10 +73,9 @@ import numpy as np
 from pgpd_hf.core import links, policies
 from pgpd_hf.core.arguments import require_integer, require_number, require_one_of, shown
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.core.evaluators import ESTIMATORS
+from pgpd_hf.core.evaluators import ESTIMATORS, count_words
 from pgpd_hf.core.optima import Optimum
 from pgpd_hf.core.questions import DESIGNS
-from pgpd_hf.core.simulator import count_words
 
 DIRECTIONS = ("sphere", "tangent")
 # Beyond these, one run would exceed the memory of any machine, or take a lifetime.

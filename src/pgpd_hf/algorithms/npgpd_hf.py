@@ -11,7 +11,7 @@ import numpy as np
 
 from pgpd_hf.algorithms.base import Algorithm
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import ask
+from pgpd_hf.core.evaluators import ask, make_simulator
 from pgpd_hf.core.policies import softmax
 from pgpd_hf.core.sampling import (
     FREE,
@@ -21,7 +21,6 @@ from pgpd_hf.core.sampling import (
     sample_returns,
     table_width,
 )
-from pgpd_hf.core.simulator import make_simulator
 
 
 class NPGPDHF(Algorithm):

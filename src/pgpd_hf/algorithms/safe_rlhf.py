@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pgpd_hf.algorithms.base import Algorithm
+from pgpd_hf.core.evaluators import make_simulator
 from pgpd_hf.core.likelihood import fit, information
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import best_for, maximize, proportional
 from pgpd_hf.core.planning import primal_dual
 from pgpd_hf.core.questions import Answers, ask_about, no_answers, require_differences
-from pgpd_hf.core.simulator import make_simulator
 
 
 class Fit(NamedTuple):

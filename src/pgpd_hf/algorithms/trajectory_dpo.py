@@ -22,10 +22,10 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from pgpd_hf.algorithms.base import Algorithm
+from pgpd_hf.core.evaluators import make_simulator
 from pgpd_hf.core.likelihood import log_likelihood
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.questions import Answers, ask_about, no_answers, require_differences
-from pgpd_hf.core.simulator import make_simulator
 
 # Gradients of the mean log-likelihood: the search ends at the first. If rounding ends it before,
 # the second is small enough.

@@ -19,7 +19,7 @@ import numpy as np
 
 from pgpd_hf.algorithms.base import Algorithm
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import ask, feedback_bias_bound
+from pgpd_hf.core.evaluators import ask, feedback_bias_bound, make_simulator
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.policies import project_rows, softmax
 from pgpd_hf.core.sampling import (
@@ -30,7 +30,6 @@ from pgpd_hf.core.sampling import (
     sample_returns,
     table_width,
 )
-from pgpd_hf.core.simulator import make_simulator
 
 SMALLEST = np.finfo(float).eps  # perturbations of a probability below it are lost in rounding
 

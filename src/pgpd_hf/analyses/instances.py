@@ -3,7 +3,7 @@
 A group has one pair of step sizes for all its instances, which races on other instances.
 """
 
-from pgpd_hf.cases import Case
+from pgpd_hf.cases import Case, run_setting
 from pgpd_hf.core.arguments import located
 from pgpd_hf.core.optima import utility_range
 from pgpd_hf.studies import configuration
@@ -158,7 +158,7 @@ def _cases(group, study, algorithm, number):
     return [
         Case(
             algorithm,
-            configuration.run_setting(study, algorithm, evaluators),
+            run_setting(study, algorithm, evaluators),
             tuple(range(study["seeds"])),
             f"instance {number}",
             configuration.vary(study, {"instance": number}),

@@ -11,7 +11,7 @@ import pandas as pd
 
 from pgpd_hf import summaries, sweeps
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.cases import Case
+from pgpd_hf.cases import Case, run_setting
 from pgpd_hf.core.arguments import located
 from pgpd_hf.studies import configuration
 
@@ -78,7 +78,7 @@ def setting(config, algorithm, iterations, evaluators, rule):
     factors : tuple of float
         Factors of the same.
     """
-    usual = configuration.run_setting(config, algorithm, evaluators)
+    usual = run_setting(config, algorithm, evaluators)
     changed = usual | {"iterations": iterations}
     return sweeps.scaled_steps(changed, usual["iterations"], rule)
 

@@ -9,7 +9,7 @@ before it, and all share the step sizes.
 import numpy as np
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.cases import Case
+from pgpd_hf.cases import Case, run_setting
 from pgpd_hf.core.arguments import located
 from pgpd_hf.studies import configuration
 
@@ -115,7 +115,7 @@ def check_costs(schedules, tolerance=0.01):
 
 def _case(config, algorithm, name, seed):
     options = config["schedules"]
-    setting = configuration.run_setting(config, algorithm, None)
+    setting = run_setting(config, algorithm, None)
     setting |= options["algorithms"][algorithm]
     setting["phases"] = phases(setting["iterations"], **options["phases"][name])
     purpose = configuration.stream_family(config, f"schedule {name}")

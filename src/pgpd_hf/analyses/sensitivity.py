@@ -4,10 +4,9 @@ import itertools
 
 import pandas as pd
 
-from pgpd_hf.cases import Case
+from pgpd_hf.cases import Case, run_setting
 from pgpd_hf.claims.evidence import Evidence, Member, Term
 from pgpd_hf.claims.verdicts import point_verdicts
-from pgpd_hf.studies import configuration
 
 TARGET = "claims"
 TABLES = {}
@@ -74,7 +73,7 @@ def _cases(config, algorithm, axis):
         [
             Case(
                 algorithm,
-                configuration.run_setting(config, algorithm, evaluators) | changes,
+                run_setting(config, algorithm, evaluators) | changes,
                 tuple(range(options["seeds"])),
                 "sensitivity",
                 factors=(float(first), float(second)) if axis == "steps" else (1.0, 1.0),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.cases import Case
+from pgpd_hf.cases import Case, run_setting
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import solve
 from pgpd_hf.core.questions import DESIGNS
@@ -191,7 +191,7 @@ def _settings(config, algorithm):
     options, possible, empty = config["splits"], [], []
     for estimator in options["estimators"]:
         for evaluators in options["evaluators"]:
-            setting = configuration.run_setting(config, algorithm, evaluators)
+            setting = run_setting(config, algorithm, evaluators)
             split = {"pairs": options["answers"] // evaluators, "estimator": estimator}
             try:
                 configuration.require_estimates(config, setting | split)

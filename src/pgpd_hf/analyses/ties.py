@@ -3,7 +3,7 @@
 The runs have the random streams of the study's own, so differences are due to the steps alone.
 """
 
-from pgpd_hf.cases import STEPS, Case
+from pgpd_hf.cases import STEPS, Case, run_setting
 from pgpd_hf.studies import configuration
 
 TARGET = "claims"
@@ -27,7 +27,7 @@ def _cases(config, algorithm, number):
     return [
         Case(
             algorithm,
-            configuration.run_setting(config, algorithm, evaluators) | steps,
+            run_setting(config, algorithm, evaluators) | steps,
             tuple(range(config["claims"]["seeds"])),
             labels={"tie": number},
         )

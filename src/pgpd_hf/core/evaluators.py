@@ -12,6 +12,8 @@ clipped. Another table of M + 1 numbers, :func:`unbiased_estimates`, has no bias
 of a power series.
 
 People need not vote as the algorithms assume: by another link, or at random in a share of answers.
+
+A :class:`Simulator` is all that the kernels of a run know: evaluators, and a CMDP to sample from.
 """
 
 import math
@@ -22,6 +24,7 @@ import numpy as np
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.links import get_link, probability
+from pgpd_hf.core.sampling import Tables, make_tables
 from pgpd_hf.core.streams import derived_word
 
 _INFINITELY_MANY = 0  # stands for None in kernels, which only know numbers
@@ -343,3 +346,84 @@ def _count_ones(word):
     )
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+class Simulator(NamedTuple):
+    """What the kernels of a run need to know of its CMDP and its setting.
+
+    Attributes
+    ----------
+    tables : Tables
+        Of the CMDP.
+    evaluators : Evaluators
+        M evaluators.
+    rounds : int
+        N.
+    horizon : int
+        H.
+    threshold : float
+        b.
+    """
+
+    tables: Tables
+    evaluators: Evaluators
+    rounds: int
+    horizon: int
+    threshold: float
+
+
+def make_simulator(cmdp, setting):
+    """Build the simulator of a run.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The CMDP.
+    setting : Setting
+        Supplies M, N, H, both links, the share of random answers and the estimator.
+
+    Returns
+    -------
+    Simulator
+    """
+    bound = cmdp.return_bound(setting.horizon)
+    return Simulator(
+        make_tables(cmdp),
+        make_evaluators(
+            setting.evaluators,
+            get_link(setting.link),
+            bound,
+            setting.estimator,
+            setting.true_link,
+            setting.random_answers,
+        ),
+        setting.pairs,
+        setting.horizon,
+        cmdp.threshold,
+    )
+
+
+def count_words(rounds, horizon, trajectories, questions):
+    """Count the random words of one iteration.
+
+    They are laid out in this order: one per step of its trajectories (time by time, trajectory by
+    trajectory), one per first state that is drawn from the initial distribution, and one per
+    question.
+
+    Parameters
+    ----------
+    rounds, horizon : int
+        N and H.
+    trajectories, questions : int
+        Numbers of both in one iteration.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> count_words(rounds=1, horizon=80, trajectories=51, questions=81)  # NPGPD-HF, N = 1
+    4213
+    """
+    return trajectories * (horizon + 1) + rounds + questions

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from pgpd_hf import environments
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.cases import run_setting
 from pgpd_hf.core.arguments import located, require_size
 from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
@@ -298,33 +299,6 @@ def stream_family(config, name):
         The name alone for a study with the family `run`; another study shares no random numbers.
     """
     return name if config["streams"] == "run" else f"{config['streams']}: {name}"
-
-
-def run_setting(config, algorithm, evaluators):
-    r"""Keyword arguments of the runs of one algorithm and M.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration.
-    algorithm : str
-        A key of its `algorithms`.
-    evaluators : int or None
-        M.
-
-    Returns
-    -------
-    dict
-        Setting of a :class:`pgpd_hf.cases.Case`: what the configuration leaves to the theorem is
-        None, and what races is "calibrated".
-    """
-    options = config["algorithms"][algorithm]
-    return {
-        "evaluators": evaluators,
-        "horizon": config["horizon"],
-        "link": config["link"],
-        **{key: None if value == "theorem" else value for key, value in options.items()},
-    }
 
 
 def require_estimates(config, setting):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from pgpd_hf import environments
-from pgpd_hf.cases import CALIBRATED, STEPS
+from pgpd_hf.cases import CALIBRATED, STEPS, run_setting
 from pgpd_hf.studies import configuration
 from pgpd_hf.support.validation import read_yaml
 
@@ -39,7 +39,7 @@ def subject(config, algorithm):
     """
     tuning = [configuration.vary(config, {"instance": k}) for k in config.get("tuning", [])]
     kinds = map(environments.split, tuning or [config["environment"]])
-    setting = configuration.run_setting(config, algorithm, None)
+    setting = run_setting(config, algorithm, None)
     raced = {*STEPS, *(name for name, value in setting.items() if value == CALIBRATED)}
     return {
         "environments": [{"name": name, **options} for name, options in kinds],

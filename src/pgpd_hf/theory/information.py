@@ -29,11 +29,11 @@ import numpy as np
 from pgpd_hf.algorithms import Setting
 from pgpd_hf.core import streams
 from pgpd_hf.core.compilation import njit
+from pgpd_hf.core.evaluators import count_words, make_simulator
 from pgpd_hf.core.likelihood import information
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import best_for, maximize
 from pgpd_hf.core.questions import DESIGNS, ask_about, no_answers
-from pgpd_hf.core.simulator import count_words, make_simulator
 
 # Shares of comparisons of reward, comparisons of utility, and absolute questions.
 SPLITS = (
