@@ -34,7 +34,8 @@ BESIDE = {
     **{f"environments/{name}": collect_environments.TARGETS for name in ENVIRONMENTS},
 }
 MAKE = {"all": "figures"}  # targets of `make` that have another name
-SHOWN = 5  # differences of a table
+SHOWN = 5  # differences of a table; altered files are all named
+FILES = "Files"  # heading
 
 
 def copy_project(folder):
@@ -106,9 +107,10 @@ def show(sections):
             else:
                 answer = "NO" if lines else "yes"
             answers.append(answer)
-            print(f"  {what:<24} {answer}", *lines[:SHOWN], sep="\n    ")
-            if len(lines) > SHOWN:
-                print(f"    and {len(lines) - SHOWN} more")
+            shown = len(lines) if heading == FILES else SHOWN
+            print(f"  {what:<24} {answer}", *lines[:shown], sep="\n    ")
+            if len(lines) > shown:
+                print(f"    and {len(lines) - shown} more")
     print(f"\n{answers.count('yes')} agree, {answers.count('NO')} do not.")
     return "NO" not in answers
 
@@ -133,7 +135,7 @@ def main():
     if beside and not failed:
         failed = run_beside(folder, options)
     sections = {
-        "Files": {
+        FILES: {
             "code": checks.check_files(ROOT, *checks.CODE),
             "reference, figures": checks.check_files(ROOT, "reference", "figures"),
         }

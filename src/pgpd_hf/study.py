@@ -22,7 +22,9 @@ from functools import cache
 from pathlib import Path
 
 from pgpd_hf import analyses, claims, environments, sweeps
+from pgpd_hf.algorithms import ALGORITHMS
 from pgpd_hf.algorithms.zpgpd_hf import SMALLEST, theorem_perturbation
+from pgpd_hf.cases import STEPS
 from pgpd_hf.core.arguments import shown
 from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.core.links import get_link
@@ -62,6 +64,7 @@ def admit(config, folder, own, defaults):
         One line that names the key, the value and what is allowed.
     """
     schema = load_schema(folder, "config")
+    config = _fill_steps(config)
     validation.conform(config, schema)
     _refuse_contradictions(own.get("environment", {}), defaults["environment"])
     config, lines = settle(config, folder, own, defaults)
@@ -77,6 +80,16 @@ def admit(config, folder, own, defaults):
         _refuse_unknown_names(path, config, loaded)
     record = races.load_record(folder)
     return config, lines + races.lines(record, config, defaults)
+
+
+def _fill_steps(config):
+    """Give the step sizes that the schema asks for to algorithms that make no steps."""
+    config = copy.deepcopy(config)
+    found = config["algorithms"]
+    for name in [*ALGORITHMS] if isinstance(found, dict) else []:
+        if isinstance(found.get(name), dict) and not ALGORITHMS[name].has_steps:
+            found[name] = dict.fromkeys(STEPS, "theorem") | found[name]
+    return config
 
 
 def _refuse_unknown_names(path, config, loaded):

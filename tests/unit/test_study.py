@@ -76,6 +76,13 @@ def test_radius_that_races_is_said_beside_the_theorems(discount):
     assert ("M = inf" in line) == (discount > 0)  # Theorem 2's radius is zero there
 
 
+def test_method_without_steps_needs_none():
+    config, _ = admitted({"algorithms": {"safe_rlhf": {"iterations": 10, "pairs": 100}}})
+    assert config["algorithms"]["safe_rlhf"]["primal_step"] == "theorem"
+    with pytest.raises(ValueError, match=r"algorithms\.npg_pd: the key 'primal_step' is missing"):
+        admitted({"algorithms": {"npg_pd": {"iterations": 10, "pairs": 1}}})
+
+
 def test_unlimited_people_are_explained_before_the_run():
     """The example of the README."""
     own = {"evaluators": [8, 32, None], "environment": {"instance": 7}}
