@@ -501,7 +501,8 @@ def test_readme_says_what_an_answer_buys():
     assert tried[tried < 1e7].max() == 1e6
     says(
         "README",
-        "a priced gap (gap + λ* · violation) of 0.02 takes NPGPD-HF between 10⁶ and 10⁷ answers",
+        "a priced gap (gap + λ* · violation) of 0.02, with a violation below 0.02, takes NPGPD-HF "
+        "between 10⁶ and 10⁷ answers",
     )
     by_design = needed[needed["method"] == "safe_rlhf"].set_index("design")["answers"]
     assert by_design.to_dict() == {"deterministic": 3e5, "uniform": 1e6, "state-action": 1e6}

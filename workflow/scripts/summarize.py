@@ -40,6 +40,7 @@ def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, fresh,
     for _, row in found.iterrows():
         told = fresh.get(row["claim"], "")
         yield f"  {row['verdict']:<13}{row['statement']:<43}{told}".rstrip()
+    yield from report.undecided(found)
     if fresh:
         yield f"On the right: verdicts on fresh data ({report.CONFIRMATION})."
     else:

@@ -123,6 +123,31 @@ def in_short(table):
     return f"Of {len(table)} statements {first.replace(' ', ' are ', 1)}, {second} and {third}"
 
 
+def undecided(table):
+    """Say which statements have no estimate, and why.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`pgpd_hf.claims.judge`.
+
+    Returns
+    -------
+    list of str
+        A sentence for each reason.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pgpd_hf.claims import report
+    >>> table = pd.DataFrame({"estimate": [0.2, None], "why": ["", "no run has M = 64"]})
+    >>> report.undecided(table)
+    ['No estimate for 1 of them: no run has M = 64.']
+    """
+    reasons = table.loc[table["estimate"].isna(), "why"].value_counts(sort=False)
+    return [f"No estimate for {count} of them: {why}." for why, count in reasons.items()]
+
+
 def sign(row):
     """Verdict as one character.
 
