@@ -359,7 +359,7 @@ def test_steady_state_is_one_of_all_three_curves(curve):
     found = judge(CLAIMS, worlds.seed_evidence(drifting(curve))).set_index("claim")
     row = found.loc["zpgpd-gap-steady-state"]
     assert row["verdict"] == "contradicted"
-    assert row["part"].startswith(f"|change of {curve}(64)")
+    assert row["part"].startswith(f"|fall of {curve}(64)")
 
 
 def test_without_a_binding_constraint_no_multiplier_is_judged():

@@ -240,7 +240,7 @@ def steady(*, algorithm, statistics, evaluators, margin):
 
 def _change(algorithm, column, statistics, m):
     first, second = (_value(algorithm, m, column, statistic) for statistic in statistics)
-    label = f"change of {_SIGNS.get(column, column)}({m}) from {_words(' to '.join(statistics))}"
+    label = f"fall of {_SIGNS.get(column, column)}({m}) from {_words(' to '.join(statistics))}"
     return _within(label, first - second)
 
 
