@@ -79,7 +79,8 @@ def build_without_documentation(folder, configfile=""):
 
 def spoken(value):
     """A number as pages write it."""
-    return f"{value:.3g}".replace("-", "−")
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return text.replace("-", "−")
 
 
 def labelled(text):

@@ -150,7 +150,7 @@ def test_term_missing_in_f1_has_a_floor_the_noise_of_directions(small):
         sizes.append(size)
     assert low > 5 * sizes[0] / pairs
     first, second, third, fourth = map(scientific, sizes)
-    said = f"{first}, {second}, {third} and {fourth} for N = 1, 10, 100 and 1 000, and the floor "
+    said = f"{first}, {second}, {third} and {fourth} for N = 1, 10, 100 and 1 000; the floor is "
     assert said + scientific(floor) in AUDIT.read_text()
 
 
