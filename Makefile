@@ -104,7 +104,7 @@ reference: .venv/kernels  ## run the default study from scratch, write reference
 	$(IN_VENV) snakemake $(RECORDED) --forceall --cores $(CORES)
 	$(IN_VENV) python tools/record.py results/paper sample $(RECORDED)
 
-bench: .venv/kernels  ## time the engine beside C, JAX, NumPy and plain Python (a few minutes)
+bench: .venv/kernels  ## time the engine beside C, JAX, NumPy and plain Python (eight minutes)
 	@$(MAKE) --no-print-directory .venv-bench/installed || \
 	    echo 'JAX could not be installed: the table will do without it' >&2
 	$(IN_VENV) python -m benchmarks
