@@ -593,7 +593,7 @@ def test_altered_code_is_named_even_if_the_study_fails(repository, command, caps
     assert "Run again" not in output
 
 
-def test_many_differences_are_counted(study, capsys, monkeypatch):
+def test_many_differences_are_counted_but_altered_files_are_all_named(study, capsys, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     show = __import__("verify").show
     lines = [f"a.csv: seed {seed}: missing" for seed in range(9)]
@@ -604,6 +604,8 @@ def test_many_differences_are_counted(study, capsys, monkeypatch):
         *("", "Skipped", "  c                        not compared: run it"),
         *("", "1 agree, 1 do not."),
     ]
+    assert not show({"Files": {"code": lines}})
+    assert capsys.readouterr().out.count("\n    ") == len(lines)
     del sys.modules["verify"], sys.modules["collect_environments"]
 
 
