@@ -300,8 +300,8 @@ def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
     -------
     floor, power : tuple of float
         Estimate and ends of the interval of a, and of p. NaN if a mean is not positive or there
-        are fewer than four positions. A resample with a mean that is not positive has no fit and is
-        left out; the ends are NaN if none remains.
+        are fewer than four positions. The ends are also NaN if a resample has a mean that is not
+        positive: it has no fit, and an interval of the others would be too narrow.
     """
     groups = [np.asarray(group, dtype=np.float64) for group in samples]
     x = np.asarray(positions, dtype=np.float64)
@@ -314,10 +314,9 @@ def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
     if min(map(len, groups)) < 2:
         return alone
     drawn = _resampled_means(groups, resamples, seed)
-    positive = drawn[(drawn > 0).all(1)]
-    if not len(positive):
+    if not (drawn > 0).all():
         return alone
-    floors, powers = _fit_power_with_floor(x, positive)
+    floors, powers = _fit_power_with_floor(x, drawn)
     ends = [(1 - level) / 2, (1 + level) / 2]
     fits = (floor, floors), (power, powers)
     return tuple((float(fit[0]), *np.quantile(fitted, ends).tolist()) for fit, fitted in fits)
