@@ -174,6 +174,10 @@ def test_verdicts_follow_from_paired_differences():
         ([0.1, 0.1], [-0.2, -0.2], "contradicted"),
         ([0.1, 0.1], [-0.2, 0.3], "inconclusive"),
         ([-0.1, -0.1], [-0.2, 0.3], "contradicted"),
+        # Student's t with one degree of freedom: 45 is beyond its 0.99 quantile, 31.8, but not
+        # beyond that at 0.995, 63.7, which is the level where either kind of unit can contradict.
+        ([-0.046, -0.044], [-0.2, 0.3], "inconclusive"),
+        ([-0.066, -0.064], [-0.2, 0.3], "contradicted"),
     ],
 )
 def test_one_kind_of_unit_contradicts_and_all_reproduce(seeds, instances, expected):

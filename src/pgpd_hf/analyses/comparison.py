@@ -29,7 +29,7 @@ NAMES_ALGORITHMS = False
 check = comparison.check
 SAFE = 0.02  # a violation that is tolerated
 TARGETS = (0.05, 0.02, 0.01)  # priced gaps
-TEST_LEVEL = 0.01  # of one-sided tests of statements, in either direction
+TEST_LEVEL = 0.01  # probability of a wrong verdict on a statement, in either direction
 METRICS = ("gap", "violation", "priced_gap")
 COLUMNS = (
     *("method", "design", "budget", "answers", "steps"),
@@ -205,6 +205,10 @@ def answers_for_deployment(cmdp, horizon, link):
 def verdicts(runs, statements):
     """Judge whether a method has smaller priced gaps than another one, with as many answers.
 
+    A statement is reproduced if the difference is shown to be negative for all kinds of units, each
+    at level 0.01. It is contradicted if it is shown to be positive for one of k kinds, each at
+    level 0.01 / k (Bonferroni).
+
     Parameters
     ----------
     runs : pandas.DataFrame
@@ -222,7 +226,7 @@ def verdicts(runs, statements):
     """
     runs, rows = priced(runs), []
     for name, told in statements.items():
-        parts = []
+        parts, against = [], False
         for unit, budget in told["budgets"].items():
             shown = runs[(runs["unit"] == unit) & (runs["budget"] == budget)]
             better, than = (_best_design(shown, told[side]) for side in ("better", "than"))
@@ -230,13 +234,15 @@ def verdicts(runs, statements):
             ends = mean_interval(pairs, 1 - 2 * TEST_LEVEL) if len(pairs) else (math.nan,) * 3
             ends = dict(zip(("difference", "low", "high"), ends, strict=True))
             parts.append({"unit": unit, "budget": budget, **ends})
-        lows, highs = ([part[end] for part in parts] for end in ("low", "high"))
-        if any(map(math.isnan, lows)):
+            strict = TEST_LEVEL / len(told["budgets"])
+            against |= len(pairs) > 0 and mean_interval(pairs, 1 - 2 * strict)[1] > 0
+        highs = [part["high"] for part in parts]
+        if any(map(math.isnan, highs)):
             verdict = "undecided"
         elif max(highs) < 0:
             verdict = "reproduced"
         else:
-            verdict = "contradicted" if max(lows) > 0 else "inconclusive"
+            verdict = "contradicted" if against else "inconclusive"
         rows += [{"claim": name, **told, **part, "verdict": verdict} for part in parts]
     return pd.DataFrame(rows, columns=list(VERDICT_COLUMNS))
 
