@@ -460,6 +460,7 @@ def _trace(algorithms, seed, initial_policy, grid, purpose):
             means = sums[:, at] / (chosen + 1)
             rows.append(np.vstack([values[:, at], multipliers[at], means]))
             first += len(policies)
+    algorithm.require_result(state)
     return np.concatenate(rows, axis=1), policies[-1]
 
 

@@ -11,7 +11,7 @@ from reference import random_process, softmax
 from scipy import optimize, stats
 from scipy.optimize import minimize
 
-from pgpd_hf import CMDP, random_cmdp, run, solve
+from pgpd_hf import CMDP, random_cmdp, run, runs, solve
 from pgpd_hf.algorithms.safe_rlhf import reward_questions, utility_questions
 from pgpd_hf.cases import Case, run_cases
 from pgpd_hf.core.optima import best_for, proportional
@@ -222,7 +222,26 @@ def test_a_design_that_identifies_nothing_is_refused(name, design):
     """With one state and one action all pairs are equal."""
     cmdp = CMDP([[[1.0]]], [[0.2]], [[0.5]], [1.0], 0.0, 0.3)
     with pytest.raises(ValueError, match=r"^design: both trajectories are equal in all 3 pairs"):
-        fitted(name, cmdp, iterations=1, pairs=3, horizon=0, design=design, evaluators=3)
+        run(cmdp, name, seeds=[0], iterations=1, pairs=3, horizon=0, design=design, evaluators=3)
+
+
+@pytest.mark.parametrize("name", [*INFERRING, "trajectory_dpo"])
+def test_pairs_may_be_equal_in_one_phase(name):
+    """What counts is all answers of the run, in whichever phase they came."""
+    options = {"seeds": range(8), "evaluators": 3, "design": "deterministic"}
+    equal, unequal = {"iterations": 1, "horizon": 0}, {"iterations": 4, "horizon": 15}
+    cmdp = random_process(1, threshold=0.3)
+    for phases in ([equal, unequal], [unequal, equal]):
+        run(cmdp, name, phases=phases, **options)
+    with pytest.raises(ValueError, match=r"^design: both trajectories are equal in all 1 pairs"):
+        run(cmdp, name, phases=[equal], **options)
+
+
+def test_only_the_pairs_of_the_run_itself_are_looked_at(monkeypatch):
+    """Not those of the check that an algorithm keeps no state; here its three pairs are equal."""
+    monkeypatch.setattr(runs, "_CHECKED", set())
+    options = {"design": "state-action", "horizon": 0, "iterations": 3, "evaluators": 3}
+    run(random_cmdp(states=2, actions=2), "safe_rlhf", seeds=[0], **options)
 
 
 def test_a_case_without_a_result_is_named():

@@ -10,7 +10,8 @@ a default:
 * `effort` is none: no trajectories and no questions;
 * `has_steps` is true, and `theorem_steps` raises: without a theorem, step sizes have to be given;
 * `rate` and `limit_of` are None: no theorem promises a rate, and no algorithm has it as its limit;
-* `estimate` raises: it is for methods that follow estimated directions, to measure their errors.
+* `estimate` raises: it is for methods that follow estimated directions, to measure their errors;
+* `require_result` accepts every end of a run.
 
 This file, `decaying.py`, is a complete algorithm with a decaying step size::
 
@@ -554,6 +555,20 @@ class Algorithm:
             If the algorithm follows no estimated directions.
         """
         raise TypeError(f"{self.name} follows no estimated directions")
+
+    def require_result(self, state):
+        """Refuse the end of a run from which nothing follows; by default nothing is refused.
+
+        Parameters
+        ----------
+        state : State
+            After the last iteration, of the last phase if there are several.
+
+        Raises
+        ------
+        ValueError
+            One line that names what has to change.
+        """
 
     def initial_parameter(self, initial_policy=None):
         r"""First parameter :math:`\theta^{(0)}`, by default that of the uniform policy.

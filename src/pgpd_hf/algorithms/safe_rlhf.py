@@ -73,8 +73,6 @@ class SafeRLHF(Algorithm):
     def update(self, state, policy, words, normals):  # noqa: D102
         design, actions = self.setting.design, self.cmdp.actions
         answers = ask_about(self.simulator, design, actions, words, state.answers)
-        if state.iteration + 1 == self.setting.iterations:  # no more questions
-            require_differences(answers)
         state = state._replace(
             answers=answers,
             reward=self.fit(reward_questions(answers), state.reward),
@@ -85,6 +83,9 @@ class SafeRLHF(Algorithm):
             cmdp = replace(cmdp, transition=proportional(answers.steps))
         policy, multiplier = self.solve(cmdp, state)
         return state._replace(theta=policy, multiplier=min(multiplier, self.multiplier_bound))
+
+    def require_result(self, state):  # noqa: D102
+        require_differences(state.answers)
 
     def fit(self, questions, start):
         r"""Estimate a signal from the answers about it.

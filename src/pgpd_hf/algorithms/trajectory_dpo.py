@@ -78,8 +78,6 @@ class TrajectoryDPO(Algorithm):
     def update(self, state, policy, words, normals):  # noqa: D102
         design, actions = self.setting.design, self.cmdp.actions
         answers = ask_about(self.simulator, design, actions, words, state.answers)
-        if state.iteration + 1 == self.setting.iterations:  # no more questions
-            require_differences(answers)
         differences = answers.visits[:, 0] - answers.visits[:, 1]
         logits = np.stack(
             [
@@ -89,6 +87,9 @@ class TrajectoryDPO(Algorithm):
         )
         theta = logits[0] + self.setting.utility_weight * logits[1]
         return state._replace(theta=theta, logits=logits, answers=answers)
+
+    def require_result(self, state):  # noqa: D102
+        require_differences(state.answers)
 
     def fit(self, differences, shares, weights, start):
         """Fit a policy to comparisons.
