@@ -392,6 +392,25 @@ def test_actions_that_do_not_differ_leave_cells_with_the_reason(actions):
     assert table["reason"].str.startswith("actions: estimates that differ").all()
 
 
+def test_where_nothing_varies_the_bounds_are_their_limits():
+    """Signals that are the same everywhere, exact answers, and mixing that is known: no spread."""
+    same = np.full_like(CMDP.reward, 0.3)
+    cmdp = replace(CMDP, reward=same / 2, utility=same, threshold=0.5)
+    setting = replace(SETTING, evaluators=None)
+    estimates = make_estimates(cmdp, setting, known=True)
+    assert estimates.spread == 0
+    found = []
+    for e in (estimates, replace(estimates, span=1e-9)):
+        steps = theorem_1.rate_steps(e, 10**6, CAP)
+        statements = theorem_1.theorem_1, theorem_1.theorem_1_prime
+        found.append([*steps, *(it(e, *steps, 10**6, CAP, 0.0) for it in statements)])
+    for limit, near in zip(*found, strict=True):
+        np.testing.assert_allclose(limit, near, rtol=1e-6)
+    table, _ = lengths.lengths(cmdp, solve(cmdp), setting, [None], [1], [1000], 0, [0, 1])
+    known = table[table["statement"] == "Theorem 1', mixing known"]
+    assert np.isfinite(known[["primal_step", "dual_step", "gap", "violation"]]).all(axis=None)
+
+
 def test_votes_that_cannot_be_read_without_bias_leave_an_empty_cell_with_the_reason():
     wide = random_cmdp(states=2, actions=2, scale="unit", instance=1, threshold=3.0)
     plan = [{"pairs": 1, "iterations": [5]}]

@@ -88,7 +88,9 @@ def primal_regrets(estimates, primal_step, dual_step, iterations, cap):
     """
     e, stretch = estimates, 1 / (1 - estimates.discount)
     exponent = 2 * primal_step * stretch * (1 + cap) * e.largest
-    first = stretch**2 * np.minimum(e.largest**2 / 2, growth(exponent) * e.spread)
+    # Where nothing varies, the spread is zero, and the growth may be infinite.
+    varied = growth(exponent) * e.spread if e.spread else np.zeros_like(exponent)
+    first = stretch**2 * np.minimum(e.largest**2 / 2, varied)
     start = math.log(e.actions) / primal_step
     drift = 1 + dual_step * math.sqrt(e.excess_square) * iterations
     second = stretch**3 * e.error_square / 8
@@ -244,7 +246,7 @@ def rate_steps(estimates, iterations, cap):
     if e.actions == 1:
         raise OutsideAssumptions("actions: |A| >= 2 expected, got 1")
     inverse = math.sqrt(2) / e.largest
-    if iterations >= 4 * e.largest**2 * math.log(e.actions) / (c * e.spread):
+    if e.spread and iterations >= 4 * e.largest**2 * math.log(e.actions) / (c * e.spread):
         inverse = max(inverse, 1 / math.sqrt(c * e.spread))
     root = math.sqrt(math.log(e.actions) / iterations)
     primal_step = (1 - e.discount) * root * inverse / (1 + cap)
