@@ -5,12 +5,13 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pgpd_hf import random_cmdp, run, solve
 from pgpd_hf.algorithms import Setting
 from pgpd_hf.core.links import LINKS
-from pgpd_hf.theory import bounds, lengths, seen, theorem_1, theorem_2
+from pgpd_hf.theory import bounds, check_all, corrections, lengths, seen, theorem_1, theorem_2
 from pgpd_hf.theory.constants import OutsideAssumptions, make_constants
 from pgpd_hf.theory.estimates import make_estimates, mixing
 from pgpd_hf.theory.exact import feedback_error
@@ -284,6 +285,15 @@ def test_bounds_from_what_runs_show_have_all_their_terms():
     gap += bracket(4 * v / 0.3 + v_0, ranges, deviations)
     owed += bracket(v_0, [2 * e.largest] * 400, [v_0] * 400)
     assert seen.single_run(e, x, 0.05) == pytest.approx((gap, owed))
+
+
+@pytest.mark.parametrize("violations", [[-0.1, 0.2, 0.1], [-0.3, -0.1, -0.2]])
+def test_the_bound_of_one_run_is_held_against_the_worst_run(monkeypatch, violations):
+    """The worst by gap and the worst by violation may be two runs."""
+    averages = pd.DataFrame({"gap": [0.3, -0.2, 0.1], "violation": violations})
+    monkeypatch.setattr(corrections, "run_averages", lambda *_: averages)
+    table = check_all(CMDP, SETTING, seeds=range(3), items=[21])
+    assert table["measured"].tolist() == [0.3, max(0, *violations)]
 
 
 @pytest.mark.parametrize(("mean", "width", "refuted"), [(1.0, 2.0, False), (2.0, 1.0, True)])

@@ -98,6 +98,20 @@ def test_limit_of_two_arms_is_in_closed_form():
     assert error < 0.15 * expected
 
 
+def test_absolute_answers_tell_about_utility_by_their_own_share():
+    """What the last two shares buy is added up; it counts in proportion to K."""
+    cmdp = random_cmdp(3, 2, BINDING[0], discount=0.5)
+    known = answer_information(cmdp, "deterministic", 12, "logistic", 200)
+    both = 0.3 * known.utility + 0.1 * known.absolute
+    as_one = known._replace(utility=both)
+    limit = least_gap(cmdp, known, (0.6, 0.3, 0.1), 3000, 20)
+    assert limit == pytest.approx(least_gap(cmdp, as_one, (0.6, 1.0, 0.0), 3000, 20), rel=1e-9)
+    twice = AnswerInformation(*(2 * part for part in known))
+    assert limit == pytest.approx(least_gap(cmdp, twice, (0.6, 0.3, 0.1), 1500, 20), rel=1e-9)
+    without = least_gap(cmdp, known, (0.6, 0.3, 0.0), 3000, 20)
+    assert limit != pytest.approx(without, rel=1e-3)
+
+
 def test_no_method_is_below_it_and_it_falls():
     """Regression on random environments, with any prior: means of paired differences."""
     cmdps = [random_cmdp(3, 2, instance, discount=0.5) for instance in BINDING]
