@@ -222,6 +222,12 @@ def test_optimum_beside_the_cliff_mixes_the_two_ways_that_can_be_counted(method)
     assert multiplier > 0.1
 
 
+def test_whatever_can_be_paid_may_be_allowed():
+    """One in every step: the constraint then excludes nothing, and its threshold is zero."""
+    cmdp = pgpd_hf.from_gymnasium(**EDGE | {"at_most": 20})
+    assert cmdp.threshold == pytest.approx(0, abs=1e-12)
+
+
 @pytest.mark.parametrize("options", [CLIFF, SLIPPERY])
 def test_fastest_way_does_not_fall(options):
     """So that the cost of the cliff alone never binds, but that of its edge does."""
@@ -359,6 +365,11 @@ ODD = {
             "fickle_passenger: changes the destination outside of the table; leave it out",
         ),
         ({"at_most": 0}, "at_most: 0 leaves no policy any slack, which learning needs (Slater's"),
+        (
+            {"at_most": 2},  # percent, for example
+            "at_most: at most 1.0101 expected, since no policy can cost more; got 2",
+        ),
+        (EDGE | {"at_most": 20.5}, "at_most: at most 20 expected, since no policy can cost more"),
         ({"threshold": 0.5}, "at_most: this or threshold expected, not both"),
         ({"at_most": None}, "at_most: this or threshold expected"),
         (

@@ -63,7 +63,8 @@ def from_gymnasium(name, *, cost, at_most=None, threshold=None, discount=0.99, *
         the constraint takes its place.
     at_most : float, optional
         Largest :math:`E\sum_t \gamma^t\,1\{\text{step } t \text{ enters a cost state}\}`, where t
-        counts from 0: a discounted probability where cost states end the episode.
+        counts from 0: a discounted probability where cost states end the episode. At most what it
+        is if every step has the cost.
     threshold : float, optional
         :math:`b` itself, in place of `at_most`.
     discount : float
@@ -81,7 +82,7 @@ def from_gymnasium(name, *, cost, at_most=None, threshold=None, discount=0.99, *
     ------
     ValueError
         If Gymnasium is not installed, the environment has no table or a wrong one, no step has the
-        cost, or no policy exceeds the threshold; the message says what to do.
+        cost, no policy exceeds the threshold, or none could fail to; the message says what to do.
 
     Examples
     --------
@@ -112,15 +113,18 @@ def from_gymnasium(name, *, cost, at_most=None, threshold=None, discount=0.99, *
     if not costs.max() > 0:
         raise ValueError(f"cost: no step of {name} that a policy can make has the cost {cost!r}")
     unit, price = (1 - discount) / width, (1 - discount) / costs.max()
+    if at_most is not None:
+        threshold = 1 - price * require_number("at_most", at_most)
+        if threshold < -1e-9:
+            most = f"at most {1 / price:.6g} expected, since no policy can cost more"
+            raise ValueError(f"at_most: {most}; got {at_most}")
     cmdp = CMDP(
         transition=transition,
         reward=(1 - discount) * ((reward - lowest) / width),
         utility=(1 - discount) * (1 - costs / costs.max()),
         initial=initial,
         discount=discount,
-        threshold=1 - price * require_number("at_most", at_most)
-        if threshold is None
-        else threshold,
+        threshold=threshold,
         scale=1 - discount,
         value_unit=unit,
         value_zero=-unit * lowest / (1 - discount),
