@@ -224,7 +224,7 @@ def test_readings_of_a_whole_study_are_as_in_their_files():
 
 def test_study_without_any_algorithm_is_refused():
     own = {"algorithms": {"zpgpd_hf": None, "npgpd_hf": None}}
-    with pytest.raises(ValueError, match=r"^algorithms: at least 1 entries expected"):
+    with pytest.raises(ValueError, match=r"^algorithms: at least one entry expected"):
         admitted(own)
 
 

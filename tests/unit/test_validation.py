@@ -44,6 +44,20 @@ def test_what_follows_the_schema_passes(more):
 
 
 @pytest.mark.parametrize(
+    ("value", "schema", "demand"),
+    [
+        ([], {"minItems": 1}, "at least one entry"),
+        ([], {"minItems": 11}, "at least 11 entries"),
+        ({}, {"minProperties": 1}, "at least one entry"),
+        ("", {"minLength": 1}, "at least one character"),
+    ],
+)
+def test_demands_of_one_are_in_the_singular(value, schema, demand):
+    with pytest.raises(ValueError, match=f"^it: {demand} expected, got"):
+        validation.conform(value, schema, "it")
+
+
+@pytest.mark.parametrize(
     ("more", "message"),
     [
         ({"seeds": 0}, "seeds: at least 1 expected, got 0"),

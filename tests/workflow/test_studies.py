@@ -308,7 +308,7 @@ def test_no_cmdp_of_a_file_goes_by_another_name(archive):
         ),
         (
             {"bounds": {"settings": {"paper": {"environment": {"scale": "unit"}}}}},
-            "bounds.settings: at least 1 entries expected",
+            "bounds.settings: at least one entry expected",
         ),
     ],
 )

@@ -193,4 +193,5 @@ def _allowed(error):
         return error.schema["expected"]  # in words, which stand beside every pattern
     if isinstance(demand, list):
         demand = " or ".join(map(str, demand))
-    return _WORDS.get(error.validator, "{}").format(demand)
+    words = _WORDS.get(error.validator, "{}").format(demand)
+    return words.replace(" 1 entries", " one entry").replace(" 1 characters", " one character")
