@@ -601,8 +601,12 @@ def test_configuration_page_says_what_races_in_other_environments_left_open():
     for name in ("cliff-walking", "frozen-lake"):
         scores = races.load_scores(ROOT / races.SCORES, names[name])
         assert RACES[names[name]]["chosen"][1] == scores["dual_step"].max()
+        ends = {"cliff-walking": False, "frozen-lake": True}
+        assert (RACES[names[name]]["chosen"][0] == scores["primal_step"].min()) == ends[name]
         judged = table("environments").query("claim == 'zpgpd-gap-improves-with-m'")
         assert not judged.set_index("study").loc[name, "moved"]
+    assert "On these two its gap hardly moves and the grid ends at the chosen η₂" in page
+    assert "on FrozenLake also at the chosen η₁: better steps may lie beyond" in page
     assert f"at most {max(RACES[race]['seeds'] for race in names.values())} seeds" in page
 
 
