@@ -104,7 +104,6 @@ def test_what_races_anew_is_said_with_the_reason(own, reason):
     [
         {"seeds": 100},
         {"study": "mine"},
-        {"calibration": {"seeds": 5}},
         {"environment": {"name": "random"}},
         {"algorithms": {"npgpd_hf": {"primal_step": 0.3, "dual_step": 0.03}}},
     ],
@@ -112,6 +111,18 @@ def test_what_races_anew_is_said_with_the_reason(own, reason):
 )
 def test_what_no_race_depends_on_is_not_raced_again(own):
     assert said(changed(**own)) == []
+
+
+def test_seeds_that_a_race_on_record_does_not_have_are_said_to_be_idle():
+    idle = "has no effect, since its race is on record, with at most"
+    advice = "seeds; calibration.recorded: false runs a new one"
+    seeds = {"calibration": {"seeds": 5}}
+    assert said(changed(**seeds)) == [
+        f"npgpd_hf: calibration.seeds: 5 {idle} 256 {advice}",
+        f"zpgpd_hf: calibration.seeds: 5 {idle} {RECORD['zpgpd_hf']['seeds']} {advice}",
+    ]
+    own = readings.overlay(seeds, {"evaluators": [8]})  # whose race is new, with these seeds
+    assert all(line.endswith("(at most 5 seeds for each pair)") for line in said(changed(**own)))
 
 
 def test_radius_races_only_where_it_is_calibrated():

@@ -9,10 +9,12 @@ with storage.job(snakemake):
     recorded = snakemake.params.recorded
     if recorded:
         scores = races.load_scores(snakemake.input.scores, recorded)
+        print(f"The race {recorded} on record ({races.RECORD}):")
     else:
         options = dict(snakemake.params.race)
         cmdps = [environments.make(environment) for environment in options.pop("environments")]
         scores = race(cmdps, **options, threads=snakemake.threads)
+        print("A new race:")
     print(describe_race(scores))
     storage.write_table(snakemake.output.scores, scores)
     storage.write_json(snakemake.output.steps, chosen_steps(scores))

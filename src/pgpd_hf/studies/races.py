@@ -161,7 +161,7 @@ def load_scores(path, name):
 
 
 def lines(record, config, defaults):
-    """Say which step sizes need a new race, and why.
+    """Say which step sizes need a new race, and why, or that one on record has other seeds.
 
     Parameters
     ----------
@@ -173,11 +173,20 @@ def lines(record, config, defaults):
     Returns
     -------
     list of str
-        One for each algorithm.
+        One for each algorithm at most.
     """
-    found = []
+    found, most = [], config["calibration"]["seeds"]
     for algorithm, options in config["algorithms"].items():
-        if options["primal_step"] != "calibrated" or recorded(record, config, algorithm):
+        if options["primal_step"] != "calibrated":
+            continue
+        if name := recorded(record, config, algorithm):
+            seeds = record[name]["seeds"]
+            if most not in (seeds, defaults["calibration"]["seeds"]):
+                found.append(
+                    f"{algorithm}: calibration.seeds: {most} has no effect, since its race is on "
+                    f"record, with at most {seeds} seeds; calibration.recorded: false runs a new "
+                    "one"
+                )
             continue
         why = "calibration.recorded is false"
         if config["calibration"]["recorded"]:
@@ -188,7 +197,6 @@ def lines(record, config, defaults):
                     key.partition(".")[0] for key in ours if ours[key] != theirs.get(key)
                 )
                 why = f"the recorded race had another {', '.join(keys)}" if keys else why
-        most = config["calibration"]["seeds"]
         found.append(
             f"{algorithm}: new race for step sizes, since {why} "
             f"(at most {most} seed{'s' * (most > 1)} for each pair)"
