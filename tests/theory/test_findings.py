@@ -16,8 +16,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf import summaries, sweeps
+from pgpd_hf import environments, summaries, sweeps
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.analyses.comparison import TEST_LEVEL
 from pgpd_hf.cases import STEPS, run_cases, run_setting, with_steps
 from pgpd_hf.claims import Evidence, Member, load_claims, power_table, report, verdict_at
 from pgpd_hf.claims.power import POWER
@@ -196,6 +197,128 @@ def test_readme_says_which_n_and_what_fresh_data_confirm():
         assert verdicts["zpgpd-gap-steady-state"] == "contradicted"
         assert verdicts["zpgpd-gap-more-sensitive"] == "inconclusive"
     says("README", "250 other environments and 300 other seeds give all 14 verdicts again")
+
+
+def test_readme_s_table_of_findings_says_what_the_tables_say():
+    reproduced = {}
+    for name in ("verdicts", "confirmation"):
+        for reading, rows in table(name).groupby("reading"):
+            found = report.of_experiment(rows)
+            reproduced[name, reading] = {*found.loc[found["verdict"] == "reproduced", "claim"]}
+    ours = reproduced["verdicts", "default"]
+    fresh = [reproduced["confirmation", it] for it in ("250 fresh instances", "default")]
+    assert fresh == [ours, ours]
+    units = table("confirmation").groupby("reading")["units"].max().astype(int)
+    says(
+        "README",
+        f"{len(ours)} of the 14 statements about the figure are reproduced",
+        f"the same {len(ours)} are reproduced on {units['250 fresh instances']} fresh environments "
+        f"and on {units['default']} fresh seeds",
+    )
+    margin = verdicts().loc[("default", "zpgpd-gap-steady-state"), "margin"]
+    says("README", f"changes of gap, violation and λ below {margin}")
+    scores = table("inference").set_index("pairs")
+    *tied, last = scores.index[scores["standing"] != "worse"]
+    (worse,) = scores.index[scores["standing"] == "worse"]
+    says(
+        "README",
+        f"may be {', '.join(map(str, tied))} or {last}, which fit its text equally well; {worse} "
+        "fits worse",
+        f"if they are halved, N = {scores['score_0.5'].idxmin()} fits worst",
+    )
+    printed = table("bounds").query(
+        "setting == 'paper' and label in ['thm1', 'thm2'] and item < 19"
+    )
+    assert (printed["bound"] > 1).all()
+    assert round(np.log10(printed["bound"].max())) == 10
+    says("README", "above 1 for quantities that cannot exceed 1, by factors of up to 10¹⁰")
+
+
+def test_readme_says_what_the_default_study_is():
+    environment, algorithms = CONFIG["environment"], CONFIG["algorithms"]
+    number_of = environment["instance"]
+    for instance in range(number_of + 1):
+        cmdp = environments.make(configuration.vary(CONFIG, {"instance": instance}))
+        binds = optima.utility_range(cmdp)[0] < cmdp.threshold
+        assert binds == (instance == number_of)
+    lengths = [algorithms[it]["iterations"] for it in ("npgpd_hf", "zpgpd_hf")]
+    most = max(RACES[it]["seeds"] for it in algorithms)
+    says(
+        "README",
+        f"b = {environment['threshold']} binds",
+        f"the first random instance whose constraint binds (number {number_of})",
+        f"iterations | {lengths[0]:,} (NPGPD-HF) and {lengths[1]:,} (ZPGPD-HF)",
+        f"up to {most} seeds ({CONFIG['calibration']['seeds']} for a study of yours)",
+        f"Mean over {CONFIG['seeds']} seeds with 95 % intervals",
+    )
+    (pairs,) = {options["pairs"] for options in algorithms.values()}
+    says("README", f"questions per iteration, N | {pairs}, the smallest that fits the text")
+    start = table("curves").query("iteration == 0").iloc[0]
+    margins = 0.1 * start["optimality_gap"], 0.1 * utility_span(CMDP)
+    violation = start["constraint_violation"]
+    says(
+        "README",
+        f"here {margins[0]:.3f} for gaps and {margins[1]:.2f} for violations, "
+        f"which begin at {violation:.2f}",
+    )
+
+
+def test_page_of_verdicts_says_what_is_declared():
+    schema = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
+    declared = load_claims(ROOT / "config/claims.yaml", schema)
+    kinds = Counter(it.get("kind", "measured") for it in declared["claims"].values())
+    about = len(report.of_experiment(verdicts().loc["default"]))
+    assert kinds["ours"] == 2
+    says("README", f"All {kinds.total()} statements, all readings")
+    says(
+        "claims",
+        f"So {kinds.total() - kinds['ours']} statements are taken from the text",
+        f"{about} of the {kinds.total()} are what the paper says about its figure",
+        f"the {about} about the experiment, the two of kind",
+    )
+    level = declared["level"]
+    assert level == TEST_LEVEL
+    says(
+        "claims",
+        f"called reproduced with probability at most {level}",
+        f"called contradicted with probability at most {level}",
+        f"at most {level} k are expected to be wrongly called reproduced",
+        f"The {len(table('skipping_inference'))} combinations of skipping_inference.csv are judged "
+        f"at level {level} each",
+        f"for a power of {POWER}",
+        f"outside an interval by {declared['alternative']} (alternative",
+        f"the right verdict comes with probability {POWER}",
+    )
+    scores = table("inference").set_index("pairs")["score"]
+    *some, last = scores.index
+    says("claims", f"The candidates are {', '.join(map(str, some))} and {last}, the same for both")
+    says("claims", f"Without it the score is {scores[1] - 1}.")
+
+
+def test_page_of_verdicts_says_how_large_the_studies_are():
+    own, options = CONFIG["claims"], CONFIG["rates"]["iterations"]
+    pilot = yaml.safe_load((ROOT / "config/pilot.yaml").read_text())["claims"]
+    count = len(pilot["instances"]["groups"]["one"]["numbers"])
+    assert pilot["instances"]["seeds"] == 2
+    fresh = yaml.safe_load((ROOT / "config/confirmation.yaml").read_text())["claims"]
+    instances = len(fresh["instances"]["groups"]["fresh"]["numbers"])
+    few = int(table("inference_verdicts").query("unit == 'instance'")["units"].max())
+    primal_step = max(pair[0] for pair in RACES["npgpd_hf"]["tied"])
+    scores = races.load_scores(ROOT / races.SCORES, "npgpd_hf")
+    assert primal_step == scores["primal_step"].max()
+    says(
+        "claims",
+        f"make figures judges its own {CONFIG['seeds']} seeds",
+        f"make claims judges the study again with {own['own_seeds']} seeds",
+        f"The other readings have {own['seeds']} seeds",
+        f"{pilot['own_seeds']} seeds, and {count} instances with two seeds each",
+        f"on {instances} fresh instances, its primary result, and on {fresh['own_seeds']} fresh",
+        f"one on {few} random instances",
+        f"The ties reach the largest η₁ that was tried, {primal_step:g}",
+        f"slopes over T ≤ {max(options['npgpd_hf']):,} for NPGPD-HF and T ≤ "
+        f"{max(options['zpgpd_hf']):,} for ZPGPD-HF",
+        f"(claims.rates_seeds; {CONFIG['rates']['seeds']} in make figures)",
+    )
 
 
 def test_second_edition_is_told_beside_the_first():
