@@ -43,13 +43,14 @@ figures: .venv/kernels  ## run the default study: results/paper and the committe
 
 races: .venv/kernels  ## run all races for step sizes again, for config/steps.yaml and reference/races.csv (three quarters of an hour)
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
-	$(IN_VENV) python tools/record_races.py results/races
-	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/inference.yaml
-	$(IN_VENV) python tools/record_races.py results/inference config/inference.yaml
-	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
+	{ grep '^#' config/steps.yaml; cat results/races/steps.yaml; } >results/races/record.yaml
+	mv results/races/record.yaml config/steps.yaml
+	cp results/races/races.csv reference
+	$(IN_VENV) set -e; for study in config/inference.yaml config/environments/*.yaml; do \
 	    snakemake races --cores $(CORES) --configfile $$study; \
-	    name=$$(basename $$study .yaml); \
-	    python tools/record_races.py results/$$name $$study environments/$$name/; done
+	    made=results/$$(basename $$study .yaml); \
+	    cat $$made/steps.yaml >>config/steps.yaml; \
+	    tail -n +2 $$made/races.csv >>reference/races.csv; done
 
 infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tables of reference/ (an hour)
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/pilot.yaml
@@ -70,7 +71,7 @@ compare: .venv/kernels  ## compare methods per human answer (25 minutes)
 environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (8 minutes)
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
 	    snakemake figure policies --cores $(CORES) --configfile $$study; done
-	$(IN_VENV) python tools/collect_environments.py
+	$(IN_VENV) snakemake environments --cores $(CORES)
 	$(IN_VENV) python tools/record.py results/environments environments
 	cp results/environments/figures/environments.* figures
 

@@ -12,8 +12,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import collect_environments
-
 from pgpd_hf.support import storage, validation
 from pgpd_hf.verification import checks
 from pgpd_hf.verification.tables import TABLES
@@ -21,18 +19,22 @@ from pgpd_hf.verification.tables import TABLES
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "reference"
 FOLDERS = ("config", "notebooks", "profiles", "reference", "src", "workflow")
-SAMPLE = ("sample",)  # targets of the workflow
-FULL = (*SAMPLE, "all", "claims", "theory", "compare")
-ENVIRONMENTS = sorted(path.stem for path in ROOT.glob("config/environments/*.yaml"))
-# Studies beside the default one, and what is made of each. Races are those of the default study,
-# whose results otherwise take step sizes from the record.
-BESIDE = {
-    "races": [f"results/races/calibration/{name}.csv" for name in ("npgpd_hf", "zpgpd_hf")],
-    "pilot": ["verdict_table"],
-    "inference": ["infer"],
-    "confirmation": ["verdict_table"],
-    **{f"environments/{name}": collect_environments.TARGETS for name in ENVIRONMENTS},
-}
+# Targets of the workflow and options, run by run.
+SAMPLE = [["sample", "--config", "seeds=1"]]
+FULL = [["sample", "all", "claims", "theory", "compare"]]
+RACED = "results/races/calibration"  # the study's own races: it takes their outcome from the record
+BESIDE = [
+    [f"{RACED}/npgpd_hf.csv", f"{RACED}/zpgpd_hf.csv", "--configfile", "config/races.yaml"],
+    ["verdict_table", "--configfile", "config/pilot.yaml"],
+    ["infer", "--configfile", "config/inference.yaml"],
+    ["verdict_table", "--configfile", "config/confirmation.yaml"],
+    *(
+        ["figure", "policies", "--configfile", f"config/environments/{path.name}"]
+        for path in sorted(ROOT.glob("config/environments/*.yaml"))
+    ),
+    ["environments"],
+]
+DRAWN = {"infer": "inference", "environments": "environments"}  # studies with committed figures
 MAKE = {"all": "figures"}  # targets of `make` that have another name
 SHOWN = 5  # differences of a table; altered files are all named
 FILES = "Files"  # heading
@@ -46,43 +48,32 @@ def copy_project(folder):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
 
 
-def run_workflow(folder, options, targets):
-    """Run the workflow in a copy of the project, with the package of the copy; return its code."""
-    command = ["snakemake", *targets, *options, *["--config", "seeds=1"] * (targets == SAMPLE)]
+def run_workflow(folder, arguments):
+    """Run the workflow in a copy of the project, with its package; return whether it succeeded."""
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
-    return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
+    command = ["snakemake", *arguments]
+    return not subprocess.run(command, cwd=folder, env=environment, check=False).returncode
 
 
-def run_beside(folder, options):
-    """Run the studies beside the default one, and make their tables; return whether one failed."""
-    for name, targets in BESIDE.items():
-        if run_workflow(folder, [*options, "--configfile", f"config/{name}.yaml"], targets):
-            return True
-    collect_environments.collect(folder)
-    return False
-
-
-def compare(folder, results, targets, beside, exact):
+def compare(folder, targets, exact):
     """Compare what was run in a folder, and the project's own results, with the reference.
 
     Returns, by heading and by what was compared, lines that differ, or why nothing was compared.
     """
-    made = (*targets, "infer", "environments") if beside else targets
-    again = [table for table in TABLES if table.target in made]
+    studies = sorted(folder.glob("results/*"), key=lambda path: path.name != "paper")
+    results = studies[0].relative_to(folder)  # the default study's, or those of the only study
+    figures = Path("figures") if results.name == "paper" else results / "figures"
+    again = [table for table in TABLES if table.target in targets]
     run = checks.check_tables(REFERENCE, folder / results, again, exact)
+    if (raced := folder / "results/races") in studies:
+        scores = [table for table in TABLES if table.name == "scores"]
+        run["races"] = checks.check_tables(REFERENCE, raced, scores, exact)["scores"]
+    drawn = {"the reference": checks.check_drawings(REFERENCE, ROOT / figures, exact)}
+    places = {"all": figures, **{name: Path(f"results/{it}/figures") for name, it in DRAWN.items()}}
+    for place in (place for target, place in places.items() if target in targets):
+        drawn[str(place)] = checks.check_figures(folder / place, ROOT / figures, exact)
     damaged = [path.relative_to(ROOT) for path in storage.find_damaged(ROOT / results)]
     there = checks.check_tables(REFERENCE, ROOT / results, TABLES, exact, partial=True)
-    figures = Path("figures") if results.name == "paper" else results / "figures"
-    drawn = {"the reference": checks.check_drawings(REFERENCE, ROOT / figures, exact)}
-    if targets == FULL:
-        drawn["the study"] = checks.check_figures(folder / figures, ROOT / figures, exact)
-    if beside:
-        scores = [table for table in TABLES if table.name == "scores"]
-        raced = checks.check_tables(REFERENCE, folder / "results/races", scores, exact)
-        run["races"] = raced["scores"]
-        for name in ("inference", "environments"):
-            place = folder / f"results/{name}/figures"
-            drawn[f"results/{name}"] = checks.check_figures(place, ROOT / figures, exact)
     skipped = {
         table.name: f"run `make {MAKE.get(table.target, table.target)}` or `make verify FULL=1`"
         for table in TABLES
@@ -125,25 +116,23 @@ def main():
     others = checks.check_platform(REFERENCE)
     if others:
         print(f"Another platform: numbers may differ by {checks.TOLERANCE}", *others, sep="\n  ")
-    targets = FULL if arguments.full else SAMPLE
+    runs = SAMPLE
+    if arguments.full:
+        runs = FULL if "--configfile" in options else FULL + BESIDE
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
-    print(f"Running {', '.join(targets)} from scratch, in {folder}", flush=True)
+    print(f"Running from scratch, in {folder}", flush=True)
     copy_project(folder)
-    failed = run_workflow(folder, options, targets)
-    results = next(folder.glob("results/*"), folder).relative_to(folder)
-    beside = arguments.full and results.name == "paper"
-    if beside and not failed:
-        failed = run_beside(folder, options)
+    completed = all(run_workflow(folder, [*run, *options]) for run in runs)
     sections = {
         FILES: {
             "code": checks.check_files(ROOT, *checks.CODE),
             "reference, figures": checks.check_files(ROOT, "reference", "figures"),
         }
     }
-    if failed:
+    if not completed:
         show(sections)
         sys.exit(f"the study failed; what was run is in {folder}")
-    if not show(sections | compare(folder, results, targets, beside, not others)):
+    if not show(sections | compare(folder, {part for run in runs for part in run}, not others)):
         sys.exit(f"what was run is in {folder}")
     shutil.rmtree(folder)
 

@@ -482,28 +482,19 @@ def command(repository, tmp_path_factory, monkeypatch):
     module = __import__("verify")
     asked = []
 
-    def run_workflow(folder, options, targets):
-        if "--configfile" in options:
-            name = options[-1].removeprefix("config/").removesuffix(".yaml")
-            assert targets == module.BESIDE[name]
-            if name.startswith("environments/"):
-                return 0
-            origin = "paper" if name == "races" else name
-            shutil.copytree(repository.results.parent / origin, folder / "results" / name)
-            if name == "inference":
-                shutil.copytree(repository.figures, folder / "results/inference/figures")
-            return 0
-        shutil.copytree(repository.results, folder / "results/paper")
-        shutil.copytree(repository.figures, folder / "figures")
-        asked.append(targets)
-        return 0
-
-    def collect(folder):
-        shutil.copytree(repository.results.parent / "environments", folder / "results/environments")
-        shutil.copytree(repository.figures, folder / "results/environments/figures")
+    def run_workflow(folder, arguments):
+        assert arguments in module.SAMPLE + module.FULL + module.BESIDE
+        asked.append(arguments[0])
+        name = Path(arguments[-1]).stem if "--configfile" in arguments else arguments[0]
+        made = {"races": "paper", "sample": "paper"}.get(name, name)
+        if (origin := repository.results.parent / made).exists():
+            name = "paper" if name == "sample" else name
+            shutil.copytree(origin, folder / "results" / name)
+            figures = "figures" if name == "paper" else f"results/{name}/figures"
+            shutil.copytree(repository.figures, folder / figures)
+        return True
 
     scratch = tmp_path_factory.mktemp("scratch")
-    monkeypatch.setattr(module.collect_environments, "collect", collect)
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.setattr(module, "ROOT", repository.root)
     monkeypatch.setattr(module, "REFERENCE", repository.reference)
@@ -515,11 +506,10 @@ def command(repository, tmp_path_factory, monkeypatch):
         monkeypatch.setattr(sys, "argv", ["verify.py", *options])
         module.main()
         assert list(scratch.iterdir()) == []
-        return asked.pop()
+        return [asked.pop(0) for _ in range(len(asked))]
 
     yield run
-    for name in ("verify", "collect_environments"):
-        del sys.modules[name]
+    del sys.modules["verify"]
 
 
 @pytest.mark.parametrize("targets", [["sample", "all"], ["sample", "all", "claims", "theory"]])
@@ -555,12 +545,19 @@ def answers(output, heading):
 
 
 def test_only_the_full_verification_runs_what_is_long(repository, command, capsys):
-    assert command("--full") == ("sample", "all", "claims", "theory", "compare")
-    again = answers(capsys.readouterr().out, "Run again")
+    races = "results/races/calibration/npgpd_hf.csv"
+    known = ["figure"] * len([*ROOT.glob("config/environments/*.yaml")])
+    beside = [races, "verdict_table", "infer", "verdict_table", *known, "environments"]
+    assert command("--full") == ["sample", *beside]
+    output = capsys.readouterr().out
+    again = answers(output, "Run again")
     assert again == {table.name: "yes" for table in tables.TABLES} | {"races": "yes"}
+    places = ("results/inference/figures", "results/environments/figures")
+    drawn = {"the": "reference            yes", "figures": "yes", **dict.fromkeys(places, "yes")}
+    assert answers(output, "Figures of") == drawn
     for name in LONG:
         (repository.results / name).unlink()
-    assert command() == ("sample",)
+    assert command() == ["sample"]
     output = capsys.readouterr().out
     sample = {table.name for table in tables.TABLES if table.target == "sample"}
     assert answers(output, "Run again") == dict.fromkeys(sample, "yes")
@@ -585,7 +582,7 @@ def test_altered_code_is_named_by_the_command(repository, command, capsys):
 
 def test_altered_code_is_named_even_if_the_study_fails(repository, command, capsys, monkeypatch):
     alter_text(repository.root / "workflow/scripts/run.py", np.random.default_rng(1))
-    monkeypatch.setattr(sys.modules["verify"], "run_workflow", lambda *arguments: 1)
+    monkeypatch.setattr(sys.modules["verify"], "run_workflow", lambda *arguments: False)
     with pytest.raises(SystemExit, match="the study failed; what was run is in "):
         command()
     output = capsys.readouterr().out
@@ -606,7 +603,7 @@ def test_many_differences_are_counted_but_altered_files_are_all_named(study, cap
     ]
     assert not show({"Files": {"code": lines}})
     assert capsys.readouterr().out.count("\n    ") == len(lines)
-    del sys.modules["verify"], sys.modules["collect_environments"]
+    del sys.modules["verify"]
 
 
 def test_elsewhere_numbers_agree_within_the_tolerance_only(study):

@@ -52,14 +52,29 @@ rule calibrate:
         "../scripts/calibrate.py"
 
 
+# `make races` puts both files on record.
 rule races:
     input:
-        [
+        code=code("races.py"),
+        scores=[
             f"{RESULTS}/{folder}calibration/{algorithm}.csv"
-            for folder, algorithm in races.distinct(CALIBRATED)
+            for folder, algorithm in new_races().values()
         ],
+    output:
+        scores=f"{RESULTS}/races.csv",
+        record=f"{RESULTS}/steps.yaml",
+    log:
+        f"{RESULTS}/logs/races.log",
+    localrule: True
+    params:
+        subjects=lambda wildcards: {
+            name: races.subject(CALIBRATED[folder], algorithm)
+            for name, (folder, algorithm) in new_races().items()
+        },
     message:
-        "All races of the study, its readings and its groups of instances have been run"
+        "Races of the study, its readings and its groups of instances that are not on record"
+    script:
+        "../scripts/races.py"
 
 
 rule run:

@@ -47,6 +47,17 @@ def race_on_record(wildcards):
     return races.recorded(RACES, CALIBRATED[wildcards.folder], wildcards.algorithm)
 
 
+@cache
+def new_races():
+    """Folder and algorithm of each race that is not on record, by the name that it gets there."""
+    place = f"environments/{STUDY}/" if STUDY in KNOWN else ""
+    return {
+        f"{place}{folder}{algorithm}": (folder, algorithm)
+        for (folder, algorithm), settings in races.distinct(CALIBRATED).items()
+        if not races.recorded(RACES, settings, algorithm)
+    }
+
+
 def own_size(wildcards):
     """Numbers of states and actions of the environment of the study, or of a reading."""
     return configuration.size(CONFIGS[wildcards.get("reading", "")])
