@@ -20,6 +20,7 @@ CLAIMS_SCHEMA = "workflow/schemas/claims.schema.yaml"
 # Only the default study has a confirmation, and a copy of the project may lack it.
 CONFIRMED = [CONFIRMATION] if STUDY == "paper" and Path(CONFIRMATION).exists() else []
 PAPER_ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which theorems and statements are about
+KNOWN = sorted(path.stem for path in Path("config/environments").glob("*.yaml"))  # studies
 NOTEBOOKS = [path.stem for path in Path("notebooks").glob("*.ipynb")]
 ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory
 
