@@ -170,15 +170,19 @@ def test_words_say_where_the_curves_begin_and_end(aggregate):
     assert "for M = ∞" in text
 
 
-def test_shown_figure_has_its_words_and_is_closed(monkeypatch):
+def test_shown_figure_has_its_words_and_is_closed(monkeypatch, tmp_path):
     shown = []
-    monkeypatch.setattr(
-        "IPython.display.display", lambda *what, **options: shown.append((what, options))
-    )
-    figure = style.plt.figure()
-    style.show(figure, "A dot.")
-    assert shown == [((figure,), {"metadata": {"image/png": {"alt": "A dot."}}})]
-    assert not style.plt.fignum_exists(figure.number)
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    for saved in (None, tmp_path / "dot.png"):
+        figure = style.plt.figure(figsize=(2, 1))
+        if saved:
+            style.save(figure, tmp_path, "dot")
+        style.show(figure, "A dot.", saved)
+        assert not style.plt.fignum_exists(figure.number)
+    for picture in shown:
+        assert picture.metadata["alt"] == "A dot."
+        assert (picture.width, picture.height) == (300, 150)  # half the pixels of the file
+    assert shown[1].data == (tmp_path / "dot.png").read_bytes()
 
 
 @pytest.mark.parametrize(
