@@ -10,7 +10,7 @@ import pytest
 from processes import contents, jobs_in, wait_for
 from projects import Project
 
-TARGET = "results/smoke/runs/npgpd_hf/M16/seeds0000-0002.parquet"
+TARGET = "results/smoke/runs/npgpd_hf/M16+64+256/seeds0000-0002.parquet"
 IS_ROOT = os.geteuid() == 0
 
 
@@ -75,7 +75,7 @@ def test_damaged_results_are_named_and_made_again(calibrated):
         ("aggregate.parquet", "aggregate"),
         ("optimum.json", "environment"),
         ("calibration/zpgpd_hf.csv", "calibrate"),
-        ("runs/npgpd_hf/M16/seeds0000-0002.parquet", "run"),
+        ("runs/npgpd_hf/M16+64+256/seeds0000-0002.parquet", "run"),
     ],
 )
 def test_result_that_was_deleted_is_made_again_by_the_same_command(finished, name, rule):

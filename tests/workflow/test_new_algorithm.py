@@ -124,8 +124,7 @@ def test_every_target_is_planned_with_it(extended):
     code, output = extended.snakemake("--dry-run", *targets, configfile="config/large.yaml")
     assert code == 0, output
     for name in ENTRIES:
-        for evaluators in (16, 64, 256):
-            assert f"{name}, M = {evaluators}, seeds 0000 to " in output
+        assert f"{name}, M = 16+64+256, seeds 0000 to " in output
         assert f"instances: binding/{name}, 0001 to " in output
         assert f"sensitivity: steps/{name}, 0000 to " in output
         assert f"{name}: step sizes, by a race" not in output
@@ -136,7 +135,7 @@ def test_every_target_is_planned_with_it(extended):
 
 
 def test_jobs_run_it(extended):
-    runs = [f"results/tiny/runs/{name}/M64/seeds0000-0001.parquet" for name in ENTRIES]
+    runs = [f"results/tiny/runs/{name}/M16+64+256/seeds0000-0001.parquet" for name in ENTRIES]
     code, output = extended.snakemake("--cores", "2", *runs, configfile="config/tiny.yaml")
     assert code == 0, output
     assert all((extended.folder / run).exists() for run in runs)
@@ -190,7 +189,7 @@ def test_job_refuses_state_in_self(extended):
         "        self.count = getattr(self, 'count', 0) + 1\n        cmdp, step",
     )
     add(extended, toy_plain=counter)
-    run = "results/tiny/runs/toy_plain/M64/seeds0000-0001.parquet"
+    run = "results/tiny/runs/toy_plain/M16+64+256/seeds0000-0001.parquet"
     code, output = extended.snakemake("--cores", "2", run, configfile="config/tiny.yaml")
     assert code != 0
     assert "algorithm: update of toy_plain gave other numbers for the same state" in output

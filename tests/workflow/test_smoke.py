@@ -169,7 +169,7 @@ def test_provenance_names_versions_configuration_and_times(finished):
     assert set(provenance["threads"].values()) == {"1"}
     jobs = {rule: entry["jobs"] for rule, entry in provenance["wall_time"].items()}
     assert jobs == {
-        **{"environment": 1, "calibrate": 2, "run": 6, "run_block": 2, "bound": 3},
+        **{"environment": 1, "calibrate": 2, "run": 2, "run_block": 2, "bound": 3},
         **{"aggregate": 1, "figure": 1, "rates": 1, "bounds": 1, "verdicts": 1, "summary": 1},
         "lengths": 1,
     }
@@ -180,7 +180,7 @@ def test_provenance_names_versions_configuration_and_times(finished):
 def test_benchmarks_of_an_earlier_plan_are_not_counted(finished):
     project, _ = finished
     first = storage.read_json(project.results("provenance.json"))
-    old = project.results("benchmarks", "runs", "npgpd_hf", "M16", "seeds0000-0001.tsv")
+    old = project.results("benchmarks", "runs", "npgpd_hf", "M16+64+256", "seeds0000-0001.tsv")
     old.write_text("s\th:m:s\n1000.0\t0:16:40\n")
     try:
         code, output = project.snakemake("--cores", "2", "--forcerun", "provenance", "provenance")
@@ -299,8 +299,8 @@ def test_touching_the_plots_redraws_without_running(finished):
 def test_more_seeds_run_only_what_is_new(finished):
     project, _ = finished
     planned = project.planned("--config", "seeds=7")
-    # Blocks of three: seeds 0-2 are there; 3-5 and 6 are not; for 2 algorithms and 3 M.
-    assert planned["run"] == 2 * 6
+    # Blocks of three: seeds 0-2 are there; 3-5 and 6 are not; for 2 algorithms.
+    assert planned["run"] == 2 * 2
     assert not set(planned) & rules("environment", "calibrate", "run_block")
 
 
@@ -314,7 +314,7 @@ def test_editing_one_algorithm_leaves_the_other_alone(finished):
     finally:
         source.write_text(before)
     assert planned["calibrate"] == 1
-    assert planned["run"] == 3
+    assert planned["run"] == 1
 
 
 @pytest.mark.long

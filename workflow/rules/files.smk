@@ -69,11 +69,10 @@ def archive_digest(options):
 def traces(folder):
     """Files of all runs of the study, or of a reading."""
     return [
-        f"{RESULTS}/{owner}runs/{algorithm}/M{evaluators}/seeds{block}.parquet"
+        f"{RESULTS}/{owner}runs/{algorithm}/M{name_evaluators(owner)}/seeds{block}.parquet"
         for algorithm in config["algorithms"]
         for owner in [RUN_OWNERS[algorithm][folder]]
-        for evaluators in evaluator_groups(owner)
-        for block in figure_jobs(owner, algorithm, evaluators)
+        for block in figure_jobs(owner, algorithm)
     ]
 
 

@@ -8,24 +8,17 @@ from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.studies import configuration, races
 
 
-def name_evaluators(numbers):
-    """Values of M in the name of a file."""
-    return "+".join(map(evaluators_text, numbers))
-
-
-def evaluator_groups(folder):
-    """Values of M that one job runs, by their name: one in the study, all in readings."""
-    values = CONFIGS[folder]["evaluators"]
-    groups = [values] if folder else [[number] for number in values]
-    return {name_evaluators(group): group for group in groups}
+def name_evaluators(folder):
+    """Values of M of the study, or of a reading, in the names of files; one job runs them all."""
+    return "+".join(map(evaluators_text, CONFIGS[folder]["evaluators"]))
 
 
 @cache
-def figure_jobs(folder, algorithm, evaluators):
-    """Cases of Figure 1 by block of seeds, for the values of M that one job runs."""
+def figure_jobs(folder, algorithm):
+    """Cases of Figure 1 by block of seeds, for all values of M."""
     settings = CONFIGS[folder]
-    numbers = evaluator_groups(folder)[evaluators]
-    return jobs.fill_jobs(settings, figure_cases(settings, algorithm, numbers))
+    cases = figure_cases(settings, algorithm, settings["evaluators"])
+    return jobs.fill_jobs(settings, cases)
 
 
 def cases_of(wildcards):
@@ -33,7 +26,7 @@ def cases_of(wildcards):
     if "analysis" in wildcards.keys():
         blocks = PLANS[wildcards.analysis][wildcards.part]
     else:
-        blocks = figure_jobs(wildcards.reading, wildcards.algorithm, wildcards.evaluators)
+        blocks = figure_jobs(wildcards.reading, wildcards.algorithm)
     return blocks[f"{wildcards.first}-{wildcards.last}"]
 
 

@@ -10,7 +10,7 @@ use rule figure as policies with:
     output:
         [
             picture
-            for name in evaluator_groups("")
+            for name in map(evaluators_text, config["evaluators"])
             for picture in pictures(f"policies_M{name}", f"Policies, M = {name}", "", "Policies")
         ],
         notebook=f"{RESULTS}/notebooks/policies.ipynb",
@@ -26,7 +26,7 @@ use rule figure as policies with:
             "results": RESULTS,
             "figures": FIGURES,
             "policies": policies_of(""),
-            "evaluators": {name: numbers[0] for name, numbers in evaluator_groups("").items()},
+            "evaluators": {evaluators_text(number): number for number in config["evaluators"]},
         },
     message:
         "What the runs have learned"
