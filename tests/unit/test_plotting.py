@@ -1,3 +1,4 @@
+import io
 import itertools
 
 import numpy as np
@@ -173,16 +174,17 @@ def test_words_say_where_the_curves_begin_and_end(aggregate):
 def test_shown_figure_has_its_words_and_is_closed(monkeypatch, tmp_path):
     shown = []
     monkeypatch.setattr("IPython.display.display", shown.append)
+    style.use_style()
     for saved in (None, tmp_path / "dot.png"):
         figure = style.plt.figure(figsize=(2, 1))
         if saved:
             style.save(figure, tmp_path, "dot")
         style.show(figure, "A dot.", saved)
         assert not style.plt.fignum_exists(figure.number)
-    for picture in shown:
-        assert picture.metadata["alt"] == "A dot."
-        assert (picture.width, picture.height) == (300, 150)  # half the pixels of the file
+    assert [picture.metadata["alt"] for picture in shown] == ["A dot.", "A dot."]
+    assert style.plt.imread(io.BytesIO(shown[0].data)).shape[:2] == (150, 300)
     assert shown[1].data == (tmp_path / "dot.png").read_bytes()
+    assert (shown[1].width, shown[1].height) == (300, 150)  # half the pixels of the file
 
 
 @pytest.mark.parametrize(

@@ -98,13 +98,12 @@ def show(figure, alt, saved=None):
     from IPython.display import Image, display  # slow to import, and needed in notebooks only
 
     if saved is None:
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png")
-        picture = buffer.getvalue()
-    else:
-        picture = Path(saved).read_bytes()
-    # Files have two pixels for each of a page, which sharp screens show.
-    display(Image(picture, retina=True, metadata={"alt": alt}))
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format="png", dpi="figure")
+        picture = Image(drawn.getvalue(), metadata={"alt": alt})
+    else:  # in a file two pixels make one of a page, which sharp screens show
+        picture = Image(Path(saved).read_bytes(), retina=True, metadata={"alt": alt})
+    display(picture)
     plt.close(figure)
 
 
