@@ -739,6 +739,28 @@ def test_readme_says_what_holds_elsewhere():
     assert f"budget: {seeds} seeds" in (ROOT / "config/README.md").read_text()
 
 
+def test_configuration_page_says_how_far_the_multiplier_may_go_in_other_environments():
+    page = " ".join((ROOT / "config/README.md").read_text().split())
+    options = yaml.safe_load((ROOT / "config/environments/frozen-lake.yaml").read_text())
+    cmdp = environments.make(options["environment"])
+    optimum = optima.solve(cmdp)
+    enough = 2 * cmdp.value_bound / optimum.slack
+    printed = 2 / ((1 - cmdp.discount) * optimum.slack)
+    assert printed == pytest.approx(100 * enough)
+    assert (
+        f"that is {enough:.0f} instead of {printed:,.0f}, and λ* is {optimum.multiplier:.2f}"
+        in page
+    )
+    steady = table("environments").query("claim == 'zpgpd-gap-steady-state'").set_index("study")
+    changes = [
+        steady.loc[name, ["estimate", "low", "high"]] for name in ("frozen-lake", "cliff-walking")
+    ]
+    first, second = ([f"{value:,.0f}".replace("-", "−") for value in row] for row in changes)
+    assert "by a change of {} λ* [{}, {}]".format(*first) in page
+    assert "On CliffWalking it is {} λ* [{}, −0.34]".format(*second[:2]) in page
+    assert number(changes[1]["high"]) == "−0.34"
+
+
 def test_configuration_page_says_what_races_in_other_environments_left_open():
     page = " ".join((ROOT / "config/README.md").read_text().split())
     known = ("ding", "media-streaming", "cliff-walking", "frozen-lake")
