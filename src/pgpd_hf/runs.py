@@ -89,7 +89,7 @@ def run(
         T; may be left out if there are phases.
     evaluators : int or None
         M, evaluators per question; None for infinitely many, whose answers are the difference of
-        returns itself. May be left out for algorithms that ask nobody.
+        returns itself. Algorithms that ask nobody do not need it, and repeat it in the trace.
     pairs : int
         N, rounds of trajectories and questions per iteration.
     horizon : int, optional

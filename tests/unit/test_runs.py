@@ -445,7 +445,11 @@ def test_option_without_effect_is_refused(cmdp, name, option, value):
 @pytest.mark.parametrize("name", EXACT)
 def test_algorithms_that_ask_nobody_need_no_evaluators(cmdp, name):
     options = {key: value for key, value in OPTIONS.items() if key != "evaluators"}
-    assert_same(run(cmdp, name, **options), run(cmdp, name, **options, evaluators=None))
+    trace = run(cmdp, name, **options)
+    assert_same(trace, run(cmdp, name, **options, evaluators=None))
+    told = run(cmdp, name, **options, evaluators=16)
+    assert (told["evaluators"] == 16).all()
+    assert_same(told.drop(columns="evaluators"), trace.drop(columns="evaluators"))
 
 
 @pytest.mark.parametrize("name", ASKING)

@@ -40,11 +40,13 @@ def settle_config():
             for file in workflow.overwrite_configfiles:
                 validation.read(file)
         own = workflow.config_settings.overwrite_config  # without config/config.yaml
+        displaced = config != DEFAULTS and config.get("study") == DEFAULTS["study"]
         settled, lines = prepare(config, FOLDER, own, DEFAULTS)
     config.update(settled)
-    if workflow.overwrite_configfiles and "study" not in own:
-        place = f"results/{config['study']}, the default study's place"
-        lines.insert(0, f"study: no name given, so results go to {place}")
+    if workflow.overwrite_configfiles and displaced:
+        name = "its name is the default study's" if "study" in own else "no name given"
+        places = f"results/{config['study']} and {FIGURES}"
+        lines.insert(0, f"study: {name}, so results go to {places}, the default study's places")
     for line in lines if workflow.is_main_process else []:
         print(f"config: {line}", file=sys.stderr)
     return [line for line in lines if line.startswith("left out")]
