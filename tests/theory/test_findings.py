@@ -369,7 +369,7 @@ def test_second_edition_is_told_beside_the_first():
         "| | 300 seeds | 250 instances |",
         "| first edition | 10, 1, 3 | 11, 1, 2 | | second edition | 12, 1, 1 | 12, 1, 1 |",
     )
-    says("README", "by the first edition of the criteria, 11 and 10 hold")
+    says("README", "by the criteria's first edition, 11 and 10 hold")
     pairs = zip(both["verdict_first_edition"], both["verdict"], strict=True)
     turned = dict(zip(both.index, pairs, strict=True))
     opposite = {key for key, pair in turned.items() if {*pair} == {"reproduced", "contradicted"}}

@@ -20,8 +20,9 @@ BESIDE = ("infer", "environments")  # targets that are not run here
 def make(project, *options):
     """Run `make verify` in a copy of the project; give back exit code and everything printed."""
     activated = f"IN_VENV=export PYTHONPATH={project.folder / 'src'} &&"
-    command = ["make", "--assume-old=.venv/kernels", activated, "CORES=2", *options]
-    return project.call(offline.cut_off([*command, "CONFIG=config/smoke.yaml", "verify"]))
+    command = ["make", "--no-print-directory", "--assume-old=.venv/kernels", activated]
+    command += ["CORES=2", *options, "CONFIG=config/smoke.yaml", "verify"]
+    return project.call(offline.cut_off(command))
 
 
 class Verified:
