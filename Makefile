@@ -17,6 +17,9 @@ IN_VENV := . .venv/bin/activate &&
 # -qq: errors only.
 PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 
+# What the workflow consists of.
+WORKFLOW := Makefile Snakefile config notebooks profiles reference src tools workflow
+
 # Tests of a file share what they run first, and the long files come first: tests/conftest.py.
 PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
@@ -28,7 +31,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help figures races infer claims theory compare environments grid report site article crate \
-    smoke smoke-all verify reference bench scaling \
+    smoke smoke-all verify sample raced reference bench scaling \
     test test-long test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
@@ -43,13 +46,14 @@ figures: .venv/kernels  ## run the default study: results/paper and the committe
 
 races: .venv/kernels  ## run all races for step sizes again, for config/steps.yaml and reference/races.csv (three quarters of an hour)
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
-	$(IN_VENV) python tools/record_races.py results/races
-	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/inference.yaml
-	$(IN_VENV) python tools/record_races.py results/inference config/inference.yaml
-	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
+	{ grep '^#' config/steps.yaml; cat results/races/steps.yaml; } >results/races/record.yaml
+	mv results/races/record.yaml config/steps.yaml
+	cp results/races/races.csv reference
+	$(IN_VENV) set -e; for study in config/inference.yaml config/environments/*.yaml; do \
 	    snakemake races --cores $(CORES) --configfile $$study; \
-	    name=$$(basename $$study .yaml); \
-	    python tools/record_races.py results/$$name $$study environments/$$name/; done
+	    made=results/$$(basename $$study .yaml); \
+	    cat $$made/steps.yaml >>config/steps.yaml; \
+	    tail -n +2 $$made/races.csv >>reference/races.csv; done
 
 infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tables of reference/ (an hour)
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/pilot.yaml
@@ -70,7 +74,7 @@ compare: .venv/kernels  ## compare methods per human answer (25 minutes)
 environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (8 minutes)
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
 	    snakemake figure policies --cores $(CORES) --configfile $$study; done
-	$(IN_VENV) python tools/collect_environments.py
+	$(IN_VENV) snakemake environments --cores $(CORES)
 	$(IN_VENV) python tools/record.py results/environments environments
 	cp results/environments/figures/environments.* figures
 
@@ -96,12 +100,30 @@ smoke-all: .venv/kernels  ## likewise run every rule and every analysis
 	$(IN_VENV) snakemake all claims theory compare grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
+# In a copy of what the workflow needs, from scratch and with the package of the copy.
+verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
+verify: EVERYTHING = figures claims theory compare $(if $(CONFIG),,infer environments raced)
 verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (two to three hours)
-	$(IN_VENV) python tools/verify.py --cores $(CORES) $(if $(filter-out 0,$(FULL)),--full)
+	@test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
+	@$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \
+	    tar --create --exclude=__pycache__ $(WORKFLOW) | tar --extract --directory $$copy && \
+	    echo "Running $(TARGETS) from scratch, in $$copy" && \
+	    make --directory $$copy --jobs=1 --no-print-directory --assume-old=.venv/kernels \
+	        IN_VENV="export PYTHONPATH=$$copy/src &&" $(TARGETS) && ran='$(TARGETS)'; \
+	    python tools/verify.py $$copy $$ran
 
-reference: RECORDED := all $(if $(filter-out 0,$(FULL)),claims theory compare)
+# For `make verify`: one seed of everything that is cheap, and the study's own races, whose outcome
+# it otherwise takes from the record.
+sample: .venv/kernels
+	$(IN_VENV) snakemake sample --cores $(CORES) $(USE_CONFIG) --config seeds=1
+
+raced: .venv/kernels
+	$(IN_VENV) snakemake results/races/calibration/npgpd_hf.csv \
+	    results/races/calibration/zpgpd_hf.csv --cores $(CORES) --configfile config/races.yaml
+
+reference: RECORDED := figures $(if $(filter-out 0,$(FULL)),claims theory compare)
 reference: .venv/kernels  ## run the default study from scratch, write reference/ and figures/; FULL=1 adds the long tables (an hour and three quarters)
-	$(IN_VENV) snakemake $(RECORDED) --forceall --cores $(CORES)
+	$(IN_VENV) snakemake $(RECORDED:figures=all) --forceall --cores $(CORES)
 	$(IN_VENV) python tools/record.py results/paper sample $(RECORDED)
 
 bench: .venv/kernels  ## time the engine beside C, JAX, NumPy and plain Python (eight minutes)

@@ -33,7 +33,7 @@ wildcard_constraints:
 
 
 include: "workflow/rules/figure1.smk"
-include: "workflow/rules/policies.smk"
+include: "workflow/rules/environments.smk"
 include: "workflow/rules/analyses.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/claims.smk"

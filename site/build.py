@@ -337,12 +337,15 @@ def add_environments(site, views):
     matrix = site.take(site.sources.figures / "environments.svg", "pictures/environments.svg")
     if matrix is None:
         site.lack("Environments: matrix of verdicts", "make environments")
+    # In units of λ*; gap and violation, in units of what they can do, never change as much.
+    restless = table[(table["claim"] == "zpgpd-gap-steady-state") & (table["estimate"] < -10)]
     site.add(
         "environments.html",
         "environments.html.j2",
         rows=table.to_dict("records"),
         abouts={view.slug: view.about for view in views},
         pictures=pictures,
+        restless=restless.to_dict("records"),
         matrix=matrix,
     )
 

@@ -13,67 +13,52 @@ from pgpd_hf.claims import CRITERIA
 from pgpd_hf.support.validation import read_yaml
 
 ROOT = Path(__file__).parent.parent
-SCHEMAS = ROOT / "workflow/schemas"
-READINGS = ROOT / "config/readings"
-CONFIG = ROOT / "config/config.yaml"
 PAGE = ROOT / "config/README.md"
-END = "...\n"  # of a YAML document that is a single value
+END = "\n..."  # of a YAML document that is a single value
 MARKED = re.compile(r"(<!-- (\w+) -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
 
 
-def resolve(entry, definitions):
-    """An entry with what it refers to; its own keys win."""
-    return {**definitions.get(entry.get("$ref", "").split("/")[-1], {}), **entry}
+def rows(parts, defaults, definitions, prefix=""):
+    """Key, default and meaning of all keys of an object; nested ones follow their parent."""
+    for name, part in parts.items():
+        entry = definitions.get(part.get("$ref"), {}) | part
+        inner, others = entry.get("properties", {}), entry.get("additionalProperties")
+        below = inner | ({"NAME": others} if isinstance(others, dict) else {})
+        if name != "NAME":
+            text = yaml.safe_dump(defaults.get(name), default_flow_style=True, width=10**6)
+            shown = "" if below or name not in defaults else f"`{text.partition(END)[0].strip()}`"
+            yield f"`{prefix}{name}`", shown, entry["description"]
+        yield from rows(below, defaults.get(name) or {}, definitions, f"{prefix}{name}.")
 
 
-def rows(schema, defaults, definitions, prefix=""):
-    """Cells about all keys of an object, in order, nested ones after their parent."""
-    for name, entry in schema.get("properties", {}).items():
-        entry = resolve(entry, definitions)
-        others = entry.get("additionalProperties")
-        shown = ""
-        if name in defaults and "properties" not in entry and not isinstance(others, dict):
-            text = yaml.safe_dump(defaults[name], default_flow_style=True, width=10**6)
-            shown = f"`{text.removesuffix(END).strip()}`"
-        yield f"`{prefix}{name}`", shown, entry["description"]
-        yield from rows(entry, defaults.get(name) or {}, definitions, f"{prefix}{name}.")
-        if isinstance(others, dict):
-            inner = resolve(others, definitions)
-            yield from rows(inner, {}, definitions, f"{prefix}{name}.NAME.")
+def keys(name, defaults):
+    """Rows about all keys of a schema."""
+    schema = read_yaml(ROOT / f"workflow/schemas/{name}.schema.yaml")
+    definitions = {f"#/$defs/{key}": entry for key, entry in schema.get("$defs", {}).items()}
+    return rows(schema["properties"], defaults, definitions)
 
 
 def table(header, cells):
-    """A Markdown table."""
-    escaped = ([cell.strip().replace("|", "\\|") for cell in row] for row in cells)
-    rows = [header, ["---"] * len(header), *escaped]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows).replace("| --- ", "|---")
-
-
-def keys(name):
-    """Table of a schema without defaults."""
-    found = rows(read_yaml(SCHEMAS / f"{name}.schema.yaml"), {}, {})
-    return table(("key", "meaning"), ((key, meaning) for key, _, meaning in found))
+    """A Markdown table, without the columns in which no row has anything."""
+    kept = [place for place, column in enumerate(zip(*cells, strict=True)) if any(column)]
+    escaped = ([row[place].strip().replace("|", "\\|") for place in kept] for row in cells)
+    lines = [[header[place] for place in kept], ["---"] * len(kept), *escaped]
+    return "\n".join(f"| {' | '.join(row)} |" for row in lines).replace("| --- ", "|---")
 
 
 def tables():
     """All tables, by name."""
-    schema = read_yaml(SCHEMAS / "config.schema.yaml")
-    readings = sorted(READINGS.glob("*.yaml"), key=lambda path: path.stem)
-    criteria = (
-        (
-            f"`{name}`",
-            function.__doc__.split("\n")[0],
-            ", ".join(f"`{key}`" for key in inspect.signature(function).parameters),
-        )
-        for name, function in CRITERIA.items()
-    )
-    changes = ((f"`{path.stem}`", read_yaml(path)["about"]) for path in readings)
-    defaults = rows(schema, read_yaml(CONFIG), schema["$defs"])
+    schemas = {"keys": keys("config", read_yaml(ROOT / "config/config.yaml"))}
+    schemas |= {f"{name}_keys": keys(name, {}) for name in ("reading", "claims")}
+    readings = sorted(ROOT.glob("config/readings/*.yaml"), key=lambda path: path.stem)
+    changes = [(f"`{path.stem}`", read_yaml(path)["about"]) for path in readings]
+    criteria = []
+    for name, function in CRITERIA.items():
+        arguments = ", ".join(f"`{key}`" for key in inspect.signature(function).parameters)
+        criteria.append((f"`{name}`", function.__doc__.split("\n")[0], arguments))
     return {
-        "keys": table(("key", "default", "meaning"), defaults),
+        **{name: table(("key", "default", "meaning"), list(it)) for name, it in schemas.items()},
         "readings": table(("reading", "what it changes"), changes),
-        "reading_keys": keys("reading"),
-        "claims_keys": keys("claims"),
         "criteria": table(("test", "demands", "keys"), criteria),
     }
 

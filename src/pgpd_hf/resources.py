@@ -98,12 +98,11 @@ def seconds(cases, size):
     float
         Seconds of one core.
     """
-    total = 0.0
-    for case in cases:
-        for phase in case.setting.get("phases", [{}]):
-            once = run_seconds(case.algorithm, case.setting | phase, *case.size(size))
-            total += len(case.seeds) * once
-    return total
+    return sum(
+        len(case.seeds) * run_seconds(case.algorithm, case.setting | phase, *case.size(size))
+        for case in cases
+        for phase in case.setting.get("phases", [{}])
+    )
 
 
 def minutes(work, attempt=1):

@@ -18,6 +18,7 @@ from pgpd_hf.algorithms.base import LARGEST, OPTIONS, require_explicit_state
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import located, require_integer, require_one_of, shown
 from pgpd_hf.core.normals import draw_normals
+from pgpd_hf.core.recording import record
 
 COLUMNS = tuple(
     (
@@ -27,9 +28,11 @@ COLUMNS = tuple(
 )
 METRICS = ("optimality_gap", "constraint_violation")
 CUT_OFF = 2e-4  # largest share of a value that trajectories miss by default
-_CHUNK_WORDS = 2**16  # random words drawn at once: 512 KiB, which stays in the cache
-_CHUNK_ENTRIES = 2**15  # of policies that are evaluated at once: 256 KiB
-_CHUNK_ITERATIONS = 512
+# What a call of a kernel takes on. Between calls a thread needs the interpreter's lock, so smaller
+# chunks cost time, most of all on several cores; larger ones leave the cache.
+_CHUNK_WORDS = 2**18  # random words drawn at once: 2 MiB
+_CHUNK_ENTRIES = 2**16  # of policies that are evaluated at once: 512 KiB
+_CHUNK_ITERATIONS = 1024
 _CHECKED_ITERATIONS = 3  # of an algorithm, before its first run
 _CHECKED = set()  # algorithms that have been checked, with their options that are no numbers
 _MOST_ENTRIES = 10**6  # of a list of seeds, checkpoints or phases
@@ -87,7 +90,7 @@ def run(
         T; may be left out if there are phases.
     evaluators : int or None
         M, evaluators per question; None for infinitely many, whose answers are the difference of
-        returns itself. May be left out for algorithms that ask nobody.
+        returns itself. Algorithms that ask nobody do not need it, and repeat it in the trace.
     pairs : int
         N, rounds of trajectories and questions per iteration.
     horizon : int, optional
@@ -221,8 +224,7 @@ def run(
     def trace(seed):
         return _trace(algorithms, seed, initial_policy, grid, purpose)
 
-    with ThreadPoolExecutor(threads) as pool:
-        traces, last = zip(*pool.map(trace, seeds), strict=True)
+    traces, last = zip(*_in_threads(trace, seeds, threads), strict=True)
     table = _table(algorithms, optimum, seeds, grid, traces)
     return (table, np.stack(last)) if return_policies else table
 
@@ -319,19 +321,19 @@ def iterates(algorithm, seed, *, purpose="run", initial_policy=None, state=None)
     >>> import pgpd_hf
     >>> from pgpd_hf.algorithms import Setting, get_algorithm
     >>> from pgpd_hf.runs import iterates
-    >>> cmdp, setting = pgpd_hf.random_cmdp(), Setting(evaluators=16, iterations=700)
+    >>> cmdp, setting = pgpd_hf.random_cmdp(), Setting(evaluators=16, iterations=1500)
     >>> algorithm = get_algorithm("zpgpd_hf")(cmdp, pgpd_hf.solve(cmdp), setting)
     >>> [(len(policies), state.iteration) for policies, _, state in iterates(algorithm, seed=0)]
-    [(394, 394), (306, 700), (1, 700)]
+    [(1024, 1024), (476, 1500), (1, 1500)]
     """
     axes = {"purpose": purpose, "algorithm": algorithm.name, "seed": seed}
     axes["evaluators"] = algorithm.setting.evaluators
-    stream = streams.word_stream(kind="words", **axes)
-    normal_stream = streams.word_stream(kind="normals", **axes)
+    width, dimension = algorithm.words_per_iteration, algorithm.normals_per_iteration
+    stream = streams.word_stream(kind="words", **axes) if width else None
+    normal_stream = streams.word_stream(kind="normals", **axes) if dimension else None
     if state is None:
         state = algorithm.initial_state(initial_policy)
-    width, dimension = algorithm.words_per_iteration, algorithm.normals_per_iteration
-    rows = _rows(algorithm)
+    rows = min(_rows(algorithm), algorithm.setting.iterations)
     chunk = min(_CHUNK_ITERATIONS, max(1, _CHUNK_ENTRIES // state.theta.size))
     chunk = max(1, chunk // rows) * rows
     words, normals = np.empty((rows, width), np.uint64), np.empty((rows, dimension))
@@ -340,8 +342,10 @@ def iterates(algorithm, seed, *, purpose="run", initial_policy=None, state=None)
         parts = []
         for first in range(begin, min(begin + chunk, length), rows):
             count = min(rows, length - first)
-            streams.draw_words(stream, words[:count])
-            draw_normals(normal_stream, normals[:count])
+            if width:
+                streams.draw_words(stream, words[:count])
+            if dimension:
+                draw_normals(normal_stream, normals[:count])
             *part, state = algorithm.advance(state, words[:count], normals[:count])
             parts.append(part)
         if len(parts) > 1:
@@ -418,6 +422,26 @@ def _rows(algorithm):
     return min(_CHUNK_ITERATIONS, max(1, _CHUNK_WORDS // max(1, algorithm.words_per_iteration)))
 
 
+def _in_threads(function, items, threads):
+    """Call a function with each item; a thread takes the next one when it has finished another.
+
+    The results are in the order of the items. Giving each item to the pool would wake the calling
+    thread after every run, and the others would wait for it.
+    """
+    results, remaining = [None] * len(items), iter(enumerate(items))
+
+    def work(_):
+        for place, item in remaining:
+            results[place] = function(item)
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            list(pool.map(work, range(threads)))
+        finally:
+            list(remaining)  # after an error, or an interrupt, nothing new is begun
+    return results
+
+
 def _check(algorithm, initial_policy):
     """Refuse an algorithm that keeps state in itself, once for all settings of the same kind."""
     options = [it for it in astuple(algorithm.setting) if not isinstance(it, int | float)]
@@ -436,10 +460,9 @@ def _check(algorithm, initial_policy):
 def _trace(algorithms, seed, initial_policy, grid, purpose):
     """Numbers of one seed's run through all phases, (5, checkpoints), and its last policy.
 
-    The rows are V_r, V_g, the multiplier, and the running means of both values.
+    The rows are those of :func:`~pgpd_hf.core.recording.record`.
     """
-    total = np.zeros(2)
-    rows = []
+    sums, rows = np.zeros(2), np.empty((5, len(grid)))
     first, state = 0, None  # number of the next iterate, and the state after the last phase
     end = sum(algorithm.setting.iterations for algorithm in algorithms)
     for k, algorithm in enumerate(algorithms):
@@ -451,19 +474,13 @@ def _trace(algorithms, seed, initial_policy, grid, purpose):
             if first == state.iteration < end:
                 break  # the last policy of this phase is the first one of the next
             try:
-                values = np.stack(algorithm.cmdp.evaluate(policies))  # (2, iterates)
+                values = algorithm.cmdp.evaluate(policies)
             except ValueError as error:
                 raise ValueError(_destroyed(algorithm, error)) from None
-            # Sequential sums with a carry: the same bits whatever the chunk.
-            sums = np.cumsum(np.concatenate([total[:, None], values], axis=1), axis=1)[:, 1:]
-            total = sums[:, -1]
-            chosen = grid[(grid >= first) & (grid < first + len(policies))]
-            at = chosen - first
-            means = sums[:, at] / (chosen + 1)
-            rows.append(np.vstack([values[:, at], multipliers[at], means]))
+            record(values, multipliers, first, grid, sums, rows)
             first += len(policies)
     algorithm.require_result(state)
-    return np.concatenate(rows, axis=1), policies[-1]
+    return rows, policies[-1]
 
 
 def _table(algorithms, optimum, seeds, grid, traces):

@@ -22,10 +22,10 @@ from functools import cache
 from pathlib import Path
 
 from pgpd_hf import analyses, claims, environments, sweeps
-from pgpd_hf.algorithms import ALGORITHMS
+from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
 from pgpd_hf.algorithms.zpgpd_hf import SMALLEST, theorem_perturbation
 from pgpd_hf.cases import STEPS
-from pgpd_hf.core.arguments import shown
+from pgpd_hf.core.arguments import located, shown
 from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.sampling import absorbing_states
@@ -65,6 +65,7 @@ def admit(config, folder, own, defaults):
     """
     schema = load_schema(folder, "config")
     config = _fill_steps(config)
+    _refuse_unknown_algorithms(config, schema)
     validation.conform(config, schema)
     _refuse_contradictions(own.get("environment", {}), defaults["environment"])
     config, lines = settle(config, folder, own, defaults)
@@ -79,6 +80,7 @@ def admit(config, folder, own, defaults):
     for path in more:
         _refuse_unknown_names(path, config, loaded)
     record = races.load_record(folder)
+    lines += configuration.low_bounds(config)
     return config, lines + races.lines(record, config, defaults)
 
 
@@ -90,6 +92,19 @@ def _fill_steps(config):
         if isinstance(found.get(name), dict) and not ALGORITHMS[name].has_steps:
             found[name] = dict.fromkeys(STEPS, "theorem") | found[name]
     return config
+
+
+def _refuse_unknown_algorithms(config, schema):
+    """Refuse a name or a key of an algorithm before the schema, which knows no single one."""
+    entries = schema["properties"]["algorithms"]["additionalProperties"]["properties"]
+    found = config["algorithms"]
+    for name, options in found.items() if isinstance(found, dict) else []:
+        with located("algorithms"):
+            allowed = get_algorithm(name).known(entries)
+        unknown = set(options) - set(entries) if isinstance(options, dict) else None
+        if unknown:
+            key = min(unknown, key=str)
+            raise ValueError(validation.unknown_key(f"algorithms.{name}", key, allowed))
 
 
 def _refuse_unknown_names(path, config, loaded):

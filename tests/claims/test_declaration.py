@@ -42,7 +42,7 @@ BAD = [
     (EQUAL, "evaluators", [64, 64], "no repetition expected"),
     (EQUAL, "evaluators", 64, "array expected"),
     (EQUAL, "evaluators", ["64", "256"], "integer expected"),
-    (EQUAL, "colour", "red", "unknown key 'colour'; allowed are"),
+    (EQUAL, "colour", "red", "unknown key 'colour' (did you mean 'column'?); allowed are"),
     (RATE, "column", "optimality_gap", "gap or violation or priced_gap expected"),
     (RATE, "algorithm", "pg_pd", "no theorem promises a rate"),
     (RATE, "evaluators", "many", "integer or null expected"),

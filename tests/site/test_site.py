@@ -144,6 +144,22 @@ def test_pages_are_no_wider_than_the_window(visit, width):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
 
+def test_wide_tables_keep_their_first_column_and_show_where_more_is_hidden(visit):
+    page = visit(viewport={"width": 1100, "height": 800}).open("comparison.html")
+    page.evaluate("for (const it of document.querySelectorAll('details')) it.open = true")
+    wide = page.evaluate(
+        """[...document.querySelectorAll(".scroll")].flatMap(box => {
+            if (box.scrollWidth < box.clientWidth + 100) return [];
+            box.scrollLeft = 100;
+            const first = box.querySelector("tbody tr").cells[0].getBoundingClientRect();
+            const look = getComputedStyle(box);
+            return [[first.left - box.getBoundingClientRect().left, look.backgroundAttachment]];
+        })"""
+    )
+    assert wide
+    assert all(it == [0, "local, local, scroll, scroll"] for it in wide)
+
+
 def test_first_page_has_the_verdicts_of_the_table(visit, verdicts):
     rows = report.of_experiment(verdicts[verdicts["reading"] == "default"])
     page = visit().open("index.html")
@@ -245,6 +261,11 @@ def test_environments_have_the_verdicts_of_the_table(visit, clone):
             ends = [spoken(row[name]) for name in ("estimate", "low", "high")]
             assert cells[2] == ("" if "nan" in ends else "{} [{}, {}]".format(*ends))
     assert page.locator("img[src*=environments]").count() == 1
+    steady = table[table["claim"] == "zpgpd-gap-steady-state"].set_index("study")["estimate"]
+    notes = page.locator(".note", has_text="λ rises by").all_inner_texts()
+    for name, note in zip(("cliff-walking", "frozen-lake"), notes, strict=True):
+        assert f"On {name} " in note
+        assert f"rises by {-steady[name]:,.0f} λ*" in " ".join(note.split())
     page.locator("#environments a").first.click()
     visitor.settle()
     assert page.locator("#view").input_value() == table["study"].iloc[0]

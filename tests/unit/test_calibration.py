@@ -177,6 +177,15 @@ def test_of_pairs_that_are_as_good_the_smallest_steps_are_chosen(monkeypatch):
     assert calibration.chosen_steps(table)["primal_step"] == tied["primal_step"].min()
 
 
+@pytest.mark.parametrize(("score", "chosen"), [(1.0099, 1.0), (1.0101, 2.0)])
+def test_as_good_means_within_one_percent_of_the_best_score(monkeypatch, score, chosen):
+    monkeypatch.setattr(calibration._Grid, "grow", lambda *_: [])
+    scores = {1.0: score, 2.0: 1.0}
+    table = raced(monkeypatch, lambda pair, seed: scores[pair[0]], ([1, 2], [1]), seeds=1)
+    assert (table["standing"] != DROPPED).all()  # one seed decides nothing
+    assert calibration.chosen_steps(table)["primal_step"] == chosen
+
+
 @pytest.mark.parametrize("seeds", [64])
 def test_best_pair_is_dropped_no_more_often_than_the_level_allows(monkeypatch, seeds):
     """Nine pairs whose scores have one law: any one of them may count as the best."""

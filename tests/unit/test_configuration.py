@@ -96,7 +96,8 @@ def test_other_numbers_are_refused(numbers):
         ({"environment": {"threshold": 0.95}}, "environment: threshold: 0.95 leaves no slack"),
         (
             {"algorithms": {"npgpd_hf": {"primal_step": 0.1}}},
-            "algorithms.npgpd_hf: primal_step and dual_step have to be both calibrated, or ",
+            "algorithms.npgpd_hf: primal_step and dual_step have to be both calibrated, or "
+            "neither: each a number or theorem",
         ),
         (
             {"algorithms": {"npgpd_hf": {"directions": "sphere"}}},

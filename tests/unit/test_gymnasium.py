@@ -268,6 +268,9 @@ def test_study_names_the_same_environment(options):
     described["gymnasium"] = described.pop("name")
     if "map_name" in described:
         described["options"] = {"map_name": described.pop("map_name")}
+    for name in ("Lake-v1", 3):
+        with pytest.raises(ValueError, match=r"^gymnasium: "):  # as a study has it
+            environments.make(described | {"gymnasium": name})
     ours, theirs = environments.make(described), pgpd_hf.from_gymnasium(**options)
     for name in ("transition", "reward", "utility", "initial"):
         assert (getattr(ours, name) == getattr(theirs, name)).all()

@@ -98,6 +98,15 @@ def test_limit_of_two_arms_is_in_closed_form():
     assert error < 0.15 * expected
 
 
+def test_environments_whose_constraint_does_not_bind_are_not_drawn_if_it_has_to():
+    """Here it never binds: without the condition the limit is positive, with it nothing is left."""
+    curvature = 0.125 * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    known = AnswerInformation(curvature, curvature, np.eye(2) / 4)
+    asked = arms(0.6, 0.4), known, (0.5, 0.3, 0.2), 50, 25
+    assert least_gap(*asked) > 0.01
+    assert least_gap(*asked, binding=True) == 0
+
+
 def test_absolute_answers_tell_about_utility_by_their_own_share():
     """What the last two shares buy is added up; it counts in proportion to K."""
     cmdp = random_cmdp(3, 2, BINDING[0], discount=0.5)

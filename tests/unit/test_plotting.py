@@ -1,3 +1,4 @@
+import io
 import itertools
 
 import numpy as np
@@ -170,15 +171,20 @@ def test_words_say_where_the_curves_begin_and_end(aggregate):
     assert "for M = ∞" in text
 
 
-def test_shown_figure_has_its_words_and_is_closed(monkeypatch):
+def test_shown_figure_has_its_words_and_is_closed(monkeypatch, tmp_path):
     shown = []
-    monkeypatch.setattr(
-        "IPython.display.display", lambda *what, **options: shown.append((what, options))
-    )
-    figure = style.plt.figure()
-    style.show(figure, "A dot.")
-    assert shown == [((figure,), {"metadata": {"image/png": {"alt": "A dot."}}})]
-    assert not style.plt.fignum_exists(figure.number)
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    style.use_style()
+    for saved in (None, tmp_path / "dot.png"):
+        figure = style.plt.figure(figsize=(2, 1))
+        if saved:
+            style.save(figure, tmp_path, "dot")
+        style.show(figure, "A dot.", saved)
+        assert not style.plt.fignum_exists(figure.number)
+    assert [picture.metadata["alt"] for picture in shown] == ["A dot.", "A dot."]
+    assert style.plt.imread(io.BytesIO(shown[0].data)).shape[:2] == (150, 300)
+    assert shown[1].data == (tmp_path / "dot.png").read_bytes()
+    assert (shown[1].width, shown[1].height) == (300, 150)  # half the pixels of the file
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,6 @@
 """Races on record: which there are, what they are about, and when there is a new one."""
 
 import copy
-import importlib
-import re
-import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -180,44 +177,3 @@ def test_another_algorithm_races_anew_without_a_comparison():
     config["calibration"]["candidates"]["mine"] = CONFIG["calibration"]["candidates"]["npgpd_hf"]
     (line,) = said(config)
     assert line.startswith("mine: new race for step sizes, since no race is on record for it")
-
-
-@pytest.fixture
-def recording(tmp_path, monkeypatch):
-    """What puts races on record, in a folder with settings, and with the scores of all races."""
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    module = importlib.import_module("record_races")
-    monkeypatch.setattr(module, "ROOT", tmp_path)
-    for folder in ("config", "workflow/schemas"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    (tmp_path / races.RECORD).unlink()
-    (tmp_path / "reference").mkdir()
-    for race in RECORD:
-        folder, algorithm = race.rpartition("/")[::2]
-        path = tmp_path / "results" / folder / "calibration" / f"{algorithm}.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        races.load_scores(ROOT / races.SCORES, race).to_csv(path, index=False)
-
-    def record(study_file=None, folder=""):
-        options = [tmp_path / "config" / study_file] if study_file else []
-        module.main(tmp_path / "results" / folder, *options, *filter(None, [folder]))
-
-    return record
-
-
-def test_races_are_recorded_as_they_are_committed(recording, tmp_path):
-    recording()
-    assert set(races.load_record(tmp_path)) == OWN
-    recording("inference.yaml")
-    for name in KNOWN:
-        recording(f"environments/{name}.yaml", f"environments/{name}/")
-    for name in (races.RECORD, races.SCORES):
-        assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()
-
-
-def test_nothing_is_recorded_if_a_race_was_not_run(recording, tmp_path):
-    missing = tmp_path / "results/calibration/zpgpd_hf.csv"
-    missing.unlink()
-    with pytest.raises(OSError, match=re.escape(str(missing))):
-        recording()
-    assert not any((tmp_path / name).exists() for name in (races.RECORD, races.SCORES))

@@ -3,6 +3,7 @@
 import dataclasses
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from reference import random_policies, random_process
 
 from pgpd_hf import ALGORITHMS, checkpoint_grid, random_cmdp, run, runs, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.core.recording import record
 
 STEPS = {"primal_step": 0.3, "dual_step": 0.2, "multiplier_bound": 1.5}
 OPTIONS = {"evaluators": 16, "seeds": [1], "iterations": 7, "horizon": 3, **STEPS}
@@ -197,6 +199,35 @@ def test_chunks_do_not_matter(name, states, monkeypatch):
         assert_same(whole, run(cmdp, name, **options))
 
 
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_threads_keep_the_order_and_stop_after_an_error(threads):
+    begun = []
+
+    def halve(item):
+        begun.append(item)
+        if item == 13:
+            raise ValueError("odd")
+        time.sleep(0.001)
+        return item / 2
+
+    assert runs._in_threads(halve, range(9, 1, -1), threads) == [k / 2 for k in range(9, 1, -1)]
+    begun.clear()
+    with pytest.raises(ValueError, match="odd"):
+        runs._in_threads(halve, range(13, 10_000), threads)
+    assert len(begun) < 1000
+
+
+def test_record_is_a_cumulative_sum_to_the_bit():
+    values = tuple(np.random.default_rng(5).random((2, 50)))
+    multipliers, grid = np.arange(50.0), np.array([0, 3, 19, 20, 48])
+    sums, rows = np.zeros(2), np.full((5, 5), np.nan)
+    for piece in (slice(0, 20), slice(20, 21), slice(21, 50)):
+        parts = tuple(value[piece] for value in values)
+        record(parts, multipliers[piece], piece.start, grid, sums, rows)
+    means = np.cumsum(values, axis=1) / np.arange(1, 51)
+    assert (rows == np.vstack([*values, multipliers, means])[:, grid]).all()
+
+
 @every_algorithm
 def test_optimum_at_hand_is_not_looked_for_again(cmdp, name, monkeypatch):
     expected, optimum = run(cmdp, name, **OPTIONS), solve(cmdp)
@@ -237,7 +268,7 @@ def test_streams_of_a_run(cmdp, monkeypatch):
             for purpose in ("run", "calibration"):
                 options = {**OPTIONS, "evaluators": evaluators, "seeds": range(3)}
                 run(cmdp, name, **options, purpose=purpose)
-    assert len(opened) == len(set(opened)) == 2 * 3 * 2 * 3 * 2
+    assert len(opened) == len(set(opened)) == (1 + 2) * 3 * 2 * 3  # NPGPD-HF has no normals
 
 
 def test_purpose_does_not_reach_exact_algorithms(cmdp):
@@ -414,7 +445,11 @@ def test_option_without_effect_is_refused(cmdp, name, option, value):
 @pytest.mark.parametrize("name", EXACT)
 def test_algorithms_that_ask_nobody_need_no_evaluators(cmdp, name):
     options = {key: value for key, value in OPTIONS.items() if key != "evaluators"}
-    assert_same(run(cmdp, name, **options), run(cmdp, name, **options, evaluators=None))
+    trace = run(cmdp, name, **options)
+    assert_same(trace, run(cmdp, name, **options, evaluators=None))
+    told = run(cmdp, name, **options, evaluators=16)
+    assert (told["evaluators"] == 16).all()
+    assert_same(told.drop(columns="evaluators"), trace.drop(columns="evaluators"))
 
 
 @pytest.mark.parametrize("name", ASKING)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import environments, random_cmdp, study
+from pgpd_hf import environments, random_cmdp, solve, study
 from pgpd_hf.studies import configuration, readings
 
 ROOT = Path(__file__).parents[2]
@@ -220,6 +220,43 @@ def test_readings_of_a_whole_study_are_as_in_their_files():
     for name, reading in study.load_readings(CONFIG, ROOT).items():
         content = yaml.safe_load((ROOT / f"config/readings/{name}.yaml").read_text())
         assert reading == {**readings.LOOK, "config": {}, **content}
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "message"),
+    [
+        ({"ppo": {"iterations": 10}}, "algorithms: algorithm: one of npg_pd, "),
+        ({"ppo": None}, "algorithms: algorithm: one of npg_pd, "),
+        (
+            {"npgpd_hf": {"iterrations": 10}},
+            "algorithms.npgpd_hf: unknown key 'iterrations' (did you mean 'iterations'?); allowed "
+            "are dual_step, estimator, iterations, multiplier_bound, pairs, parameterization, "
+            "primal_step",
+        ),
+        ({"npgpd_hf": {"ridge": 1}}, "algorithms.npgpd_hf: ridge: no option of npgpd_hf"),
+    ],
+    ids=str,
+)
+def test_name_of_an_algorithm_is_looked_at_first_and_then_the_names_of_its_own_keys(
+    algorithms, message
+):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        admitted({"algorithms": algorithms})
+    assert str(refusal.value).startswith(message)
+    assert "ridge" not in str(refusal.value) or "ridge" in message
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_study_whose_multiplier_cannot_reach_the_optimum_is_told_so(factor):
+    needed = solve(configuration.environment(CONFIG)).multiplier
+    bound = factor * needed
+    _, lines = admitted({"algorithms": {"npgpd_hf": {"multiplier_bound": bound}}})
+    told = (
+        f"algorithms.npgpd_hf.multiplier_bound: {bound:g} is below the optimal multiplier, "
+        f"{needed:.3g}, so the runs cannot reach the optimum"
+    )
+    assert (told in lines) == (factor < 1)
+    assert not any(it.startswith("algorithms.zpgpd_hf.multiplier_bound") for it in lines)
 
 
 def test_study_without_any_algorithm_is_refused():

@@ -78,9 +78,10 @@ def test_demands_of_one_are_in_the_singular(value, schema, demand):
         ({"table": {"x": "y"}}, "table.x: integer expected, got 'y'"),
         (
             {"sedes": 3},
-            "configuration: unknown key 'sedes'; allowed are either, kind, list, name, rate, "
-            "seeds, table",
+            "configuration: unknown key 'sedes' (did you mean 'seeds'?); allowed are either, kind, "
+            "list, name, rate, seeds, table",
         ),
+        ({"colour": 3}, "configuration: unknown key 'colour'; allowed are either, kind, list, "),
     ],
     ids=str,
 )

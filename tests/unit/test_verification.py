@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -477,57 +476,34 @@ def test_writing_the_reference_again_gives_the_same_bytes(complete, study):
 
 @pytest.fixture
 def command(repository, tmp_path_factory, monkeypatch):
-    """Run tools/verify.py without a workflow: what would be run gives the project's results."""
+    """Run tools/verify.py, as if what was run had given the project's results."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     module = __import__("verify")
-    asked = []
-
-    def run_workflow(folder, options, targets):
-        if "--configfile" in options:
-            name = options[-1].removeprefix("config/").removesuffix(".yaml")
-            assert targets == module.BESIDE[name]
-            if name.startswith("environments/"):
-                return 0
-            origin = "paper" if name == "races" else name
-            shutil.copytree(repository.results.parent / origin, folder / "results" / name)
-            if name == "inference":
-                shutil.copytree(repository.figures, folder / "results/inference/figures")
-            return 0
-        shutil.copytree(repository.results, folder / "results/paper")
-        shutil.copytree(repository.figures, folder / "figures")
-        asked.append(targets)
-        return 0
-
-    def collect(folder):
-        shutil.copytree(repository.results.parent / "environments", folder / "results/environments")
-        shutil.copytree(repository.figures, folder / "results/environments/figures")
-
-    scratch = tmp_path_factory.mktemp("scratch")
-    monkeypatch.setattr(module.collect_environments, "collect", collect)
-    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.setattr(module, "ROOT", repository.root)
     monkeypatch.setattr(module, "REFERENCE", repository.reference)
-    monkeypatch.setattr(module, "copy_project", lambda folder: None)
-    monkeypatch.setattr(module, "run_workflow", run_workflow)
     monkeypatch.setattr(module.checks, "check_drawings", lambda *arguments: [])
+    copy = tmp_path_factory.mktemp("copy")
 
-    def run(*options):
-        monkeypatch.setattr(sys, "argv", ["verify.py", *options])
-        module.main()
-        assert list(scratch.iterdir()) == []
-        return asked.pop()
+    def run(*targets):
+        copy.mkdir(exist_ok=True)
+        shutil.copytree(repository.results.parent, copy / "results")
+        shutil.copytree(repository.results, copy / "results/races")
+        if "figures" in targets:
+            shutil.copytree(repository.figures, copy / "figures")
+        module.main(copy, *targets)
+        assert not copy.exists()
 
     yield run
-    for name in ("verify", "collect_environments"):
-        del sys.modules[name]
+    del sys.modules["verify"]
 
 
-@pytest.mark.parametrize("targets", [["sample", "all"], ["sample", "all", "claims", "theory"]])
+@pytest.mark.parametrize("targets", [[], ["claims", "theory"]])
 def test_only_the_tables_of_the_targets_are_written(study, targets):
     names = ["rates.csv", *LONG]
     for name in names:
         (study.results / name).write_text((study.results / name).read_text().replace("5", "6"))
     before = {NAMES[name]: (study.reference / f"{NAMES[name]}.csv").read_bytes() for name in names}
+    targets = ["sample", "figures", *targets]
     command = [sys.executable, ROOT / "tools/record.py", "results/paper", *targets]
     subprocess.run(command, cwd=study.root, check=True)
     written = {
@@ -554,13 +530,17 @@ def answers(output, heading):
     return {line.split()[0]: line.split(maxsplit=1)[1] for line in lines if line[:4] != " " * 4}
 
 
-def test_only_the_full_verification_runs_what_is_long(repository, command, capsys):
-    assert command("--full") == ("sample", "all", "claims", "theory", "compare")
-    again = answers(capsys.readouterr().out, "Run again")
+def test_what_was_not_run_again_is_compared_where_it_is_there(repository, command, capsys):
+    command("figures", "claims", "theory", "compare", "infer", "environments", "raced")
+    output = capsys.readouterr().out
+    again = answers(output, "Run again")
     assert again == {table.name: "yes" for table in tables.TABLES} | {"races": "yes"}
+    assert answers(output, "Figures of") == {"the": "reference            yes"} | {
+        "what": "was run             yes"
+    }
     for name in LONG:
         (repository.results / name).unlink()
-    assert command() == ("sample",)
+    command("sample")
     output = capsys.readouterr().out
     sample = {table.name for table in tables.TABLES if table.target == "sample"}
     assert answers(output, "Run again") == dict.fromkeys(sample, "yes")
@@ -573,20 +553,28 @@ def test_only_the_full_verification_runs_what_is_long(repository, command, capsy
     assert skipped["slopes"] == "not compared: run `make theory` or `make verify FULL=1`"
 
 
+@pytest.mark.parametrize("full", [False, True])
+def test_only_the_full_verification_runs_what_is_long(full):
+    recorded = {table.target for table in tables.TABLES} - {"sample"}
+    options = ["--dry-run", "--assume-old=.venv/kernels", f"FULL={int(full)}"]
+    plan = subprocess.run(["make", *options, "verify"], cwd=ROOT, capture_output=True, text=True)
+    (ran,) = re.findall(r"&& ran='(.*)'", plan.stdout)
+    assert {*ran.split()} == (recorded | {"raced"} if full else {"sample"})
+
+
 def test_altered_code_is_named_by_the_command(repository, command, capsys):
     (repository.root / "src/pgpd_hf/new.py").write_text("")
-    with pytest.raises(SystemExit, match="what was run is in "):
-        command()
+    with pytest.raises(SystemExit, match=r"^what was run is in "):
+        command("sample")
     output = capsys.readouterr().out
     assert answers(output, "Files") == {"code": "NO", "reference,": "figures       yes"}
     assert "\n    src/pgpd_hf/new.py: new\n" in output
     assert " agree, 1 do not.\n" in output
 
 
-def test_altered_code_is_named_even_if_the_study_fails(repository, command, capsys, monkeypatch):
+def test_altered_code_is_named_even_if_the_study_fails(repository, command, capsys):
     alter_text(repository.root / "workflow/scripts/run.py", np.random.default_rng(1))
-    monkeypatch.setattr(sys.modules["verify"], "run_workflow", lambda *arguments: 1)
-    with pytest.raises(SystemExit, match="the study failed; what was run is in "):
+    with pytest.raises(SystemExit, match=r"^the study failed; what was run is in "):
         command()
     output = capsys.readouterr().out
     assert "\n    workflow/scripts/run.py: altered\n" in output
@@ -606,7 +594,7 @@ def test_many_differences_are_counted_but_altered_files_are_all_named(study, cap
     ]
     assert not show({"Files": {"code": lines}})
     assert capsys.readouterr().out.count("\n    ") == len(lines)
-    del sys.modules["verify"], sys.modules["collect_environments"]
+    del sys.modules["verify"]
 
 
 def test_elsewhere_numbers_agree_within_the_tolerance_only(study):
@@ -635,7 +623,7 @@ def test_integers_words_and_verdicts_have_no_tolerance(study):
     ]
 
 
-COLUMN = tables.Table("x", "seed", "all")
+COLUMN = tables.Table("x", "seed", "figures")
 
 
 def differ(here, there, tolerance=0.0):

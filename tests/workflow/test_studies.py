@@ -124,14 +124,23 @@ def test_archive_may_lie_anywhere(archive, fresh, tmp_path):
     assert code == 0, output
 
 
-def test_study_without_a_name_says_whose_place_its_results_take(fresh):
-    told = "config: study: no name given, so results go to results/paper, the default study's place"
-    for name, content in (("paper", "seeds: 3\n"), ("mine", "study: mine\n")):
-        (fresh.folder / "mine.yaml").write_text(content)
-        target = f"results/{name}/optimum.json"
-        code, output = fresh.snakemake(target, "--dry-run", configfile="mine.yaml")
-        assert code == 0, output
-        assert (told in output.splitlines()) == (name == "paper")
+@pytest.mark.parametrize(
+    ("study", "content", "why"),
+    [
+        ("paper", "seeds: 3\n", "no name given"),
+        ("paper", "study: paper\nseeds: 3\n", "its name is the default study's"),
+        ("paper", "study: paper\nseeds: 20\n", None),  # the default study itself
+        ("mine", "study: mine\n", None),
+    ],
+)
+def test_study_in_the_place_of_the_default_one_is_told_so(fresh, study, content, why):
+    (fresh.folder / "mine.yaml").write_text(content)
+    target = f"results/{study}/optimum.json"
+    code, output = fresh.snakemake(target, "--dry-run", configfile="mine.yaml")
+    assert code == 0, output
+    places = "so results go to results/paper and figures, the default study's places"
+    told = [line for line in output.splitlines() if line.startswith("config: study: ")]
+    assert told == ([f"config: study: {why}, {places}"] if why else [])
 
 
 def varied(archive, **changes):

@@ -20,6 +20,7 @@ CLAIMS_SCHEMA = "workflow/schemas/claims.schema.yaml"
 # Only the default study has a confirmation, and a copy of the project may lack it.
 CONFIRMED = [CONFIRMATION] if STUDY == "paper" and Path(CONFIRMATION).exists() else []
 PAPER_ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which theorems and statements are about
+KNOWN = sorted(path.stem for path in Path("config/environments").glob("*.yaml"))  # studies
 NOTEBOOKS = [path.stem for path in Path("notebooks").glob("*.ipynb")]
 ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory
 
@@ -39,11 +40,13 @@ def settle_config():
             for file in workflow.overwrite_configfiles:
                 validation.read(file)
         own = workflow.config_settings.overwrite_config  # without config/config.yaml
+        displaced = config != DEFAULTS and config.get("study") == DEFAULTS["study"]
         settled, lines = prepare(config, FOLDER, own, DEFAULTS)
     config.update(settled)
-    if workflow.overwrite_configfiles and "study" not in own:
-        place = f"results/{config['study']}, the default study's place"
-        lines.insert(0, f"study: no name given, so results go to {place}")
+    if workflow.overwrite_configfiles and displaced:
+        name = "its name is the default study's" if "study" in own else "no name given"
+        places = f"results/{config['study']} and {FIGURES}"
+        lines.insert(0, f"study: {name}, so results go to {places}, the default study's places")
     for line in lines if workflow.is_main_process else []:
         print(f"config: {line}", file=sys.stderr)
     return [line for line in lines if line.startswith("left out")]

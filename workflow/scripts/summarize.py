@@ -11,10 +11,10 @@ from pgpd_hf.studies.calibration import describe_race
 from pgpd_hf.support import storage
 
 
-def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, fresh, figures):
-    """Lines that a person reads at the end of a run."""
+def describe(about, optimum, aggregate, races, verdicts, fresh):
+    """Lines that a person reads at the end of a run; `about` is what the rule says of the study."""
     kind = "binds" if optimum["binding"] else "does not bind"
-    yield f"Study {study}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind}"
+    yield f"Study {about.study}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind}"
     yield f"(lambda* = {optimum['multiplier']:.3f}, Slater slack xi = {optimum['slack']:#.3g})."
     yield ""
     yield f"{'last iterate':<16}{'M':>6}   {'optimality gap':<27} constraint violation"
@@ -28,7 +28,7 @@ def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, fresh,
     seeds = aggregate["seeds"].iloc[0]
     for algorithm, scores in races.items():
         yield f"Step sizes of {get_algorithm(algorithm).label}: {describe_race(scores)}"
-    asked = ", ".join(f"N = {n} for {get_algorithm(name).label}" for name, n in pairs.items())
+    asked = ", ".join(f"N = {n} for {get_algorithm(name).label}" for name, n in about.pairs.items())
     yield f"Rounds of trajectories per iteration, which the paper does not give: {asked}."
     if seeds == 1:
         yield "Values of one seed: intervals take two or more."
@@ -45,27 +45,21 @@ def describe(study, left_out, aggregate, optimum, races, pairs, verdicts, fresh,
         yield f"On the right: verdicts on fresh data ({report.CONFIRMATION})."
     else:
         yield "These verdicts are not confirmed on fresh data."
-    yield f"Why: {snakemake.params.page}."
-    own = "" if study == "paper" else " CONFIG=... with the study's file"
+    yield f"Why: {about.page}."
+    own = "" if about.study == "paper" else " CONFIG=... with the study's file"
     yield f"With more seeds, other readings and other environments: make claims{own}."
-    yield from left_out
+    yield from about.left_out
     yield ""
-    yield f"Figures: {figures}/figure1.pdf. Notebooks and tables: results/{study}/."
+    yield f"Figures: {about.figures}/figure1.pdf. Notebooks and tables: results/{about.study}/."
 
 
 with storage.job(snakemake):
-    verdicts, fresh = storage.read_table(snakemake.input.verdicts), {}
-    for path in snakemake.input.confirmation:
+    source, params = snakemake.input, snakemake.params
+    aggregate, verdicts = map(storage.read_table, (source.aggregate, source.verdicts))
+    races = {name: storage.read_table(path) for name, path in params.races.items()}
+    fresh = {}
+    for path in source.confirmation:
         fresh = report.on_fresh_data(verdicts, storage.read_table(path))
-    lines = describe(
-        snakemake.params.study,
-        snakemake.params.left_out,
-        storage.read_table(snakemake.input.aggregate),
-        storage.read_json(snakemake.input.optimum),
-        {name: storage.read_table(path) for name, path in snakemake.params.races.items()},
-        snakemake.params.pairs,
-        verdicts,
-        fresh,
-        snakemake.params.figures,
-    )
+    optimum = storage.read_json(source.optimum)
+    lines = describe(params, optimum, aggregate, races, verdicts, fresh)
     storage.write_text(snakemake.output[0], "\n".join(lines) + "\n")

@@ -7,17 +7,7 @@ from pgpd_hf.cases import STEPS
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.support import storage, validation
 
-COLUMNS = [
-    "algorithm",
-    *STEPS,
-    "claim",
-    "statement",
-    "verdict",
-    "chosen",
-    "estimate",
-    "low",
-    "high",
-]
+COLUMNS = ["algorithm", *STEPS, *"claim statement verdict chosen estimate low high".split()]
 
 with storage.job(snakemake):
     source = snakemake.input

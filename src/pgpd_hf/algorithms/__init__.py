@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from functools import cache
 
 from pgpd_hf.algorithms.base import Algorithm, Setting, State
 from pgpd_hf.core.arguments import require_one_of
@@ -22,26 +23,32 @@ class _Registry(Mapping):
     def __getitem__(self, name):
         if name not in _NAMES:
             raise KeyError(name)
-        module = importlib.import_module(f"{__name__}.{name}")
-        found = [
-            value
-            for value in vars(module).values()
-            if isinstance(value, type)
-            and issubclass(value, Algorithm)
-            and value.__module__ == module.__name__  # not one that the file only imports
-        ]
-        if not found:
-            raise TypeError(f"algorithms/{name}.py: a subclass of Algorithm expected")
-        for kind in found:
-            place = f"algorithms/{name}.py: class {kind.__name__}"
-            # A job depends on its algorithm's file, which it finds by the algorithm's name.
-            if vars(kind).get("name") != name:
-                raise TypeError(f"{place}: name = {name!r} expected, as the file's")
-            if kind.update is Algorithm.update and kind.advance is Algorithm.advance:
-                raise TypeError(f"{place}: a method 'update' expected")
-            if kind is not found[0]:
-                raise TypeError(f"{place}: one algorithm per file expected")
-        return found[0]
+        return _load(name)
+
+
+@cache  # a plan asks for the same ones thousands of times
+def _load(name):
+    """Import an algorithm's file, and check it."""
+    module = importlib.import_module(f"{__name__}.{name}")
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, Algorithm)
+        and value.__module__ == module.__name__  # not one that the file only imports
+    ]
+    if not found:
+        raise TypeError(f"algorithms/{name}.py: a subclass of Algorithm expected")
+    for kind in found:
+        place = f"algorithms/{name}.py: class {kind.__name__}"
+        # A job depends on its algorithm's file, which it finds by the algorithm's name.
+        if vars(kind).get("name") != name:
+            raise TypeError(f"{place}: name = {name!r} expected, as the file's")
+        if kind.update is Algorithm.update and kind.advance is Algorithm.advance:
+            raise TypeError(f"{place}: a method 'update' expected")
+        if kind is not found[0]:
+            raise TypeError(f"{place}: one algorithm per file expected")
+    return found[0]
 
 
 ALGORITHMS = _Registry()

@@ -79,9 +79,8 @@ def _power(parts, estimates, level, alternative):
 
 def _probability(estimate, distance, level):
     """Probability that a one-sided t test shows a difference of a given size."""
-    from scipy import stats  # slow to import, and needed here only
-
     if not estimate.error:
         return 1.0
     quantile = special.stdtrit(estimate.freedom, 1 - level)
-    return float(stats.nct.sf(quantile, estimate.freedom, distance / estimate.error))
+    # The upper tail is the lower one of the opposite law; `scipy.stats` is slow to import.
+    return float(special.nctdtr(estimate.freedom, -distance / estimate.error, -quantile))

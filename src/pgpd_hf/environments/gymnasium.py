@@ -166,7 +166,13 @@ def make(gymnasium, cost, at_most=None, threshold=None, discount=0.99, options=N
     if not isinstance(options, dict | None):
         raise ValueError(f"options: keys and values expected, got {shown(options)}")
     given = {"at_most": at_most, "threshold": threshold, "discount": discount}
-    return from_gymnasium(gymnasium, cost=cost, **given, **(options or {}))
+    try:
+        return from_gymnasium(gymnasium, cost=cost, **given, **(options or {}))
+    except ValueError as error:
+        message = str(error)
+        if message.startswith("name:"):  # which is another key of a study
+            message = "gymnasium" + message.removeprefix("name")
+        raise ValueError(message) from None
 
 
 def _open(name, options):

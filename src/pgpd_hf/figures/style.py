@@ -4,6 +4,7 @@ The same content gives the same bytes: files have no dates and no random identif
 the TrueType fonts that ship with Matplotlib, embedded.
 """
 
+import io
 from pathlib import Path
 
 import matplotlib as mpl
@@ -82,7 +83,7 @@ def save(figure, folder, name, formats=FORMATS):
             figure.savefig(partial, format=ending, metadata=_METADATA[ending])
 
 
-def show(figure, alt):
+def show(figure, alt, saved=None):
     """Show a figure in a notebook, and close it.
 
     Parameters
@@ -91,10 +92,18 @@ def show(figure, alt):
         The figure.
     alt : str
         Description of the figure for readers who cannot see it.
+    saved : path-like, optional
+        A PNG of it that :func:`save` has written, so that it need not be drawn once more.
     """
-    from IPython.display import display  # slow to import, and needed in notebooks only
+    from IPython.display import Image, display  # slow to import, and needed in notebooks only
 
-    display(figure, metadata={"image/png": {"alt": alt}})
+    if saved is None:
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format="png", dpi="figure")
+        picture = Image(drawn.getvalue(), metadata={"alt": alt})
+    else:  # in a file two pixels make one of a page, which sharp screens show
+        picture = Image(Path(saved).read_bytes(), retina=True, metadata={"alt": alt})
+    display(picture)
     plt.close(figure)
 
 

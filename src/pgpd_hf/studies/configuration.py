@@ -55,7 +55,8 @@ def check(config, schema, changed=None):
         steps = [options["primal_step"], options["dual_step"]]
         if steps.count("calibrated") == 1:
             raise ValueError(
-                f"{key}: primal_step and dual_step have to be both calibrated, or both numbers"
+                f"{key}: primal_step and dual_step have to be both calibrated, or neither: each a "
+                "number or theorem"
             )
         if "calibrated" in steps and name not in config["calibration"]["candidates"]:
             raise ValueError(
@@ -72,6 +73,29 @@ def check(config, schema, changed=None):
     for name in config["certificates"]["iterations"]:
         with located(f"certificates.iterations.{name}"):
             require_algorithm(config, name)
+
+
+def low_bounds(config):
+    """Say where the multiplier cannot reach that of the optimum.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration that :func:`check` has passed.
+
+    Returns
+    -------
+    list of str
+        A line for each such algorithm.
+    """
+    needed = _optimum(pickle.dumps(environment(config))).multiplier
+    return [
+        f"algorithms.{name}.multiplier_bound: {options['multiplier_bound']:g} is below the optimal "
+        f"multiplier, {needed:.3g}, so the runs cannot reach the optimum"
+        for name, options in config["algorithms"].items()
+        if options.get("multiplier_bound", "theorem") != "theorem"
+        and options["multiplier_bound"] < needed
+    ]
 
 
 def check_bounds(config, schema):

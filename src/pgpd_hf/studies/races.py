@@ -45,7 +45,7 @@ def subject(config, algorithm):
         "environments": [{"name": name, **options} for name, options in kinds],
         "algorithm": algorithm,
         "setting": {
-            key: value for key, value in setting.items() if key not in {*raced, "evaluators"}
+            key: setting[key] for key in sorted(setting) if key not in {*raced, "evaluators"}
         },
         "evaluators": config["evaluators"],
         "candidates": {

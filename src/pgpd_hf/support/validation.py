@@ -1,5 +1,6 @@
 """Files of settings: read as data, checked by a JSON Schema, refused in one line."""
 
+import difflib
 import math
 import re
 import sys
@@ -171,13 +172,40 @@ def conform(content, schema, key=""):
         raise ValueError(_in_one_line(error))
 
 
+def unknown_key(place, name, allowed):
+    """Say that a key is unknown, and which are allowed.
+
+    Parameters
+    ----------
+    place : str
+        Where it stands.
+    name : object
+        The key.
+    allowed : iterable of str
+        Keys that may stand there.
+
+    Returns
+    -------
+    str
+        One line.
+
+    Examples
+    --------
+    >>> unknown_key("rates", "sedes", ["iterations", "seeds"])
+    "rates: unknown key 'sedes' (did you mean 'seeds'?); allowed are iterations, seeds"
+    """
+    near = difflib.get_close_matches(str(name)[:100], allowed, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"{place}: unknown key {name!r}{hint}; allowed are {', '.join(sorted(allowed))}"
+
+
 def _in_one_line(error):
     """What a schema error says: key, value, and what is allowed."""
     key = ".".join(map(str, error.absolute_path)) or "configuration"
     if error.validator == "additionalProperties":
         allowed = sorted(error.schema.get("properties", {}))
         unknown = min(set(error.instance) - set(allowed), key=str)
-        return f"{key}: unknown key {unknown!r}; allowed are {', '.join(allowed)}"
+        return unknown_key(key, unknown, allowed)
     if error.validator == "required":
         missing = next(name for name in error.validator_value if name not in error.instance)
         return f"{key}: the key {missing!r} is missing"

@@ -10,11 +10,12 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.theory import seen, theorem_1, theorem_2
 from pgpd_hf.theory.estimates import make_estimates
-from pgpd_hf.theory.problems import Result, mean_error, run_averages
+from pgpd_hf.theory.problems import Result, averages_of, mean_error, run_averages, whole_run
 
 _ERROR = 0.05  # probability with which a bound of one run may fail
 
@@ -29,9 +30,9 @@ def corrected_theorem_1(problem):
 
 def theorem_1_prime(problem):
     """Item 20: Theorem 1' at the step sizes for which it is smallest."""
-    statement = _statement(theorem_1.theorem_1_prime, problem)
-    steps, bound = theorem_1.best_steps(statement, problem.setting.iterations)
-    return _averaged(20, problem, bound, _averages(problem, steps))
+    bound, runs = _runs_of_theorem_1_prime(problem)
+    rows = [averages_of(algorithm, problem.optimum, *run) for algorithm, run in runs]
+    return _averaged(20, problem, bound, pd.DataFrame(rows))
 
 
 def one_run(problem):
@@ -49,13 +50,10 @@ def one_run(problem):
 
 def semi_a_priori(problem):
     """Item 22: mean over runs of the gap minus its bound, which is computed from the same run."""
-    statement = _statement(theorem_1.theorem_1_prime, problem)
-    steps, _ = theorem_1.best_steps(statement, problem.setting.iterations)
-    estimates, setting = make_estimates(problem.cmdp, problem.setting), _with_steps(problem, steps)
-    shown, measured = zip(
-        *(seen.watch(problem.cmdp, problem.optimum, setting, seed) for seed in problem.seeds),
-        strict=True,
-    )
+    _, runs = _runs_of_theorem_1_prime(problem)
+    estimates = make_estimates(problem.cmdp, problem.setting)
+    looks = [seen.look(algorithm, problem.optimum, *run) for algorithm, run in runs]
+    shown, measured = zip(*looks, strict=True)
     measured = np.array(measured)  # (seeds, 2)
     bound = np.array([seen.semi_a_priori(estimates, run) for run in shown])
     reason = "interval of the difference of measured and bound, run by run"
@@ -115,6 +113,21 @@ def _with_steps(problem, steps):
     primal_step, dual_step = steps
     changes = {"primal_step": primal_step, "dual_step": dual_step}
     return replace(problem.setting, multiplier_bound=cap_of(problem), **changes)
+
+
+def _runs_of_theorem_1_prime(problem):
+    """The bound of item 20, and the runs behind it and item 22, with what is seen of them."""
+
+    def make():
+        statement = _statement(theorem_1.theorem_1_prime, problem)
+        steps, bound = theorem_1.best_steps(statement, problem.setting.iterations)
+        setting, runs = _with_steps(problem, steps), []
+        for seed in problem.seeds:
+            algorithm = seen.Watched(problem.cmdp, problem.optimum, setting)
+            runs.append((algorithm, whole_run(algorithm, seed)))
+        return bound, runs
+
+    return problem.once("Theorem 1'", make)
 
 
 def _averages(problem, steps):

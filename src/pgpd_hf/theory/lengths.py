@@ -198,7 +198,7 @@ def _bound(cmdp, optimum, setting, statement):
         return constants.multiplier_bound, partial(function, constants)
     cap = 2 * cmdp.value_bound / optimum.slack
     if statement == "Theorem 2":
-        return cap, partial(_theorem_2, cmdp, optimum, make_estimates(cmdp, setting), cap)
+        return cap, _theorem_2(cmdp, optimum, make_estimates(cmdp, setting), cap)
     one_run = theorem_1.high_probability, False
     function, known = one_run if statement == _ONE_RUN else _CORRECTED[statement]
     estimates = make_estimates(cmdp, setting, known)
@@ -218,15 +218,22 @@ def _printed_theorem_2(constants, iterations):
     return at.theorem_2_steps, found
 
 
-def _theorem_2(cmdp, optimum, estimates, cap, iterations):
-    """Theorem 2 with the rate's parameters of step 4.12, for the best of several lengths."""
-    found = []
+def _theorem_2(cmdp, optimum, estimates, cap):
+    """A function as of :func:`_bound`: the rate's parameters of step 4.12 for the best length."""
+    choices = []
     for length in np.geomspace(1, 1e12, 25):
         radius, *steps = theorem_2.rate_setting(estimates, length, cap)
         constants = theorem_2.make_curvature(cmdp, optimum, estimates, radius)
-        bound = theorem_2.theorem_2(constants, *steps, iterations, cap, optimum.multiplier)
-        found.append((steps, bound))
-    return min(found, key=lambda pair: pair[1].worse)
+        choices.append((constants, steps))
+
+    def best(iterations):
+        found = [
+            (steps, theorem_2.theorem_2(constants, *steps, iterations, cap, optimum.multiplier))
+            for constants, steps in choices
+        ]
+        return min(found, key=lambda pair: pair[1].worse)
+
+    return best
 
 
 def _measure(algorithm, optimum, seeds):

@@ -74,7 +74,7 @@ class Problem:
     setting: object
     seeds: list
     constants: Constants
-    _averages: dict = field(default_factory=dict)
+    _made: dict = field(default_factory=dict)
 
     @property
     def link(self):
@@ -108,9 +108,13 @@ class Problem:
 
     def averages(self, name):
         """DataFrame: :func:`run_averages` of an algorithm, which runs once for all checks."""
-        if name not in self._averages:
-            self._averages[name] = run_averages(self.algorithm(name), self.optimum, self.seeds)
-        return self._averages[name]
+        return self.once(name, lambda: run_averages(self.algorithm(name), self.optimum, self.seeds))
+
+    def once(self, name, make):
+        """object: what `make` returns, which is called once for all checks that ask for a name."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
 
     def feedback_error(self, low, high):
         """FeedbackError: error of an answer, on a grid of differences from `low` to `high`."""
@@ -150,23 +154,56 @@ def run_averages(algorithm, optimum, seeds):
         (:math:`V_r^\star - V_r + \lambda(V_g^\star - V_g)`) and dual
         (:math:`-\lambda(V_g^\star - V_g)`), in units of value; one row per seed.
     """
-    rows = []
-    for seed in seeds:
-        chunks = list(runs.iterates(algorithm, seed))[:-1]
-        policies = np.concatenate([chunk[0] for chunk in chunks])
-        multipliers = np.concatenate([chunk[1] for chunk in chunks])
-        v_r, v_g = algorithm.cmdp.evaluate(policies)
-        gap = optimum.reward_value - v_r
-        weighted = multipliers * (optimum.utility_value - v_g)
-        rows.append(
-            {
-                "gap": gap.mean(),
-                "violation": (algorithm.cmdp.threshold - v_g).mean(),
-                "lagrangian": (gap + weighted).mean(),
-                "dual": -weighted.mean(),
-            }
-        )
-    return pd.DataFrame(rows)
+    return pd.DataFrame([averages_of(algorithm, optimum, *whole_run(algorithm, s)) for s in seeds])
+
+
+def whole_run(algorithm, seed, purpose="run"):
+    """All iterates of a run.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        Ready to iterate.
+    seed : int
+        Names the run's streams.
+    purpose : str
+        Names the family of streams.
+
+    Returns
+    -------
+    policies : ndarray, float64, shape (T, S, A)
+        Iterates 0..T-1.
+    multipliers : ndarray, float64, shape (T + 1,)
+        Multipliers of iterates 0..T.
+    """
+    policies, multipliers, _ = zip(*runs.iterates(algorithm, seed, purpose=purpose), strict=True)
+    return np.concatenate(policies[:-1]), np.concatenate(multipliers)
+
+
+def averages_of(algorithm, optimum, policies, multipliers):
+    """Averages of one run.
+
+    Parameters
+    ----------
+    algorithm, optimum
+        As for :func:`run_averages`.
+    policies, multipliers : ndarray
+        Made by :func:`whole_run`.
+
+    Returns
+    -------
+    dict of float
+        A row of :func:`run_averages`.
+    """
+    v_r, v_g = algorithm.cmdp.evaluate(policies)
+    gap = optimum.reward_value - v_r
+    weighted = multipliers[:-1] * (optimum.utility_value - v_g)
+    return {
+        "gap": gap.mean(),
+        "violation": (algorithm.cmdp.threshold - v_g).mean(),
+        "lagrangian": (gap + weighted).mean(),
+        "dual": -weighted.mean(),
+    }
 
 
 def mean_error(samples):

@@ -14,12 +14,11 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from pgpd_hf import runs
 from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
 from pgpd_hf.core.evaluators import ESTIMATORS
 from pgpd_hf.theory.constants import OutsideAssumptions, require_slack
 from pgpd_hf.theory.estimates import make_estimates
-from pgpd_hf.theory.problems import mean_error
+from pgpd_hf.theory.problems import mean_error, whole_run
 from pgpd_hf.theory.theorem_1 import Bound, growth
 
 _DUAL = 2.0  # dual step times the root of T
@@ -122,12 +121,30 @@ def watch(cmdp, optimum, setting, seed, purpose="run"):
         Its average gap, and the positive part of its average violation, in units of value.
     """
     algorithm = Watched(cmdp, optimum, setting)
-    chunks = list(runs.iterates(algorithm, seed, purpose=purpose))
-    multipliers = np.concatenate([chunk[1] for chunk in chunks])
-    policies = np.concatenate([chunk[0] for chunk in chunks[:-1]])
+    return look(algorithm, optimum, *whole_run(algorithm, seed, purpose))
+
+
+def look(algorithm, optimum, policies, multipliers):
+    """What the bounds of a run are computed from, and its true gap and violation.
+
+    Parameters
+    ----------
+    algorithm : Watched
+        The algorithm after the run.
+    optimum : Optimum
+        As for :func:`watch`.
+    policies, multipliers : ndarray
+        The run, made by :func:`pgpd_hf.theory.problems.whole_run`.
+
+    Returns
+    -------
+    seen, measured
+        As for :func:`watch`.
+    """
+    cmdp = algorithm.cmdp
     v_r, v_g = (values.mean() for values in cmdp.evaluate(policies))
     seen = Seen(
-        iterations=setting.iterations,
+        iterations=algorithm.setting.iterations,
         primal_step=algorithm.primal_step,
         dual_step=algorithm.dual_step,
         normalizer=algorithm.normalizer(),

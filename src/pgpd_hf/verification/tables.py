@@ -33,7 +33,7 @@ class Table(NamedTuple):
     keys : str
         Columns that name a row, with blanks between them.
     target : str
-        Target of the workflow that makes it; `sample` does so without the whole study.
+        Target of `make` that makes it; `sample` does so without the whole study.
     pattern : str, optional
         Pattern of its files in the folder of a study's results, if not `NAME.csv`.
     """
@@ -101,14 +101,14 @@ TABLES = [
         ("steps", "algorithm entry", "sample", "calibration/*.json"),
         ("traces", "algorithm evaluators seed iteration", "sample", _RUNS),
         ("bounds", "setting item part", "sample", "bounds/*.csv"),
-        ("runs", "algorithm evaluators seed", "all", _RUNS),
-        ("curves", "algorithm evaluators iteration", "all", "aggregate.parquet"),
-        ("rates", "algorithm step_rule evaluators metric", "all"),
-        ("bounds", "setting item part", "all"),
-        ("lengths", "statement estimator evaluators pairs iterations", "all"),
-        ("first_lengths", "statement estimator evaluators pairs level", "all"),
-        ("claims", "claim", "all"),
-        ("summary", "line", "all", "summary.txt"),
+        ("runs", "algorithm evaluators seed", "figures", _RUNS),
+        ("curves", "algorithm evaluators iteration", "figures", "aggregate.parquet"),
+        ("rates", "algorithm step_rule evaluators metric", "figures"),
+        ("bounds", "setting item part", "figures"),
+        ("lengths", "statement estimator evaluators pairs iterations", "figures"),
+        ("first_lengths", "statement estimator evaluators pairs level", "figures"),
+        ("claims", "claim", "figures"),
+        ("summary", "line", "figures", "summary.txt"),
         ("judged_rates", "algorithm step_rule evaluators metric", "claims", "full/rates.csv"),
         ("verdicts", "reading claim", "claims"),
         ("ties", "algorithm primal_step dual_step claim", "claims"),

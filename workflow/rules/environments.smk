@@ -1,4 +1,5 @@
-# What the runs of Figure 1 have learned, as pictures. No part of the figure: `make environments`.
+# `make environments`: what the runs of Figure 1 have learned, as pictures, and the verdicts of the
+# studies of config/environments, which are studies of their own, in one table.
 
 
 use rule figure as policies with:
@@ -30,3 +31,29 @@ use rule figure as policies with:
         },
     message:
         "What the runs have learned"
+
+
+# Once those studies have been run. The verdicts of the default study, with hundreds of seeds, are
+# those on record.
+rule environments:
+    input:
+        code=code("environments.py"),
+        claims=CLAIMS,
+        default="reference/verdicts.csv",
+        verdicts=expand("results/{study}/claims.csv", study=KNOWN),
+        curves=[
+            "reference/curves.csv",
+            *expand("results/{study}/aggregate.parquet", study=KNOWN),
+        ],
+    output:
+        table="results/environments/environments.csv",
+        pictures=expand("results/environments/figures/environments.{ending}", ending=FORMATS),
+    log:
+        "results/environments/logs/environments.log",
+    localrule: True
+    params:
+        studies=KNOWN,
+    message:
+        "Verdicts on well-known environments"
+    script:
+        "../scripts/environments.py"

@@ -1,0 +1,69 @@
+"""What `make races` and `make environments` put on record is what the studies' results say."""
+
+import re
+import shutil
+import sys
+
+import pandas as pd
+import pytest
+from projects import ROOT
+
+from pgpd_hf.figures import style
+from pgpd_hf.studies import races
+from pgpd_hf.verification import tables
+
+REFERENCE = ROOT / "reference"
+KNOWN = sorted(path.stem for path in ROOT.glob("config/environments/*.yaml"))
+
+
+@pytest.mark.long
+def test_races_are_recorded_as_they_are_committed(fresh):
+    """The recipe of the Makefile, with the scores of all races, so that it runs none again."""
+    record, scores = fresh.folder / races.RECORD, fresh.folder / races.SCORES
+    for race in races.load_record(ROOT):
+        if race.startswith("environments/"):
+            _, study, algorithm = race.split("/")
+            folders = [study]
+        else:
+            folder, _, algorithm = race.rpartition("/")
+            folders = [f"{study}/{folder}" for study in ("races", "inference")]
+        for folder in folders:
+            path = fresh.folder / "results" / folder / "calibration" / f"{algorithm}.csv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            races.load_scores(REFERENCE / "races.csv", race).to_csv(path, index=False)
+            path.with_suffix(".json").write_text("{}")
+    head = "".join(re.findall("^#.*\n", record.read_text(), re.MULTILINE))
+    record.write_text(f"{head}old: {{}}\n")
+    activated = f"IN_VENV=export PYTHONPATH={fresh.folder / 'src'} &&"
+    code, output = fresh.call(["make", "--assume-old=.venv/kernels", activated, "races"])
+    assert code == 0, output
+    assert "calibrate" not in output
+    for path in (record, scores):
+        assert path.read_bytes() == (ROOT / path.relative_to(fresh.folder)).read_bytes()
+
+
+def test_verdicts_on_known_environments_are_put_into_one_table_and_a_picture(fresh):
+    table = pd.read_csv(REFERENCE / "environments.csv")
+    assert KNOWN == list(table["study"].unique())
+    for name in ("verdicts", "curves"):
+        shutil.copy(REFERENCE / f"{name}.csv", fresh.folder / "reference")
+    curves = pd.read_csv(REFERENCE / "curves.csv")
+    for study, verdicts in table.drop(columns="moved").groupby("study"):
+        results = fresh.folder / "results" / study
+        results.mkdir(parents=True)
+        verdicts.drop(columns="study").to_csv(results / "claims.csv", index=False)
+        curves.to_parquet(results / "aggregate.parquet")
+    code, output = fresh.snakemake("environments", "--cores", "1", configfile="config/config.yaml")
+    assert code == 0, output
+    made = fresh.folder / "results/environments"
+    expected = table.assign(moved=True)  # as the curves of the default study do
+    pd.testing.assert_frame_equal(pd.read_csv(made / "environments.csv"), expected)
+    pictures = {path.name for path in (made / "figures").iterdir()}
+    assert pictures == {f"environments.{ending}" for ending in style.FORMATS}
+    shutil.copytree(ROOT / "tools", fresh.folder / "tools")
+    command = [sys.executable, "tools/record.py", "results/environments", "environments"]
+    code, output = fresh.call(command)
+    assert code == 0, output
+    recorded = next(it for it in tables.TABLES if it.name == "environments")
+    written = tables.read_file(fresh.folder / "reference/environments.csv")
+    assert written.equals(recorded.load(made))
