@@ -136,6 +136,8 @@ def people_figure(table, labels, curves):
         for border in np.arange(len(people) - 1) + 0.5:
             axes.axhline(border, color="0.9", linewidth=0.5)
         style.plain_decades(axes.xaxis)
+        # A decade is as wide in every panel, and has room for two labels.
+        axes.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 3)))
     grid[0, 0].set_ylabel("how people vote")
     figure.supxlabel(_PRICED, fontsize=8)
     style.share_legend(figure, 2, _DESIGNS)
