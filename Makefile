@@ -68,7 +68,7 @@ claims: .venv/kernels  ## judge the paper's statements under every reading (45 m
 theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (30 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake theory --cores $(CORES) $(USE_CONFIG)
 
-compare: .venv/kernels  ## compare methods per human answer (25 minutes)
+compare: .venv/kernels  ## compare methods per human answer (45 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
 environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (8 minutes)

@@ -20,7 +20,7 @@ NEEDED = {
 OPTIONAL = {
     "make compare": [
         *("comparison_answers.csv", "comparison_verdicts.csv", "skipping_inference.csv"),
-        *("comparison.pdf", "misspecification.pdf"),
+        *("comparison.csv", "comparison_settings.csv", "comparison.pdf", "misspecification.pdf"),
     ],
     "make infer": ["inference.csv", "pairs.pdf"],
 }

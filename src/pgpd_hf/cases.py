@@ -59,7 +59,7 @@ class Case:
         Columns that the trace gets beside :data:`DESCRIPTION`; by default it gets neither.
     choice : str, optional
         Name of the choice that replaces parts of the setting (:func:`read_choices`); the trace then
-        has a row for the last iteration only.
+        has a row for the last iteration only, and the label `tuning_score`.
     """
 
     algorithm: str
@@ -311,28 +311,38 @@ def _policy_table(case, policies):
 
 
 def read_choices(table):
-    """Settings that tuning has chosen.
+    """Settings that tuning has chosen, and their scores.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        With columns `key`, `setting` (JSON) and `chosen`.
+        With columns `key`, `setting` (JSON), `score` and `chosen`.
 
     Returns
     -------
     dict
-        Settings by key.
+        Setting and score by key.
     """
     rows = table[table["chosen"]]
-    return {key: json.loads(it) for key, it in zip(rows["key"], rows["setting"], strict=True)}
+    return {
+        key: (json.loads(setting), score)
+        for key, setting, score in zip(rows["key"], rows["setting"], rows["score"], strict=True)
+    }
 
 
 def _chosen(case, choices):
     """The case with the setting that was chosen for it."""
     if case.choice is None:
         return case
-    setting = case.setting | choices[case.choice]
-    return replace(case, setting=setting, checkpoints=(setting["iterations"],), choice=None)
+    chosen, score = choices[case.choice]
+    setting = case.setting | chosen
+    return replace(
+        case,
+        setting=setting,
+        checkpoints=(setting["iterations"],),
+        labels={**(case.labels or {}), "tuning_score": score},
+        choice=None,
+    )
 
 
 def _merged(cases):

@@ -63,6 +63,7 @@ def run(
     design="uniform",
     transitions="known",
     ridge=Setting.ridge,
+    prior_mean=Setting.prior_mean,
     planner=Setting.planner,
     pessimism=Setting.pessimism,
     margin=Setting.margin,
@@ -122,7 +123,7 @@ def run(
         Directions of the perturbation.
     parameterization : {"softmax", "direct"}, optional
         By default the one that the paper uses for this algorithm.
-    design, transitions, ridge, planner, pessimism, margin, temperature, utility_weight
+    design, transitions, ridge, prior_mean, planner, pessimism, margin, temperature, utility_weight
         Options of methods that learn from the answers to a design of questions; see
         :class:`~pgpd_hf.algorithms.Setting`.
     initial_policy : array_like, float, shape (S, A), optional
@@ -194,6 +195,7 @@ def run(
         "design": design,
         "transitions": transitions,
         "ridge": ridge,
+        "prior_mean": prior_mean,
         "planner": planner,
         "pessimism": pessimism,
         "margin": margin,

@@ -179,6 +179,11 @@ def test_information_of_the_prior_is_in_units_of_the_scale(scale):
     np.testing.assert_allclose(np.diag(deviations), scale / 2)
     found = algorithm.fit(nothing, cmdp.reward)
     np.testing.assert_allclose(found, scale / 2)  # the middle of the range
+    low = prepare("safe_rlhf", cmdp, ridge=4.0, prior_mean=0.0)
+    np.testing.assert_allclose(low.fit(nothing, cmdp.reward), 0, atol=1e-12)
+    start = low.initial_state()
+    assert (start.reward == 0).all()
+    assert (start.utility == 0).all()
 
 
 def test_pessimism_is_safer_than_the_plug_in():
@@ -259,6 +264,7 @@ def test_a_case_without_a_result_is_named():
         ({"design": "random"}, "design: one of uniform, deterministic, state-action"),
         ({"transitions": "guessed"}, "transitions: one of known, estimated"),
         ({"ridge": 0.0}, "ridge: a positive number expected"),
+        ({"prior_mean": -1.0}, "prior_mean: a non-negative number expected"),
         ({"pessimism": 2.0}, "pessimism: no option of safe_rlhf"),
         ({"estimator": "unbiased"}, "estimator: no option of safe_rlhf"),
     ],

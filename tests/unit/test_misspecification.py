@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from scipy import stats
 
 from pgpd_hf import study
 from pgpd_hf.analyses import comparison
@@ -17,6 +18,7 @@ from pgpd_hf.studies.comparison import entries
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
 SCHEMA = study.load_schema(ROOT, "config")
+SPREAD = 0.1
 
 
 def cases_of(plan):
@@ -27,15 +29,15 @@ def test_people_who_vote_as_assumed_repeat_the_comparison():
     """And everybody else differs from them in how they vote alone."""
     plan = cases_of(analysis.plan(CONFIG))
     compared = {
-        (case.choice, case.seeds): vars(case) for case in cases_of(comparison.plan(CONFIG))
-        if case.labels["unit"] == "seeds"
+        (case.choice, case.purpose): vars(case) for case in cases_of(comparison.plan(CONFIG))
+        if case.labels["unit"] == "instances"
     }  # fmt: skip
     asked = CONFIG["comparison"]["misspecification"]["people"]
     for case in plan:
         found = dict(vars(case))
         labels = dict(found.pop("labels"))
         people = asked.get(labels.pop("people"), {})
-        same = compared[case.choice, case.seeds]
+        same = compared[case.choice, case.purpose]
         assert found == {key: it for key, it in same.items() if key != "labels"} | {
             "setting": same["setting"] | people
         }
@@ -46,18 +48,21 @@ def test_people_who_vote_as_assumed_repeat_the_comparison():
 
 def test_it_pays_off_where_the_interval_says_so():
     rows = [
-        ("us", method, design, seed, gap)
-        for seed in range(3)
-        for method, design, gap in (
-            ("skips", "its own", 0.1 + 0.001 * seed),
-            ("infers", "good", 0.3),
-            ("infers", "bad", 0.9),
+        ("us", method, design, instance, gap, score)
+        for instance in range(3)
+        for method, design, gap, score in (
+            ("skips", "its own", 0.1 + 0.001 * instance, 0.5),
+            ("infers", "good", 0.3, 0.1),
+            ("infers", "lucky", 0.0, 0.2),
         )
     ]
-    runs = pd.DataFrame(rows, columns=["people", "method", "design", "seed", "optimality_gap"])
-    runs = runs.assign(budget=1000, constraint_violation=0.0, optimal_multiplier=0.5)
+    columns = ["people", "method", "design", "instance", "optimality_gap", "tuning_score"]
+    runs = pd.DataFrame(rows, columns=columns).assign(
+        seed=0, budget=1000, constraint_violation=0.0, optimal_multiplier=0.5
+    )
     sides = {"skipping": ["skips"], "inferring": ["infers"]}
     row = analysis.differences(runs, sides).iloc[0]
+    # By tuning, whichever design is better here.
     assert (row["skipping"], row["inferring"]) == ("skips, its own", "infers, good")
     assert row["difference"] == pytest.approx(-0.199)
     assert row["pays_off"] == "yes"
@@ -68,12 +73,29 @@ def test_it_pays_off_where_the_interval_says_so():
     assert analysis.differences(runs, sides | {"inferring": ["absent"]}).empty
 
 
+def test_the_level_of_either_verdict_is_one_percent():
+    """By a difference between Student's quantiles at 0.98 and 0.99, of two instances."""
+    rows = [("skips", -1.0, 0.1), ("infers", 0.0, 0.1)]
+    runs = [
+        {"people": "us", "budget": 1, "method": method, "design": "", "instance": instance,
+         "seed": 0, "constraint_violation": 0.0, "optimal_multiplier": 0.5, "tuning_score": score,
+         "optimality_gap": gap * (1 + instance * spread)}
+        for method, gap, score in rows for instance in (0, 1) for spread in [SPREAD]
+    ]  # fmt: skip
+    row = analysis.differences(pd.DataFrame(runs), {"skipping": ["skips"], "inferring": ["infers"]})
+    half = stats.t.ppf(0.99, 1) * SPREAD / 2
+    assert row["high"].item() == pytest.approx(-1 - SPREAD / 2 + half)
+    assert row["pays_off"].item() == "open"
+    assert -1 - SPREAD / 2 + stats.t.ppf(0.98, 1) * SPREAD / 2 < 0
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"skipping": ["magic"]}, "skipping: 'magic' is not one of the methods"),
         ({"budgets": [1000, 10]}, "budgets: increasing order"),
         ({"budgets": [1001]}, "budgets: 1001 is not one of comparison.budgets"),
+        ({"budgets": [10**7]}, "budgets: at most comparison.most_on_instances, 1000000, expected"),
         (
             {"people": {"us": {"true_link": "logistic"}}},
             "people.us.true_link: logistic is what all",

@@ -41,11 +41,14 @@ def test_without_pessimism_it_is_the_linear_program(seed):
     assert multiplier == pytest.approx(optimum.multiplier, abs=1e-4)
 
 
-def test_it_maximises_what_it_says():
+@pytest.mark.parametrize(
+    ("pessimism", "reference"),
+    [(0.8, [[0.4, 0.6], [0.5, 0.5]]), (0.2, [[0.9, 0.1], [0.2, 0.8]]), (3.0, [[0.1, 0.9], [1, 1]])],
+)
+def test_it_maximises_what_it_says(pessimism, reference):
     """No mixture of deterministic policies is better, and the constraint holds."""
     cmdp = random_process(4, 2, 2, 0.5, threshold=0.7)
-    parts, pessimism, margin = known(cmdp, 30.0), 0.8, 0.5
-    reference = np.array([[0.4, 0.6], [0.5, 0.5]])
+    parts, margin, reference = known(cmdp, 30.0), 0.5, np.array(reference)
     policy, _ = pessimistic(
         cmdp, (cmdp.reward, parts[0]), (cmdp.utility, parts[1]), pessimism, margin, reference
     )

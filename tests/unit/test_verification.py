@@ -52,7 +52,7 @@ LONG = {
         "20 seeds,zpg,its own,0.05,5000.0",
     ],
     "comparison_verdicts.csv": ["claim,unit,difference,verdict", "cheap,seeds,0.5,contradicted"],
-    "comparison_settings.csv": ["key,setting,score", '"zpg, its own, 1000",{},0.5'],
+    "comparison_settings.csv": ["key,setting,score,at_edge", '"zpg, its own, 1000",{},0.5,'],
     "comparison_order.csv": ["unit,budget,method,design,difference", "seeds,1000,zpg,its own,0.25"],
     "comparison_limit.csv": ["budget,priced_gap", "1000,0.25"],
     "comparison_deployment.csv": ["slack,level,answers", "0.001,0.9,inf"],

@@ -84,7 +84,7 @@ LARGEST = {"iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
 # Options that only some algorithms have.
 OPTIONS = (
     *("estimator", "perturbation", "directions"),
-    *("design", "transitions", "ridge", "planner"),
+    *("design", "transitions", "ridge", "prior_mean", "planner"),
     *("pessimism", "margin", "temperature", "utility_weight"),
 )
 TRANSITIONS = ("known", "estimated")
@@ -135,6 +135,9 @@ class Setting:
     ridge : float
         :math:`\kappa > 0`, the weight of the prior of rewards in units of their scale
         (:mod:`pgpd_hf.core.likelihood`); 12 is the precision of a uniform distribution.
+    prior_mean : float
+        Centre of that prior in the same units; 1/2, the middle of the range, is also the mean of
+        random environments.
     planner : {"linear-program", "npg-pd"}
         How such a method finds a policy for its estimates (:mod:`pgpd_hf.core.planning`).
     pessimism, margin : float
@@ -177,6 +180,7 @@ class Setting:
     design: str = "uniform"
     transitions: str = "known"
     ridge: float = 1.0
+    prior_mean: float = 0.5
     planner: str = "linear-program"
     pessimism: float = 1.0
     margin: float = 1.0
@@ -189,7 +193,7 @@ class Setting:
         for name, most in LARGEST.items():
             require_integer(name, getattr(self, name), 0 if name == "horizon" else 1, most)
         optional = ("primal_step", "dual_step", "multiplier_bound", "perturbation")
-        numbers = ("ridge", "pessimism", "margin", "temperature", "utility_weight")
+        numbers = ("ridge", "prior_mean", "pessimism", "margin", "temperature", "utility_weight")
         for name in (*optional, *numbers):
             value = getattr(self, name)
             if value is None and name in optional:

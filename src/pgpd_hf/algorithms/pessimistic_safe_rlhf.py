@@ -14,7 +14,7 @@ class PessimisticSafeRLHF(SafeRLHF):
 
     name = "pessimistic_safe_rlhf"
     label = "Pessimistic safe RLHF"
-    options = ("design", "transitions", "ridge", "pessimism", "margin")
+    options = ("design", "transitions", "ridge", "prior_mean", "pessimism", "margin")
 
     def solve(self, cmdp, state):  # noqa: D102
         comparisons = reward_questions(state.answers)

@@ -51,14 +51,14 @@ class SafeRLHF(Algorithm):
     name = "safe_rlhf"
     label = "Safe RLHF (regression)"
     parameterizations = ("direct",)
-    options = ("design", "transitions", "ridge", "planner")
+    options = ("design", "transitions", "ridge", "prior_mean", "planner")
     has_steps = False
 
     def __init__(self, cmdp, optimum, setting):
         super().__init__(cmdp, optimum, setting)
         self.simulator = make_simulator(cmdp, setting)
         self.link = get_link(setting.link)
-        self.center = np.full(cmdp.states * cmdp.actions, cmdp.scale / 2)  # middle of the range
+        self.center = np.full(cmdp.states * cmdp.actions, cmdp.scale * setting.prior_mean)
         self.ridge = setting.ridge / cmdp.scale**2
 
     @staticmethod

@@ -2,7 +2,8 @@
 
 Every candidate is run on instances that the comparison does not use, on random streams of its own.
 The one with the smallest mean of positive gap plus positive violation at the end of the run is
-chosen.
+chosen. Where one of its settings lies at an end of the values that were tried, others beyond might
+do better.
 """
 
 import json
@@ -19,6 +20,8 @@ TABLES = {
 }
 check = comparison.check
 _NOT_CHOSEN = ("horizon", "link")  # the same in the whole study
+_DERIVED = ["iterations"]  # from the budget and the other settings
+_FEWEST = 3  # of two values each is at an end
 
 
 def plan(config):
@@ -45,21 +48,39 @@ def tabulate(runs):
     -------
     dict of pandas.DataFrame
         "comparison_tuning": a row per key and setting (as JSON): score, runs and chosen;
-        "comparison_settings": those that are chosen.
+        "comparison_settings": those that are chosen; `at_edge` names their settings that are the
+        smallest or the largest of at least three numbers tried with this key.
     """
     if runs.empty:
         empty = pd.DataFrame(columns=["key", "setting", "score", "chosen"])
-        return {"comparison_tuning": empty, "comparison_settings": empty.drop(columns="chosen")}
+        settings = empty.rename(columns={"chosen": "at_edge"})
+        return {"comparison_tuning": empty, "comparison_settings": settings}
     gap, violation = runs["optimality_gap"], runs["constraint_violation"]
     scores = (gap.clip(lower=0) + violation.clip(lower=0)).rename("score")
     groups = scores.groupby([runs["key"], runs["candidate"]], sort=False)
     table = groups.agg(["mean", "size"]).reset_index()
     table.columns = ["key", "setting", "score", "runs"]
     best = table.groupby("key", sort=False)["score"].idxmin()
+    edges = [
+        _at_edge(table.loc[table["key"] == key, "setting"], table.loc[row, "setting"])
+        for key, row in best.items()
+    ]
     return {
         "comparison_tuning": table.assign(chosen=table.index.isin(best)),
-        "comparison_settings": table.loc[best, ["key", "setting", "score"]],
+        "comparison_settings": table.loc[best, ["key", "setting", "score"]].assign(at_edge=edges),
     }
+
+
+def _at_edge(tried, chosen):
+    """Names of the settings of the chosen candidate that are the least or the largest tried."""
+    tried, chosen = pd.DataFrame(map(json.loads, tried)), json.loads(chosen)
+    numbers = tried.select_dtypes("number").drop(columns=_DERIVED, errors="ignore")
+    ends = [
+        name
+        for name, values in numbers.items()
+        if values.nunique() >= _FEWEST and chosen[name] in (values.min(), values.max())
+    ]
+    return ", ".join(ends)
 
 
 def _settings(config, entry):

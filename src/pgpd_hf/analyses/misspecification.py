@@ -2,8 +2,8 @@
 
 Does skipping reward inference pay off then? All methods assume the study's link, but here people
 vote by another one, or give a share of their answers at random. Settings are those that tuning has
-chosen for people who vote as assumed, since nobody knows that they do not. Runs are on the study's
-own environment, with the seeds and random streams of the comparison.
+chosen for people who vote as assumed, since nobody knows that they do not; so is the method that
+stands for each side. Runs are on the random instances of the comparison, with its random streams.
 """
 
 from dataclasses import replace
@@ -28,16 +28,17 @@ DIFFERENCE_COLUMNS = ("people", "budget", *SIDES, "difference", "low", "high", "
 
 
 def plan(config):
-    options = config["comparison"]["misspecification"]
-    work = {}
+    options, work = config["comparison"]["misspecification"], {}
+    if not config["comparison"]["methods"]:
+        return work
+    numbers, _ = comparison.instances(config)
     for entry in comparison.entries(config):
         if any(entry.method in options[side] for side in SIDES):
             settings = compared.longest(config, entry)
             settings = {k: it for k, it in settings.items() if k in options["budgets"]}
             if settings:
                 work[entry.part] = [
-                    (seed, _cases(config, entry, settings, seed))
-                    for seed in range(config["comparison"]["seeds"])
+                    (number, _cases(config, entry, settings, number)) for number in numbers
                 ]
     return work
 
@@ -61,6 +62,12 @@ def check(config, schema):
     unknown = sorted(set(options["budgets"]) - set(config["comparison"]["budgets"]))
     if unknown and methods:
         raise ValueError(f"{key}.budgets: {unknown[0]} is not one of comparison.budgets")
+    most = config["comparison"]["most_on_instances"]
+    if methods and max(options["budgets"], default=0) > most:
+        raise ValueError(
+            f"{key}.budgets: at most comparison.most_on_instances, {most}, expected, "
+            f"got {max(options['budgets'])}"
+        )
 
 
 def parameters(config):
@@ -93,10 +100,13 @@ def tabulate(runs):
 
 
 def differences(runs, sides):
-    """Compare the best method that skips reward inference with the best one that infers rewards.
+    """Compare a method that skips reward inference with one that infers rewards.
 
-    Skipping pays off for some people and a budget if the mean of the paired differences of priced
-    gaps is shown to be negative, by a test at level 0.01; it does not if shown to be positive.
+    Of each side it is the method and design with the smallest score in tuning at the budget. That
+    was on other instances, with people who vote as assumed: a choice by the runs that are tested
+    would favour the side with more candidates. Skipping pays off for some people and a budget if
+    the mean of the paired differences of priced gaps is shown to be negative, by a test at level
+    0.01; it does not if shown to be positive.
 
     Parameters
     ----------
@@ -108,21 +118,21 @@ def differences(runs, sides):
     Returns
     -------
     pandas.DataFrame
-        A row per kind of people and budget: the two methods with the smallest mean priced gaps,
-        their `difference` with its 98 % interval (`low`, `high`), and whether it `pays_off`: "yes",
-        "no" or "open".
+        A row per kind of people and budget: the two methods, the mean `difference` of their priced
+        gaps with its 98 % interval (`low`, `high`), and whether it `pays_off`: "yes", "no" or
+        "open".
     """
     rows = []
     runs = compared.priced(runs)
     for (people, budget), group in runs.groupby(["people", "budget"], sort=False):
-        table = group.pivot(index="seed", columns=["method", "design"], values="priced_gap")
-        found = [
-            table.loc[:, table.columns.get_level_values("method").isin(sides[side])]
-            for side in SIDES
-        ]
+        table = group.pivot(
+            index=["instance", "seed"], columns=["method", "design"], values="priced_gap"
+        )
+        scores = group.groupby(["method", "design"], sort=False)["tuning_score"].first()
+        found = [scores[scores.index.isin(sides[side], level="method")] for side in SIDES]
         if any(side.empty for side in found):
             continue
-        best = [side.mean().idxmin() for side in found]
+        best = [side.idxmin() for side in found]
         difference = table[best[0]] - table[best[1]]
         mean, low, high = mean_interval(difference, 1 - 2 * compared.TEST_LEVEL)
         pays = "yes" if high < 0 else "no" if low > 0 else "open"
@@ -131,11 +141,11 @@ def differences(runs, sides):
     return pd.DataFrame(rows, columns=list(DIFFERENCE_COLUMNS))
 
 
-def _cases(config, entry, settings, seed):
+def _cases(config, entry, settings, number):
     """Cases of the comparison, for each kind of people."""
     asked = {AS_ASSUMED: {}, **config["comparison"]["misspecification"]["people"]}
     return [
         replace(case, setting=case.setting | people, labels={"people": name, **case.labels})
         for name, people in asked.items()
-        for case in compared.cases(config, entry, settings, seed)
+        for case in compared.cases(config, entry, settings, 0, number)
     ]

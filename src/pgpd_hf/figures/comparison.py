@@ -21,7 +21,17 @@ QUANTITIES = {
 FURTHER = {"gap": r"gap  $V_r^* - V_r$", "violates_0": "share with violation > 0"}
 # Colour-blind safe (Okabe and Ito 2008), by how a method asks and what it does with the answers.
 _PAPER = {"color": "#000000"}, {"color": "#8a8a8a"}
-_OTHERS = ("#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#D55E00", "#E69F00", "#7a5195", "#8c6d31")
+_OTHERS = (
+    "#0072B2",
+    "#56B4E9",
+    "#009E73",
+    "#CC79A7",
+    "#D55E00",
+    "#E69F00",
+    "#7a5195",
+    "#8c6d31",
+    "#999933",
+)
 # Nearly equal to another method, whose hollow markers its own are inside of.
 _INSIDE = {"safe_rlhf_estimated": {"marker": "o", "markersize": 1.7, "linestyle": ":"}}
 _PAPER_METHODS = ("npgpd_hf", "zpgpd_hf")
@@ -126,6 +136,8 @@ def people_figure(table, labels, curves):
         for border in np.arange(len(people) - 1) + 0.5:
             axes.axhline(border, color="0.9", linewidth=0.5)
         style.plain_decades(axes.xaxis)
+        # A decade is as wide in every panel, and has room for two labels.
+        axes.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 3)))
     grid[0, 0].set_ylabel("how people vote")
     figure.supxlabel(_PRICED, fontsize=8)
     style.share_legend(figure, 2, _DESIGNS)

@@ -1,12 +1,14 @@
 r"""Methods that are compared at equal numbers of human answers, and their settings at each budget.
 
 A budget is a number of answers. Iterative methods spend it on iterations, :math:`T = \lfloor K /
-(Q M)\rfloor` with Q questions in each; methods that fit a policy to answers spend it in one round
-of N pairs, with as few answers M per question as the largest N allows.
+(Q M)\rfloor` with Q questions in each, N times as many as with one round; methods that fit a policy
+to answers spend it in one round of N pairs, with as few answers M per question as the largest N
+allows.
 """
 
 import itertools
 import math
+from functools import cache
 from typing import NamedTuple
 
 from pgpd_hf.algorithms import get_algorithm
@@ -96,16 +98,22 @@ def candidates(config, entry, budget):
         Keyword arguments of :func:`pgpd_hf.run`. Empty if the budget does not pay for one
         iteration of any of them.
     """
-    lists, kind = entry.options["candidates"], get_algorithm(entry.algorithm)
+    lists, kind = _lists(entry, budget), get_algorithm(entry.algorithm)
     size = configuration.size(config)
+    most = entry.options.get("most_rounds", math.inf)
+    readable = cache(lambda *how: _readable(config, *how))
     found = []
     for values in itertools.product(*lists.values()):
         setting = _setting(config, entry) | dict(zip(lists, values, strict=True))
-        questions = kind.effort(*size, 1)[1]
+        if setting["perturbation"] == "theorem":
+            setting["perturbation"] = None
         if kind.has_steps:
+            questions = kind.effort(*size, setting["pairs"])[1]
             setting["iterations"] = budget // (questions * setting["evaluators"])
-            possible = 1 <= setting["iterations"] <= entry.options.get("most_iterations", math.inf)
+            possible = 1 <= setting["iterations"] <= most / setting["pairs"]
+            possible = possible and readable(setting["evaluators"], setting.get("estimator"))
         else:
+            questions = kind.effort(*size, 1)[1]
             room = questions * config["comparison"]["most_pairs"]
             setting["evaluators"] = math.ceil(budget / room)
             setting["pairs"] = budget // (questions * setting["evaluators"])
@@ -130,10 +138,11 @@ def reason(config, entry, budget):
     """
     if candidates(config, entry, budget):
         return ""
-    people = entry.options["candidates"].get("evaluators", [1])
-    questions = get_algorithm(entry.algorithm).effort(*configuration.size(config), 1)[1]
+    lists = _lists(entry, budget)
+    people, rounds = lists.get("evaluators", [1]), min(lists.get("pairs", [1]))
+    questions = get_algorithm(entry.algorithm).effort(*configuration.size(config), rounds)[1]
     if budget >= questions * min(people):
-        return f"more than {entry.options['most_iterations']} iterations with M = {max(people)}"
+        return f"more than {entry.options['most_rounds']} rounds with M = {max(people)}"
     return f"one iteration takes {questions * min(people)} answers"
 
 
@@ -223,6 +232,9 @@ def check(config, schema):
         with located(f"comparison.methods.{entry.method}"):
             kind = get_algorithm(entry.algorithm)
             given = {*entry.options["candidates"], *entry.options.get("fixed", {})}
+            for name in entry.options.get("large_budgets", {"candidates": {}})["candidates"]:
+                if name not in entry.options["candidates"]:
+                    raise ValueError(f"large_budgets.candidates: {name} is not one of candidates")
             kind.refuse_idle([*given, *(["design"] if "designs" in entry.options else [])])
             needed = {"evaluators", "primal_step", "dual_step"} if kind.has_steps else set()
             for name in sorted(needed - given):
@@ -235,13 +247,31 @@ def _check_arguments(entry, schema):
     people = schema["$defs"]["evaluators"]["items"] | {"type": "integer"}
     known = known | {"evaluators": people}
     fixed = {name: [value] for name, value in entry.options.get("fixed", {}).items()}
-    for part, arguments in (("candidates", entry.options["candidates"]), ("fixed", fixed)):
+    large = entry.options.get("large_budgets", {"candidates": {}})["candidates"]
+    parts = {"candidates": entry.options["candidates"], "fixed": fixed}
+    for part, arguments in (parts | {"large_budgets.candidates": large}).items():
         key = f"comparison.methods.{entry.method}.{part}"
         for name, values in arguments.items():
             if name not in known:
                 raise ValueError(f"{key}: unknown key {name!r}; allowed are {', '.join(known)}")
             for value in values:
                 conform(value, known[name] | {"$defs": schema["$defs"]}, f"{key}.{name}")
+
+
+def _lists(entry, budget):
+    """Values of the arguments of candidates at a budget."""
+    lists, large = entry.options["candidates"], entry.options.get("large_budgets")
+    return lists | large["candidates"] if large and budget >= large["at_least"] else lists
+
+
+def _readable(config, evaluators, estimator):
+    """Whether an estimator can be used with M people."""
+    setting = {"evaluators": evaluators, "horizon": config["horizon"], "link": config["link"]}
+    try:
+        configuration.require_estimates(config, setting | {"estimator": estimator or "plug-in"})
+    except ValueError:
+        return False
+    return True
 
 
 def _setting(config, entry):
