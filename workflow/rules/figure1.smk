@@ -1,35 +1,6 @@
 # The paper's experiment, for the study itself and for its readings: {reading} is "readings/NAME/",
 # or empty for the study.
 
-from functools import cache
-
-from pgpd_hf.cases import figure_cases
-from pgpd_hf.core.evaluators import evaluators_text
-
-
-def evaluator_groups(folder):
-    """Values of M that one job runs, by their name: one in the study, all in readings."""
-    values = CONFIGS[folder]["evaluators"]
-    groups = [values] if folder else [[number] for number in values]
-    return {"+".join(map(evaluators_text, group)): group for group in groups}
-
-
-@cache
-def figure_jobs(folder, algorithm, evaluators):
-    """Cases of Figure 1 by block of seeds, for the values of M that one job runs."""
-    settings = CONFIGS[folder]
-    numbers = evaluator_groups(folder)[evaluators]
-    return jobs.fill_jobs(settings, figure_cases(settings, algorithm, numbers))
-
-
-def cases_of(wildcards):
-    """Cases of a job, of Figure 1 or of an analysis."""
-    if "analysis" in wildcards.keys():
-        blocks = PLANS[wildcards.analysis][wildcards.part]
-    else:
-        blocks = figure_jobs(wildcards.reading, wildcards.algorithm, wildcards.evaluators)
-    return blocks[f"{wildcards.first}-{wildcards.last}"]
-
 
 rule environment:
     input:

@@ -1,9 +1,35 @@
-# What jobs are about, and what they ask for. No rules.
+# Which cases a job runs, and what it asks for. No rules.
 
 from functools import cache
 
 from pgpd_hf import jobs, resources
+from pgpd_hf.cases import figure_cases
+from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.studies import configuration, races
+
+
+def evaluator_groups(folder):
+    """Values of M that one job runs, by their name: one in the study, all in readings."""
+    values = CONFIGS[folder]["evaluators"]
+    groups = [values] if folder else [[number] for number in values]
+    return {"+".join(map(evaluators_text, group)): group for group in groups}
+
+
+@cache
+def figure_jobs(folder, algorithm, evaluators):
+    """Cases of Figure 1 by block of seeds, for the values of M that one job runs."""
+    settings = CONFIGS[folder]
+    numbers = evaluator_groups(folder)[evaluators]
+    return jobs.fill_jobs(settings, figure_cases(settings, algorithm, numbers))
+
+
+def cases_of(wildcards):
+    """Cases of a job, of Figure 1 or of an analysis."""
+    if "analysis" in wildcards.keys():
+        blocks = PLANS[wildcards.analysis][wildcards.part]
+    else:
+        blocks = figure_jobs(wildcards.reading, wildcards.algorithm, wildcards.evaluators)
+    return blocks[f"{wildcards.first}-{wildcards.last}"]
 
 
 def algorithm_of(wildcards):
