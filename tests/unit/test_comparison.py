@@ -108,6 +108,12 @@ def test_an_estimator_that_cannot_be_used_is_left_out():
     unbiased = {it["evaluators"] for it in found if it["estimator"] == "unbiased"}
     plug_in = {it["evaluators"] for it in found if it["estimator"] == "plug-in"}
     assert unbiased < plug_in == {4, 16, 64, 256}
+    options = it.options | {"candidates": it.options["candidates"] | {"estimator": ["unbiased"]}}
+    options["candidates"] |= {"evaluators": [4]}
+    alone = it._replace(options={key: options[key] for key in options if key != "most_rounds"})
+    assert comparison.candidates(config, alone, 10_000) == []
+    said = comparison.reason(config, alone, 10_000)
+    assert said == "votes of 4 people cannot be read without bias"
 
 
 def test_a_budget_below_one_iteration_is_an_empty_cell_with_its_reason():

@@ -98,29 +98,12 @@ def candidates(config, entry, budget):
         Keyword arguments of :func:`pgpd_hf.run`. Empty if the budget does not pay for one
         iteration of any of them.
     """
-    lists, kind = _lists(entry, budget), get_algorithm(entry.algorithm)
-    size = configuration.size(config)
-    most = entry.options.get("most_rounds", math.inf)
     readable = cache(lambda *how: _readable(config, *how))
-    found = []
-    for values in itertools.product(*lists.values()):
-        setting = _setting(config, entry) | dict(zip(lists, values, strict=True))
-        if setting["perturbation"] == "theorem":
-            setting["perturbation"] = None
-        if kind.has_steps:
-            questions = kind.effort(*size, setting["pairs"])[1]
-            setting["iterations"] = budget // (questions * setting["evaluators"])
-            possible = 1 <= setting["iterations"] <= most / setting["pairs"]
-            possible = possible and readable(setting["evaluators"], setting.get("estimator"))
-        else:
-            questions = kind.effort(*size, 1)[1]
-            room = questions * config["comparison"]["most_pairs"]
-            setting["evaluators"] = math.ceil(budget / room)
-            setting["pairs"] = budget // (questions * setting["evaluators"])
-            possible = setting["pairs"] >= 1
-        if possible:
-            found.append(setting)
-    return found
+    return [
+        setting
+        for setting in _affordable(config, entry, budget)
+        if readable(setting["evaluators"], setting.get("estimator"))
+    ]
 
 
 def reason(config, entry, budget):
@@ -141,9 +124,12 @@ def reason(config, entry, budget):
     lists = _lists(entry, budget)
     people, rounds = lists.get("evaluators", [1]), min(lists.get("pairs", [1]))
     questions = get_algorithm(entry.algorithm).effort(*configuration.size(config), rounds)[1]
-    if budget >= questions * min(people):
-        return f"more than {entry.options['most_rounds']} rounds with M = {max(people)}"
-    return f"one iteration takes {questions * min(people)} answers"
+    if budget < questions * min(people):
+        return f"one iteration takes {questions * min(people)} answers"
+    if affordable := _affordable(config, entry, budget):
+        most = max(setting["evaluators"] for setting in affordable)
+        return f"votes of {most} people cannot be read without bias"
+    return f"more than {entry.options['most_rounds']} rounds with M = {max(people)}"
 
 
 def instances(config):
@@ -262,6 +248,31 @@ def _lists(entry, budget):
     """Values of the arguments of candidates at a budget."""
     lists, large = entry.options["candidates"], entry.options.get("large_budgets")
     return lists | large["candidates"] if large and budget >= large["at_least"] else lists
+
+
+def _affordable(config, entry, budget):
+    """Candidates that a budget pays for, whether their votes can be read or not."""
+    lists, kind = _lists(entry, budget), get_algorithm(entry.algorithm)
+    size = configuration.size(config)
+    most = entry.options.get("most_rounds", math.inf)
+    found = []
+    for values in itertools.product(*lists.values()):
+        setting = _setting(config, entry) | dict(zip(lists, values, strict=True))
+        if setting["perturbation"] == "theorem":
+            setting["perturbation"] = None
+        if kind.has_steps:
+            questions = kind.effort(*size, setting["pairs"])[1]
+            setting["iterations"] = budget // (questions * setting["evaluators"])
+            possible = 1 <= setting["iterations"] <= most / setting["pairs"]
+        else:
+            questions = kind.effort(*size, 1)[1]
+            room = questions * config["comparison"]["most_pairs"]
+            setting["evaluators"] = math.ceil(budget / room)
+            setting["pairs"] = budget // (questions * setting["evaluators"])
+            possible = setting["pairs"] >= 1
+        if possible:
+            found.append(setting)
+    return found
 
 
 def _readable(config, evaluators, estimator):
