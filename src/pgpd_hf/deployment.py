@@ -33,6 +33,7 @@ from pgpd_hf.core.sampling import (
     table_width,
 )
 
+_MOST_ANSWERS, _LONGEST = 10**9, 10**5
 _BATCH = 1000  # trajectories that are sampled at once
 _GRID = 4001  # points of the curve whose convex hull is taken
 
@@ -110,9 +111,9 @@ def certify(cmdp, policy, answers, seed, level=0.95, *, horizon=80, link="logist
     policy = cmdp.check_policy(policy)
     if policy.shape != (cmdp.states, cmdp.actions):
         raise ValueError(f"policy: one policy expected, got shape {policy.shape}")
-    require_integer("answers", answers, 1, 10**9)
-    require_integer("seed", seed, 0)
-    require_integer("horizon", horizon, 0, 10**5)
+    answers = require_integer("answers", answers, 1, _MOST_ANSWERS)
+    seed = require_integer("seed", seed, 0)
+    horizon = require_integer("horizon", horizon, 0, _LONGEST)
     votes_for = _count_favourable(cmdp, policy, answers, seed, horizon, get_link(link))
     return certificate(cmdp, votes_for, answers, level, horizon=horizon, link=link)
 
@@ -133,7 +134,9 @@ def certificate(cmdp, favourable, answers, level=0.95, *, horizon=80, link="logi
     """
     if not 0 < require_number("level", level) < 1:
         raise ValueError(f"level: a number between 0 and 1 expected, got {shown(level)}")
-    require_integer("favourable", favourable, 0, answers)
+    answers = require_integer("answers", answers, 1, _MOST_ANSWERS)
+    favourable = require_integer("favourable", favourable, 0, answers)
+    horizon = require_integer("horizon", horizon, 0, _LONGEST)
     link = get_link(link)
     share = 0.0
     if favourable:
@@ -173,6 +176,7 @@ def answers_for(cmdp, slack, level=0.95, power=0.9, *, horizon=80, link="logisti
     """
     from scipy.stats import binom  # slow to import, and needed here only
 
+    horizon = require_integer("horizon", horizon, 0, _LONGEST)
     link = get_link(link)
     hull = _hull(link, -cmdp.threshold, cmdp.return_bound(horizon) - cmdp.threshold)
     demanded = np.interp(0.0, hull[:, 1], hull[:, 0])

@@ -206,7 +206,7 @@ def run(
     total = sum(setting.iterations for setting in settings)
     seeds = _seeds(seeds)
     grid = checkpoint_grid(total) if checkpoints is None else _grid(checkpoints, total)
-    require_integer("threads", threads, 1, 1024)
+    threads = require_integer("threads", threads, 1, 1024)
     if not isinstance(purpose, str):
         raise ValueError(f"purpose: a string expected, got {shown(purpose)}")
     kind.refuse_idle([name for name in OPTIONS if options[name] != getattr(Setting, name)])
@@ -283,8 +283,8 @@ def checkpoint_grid(iterations, points=100):
     >>> pgpd_hf.checkpoint_grid(1000, points=4).tolist()
     [0, 1, 10, 100, 250, 500, 750, 999, 1000]
     """
-    require_integer("iterations", iterations, 1, LARGEST["iterations"])
-    require_integer("points", points, 1)
+    iterations = require_integer("iterations", iterations, 1, LARGEST["iterations"])
+    points = require_integer("points", points, 1)
     even = np.linspace(0, iterations, points + 1)
     logarithmic = np.geomspace(1, iterations, points)
     ends = [0, iterations - 1, iterations]
@@ -561,6 +561,4 @@ def _integers(name, values):
     if not 1 <= len(values) <= _MOST_ENTRIES:
         wrong = "at most a million" if values else "at least one"
         raise ValueError(f"{name}: {wrong} expected")
-    for place, value in enumerate(values):
-        require_integer(f"{name}[{place}]", value, 0)
-    return [int(value) for value in values]
+    return [require_integer(f"{name}[{place}]", value, 0) for place, value in enumerate(values)]

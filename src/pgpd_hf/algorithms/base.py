@@ -189,9 +189,11 @@ class Setting:
 
     def __post_init__(self):
         if self.evaluators is not None:
-            require_integer("evaluators", self.evaluators, 1)
+            evaluators = require_integer("evaluators", self.evaluators, 1)
+            object.__setattr__(self, "evaluators", evaluators)
         for name, most in LARGEST.items():
-            require_integer(name, getattr(self, name), 0 if name == "horizon" else 1, most)
+            value = require_integer(name, getattr(self, name), 0 if name == "horizon" else 1, most)
+            object.__setattr__(self, name, value)
         optional = ("primal_step", "dual_step", "multiplier_bound", "perturbation")
         numbers = ("ridge", "prior_mean", "pessimism", "margin", "temperature", "utility_weight")
         for name in (*optional, *numbers):

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from pgpd_hf.algorithms.base import Algorithm
+from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, make_simulator
 from pgpd_hf.core.policies import softmax
@@ -74,8 +75,8 @@ def theorem_1_steps(actions, discount, iterations):
         :math:`|A|`.
     discount : float
         :math:`\gamma`.
-    iterations : int
-        T.
+    iterations : int or float
+        T; theory also asks for lengths that only a float can hold.
 
     Returns
     -------
@@ -89,6 +90,7 @@ def theorem_1_steps(actions, discount, iterations):
     >>> round(primal, 4), dual
     (2.7726, 0.05)
     """
+    actions = require_integer("actions", actions, 1)
     return 2 * math.log(actions), (1 - discount) / math.sqrt(iterations)
 
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pgpd_hf.algorithms.base import Algorithm
+from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, feedback_bias_bound, make_simulator
 from pgpd_hf.core.links import get_link
@@ -183,8 +184,8 @@ def theorem_2_steps(states, actions, discount, slack, mismatch, iterations):
         :math:`\xi > 0`.
     mismatch : float
         :math:`\|d^\star/\rho\|_\infty`.
-    iterations : int
-        T.
+    iterations : int or float
+        T; theory also asks for lengths that only a float can hold.
 
     Returns
     -------
@@ -198,6 +199,8 @@ def theorem_2_steps(states, actions, discount, slack, mismatch, iterations):
     >>> theorem_2_steps(states=2, actions=2, discount=0.5, slack=1, mismatch=1, iterations=100)
     (0.005208333333333333, 153.6)
     """
+    states = require_integer("states", states, 1)
+    actions = require_integer("actions", actions, 1)
     curvature = 2 * actions * (1 + 2 / slack) / (1 - discount) ** 4
     return 1 / curvature, 4 * states * curvature * mismatch**2 / math.sqrt(iterations)
 
@@ -231,6 +234,7 @@ def theorem_perturbation(discount, horizon, evaluators, link, bound):
     >>> theorem_perturbation(0.5, horizon=4, evaluators=None, link=LINKS["logistic"], bound=1.9)
     0.5
     """
+    horizon = require_integer("horizon", horizon, 0)
     truncation = 2 * discount**horizon / (1 - discount)
     return math.sqrt(max(truncation, feedback_bias_bound(evaluators, link, bound)))
 

@@ -33,16 +33,21 @@ def located(place):
 
 
 def require_integer(name, value, least, most=2**62):
-    """Check that an argument is an integer within bounds.
+    """Check that an argument is an integer within bounds, and make it one that cannot overflow.
 
     Parameters
     ----------
     name : str
         Name of the argument, for the message.
     value : object
-        The argument. Booleans do not count as integers.
+        The argument. NumPy's integers count, booleans and masked values do not.
     least, most : int
         Smallest and largest allowed number.
+
+    Returns
+    -------
+    int
+        To be used in place of the argument: arithmetic on NumPy's integers wraps around.
 
     Raises
     ------
@@ -54,6 +59,7 @@ def require_integer(name, value, least, most=2**62):
         raise ValueError(f"{name}: an integer of at least {least} expected, got {shown(value)}")
     if value > most:
         raise ValueError(f"{name}: an integer of at most {most} expected, got {shown(value)}")
+    return int(value)
 
 
 def require_number(name, value):

@@ -121,7 +121,7 @@ def make_evaluators(
     """
     if evaluators is None:
         return Evaluators(_INFINITELY_MANY, link.code, 0.0, np.zeros(1))
-    require_integer("evaluators", evaluators, 1, _MOST)
+    evaluators = require_integer("evaluators", evaluators, 1, _MOST)
     code = link.code if true_link is None else get_link(true_link).code
     if estimator == "plug-in":
         estimate = link.clipped_inverse(np.arange(evaluators + 1) / evaluators, bound)
@@ -173,7 +173,7 @@ def unbiased_estimates(evaluators, link, bound):
     Raises
     ------
     ValueError
-        If the link has no series.
+        If M is out of range, or the link has no series.
 
     Examples
     --------
@@ -183,6 +183,7 @@ def unbiased_estimates(evaluators, link, bound):
     >>> estimates.round(3).tolist(), round(remainder, 3)
     ([-2.667, -1.067, -0.267, 0.267, 1.067, 2.667], 0.01)
     """
+    evaluators = require_integer("evaluators", evaluators, 1, _MOST)
     if link.series is None:
         raise ValueError(
             f"estimator: plug-in expected, since the {link.name} link has no power series"
@@ -233,6 +234,7 @@ def feedback_bias_bound(evaluators, link, bound):
     """
     if evaluators is None:
         return 0.0
+    evaluators = require_integer("evaluators", evaluators, 1)
     root = math.sqrt(2 * math.log(evaluators) / evaluators)
     return link.inverse_lipschitz(bound) * root + 2 * bound / evaluators**2
 

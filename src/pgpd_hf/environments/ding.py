@@ -43,7 +43,7 @@ def ding_cmdp(seed=10, *, threshold=3.0, scale="normalized"):
     >>> round(pgpd_hf.solve(cmdp).reward_value / cmdp.value_unit, 6)
     4.462444
     """
-    require_integer("seed", seed, 0, 2**32 - 1)
+    seed = require_integer("seed", seed, 0, 2**32 - 1)
     require_one_of("scale", scale, SCALES)
     states, actions, discount = 20, 10, 0.8
     unit = 1 - discount if scale == "normalized" else 1.0

@@ -315,9 +315,7 @@ def _with_costs(steps, cost, world, count):
         ]
         return steps, has_cost
     try:
-        avoided = set(cost)
-        for state in avoided:
-            require_integer("cost", state, 0, count - 1)
+        avoided = {require_integer("cost", state, 0, count - 1) for state in cost}
     except (TypeError, ValueError):
         raise ValueError(
             f"cost: a name, or numbers of states from 0 to {count - 1} expected, got {shown(cost)}"

@@ -60,7 +60,7 @@ def media_streaming(buffer=20, *, fast=0.9, slow=0.1, leaving=0.7, at_most=0.1, 
     >>> pgpd_hf.solve(cmdp).multiplier > 0  # the constraint binds
     True
     """
-    require_integer("buffer", buffer, 2)
+    buffer = require_integer("buffer", buffer, 2)
     for name, value in {"fast": fast, "slow": slow, "leaving": leaving, "at_most": at_most}.items():
         if not 0 <= require_number(name, value) <= 1:
             raise ValueError(f"{name}: a number in [0, 1] expected, got {value}")

@@ -70,10 +70,10 @@ def random_cmdp(
     >>> pgpd_hf.random_cmdp(states=5, actions=3, instance=2, scale="unit", threshold="midway")
     <CMDP: |S| = 5, |A| = 3, discount 0.9, threshold 3.83173, values in [0, 10]>
     """
-    require_integer("states", states, 1)
-    require_integer("actions", actions, 1)
+    states = require_integer("states", states, 1)
+    actions = require_integer("actions", actions, 1)
     require_size(states, actions, _MOST_ENTRIES)
-    require_integer("instance", instance, 0)
+    instance = require_integer("instance", instance, 0)
     if not require_number("concentration", concentration) > 0:
         raise ValueError(f"concentration: a positive number expected, got {concentration}")
     require_one_of("scale", scale, SCALES)

@@ -164,8 +164,8 @@ def choose_steps(
             raise ValueError(f"candidates: a dict with a list {name} expected")
         if not min(require_number(f"candidates.{name}", value) for value in values) > 0:
             raise ValueError(f"candidates.{name}: positive numbers expected, got {shown(values)}")
-    require_integer("seeds", seeds, 1, 10**4)
-    require_integer("threads", threads, 1, 1024)
+    seeds = require_integer("seeds", seeds, 1, 10**4)
+    threads = require_integer("threads", threads, 1, 1024)
     fixed = {"iterations": iterations, "horizon": default_horizon(cmdp.discount), **setting}
     numbers = list(evaluators) if isinstance(evaluators, list | tuple) else [evaluators]
     if not numbers:

@@ -314,7 +314,7 @@ def corollary_schedule(iterations, discount):
     >>> corollary_schedule(1000, discount=0.9)
     (6908, 33)
     """
-    require_integer("iterations", iterations, 2)
+    iterations = require_integer("iterations", iterations, 2)
     if not 0 < discount < 1:
         raise OutsideAssumptions(f"discount: in (0, 1) expected, got {discount!r}")
     length = math.log(iterations)
