@@ -1,0 +1,77 @@
+"""Names of all random streams of a study: another name would be other random numbers."""
+
+import hashlib
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pgpd_hf import analyses, cases, study
+from pgpd_hf.studies import readings
+
+ROOT = Path(__file__).parents[2]
+DEFAULTS = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+CHOSEN = {"primal_step": 0.3, "dual_step": 0.1, "perturbation": 0.5}  # in place of races
+# Of each study: how many names its streams have, and a digest of them. Computed once, and for ever.
+NAMES = {
+    "config/config.yaml": (2282, "a7008c340cf31205"),
+    "config/smoke.yaml": (264, "3b661b78e15c4cbe"),
+    "config/inference.yaml": (850, "5d249240504a0e57"),
+    "config/pilot.yaml": (688, "f4d87b7d8c4afbf0"),
+    "config/environments/frozen-lake.yaml": (223, "c75eb5705c58f828"),
+}
+
+
+@cache
+def plans(path):
+    """Cases of all analyses of a study, and of Figure 1 under all of its readings."""
+    own = yaml.safe_load((ROOT / path).read_text())
+    config, _ = study.settle(readings.overlay(DEFAULTS, own), ROOT, own, DEFAULTS)
+    plans = {
+        name: [case for items in analysis.plan(config).values() for _, of in items for case in of]
+        for name, analysis in analyses.find().items()
+    }
+    configs = readings.configurations(config, study.load_readings(config, ROOT)).values()
+    plans["figure"] = [
+        case
+        for each in configs
+        for algorithm in each["algorithms"]
+        for _, of in cases.figure_cases(each, algorithm, each["evaluators"])
+        for case in of
+    ]
+    return plans
+
+
+def names(path, monkeypatch):
+    """Purpose, algorithm and M of every stream, as :func:`pgpd_hf.run` is told them."""
+    found = set()
+
+    def record(cmdp, algorithm, *, purpose, phases=None, evaluators=None, **options):
+        parts = [{}] if phases is None else phases
+        for k, phase in enumerate(parts):
+            of_phase = f"{purpose}, phase {k}" if len(parts) > 1 else purpose
+            found.add((of_phase, algorithm, phase.get("evaluators", evaluators)))
+        return None, None
+
+    monkeypatch.setattr(cases, "run", record)
+    tuned = {case.labels["key"]: (case.setting, 0.0) for case in plans(path)["comparison_tuning"]}
+    planned = [case for of_analysis in plans(path).values() for case in of_analysis]
+    alike = {
+        (case.purpose, case.algorithm, case.choice, case.factors, repr(case.setting), size): case
+        for case in planned
+        for size in [json.dumps(case.stream_keys)]
+    }
+    for case in alike.values():
+        case = cases._chosen(case, tuned)
+        cases._run(replace(case, labels=None), None, None, CHOSEN)
+    return sorted(found, key=str)
+
+
+@pytest.mark.parametrize("path", NAMES)
+def test_names_of_streams_stay(path, monkeypatch):
+    found = names(path, monkeypatch)
+    digest = hashlib.sha256(json.dumps(found).encode()).hexdigest()
+    assert (len(found), digest[:16]) == NAMES[path]
