@@ -265,8 +265,8 @@ def add_comparison(site):
         if analysis.TARGET == "compare" and name != "comparison":
             path = sources.figures / f"{name}.svg"
             found = {
-                title.removesuffix(" (table)"): sources.table(it)
-                for it, title in analysis.TABLES.items()
+                table.title.removesuffix(" (table)"): sources.table(it)
+                for it, table in analysis.TABLES.items()
             }
             parts.append(
                 {

@@ -2,6 +2,7 @@
 
 import copy
 import importlib
+import inspect
 import json
 import sys
 from pathlib import Path
@@ -66,11 +67,12 @@ def test_analysis_is_what_its_folder_promises(name):
     analysis = FOUND[name]
     assert analysis.TARGET in ("all", "theory", "claims", "compare", "grid")
     assert len(analysis.__doc__.splitlines()[0]) > 5
-    if (ROOT / f"notebooks/{name}.ipynb").exists():
+    if hasattr(analysis, "parameters"):
         # As the workflow passes them on: Papermill would write other types as text.
         assert isinstance(json.loads(json.dumps(analysis.parameters(CONFIG))), dict)
-    elif analysis.TABLES:
-        assert callable(analysis.tabulate)
+    if analysis.TABLES:
+        given = analysis.arguments(CONFIG) if hasattr(analysis, "arguments") else {}
+        inspect.signature(analysis.tables).bind(**dict.fromkeys(analysis.READS), **given)
 
 
 @pytest.mark.parametrize("name", sorted(FOUND))

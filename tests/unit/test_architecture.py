@@ -15,9 +15,9 @@ FLOORS = [
     {"cases", "resources", "theory"},
     {"studies", "claims"},
     {"sweeps", "figures"},
-    {"summaries", "verification"},
+    {"summaries"},
     {"analyses"},
-    {"jobs", "study"},
+    {"jobs", "study", "verification"},
 ]
 HEIGHT = {name: height for height, floor in enumerate(FLOORS) for name in floor}
 REFERENCE = re.compile(r":(?:func|data|class|mod):`~?([^`]+)`")

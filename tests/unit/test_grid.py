@@ -91,7 +91,7 @@ def test_runs_are_those_of_the_instance_under_the_name_of_case_and_instance(runs
 
 def test_table_averages_seeds_before_instances(runs):
     parts = [runs[runs["instance"] == instance] for instance in (2, 0, 1)]
-    summary = grid.tabulate(pd.concat(parts, ignore_index=True))["grid"]
+    summary = grid.tabulate(pd.concat(parts, ignore_index=True))
     assert len(summary) == 8
     assert list(summary)[:9] == [*grid.CELL, "instances", "runs"]
     assert (summary[["instances", "runs"]] == [3, 6]).all(axis=None)
@@ -108,7 +108,7 @@ def test_table_averages_seeds_before_instances(runs):
 
 
 def test_grid_without_runs_is_a_table_without_rows():
-    summary = grid.tabulate(pd.DataFrame())["grid"]
+    summary = grid.tabulate(pd.DataFrame())
     assert list(summary) == grid.CELL
     assert summary.empty
 

@@ -41,12 +41,14 @@ FIGURE_1 = rules("environment", "calibrate", "run", "aggregate", "figure")
 ANALYSIS = '''
 """Answers under other links than the study's."""
 
+from pgpd_hf.analyses import Table
 from pgpd_hf.cases import Case, run_setting
 from pgpd_hf.core.links import get_link
-from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 TARGET = "theory"
-TABLES = {"answers": "Gap at the end, by link (table)"}
+TABLES = {"answers": Table("Gap at the end, by link (table)", "link")}
+READS = ("runs",)
 
 
 def plan(config):
@@ -69,24 +71,19 @@ def check(config, schema):
         get_link(link)
 
 
-def parameters(config):
+def arguments(config):
     return {"links": config["answers"]["links"]}
+
+
+def tables(runs, links):
+    runs = storage.read_tables(runs)
+    last = runs[runs["iteration"] == runs["iterations"]]
+    means = last.groupby("link", as_index=False)["optimality_gap"].mean()
+    return {"answers": means.set_index("link").loc[links].reset_index()}
 '''
 CELLS = [
-    'results, runs, links = "results/paper", [], []',
-    """
-from pathlib import Path
-
-import pandas as pd
-
-from pgpd_hf.support import storage
-
-traces = pd.concat(map(storage.read_table, runs), ignore_index=True)
-last = traces[traces["iteration"] == traces["iterations"]]
-table = last.groupby("link", as_index=False)["optimality_gap"].mean().set_index("link").loc[links]
-storage.write_table(Path(results, "answers.csv"), table.reset_index())
-table
-""",
+    'results = "results/paper"',
+    'from pgpd_hf.support import storage\nstorage.read_table(f"{results}/answers.csv")',
 ]
 SCHEMA = """\
   answers:

@@ -19,17 +19,42 @@ use rule run as run_block with:
 
 
 for name, analysis in ANALYSES.items():
+    if analysis.TABLES:
+
+        rule:
+            name:
+                table_rule(name)
+            input:
+                **results_of(name, "READS"),
+                code=code("tables.py", f"analyses/{name}.py"),
+            output:
+                tables(name),
+            log:
+                f"{RESULTS}/logs/{name}.log",
+            benchmark:
+                f"{RESULTS}/benchmarks/{name}.tsv"
+            localrule: name not in NOTEBOOKS
+            resources:
+                runtime=runtime(resources.ANALYSIS),
+                mem_mb=memory(more=ROWS),
+            params:
+                module=f"analyses.{name}",
+                arguments=arguments_of(name),
+            message:
+                f"{title_of(name)} (tables)"
+            script:
+                "../scripts/tables.py"
+
     if name in NOTEBOOKS:
 
         rule:
             name:
                 name
             input:
+                **results_of(name, "SHOWS"),
                 code=code(f"{name}.ipynb", *map(algorithm_file, algorithms_of(name))),
-                runs=analysis_runs(name),
-                environment=f"{RESULTS}/environment.npz",
+                tables=tables(name),
             output:
-                tables(name),
                 pictures_of(name),
                 notebook=f"{RESULTS}/notebooks/{name}.ipynb",
                 page=page(name),
@@ -42,35 +67,8 @@ for name, analysis in ANALYSES.items():
                 runtime=runtime(resources.ANALYSIS),
                 mem_mb=memory(more=ROWS),
             params:
-                parameters={
-                    "results": RESULTS,
-                    "figures": FIGURES,
-                    "runs": analysis_runs(name),
-                    **analysis.parameters(config),
-                },
+                parameters=parameters_of(name),
             message:
                 title_of(name)
             script:
                 "../scripts/notebook.py"
-
-    elif analysis.TABLES:
-
-        rule:
-            name:
-                name
-            input:
-                code=code("tabulate.py", f"analyses/{name}.py"),
-                runs=analysis_runs(name),
-            output:
-                tables(name),
-            log:
-                f"{RESULTS}/logs/{name}.log",
-            benchmark:
-                f"{RESULTS}/benchmarks/{name}.tsv"
-            localrule: True
-            params:
-                analysis=name,
-            message:
-                title_of(name)
-            script:
-                "../scripts/tabulate.py"

@@ -93,6 +93,36 @@ def analysis_runs(name, parts=("",)):
     ]
 
 
+def results_of(name, kind):
+    """Files of the results that the tables of an analysis read, or that its page shows, by name.
+
+    They are functions, so that nothing is planned unless it is asked for.
+    """
+    known = {
+        "runs": lambda wildcards: analysis_runs(name),
+        "environment": lambda wildcards: environment_of(""),
+        **{it: f"{RESULTS}/{it}.csv" for analysis in ANALYSES.values() for it in analysis.TABLES},
+    }
+    return {it: known[it] for it in getattr(ANALYSES[name], kind, ())}
+
+
+def arguments_of(name):
+    """What the tables of an analysis depend on beside files."""
+    return lambda wildcards: getattr(ANALYSES[name], "arguments", lambda config: {})(config)
+
+
+def parameters_of(name):
+    """What the page of an analysis is told."""
+    analysis = ANALYSES[name]
+    tell = getattr(analysis, "parameters", lambda config: {})
+    places = {"results": RESULTS} | ({"figures": FIGURES} if hasattr(analysis, "PICTURES") else {})
+    return lambda wildcards, input: {
+        **places,
+        **{it: input[it] for it in getattr(analysis, "SHOWS", ())},
+        **tell(config),
+    }
+
+
 def judged_traces(folder):
     """Files of all runs that the verdicts of a folder look at."""
     groups = instances.judged_with(config, folder)
@@ -168,8 +198,14 @@ def calibrations(ending="csv"):
 
 def tables(name, titles=None):
     """Files of the tables that an analysis ends in, also for the report."""
-    titles = ANALYSES[name].TABLES if titles is None else titles
+    if titles is None:
+        titles = {table: it.title for table, it in ANALYSES[name].TABLES.items()}
     return [for_report(f"{RESULTS}/{table}.csv", title, name) for table, title in titles.items()]
+
+
+def table_rule(name):
+    """Name of the rule that makes the tables of an analysis."""
+    return f"{name}_tables" if name in NOTEBOOKS else name
 
 
 def pictures_of(name):
@@ -189,7 +225,12 @@ def page(name, title=None, caption=None, category="Theory"):
 def analysis_outputs(target):
     """Files of everything that the analyses of a target end in, analysis by analysis."""
     names = [name for name, analysis in ANALYSES.items() if target == analysis.TARGET]
-    return [getattr(rules, name).output for name in names]
+    return [
+        getattr(rules, rule).output
+        for name in names
+        for rule in dict.fromkeys((table_rule(name), name))
+        if hasattr(rules, rule)
+    ]
 
 
 def title_of(name):

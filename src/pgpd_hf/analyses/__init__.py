@@ -10,16 +10,31 @@ A file of this folder is an analysis. It has
   "npgpd_hf"; a number names a piece of work, such as a seed or an instance. Pieces are packed into
   jobs, whose runs are `results/STUDY/NAME/PART/FIRST-LAST.parquet`;
 * `check(config, schema)`, which refuses in one line what cannot be planned;
-* `TABLES`, the tables that it ends in, by name, with their titles. They are written by its
-  notebook, notebooks/NAME.ipynb, which gets `results` (the folder), `runs` (the files) and what
-  `parameters(config)` says; an analysis without a notebook has `tabulate(runs)` instead, which
-  gives the tables by name;
-* `PICTURES`, if its notebook writes some into the folder `figures`: their names, with titles;
-* `NAMES_ALGORITHMS = False`, if its notebook does not ask for the algorithms by name.
+* `TABLES`, the tables that it ends in: a :class:`Table` by name. They are made by `tables`, which
+  gets the files of the results that `READS` names and what `arguments(config)` says, all by name,
+  and gives data frames in this order and by these names;
+* a page, if there is notebooks/NAME.ipynb. It shows tables and writes none. It gets `results` (the
+  folder), the files of the results that `SHOWS` names, and what `parameters(config)` says;
+* `PICTURES`, if its page writes some into the folder `figures`: their names, with titles;
+* `NAMES_ALGORITHMS = False`, if its page does not ask for the algorithms by name.
+
+Results have the names of tables, of those in `results_of` of workflow/rules/files.smk, or "runs",
+the analysis's own. Only `TARGET`, `TABLES`, `plan` and `check` are always needed.
 """
 
 import importlib
 import pkgutil
+from typing import NamedTuple
+
+
+class Table(NamedTuple):
+    """A table of an analysis: its title for people, and the columns that name a row.
+
+    A table with keys is in `reference/`, and `make verify` compares it.
+    """
+
+    title: str
+    keys: str = ""
 
 
 def find():

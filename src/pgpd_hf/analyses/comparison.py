@@ -9,21 +9,26 @@ import math
 
 import pandas as pd
 
-from pgpd_hf import resources
+from pgpd_hf import environments, resources
+from pgpd_hf.analyses import Table
 from pgpd_hf.cases import Case
+from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.deployment import answers_for
 from pgpd_hf.statistics import mean_interval, named_intervals
 from pgpd_hf.studies import comparison, configuration
+from pgpd_hf.support import storage
+from pgpd_hf.theory.information import information_limit
 
 TARGET = "compare"
 TABLES = {
-    "comparison": "What an answer buys (table)",
-    "comparison_answers": "Answers needed (table)",
-    "comparison_order": "Who is ahead at each budget (table)",
-    "comparison_limit": "Information limit (table)",
-    "comparison_deployment": "Answers before a deployment (table)",
-    "comparison_verdicts": "Verdicts of the comparison (table)",
+    "comparison": Table("What an answer buys (table)", "units method design budget"),
+    "comparison_answers": Table("Answers needed (table)", "units method design target"),
+    "comparison_order": Table("Who is ahead at each budget (table)", "unit budget method design"),
+    "comparison_limit": Table("Information limit (table)", "budget"),
+    "comparison_deployment": Table("Answers before a deployment (table)", "slack level"),
+    "comparison_verdicts": Table("Verdicts of the comparison (table)", "claim unit"),
 }
+READS = ("runs", "environment")
 PICTURES = {"comparison": "What an answer buys", "comparison_gap": "Gap, and any violation"}
 NAMES_ALGORITHMS = False
 check = comparison.check
@@ -69,26 +74,51 @@ def plan(config):
     return work
 
 
-def parameters(config):
+def arguments(config):
     options = config["comparison"]
-    found = comparison.entries(config) if options["methods"] else []
     numbers = comparison.instances(config)[0] if options["methods"] else []
-    empty = [
-        (entry.method, entry.design, budget, comparison.reason(config, entry, budget))
-        for entry in found
-        for budget in comparison.budgets(config, entry)
-        if comparison.reason(config, entry, budget)
-    ]
     return {
-        "empty": empty,
+        "empty": _empty(config),
         "budgets": [it for it in options["budgets"] if it <= options["most_on_instances"]],
         "drawn": [configuration.vary(config, {"instance": number}) for number in numbers],
         "binding": comparison.binding(config),
-        "labels": {name: it.get("label", name) for name, it in options["methods"].items()},
         "limit": options["limit"],
         "statements": options["statements"],
         "horizon": config["horizon"],
         "link": config["link"],
+    }
+
+
+def tables(runs, environment, empty, budgets, drawn, binding, limit, statements, horizon, link):
+    table = pd.DataFrame(columns=list(COLUMNS))
+    judged = pd.DataFrame(columns=list(VERDICT_COLUMNS))
+    behind = pd.DataFrame(columns=list(ORDER_COLUMNS))
+    bound = pd.DataFrame(columns=list(LIMIT_COLUMNS))
+    if runs:
+        runs = storage.read_tables(runs)
+        table, judged, behind = tabulate(runs, empty), verdicts(runs, statements), order(runs)
+        made = [environments.make(options) for options in drawn]
+        chosen, gaps = information_limit(made, budgets, horizon, link, **limit, binding=binding)
+        rows = [
+            (budget, *mean_interval(row), design, *split)
+            for budget, row, (design, split) in zip(budgets, gaps, chosen, strict=True)
+        ]
+        bound = pd.DataFrame(rows, columns=list(LIMIT_COLUMNS))
+    return {
+        "comparison": table,
+        "comparison_answers": answers_needed(table),
+        "comparison_order": behind,
+        "comparison_limit": bound,
+        "comparison_deployment": answers_for_deployment(CMDP.load(environment), horizon, link),
+        "comparison_verdicts": judged,
+    }
+
+
+def parameters(config):
+    methods = config["comparison"]["methods"]
+    return {
+        "empty": _empty(config),
+        "labels": {name: it.get("label", name) for name, it in methods.items()},
     }
 
 
@@ -326,6 +356,17 @@ def priced(runs):
     """
     runs = runs.rename(columns={"optimality_gap": "gap", "constraint_violation": "violation"})
     return runs.assign(priced_gap=runs["gap"] + runs["optimal_multiplier"] * runs["violation"])
+
+
+def _empty(config):
+    """Method, design, budget and reason of cells without a result."""
+    entries = comparison.entries(config) if config["comparison"]["methods"] else []
+    return [
+        (entry.method, entry.design, budget, comparison.reason(config, entry, budget))
+        for entry in entries
+        for budget in comparison.budgets(config, entry)
+        if comparison.reason(config, entry, budget)
+    ]
 
 
 def _best_design(runs, method):

@@ -10,14 +10,17 @@ import json
 
 import pandas as pd
 
+from pgpd_hf.analyses import Table
 from pgpd_hf.cases import Case
 from pgpd_hf.studies import comparison, configuration
+from pgpd_hf.support import storage
 
 TARGET = "compare"
 TABLES = {
-    "comparison_tuning": "Tuning of the methods that are compared (table)",
-    "comparison_settings": "Settings of the methods that are compared (table)",
+    "comparison_tuning": Table("Tuning of the methods that are compared (table)"),
+    "comparison_settings": Table("Settings of the methods that are compared (table)", "key"),
 }
+READS = ("runs",)
 check = comparison.check
 _NOT_CHOSEN = ("horizon", "link")  # the same in the whole study
 _DERIVED = ["iterations"]  # from the budget and the other settings
@@ -34,6 +37,10 @@ def plan(config):
         for settings in [_settings(config, entry)]
         if settings
     }
+
+
+def tables(runs):
+    return tabulate(storage.read_tables(runs))
 
 
 def tabulate(runs):

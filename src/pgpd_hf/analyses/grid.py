@@ -11,9 +11,12 @@ from dataclasses import replace
 import pandas as pd
 
 from pgpd_hf import statistics, sweeps
+from pgpd_hf.analyses import Table
+from pgpd_hf.support import storage
 
 TARGET = "grid"
-TABLES = {"grid": "Means of the grid over instances (table)"}
+TABLES = {"grid": Table("Means of the grid over instances (table)")}
+READS = ("runs",)
 CELL = ["algorithm", "states", "actions", "iterations", "pairs", "horizon", "evaluators"]
 METRICS = ["gap", "violation", "late_gap", "late_violation", "late_priced_gap"]
 
@@ -35,6 +38,10 @@ def check(config, schema):
     sweeps.check_grids(config, "grid", config["grid"]["algorithms"], "evaluators")
 
 
+def tables(runs):
+    return {"grid": tabulate(storage.read_tables(runs))}
+
+
 def tabulate(runs):
     """Means over instances, the replicates; seeds of an instance are averaged first.
 
@@ -45,18 +52,18 @@ def tabulate(runs):
 
     Returns
     -------
-    dict of pandas.DataFrame
-        "grid": a row per :data:`CELL`: `instances`, `runs`, and each of :data:`METRICS` with the
+    pandas.DataFrame
+        A row per :data:`CELL`: `instances`, `runs`, and each of :data:`METRICS` with the
         `_low` and `_high` end of its interval.
     """
     if runs.empty:
-        return {"grid": pd.DataFrame(columns=CELL)}
+        return pd.DataFrame(columns=CELL)
     rows = []
     for cell, group in sweeps.averages(runs).groupby(CELL, dropna=False):
         means = group.sort_values(["instance", "seed"]).groupby("instance")[METRICS].mean()
         row = dict(zip(CELL, cell, strict=True)) | {"instances": len(means), "runs": len(group)}
         rows.append(row | statistics.named_intervals(means, METRICS))
-    return {"grid": pd.DataFrame(rows)}
+    return pd.DataFrame(rows)
 
 
 def _on_instance(case, instance, seeds, config):

@@ -1,10 +1,15 @@
 """Rates in T once more, with as many seeds as their verdicts need."""
 
-from pgpd_hf.analyses import rates
+from pgpd_hf.analyses import Table, rates
 from pgpd_hf.studies import readings
 
 TARGET = "claims"
-TABLES = {f"{readings.FULL}rates": "Rates in T, as they are judged (table)"}
+TABLES = {
+    f"{readings.FULL}rates": Table(
+        "Rates in T, as they are judged (table)", "algorithm step_rule evaluators metric"
+    )
+}
+READS = ("runs",)
 check = rates.check
 
 
@@ -13,5 +18,6 @@ def plan(config):
     return rates.plan(readings.overlay(config, {"rates": {"seeds": seeds}}))
 
 
-def tabulate(runs):
-    return {"rates": rates.slopes(rates.averages(runs))}
+def tables(runs):
+    (table,) = TABLES
+    return {table: rates.tables(runs)["rates"]}

@@ -10,15 +10,20 @@ from dataclasses import replace
 
 import pandas as pd
 
+from pgpd_hf.analyses import Table
 from pgpd_hf.analyses import comparison as compared
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.studies import comparison, configuration
+from pgpd_hf.support import storage
 
 TARGET = "compare"
 TABLES = {
-    "misspecification": "People who do not vote as assumed (table)",
-    "skipping_inference": "Does skipping reward inference pay off? (table)",
+    "misspecification": Table(
+        "People who do not vote as assumed (table)", "people method design budget"
+    ),
+    "skipping_inference": Table("Does skipping reward inference pay off? (table)", "people budget"),
 }
+READS = ("runs",)
 PICTURES = {"misspecification": "People who do not vote as assumed"}
 NAMES_ALGORITHMS = False
 COLUMNS = ("people", *compared.COLUMNS)
@@ -70,12 +75,24 @@ def check(config, schema):
         )
 
 
+def arguments(config):
+    options = config["comparison"]["misspecification"]
+    return {"sides": {side: options[side] for side in SIDES}}
+
+
+def tables(runs, sides):
+    found = pd.DataFrame(columns=list(COLUMNS)), pd.DataFrame(columns=list(DIFFERENCE_COLUMNS))
+    if runs:
+        runs = storage.read_tables(runs)
+        found = tabulate(runs), differences(runs, sides)
+    return dict(zip(TABLES, found, strict=True))
+
+
 def parameters(config):
-    methods, options = config["comparison"]["methods"], config["comparison"]["misspecification"]
+    methods = config["comparison"]["methods"]
     return {
         "labels": {name: it.get("label", name) for name, it in methods.items()},
         "curves": [(it.method, it.design) for it in comparison.entries(config)],
-        "sides": {side: options[side] for side in SIDES},
     }
 
 

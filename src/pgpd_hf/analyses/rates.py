@@ -11,12 +11,16 @@ import pandas as pd
 
 from pgpd_hf import summaries, sweeps
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.analyses import Table
 from pgpd_hf.cases import Case, run_setting
 from pgpd_hf.core.arguments import located
 from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 TARGET = "all"
-TABLES = {"rates": "Rates in T (table)"}
+TABLES = {"rates": Table("Rates in T (table)", "algorithm step_rule evaluators metric")}
+READS = ("runs",)
+SHOWS = ("environment", "runs")
 METRICS = ("gap", "violation")
 SLOPES = (*METRICS, "priced_gap")
 RUNS = ["algorithm", "step_rule", "evaluators"]
@@ -49,6 +53,10 @@ def check(config, schema):
         with located(f"rates.iterations.{name}"):
             configuration.require_algorithm(config, name)
         configuration.require_increasing(f"rates.iterations.{name}", lengths)
+
+
+def tables(runs):
+    return {"rates": slopes(averages(storage.read_tables(runs)))}
 
 
 def parameters(config):

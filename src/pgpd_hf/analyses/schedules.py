@@ -8,16 +8,21 @@ before it, and all share the step sizes.
 
 import numpy as np
 
+from pgpd_hf import summaries
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.analyses import Table
 from pgpd_hf.cases import Case, run_setting
 from pgpd_hf.core.arguments import located
 from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 
 TARGET = "theory"
 TABLES = {
-    "schedules": "Schedules of M and H (table)",
-    "schedules_means": "Means along the schedules (table)",
+    "schedules": Table("Schedules of M and H (table)", "algorithm schedule metric"),
+    "schedules_means": Table("Means along the schedules (table)", "algorithm schedule iteration"),
 }
+READS = ("runs",)
+SHOWS = ("runs",)
 _COSTS = {"queries": "evaluators", "steps": "horizon"}
 
 
@@ -45,8 +50,15 @@ def check(config, schema):
     check_costs(options["phases"])
 
 
-def parameters(config):
-    return {"link": config["link"]}
+def tables(runs):
+    runs = storage.read_tables(runs)
+    price = runs["optimal_multiplier"]
+    runs["priced_gap"] = runs["optimality_gap"] + price * runs["constraint_violation"]
+    first = runs["schedule"].iloc[0]
+    return {
+        "schedules": summaries.compare(summaries.outcomes(runs), first),
+        "schedules_means": summaries.spent(runs),
+    }
 
 
 def phases(iterations, evaluators, horizon):

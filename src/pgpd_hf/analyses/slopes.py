@@ -1,9 +1,19 @@
 """Slopes in T, with floors removed or fitted."""
 
-from pgpd_hf import sweeps
+from pgpd_hf import summaries, sweeps
+from pgpd_hf.analyses import Table
+from pgpd_hf.support import storage
 
 TARGET = "theory"
-TABLES = {"slopes": "Slopes in T (table)", "slopes_means": "Means behind the slopes in T (table)"}
+TABLES = {
+    "slopes": Table("Slopes in T (table)", "sweep algorithm curve metric"),
+    "slopes_means": Table(
+        "Means behind the slopes in T (table)", "sweep algorithm curve value metric"
+    ),
+}
+READS = ("runs",)
+SHOWS = ("runs",)
+METRICS = ("gap", "violation", "priced_gap")
 SWEEPS = ("length", "corollary")
 
 
@@ -15,5 +25,9 @@ def check(config, schema):
     sweeps.check(config, SWEEPS)
 
 
-def parameters(config):
-    return {"link": config["link"]}
+def tables(runs):
+    table = sweeps.averages(storage.read_tables(runs), SWEEPS)
+    return {
+        "slopes": summaries.slopes(table, METRICS, floor=True),
+        "slopes_means": summaries.means(table, METRICS),
+    }

@@ -11,22 +11,29 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.analyses import Table
 from pgpd_hf.cases import Case, run_setting
+from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import solve
 from pgpd_hf.core.questions import DESIGNS
 from pgpd_hf.core.streams import bit_generator
 from pgpd_hf.statistics import named_intervals
 from pgpd_hf.studies import configuration
+from pgpd_hf.support import storage
 from pgpd_hf.theory.exact import answer_variance, feedback_error
 from pgpd_hf.theory.information import answer_information
 from pgpd_hf.theory.records import sample_estimates
 
 TARGET = "compare"
 TABLES = {
-    "splits": "How to split answers (table)",
-    "splits_variance": "Variances of estimates (table)",
+    "splits": Table("How to split answers (table)", "algorithm estimator evaluators pairs"),
+    "splits_variance": Table(
+        "Variances of estimates (table)", "estimator evaluators pairs question"
+    ),
 }
+READS = ("runs", "environment")
+SHOWS = ("environment",)
 PICTURES = {"splits": "How to split answers"}
 METRICS = ("optimality_gap", "constraint_violation", "priced_gap")
 KEYS = ("algorithm", "estimator", "evaluators", "pairs")
@@ -57,17 +64,23 @@ def check(config, schema):
             )
 
 
+def arguments(config):
+    splits = [
+        {"algorithm": name, **setting}
+        for name in _asking(config)
+        for setting in _settings(config, name)[0]
+    ]
+    return {"splits": splits, "draws": config["splits"]["draws"]}
+
+
+def tables(runs, environment, splits, draws):
+    table = tabulate(storage.read_tables(runs)) if runs else pd.DataFrame(columns=list(KEYS))
+    return {"splits": table, "splits_variance": variances(CMDP.load(environment), splits, draws)}
+
+
 def parameters(config):
-    options = config["splits"]
     return {
-        "splits": [
-            {"algorithm": name, **setting}
-            for name in _asking(config)
-            for setting in _settings(config, name)[0]
-        ],
         "empty": [it for name in _asking(config) for it in _settings(config, name)[1]],
-        "draws": options["draws"],
-        "answers": options["answers"],
         "horizon": config["horizon"],
         "link": config["link"],
     }

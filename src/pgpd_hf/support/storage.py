@@ -248,6 +248,24 @@ def read_table(path):
         return pd.read_csv(path) if Path(path).suffix == ".csv" else pd.read_parquet(path)
 
 
+def read_tables(paths):
+    """Read data frames of one kind below each other; no rows and no columns without any file.
+
+    Parameters
+    ----------
+    paths : sequence of path-like
+        The files, for :func:`read_table`.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    import pandas as pd  # as in `read_table`
+
+    frames = [read_table(path) for path in paths]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
 @contextmanager
 def _reading(path):
     """Refuse a file that differs from its digest or cannot be read."""

@@ -13,6 +13,8 @@ from zipfile import BadZipFile
 import numpy as np
 import pandas as pd
 
+from pgpd_hf import analyses
+
 _SEED = 0  # whose traces are in the reference as they are; of the others, digests
 _RUN = ["algorithm", "evaluators", "seed"]
 _RUNS = "runs/*/*/*.parquet"
@@ -92,54 +94,46 @@ class Table(NamedTuple):
         return f"{self.files}: {', '.join(cells)}"
 
 
-TABLES = [
-    Table(*row)
-    for row in (
-        ("environment", "entry", "sample", "environment.npz"),
-        ("optimum", "entry", "sample", "optimum.json"),
-        ("scores", "algorithm primal_step dual_step", "sample", "calibration/*.csv"),
-        ("steps", "algorithm entry", "sample", "calibration/*.json"),
-        ("traces", "algorithm evaluators seed iteration", "sample", _RUNS),
-        ("bounds", "setting item part", "sample", "bounds/*.csv"),
-        ("runs", "algorithm evaluators seed", "figures", _RUNS),
-        ("curves", "algorithm evaluators iteration", "figures", "aggregate.parquet"),
-        ("rates", "algorithm step_rule evaluators metric", "figures"),
-        ("bounds", "setting item part", "figures"),
-        ("lengths", "statement estimator evaluators pairs iterations", "figures"),
-        ("first_lengths", "statement estimator evaluators pairs level", "figures"),
-        ("claims", "claim", "figures"),
-        ("summary", "line", "figures", "summary.txt"),
-        ("judged_rates", "algorithm step_rule evaluators metric", "claims", "full/rates.csv"),
-        ("verdicts", "reading claim", "claims"),
-        ("ties", "algorithm primal_step dual_step claim", "claims"),
-        ("certificates", "case algorithm evaluators seed quantity", "theory"),
-        ("seen", "estimator evaluators pairs iterations quantity", "theory"),
-        ("proof_steps", "step", "theory"),
-        ("slopes", "sweep algorithm curve metric", "theory"),
-        ("slopes_means", "sweep algorithm curve value metric", "theory"),
-        ("effects", "sweep algorithm curve quantity", "theory"),
-        ("effects_means", "sweep algorithm curve value metric", "theory"),
-        ("schedules", "algorithm schedule metric", "theory"),
-        ("schedules_means", "algorithm schedule iteration", "theory"),
-        ("comparison", "units method design budget", "compare"),
-        ("comparison_answers", "units method design target", "compare"),
-        ("comparison_verdicts", "claim unit", "compare"),
-        ("comparison_settings", "key", "compare"),
-        ("comparison_order", "unit budget method design", "compare"),
-        ("comparison_limit", "budget", "compare"),
-        ("comparison_deployment", "slack level", "compare"),
-        ("misspecification", "people method design budget", "compare"),
-        ("skipping_inference", "people budget", "compare"),
-        ("splits", "algorithm estimator evaluators pairs", "compare"),
-        ("splits_variance", "estimator evaluators pairs question", "compare"),
-        # Of studies that stand beside the default one.
-        ("power", "reading claim", "infer", "../pilot/verdicts_power.csv"),
-        ("inference", "pairs", "infer", "../inference/inferred.csv"),
-        ("inference_verdicts", "reading claim", "infer", "../inference/verdicts.csv"),
-        ("confirmation", "reading claim", "infer", "../confirmation/verdicts.csv"),
-        ("environments", "study claim", "environments", "../environments/environments.csv"),
-    )
-]
+# What Figure 1 is made from and what is said about it, and studies that stand beside the default
+# one. The tables of analyses are declared there.
+_OTHERS = (
+    ("environment", "entry", "sample", "environment.npz"),
+    ("optimum", "entry", "sample", "optimum.json"),
+    ("scores", "algorithm primal_step dual_step", "sample", "calibration/*.csv"),
+    ("steps", "algorithm entry", "sample", "calibration/*.json"),
+    ("traces", "algorithm evaluators seed iteration", "sample", _RUNS),
+    ("bounds", "setting item part", "sample", "bounds/*.csv"),
+    ("runs", "algorithm evaluators seed", "figures", _RUNS),
+    ("curves", "algorithm evaluators iteration", "figures", "aggregate.parquet"),
+    ("bounds", "setting item part", "figures"),
+    ("lengths", "statement estimator evaluators pairs iterations", "figures"),
+    ("first_lengths", "statement estimator evaluators pairs level", "figures"),
+    ("claims", "claim", "figures"),
+    ("summary", "line", "figures", "summary.txt"),
+    ("verdicts", "reading claim", "claims"),
+    ("ties", "algorithm primal_step dual_step claim", "claims"),
+    ("certificates", "case algorithm evaluators seed quantity", "theory"),
+    ("seen", "estimator evaluators pairs iterations quantity", "theory"),
+    ("proof_steps", "step", "theory"),
+    ("power", "reading claim", "infer", "../pilot/verdicts_power.csv"),
+    ("inference", "pairs", "infer", "../inference/inferred.csv"),
+    ("inference_verdicts", "reading claim", "infer", "../inference/verdicts.csv"),
+    ("confirmation", "reading claim", "infer", "../confirmation/verdicts.csv"),
+    ("environments", "study claim", "environments", "../environments/environments.csv"),
+)
+
+
+def _of_analyses():
+    """Tables that analyses declare; those of one with a folder bear the name of the analysis."""
+    for name, analysis in analyses.find().items():
+        target = "figures" if analysis.TARGET == "all" else analysis.TARGET
+        for table, declared in analysis.TABLES.items():
+            if declared.keys:
+                short = name if "/" in table else table
+                yield Table(short, declared.keys, target, f"{table}.csv")
+
+
+TABLES = [*(Table(*row) for row in _OTHERS), *_of_analyses()]
 
 
 def read_file(path):
