@@ -1,6 +1,9 @@
-"""The cache of compiled kernels: local, and one's own."""
+"""The cache of compiled kernels: local, one's own, and believed only if nothing has altered it."""
 
 import os
+import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -47,19 +50,131 @@ def temporary(tmp_path, monkeypatch):
 
 
 def test_user_cache_is_passed_over_on_a_network(tmp_path, monkeypatch, temporary):
-    assert compilation._cache_folder().startswith(str(tmp_path / "home"))
+    assert compilation._cache_folder().is_relative_to(tmp_path / "home")
     monkeypatch.setattr(
         compilation, "_is_remote", lambda path: str(path).startswith(str(tmp_path / "home"))
     )
-    assert compilation._cache_folder().startswith(str(temporary))
+    assert compilation._cache_folder().is_relative_to(temporary)
     assert temporary.stat().st_mode & 0o777 == 0o700
 
 
 def test_folder_of_another_user_is_not_believed(monkeypatch, temporary):
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
     monkeypatch.setattr(compilation, "_is_remote", lambda path: path.parent != temporary.parent)
-    assert compilation._cache_folder().startswith(str(temporary))
+    assert compilation._cache_folder().is_relative_to(temporary)
     someone = os.getuid() + 1
     monkeypatch.setattr(compilation.os, "getuid", lambda: someone)
     temporary.with_name(f"pgpd_hf-{someone}").mkdir()
     assert compilation._cache_folder() is None
+
+
+def test_folder_that_others_may_write_to_or_that_is_full_is_passed_over(monkeypatch, temporary):
+    home = temporary.parents[1] / "home" / "pgpd_hf"
+    home.mkdir(parents=True)
+    home.chmod(0o775)
+    assert compilation._cache_folder().is_relative_to(temporary)
+    home.chmod(0o755)
+    assert compilation._cache_folder().is_relative_to(home)
+    usage = shutil.disk_usage(home)
+    full = usage._replace(free=2**20)
+    monkeypatch.setattr(
+        compilation.shutil, "disk_usage", lambda path: full if path == home else usage
+    )
+    assert compilation._cache_folder().is_relative_to(temporary)
+
+
+def test_options_of_the_compiler_have_a_cache_each(monkeypatch, temporary):
+    folder = compilation._cache_folder()
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
+    assert compilation._cache_folder() == folder
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    assert compilation._cache_folder() != folder
+
+
+def double(number):
+    return 2 * number
+
+
+def triple(number):
+    return 3 * number
+
+
+@pytest.fixture
+def cached(tmp_path, monkeypatch):
+    """The folder of a cache with two kernels."""
+    compilation._say.cache_clear()
+    monkeypatch.setattr(compilation, "CACHE_FOLDER", tmp_path)
+    assert (compiled(double), compiled(triple)) == ((4, 0), (6, 0))
+    assert (compiled(double), compiled(triple)) == ((4, 1), (6, 1))
+    return tmp_path
+
+
+def compiled(function):
+    """Twice or three times two, and how often the code came from the cache."""
+    kernel = compilation.njit(function)
+    return kernel(2), sum(kernel.stats.cache_hits.values())
+
+
+def flip(path, other):
+    content = path.read_bytes()
+    path.write_bytes(content[:-99] + bytes([content[-99] ^ 1]) + content[-98:])
+
+
+def replace_by_folder(path, other):
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES = {
+    "a flipped bit": (flip, "damaged"),
+    "cut short": (lambda path, other: os.truncate(path, 500), "damaged"),
+    "empty": (lambda path, other: os.truncate(path, 0), "damaged"),
+    "another kernel's": (lambda path, other: shutil.copy(other, path), "damaged"),
+    "a folder": (replace_by_folder, "Is a directory"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_cache_is_no_cache_and_heals(cached, caplog, damage):
+    paths = [next(cached.glob(f"*{function.__name__}*")) for function in (double, triple)]
+    alter, reason = DAMAGES[damage]
+    alter(*paths)
+    assert compiled(double) == (4, 0)
+    line = f"warning: {cached}: {reason}; kernels are compiled without this cache"
+    assert caplog.messages == [line]
+    if paths[0].is_file():
+        assert compiled(double) == (4, 1)
+    assert sorted(cached.iterdir()) == sorted(paths)
+
+
+def test_full_disk_leaves_kernels_in_memory(cached, caplog, monkeypatch):
+    def fill(path, content):
+        open(path, "w").close()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(compilation.Path, "write_bytes", fill)
+    shutil.rmtree(cached)
+    cached.mkdir()
+    assert (compiled(double), compiled(triple)) == ((4, 0), (6, 0))
+    assert caplog.messages == [
+        f"warning: {cached}: No space left on device; kernels are compiled without this cache"
+    ]
+    assert list(cached.iterdir()) == []
+
+
+def test_library_works_on_other_systems_and_beside_locks_of_an_editor(tmp_path):
+    package = tmp_path / "pgpd_hf"
+    shutil.copytree(compilation._PACKAGE, package)
+    (package / "core/.#cmdp.py").symlink_to("me@machine.1234:567")
+    code = (
+        "import os, sys, numba, scipy.stats, pandas\n"
+        "del os.getuid\n"
+        "sys.modules['fcntl'] = None\n"
+        "import pgpd_hf\n"
+        "print(pgpd_hf.random_cmdp(2, 2, 1).discount, pgpd_hf.core.compilation.CACHE_FOLDER)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    answer = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.startswith(f"0.9 {tmp_path}")

@@ -5,14 +5,27 @@ how far it came, and no output pretends to be a result.
 """
 
 import json
+import os
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 import papermill
+from ipykernel.kernelspec import write_kernel_spec
 from nbconvert import HTMLExporter
 
 from pgpd_hf.support import storage
+
+
+def use_own_settings(folder):
+    """Let kernels be this interpreter as it is, whatever Jupyter and the like are told at home."""
+    for name in [*os.environ]:
+        if name.startswith(("IPYTHON", "JUPYTER", "MPLBACKEND", "PYTHONSTARTUP")):
+            del os.environ[name]
+    places = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_PATH")
+    os.environ |= {**dict.fromkeys(places, folder), "MATPLOTLIBRC": os.devnull}
+    write_kernel_spec(f"{folder}/kernels/python3")
 
 
 def name_study(path, study):
@@ -26,12 +39,14 @@ def name_study(path, study):
     nbformat.write(notebook, path)
 
 
-with storage.job(snakemake):
+with storage.job(snakemake), TemporaryDirectory() as settings:
+    use_own_settings(settings)
     source, executed = snakemake.input.code[0], snakemake.log.notebook
     try:
         # Papermill writes lists as lists, but tuples as text.
         parameters = json.loads(json.dumps(snakemake.params.parameters))
-        papermill.execute_notebook(source, executed, parameters, progress_bar=False)
+        options = {"kernel_name": "python3", "progress_bar": False}
+        papermill.execute_notebook(source, executed, parameters, **options)
     except papermill.PapermillExecutionError as error:
         if error.ename != "OSError":
             raise
