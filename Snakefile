@@ -3,7 +3,7 @@
 
 from snakemake.utils import min_version
 
-from pgpd_hf.support import validation
+from replication.files import validation
 
 min_version("9.27")
 

@@ -21,8 +21,8 @@ from pgpd_hf import random_cmdp, run
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core.optima import Optimum
 from pgpd_hf.core.policies import uniform_policy
-from pgpd_hf.figures import style
 from pgpd_hf.runs import iterates
+from replication.figures import style
 
 DOCS = Path(__file__).parent.parent / "docs"
 BASE = {"states": 10, "actions": 4, "horizon": 80, "pairs": 1, "evaluators": 64, "seeds": 1}

@@ -23,12 +23,13 @@ import vl_convert
 from sources import PRICED, READINGS, Sources, rounded
 
 import pgpd_hf
-from pgpd_hf import analyses, statistics
+from pgpd_hf import statistics
 from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
-from pgpd_hf.claims import report
-from pgpd_hf.figures import panels, style
 from pgpd_hf.runs import METRICS
-from pgpd_hf.support import validation
+from replication import analyses
+from replication.figures import panels, style
+from replication.files import validation
+from replication.statements import report
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

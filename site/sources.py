@@ -11,13 +11,14 @@ import pandas as pd
 from markupsafe import Markup
 from snakemake.utils import update_config
 
-from pgpd_hf import statistics, study
-from pgpd_hf.claims import criteria, load_claims, report
-from pgpd_hf.claims.verdicts import COLUMNS as VERDICTS
-from pgpd_hf.figures import style
+from pgpd_hf import statistics
 from pgpd_hf.runs import COLUMNS, METRICS
-from pgpd_hf.studies import readings
-from pgpd_hf.support import storage, validation
+from replication import admission
+from replication.figures import style
+from replication.files import storage, validation
+from replication.statements import criteria, load_claims, report
+from replication.statements.verdicts import COLUMNS as VERDICTS
+from replication.study import readings
 
 PRICED = ("priced_gap", "gap", "violation")
 CURVES = [
@@ -57,7 +58,7 @@ class View:
     slug, title, about, group : str
         Name of its files; its name, description and kind for people.
     verdicts : pandas.DataFrame
-        Rows of :func:`pgpd_hf.claims.judge`; `fresh` is what fresh data say about the verdict.
+        Rows of :func:`replication.statements.judge`; `fresh` is what fresh data say about them.
     curves : pandas.DataFrame or None
         Columns :data:`CURVES`, if there are any.
     seeds : int or None
@@ -103,7 +104,7 @@ class Sources:
         self.folders = [self.results, *([root / "reference"] if self.is_default else [])]
         self.figures = root / "figures" if self.is_default else self.results / "figures"
         self.optimum = self.record("optimum")
-        self.loaded = study.load_readings(self.config, root)
+        self.loaded = admission.load_readings(self.config, root)
         schema = validation.read_yaml(root / "workflow/schemas/claims.schema.yaml")
         own = [root / path for path in self.config["claims"]["statements"]]
         self.claims = load_claims(root / "config/claims.yaml", schema, own)["claims"]
@@ -184,7 +185,7 @@ class Sources:
         if look["optimum"] == "unconstrained" and self.optimum is None:
             view.missing = self._made_by("The optima are not in this copy", "make figures")
             return
-        runs = statistics.read_traces(paths)
+        runs = storage.read_traces(paths)
         require(paths[0].parents[1], runs, COLUMNS)
         runs = runs[runs["seed"] < settings["seeds"]].drop_duplicates()
         if look["optimum"] == "unconstrained":

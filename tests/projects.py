@@ -10,7 +10,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from pgpd_hf import analyses
+from replication import analyses
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("Snakefile", "config", "notebooks", "profiles", "src", "workflow")

@@ -2,7 +2,7 @@
 
 import sys
 
-from pgpd_hf.support import validation
+from replication.files import validation
 
 with validation.one_line("config", ValueError):
     for path in sys.argv[1:]:

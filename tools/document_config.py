@@ -9,8 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from pgpd_hf.claims import CRITERIA
-from pgpd_hf.support.validation import read_yaml
+from replication.files.validation import read_yaml
+from replication.statements import CRITERIA
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "config/README.md"

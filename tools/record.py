@@ -6,9 +6,9 @@ The arguments are the folder of a study's results and the targets, such as `resu
 import sys
 from pathlib import Path
 
-from pgpd_hf.support import validation
-from pgpd_hf.verification import checks
-from pgpd_hf.verification.tables import TABLES
+from replication.files import validation
+from replication.verify import checks
+from replication.verify.tables import TABLES
 
 if __name__ == "__main__":
     results, *targets = sys.argv[1:]

@@ -8,9 +8,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from pgpd_hf.support import storage, validation
-from pgpd_hf.verification import checks
-from pgpd_hf.verification.tables import TABLES
+from replication.files import storage, validation
+from replication.verify import checks
+from replication.verify.tables import TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "reference"

@@ -1,8 +1,8 @@
-"""Replication of "Policy Gradient Primal-Dual Method for Safe RL from Human Feedback".
+"""Policy gradient primal-dual methods for safe reinforcement learning from human feedback.
 
-Liu, Kline and Wei (arXiv 2604.19024). What is listed here works without the workflow: constrained
-Markov decision processes (CMDPs) and their optima, the paper's algorithms with simulated
-evaluators, their exact limits, and runs of them.
+Constrained Markov decision processes (CMDPs) and their optima, the algorithms of Liu, Kline and Wei
+(arXiv 2604.19024) with simulated evaluators, their exact limits and rivals, and runs of them. The
+package `replication` beside this one judges the paper with it.
 """
 
 import importlib
@@ -14,11 +14,11 @@ _PLACES = {
     "Optimum": "core.optima",
     "certify": "deployment",
     "checkpoint_grid": "runs",
-    "choose_steps": "studies.calibration",
+    "choose_steps": "races",
     "ding_cmdp": "environments.ding",
     "from_gymnasium": "environments.gymnasium",
     "media_streaming": "environments.media_streaming",
-    "plot_policy": "figures.policies",
+    "plot_policy": "plotting",
     "random_cmdp": "environments.random",
     "run": "runs",
     "solve": "core.optima",

@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from pgpd_hf.support.storage import read_table
-
 LEVEL = 0.95
 VALUES = tuple(
     (
@@ -253,28 +251,6 @@ def loglog_slope(positions, samples, level=LEVEL, resamples=2000, seed=0):
     drawn = slope(_resampled_means(groups, resamples, seed))
     tail = (1 - level) / 2
     return estimate, *stats.quantile(drawn, [tail, 1 - tail]).tolist()
-
-
-def read_traces(paths):
-    """Read the traces of several files as one table.
-
-    Parameters
-    ----------
-    paths : iterable of path-like
-        Parquet files of :func:`pgpd_hf.run`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Sorted by algorithm, evaluators, seed and iteration, whatever the order of `paths`.
-
-    Raises
-    ------
-    OSError
-        If a file is incomplete or was changed after it was written; the message names it.
-    """
-    traces = pd.concat([read_table(path) for path in sorted(paths)], ignore_index=True)
-    return traces.sort_values(["algorithm", "evaluators", "seed", "iteration"], ignore_index=True)
 
 
 def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):

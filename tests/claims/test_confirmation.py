@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pgpd_hf.claims import report
+from replication.statements import report
 
 ROOT = Path(__file__).parents[2]
 DECIDED = {  # on fresh seeds, and on fresh instances

@@ -10,10 +10,10 @@ import pytest
 import worlds
 import yaml
 
-from pgpd_hf.claims import CRITERIA, criteria, declaration, judge, load_claims
-from pgpd_hf.claims import arguments as check
 from pgpd_hf.core.optima import solve
-from pgpd_hf.studies import configuration, readings
+from replication.statements import CRITERIA, criteria, declaration, judge, load_claims
+from replication.statements import arguments as check
+from replication.study import configuration, readings
 
 ROOT = Path(__file__).parents[2]
 

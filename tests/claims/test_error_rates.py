@@ -13,7 +13,7 @@ import worlds
 import yaml
 from scipy import stats
 
-from pgpd_hf.claims import judge, load_claims
+from replication.statements import judge, load_claims
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = load_claims(

@@ -8,7 +8,7 @@ import pytest
 import worlds
 import yaml
 
-from pgpd_hf.claims import (
+from replication.statements import (
     Evidence,
     infer,
     judge,
@@ -17,7 +17,7 @@ from pgpd_hf.claims import (
     resampled_scores,
     score,
 )
-from pgpd_hf.claims.evidence import Term
+from replication.statements.evidence import Term
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())

@@ -8,7 +8,7 @@ import worlds
 import yaml
 from scipy import stats
 
-from pgpd_hf.claims import judge, load_claims, power_table
+from replication.statements import judge, load_claims, power_table
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())

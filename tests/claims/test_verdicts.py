@@ -12,11 +12,11 @@ import yaml
 from scipy import stats
 
 import pgpd_hf
-from pgpd_hf.claims import Evidence, Undecidable, judge, load_claims, report, verdict_at
-from pgpd_hf.claims.criteria import make_parts
-from pgpd_hf.claims.evidence import Contrast, Entry, Estimate, Term
-from pgpd_hf.claims.verdicts import COLUMNS, point_verdicts, test_part
 from pgpd_hf.core.optima import utility_span
+from replication.statements import Evidence, Undecidable, judge, load_claims, report, verdict_at
+from replication.statements.criteria import make_parts
+from replication.statements.evidence import Contrast, Entry, Estimate, Term
+from replication.statements.verdicts import COLUMNS, point_verdicts, test_part
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())

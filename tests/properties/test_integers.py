@@ -16,7 +16,7 @@ from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
 from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps, theorem_perturbation
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.evaluators import feedback_bias_bound, make_evaluators, unbiased_estimates
-from pgpd_hf.theory.bounds import corollary_schedule
+from replication.theory.bounds import corollary_schedule
 
 CMDP = pgpd_hf.random_cmdp(3, 2, 1)
 POLICY = np.full((3, 2), 0.5)

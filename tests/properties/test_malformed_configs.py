@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import study
+from replication import admission
 
 ROOT = Path(__file__).parents[2]
 DRAWN = 400
@@ -45,7 +45,7 @@ ALLOWED = {
 
 def check(config):
     """What the Snakefile does before the first job, with config.yaml changed."""
-    return study.admit(config, ROOT, {}, CONFIG)
+    return admission.admit(config, ROOT, {}, CONFIG)
 
 
 def places(node, at=()):

@@ -4,7 +4,7 @@ import shutil
 
 import pandas as pd
 
-from pgpd_hf.support import provenance, storage
+from replication.files import provenance, storage
 
 
 def write_results(folder, origin=None):

@@ -19,8 +19,8 @@ from projects import ROOT
 from visiting import PACKAGES, build, violations
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.claims import report
-from pgpd_hf.support import storage, validation
+from replication.files import storage, validation
+from replication.statements import report
 
 STEADY = "explorer.html#view=default&claim=zpgpd-gap-steady-state"
 PAGES = ("index.html", STEADY, "readings/default.html", "readings/softmax.html")

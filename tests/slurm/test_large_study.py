@@ -15,10 +15,10 @@ import yaml
 from projects import ROOT
 from slurm_project import COSTS, HERE, PROFILE, Project, submitted
 
-from pgpd_hf import resources
-from pgpd_hf.analyses import grid
-from pgpd_hf.jobs import fill_jobs
-from pgpd_hf.studies import readings
+from replication.analyses import grid
+from replication.jobs import fill_jobs
+from replication.study import readings
+from replication.work import resources
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 

@@ -19,16 +19,9 @@ from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.statistics import mean_interval
-from pgpd_hf.theory import (
-    bounds,
-    check_all,
-    convergence,
-    exact,
-    make_constants,
-    records,
-)
-from pgpd_hf.theory.estimates import make_estimates
-from pgpd_hf.theory.problems import Problem
+from replication.theory import bounds, check_all, convergence, exact, make_constants, records
+from replication.theory.estimates import make_estimates
+from replication.theory.problems import Problem
 
 AUDIT = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
 

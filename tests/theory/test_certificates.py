@@ -10,7 +10,7 @@ from wording import scientific
 from pgpd_hf import CMDP, random_cmdp, run, runs, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.statistics import mean_interval
-from pgpd_hf.theory import (
+from replication.theory import (
     OutsideAssumptions,
     certificates,
     certify,
@@ -20,8 +20,8 @@ from pgpd_hf.theory import (
     records,
     theorem_1,
 )
-from pgpd_hf.theory.estimates import make_estimates
-from pgpd_hf.theory.one_step import one_step, oscillations
+from replication.theory.estimates import make_estimates
+from replication.theory.one_step import one_step, oscillations
 
 AUDIT = (Path(__file__).resolve().parents[2] / "docs" / "audit.md").read_text()
 NATURAL = Setting(

@@ -11,12 +11,12 @@ import pytest
 from pgpd_hf import random_cmdp, run, solve
 from pgpd_hf.algorithms import Setting
 from pgpd_hf.core.links import LINKS
-from pgpd_hf.theory import bounds, check_all, corrections, lengths, seen, theorem_1, theorem_2
-from pgpd_hf.theory.constants import OutsideAssumptions, make_constants
-from pgpd_hf.theory.estimates import make_estimates, mixing
-from pgpd_hf.theory.exact import feedback_error
-from pgpd_hf.theory.steps import check_steps
-from pgpd_hf.theory.steps.ledger import Ledger
+from replication.proofs import check_steps
+from replication.proofs.ledger import Ledger
+from replication.theory import bounds, check_all, corrections, lengths, seen, theorem_1, theorem_2
+from replication.theory.constants import OutsideAssumptions, make_constants
+from replication.theory.estimates import make_estimates, mixing
+from replication.theory.exact import feedback_error
 
 CMDP = random_cmdp(states=3, actions=2, instance=1, discount=0.7, threshold=0.5)
 BEST = solve(CMDP)

@@ -7,7 +7,7 @@ import pytest
 
 from pgpd_hf import CMDP, LINKS, random_cmdp
 from pgpd_hf.core.evaluators import ask, make_evaluators
-from pgpd_hf.theory import exact
+from replication.theory import exact
 
 
 @pytest.fixture(scope="module")

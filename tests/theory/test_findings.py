@@ -17,24 +17,26 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf import environments, run, summaries, sweeps
+from pgpd_hf import environments, run
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.analyses.comparison import TEST_LEVEL
-from pgpd_hf.cases import STEPS, run_cases, run_setting, with_steps
-from pgpd_hf.claims import Evidence, Member, load_claims, power_table, report, verdict_at
-from pgpd_hf.claims.power import POWER
 from pgpd_hf.core import optima
 from pgpd_hf.core.optima import utility_span
+from pgpd_hf.races import STEPS
 from pgpd_hf.statistics import difference_interval
-from pgpd_hf.studies import configuration, races
-from pgpd_hf.support import validation
-from pgpd_hf.theory import certificates, exact, predictions, records
+from replication import summaries, sweeps
+from replication.analyses.comparison import TEST_LEVEL
+from replication.files import validation
+from replication.statements import Evidence, Member, load_claims, power_table, report, verdict_at
+from replication.statements.power import POWER
+from replication.study import configuration, recorded_races
+from replication.theory import certificates, exact, predictions, records
+from replication.work.cases import run_cases, run_setting, with_steps
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
 CMDP = configuration.environment(CONFIG)
 OPTIMUM = optima.solve(CMDP)
-RACES = races.load_record(ROOT)
+RACES = recorded_races.load_record(ROOT)
 SAMPLES = ("inference_verdicts", "verdicts", "confirmation")  # each has 300 seeds of the default
 FASTER, SLOWER = summaries.FASTER
 
@@ -331,7 +333,7 @@ def test_page_of_verdicts_says_how_large_the_studies_are():
     instances = len(fresh["instances"]["groups"]["fresh"]["numbers"])
     few = int(table("inference_verdicts").query("unit == 'instance'")["units"].max())
     primal_step = max(pair[0] for pair in RACES["npgpd_hf"]["tied"])
-    scores = races.load_scores(ROOT / races.SCORES, "npgpd_hf")
+    scores = recorded_races.load_scores(ROOT / recorded_races.SCORES, "npgpd_hf")
     assert primal_step == scores["primal_step"].max()
     says(
         "claims",
@@ -804,7 +806,7 @@ def test_configuration_page_says_what_races_in_other_environments_left_open():
         f"{tied['cliff-walking']} do on CliffWalking and {tied['frozen-lake']} on FrozenLake"
     ) in page
     for name in ("cliff-walking", "frozen-lake"):
-        scores = races.load_scores(ROOT / races.SCORES, names[name])
+        scores = recorded_races.load_scores(ROOT / recorded_races.SCORES, names[name])
         assert RACES[names[name]]["chosen"][1] == scores["dual_step"].max()
         ends = {"cliff-walking": False, "frozen-lake": True}
         assert (RACES[names[name]]["chosen"][0] == scores["primal_step"].min()) == ends[name]

@@ -8,9 +8,9 @@ import pytest
 
 from pgpd_hf import random_cmdp, run, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.theory import bounds, lengths, measured
-from pgpd_hf.theory.constants import make_constants
-from pgpd_hf.theory.problems import run_averages
+from replication.theory import bounds, lengths, measured
+from replication.theory.constants import make_constants
+from replication.theory.problems import run_averages
 
 CMDP = random_cmdp(states=3, actions=2, instance=1, discount=0.7, threshold=0.5)
 BEST = solve(CMDP)

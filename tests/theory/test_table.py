@@ -10,7 +10,7 @@ import pytest
 from pgpd_hf import CMDP, random_cmdp, run, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core import optima
-from pgpd_hf.theory import (
+from replication.theory import (
     bounds,
     check_all,
     convergence,
@@ -19,11 +19,9 @@ from pgpd_hf.theory import (
     problems,
     smoothing,
 )
-from pgpd_hf.theory import (
-    table as bounds_table,
-)
-from pgpd_hf.theory.constants import Constants
-from pgpd_hf.theory.problems import Problem, Result
+from replication.theory import table as bounds_table
+from replication.theory.constants import Constants
+from replication.theory.problems import Problem, Result
 
 PAPER = Setting(evaluators=64, iterations=60, pairs=1, horizon=80)
 STUDIES = {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import IPython.display
 
-from pgpd_hf.figures import style
+from replication.figures import style
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import analyses, sweeps
 from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.analyses import effects, sensitivity, slopes
-from pgpd_hf.cases import STEPS, Case, run_cases
-from pgpd_hf.claims import load_claims
 from pgpd_hf.core.arguments import located
 from pgpd_hf.environments import make
-from pgpd_hf.studies.readings import overlay
+from pgpd_hf.races import STEPS
+from replication import analyses, sweeps
+from replication.analyses import effects, sensitivity, slopes
+from replication.statements import load_claims
+from replication.study.readings import overlay
+from replication.work.cases import Case, run_cases
 
 ROOT = Path(__file__).parents[2]
 CONFIG = overlay(
@@ -38,7 +39,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(analyses, "__path__", [*analyses.__path__, str(tmp_path)])
     importlib.invalidate_caches()
     yield tmp_path
-    sys.modules.pop("pgpd_hf.analyses.mine", None)
+    sys.modules.pop("replication.analyses.mine", None)
     if hasattr(analyses, "mine"):
         del analyses.mine
 

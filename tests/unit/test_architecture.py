@@ -1,4 +1,4 @@
-"""The package is a house of floors: imports go down, never up, as docs/architecture.md draws it."""
+"""Two houses of floors: imports go down, never up, and the library knows nothing of the study."""
 
 import ast
 import pkgutil
@@ -7,51 +7,76 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "src/pgpd_hf"
-FLOORS = [
-    {"core"},
-    {"algorithms", "environments", "support"},
-    {"deployment", "runs", "statistics"},
-    {"cases", "resources", "theory"},
-    {"studies", "claims"},
-    {"sweeps", "figures"},
-    {"summaries"},
-    {"analyses"},
-    {"jobs", "study", "verification"},
-]
-HEIGHT = {name: height for height, floor in enumerate(FLOORS) for name in floor}
+SOURCES = Path(__file__).parents[2] / "src"
+FLOORS = {
+    "pgpd_hf": [
+        {"core"},
+        {"algorithms", "environments", "statistics"},
+        {"deployment", "plotting", "runs"},
+        {"races"},
+    ],
+    "replication": [
+        {"files", "work", "theory"},
+        {"proofs", "study", "statements"},
+        {"figures", "sweeps"},
+        {"summaries"},
+        {"analyses"},
+        {"admission", "jobs", "verify"},
+    ],
+}
+HEIGHTS = {
+    f"{package}.{name}": height
+    for package, floors in FLOORS.items()
+    for height, floor in enumerate(floors)
+    for name in floor
+}
 REFERENCE = re.compile(r":(?:func|data|class|mod):`~?([^`]+)`")
-FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+FILES = [
+    path
+    for package in FLOORS
+    for path in sorted((SOURCES / package).rglob("*.py"))
+    if path != SOURCES / package / "__init__.py"
+]
+
+
+def name_of(path):
+    return str(path.relative_to(SOURCES))
 
 
 def part(path):
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    package, name = path.relative_to(SOURCES).parts[:2]
+    return f"{package}.{name.removesuffix('.py')}"
 
 
 def imported(path):
-    """Parts of the package that a file imports, its own excepted."""
+    """Parts of both packages that a file imports, its own excepted."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    parts = {name.split(".")[1] for name in names if name.startswith("pgpd_hf.")}
-    return parts - {part(path)}
+    found = {".".join(name.split(".")[:2]) for name in names if name.split(".")[0] in FLOORS}
+    return found - {part(path)}
 
 
 def test_every_part_has_its_floor():
-    assert {part(path) for path in FILES} == set(HEIGHT)
+    assert {part(path) for path in FILES} == set(HEIGHTS)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_imports_go_down(path):
-    assert all(HEIGHT[name] < HEIGHT[part(path)] for name in imported(path))
+    package = part(path).split(".")[0]
+    for name in imported(path):
+        if name.startswith(f"{package}."):
+            assert HEIGHTS[name] < HEIGHTS[part(path)]
+        else:
+            assert (package, name.split(".")[0]) == ("replication", "pgpd_hf")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_docstrings_refer_to_what_exists(path):
-    module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-    module = module.removesuffix(".__init__")
+    module = ".".join(path.relative_to(SOURCES).with_suffix("").parts).removesuffix(".__init__")
     for name in REFERENCE.findall(path.read_text(encoding="utf-8")):
-        pkgutil.resolve_name(name if name.startswith("pgpd_hf.") else f"{module}.{name}")
+        whole = name.startswith(("pgpd_hf.", "replication."))
+        pkgutil.resolve_name(name if whole else f"{module}.{name}")

@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import offline
 import pytest
 
-from pgpd_hf.analyses import comparison
-from pgpd_hf.theory import theorem_1
+from replication.analyses import comparison
+from replication.theory import theorem_1
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-article/bin/python"
@@ -78,7 +78,7 @@ def copy(tmp_path):
     """What the article is made of, in a folder of its own."""
     for name in ("article", "reference"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    files = "config/config.yaml", "pyproject.toml", "src/pgpd_hf/analyses/comparison.py"
+    files = "config/config.yaml", "pyproject.toml", "src/replication/analyses/comparison.py"
     for name in (*(f"figures/{it}.pdf" for it in FIGURES), *files):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)

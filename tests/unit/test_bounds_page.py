@@ -9,8 +9,8 @@ from pages import make_page, texts
 
 from pgpd_hf import random_cmdp, run, solve
 from pgpd_hf.algorithms import Setting
-from pgpd_hf.support import storage
-from pgpd_hf.theory import lengths
+from replication.files import storage
+from replication.theory import lengths
 
 ROOT = Path(__file__).parents[2]
 SMALL = random_cmdp(3, 2, threshold=0.3)

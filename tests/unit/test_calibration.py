@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pgpd_hf import random_cmdp, run
-from pgpd_hf.studies import calibration
-from pgpd_hf.studies.calibration import CHOSEN, DROPPED, TIED, race
+from pgpd_hf import races, random_cmdp, run
+from pgpd_hf.races import CHOSEN, DROPPED, TIED, race
 
 CMDP = random_cmdp()
 SETTING = {"iterations": 50, "horizon": 10, "pairs": 1}
@@ -93,7 +92,7 @@ def test_threads_and_the_steps_of_the_setting_change_nothing(table):
 
 
 def test_step_that_destroys_the_policy_has_an_infinite_score_and_is_dropped(monkeypatch):
-    monkeypatch.setattr(calibration._Grid, "grow", lambda *_: [])
+    monkeypatch.setattr(races._Grid, "grow", lambda *_: [])
     steps = {"primal_step": [1.0, 1e308], "dual_step": [0.1]}
     found = race([CMDP], "npgpd_hf", SETTING, [16], steps, seeds=8).set_index("primal_step")
     assert found.loc[1e308, "score"] == math.inf
@@ -110,7 +109,7 @@ def raced(monkeypatch, score, grid, seeds=64):
     def scored(self, task):
         return score(*task), 0.0
 
-    monkeypatch.setattr(calibration._Runs, "_score", scored)
+    monkeypatch.setattr(races._Runs, "_score", scored)
     candidates = dict(zip(("primal_step", "dual_step"), grid, strict=True))
     return race([CMDP], "npgpd_hf", SETTING, [16], candidates, seeds)
 
@@ -122,7 +121,7 @@ def standings(table):
 def test_clearly_worse_pairs_are_dropped_early_and_others_run_on(monkeypatch):
     """Noise that all pairs share is no noise: streams are paired."""
     level = {1.0: 1.0, 2.0: 1.04, 3.0: 2.0}
-    monkeypatch.setattr(calibration._Grid, "grow", lambda *_: [])
+    monkeypatch.setattr(races._Grid, "grow", lambda *_: [])
 
     def score(pair, seed):
         shared, own = np.random.default_rng(seed), np.random.default_rng([seed, int(pair[0])])
@@ -159,8 +158,8 @@ def test_grid_grows_by_four_values_at_most_and_a_single_value_not_at_all(monkeyp
     table = raced(monkeypatch, lambda pair, seed: 1 / pair[0] + pair[1], ([1, 10], [7]))
     assert table["primal_step"].tolist() == [1, 10, 100, 1000, 1e4, 1e5]
     assert set(table["dual_step"]) == {7}
-    assert "WARNING: the grid ends at this primal_step" in calibration.describe_race(table)
-    assert "dual_step" not in calibration.describe_race(table)
+    assert "WARNING: the grid ends at this primal_step" in races.describe_race(table)
+    assert "dual_step" not in races.describe_race(table)
 
 
 def test_of_pairs_that_are_as_good_the_smallest_steps_are_chosen(monkeypatch):
@@ -174,33 +173,33 @@ def test_of_pairs_that_are_as_good_the_smallest_steps_are_chosen(monkeypatch):
     assert len(tied) == 3
     best = table["score"].min()
     assert table.loc[table["standing"] == CHOSEN, "score"].iloc[0] <= 1.01 * best
-    assert calibration.chosen_steps(table)["primal_step"] == tied["primal_step"].min()
+    assert races.chosen_steps(table)["primal_step"] == tied["primal_step"].min()
 
 
 @pytest.mark.parametrize(("score", "chosen"), [(1.0099, 1.0), (1.0101, 2.0)])
 def test_as_good_means_within_one_percent_of_the_best_score(monkeypatch, score, chosen):
-    monkeypatch.setattr(calibration._Grid, "grow", lambda *_: [])
+    monkeypatch.setattr(races._Grid, "grow", lambda *_: [])
     scores = {1.0: score, 2.0: 1.0}
     table = raced(monkeypatch, lambda pair, seed: scores[pair[0]], ([1, 2], [1]), seeds=1)
     assert (table["standing"] != DROPPED).all()  # one seed decides nothing
-    assert calibration.chosen_steps(table)["primal_step"] == chosen
+    assert races.chosen_steps(table)["primal_step"] == chosen
 
 
 @pytest.mark.parametrize("seeds", [64])
 def test_best_pair_is_dropped_no_more_often_than_the_level_allows(monkeypatch, seeds):
     """Nine pairs whose scores have one law: any one of them may count as the best."""
-    races, dropped = 300, 0
-    for number in range(races):
+    tries, dropped = 300, 0
+    for number in range(tries):
 
         def score(pair, seed, number=number):
             own = [seed, int(pair[0]), int(pair[1]), number]
             return 100 + np.random.default_rng(own).normal()
 
-        monkeypatch.setattr(calibration._Grid, "grow", lambda *_: [])
+        monkeypatch.setattr(races._Grid, "grow", lambda *_: [])
         table = raced(monkeypatch, score, ([1, 2, 3], [4, 5, 6]), seeds)
         dropped += standings(table)[1.0, 4.0] == DROPPED
     # Binomial: one correct procedure in a thousand fails here.
-    assert dropped <= stats.binom.ppf(0.999, races, calibration.LEVEL)
+    assert dropped <= stats.binom.ppf(0.999, tries, races.LEVEL)
 
 
 def test_worse_pair_is_dropped_with_enough_seeds(monkeypatch):
@@ -209,7 +208,7 @@ def test_worse_pair_is_dropped_with_enough_seeds(monkeypatch):
     def score(pair, seed):
         return 10 + 0.5 * (pair[0] > 1) + np.random.default_rng([seed, int(pair[0])]).normal()
 
-    monkeypatch.setattr(calibration._Grid, "grow", lambda *_: [])
+    monkeypatch.setattr(races._Grid, "grow", lambda *_: [])
     assert standings(raced(monkeypatch, score, ([1, 2], [1]), 128)) == {
         (1.0, 1.0): CHOSEN,
         (2.0, 1.0): DROPPED,
@@ -220,15 +219,15 @@ def test_worse_pair_is_dropped_with_enough_seeds(monkeypatch):
     ("seeds", "ends"), [(1, [1]), (8, [8]), (9, [8, 9]), (64, [8, 16, 32, 64])]
 )
 def test_rounds_double_and_end_at_the_largest_number_of_seeds(seeds, ends):
-    assert calibration._ends_of_rounds(seeds) == ends
+    assert races._ends_of_rounds(seeds) == ends
 
 
 def test_pairs_are_compared_by_a_one_sided_paired_t_test():
     differences = np.random.default_rng(6).normal(0.5, 1, 8)
     expected = stats.ttest_1samp(differences, 0, alternative="greater").pvalue
-    assert calibration._p_value(differences) == pytest.approx(expected)
-    assert calibration._p_value(-differences) == calibration._p_value(np.zeros(8)) == 1
-    assert calibration._p_value(np.ones(8)) == calibration._p_value(np.array([1, math.inf])) == 0
+    assert races._p_value(differences) == pytest.approx(expected)
+    assert races._p_value(-differences) == races._p_value(np.zeros(8)) == 1
+    assert races._p_value(np.ones(8)) == races._p_value(np.array([1, math.inf])) == 0
 
 
 def test_one_seed_chooses_but_drops_nobody(table):
@@ -238,13 +237,13 @@ def test_one_seed_chooses_but_drops_nobody(table):
 
 
 def test_race_is_described_in_a_sentence(table):
-    text = calibration.describe_race(table)
-    steps = calibration.chosen_steps(table)
+    text = races.describe_race(table)
+    steps = races.chosen_steps(table)
     pair = f"eta_1 = {steps['primal_step']:g}, eta_2 = {steps['dual_step']:g}"
     assert text.startswith(f"{pair} (of {len(table)} pairs, 2 seeds)")
     assert "; runner-up (" in text
     only = table[table["standing"] == CHOSEN]
-    assert "runner-up" not in calibration.describe_race(only)
+    assert "runner-up" not in races.describe_race(only)
 
 
 def test_description_of_a_race_names_ties_and_says_if_they_reach_the_end_of_the_grid():
@@ -257,14 +256,14 @@ def test_description_of_a_race_names_ties_and_says_if_they_reach_the_end_of_the_
         (1, 1, 8, 3.0, 1.0, DROPPED),
         (10, 1, 8, 3.0, 1.0, DROPPED),
     ]
-    text = calibration.describe_race(pd.DataFrame(rows, columns=columns))
+    text = races.describe_race(pd.DataFrame(rows, columns=columns))
     assert text.endswith("; runner-up (3, 0.1), -0.5% in the score; tied with it: (3, 0.1).")
-    text = calibration.describe_race(pd.DataFrame(rows[:-1], columns=columns))
+    text = races.describe_race(pd.DataFrame(rows[:-1], columns=columns))
     assert text.endswith("; WARNING: ties reach the end of the grid, primal_step 3.")
-    text = calibration.describe_race(pd.DataFrame([rows[0], *rows[2:]], columns=columns))
+    text = races.describe_race(pd.DataFrame([rows[0], *rows[2:]], columns=columns))
     assert text.endswith("; tied with it: none.")
     many = [(step, 0.1, 8, 2.0, 0.0, TIED) for step in range(2, 15)]
-    text = calibration.describe_race(pd.DataFrame([rows[0], *many], columns=columns))
+    text = races.describe_race(pd.DataFrame([rows[0], *many], columns=columns))
     assert "; tied with it: (2, 0.1), (3, 0.1)," in text
     assert "(11, 0.1), and 3 more; WARNING" in text
 
@@ -277,11 +276,11 @@ def test_perturbation_radius_races_with_the_steps(monkeypatch):
         triple, _ = task
         return 1 + np.abs(np.log(triple) - np.log([*best.values()])).sum(), 0.0
 
-    monkeypatch.setattr(calibration._Runs, "_score", scored)
+    monkeypatch.setattr(races._Runs, "_score", scored)
     candidates = {"primal_step": [0.3], "dual_step": [0.1, 0.3], "perturbation": [1, 3.1622776602]}
     table = race([CMDP], "zpgpd_hf", SETTING, [16], candidates, 1)
-    assert calibration.chosen_steps(table) == pytest.approx(best)
-    text = calibration.describe_race(table)
+    assert races.chosen_steps(table) == pytest.approx(best)
+    text = races.describe_race(table)
     assert text.startswith(f"eta_1 = 0.3, eta_2 = 0.1, mu = 10 (of {len(table)} triples, 1 seed)")
 
 
@@ -298,13 +297,9 @@ def test_raced_radius_is_that_of_the_runs():
 def test_radius_of_a_method_without_one_is_refused():
     candidates = CANDIDATES | {"perturbation": [1.0]}
     with pytest.raises(ValueError, match=r"^perturbation: no option of npgpd_hf"):
-        calibration.choose_steps(
-            CMDP, "npgpd_hf", evaluators=16, iterations=5, candidates=candidates
-        )
+        races.choose_steps(CMDP, "npgpd_hf", evaluators=16, iterations=5, candidates=candidates)
 
 
 def test_method_without_steps_is_refused():
     with pytest.raises(ValueError, match=r"^algorithm: safe_rlhf has no step sizes$"):
-        calibration.choose_steps(
-            CMDP, "safe_rlhf", evaluators=16, iterations=1, candidates=CANDIDATES
-        )
+        races.choose_steps(CMDP, "safe_rlhf", evaluators=16, iterations=1, candidates=CANDIDATES)

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import cases, environments, random_cmdp, run, solve
-from pgpd_hf.cases import (
+from pgpd_hf import environments, random_cmdp, run, solve
+from replication.work import cases
+from replication.work.cases import (
     CALIBRATED,
     DESCRIPTION,
     Case,

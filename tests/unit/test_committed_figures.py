@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from pgpd_hf.figures import panels, style
-from pgpd_hf.support import storage
+from replication.figures import panels, style
+from replication.files import storage
 
 FOLDER = Path(__file__).parents[2] / "figures"
 NARROW = {"claims_headline": 5.7295, "environments": 3.9615}  # matrices of few columns

@@ -10,19 +10,20 @@ import pytest
 import yaml
 from scipy import stats
 
-from pgpd_hf import ALGORITHMS, LINKS, random_cmdp, run, study
+from pgpd_hf import ALGORITHMS, LINKS, random_cmdp, run
 from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
-from pgpd_hf.analyses import comparison as analysis
-from pgpd_hf.analyses import comparison_tuning as tuning
-from pgpd_hf.analyses import misspecification
-from pgpd_hf.cases import read_choices, run_cases
 from pgpd_hf.deployment import answers_for
-from pgpd_hf.figures import comparison as drawings
-from pgpd_hf.studies import comparison
+from replication import admission
+from replication.analyses import comparison as analysis
+from replication.analyses import comparison_tuning as tuning
+from replication.analyses import misspecification
+from replication.figures import comparison as drawings
+from replication.study import comparison
+from replication.work.cases import read_choices, run_cases
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-SCHEMA = study.load_schema(ROOT, "config")
+SCHEMA = admission.load_schema(ROOT, "config")
 
 
 def entry(method, place=0):
@@ -343,7 +344,7 @@ def test_a_study_keeps_what_applies_to_it(own, dropped):
     config = copy.deepcopy(CONFIG)
     for part, changes in own.items():
         config[part] |= changes
-    settled, lines = study.settle(config, ROOT, own, CONFIG)
+    settled, lines = admission.settle(config, ROOT, own, CONFIG)
     left = set(settled["comparison"]["methods"])
     assert left == set(CONFIG["comparison"]["methods"]) - dropped
     assert bool(analysis.plan(settled)) == bool(tuning.plan(settled)) == bool(left)

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from pgpd_hf import random_cmdp
-from pgpd_hf.cases import run_setting
-from pgpd_hf.studies import configuration
-from pgpd_hf.studies.readings import overlay
+from replication.study import configuration
+from replication.study.readings import overlay
+from replication.work.cases import run_setting
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())

@@ -11,10 +11,11 @@ import pytest
 from preparing import prepare, randomness
 from reference import random_policies, random_process, softmax
 
-from pgpd_hf import ALGORITHMS, resources, solve
+from pgpd_hf import ALGORITHMS, solve
 from pgpd_hf.algorithms import Algorithm, Setting, base, get_algorithm
 from pgpd_hf.algorithms.base import require_explicit_state
 from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
+from replication.work import resources
 
 VARIANTS = [(name, form) for name, kind in ALGORITHMS.items() for form in kind.parameterizations]
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)

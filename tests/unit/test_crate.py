@@ -3,7 +3,7 @@ import zipfile
 
 import pytest
 
-from pgpd_hf.support import crate
+from replication.files import crate
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -7,7 +7,7 @@ from pgpd_hf import CMDP, random_cmdp
 from pgpd_hf.core import optima
 from pgpd_hf.core.evaluators import feedback_bias_bound
 from pgpd_hf.core.links import get_link
-from pgpd_hf.theory import exact, predictions
+from replication.theory import exact, predictions
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pgpd_hf.figures import environments, style
-from pgpd_hf.support.validation import read_yaml
+from replication.figures import environments, style
+from replication.files.validation import read_yaml
 
 ROOT = Path(__file__).parents[2]
 STUDIES = {"default": "reproduced", "cliff": "inconclusive", "lake": "contradicted"}

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from pgpd_hf.support import exclusive_run
+from replication.files import exclusive_run
 
 HOLD = """
 import sys
-from pgpd_hf.support import exclusive_run
+from replication.files import exclusive_run
 exclusive_run.claim(sys.argv[1])
 print("claimed", flush=True)
 sys.stdin.read()

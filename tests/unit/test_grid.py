@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf import random_cmdp, run, statistics, sweeps
-from pgpd_hf.analyses import grid
-from pgpd_hf.cases import run_cases
-from pgpd_hf.studies.readings import overlay
+from pgpd_hf import random_cmdp, run, statistics
+from replication import sweeps
+from replication.analyses import grid
+from replication.study.readings import overlay
+from replication.work.cases import run_cases
 
 CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
 SETTING = {"iterations": 40, "primal_step": 0.3, "dual_step": 0.2}

@@ -6,7 +6,7 @@ from scipy import stats
 
 from pgpd_hf import CMDP, random_cmdp, run, solve
 from pgpd_hf.core.questions import DESIGNS
-from pgpd_hf.theory.information import (
+from replication.theory.information import (
     SPLITS,
     AnswerInformation,
     _truncated_normal,

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from pgpd_hf import environments, random_cmdp, run
-from pgpd_hf.analyses import instances
-from pgpd_hf.cases import run_cases
-from pgpd_hf.studies import races
+from replication.analyses import instances
+from replication.study import recorded_races
+from replication.work.cases import run_cases
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -77,7 +77,7 @@ def test_steps_of_a_group_race_on_other_instances():
     config = with_groups(mine={"numbers": [3], "tuning": [1001, 1003]}, other=[4])
     ((folder, study),) = instances.calibrations(config).items()
     assert (folder, study["tuning"]) == ("instances/mine/", [1001, 1003])
-    raced = races.subject(study, "npgpd_hf")["environments"]
+    raced = recorded_races.subject(study, "npgpd_hf")["environments"]
     expected = [CONFIG["environment"] | {"instance": number} for number in (1001, 1003)]
     for one, other in zip(raced, expected, strict=True):
         assert np.array_equal(environments.make(one).reward, environments.make(other).reward)

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import environments, jobs, random_cmdp, resources, run, study
-from pgpd_hf.cases import Case, figure_cases, run_cases, run_setting
-from pgpd_hf.studies import readings
+from pgpd_hf import environments, random_cmdp, run
+from replication import admission, jobs
+from replication.study import readings
+from replication.work import resources
+from replication.work.cases import Case, figure_cases, run_cases, run_setting
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -77,7 +79,7 @@ def plans(config):
     """Work of all analyses, by analysis and part."""
     return {
         (name, part): items
-        for name, analysis in study.analyses.find().items()
+        for name, analysis in admission.analyses.find().items()
         for part, items in analysis.plan(config).items()
     }
 
@@ -152,7 +154,7 @@ def test_everything_that_is_judged_has_a_title():
         "small": {"numbers": [2]},
         "slack": {"numbers": [3], "title": "slack constraint"},
     }
-    assert jobs.judged(config, study.load_readings(config, ROOT)) == {
+    assert jobs.judged(config, admission.load_readings(config, ROOT)) == {
         "full/": "default",
         "readings/ten-pairs/": "N = 10",
         "instances/binding/": "binding",

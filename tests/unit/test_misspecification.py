@@ -8,16 +8,16 @@ import pytest
 import yaml
 from scipy import stats
 
-from pgpd_hf import study
-from pgpd_hf.analyses import comparison
-from pgpd_hf.analyses import misspecification as analysis
-from pgpd_hf.figures import style
-from pgpd_hf.figures.comparison import comparison_figure, people_figure
-from pgpd_hf.studies.comparison import entries
+from replication import admission
+from replication.analyses import comparison
+from replication.analyses import misspecification as analysis
+from replication.figures import style
+from replication.figures.comparison import comparison_figure, people_figure
+from replication.study.comparison import entries
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-SCHEMA = study.load_schema(ROOT, "config")
+SCHEMA = admission.load_schema(ROOT, "config")
 SPREAD = 0.1
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from pgpd_hf import random_cmdp, run, statistics
-from pgpd_hf.figures import panels, style
+from replication.figures import panels, style
 
 
 @pytest.fixture(scope="module")

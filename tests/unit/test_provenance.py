@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from pgpd_hf.support import provenance
+from replication.files import provenance
 
 
 @pytest.fixture

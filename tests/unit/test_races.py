@@ -7,18 +7,19 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf import study
-from pgpd_hf.analyses import instances
-from pgpd_hf.cases import RACED
-from pgpd_hf.studies import calibration, races, readings
+from pgpd_hf import races
+from pgpd_hf.races import RACED
+from replication import admission
+from replication.analyses import instances
+from replication.study import readings, recorded_races
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-RECORD = races.load_record(ROOT)
-SCORES = pd.read_csv(ROOT / races.SCORES)
-LOADED = study.load_readings(CONFIG, ROOT)
+RECORD = recorded_races.load_record(ROOT)
+SCORES = pd.read_csv(ROOT / recorded_races.SCORES)
+LOADED = admission.load_readings(CONFIG, ROOT)
 CONFIGS = readings.configurations(CONFIG, LOADED) | instances.calibrations(CONFIG)
-OWN = {f"{folder}{algorithm}" for folder, algorithm in races.distinct(CONFIGS)}
+OWN = {f"{folder}{algorithm}" for folder, algorithm in recorded_races.distinct(CONFIGS)}
 INFERENCE = yaml.safe_load((ROOT / "config/inference.yaml").read_text())
 KNOWN = sorted(path.stem for path in (ROOT / "config/environments").iterdir())
 
@@ -28,7 +29,7 @@ def changed(**own):
 
 
 def said(config):
-    return races.lines(RECORD, config, CONFIG)
+    return recorded_races.lines(RECORD, config, CONFIG)
 
 
 def own_of(name):
@@ -38,24 +39,24 @@ def own_of(name):
 def known(name, **own):
     """Study of a known environment, with other keys."""
     own = readings.overlay(own_of(name), own)
-    return study.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG)[0]
+    return admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG)[0]
 
 
 def test_all_races_of_the_default_study_are_on_record_once():
     assert set(RECORD) > OWN  # those for other N: test_studies_beside.py
     assert list(RECORD) == list(SCORES["race"].unique())
-    for (folder, algorithm), config in races.distinct(CONFIGS).items():
-        assert races.recorded(RECORD, config, algorithm) == f"{folder}{algorithm}"
+    for (folder, algorithm), config in recorded_races.distinct(CONFIGS).items():
+        assert recorded_races.recorded(RECORD, config, algorithm) == f"{folder}{algorithm}"
     assert said(CONFIG) == []
 
 
 @pytest.mark.parametrize("name", RECORD)
 def test_record_says_what_its_table_says(name):
-    scores = races.load_scores(ROOT / races.SCORES, name)
-    chosen = calibration.chosen_steps(scores)
+    scores = recorded_races.load_scores(ROOT / recorded_races.SCORES, name)
+    chosen = races.chosen_steps(scores)
     assert list(chosen) == [it for it in RACED if it in RECORD[name]["about"]["candidates"]]
     assert RECORD[name]["chosen"] == [*chosen.values()]
-    tied = scores.loc[scores["standing"] == calibration.TIED, [*chosen]]
+    tied = scores.loc[scores["standing"] == races.TIED, [*chosen]]
     assert RECORD[name]["tied"] == tied.to_numpy().tolist()
     assert RECORD[name]["seeds"] == scores["seeds"].max()
     least = 256
@@ -63,7 +64,7 @@ def test_record_says_what_its_table_says(name):
         least = own_of(name.split("/")[1])["calibration"]["seeds"]
     elif "/" in name:
         least = (CONFIG if name in OWN else INFERENCE)["claims"]["race_seeds"]
-    raced_on = (scores["standing"] != calibration.DROPPED).sum()
+    raced_on = (scores["standing"] != races.DROPPED).sum()
     assert raced_on == 1 or RECORD[name]["seeds"] >= least
 
 
@@ -125,12 +126,12 @@ def test_seeds_that_a_race_on_record_does_not_have_are_said_to_be_idle():
 def test_radius_races_only_where_it_is_calibrated():
     radii = {"calibration": {"candidates": {"zpgpd_hf": {"perturbation": [1, 3]}}}}
     config = changed(**radii)
-    assert races.recorded(RECORD, config, "zpgpd_hf") == "zpgpd_hf"
+    assert recorded_races.recorded(RECORD, config, "zpgpd_hf") == "zpgpd_hf"
     config["algorithms"]["zpgpd_hf"]["perturbation"] = "calibrated"
-    about = races.subject(config, "zpgpd_hf")
+    about = recorded_races.subject(config, "zpgpd_hf")
     assert about["candidates"]["perturbation"] == [1, 3]
     assert "perturbation" not in about["setting"]
-    assert races.recorded(RECORD, config, "zpgpd_hf") is None
+    assert recorded_races.recorded(RECORD, config, "zpgpd_hf") is None
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -138,7 +139,7 @@ def test_races_of_known_environments_are_on_record(name):
     config = known(name)
     assert config["study"] == name
     for algorithm in ("npgpd_hf", "zpgpd_hf"):
-        race = races.recorded(RECORD, config, algorithm)
+        race = recorded_races.recorded(RECORD, config, algorithm)
         assert race == f"environments/{name}/{algorithm}"
     assert said(config) == []
     chosen = RECORD[f"environments/{name}/zpgpd_hf"]["chosen"]
@@ -160,15 +161,17 @@ def test_races_of_known_environments_are_on_record(name):
 def test_another_setting_of_a_known_environment_races_anew(name, own):
     config = known(name, **own)
     for algorithm in ("npgpd_hf", "zpgpd_hf"):
-        assert races.recorded(RECORD, config, algorithm) is None
+        assert recorded_races.recorded(RECORD, config, algorithm) is None
 
 
 def test_own_study_of_a_known_environment_takes_its_race():
     """All that it has to say is the environment: the rest are defaults."""
     own = {"study": "mine", "environment": {"name": "ding"}, "seeds": 7}
-    config, _ = study.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG)
+    config, _ = admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG)
     for algorithm in ("npgpd_hf", "zpgpd_hf"):
-        assert races.recorded(RECORD, config, algorithm) == f"environments/ding/{algorithm}"
+        assert (
+            recorded_races.recorded(RECORD, config, algorithm) == f"environments/ding/{algorithm}"
+        )
 
 
 def test_another_algorithm_races_anew_without_a_comparison():

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import yaml
 
-from pgpd_hf import random_cmdp, run, solve, sweeps
-from pgpd_hf.analyses import judged_rates, rates
-from pgpd_hf.cases import run_cases
-from pgpd_hf.studies.readings import overlay
+from pgpd_hf import random_cmdp, run, solve
+from replication import sweeps
+from replication.analyses import judged_rates, rates
+from replication.study.readings import overlay
+from replication.work.cases import run_cases
 
 CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
 SMALL = overlay(

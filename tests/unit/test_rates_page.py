@@ -8,11 +8,12 @@ import pytest
 import yaml
 from pages import make_page, texts
 
-from pgpd_hf import random_cmdp, study
-from pgpd_hf.analyses import rates
-from pgpd_hf.cases import run_cases
-from pgpd_hf.studies import configuration, readings
-from pgpd_hf.support import storage
+from pgpd_hf import random_cmdp
+from replication import admission
+from replication.analyses import rates
+from replication.files import storage
+from replication.study import configuration, readings
+from replication.work.cases import run_cases
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -41,7 +42,7 @@ def page(tmp_path, monkeypatch):
         if cmdp is not None:
             cmdp.save(tmp_path / "mine.npz")
             own["environment"] = {"file": str(tmp_path / "mine.npz")}
-        config, _ = study.admit(readings.overlay(CONFIG, own), ROOT, own, CONFIG)
+        config, _ = admission.admit(readings.overlay(CONFIG, own), ROOT, own, CONFIG)
         cmdp = configuration.environment(config)
         cmdp.save(tmp_path / "environment.npz")
         cases = [case for work in rates.plan(config).values() for _, it in work for case in it]

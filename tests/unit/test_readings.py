@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf.studies import readings
-from pgpd_hf.studies.readings import LOOK, overlay
+from replication.study import readings
+from replication.study.readings import LOOK, overlay
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())

@@ -2,8 +2,9 @@
 
 import pytest
 
-from pgpd_hf import ALGORITHMS, resources
-from pgpd_hf.cases import Case
+from pgpd_hf import ALGORITHMS
+from replication.work import resources
+from replication.work.cases import Case
 
 SETTING = {"iterations": 1000, "pairs": 1, "horizon": 80}
 

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from pgpd_hf import random_cmdp, run
-from pgpd_hf.analyses import schedules
-from pgpd_hf.cases import run_cases
+from replication.analyses import schedules
+from replication.work.cases import run_cases
 
 CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
 STEPS = {"primal_step": 0.3, "dual_step": 0.2}

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pgpd_hf.support import slurm
+from replication.files import slurm
 
 QUEUE = """\
 run-a|rule_run_sweep_wildcards__people_npgpd_hf_0000_0003|/data/study

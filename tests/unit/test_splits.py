@@ -10,15 +10,16 @@ import yaml
 from reference import DISTRIBUTIONS, random_process
 from scipy import stats
 
-from pgpd_hf import CMDP, LINKS, random_cmdp, study
-from pgpd_hf.analyses import splits
+from pgpd_hf import CMDP, LINKS, random_cmdp
 from pgpd_hf.core.evaluators import make_evaluators
-from pgpd_hf.figures.splits import splits_figure
-from pgpd_hf.theory.exact import answer_variance
+from replication import admission
+from replication.analyses import splits
+from replication.figures.splits import splits_figure
+from replication.theory.exact import answer_variance
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-SCHEMA = study.load_schema(ROOT, "config")
+SCHEMA = admission.load_schema(ROOT, "config")
 
 
 def test_every_split_asks_for_as_many_answers_and_reading_changes_nothing_else():

@@ -5,6 +5,7 @@ from scipy import stats
 
 from pgpd_hf import statistics
 from pgpd_hf.runs import COLUMNS
+from replication.files import storage
 
 
 def test_interval_is_the_t_interval():
@@ -87,7 +88,7 @@ def test_truncated_trace_is_named(tmp_path):
     trace("a", 16, 0, [1.0]).to_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(OSError, match=r"seeds\.parquet: not a whole file; delete it"):
-        statistics.read_traces([path])
+        storage.read_traces([path])
 
 
 def test_difference_interval_is_welchs():

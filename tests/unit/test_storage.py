@@ -8,7 +8,7 @@ import sys
 import pandas as pd
 import pytest
 
-from pgpd_hf.support import storage
+from replication.files import storage
 
 TABLE = pd.DataFrame({"a": [1, 2, 3], "b": [0.1, 0.2, 0.3]})
 
@@ -117,7 +117,7 @@ def test_failure_to_write_names_the_file_and_the_reason(tmp_path):
 
 JOB = """
 import os, subprocess, sys
-from pgpd_hf.support import storage
+from replication.files import storage
 
 class Snakemake:
     log = sys.argv[2:]

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import analyses, cases, study
-from pgpd_hf.studies import readings
+from replication import admission, analyses
+from replication.study import readings
+from replication.work import cases
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -29,12 +30,12 @@ NAMES = {
 def plans(path):
     """Cases of all analyses of a study, and of Figure 1 under all of its readings."""
     own = yaml.safe_load((ROOT / path).read_text())
-    config, _ = study.settle(readings.overlay(DEFAULTS, own), ROOT, own, DEFAULTS)
+    config, _ = admission.settle(readings.overlay(DEFAULTS, own), ROOT, own, DEFAULTS)
     plans = {
         name: [case for items in analysis.plan(config).values() for _, of in items for case in of]
         for name, analysis in analyses.find().items()
     }
-    configs = readings.configurations(config, study.load_readings(config, ROOT)).values()
+    configs = readings.configurations(config, admission.load_readings(config, ROOT)).values()
     plans["figure"] = [
         case
         for each in configs

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import jobs, study
-from pgpd_hf.analyses import effects, judged_rates, schedules, slopes
-from pgpd_hf.analyses.instances import calibrations
-from pgpd_hf.studies import races, readings
+from replication import admission, jobs
+from replication.analyses import effects, judged_rates, schedules, slopes
+from replication.analyses.instances import calibrations
+from replication.study import readings, recorded_races
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("pilot", "inference", "confirmation")
@@ -71,7 +71,7 @@ def test_streams_and_instances_of_the_confirmation_are_sealed():
 @pytest.mark.parametrize("name", ["pilot", "inference"])
 def test_tables_of_verdicts_differ_in_n_alone(name):
     config = STUDIES[name]
-    loaded = study.load_readings(config, ROOT)
+    loaded = admission.load_readings(config, ROOT)
     configs = readings.configurations(config, loaded) | calibrations(config)
     trials = jobs.trials(configs, jobs.judged(config, loaded))
     assert list(trials) == {"pilot": [1, 10], "inference": [1, 2, 3, 5, 10, 20]}[name]
@@ -102,8 +102,8 @@ def test_confirmation_is_the_default_study():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_all_races_are_on_record(name):
-    config, record = STUDIES[name], races.load_record(ROOT)
-    loaded = study.load_readings(config, ROOT)
+    config, record = STUDIES[name], recorded_races.load_record(ROOT)
+    loaded = admission.load_readings(config, ROOT)
     configs = readings.configurations(config, loaded) | calibrations(config)
-    for (folder, algorithm), raced in races.distinct(configs).items():
-        assert races.recorded(record, raced, algorithm), (folder, algorithm)
+    for (folder, algorithm), raced in recorded_races.distinct(configs).items():
+        assert recorded_races.recorded(record, raced, algorithm), (folder, algorithm)

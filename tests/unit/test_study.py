@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import environments, random_cmdp, solve, study
-from pgpd_hf.studies import configuration, readings
+from pgpd_hf import environments, random_cmdp, solve
+from replication import admission
+from replication.study import configuration, readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -30,12 +31,12 @@ def changed(own):
 
 def settled(own):
     """What is run of a study, and what is said."""
-    return study.settle(changed(own), ROOT, own, CONFIG)
+    return admission.settle(changed(own), ROOT, own, CONFIG)
 
 
 def admitted(own):
     """The same, checked."""
-    return study.admit(changed(own), ROOT, own, CONFIG)
+    return admission.admit(changed(own), ROOT, own, CONFIG)
 
 
 def mentions(node, name):
@@ -58,7 +59,7 @@ def coin(tmp_path, monkeypatch):
 def test_algorithms_keep_their_order_whichever_a_study_names():
     config = changed({})
     config["algorithms"] = dict(reversed(config["algorithms"].items()))
-    ours, _ = study.settle(config, ROOT, {}, CONFIG)
+    ours, _ = admission.settle(config, ROOT, {}, CONFIG)
     assert list(ours["algorithms"]) == list(CONFIG["algorithms"])
 
 
@@ -132,7 +133,7 @@ def test_study_of_one_algorithm_is_admitted_and_planned(dropped):
     assert len(lines) == 1
     limit = {"npgpd_hf": "npg_pd", "zpgpd_hf": "pg_pd"}[dropped]
     idle = {"ties"} if dropped == "npgpd_hf" else set()  # ZPGPD-HF's race had none
-    for name, analysis in study.analyses.find().items():
+    for name, analysis in admission.analyses.find().items():
         parts = analysis.plan(config)
         assert bool(parts) == (name not in idle), name
         assert not [part for part in parts if {dropped, limit} & {*part.split("/")}]
@@ -143,7 +144,7 @@ def test_readings_that_are_about_a_dropped_algorithm_alone_go_with_it():
     config, _ = admitted({"algorithms": {"zpgpd_hf": None}})
     gone = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
     assert gone == {"fixed-mu", "small-mu", "tangent", "softmax"}
-    loaded = study.load_readings(config, ROOT)
+    loaded = admission.load_readings(config, ROOT)
     assert "zpgpd_hf" not in str(loaded)
     assert loaded["long"]["config"]["algorithms"] == {"npgpd_hf": {"iterations": 2000}}
     assert loaded["positive-violation"]["config"] == {}  # which looks at runs differently
@@ -166,7 +167,7 @@ def test_method_of_the_comparison_that_is_left_out_goes_with_all_that_is_about_i
         before = CONFIG["comparison"]["misspecification"][side]
         assert config["comparison"]["misspecification"][side] == [it for it in before if it != name]
     for part in ("comparison", "comparison_tuning", "misspecification"):
-        plan = study.analyses.find()[part].plan(config)
+        plan = admission.analyses.find()[part].plan(config)
         assert plan
         assert not [path for path in plan if name in path.split("/")[:2]]
 
@@ -217,7 +218,7 @@ def test_people_who_vote_as_the_study_assumes_are_left_out_unless_chosen(link, n
 
 
 def test_readings_of_a_whole_study_are_as_in_their_files():
-    for name, reading in study.load_readings(CONFIG, ROOT).items():
+    for name, reading in admission.load_readings(CONFIG, ROOT).items():
         content = yaml.safe_load((ROOT / f"config/readings/{name}.yaml").read_text())
         assert reading == {**readings.LOOK, "config": {}, **content}
 
@@ -269,7 +270,7 @@ def test_configuration_stays_as_it_is():
     own = {"algorithms": {"zpgpd_hf": None}, "environment": {"discount": 0.8}}
     config = changed(own)
     before = copy.deepcopy(config)
-    _, lines = study.settle(config, ROOT, own, CONFIG)
+    _, lines = admission.settle(config, ROOT, own, CONFIG)
     assert len(lines) == 2
     assert (config, CONFIG["algorithms"]["zpgpd_hf"]["pairs"]) == (before, 1)
 
@@ -303,7 +304,7 @@ def test_environment_of_another_kind_leaves_out_what_is_about_others():
     assert [line.partition(":")[0] for line in lines[1:]] == [
         *("scale", radius, "iterations", "left out")
     ]
-    again, _ = study.settle(config, ROOT, own, CONFIG)
+    again, _ = admission.settle(config, ROOT, own, CONFIG)
     assert again == config
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import random_cmdp, run, summaries, sweeps
-from pgpd_hf.analyses.schedules import phases
-from pgpd_hf.cases import Case, run_cases
+from pgpd_hf import random_cmdp, run
+from replication import summaries, sweeps
+from replication.analyses.schedules import phases
+from replication.work.cases import Case, run_cases
 
 
 def runs(values, gap):

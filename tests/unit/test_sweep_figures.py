@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf.figures import schedules as schedule_figures
-from pgpd_hf.figures import style
-from pgpd_hf.figures import sweeps as sweep_figures
+from replication.figures import schedules as schedule_figures
+from replication.figures import style
+from replication.figures import sweeps as sweep_figures
 
 
 @pytest.fixture(autouse=True)

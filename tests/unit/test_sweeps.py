@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf import environments, random_cmdp, run, sweeps
+from pgpd_hf import environments, random_cmdp, run
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.cases import run_cases
 from pgpd_hf.core import optima
+from replication import sweeps
+from replication.work.cases import run_cases
 
 CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
 CONFIG["horizon"] = 20

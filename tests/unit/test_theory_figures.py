@@ -2,11 +2,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf.figures import style
-from pgpd_hf.figures.bounds import bounds_figure, lengths_figure, seen_figure
-from pgpd_hf.figures.certificates import certificate_figure
-from pgpd_hf.figures.rates import rates_figure
-from pgpd_hf.theory.certificates import PARTS
+from replication.figures import style
+from replication.figures.bounds import bounds_figure, lengths_figure, seen_figure
+from replication.figures.certificates import certificate_figure
+from replication.figures.rates import rates_figure
+from replication.theory.certificates import PARTS
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from pgpd_hf.support import validation
+from replication.files import validation
 
 SCHEMA = {
     "type": "object",

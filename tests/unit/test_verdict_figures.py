@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pgpd_hf.claims import report
-from pgpd_hf.figures import style
-from pgpd_hf.figures.verdicts import matrix
+from replication.figures import style
+from replication.figures.verdicts import matrix
+from replication.statements import report
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 READINGS = ["default", "N = 10", "running average", "instances"]

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import pgpd_hf
 from pgpd_hf import statistics
-from pgpd_hf.figures import panels, style
-from pgpd_hf.support import storage
-from pgpd_hf.verification import checks, tables
+from replication.figures import panels, style
+from replication.files import storage
+from replication.verify import checks, tables
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "reference"
@@ -106,7 +106,7 @@ CODE = {
     "config/readings/unit.yaml": "threshold: 5.5\n",
     "notebooks/figure1.ipynb": '{"nbformat": 4}\n',
     "src/pgpd_hf/core/links.py": "CLIP = 0.01\n",
-    "src/pgpd_hf/theory/bounds.py": "CONSTANT = 48\n",
+    "src/replication/theory/bounds.py": "CONSTANT = 48\n",
     "workflow/rules/figure1.smk": "threads: 2\n",
     "workflow/scripts/run.py": "LAST = 10\n",
     "workflow/schemas/config.schema.yaml": "minimum: 1\n",

@@ -1,4 +1,4 @@
-"""Put as `sitecustomize.py` where Python finds it: notes which files of the package a job loads.
+"""Put as `sitecustomize.py` where Python finds it: notes which files of the packages a job loads.
 
 Python runs it whenever it starts, in jobs and in the kernels of their notebooks.
 """
@@ -9,24 +9,22 @@ import os
 import sys
 from pathlib import Path
 
-PACKAGE = Path(__file__).parent / "pgpd_hf"
-NOTES = PACKAGE.parents[1] / "loaded"
+SOURCES = Path(__file__).parent
+NOTES = SOURCES.parent / "loaded"
 
 
 def note():
-    """Write down what this process was, and which files of the package it has loaded."""
-    names = [name for name in sys.modules if name.startswith("pgpd_hf.")]
+    """Write down what this process was, and which files of the packages it has loaded."""
+    names = [name for name in sys.modules if name.startswith(("pgpd_hf.", "replication."))]
     files = {sys.modules[name].__file__ for name in names}
-    loaded = sorted(Path(file).relative_to(PACKAGE).as_posix() for file in files)
+    loaded = sorted(Path(file).relative_to(SOURCES).as_posix() for file in files)
     entry = {"parent": os.getppid(), "loaded": loaded}
     job = getattr(sys.modules["__main__"], "snakemake", None)  # of the script directive
     if hasattr(job, "rule"):
         inputs = map(Path, job.input)
         entry["rule"] = job.rule
         entry["declared"] = sorted(
-            path.relative_to("src/pgpd_hf").as_posix()
-            for path in inputs
-            if path.is_relative_to("src/pgpd_hf")
+            path.relative_to("src").as_posix() for path in inputs if path.is_relative_to("src")
         )
     (NOTES / f"{os.getpid()}.json").write_text(json.dumps(entry))
 

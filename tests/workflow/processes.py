@@ -4,7 +4,7 @@ import time
 
 import psutil
 
-from pgpd_hf.support import exclusive_run
+from replication.files import exclusive_run
 
 
 def wait_for(condition, seconds=60):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf.studies import readings
+from replication.study import readings
 
 KINDS = {".csv", ".json", ".npz", ".parquet", ".pdf", ".png", ".svg", ".txt"}
 BLOCK = re.compile(r"(seeds)?\d+-\d+")  # name of a file that holds a block

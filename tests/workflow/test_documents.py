@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pgpd_hf.claims import evidence
+from replication.statements import evidence
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,7 +76,8 @@ def test_places_that_the_architecture_names_exist():
     text = (ROOT / "docs/architecture.md").read_text()
     places = {name for name in re.findall(r"`([\w./]+)`", text) if "/" in name or "." in name}
     assert len(places) > 20
-    roots = [ROOT, ROOT / "src/pgpd_hf", ROOT / "src/pgpd_hf/algorithms"]
+    roots = [ROOT, *(ROOT / "src" / name for name in ("pgpd_hf", "replication"))]
+    roots.append(ROOT / "src/pgpd_hf/algorithms")
     missing = {name for name in places if not any((root / name).exists() for root in roots)}
     assert missing == set()
     assert "```mermaid" in text

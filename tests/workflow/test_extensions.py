@@ -13,8 +13,8 @@ import pytest
 import yaml
 from projects import rules
 
-from pgpd_hf.studies.readings import overlay
-from pgpd_hf.support import storage
+from replication.files import storage
+from replication.study.readings import overlay
 
 # A study whose jobs take a moment.
 TINY = {
@@ -41,10 +41,10 @@ FIGURE_1 = rules("environment", "calibrate", "run", "aggregate", "figure")
 ANALYSIS = '''
 """Answers under other links than the study's."""
 
-from pgpd_hf.analyses import Table
-from pgpd_hf.cases import Case, run_setting
+from replication.analyses import Table
+from replication.work.cases import Case, run_setting
 from pgpd_hf.core.links import get_link
-from pgpd_hf.support import storage
+from replication.files import storage
 
 TARGET = "theory"
 TABLES = {"answers": Table("Gap at the end, by link (table)", "link")}
@@ -83,7 +83,7 @@ def tables(runs, links):
 '''
 CELLS = [
     'results = "results/paper"',
-    'from pgpd_hf.support import storage\nstorage.read_table(f"{results}/answers.csv")',
+    'from replication.files import storage\nstorage.read_table(f"{results}/answers.csv")',
 ]
 SCHEMA = """\
   answers:
@@ -190,7 +190,7 @@ def table(project, name):
 @pytest.fixture
 def with_analysis(fresh):
     """A project with one more analysis."""
-    write(fresh, "src/pgpd_hf/analyses/answers.py", ANALYSIS.lstrip())
+    write(fresh, "src/replication/analyses/answers.py", ANALYSIS.lstrip())
     notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, CELLS)))
     notebook.cells[0].metadata["tags"] = ["parameters"]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -236,7 +236,7 @@ def test_entry_of_an_analysis_is_checked_before_any_job(with_analysis):
 
 
 def test_incomplete_analysis_is_named(fresh):
-    write(fresh, "src/pgpd_hf/analyses/half.py", ANALYSIS.lstrip().replace("TARGET", "AIM"))
+    write(fresh, "src/replication/analyses/half.py", ANALYSIS.lstrip().replace("TARGET", "AIM"))
     code, output = fresh.snakemake("--dry-run")
     assert code != 0
     assert "analyses/half.py: TARGET expected, see analyses/__init__.py" in output
@@ -246,7 +246,7 @@ def test_incomplete_analysis_is_named(fresh):
 def test_edit_of_an_analysis_runs_nothing_of_figure_1(finished, name):
     """Its file, its notebook and its entry of the configuration at once."""
     project, _ = finished
-    paths = [f"src/pgpd_hf/analyses/{name}.py", f"notebooks/{name}.ipynb", "config/smoke.yaml"]
+    paths = [f"src/replication/analyses/{name}.py", f"notebooks/{name}.ipynb", "config/smoke.yaml"]
     before = {path: (project.folder / path).read_text(encoding="utf-8") for path in paths}
     notebook = json.loads(before[paths[1]])
     notebook["cells"][-1]["source"] += ["\n"]

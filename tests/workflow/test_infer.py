@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf.studies.readings import overlay
+from replication.study.readings import overlay
 
 pytestmark = pytest.mark.long
 GROUPS = {

@@ -1,7 +1,7 @@
 """Verdicts of the default study when a term of an algorithm is missing, or labels are shuffled.
 
 A scratch copy of the project loses one term of an update, and the workflow judges the paper's
-statements again: statements that the unchanged copy reproduces must turn.
+declared again: declared that the unchanged copy reproduces must turn.
 """
 
 from pathlib import Path
@@ -11,18 +11,19 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf import claims, statistics
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import solve, utility_span
+from replication import statements
+from replication.files import storage
 
 ROOT = Path(__file__).parents[2]
-STATEMENTS = claims.load_claims(
+STATEMENTS = statements.load_claims(
     ROOT / "config/claims.yaml",
     yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text()),
 )
 pytestmark = pytest.mark.slow
 
-# The default study with its calibrated step sizes given. Its sweep over T is short: statements
+# The default study with its calibrated step sizes given. Its sweep over T is short: declared
 # about rates are not looked at here.
 STUDY = """
 study: mutated
@@ -38,7 +39,7 @@ NPGPD = "src/pgpd_hf/algorithms/npgpd_hf.py"
 ZPGPD = "src/pgpd_hf/algorithms/zpgpd_hf.py"
 DUAL_STEP = "min(max(multiplier - dual_step * excess, 0.0), multiplier_bound)"
 
-# File, term, what stands there instead, and statements that are contradicted then.
+# File, term, what stands there instead, and declared that are contradicted then.
 MUTATIONS = {
     "NPGPD-HF without its policy update": (
         NPGPD,
@@ -86,7 +87,7 @@ def test_statements_hold_until_labels_are_shuffled(fresh):
     assert set(found[turning]) == {"reproduced"}
     assert set(found[ABOUT_CROWDS]) == {"reproduced"}
 
-    traces = statistics.read_traces(fresh.folder.glob("results/mutated/runs/**/*.parquet"))
+    traces = storage.read_traces(fresh.folder.glob("results/mutated/runs/**/*.parquet"))
     runs = traces[["algorithm", "evaluators", "seed"]].drop_duplicates()
     random = np.random.default_rng(1)
     for _, rows in runs.groupby("algorithm"):
@@ -97,8 +98,10 @@ def test_statements_hold_until_labels_are_shuffled(fresh):
     traces = traces.rename(columns={"label": "evaluators", "number": "seed"})
     cmdp = CMDP.load(fresh.folder / "results/mutated/environment.npz")
     size = cmdp.states, cmdp.actions
-    member = claims.Member(traces, utility_span(cmdp), solve(cmdp).multiplier, *size)
-    found = claims.judge(STATEMENTS, claims.Evidence([member])).set_index("claim")["verdict"]
+    member = statements.Member(traces, utility_span(cmdp), solve(cmdp).multiplier, *size)
+    found = statements.judge(STATEMENTS, statements.Evidence([member])).set_index("claim")[
+        "verdict"
+    ]
     assert "reproduced" not in set(found[ABOUT_CROWDS])
 
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from projects import ROOT
 
-from pgpd_hf.figures import style
-from pgpd_hf.studies import races
-from pgpd_hf.verification import tables
+from replication.figures import style
+from replication.study import recorded_races
+from replication.verify import tables
 
 REFERENCE = ROOT / "reference"
 KNOWN = sorted(path.stem for path in ROOT.glob("config/environments/*.yaml"))
@@ -19,8 +19,8 @@ KNOWN = sorted(path.stem for path in ROOT.glob("config/environments/*.yaml"))
 @pytest.mark.long
 def test_races_are_recorded_as_they_are_committed(fresh):
     """The recipe of the Makefile, with the scores of all races, so that it runs none again."""
-    record, scores = fresh.folder / races.RECORD, fresh.folder / races.SCORES
-    for race in races.load_record(ROOT):
+    record, scores = fresh.folder / recorded_races.RECORD, fresh.folder / recorded_races.SCORES
+    for race in recorded_races.load_record(ROOT):
         if race.startswith("environments/"):
             _, study, algorithm = race.split("/")
             folders = [study]
@@ -30,7 +30,7 @@ def test_races_are_recorded_as_they_are_committed(fresh):
         for folder in folders:
             path = fresh.folder / "results" / folder / "calibration" / f"{algorithm}.csv"
             path.parent.mkdir(parents=True, exist_ok=True)
-            races.load_scores(REFERENCE / "races.csv", race).to_csv(path, index=False)
+            recorded_races.load_scores(REFERENCE / "races.csv", race).to_csv(path, index=False)
             path.with_suffix(".json").write_text("{}")
     head = "".join(re.findall("^#.*\n", record.read_text(), re.MULTILINE))
     record.write_text(f"{head}old: {{}}\n")

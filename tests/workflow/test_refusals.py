@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pgpd_hf import analyses, random_cmdp, sweeps
-from pgpd_hf.analyses import schedules
-from pgpd_hf.studies import configuration, readings
-from pgpd_hf.support import validation
+from pgpd_hf import random_cmdp
+from replication import analyses, sweeps
+from replication.analyses import schedules
+from replication.files import validation
+from replication.study import configuration, readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())

@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 from projects import rules
 
-from pgpd_hf import runs, sweeps
-from pgpd_hf.analyses import slopes
-from pgpd_hf.cases import policy_array
-from pgpd_hf.claims import report
+from pgpd_hf import runs
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.studies.calibration import describe_race
-from pgpd_hf.support import storage
+from pgpd_hf.races import describe_race
+from replication import sweeps
+from replication.analyses import slopes
+from replication.files import storage
+from replication.statements import report
+from replication.work.cases import policy_array
 
 FIGURES = [
     f"{stem}.{ending}"
@@ -265,7 +266,7 @@ def read_runs(project, *parts):
 
 def test_another_look_at_sweeps_runs_none(finished):
     project, _ = finished
-    source = project.folder / "src/pgpd_hf/summaries.py"
+    source = project.folder / "src/replication/summaries.py"
     before = source.read_text()
     try:
         source.write_text(before + "\n# another line\n")
@@ -285,7 +286,7 @@ def test_second_run_does_nothing(finished):
 
 def test_touching_the_plots_redraws_without_running(finished):
     project, _ = finished
-    source = project.folder / "src/pgpd_hf/figures/panels.py"
+    source = project.folder / "src/replication/figures/panels.py"
     before = source.read_text()
     try:
         source.write_text(before + "\n# another line\n")

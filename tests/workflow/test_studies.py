@@ -10,11 +10,12 @@ import pytest
 import yaml
 
 import pgpd_hf
-from pgpd_hf import random_cmdp, study, sweeps, theory
-from pgpd_hf.analyses import instances, rates
+from pgpd_hf import random_cmdp
 from pgpd_hf.core.optima import METHODS, solve
 from pgpd_hf.runs import CUT_OFF
-from pgpd_hf.studies import configuration, readings
+from replication import admission, sweeps, theory
+from replication.analyses import instances, rates
+from replication.study import configuration, readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -42,13 +43,13 @@ def changed(changes):
 
 def settled(own):
     """What is run of a study, and what is said to be left out of it."""
-    config, lines = study.settle(changed(own), ROOT, own, CONFIG)
+    config, lines = admission.settle(changed(own), ROOT, own, CONFIG)
     return config, [line for line in lines if line.startswith("left out")]
 
 
 def admitted(own):
     """The same, checked; for each algorithm a last line announces a new race."""
-    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
+    config, lines = admission.admit(changed(own), ROOT, own, CONFIG)
     *lines, first, second = lines
     assert first.startswith(
         "npgpd_hf: new race for step sizes, since the recorded race had another "
@@ -105,7 +106,7 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
 def test_what_contradicts_a_file_is_refused(archive, beside, message):
     own = {"environment": {"file": archive, **beside}}
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        study.admit(changed(own), ROOT, own, CONFIG)
+        admission.admit(changed(own), ROOT, own, CONFIG)
 
 
 def test_archive_may_lie_anywhere(archive, fresh, tmp_path):
@@ -148,14 +149,14 @@ def varied(archive, **changes):
     cmdp = pgpd_hf.CMDP.load(archive)
     replace(cmdp, **changes).save(archive)
     own = {"environment": {"file": archive}}
-    return study.admit(changed(own), ROOT, own, CONFIG)
+    return admission.admit(changed(own), ROOT, own, CONFIG)
 
 
 def test_first_state_may_be_certain(archive):
     """Theorem 2's dual step is infinite then: its rows and its reading are left out."""
     replace(pgpd_hf.CMDP.load(archive), initial=np.eye(6)[2]).save(archive)
     own = {"environment": {"file": archive}, "algorithms": {"zpgpd_hf": {"perturbation": 1}}}
-    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
+    config, lines = admission.admit(changed(own), ROOT, own, CONFIG)
     left = [line for line in lines if line.startswith("left out: ")]
     assert len(left) == 1
     assert left[0].startswith(
@@ -209,7 +210,7 @@ def test_radius_that_cannot_race_is_a_number_where_the_theorem_has_none(archive)
     steps = {"primal_step": 0.001, "dual_step": 0.001}
     replace(pgpd_hf.CMDP.load(archive), scale=1.0, discount=0.99, threshold=1.0).save(archive)
     own = {"environment": {"file": archive}, "algorithms": {"zpgpd_hf": steps}}
-    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
+    config, lines = admission.admit(changed(own), ROOT, own, CONFIG)
     assert config["algorithms"]["zpgpd_hf"]["perturbation"] == 1
     assert any("perturbation: 1.0 instead of Theorem 2's, 3.94e+21 (M = 16)" in it for it in lines)
 
@@ -226,7 +227,7 @@ def test_radius_that_cannot_race_is_a_number_where_the_theorem_has_none(archive)
 )
 def test_radius_of_the_theorem_that_is_no_use_refuses_nothing(own, radius, rates_of):
     """Zero, lost in rounding (1e-40 at M = null), or further than any two policies."""
-    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
+    config, lines = admission.admit(changed(own), ROOT, own, CONFIG)
     assert config["algorithms"]["zpgpd_hf"]["perturbation"] == radius
     assert config["rates"]["evaluators"] == rates_of
     assert (rates_of == [256]) == any("left out: null of rates.evaluators" in it for it in lines)
@@ -239,24 +240,24 @@ def test_radius_that_a_study_says_itself_is_refused_if_it_is_lost_in_rounding():
     own = {"horizon": 8000, "rates": {"evaluators": [256, None]}}
     own["algorithms"] = {"zpgpd_hf": {"perturbation": "theorem"}}
     with pytest.raises(ValueError, match=r"Theorem 2's is 0\.0 here; .*null of rates\.evaluators"):
-        study.admit(changed(own), ROOT, own, CONFIG)
+        admission.admit(changed(own), ROOT, own, CONFIG)
 
 
 def test_discount_of_zero_has_no_corollary():
     own = {"environment": {"discount": 0}}
-    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
+    config, lines = admission.admit(changed(own), ROOT, own, CONFIG)
     assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"corollary"}
     assert "left out: sweeps: corollary (no corollary of Theorem 1 at discount 0)" in lines
     own["sweeps"] = {"corollary": CONFIG["sweeps"]["corollary"]}
     with pytest.raises(ValueError, match=r"^sweeps\.corollary\.algorithms\.npgpd_hf: discount: in"):
-        study.admit(changed(own), ROOT, own, CONFIG)
+        admission.admit(changed(own), ROOT, own, CONFIG)
 
 
 def test_defaults_that_a_study_says_itself_stay(archive):
     replace(pgpd_hf.CMDP.load(archive), scale=1.0, discount=0.99, threshold=1.0).save(archive)
     own = {"environment": {"file": archive}, "horizon": 100}
     own["algorithms"] = {"zpgpd_hf": {"perturbation": 0.5}}
-    config, _ = study.admit(changed(own), ROOT, own, CONFIG)
+    config, _ = admission.admit(changed(own), ROOT, own, CONFIG)
     assert config["horizon"] == 100
     assert config["algorithms"]["zpgpd_hf"]["perturbation"] == 0.5
 
@@ -264,7 +265,7 @@ def test_defaults_that_a_study_says_itself_stay(archive):
 @pytest.mark.parametrize("name", ["cliff-walking", "ding", "frozen-lake", "media-streaming"])
 def test_constraint_of_a_known_environment_binds(name):
     own = yaml.safe_load((ROOT / f"config/environments/{name}.yaml").read_text())
-    config, _ = study.admit(changed(own), ROOT, own, CONFIG)
+    config, _ = admission.admit(changed(own), ROOT, own, CONFIG)
     assert config["study"] == name
     cmdp = configuration.environment(config)
     for method in METHODS:
@@ -280,7 +281,7 @@ def test_reading_that_was_not_asked_for_refuses_nothing(archive):
     assert any(line.startswith(text) for line in lines)
     own = {"environment": {"file": archive}, "claims": {"readings": ["unbiased-votes"]}}
     with pytest.raises(ValueError, match=r"^reading 'unbiased-votes': "):
-        study.admit(changed(own), ROOT, own, CONFIG)
+        admission.admit(changed(own), ROOT, own, CONFIG)
 
 
 def test_configuration_of_a_finished_study_gives_the_same_study(archive):
@@ -332,7 +333,7 @@ def test_file_of_a_setting_or_a_reading_stands_alone(archive):
     mine = {**readings.LOOK, "title": "mine", "about": "", "config": {"environment": both}}
     message = r"scale: cannot be changed, since the CMDP in mine\.npz is not a random one"
     with pytest.raises(ValueError, match=f"^reading 'mine': {message}$"):
-        readings.check(CONFIG, {"mine": mine}, study.load_schema(ROOT, "config"))
+        readings.check(CONFIG, {"mine": mine}, admission.load_schema(ROOT, "config"))
     with pytest.raises(
         ValueError, match=r"^bounds\.settings\.unit-scale\.environment: \w+: cannot"
     ):
@@ -347,7 +348,7 @@ def test_group_of_instances_cannot_be_one_cmdp(key):
         rf"^claims\.instances\.groups\.small\.environment\.{key}: not allowed here; list instances"
     )
     with pytest.raises(ValueError, match=message):
-        instances.check(changed(own), study.load_schema(ROOT, "config"))
+        instances.check(changed(own), admission.load_schema(ROOT, "config"))
 
 
 def test_sweeps_over_sizes_are_those_that_a_file_leaves_out():
@@ -432,12 +433,12 @@ def test_what_a_study_says_itself_is_refused_if_it_cannot_be_run(said, message):
 
 def test_algorithm_that_a_study_drops_leaves_nothing_behind():
     own = {"algorithms": {"zpgpd_hf": None}}
-    config, lines = study.admit(changed(own), ROOT, own, CONFIG)
+    config, lines = admission.admit(changed(own), ROOT, own, CONFIG)
     assert lines == ["left out, since the study has no zpgpd_hf: all that is about it"]
     # Readings that change nothing else, as opposed to those that change both algorithms.
     left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
     assert left == {"fixed-mu", "small-mu", "tangent", "softmax"}
-    loaded = study.load_readings(config, ROOT)
+    loaded = admission.load_readings(config, ROOT)
     assert loaded["ten-pairs"]["config"]["algorithms"] == {"npgpd_hf": {"pairs": 10}}
     assert set(loaded["unit"]["config"]["calibration"]["candidates"]) == {"npgpd_hf"}
     for part in ("rates", "certificates"):
@@ -451,7 +452,7 @@ def test_reading_of_an_algorithm_that_does_not_exist_is_refused():
     mine = {**readings.LOOK, "title": "mine", "config": {"algorithms": {"zpgpd": {"pairs": 2}}}}
     mine = readings.restrict(mine, CONFIG["algorithms"])
     with pytest.raises(ValueError, match=r"^reading 'mine': algorithms\.zpgpd: "):
-        readings.check(CONFIG, {"mine": mine}, study.load_schema(ROOT, "config"))
+        readings.check(CONFIG, {"mine": mine}, admission.load_schema(ROOT, "config"))
 
 
 @pytest.mark.parametrize("key", readings.LOOK)

@@ -9,8 +9,8 @@ from pathlib import Path
 import offline
 import pytest
 
-from pgpd_hf.verification import checks
-from pgpd_hf.verification.tables import TABLES
+from replication.verify import checks
+from replication.verify.tables import TABLES
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ROOT / "tools"
@@ -97,7 +97,7 @@ def test_untouched_project_is_verified(verified):
 def test_altered_constant_reference_and_result_are_named(verified):
     # A constant of the code, which matters where there are more than 100 iterations; a number of
     # the reference; a result.
-    verified.alter("src/pgpd_hf/studies/calibration.py", "_CHECKPOINTS = 100", "_CHECKPOINTS = 101")
+    verified.alter("src/pgpd_hf/races.py", "_CHECKPOINTS = 100", "_CHECKPOINTS = 101")
     traces = verified.reference / "traces.csv"
     header, *rows = traces.read_text().splitlines()
     cells = rows[-1].split(",")
@@ -112,7 +112,7 @@ def test_altered_constant_reference_and_result_are_named(verified):
         *("code", "reference, figures", "files as written"),
         *("scores", "traces", "optimum"),
     }
-    assert "\n    src/pgpd_hf/studies/calibration.py: altered\n" in output
+    assert "\n    src/pgpd_hf/races.py: altered\n" in output
     assert "\n    calibration/*.csv: algorithm zpgpd_hf, primal_step " in output
     row = "algorithm zpgpd_hf, evaluators 256, seed 0, iteration 600"
     assert f"\n    runs/*/*/*.parquet: {row}: multiplier: " in output
@@ -133,17 +133,21 @@ def test_without_a_reference_nothing_is_run(fresh):
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [
-        ("algorithms/npgpd_hf.py", "min(max(multiplier - ", "min(max(multiplier - 1.0001 * "),
         (
-            "core/sampling.py",
+            "pgpd_hf/algorithms/npgpd_hf.py",
+            "min(max(multiplier - ",
+            "min(max(multiplier - 1.0001 * ",
+        ),
+        (
+            "pgpd_hf/core/sampling.py",
             "weight *= tables.discount",
             "weight *= 0.999999 * tables.discount",
         ),
-        ("theory/problems.py", "_GRID = 801", "_GRID = 401"),
+        ("replication/theory/problems.py", "_GRID = 801", "_GRID = 401"),
     ],
 )
 def test_altered_constant_reaches_the_numbers(verified, name, before, after):
-    verified.alter(f"src/pgpd_hf/{name}", before, after)
+    verified.alter(f"src/{name}", before, after)
     code, output = verified.verify()
     assert code == 2
     found = answers(output)

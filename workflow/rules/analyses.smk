@@ -1,5 +1,5 @@
 # What is run and shown beside Figure 1: one rule runs blocks of cases of every analysis of
-# src/pgpd_hf/analyses, and each analysis has a rule of its own name that ends it.
+# src/replication/analyses, and each analysis has a rule of its own name that ends it.
 
 
 use rule run as run_block with:
@@ -26,7 +26,7 @@ for name, analysis in ANALYSES.items():
                 table_rule(name)
             input:
                 **results_of(name, "READS"),
-                code=code("tables.py", f"analyses/{name}.py"),
+                code=code("tables.py", f"replication/analyses/{name}.py"),
             output:
                 tables(name),
             log:

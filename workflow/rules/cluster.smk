@@ -2,7 +2,7 @@
 
 import atexit
 
-from pgpd_hf.support import slurm
+from replication.files import slurm
 
 
 def requests():

@@ -4,12 +4,12 @@ import os
 import sys
 from pathlib import Path
 
-from pgpd_hf import analyses, jobs, study
-from pgpd_hf.analyses import instances
-from pgpd_hf.claims.report import CONFIRMATION
-from pgpd_hf.studies import races, readings
-from pgpd_hf.support import exclusive_run, validation
-from pgpd_hf.support.storage import alteration, find_damaged, remove_partial, require_room
+from replication import analyses, jobs, admission
+from replication.analyses import instances
+from replication.statements.report import CONFIRMATION
+from replication.study import recorded_races, readings
+from replication.files import exclusive_run, validation
+from replication.files.storage import alteration, find_damaged, remove_partial, require_room
 
 FOLDER = os.path.relpath(workflow.basedir)
 STUDY = config["study"] if isinstance(config.get("study"), str) else ""
@@ -34,7 +34,7 @@ shell.prefix(
 def settle_config():
     """Stop with one line if the configuration cannot be run; say what is left out of it."""
     # Jobs on other nodes read the configuration again, but it has been checked.
-    prepare = study.admit if workflow.is_main_process else study.settle
+    prepare = admission.admit if workflow.is_main_process else admission.settle
     with validation.one_line("config", ValueError):
         if workflow.is_main_process:
             for file in workflow.overwrite_configfiles:
@@ -85,7 +85,7 @@ def lift_job_rate():
 LEFT_OUT = settle_config()
 if workflow.is_main_process:
     check_folders()
-READINGS = study.load_readings(config, FOLDER)
+READINGS = admission.load_readings(config, FOLDER)
 CONFIGS = readings.configurations(config, READINGS)  # by folder: "" is the study's own
 # Results that two readings share belong to the first of them.
 ENVIRONMENT_OWNERS = readings.owners(CONFIGS, readings.environment_key)
@@ -94,9 +94,9 @@ RUN_OWNERS = {
     for algorithm in config["algorithms"]
 }
 CALIBRATED = CONFIGS | instances.calibrations(config)  # and groups with steps of their own
-RACES = races.load_record(FOLDER)
+RACES = recorded_races.load_record(FOLDER)
 CALIBRATION_OWNERS = {
-    algorithm: readings.owners(CALIBRATED, races.key, algorithm, RACES)
+    algorithm: readings.owners(CALIBRATED, recorded_races.key, algorithm, RACES)
     for algorithm in config["algorithms"]
 }
 ANALYSES = analyses.find()

@@ -29,7 +29,7 @@ rule calibrate:
             algorithm_file(wildcards.algorithm),
             environment_module(wildcards.folder),
         ),
-        scores=lambda wildcards: races.SCORES if race_on_record(wildcards) else [],
+        scores=lambda wildcards: recorded_races.SCORES if race_on_record(wildcards) else [],
     output:
         scores=f"{RESULTS}/{{folder}}calibration/{{algorithm}}.csv",
         steps=f"{RESULTS}/{{folder}}calibration/{{algorithm}}.json",
@@ -68,7 +68,7 @@ rule races:
     localrule: True
     params:
         subjects=lambda wildcards: {
-            name: races.subject(CALIBRATED[folder], algorithm)
+            name: recorded_races.subject(CALIBRATED[folder], algorithm)
             for name, (folder, algorithm) in new_races().items()
         },
     message:

@@ -4,13 +4,14 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from pgpd_hf import environments, sweeps
+from pgpd_hf import environments
+from replication import sweeps
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.analyses import instances
-from pgpd_hf.figures import FORMATS
+from replication.analyses import instances
+from replication.figures import FORMATS
 from pgpd_hf.runs import METRICS
-from pgpd_hf.studies import readings
-from pgpd_hf.support import dependencies
+from replication.study import readings
+from replication.files import dependencies
 
 
 def code(name, *modules):
@@ -19,13 +20,13 @@ def code(name, *modules):
     if name.endswith(".ipynb"):
         files = [f"notebooks/{name}", "workflow/scripts/notebook.py"]
         template = ["workflow/templates/page/index.html.j2"]
-    used = [f"src/pgpd_hf/{path}" for path in dependencies.sources(*files, *modules)]
+    used = [f"src/{path}" for path in dependencies.sources(*files, *modules)]
     return files + used + template
 
 
 def algorithm_file(name):
     """File of the package with an algorithm."""
-    return f"algorithms/{name}.py"
+    return f"pgpd_hf/algorithms/{name}.py"
 
 
 def algorithm_files(*others):
@@ -35,13 +36,13 @@ def algorithm_files(*others):
 
 def environment_module(folder=""):
     """File of the package that makes the environment of the study, or of a reading."""
-    return f"environments/{environments.split(CALIBRATED[folder]['environment'])[0]}.py"
+    return f"pgpd_hf/environments/{environments.split(CALIBRATED[folder]['environment'])[0]}.py"
 
 
 def modules_of(wildcards):
     """Files of the package that the cases of a job of an analysis need by name."""
     made = any(case.environment for case in cases_of(wildcards))
-    return [algorithm_file(algorithm_of(wildcards))] + ["environments/random.py"] * made
+    return [algorithm_file(algorithm_of(wildcards))] + ["pgpd_hf/environments/random.py"] * made
 
 
 def algorithms_of(name):
@@ -268,7 +269,8 @@ def project_files():
     """Files that the workflow consists of, and those with which it is set up and verified."""
     files = ["Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff"]
     files += ["pyproject.toml", "requirements.lock", "environment.yml"]
-    folders = ["config", "notebooks", "profiles", "reference", "src/pgpd_hf", "tools", "workflow"]
+    folders = ["config", "notebooks", "profiles", "reference", "tools", "workflow"]
+    folders += ["src/pgpd_hf", "src/replication"]
     found = [path for folder in folders for path in sorted(Path(folder).rglob("*"))]
     return files + [str(path) for path in found if path.is_file() and path.suffix != ".pyc"]
 

@@ -2,10 +2,11 @@
 
 from functools import cache
 
-from pgpd_hf import jobs, resources
-from pgpd_hf.cases import figure_cases
+from replication import jobs
+from replication.work import resources
+from replication.work.cases import figure_cases
 from pgpd_hf.core.evaluators import evaluators_text
-from pgpd_hf.studies import configuration, races
+from replication.study import configuration, recorded_races
 
 
 def evaluator_groups(folder):
@@ -39,7 +40,7 @@ def algorithm_of(wildcards):
 
 def race_on_record(wildcards):
     """Name of the race that has chosen step sizes already; None if they need a new race."""
-    return races.recorded(RACES, CALIBRATED[wildcards.folder], wildcards.algorithm)
+    return recorded_races.recorded(RACES, CALIBRATED[wildcards.folder], wildcards.algorithm)
 
 
 @cache
@@ -48,8 +49,8 @@ def new_races():
     place = f"environments/{STUDY}/" if STUDY in KNOWN else ""
     return {
         f"{place}{folder}{algorithm}": (folder, algorithm)
-        for (folder, algorithm), settings in races.distinct(CALIBRATED).items()
-        if not races.recorded(RACES, settings, algorithm)
+        for (folder, algorithm), settings in recorded_races.distinct(CALIBRATED).items()
+        if not recorded_races.recorded(RACES, settings, algorithm)
     }
 
 

@@ -1,8 +1,8 @@
 """Reduce the traces of a study over seeds."""
 
 from pgpd_hf import statistics
-from pgpd_hf.support import storage
+from replication.files import storage
 
 with storage.job(snakemake):
-    traces = statistics.read_traces(snakemake.input.traces)
+    traces = storage.read_traces(snakemake.input.traces)
     storage.write_table(snakemake.output[0], statistics.aggregate(traces))

@@ -1,8 +1,8 @@
 """Check every lemma, theorem and corollary of the paper at one setting."""
 
-from pgpd_hf import theory
-from pgpd_hf.studies import configuration
-from pgpd_hf.support import storage
+from replication import theory
+from replication.files import storage
+from replication.study import configuration
 
 with storage.job(snakemake):
     study, name = snakemake.params.study, snakemake.wildcards.setting

@@ -1,15 +1,15 @@
 """Choose the step sizes of one algorithm by a race, or take them from the one on record."""
 
 from pgpd_hf import environments
-from pgpd_hf.studies import races
-from pgpd_hf.studies.calibration import chosen_steps, describe_race, race
-from pgpd_hf.support import storage
+from pgpd_hf.races import chosen_steps, describe_race, race
+from replication.files import storage
+from replication.study import recorded_races
 
 with storage.job(snakemake):
     recorded = snakemake.params.recorded
     if recorded:
-        scores = races.load_scores(snakemake.input.scores, recorded)
-        print(f"The race {recorded} on record ({races.RECORD}):")
+        scores = recorded_races.load_scores(snakemake.input.scores, recorded)
+        print(f"The race {recorded} on record ({recorded_races.RECORD}):")
     else:
         options = dict(snakemake.params.race)
         cmdps = [environments.make(environment) for environment in options.pop("environments")]

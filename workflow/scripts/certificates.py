@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from pgpd_hf import theory
 from pgpd_hf.algorithms import Setting
-from pgpd_hf.cases import Case, with_steps
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.support import storage
+from replication import theory
+from replication.files import storage
+from replication.work.cases import Case, with_steps
 
 with storage.job(snakemake):
     cmdp = CMDP.load(snakemake.input.environment)

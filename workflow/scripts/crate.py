@@ -1,6 +1,6 @@
 """Pack a study: workflow, configuration, results, and the run between them."""
 
-from pgpd_hf.support import crate, provenance, storage
+from replication.files import crate, provenance, storage
 
 with storage.job(snakemake):
     crate.write_crate(

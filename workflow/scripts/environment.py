@@ -2,7 +2,7 @@
 
 from pgpd_hf import environments
 from pgpd_hf.core import optima
-from pgpd_hf.support import storage
+from replication.files import storage
 
 
 def describe(optimum):

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pgpd_hf.figures import environments, style
-from pgpd_hf.support import storage, validation
+from replication.figures import environments, style
+from replication.files import storage, validation
 
 with storage.job(snakemake):
     source, target = snakemake.input, snakemake.output

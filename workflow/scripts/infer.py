@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pgpd_hf import claims
-from pgpd_hf.claims import report
-from pgpd_hf.support import storage
+from replication import statements
+from replication.files import storage
+from replication.statements import report
 
 with storage.job(snakemake):
     source, params = snakemake.input, snakemake.params
@@ -16,4 +16,4 @@ with storage.job(snakemake):
         tables.setdefault(pairs, []).append(table)
         scores = storage.read_table(scores)["score"].to_numpy()
         resampled[pairs] = resampled.get(pairs, np.zeros(len(scores))) + scores
-    storage.write_table(snakemake.output[0], claims.infer(tables, resampled))
+    storage.write_table(snakemake.output[0], statements.infer(tables, resampled))

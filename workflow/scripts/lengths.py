@@ -3,8 +3,8 @@
 from pgpd_hf.algorithms import Setting
 from pgpd_hf.core import optima
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.support import storage
-from pgpd_hf.theory import lengths
+from replication.files import storage
+from replication.theory import lengths
 
 with storage.job(snakemake):
     cmdp, corrected = CMDP.load(snakemake.input.environment), snakemake.params.corrected

@@ -15,7 +15,7 @@ import papermill
 from ipykernel.kernelspec import write_kernel_spec
 from nbconvert import HTMLExporter
 
-from pgpd_hf.support import storage
+from replication.files import storage
 
 
 def use_own_settings(folder):

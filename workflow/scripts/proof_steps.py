@@ -1,7 +1,7 @@
 """Check every step of the corrected proofs, and that what they add is needed."""
 
-from pgpd_hf.support import storage
-from pgpd_hf.theory import steps
+from replication import proofs
+from replication.files import storage
 
 with storage.job(snakemake):
-    storage.write_table(snakemake.output[0], steps.check_steps(snakemake.params.cases))
+    storage.write_table(snakemake.output[0], proofs.check_steps(snakemake.params.cases))

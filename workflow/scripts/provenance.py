@@ -4,7 +4,7 @@ import os
 
 import yaml
 
-from pgpd_hf.support import provenance, storage
+from replication.files import provenance, storage
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 

@@ -5,9 +5,8 @@ import json
 import pandas as pd
 import yaml
 
-from pgpd_hf.cases import RACED
-from pgpd_hf.studies.calibration import CHOSEN, TIED
-from pgpd_hf.support import storage
+from pgpd_hf.races import CHOSEN, RACED, TIED
+from replication.files import storage
 
 
 def outcome(scores, standing):

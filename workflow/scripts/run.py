@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from pgpd_hf.cases import Case, read_choices, run_cases
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.support import storage
+from replication.files import storage
+from replication.work.cases import Case, read_choices, run_cases
 
 with storage.job(snakemake):
     cases = [Case(**case) for case in snakemake.params.cases]

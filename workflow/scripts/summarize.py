@@ -4,11 +4,11 @@ import pandas as pd
 
 from pgpd_hf import statistics
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.claims import report
 from pgpd_hf.core.evaluators import evaluators_text
+from pgpd_hf.races import describe_race
 from pgpd_hf.runs import METRICS
-from pgpd_hf.studies.calibration import describe_race
-from pgpd_hf.support import storage
+from replication.files import storage
+from replication.statements import report
 
 
 def describe(about, optimum, aggregate, races, verdicts, fresh):

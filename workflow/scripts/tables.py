@@ -1,11 +1,11 @@
-"""Make tables: call the function `tables` of a module of the package, and write what it gives."""
+"""Make tables: call the function `tables` of a module of the replication, and write its frames."""
 
 import importlib
 
-from pgpd_hf.support import storage
+from replication.files import storage
 
 with storage.job(snakemake):
-    module = importlib.import_module(f"pgpd_hf.{snakemake.params.module}")
+    module = importlib.import_module(f"replication.{snakemake.params.module}")
     files = {name: it for name, it in snakemake.input.items() if name != "code"}
     made = module.tables(**files, **snakemake.params.arguments)
     for path, table in zip(snakemake.output, made.values(), strict=True):

@@ -2,33 +2,35 @@
 
 import pandas as pd
 
-from pgpd_hf import claims, statistics
-from pgpd_hf.cases import STEPS
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.support import storage, validation
+from pgpd_hf.races import STEPS
+from replication import statements
+from replication.files import storage, validation
 
 COLUMNS = ["algorithm", *STEPS, *"claim statement verdict chosen estimate low high".split()]
 
 with storage.job(snakemake):
     source = snakemake.input
     cmdp, optimum = CMDP.load(source.environment), storage.read_json(source.optimum)
-    statements = claims.load_claims(source.claims, validation.read_yaml(source.schema), source.own)
+    declared = statements.load_claims(
+        source.claims, validation.read_yaml(source.schema), source.own
+    )
     chosen = storage.read_table(source.verdicts).set_index("claim")["verdict"]
-    traces = statistics.read_traces(source.traces)
+    traces = storage.read_traces(source.traces)
     tables = [pd.DataFrame(columns=COLUMNS)]
-    tied = statistics.read_traces(source.tied) if source.tied else pd.DataFrame({"algorithm": []})
+    tied = storage.read_traces(source.tied) if source.tied else pd.DataFrame({"algorithm": []})
     for algorithm, own in tied.groupby("algorithm"):
         others = traces[traces["algorithm"] != algorithm]
         about = {
             name: claim
-            for name, claim in statements["claims"].items()
+            for name, claim in declared["claims"].items()
             if algorithm in (claim["criterion"].get("algorithm"), claim["criterion"].get("than"))
         }
         for steps, runs in own.groupby(list(STEPS)):
             together = pd.concat([runs[traces.columns], others])
-            member = claims.Member.on(cmdp, optimum["multiplier"], together)
-            evidence = claims.Evidence([member])
-            table = claims.judge({**statements, "claims": about}, evidence)
+            member = statements.Member.on(cmdp, optimum["multiplier"], together)
+            evidence = statements.Evidence([member])
+            table = statements.judge({**declared, "claims": about}, evidence)
             table = table[table["estimate"].notna() & (table["kind"] != "arithmetic")]
             steps = {"algorithm": algorithm, **dict(zip(STEPS, steps, strict=True))}
             tables.append(table.assign(**steps, chosen=table["claim"].map(chosen))[COLUMNS])

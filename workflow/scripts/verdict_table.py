@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from pgpd_hf.claims import report
-from pgpd_hf.support import storage
+from replication.files import storage
+from replication.statements import report
 
 
 def joined(paths, titles):

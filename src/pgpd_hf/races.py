@@ -1,0 +1,367 @@
+r"""The choice of step sizes by a race, which never looks at the paper's statements.
+
+The paper does not give the step sizes of its experiment. The rule: the pair with the smallest score
+wins, which is the mean positive gap plus the mean positive violation over the whole run, averaged
+over all numbers of evaluators that the study reports.
+
+Scores are noisy, so pairs race. All run on the same random streams, which no reported result uses.
+After 8, 16, 32, ... seeds every pair is dropped that is worse than the leader beyond doubt, by a
+paired t test; the others run on. The grid grows where the leader is on its edge.
+Pairs that remain at the end are tied. Of those whose score is within one percent of the best, the
+one with the smallest steps is chosen, so that noise does not choose among equals.
+
+A zeroth-order method can also race its perturbation radius: then triples race.
+"""
+
+import itertools
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.core.arguments import require_integer, require_number, shown
+from pgpd_hf.core.optima import require_cmdp, solve
+from pgpd_hf.runs import default_horizon, values_at
+from pgpd_hf.statistics import mean_interval
+
+STEPS = ("primal_step", "dual_step")
+RACED = (*STEPS, "perturbation")  # what races can choose
+CHOSEN, TIED, DROPPED = STANDINGS = ("chosen", "tied", "dropped")
+CANDIDATES = {  # as in config/config.yaml
+    "npgpd_hf": {"primal_step": [0.1, 0.3, 1], "dual_step": [0.03, 0.1, 0.3]},
+    "zpgpd_hf": {"primal_step": [0.0003, 0.001, 0.003], "dual_step": [0.0003, 0.001, 0.003]},
+}
+LEVEL = 0.05  # probability that the best pair is dropped, at most
+_CHECKPOINTS = 100
+_FIRST_SEEDS = 8
+_EQUAL = 0.01  # scores that exceed the best one by less than this share of it are equal
+_SYMBOLS = dict(zip(RACED, ("eta_1", "eta_2", "mu"), strict=True))
+_LISTED = 10  # ties that a sentence names, at most
+_GROWTH = 4  # values that are added at either end of a grid, at most
+
+
+def race(cmdps, algorithm, setting, evaluators, candidates, seeds, threads=1):
+    r"""Race pairs of step sizes.
+
+    Parameters
+    ----------
+    cmdps : sequence of CMDP
+        The environments; seed k runs on number k modulo their number.
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`.
+    setting : dict
+        Keyword arguments of :func:`pgpd_hf.run`; its step sizes and evaluators are replaced.
+    evaluators : sequence of int or None
+        Values of M, over which scores are averaged.
+    candidates : dict
+        `primal_step` and `dual_step`: values of :math:`\eta_1` and :math:`\eta_2` at the start; of
+        :math:`\mu`, if that races as well, `perturbation`. Two or more numbers grow with their own
+        spacing, a single one does not.
+    seeds : int
+        The largest number of seeds that a pair runs.
+    threads : int
+        Pairs run side by side.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per pair, in the order of the steps: what has raced; seeds that it has run;
+        positive_gap, positive_violation and their sum, score, in units of value; behind,
+        behind_low and behind_high, by how much its score exceeds that of the chosen pair on the
+        same seeds, with a 95 % interval (NaN with one seed); standing, one of :data:`STANDINGS`.
+        Where rounding destroys the policy, the score is infinite.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> from pgpd_hf.races import race
+    >>> candidates = {"primal_step": [0.01, 0.1, 1], "dual_step": [0.1]}
+    >>> cmdps, setting = [pgpd_hf.random_cmdp()], {"iterations": 50}
+    >>> table = race(cmdps, "npgpd_hf", setting, [64], candidates, seeds=8)
+    >>> table["primal_step"].tolist()  # the grid has grown
+    [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0]
+    >>> table["standing"].tolist()
+    ['dropped', 'dropped', 'tied', 'tied', 'chosen', 'tied', 'tied']
+    """
+    names = [name for name in RACED if name in candidates]
+    runs = _Runs(cmdps, algorithm, setting, evaluators, names)
+    grid = _Grid({name: sorted(map(float, candidates[name])) for name in names})
+    running, ends = grid.pairs(), _ends_of_rounds(seeds)
+    with ThreadPoolExecutor(threads) as pool:
+        for end in ends:
+            runs.extend(running, end, pool)
+            while new := grid.grow(runs.leader(running), running):
+                runs.extend(new, end, pool)
+                running += new
+            running = runs.undecided(running, LEVEL / len(ends))
+            if len(running) == 1:
+                break
+    return runs.table(running)
+
+
+def choose_steps(
+    cmdp, algorithm, *, evaluators, iterations, candidates=None, seeds=8, threads=1, **setting
+):
+    r"""Choose step sizes for :func:`pgpd_hf.run` by a race.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The environment.
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`.
+    evaluators : int, None, or a list of these
+        M; with several, scores are averaged over them.
+    iterations : int
+        T.
+    candidates : dict, optional
+        `primal_step` and `dual_step`: lists of numbers; by default, for the paper's two
+        algorithms, those that the default study begins with. A list `perturbation` lets the
+        radius :math:`\mu` of zeroth-order methods race as well.
+    seeds : int
+        The largest number of seeds that a pair runs.
+    threads : int
+        Pairs run side by side.
+    **setting
+        Further arguments of :func:`pgpd_hf.run`, such as `pairs`.
+
+    Returns
+    -------
+    dict
+        `primal_step`, `dual_step` and what else has raced, to be passed on to
+        :func:`pgpd_hf.run`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names it.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp, setting = pgpd_hf.random_cmdp(), {"evaluators": 64, "iterations": 50}
+    >>> steps = pgpd_hf.choose_steps(cmdp, "npgpd_hf", **setting)
+    >>> sorted(steps)
+    ['dual_step', 'primal_step']
+    >>> trace = pgpd_hf.run(cmdp, "npgpd_hf", seeds=[0], **setting, **steps)
+    """
+    require_cmdp(cmdp)
+    algorithm = get_algorithm(algorithm).name
+    if not get_algorithm(algorithm).has_steps:
+        raise ValueError(f"algorithm: {algorithm} has no step sizes")
+    candidates = CANDIDATES.get(algorithm) if candidates is None else candidates
+    if candidates is None:
+        raise ValueError(
+            f"candidates: needed for {shown(algorithm)}: lists for {' and '.join(STEPS)}"
+        )
+    for name in RACED:
+        values = candidates.get(name) if isinstance(candidates, dict) else None
+        if name not in STEPS and values is None:
+            continue
+        if not isinstance(values, list | tuple) or not values:
+            raise ValueError(f"candidates: a dict with a list {name} expected")
+        if not min(require_number(f"candidates.{name}", value) for value in values) > 0:
+            raise ValueError(f"candidates.{name}: positive numbers expected, got {shown(values)}")
+    seeds = require_integer("seeds", seeds, 1, 10**4)
+    threads = require_integer("threads", threads, 1, 1024)
+    fixed = {"iterations": iterations, "horizon": default_horizon(cmdp.discount), **setting}
+    numbers = list(evaluators) if isinstance(evaluators, list | tuple) else [evaluators]
+    if not numbers:
+        raise ValueError("evaluators: at least one number expected")
+    for number in numbers:
+        Setting(evaluators=number, **fixed)  # refuses what cannot be run
+    get_algorithm(algorithm).refuse_idle(set(candidates) - set(STEPS))
+    table = race([cmdp], algorithm, fixed, numbers, candidates, seeds, threads)
+    return chosen_steps(table)
+
+
+def _ends_of_rounds(seeds):
+    """Numbers of seeds after which pairs are dropped."""
+    ends = [_FIRST_SEEDS]
+    while ends[-1] < seeds:
+        ends.append(2 * ends[-1])
+    return [*ends[:-1], seeds]
+
+
+class _Grid:
+    """Values of what races, and how far they may still grow at either end."""
+
+    def __init__(self, values):
+        self.values = values
+        self.room = {
+            (name, end): _GROWTH * (len(values[name]) > 1) for name in values for end in (0, -1)
+        }
+
+    def pairs(self):
+        return list(itertools.product(*self.values.values()))
+
+    def grow(self, leader, running):
+        """Add a value beyond an edge on which the leader stands; give back the new pairs."""
+        for (name, end), room in self.room.items():
+            place, values = list(self.values).index(name), self.values[name]
+            if room and leader[place] == values[end]:
+                self.room[name, end] -= 1
+                step = _next(values if end else values[::-1])
+                self.values[name] = sorted([*values, step])
+                return sorted({(*pair[:place], step, *pair[place + 1 :]) for pair in running})
+        return []
+
+
+def _next(values):
+    """Continue a list with its own spacing: 0.1, 0.3, 1 are followed by 3."""
+    *_, before, last = values
+    factor = last / before if len(values) == 2 else before / values[-3]
+    return float(f"{last * factor:.12g}")
+
+
+class _Runs:
+    """What the pairs of a race have scored so far: a row of gap and violation for each seed."""
+
+    def __init__(self, cmdps, algorithm, setting, evaluators, names):
+        self.names = names
+        self.problems = [(cmdp, solve(cmdp)) for cmdp in cmdps]
+        self.algorithm = get_algorithm(algorithm)
+        even = np.linspace(0, setting["iterations"], _CHECKPOINTS + 1)
+        self.checkpoints = np.unique(np.rint(even).astype(np.int64))
+        self.settings = [setting | {"evaluators": number} for number in evaluators]
+        self.scores = {}
+
+    def extend(self, pairs, seeds, pool):
+        """Run pairs until they have a number of seeds."""
+        tasks = [
+            (pair, seed) for pair in pairs for seed in range(len(self.scores.get(pair, ())), seeds)
+        ]
+        for (pair, _), score in zip(tasks, pool.map(self._score, tasks), strict=True):
+            self.scores.setdefault(pair, []).append(score)
+
+    def _score(self, task):
+        """Positive gap and violation of one pair on one seed, averaged over time and M."""
+        pair, seed = task
+        cmdp, optimum = self.problems[seed % len(self.problems)]
+        steps, parts = dict(zip(self.names, pair, strict=True)), []
+        for setting in self.settings:
+            instance = self.algorithm(cmdp, optimum, Setting(**setting | steps))
+            try:
+                values = values_at(instance, seed, self.checkpoints, purpose="calibration")
+            except ValueError:  # the step is so large that rounding destroys the policy
+                return math.inf, math.inf
+            gap, violation = optimum.reward_value - values[0], cmdp.threshold - values[1]
+            parts.append([np.maximum(gap, 0).mean(), np.maximum(violation, 0).mean()])
+        return tuple(np.mean(parts, axis=0))
+
+    def sums(self, pair):
+        return np.sum(self.scores[pair], axis=1)
+
+    def leader(self, pairs):
+        return min(pairs, key=lambda pair: self.sums(pair).mean())
+
+    def undecided(self, pairs, level):
+        """Pairs that are not worse than the leader beyond doubt.
+
+        Each t test is at the level divided by the number of rivals, so that the best pair is
+        dropped with at most the level's probability, whichever pair leads.
+        """
+        leader = self.leader(pairs)
+        return [
+            pair
+            for pair in pairs
+            if pair == leader or _p_value(self.behind(pair, leader)) > level / (len(pairs) - 1)
+        ]
+
+    def behind(self, pair, other):
+        """Differences of the scores of two pairs on the seeds that both have run."""
+        seeds = min(len(self.scores[pair]), len(self.scores[other]))
+        return self.sums(pair)[:seeds] - self.sums(other)[:seeds]
+
+    def table(self, running):
+        most = (1 + _EQUAL) * self.sums(self.leader(running)).mean()
+        chosen = min(pair for pair in running if self.sums(pair).mean() <= most)
+        rows = []
+        for pair, scores in sorted(self.scores.items()):
+            gap, violation = np.mean(scores, axis=0)
+            row = dict(zip(self.names, pair, strict=True)) | {"seeds": len(scores)}
+            row |= {"positive_gap": gap, "positive_violation": violation, "score": gap + violation}
+            behind = (math.inf, math.nan, math.nan)
+            if math.isfinite(gap):
+                behind = mean_interval(self.behind(pair, chosen))
+            row |= dict(zip(("behind", "behind_low", "behind_high"), behind, strict=True))
+            row["standing"] = TIED if pair in running else DROPPED
+            rows.append(row | ({"standing": CHOSEN} if pair == chosen else {}))
+        return pd.DataFrame(rows)
+
+
+def _p_value(differences):
+    """One-sided p value of a t test that the mean is positive; one if nothing speaks for it."""
+    mean, count = differences.mean(), len(differences)
+    if count < 2 or not mean > 0:
+        return 1.0
+    if not math.isfinite(mean):
+        return 0.0
+    error = differences.std(ddof=1) / math.sqrt(count)
+    return float(special.stdtr(count - 1, -mean / error)) if error else 0.0
+
+
+def chosen_steps(scores):
+    r"""Chosen step sizes, and what else has raced.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Made by :func:`race`.
+
+    Returns
+    -------
+    dict
+        Numbers by name, of :data:`RACED`.
+    """
+    chosen = scores[scores["standing"] == CHOSEN].iloc[0]
+    return {name: float(chosen[name]) for name in RACED if name in scores}
+
+
+def describe_race(scores):
+    """Say in a sentence what a race has chosen, and how clearly.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Made by :func:`race`.
+
+    Returns
+    -------
+    str
+        Steps, runner-up, pairs tied with the chosen one, and whether the grid ends at any of these.
+    """
+    chosen = scores[scores["standing"] == CHOSEN].iloc[0]
+    names = [name for name in RACED if name in scores]
+    kind = "pairs" if len(names) == 2 else "triples"
+    text = ", ".join(f"{_SYMBOLS[name]} = {chosen[name]:g}" for name in names)
+    if len(scores) == 1:
+        kind = kind.removesuffix("s")
+    seeds = int(chosen["seeds"])
+    text += f" (of {len(scores)} {kind}, {seeds} seed{'s' * (seeds > 1)})"
+    others = scores.drop(index=chosen.name)
+    if others.empty:
+        return text
+    runner_up = others.loc[others["behind"].idxmin()]
+    text += f"; runner-up {_numbers(runner_up[names])}"
+    text += f", {runner_up['behind'] / chosen['score']:+.1%} in the score"
+    tied = scores.loc[scores["standing"] == TIED, names]
+    listed = [_numbers(row) for _, row in tied.iterrows()]
+    if len(listed) > _LISTED:
+        listed[_LISTED:] = [f"and {len(listed) - _LISTED} more"]
+    text += f"; tied with it: {', '.join(listed) or 'none'}"
+    for name in names:
+        ends = {scores[name].min(), scores[name].max()}
+        if len(ends) > 1 and chosen[name] in ends:
+            text += f"; WARNING: the grid ends at this {name}, a better one may lie beyond"
+        elif found := ends & {*tied[name]}:
+            end = " and ".join(f"{value:g}" for value in sorted(found))
+            text += f"; WARNING: ties reach the end of the grid, {name} {end}"
+    return text + "."
+
+
+def _numbers(pair):
+    return "(" + ", ".join(f"{value:g}" for value in pair) + ")"

@@ -1,0 +1,378 @@
+"""What an answer buys: the paper's algorithms beside what one would use instead.
+
+Methods are compared at equal numbers of human answers, on the study's own environment (where the
+seed is the unit) and on random instances (where the instance is). The policy that counts is the one
+at the end of the run.
+"""
+
+import math
+
+import pandas as pd
+
+from pgpd_hf import environments
+from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.deployment import answers_for
+from pgpd_hf.statistics import mean_interval, named_intervals
+from replication.analyses import Table
+from replication.files import storage
+from replication.study import comparison, configuration
+from replication.theory.information import information_limit
+from replication.work import resources
+from replication.work.cases import Case
+
+TARGET = "compare"
+TABLES = {
+    "comparison": Table("What an answer buys (table)", "units method design budget"),
+    "comparison_answers": Table("Answers needed (table)", "units method design target"),
+    "comparison_order": Table("Who is ahead at each budget (table)", "unit budget method design"),
+    "comparison_limit": Table("Information limit (table)", "budget"),
+    "comparison_deployment": Table("Answers before a deployment (table)", "slack level"),
+    "comparison_verdicts": Table("Verdicts of the comparison (table)", "claim unit"),
+}
+READS = ("runs", "environment")
+PICTURES = {"comparison": "What an answer buys", "comparison_gap": "Gap, and any violation"}
+NAMES_ALGORITHMS = False
+check = comparison.check
+SAFE = 0.02  # a violation that is tolerated
+TARGETS = (0.05, 0.02, 0.01)  # priced gaps
+TEST_LEVEL = 0.01  # probability of a wrong verdict on a statement, in either direction
+METRICS = ("gap", "violation", "priced_gap")
+COLUMNS = (
+    *("method", "design", "budget", "answers", "steps"),
+    *(f"{name}{end}" for name in METRICS for end in ("", "_low", "_high")),
+    *("violates_0", "violates_002", "units"),
+)
+SLACKS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # of policies that are to be certified
+LEVELS = (0.9, 0.95, 0.99)  # of certificates
+ORDER_COLUMNS = ("unit", "budget", "method", "design", "difference", "low", "high")
+LIMIT_COLUMNS = (
+    *("budget", "priced_gap", "priced_gap_low", "priced_gap_high"),
+    *("design", "reward", "utility", "absolute"),
+)
+VERDICT_COLUMNS = (
+    *("claim", "source", "quote", "statement", "better", "than", "unit", "budget"),
+    *("difference", "low", "high", "verdict"),
+)
+
+
+def plan(config):
+    options = config["comparison"]
+    if not options["methods"]:
+        return {}
+    numbers, _ = comparison.instances(config)
+    work = {}
+    for entry in comparison.entries(config):
+        settings = longest(config, entry)
+        if settings:
+            work[f"seeds/{entry.part}"] = [
+                (seed, cases(config, entry, settings, seed)) for seed in range(options["seeds"])
+            ]
+        settings = {k: it for k, it in settings.items() if k <= options["most_on_instances"]}
+        if settings:
+            work[f"instances/{entry.part}"] = [
+                (number, cases(config, entry, settings, 0, number)) for number in numbers
+            ]
+    return work
+
+
+def arguments(config):
+    options = config["comparison"]
+    numbers = comparison.instances(config)[0] if options["methods"] else []
+    return {
+        "empty": _empty(config),
+        "budgets": [it for it in options["budgets"] if it <= options["most_on_instances"]],
+        "drawn": [configuration.vary(config, {"instance": number}) for number in numbers],
+        "binding": comparison.binding(config),
+        "limit": options["limit"],
+        "statements": options["statements"],
+        "horizon": config["horizon"],
+        "link": config["link"],
+    }
+
+
+def tables(runs, environment, empty, budgets, drawn, binding, limit, statements, horizon, link):
+    table = pd.DataFrame(columns=list(COLUMNS))
+    judged = pd.DataFrame(columns=list(VERDICT_COLUMNS))
+    behind = pd.DataFrame(columns=list(ORDER_COLUMNS))
+    bound = pd.DataFrame(columns=list(LIMIT_COLUMNS))
+    if runs:
+        runs = storage.read_tables(runs)
+        table, judged, behind = tabulate(runs, empty), verdicts(runs, statements), order(runs)
+        made = [environments.make(options) for options in drawn]
+        chosen, gaps = information_limit(made, budgets, horizon, link, **limit, binding=binding)
+        rows = [
+            (budget, *mean_interval(row), design, *split)
+            for budget, row, (design, split) in zip(budgets, gaps, chosen, strict=True)
+        ]
+        bound = pd.DataFrame(rows, columns=list(LIMIT_COLUMNS))
+    return {
+        "comparison": table,
+        "comparison_answers": answers_needed(table),
+        "comparison_order": behind,
+        "comparison_limit": bound,
+        "comparison_deployment": answers_for_deployment(CMDP.load(environment), horizon, link),
+        "comparison_verdicts": judged,
+    }
+
+
+def parameters(config):
+    methods = config["comparison"]["methods"]
+    return {
+        "empty": _empty(config),
+        "labels": {name: it.get("label", name) for name, it in methods.items()},
+    }
+
+
+def tabulate(runs, empty=()):
+    """Reduce runs to a row per method, design, budget and kind of unit.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+    empty : sequence of tuple
+        Method, design, budget and reason of cells without a result.
+
+    Returns
+    -------
+    pandas.DataFrame
+        :data:`COLUMNS`: means with the ends of their 95 % intervals over units; `violates_0` and
+        `violates_002` are shares of units whose violation exceeds 0 and 0.02. `units` says how many
+        units there are of which kind, or why there are none.
+    """
+    runs, rows = priced(runs), []
+    for key, group in runs.groupby(["unit", "method", "design", "budget"], sort=False):
+        unit, *cell = key
+        row = dict(zip(COLUMNS, cell, strict=False))
+        row |= {"answers": group["queries"].mean(), "steps": group["steps"].mean()}
+        row |= named_intervals(group.sort_values(["instance", "seed"]), METRICS)
+        row["violates_0"] = (group["violation"] > 0).mean()
+        row["violates_002"] = (group["violation"] > SAFE).mean()
+        rows.append(row | {"units": f"{len(group)} {unit}"})
+    rows.sort(key=lambda row: row["units"].endswith("instances"))  # else in the order of the runs
+    for *cell, reason in empty:
+        rows.append(dict(zip(COLUMNS, cell, strict=False)) | {"units": f"none: {reason}"})
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def answers_needed(table):
+    """The first budget from which a method reaches a priced gap, with a violation below 0.02.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`tabulate`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per kind of units, method, design and target: `answers`, the smallest budget at which
+        both means are low enough, and `surely`, the smallest at which the upper ends of their
+        intervals are; NaN where no budget is enough. `most` is the largest budget that was tried.
+    """
+    shown = table[table["answers"].notna()]
+    rows = []
+    for key, group in shown.groupby(["units", "method", "design"], sort=False):
+        for target in TARGETS:
+            row = dict(zip(("units", "method", "design"), key, strict=True)) | {"target": target}
+            for name, end in (("answers", ""), ("surely", "_high")):
+                low = (group[f"priced_gap{end}"] <= target) & (group[f"violation{end}"] <= SAFE)
+                row[name] = group.loc[low, "budget"].min() if low.any() else math.nan
+            rows.append(row | {"most": group["budget"].max()})
+    return pd.DataFrame(rows)
+
+
+def order(runs):
+    """How far each method is behind the best one, with as many answers.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per kind of unit, budget, method and design: mean paired `difference` of its priced
+        gaps from those of the method with the smallest mean, with its 95 % interval (`low`,
+        `high`); zero for that method itself.
+    """
+    rows = []
+    for key, group in priced(runs).groupby(["unit", "budget"], sort=False):
+        table = group.pivot(
+            index=["instance", "seed"], columns=["method", "design"], values="priced_gap"
+        )
+        best = table[table.mean().idxmin()]
+        for method in table.columns:
+            rows.append((*key, *method, *mean_interval((table[method] - best).to_numpy())))
+    return pd.DataFrame(rows, columns=list(ORDER_COLUMNS))
+
+
+def answers_for_deployment(cmdp, horizon, link):
+    """How many answers certify a policy that is safer than required by a slack.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The environment.
+    horizon : int
+        H.
+    link : str
+        How people vote.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `slack`, `level` and `answers`: infinite where the curvature of the link allows for none.
+    """
+    rows = [
+        (slack, level, answers_for(cmdp, slack, level, horizon=horizon, link=link))
+        for slack in SLACKS
+        for level in LEVELS
+    ]
+    return pd.DataFrame(rows, columns=["slack", "level", "answers"])
+
+
+def verdicts(runs, statements):
+    """Judge whether a method has smaller priced gaps than another one, with as many answers.
+
+    A statement is reproduced if the difference is shown to be negative for all kinds of units, each
+    at level 0.01. It is contradicted if it is shown to be positive for one of k kinds, each at
+    level 0.01 / k (Bonferroni). Of several designs, the one with the smallest score in tuning
+    counts, which was on other instances: a choice by the runs that are tested would favour it.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+    statements : dict of dict
+        `comparison.statements` of a study's configuration, by name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per statement and kind of unit: `difference` of the mean priced gaps, the better one's
+        minus the other one's, with its 98 % interval (`low`, `high`); and the `verdict` on the
+        whole statement: "reproduced", "contradicted" or "inconclusive", or "undecided" without
+        runs.
+    """
+    runs, rows = priced(runs), []
+    for name, told in statements.items():
+        parts, against = [], False
+        for unit, budget in told["budgets"].items():
+            shown = runs[(runs["unit"] == unit) & (runs["budget"] == budget)]
+            better, than = (_best_design(shown, told[side]) for side in ("better", "than"))
+            pairs = (better - than).dropna()
+            ends = mean_interval(pairs, 1 - 2 * TEST_LEVEL) if len(pairs) else (math.nan,) * 3
+            ends = dict(zip(("difference", "low", "high"), ends, strict=True))
+            parts.append({"unit": unit, "budget": budget, **ends})
+            strict = TEST_LEVEL / len(told["budgets"])
+            against |= len(pairs) > 0 and mean_interval(pairs, 1 - 2 * strict)[1] > 0
+        highs = [part["high"] for part in parts]
+        if any(map(math.isnan, highs)):
+            verdict = "undecided"
+        elif max(highs) < 0:
+            verdict = "reproduced"
+        else:
+            verdict = "contradicted" if against else "inconclusive"
+        rows += [{"claim": name, **told, **part, "verdict": verdict} for part in parts]
+    return pd.DataFrame(rows, columns=list(VERDICT_COLUMNS))
+
+
+def longest(config, entry):
+    """Settings of the longest runs of a method; which setting is run is chosen later.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+    entry : replication.study.comparison.Entry
+        The method.
+
+    Returns
+    -------
+    dict of int to dict
+        Keyword arguments of :func:`pgpd_hf.run` by budget, for those that pay for an iteration.
+    """
+    size = configuration.size(config)
+    found = {}
+    for budget in comparison.budgets(config, entry):
+        settings = comparison.candidates(config, entry, budget)
+        if settings:
+            found[budget] = max(
+                settings, key=lambda it: resources.run_seconds(entry.algorithm, it, *size)
+            )
+    return found
+
+
+def cases(config, entry, settings, seed, number=None):
+    """One case per budget, on a random instance or on the study's own environment.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+    entry : replication.study.comparison.Entry
+        The method.
+    settings : dict of int to dict
+        By budget, made by :func:`longest`.
+    seed : int
+        Seed of the runs.
+    number : int, optional
+        Number of the instance; by default the study's own environment.
+
+    Returns
+    -------
+    list of replication.work.cases.Case
+        They wait for the setting that tuning chooses.
+    """
+    own = number is None
+    place = {"unit": "seeds" if own else "instances", "instance": -1 if own else number}
+    return [
+        Case(
+            entry.algorithm,
+            setting,
+            (seed,),
+            "run" if own else f"instance {number}",
+            None if own else configuration.vary(config, {"instance": number}),
+            choice=comparison.key(entry, budget),
+            labels=place | {"method": entry.method, "design": entry.design, "budget": budget},
+        )
+        for budget, setting in settings.items()
+    ]
+
+
+def priced(runs):
+    """Give what is measured short names, and add priced gaps.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of labelled cases.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With columns `gap`, `violation` and `priced_gap`.
+    """
+    runs = runs.rename(columns={"optimality_gap": "gap", "constraint_violation": "violation"})
+    return runs.assign(priced_gap=runs["gap"] + runs["optimal_multiplier"] * runs["violation"])
+
+
+def _empty(config):
+    """Method, design, budget and reason of cells without a result."""
+    entries = comparison.entries(config) if config["comparison"]["methods"] else []
+    return [
+        (entry.method, entry.design, budget, comparison.reason(config, entry, budget))
+        for entry in entries
+        for budget in comparison.budgets(config, entry)
+        if comparison.reason(config, entry, budget)
+    ]
+
+
+def _best_design(runs, method):
+    """Priced gaps by unit, of the design with the smallest score in tuning."""
+    runs = runs[runs["method"] == method].set_index(["instance", "seed"])
+    scores = runs.groupby("design", sort=False)["tuning_score"].first()
+    best = scores.idxmin() if len(scores) else ""
+    return runs.loc[runs["design"] == best, "priced_gap"]

@@ -1,0 +1,173 @@
+"""Random instances as replicates: runs on other draws of P, r and g.
+
+A group has one pair of step sizes for all its instances, which races on other instances.
+"""
+
+from pgpd_hf.core.arguments import located
+from pgpd_hf.core.optima import utility_range
+from replication.study import configuration
+from replication.study.readings import overlay
+from replication.work.cases import Case, run_setting
+
+TARGET = "claims"
+TABLES = {}
+COMPARED = ("small", "large")  # groups for statements about the size of the environment
+
+
+def plan(config):
+    return {
+        f"{group}/{algorithm}": [
+            (number, _cases(group, study, algorithm, number))
+            for number in sorted(config["claims"]["instances"]["groups"][group]["numbers"])
+        ]
+        for group, study in groups(config).items()
+        for algorithm in config["algorithms"]
+    }
+
+
+def check(config, schema):
+    instances = config["claims"]["instances"]
+    for group, options in instances["groups"].items():
+        key = f"claims.instances.groups.{group}"
+        if "algorithms" in options:
+            with located(f"{key}.algorithms"):
+                merged = overlay(config, {"algorithms": options["algorithms"]})
+                configuration.check(merged, schema)
+        for name in {"file", "instance"} & set(options.get("environment", {})):
+            raise ValueError(
+                f"{key}.environment.{name}: not allowed here; list instances in {key}.numbers"
+            )
+        both = sorted(set(options["numbers"]) & set(options.get("tuning", [])))
+        if both:
+            raise ValueError(f"{key}.tuning: {both[0]} is one of the instances that are judged")
+        for number in (*options["numbers"], *options.get("tuning", [])):
+            changes = {**options.get("environment", {}), "instance": number}
+            cmdp = configuration.check_environment(f"{key}.environment", config, changes, schema)
+            binds = utility_range(cmdp)[0] < cmdp.threshold
+            if options.get("binding", binds) != binds:
+                verb = "binds" if binds else "does not bind"
+                raise ValueError(f"{key}.binding: the constraint of instance {number} {verb}")
+
+
+def groups(config):
+    """Configurations of a study's groups of random instances.
+
+    Parameters
+    ----------
+    config : dict
+        The study's.
+
+    Returns
+    -------
+    dict
+        By group that has instances. The number of the instance is left to the runs; `tuning` has
+        those on which step sizes race.
+    """
+    instances = config["claims"]["instances"]
+    return {
+        group: overlay(
+            config,
+            {
+                "seeds": instances["seeds"],
+                "environment": options.get("environment", {}),
+                "algorithms": options.get("algorithms", {}),
+                "calibration": {"seeds": config["claims"]["race_seeds"]},
+                "tuning": options.get("tuning", []),
+            },
+        )
+        for group, options in instances["groups"].items()
+        if options["numbers"]
+    }
+
+
+def calibrations(config):
+    """Configurations whose races choose the step sizes of groups.
+
+    Parameters
+    ----------
+    config : dict
+        The study's.
+
+    Returns
+    -------
+    dict
+        By folder. Groups without `tuning` take the step sizes of the study, and are left out.
+    """
+    return {_folder(group): study for group, study in groups(config).items() if study["tuning"]}
+
+
+def judged(config):
+    """Groups of instances that have a table of verdicts of their own.
+
+    Parameters
+    ----------
+    config : dict
+        The study's.
+
+    Returns
+    -------
+    dict
+        Title of the table, by group; :data:`COMPARED` have none.
+    """
+    titles = config["claims"]["instances"]["groups"]
+    return {
+        name: titles[name].get("title", name) for name in groups(config) if name not in COMPARED
+    }
+
+
+def judged_with(config, folder):
+    """Groups whose runs the verdicts in a folder are about.
+
+    Parameters
+    ----------
+    config : dict
+        The study's.
+    folder : str
+        Folder of the verdicts: "instances/GROUP/", or one that is not about instances.
+
+    Returns
+    -------
+    list of str
+        The folder's own group; for the study's first group also those of :data:`COMPARED`.
+    """
+    if not folder.startswith("instances/"):
+        return []
+    group = folder.split("/")[1]
+    others = COMPARED if group == next(iter(judged(config))) else ()
+    return [group, *(name for name in groups(config) if name in others)]
+
+
+def environments(config, folder):
+    """Environments whose runs the verdicts in a folder are about.
+
+    Parameters
+    ----------
+    config, folder
+        As for :func:`judged_with`.
+
+    Returns
+    -------
+    dict
+        By group, the options of the environment, without the number of the instance.
+    """
+    studies = groups(config)
+    return {group: studies[group]["environment"] for group in judged_with(config, folder)}
+
+
+def _cases(group, study, algorithm, number):
+    return [
+        Case(
+            algorithm,
+            run_setting(study, algorithm, evaluators),
+            tuple(range(study["seeds"])),
+            f"instance {number}",
+            configuration.vary(study, {"instance": number}),
+            calibration=_folder(group) if study["tuning"] else "",
+            labels={"group": group, "instance": number},
+        )
+        for evaluators in study["evaluators"]
+    ]
+
+
+def _folder(group):
+    return f"instances/{group}/"

@@ -1,0 +1,23 @@
+"""Rates in T once more, with as many seeds as their verdicts need."""
+
+from replication.analyses import Table, rates
+from replication.study import readings
+
+TARGET = "claims"
+TABLES = {
+    f"{readings.FULL}rates": Table(
+        "Rates in T, as they are judged (table)", "algorithm step_rule evaluators metric"
+    )
+}
+READS = ("runs",)
+check = rates.check
+
+
+def plan(config):
+    seeds = config["claims"]["rates_seeds"]
+    return rates.plan(readings.overlay(config, {"rates": {"seeds": seeds}}))
+
+
+def tables(runs):
+    (table,) = TABLES
+    return {table: rates.tables(runs)["rates"]}

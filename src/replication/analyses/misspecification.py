@@ -1,0 +1,168 @@
+"""People who do not vote as all methods assume.
+
+Does skipping reward inference pay off then? All methods assume the study's link, but here people
+vote by another one, or give a share of their answers at random. Settings are those that tuning has
+chosen for people who vote as assumed, since nobody knows that they do not; so is the method that
+stands for each side. Runs are on the random instances of the comparison, with its random streams.
+"""
+
+from dataclasses import replace
+
+import pandas as pd
+
+from pgpd_hf.statistics import mean_interval
+from replication.analyses import Table
+from replication.analyses import comparison as compared
+from replication.files import storage
+from replication.study import comparison, configuration
+
+TARGET = "compare"
+TABLES = {
+    "misspecification": Table(
+        "People who do not vote as assumed (table)", "people method design budget"
+    ),
+    "skipping_inference": Table("Does skipping reward inference pay off? (table)", "people budget"),
+}
+READS = ("runs",)
+PICTURES = {"misspecification": "People who do not vote as assumed"}
+NAMES_ALGORITHMS = False
+COLUMNS = ("people", *compared.COLUMNS)
+AS_ASSUMED = "as assumed"
+SIDES = ("skipping", "inferring")
+DIFFERENCE_COLUMNS = ("people", "budget", *SIDES, "difference", "low", "high", "pays_off")
+
+
+def plan(config):
+    options, work = config["comparison"]["misspecification"], {}
+    if not config["comparison"]["methods"]:
+        return work
+    numbers, _ = comparison.instances(config)
+    for entry in comparison.entries(config):
+        if any(entry.method in options[side] for side in SIDES):
+            settings = compared.longest(config, entry)
+            settings = {k: it for k, it in settings.items() if k in options["budgets"]}
+            if settings:
+                work[entry.part] = [
+                    (number, _cases(config, entry, settings, number)) for number in numbers
+                ]
+    return work
+
+
+def check(config, schema):
+    comparison.check(config, schema)
+    methods, options = config["comparison"]["methods"], config["comparison"]["misspecification"]
+    key = "comparison.misspecification"
+    for side in SIDES if methods else ():
+        for name in options[side]:
+            if name not in methods:
+                raise ValueError(
+                    f"{key}.{side}: {name!r} is not one of the methods, {', '.join(methods)}"
+                )
+    for name, people in options["people"].items():
+        if config["link"] == people.get("true_link"):
+            raise ValueError(
+                f"{key}.people.{name}.true_link: {config['link']} is what all methods assume"
+            )
+    configuration.require_increasing(f"{key}.budgets", options["budgets"])
+    unknown = sorted(set(options["budgets"]) - set(config["comparison"]["budgets"]))
+    if unknown and methods:
+        raise ValueError(f"{key}.budgets: {unknown[0]} is not one of comparison.budgets")
+    most = config["comparison"]["most_on_instances"]
+    if methods and max(options["budgets"], default=0) > most:
+        raise ValueError(
+            f"{key}.budgets: at most comparison.most_on_instances, {most}, expected, "
+            f"got {max(options['budgets'])}"
+        )
+
+
+def arguments(config):
+    options = config["comparison"]["misspecification"]
+    return {"sides": {side: options[side] for side in SIDES}}
+
+
+def tables(runs, sides):
+    found = pd.DataFrame(columns=list(COLUMNS)), pd.DataFrame(columns=list(DIFFERENCE_COLUMNS))
+    if runs:
+        runs = storage.read_tables(runs)
+        found = tabulate(runs), differences(runs, sides)
+    return dict(zip(TABLES, found, strict=True))
+
+
+def parameters(config):
+    methods = config["comparison"]["methods"]
+    return {
+        "labels": {name: it.get("label", name) for name, it in methods.items()},
+        "curves": [(it.method, it.design) for it in comparison.entries(config)],
+    }
+
+
+def tabulate(runs):
+    """Reduce runs to a row per kind of people, method, design and budget.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+
+    Returns
+    -------
+    pandas.DataFrame
+        :data:`COLUMNS`, as of :func:`replication.analyses.comparison.tabulate`.
+    """
+    parts = [
+        compared.tabulate(group).assign(people=people)
+        for people, group in runs.groupby("people", sort=False)
+    ]
+    return pd.concat(parts, ignore_index=True)[list(COLUMNS)]
+
+
+def differences(runs, sides):
+    """Compare a method that skips reward inference with one that infers rewards.
+
+    Of each side it is the method and design with the smallest score in tuning at the budget. That
+    was on other instances, with people who vote as assumed: a choice by the runs that are tested
+    would favour the side with more candidates. Skipping pays off for some people and a budget if
+    the mean of the paired differences of priced gaps is shown to be negative, by a test at level
+    0.01; it does not if shown to be positive.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+    sides : dict of list of str
+        Methods that count as "skipping", and as "inferring".
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per kind of people and budget: the two methods, the mean `difference` of their priced
+        gaps with its 98 % interval (`low`, `high`), and whether it `pays_off`: "yes", "no" or
+        "open".
+    """
+    rows = []
+    runs = compared.priced(runs)
+    for (people, budget), group in runs.groupby(["people", "budget"], sort=False):
+        table = group.pivot(
+            index=["instance", "seed"], columns=["method", "design"], values="priced_gap"
+        )
+        scores = group.groupby(["method", "design"], sort=False)["tuning_score"].first()
+        found = [scores[scores.index.isin(sides[side], level="method")] for side in SIDES]
+        if any(side.empty for side in found):
+            continue
+        best = [side.idxmin() for side in found]
+        difference = table[best[0]] - table[best[1]]
+        mean, low, high = mean_interval(difference, 1 - 2 * compared.TEST_LEVEL)
+        pays = "yes" if high < 0 else "no" if low > 0 else "open"
+        names = [", ".join(method) for method in best]
+        rows.append((people, budget, *names, mean, low, high, pays))
+    return pd.DataFrame(rows, columns=list(DIFFERENCE_COLUMNS))
+
+
+def _cases(config, entry, settings, number):
+    """Cases of the comparison, for each kind of people."""
+    asked = {AS_ASSUMED: {}, **config["comparison"]["misspecification"]["people"]}
+    return [
+        replace(case, setting=case.setting | people, labels={"people": name, **case.labels})
+        for name, people in asked.items()
+        for case in compared.cases(config, entry, settings, 0, number)
+    ]

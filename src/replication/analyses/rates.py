@@ -1,0 +1,147 @@
+r"""Rates in T, beside the explicit bounds of both theorems.
+
+Both theorems bound averages over the first T iterates, :math:`\frac1T\sum_{t<T}(V_r^\star -
+V_r^{(t)})` and :math:`[b - \frac1T\sum_{t<T} V_g^{(t)}]_+`, for step sizes that depend on T; a rate
+is therefore measured with fresh runs for each T.
+"""
+
+from dataclasses import replace
+
+import pandas as pd
+
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.core.arguments import located
+from replication import summaries, sweeps
+from replication.analyses import Table
+from replication.files import storage
+from replication.study import configuration
+from replication.work.cases import Case, run_setting
+
+TARGET = "all"
+TABLES = {"rates": Table("Rates in T (table)", "algorithm step_rule evaluators metric")}
+READS = ("runs",)
+SHOWS = ("environment", "runs")
+METRICS = ("gap", "violation")
+SLOPES = (*METRICS, "priced_gap")
+RUNS = ["algorithm", "step_rule", "evaluators"]
+
+
+def plan(config):
+    options = config["rates"]
+    work = {}
+    for algorithm, lengths in options["iterations"].items():
+        rules = ["study", "theorem"]
+        if not configuration.theorem_applies(config, algorithm):
+            rules = ["study"]
+        cases = [
+            _case(config, algorithm, iterations, evaluators, rule)
+            for evaluators in options["evaluators"]
+            for rule in rules
+            for iterations in lengths
+        ]
+        work[algorithm] = [
+            (seed, [replace(case, seeds=(seed,)) for case in cases])
+            for seed in range(options["seeds"])
+        ]
+    return work
+
+
+def check(config, schema):
+    options = config["rates"]
+    configuration.require_increasing("rates.evaluators", options["evaluators"])
+    for name, lengths in options["iterations"].items():
+        with located(f"rates.iterations.{name}"):
+            configuration.require_algorithm(config, name)
+        configuration.require_increasing(f"rates.iterations.{name}", lengths)
+
+
+def tables(runs):
+    return {"rates": slopes(averages(storage.read_tables(runs)))}
+
+
+def parameters(config):
+    return {"study": {key: config[key] for key in ("algorithms", "horizon", "link")}}
+
+
+def setting(config, algorithm, iterations, evaluators, rule):
+    """Setting of the runs for one T.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+    algorithm : str
+        A key of its `algorithms`.
+    iterations : int
+        T.
+    evaluators : int or None
+        M.
+    rule : {"study", "theorem"}
+        How step sizes are chosen, as for :func:`replication.sweeps.scaled_steps`.
+
+    Returns
+    -------
+    setting : dict
+        Setting of a :class:`replication.work.cases.Case`.
+    factors : tuple of float
+        Factors of the same.
+    """
+    usual = run_setting(config, algorithm, evaluators)
+    changed = usual | {"iterations": iterations}
+    return sweeps.scaled_steps(changed, usual["iterations"], rule)
+
+
+def averages(runs):
+    """Averages over the first T iterates of each run, as the theorems bound them.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Made by :func:`replication.sweeps.averages`; `violation` is the positive part.
+    """
+    table = sweeps.averages(runs)
+    table["violation"] = table["violation"].clip(lower=0)
+    order = ["algorithm", "evaluators", "step_rule", "value", "seed"]
+    return table.sort_values(order, ignore_index=True)
+
+
+def slopes(table):
+    """Slopes of log mean average against log T.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`averages`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per algorithm, step_rule, evaluators and metric of :data:`SLOPES`: slope, low and high
+        (95 % bootstrap interval over seeds; NaN where a mean is not positive), seeds, and the
+        promised exponent.
+    """
+    found = summaries.slopes(table, SLOPES, keys=RUNS)
+    found = found.rename(columns={"slope_low": "low", "slope_high": "high"})
+    found["promised"] = pd.array(
+        [get_algorithm(name).rate for name in found["algorithm"]], "Float64"
+    )
+    return found
+
+
+def _case(config, algorithm, iterations, evaluators, rule):
+    chosen, factors = setting(config, algorithm, iterations, evaluators, rule)
+    name = f"rates with the steps of the {rule}, T = {iterations}"
+    return Case(
+        algorithm,
+        chosen,
+        (),
+        configuration.stream_family(config, name),
+        factors=factors,
+        checkpoints=sweeps.checkpoints(iterations),
+        labels={"step_rule": rule, "value": float(iterations)},
+    )

@@ -1,0 +1,134 @@
+r"""Schedules: fewer evaluators and shorter trajectories first, at equal cost.
+
+The paper's remark on the corollary of Theorem 1: "shorter trajectories can initially be sampled and
+evaluated by fewer human reviewers, while longer trajectories and more reviewers can be incorporated
+later". A schedule is a sequence of phases of equal length; each takes over the state of the one
+before it, and all share the step sizes.
+"""
+
+import numpy as np
+
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.core.arguments import located
+from replication import summaries
+from replication.analyses import Table
+from replication.files import storage
+from replication.study import configuration
+from replication.work.cases import Case, run_setting
+
+TARGET = "theory"
+TABLES = {
+    "schedules": Table("Schedules of M and H (table)", "algorithm schedule metric"),
+    "schedules_means": Table("Means along the schedules (table)", "algorithm schedule iteration"),
+}
+READS = ("runs",)
+SHOWS = ("runs",)
+_COSTS = {"queries": "evaluators", "steps": "horizon"}
+
+
+def plan(config):
+    options = config["schedules"]
+    return {
+        algorithm: [
+            (seed, [_case(config, algorithm, name, seed) for name in options["phases"]])
+            for seed in range(options["seeds"])
+        ]
+        for algorithm in options["algorithms"]
+    }
+
+
+def check(config, schema):
+    options = config["schedules"]
+    for algorithm, changes in options["algorithms"].items():
+        with located(f"schedules.algorithms.{algorithm}"):
+            configuration.require_algorithm(config, algorithm)
+            get_algorithm(algorithm).refuse_idle(changes)
+        for name in options["phases"]:
+            with located(f"schedules.phases.{name}"):
+                case = _case(config, algorithm, name, 0)
+                configuration.require_estimates(config, case.setting)
+    check_costs(options["phases"])
+
+
+def tables(runs):
+    runs = storage.read_tables(runs)
+    price = runs["optimal_multiplier"]
+    runs["priced_gap"] = runs["optimality_gap"] + price * runs["constraint_violation"]
+    first = runs["schedule"].iloc[0]
+    return {
+        "schedules": summaries.compare(summaries.outcomes(runs), first),
+        "schedules_means": summaries.spent(runs),
+    }
+
+
+def phases(iterations, evaluators, horizon):
+    """Phases of a schedule.
+
+    Parameters
+    ----------
+    iterations : int
+        T, of the whole.
+    evaluators, horizon : list of int
+        M and H in each phase; a list of one entry holds for all phases.
+
+    Returns
+    -------
+    list of dict
+        `evaluators`, `horizon` and `iterations` of each; early phases get an iteration more if
+        lengths do not divide.
+
+    Raises
+    ------
+    ValueError
+        If the lists do not fit each other, or there are fewer iterations than phases.
+    """
+    count = max(len(evaluators), len(horizon))
+    for name, values in (("evaluators", evaluators), ("horizon", horizon)):
+        if len(values) not in (1, count):
+            raise ValueError(f"{name}: 1 or {count} entries expected, got {len(values)}")
+    if iterations < count:
+        raise ValueError(f"iterations: at least one for each of {count} phases expected")
+    return [
+        {
+            "evaluators": evaluators[k % len(evaluators)],
+            "horizon": horizon[k % len(horizon)],
+            "iterations": iterations // count + (k < iterations % count),
+        }
+        for k in range(count)
+    ]
+
+
+def check_costs(schedules, tolerance=0.01):
+    """Refuse schedules that cannot be compared because they cost different amounts.
+
+    Parameters
+    ----------
+    schedules : dict
+        `evaluators` and `horizon` of each schedule, by its name.
+    tolerance : float
+        Largest relative difference.
+
+    Raises
+    ------
+    ValueError
+        Naming the schedule, the currency and both costs, per question and per trajectory.
+    """
+    for currency, key in _COSTS.items():
+        longer = int(currency == "steps")  # a trajectory has H + 1 steps
+        costs = {name: np.mean(lists[key]) + longer for name, lists in schedules.items()}
+        first = next(iter(costs))
+        for name, cost in costs.items():
+            if abs(cost / costs[first] - 1) > tolerance:
+                raise ValueError(
+                    f"schedules.phases.{name}.{key}: costs {cost:g} {currency} where {first} costs "
+                    f"{costs[first]:g}; schedules are compared at equal cost"
+                )
+
+
+def _case(config, algorithm, name, seed):
+    options = config["schedules"]
+    setting = run_setting(config, algorithm, None)
+    setting |= options["algorithms"][algorithm]
+    setting["phases"] = phases(setting["iterations"], **options["phases"][name])
+    purpose = configuration.stream_family(config, f"schedule {name}")
+    return Case(algorithm, setting, (seed,), purpose, labels={"schedule": name})

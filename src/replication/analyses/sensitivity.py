@@ -1,0 +1,86 @@
+"""Settings around those of the study, to see how far its results depend on them."""
+
+import itertools
+
+import pandas as pd
+
+from replication.statements.evidence import Evidence, Member, Term
+from replication.statements.verdicts import point_verdicts
+from replication.work.cases import Case, run_setting
+
+TARGET = "claims"
+TABLES = {}
+AXES = ("steps", "pairs", "perturbation")
+
+
+def plan(config):
+    return {
+        f"{axis}/{algorithm}": list(enumerate(_cases(config, algorithm, axis)))
+        for algorithm, options in config["algorithms"].items()
+        for axis in AXES
+        if axis != "perturbation" or axis in options
+    }
+
+
+def check(config, schema):
+    plan(config)
+
+
+def tabulate(runs, claims, span):
+    """What holds at each setting.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis, of one algorithm.
+    claims : dict
+        Made by :func:`replication.statements.load_claims`.
+    span : float
+        Difference between the largest and the smallest utility value on the study's environment.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per axis, position and M: axis, first, second, evaluators, gap and violation (mean
+        over the last quarter, in the units of :mod:`replication.statements.evidence`), holding and
+        decidable (numbers of statements about this algorithm alone that the estimates bear out, and
+        that they can decide).
+    """
+    rows = []
+    position = ["axis", "first", "second"]
+    for key, traces in runs.groupby(position, sort=False, dropna=False):
+        sizes = traces[["states", "actions", "optimal_multiplier", "algorithm"]].iloc[0]
+        size = sizes["states"], sizes["actions"]
+        evidence = Evidence([Member(traces, span, sizes["optimal_multiplier"], *size)])
+        holds = [verdict for verdict in point_verdicts(claims, evidence) if verdict is not None]
+        for evaluators in traces["evaluators"].unique():
+            row = dict(zip(position, key, strict=True)) | {"evaluators": evaluators}
+            for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
+                term = Term(sizes["algorithm"], evaluators, column, "last_quarter")
+                row[name] = evidence.samples(term)[1].mean()
+            rows.append(row | {"holding": sum(holds), "decidable": len(holds)})
+    return pd.DataFrame(rows)
+
+
+def _cases(config, algorithm, axis):
+    """Lists of cases, one for each position along an axis."""
+    options = config["claims"]["sensitivity"]
+    if axis == "steps":
+        positions = [({}, pair) for pair in itertools.product(options["factors"], repeat=2)]
+    else:
+        positions = [({axis: value}, (value, None)) for value in options[axis]]
+    return [
+        [
+            Case(
+                algorithm,
+                run_setting(config, algorithm, evaluators) | changes,
+                tuple(range(options["seeds"])),
+                "sensitivity",
+                factors=(float(first), float(second)) if axis == "steps" else (1.0, 1.0),
+                labels={"axis": axis, "first": first, "second": second},
+            )
+            for evaluators in config["evaluators"]
+            if evaluators is not None
+        ]
+        for changes, (first, second) in positions
+    ]

@@ -1,0 +1,33 @@
+"""Slopes in T, with floors removed or fitted."""
+
+from replication import summaries, sweeps
+from replication.analyses import Table
+from replication.files import storage
+
+TARGET = "theory"
+TABLES = {
+    "slopes": Table("Slopes in T (table)", "sweep algorithm curve metric"),
+    "slopes_means": Table(
+        "Means behind the slopes in T (table)", "sweep algorithm curve value metric"
+    ),
+}
+READS = ("runs",)
+SHOWS = ("runs",)
+METRICS = ("gap", "violation", "priced_gap")
+SWEEPS = ("length", "corollary")
+
+
+def plan(config):
+    return sweeps.plan(config, SWEEPS)
+
+
+def check(config, schema):
+    sweeps.check(config, SWEEPS)
+
+
+def tables(runs):
+    table = sweeps.averages(storage.read_tables(runs), SWEEPS)
+    return {
+        "slopes": summaries.slopes(table, METRICS, floor=True),
+        "slopes_means": summaries.means(table, METRICS),
+    }

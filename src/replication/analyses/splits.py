@@ -1,0 +1,228 @@
+"""How to split answers: many people per question, or many questions.
+
+The variance of an estimated difference that is due to votes is about :math:`4/(MN)`, whatever M and
+N are. Here M N is fixed, and with it the number of answers of an iteration and of a run, and N goes
+up while M goes down; everything else is as in the study, for both estimators.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.links import get_link
+from pgpd_hf.core.optima import solve
+from pgpd_hf.core.questions import DESIGNS
+from pgpd_hf.core.streams import bit_generator
+from pgpd_hf.statistics import named_intervals
+from replication.analyses import Table
+from replication.files import storage
+from replication.study import configuration
+from replication.theory.exact import answer_variance, feedback_error
+from replication.theory.information import answer_information
+from replication.theory.records import sample_estimates
+from replication.work.cases import Case, run_setting
+
+TARGET = "compare"
+TABLES = {
+    "splits": Table("How to split answers (table)", "algorithm estimator evaluators pairs"),
+    "splits_variance": Table(
+        "Variances of estimates (table)", "estimator evaluators pairs question"
+    ),
+}
+READS = ("runs", "environment")
+SHOWS = ("environment",)
+PICTURES = {"splits": "How to split answers"}
+METRICS = ("optimality_gap", "constraint_violation", "priced_gap")
+KEYS = ("algorithm", "estimator", "evaluators", "pairs")
+VARIANCE_COLUMNS = ("estimator", "evaluators", "pairs", "question", "votes", "law", "measured")
+LAST_QUARTER = 0.75  # the part of a run whose mean counts begins here
+_PAIRS = 3000  # of trajectories, over which information is averaged
+_POINTS = 26  # iterations of that part at which a trace has a row
+
+
+def plan(config):
+    work = {}
+    for algorithm in _asking(config):
+        settings = _settings(config, algorithm)[0]
+        work[algorithm] = [
+            (seed, [_case(algorithm, setting, seed) for setting in settings])
+            for seed in range(config["splits"]["seeds"])
+        ]
+    return {part: items for part, items in work.items() if items and items[0][1]}
+
+
+def check(config, schema):
+    options = config["splits"]
+    for evaluators in options["evaluators"]:
+        if options["answers"] % evaluators:
+            raise ValueError(
+                f"splits.evaluators: a divisor of splits.answers, {options['answers']}, expected, "
+                f"got {evaluators}"
+            )
+
+
+def arguments(config):
+    splits = [
+        {"algorithm": name, **setting}
+        for name in _asking(config)
+        for setting in _settings(config, name)[0]
+    ]
+    return {"splits": splits, "draws": config["splits"]["draws"]}
+
+
+def tables(runs, environment, splits, draws):
+    table = tabulate(storage.read_tables(runs)) if runs else pd.DataFrame(columns=list(KEYS))
+    return {"splits": table, "splits_variance": variances(CMDP.load(environment), splits, draws)}
+
+
+def parameters(config):
+    return {
+        "empty": [it for name in _asking(config) for it in _settings(config, name)[1]],
+        "horizon": config["horizon"],
+        "link": config["link"],
+    }
+
+
+def tabulate(runs):
+    """Reduce runs to a row per algorithm, estimator and split.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Traces of this analysis.
+
+    Returns
+    -------
+    pandas.DataFrame
+        :data:`KEYS`, `queries` and `steps` of a run, and the means over seeds of gap, violation and
+        priced gap over the last quarter of a run, with 95 % intervals.
+    """
+    price = runs["optimal_multiplier"] * runs["constraint_violation"]
+    runs = runs.assign(priced_gap=runs["optimality_gap"] + price)
+    late = runs[runs["iteration"] >= LAST_QUARTER * runs["iterations"]]
+    runs = late.groupby([*KEYS, "seed"], sort=False, as_index=False)[
+        [*METRICS, "queries", "steps"]
+    ].agg(dict.fromkeys(METRICS, "mean") | {"queries": "max", "steps": "max"})
+    rows = [
+        dict(zip((*KEYS, "queries", "steps"), key, strict=True)) | named_intervals(group, METRICS)
+        for key, group in runs.groupby([*KEYS, "queries", "steps"], sort=False)
+    ]
+    return pd.DataFrame(rows)
+
+
+def variances(cmdp, splits, draws):
+    """Variances of NPGPD-HF's estimates at the uniform policy, beside their exact law.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The environment.
+    splits : list of dict
+        Arguments of runs, among them `algorithm`; those of NPGPD-HF count.
+    draws : int
+        Number of iterations whose estimates are drawn, and of differences for the law.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per estimator, M, N and question ("advantage", of reward and utility in all
+        states and actions, or "safety"): `votes`, the part of the variance that comes from votes if
+        both trajectories are equally good, divided by N; `law`, all of it
+        (:func:`replication.theory.exact.answer_variance`, divided by N); and `measured`.
+    """
+    optimum, rows = solve(cmdp), []
+    for split in splits:
+        if split["algorithm"] != "npgpd_hf":
+            continue
+        split = {key: it for key, it in split.items() if key != "algorithm"}
+        setting = Setting(**split | {"primal_step": 0.0, "dual_step": 0.0})
+        link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
+        answered = _questions(cmdp, optimum, setting, draws)
+        known = replace(setting, evaluators=None, pairs=1, estimator="plug-in")
+        asked = _questions(cmdp, optimum, known, draws)
+        how = setting.evaluators, link, bound, setting.estimator
+        votes = feedback_error([0.0], *how).square.item() / setting.pairs
+        for question, differences in asked.items():
+            law = answer_variance(differences, *how).mean() / setting.pairs
+            measured = answered[question].var(0, ddof=1).mean()
+            key = setting.estimator, setting.evaluators, setting.pairs, question
+            rows.append((*key, votes, law, measured))
+    return pd.DataFrame(rows, columns=list(VARIANCE_COLUMNS))
+
+
+def information_by_design(cmdp, horizon, link):
+    r"""What a comparison tells a regression, in units of what it tells NPGPD-HF.
+
+    NPGPD-HF learns about one pair (s, a), with which a trajectory begins: an answer, nearly the
+    toss of a coin, has an information of 1/4. A regression learns from all steps of both
+    trajectories. Were they independent, that would be 1/4 for each, times the square of its
+    discount: in all :math:`2/(1-\gamma^2)` times as much.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The environment.
+    horizon : int
+        H.
+    link : str
+        How people vote.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per design of questions: `information`, four times the trace of the Fisher information
+        of a comparison of reward, and `independent`, the number above.
+    """
+    rows = [
+        (design, 4 * np.trace(answer_information(cmdp, design, horizon, link, _PAIRS).reward))
+        for design in DESIGNS
+    ]
+    table = pd.DataFrame(rows, columns=["design", "information"])
+    return table.assign(independent=2 / (1 - cmdp.discount**2))
+
+
+def _questions(cmdp, optimum, setting, draws):
+    """Draws of estimates at the uniform policy: "advantage" (draws, 2 S A), "safety" (draws, 1)."""
+    algorithm = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
+    theta = algorithm.initial_parameter()
+    axes = {"evaluators": setting.evaluators, "pairs": setting.pairs, "reading": setting.estimator}
+    bits = bit_generator(purpose="variances", **axes)
+    advantages, safety = sample_estimates(algorithm, theta, bits, draws)
+    return {"advantage": advantages.reshape(draws, -1), "safety": safety[:, None]}
+
+
+def _asking(config):
+    """Algorithms that have the option `estimator`."""
+    return [name for name in config["algorithms"] if "estimator" in get_algorithm(name).options]
+
+
+def _settings(config, algorithm):
+    """Settings of an algorithm, and those that are impossible, with the reason."""
+    options, possible, empty = config["splits"], [], []
+    for estimator in options["estimators"]:
+        for evaluators in options["evaluators"]:
+            setting = run_setting(config, algorithm, evaluators)
+            split = {"pairs": options["answers"] // evaluators, "estimator": estimator}
+            try:
+                configuration.require_estimates(config, setting | split)
+                possible.append(setting | split)
+            except ValueError as error:
+                empty.append((algorithm, estimator, evaluators, str(error)))
+    return possible, empty
+
+
+def _case(algorithm, setting, seed):
+    total = setting["iterations"]
+    first = LAST_QUARTER * total
+    grid = {round(first + step * (total - first) / (_POINTS - 1)) for step in range(_POINTS)}
+    return Case(
+        algorithm,
+        setting,
+        (seed,),
+        "splits",
+        checkpoints=tuple(sorted(grid)),
+        labels={"estimator": setting["estimator"]},
+    )

@@ -1,0 +1,273 @@
+"""Figures of bounds: how tight each statement is, and bounds over T beside measured values."""
+
+import functools
+import itertools
+import re
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from replication.figures import style
+from replication.theory.measured import RUNS
+
+# Tables write statements in ASCII; figures typeset them.
+_SYMBOLS = {
+    "<=": "≤",
+    "=>": "⇒",
+    "..": "…",
+    "^2": "²",
+    "grad ": "∇",
+    "grad": "∇",
+    "Delta": "Δ",
+    "beta": "β",
+    "eps": "ε",
+    "eta": "η",
+    "gamma": "γ",
+    "lambda": "λ",
+    "mu": "μ",
+    "pi": "π",
+    "rho": "ρ",
+    "sigma": "σ",
+    "tau": "τ",
+    "theta": "θ",
+}
+_SYMBOL = re.compile(
+    "|".join(
+        rf"(?<![A-Za-z]){name}(?![a-z])" if name.isalpha() else re.escape(name) for name in _SYMBOLS
+    )
+)
+
+
+_RUNS = {  # of measured.RUNS
+    "figure": {"linestyle": "-", "linewidth": 1.6},
+    "study": {"linestyle": "none", "marker": "o", "markersize": 3.2},
+    "theorem": {"linestyle": "none", "marker": "x", "markersize": 4.5},
+}
+_SHORTEST = 10  # T from which on averages over Figure 1's runs are drawn
+
+
+def bounds_figure(table):
+    """Measured over bound for each statement, one marker per setting.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Rows of :func:`replication.theory.check_all` with a column `setting`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    table = table.assign(
+        part=table["part"].fillna(""), vacuous=table["reason"].fillna("").str.startswith("vacuous")
+    )
+    table["place"] = -table.groupby(["item", "part"], sort=False).ngroup()
+    names = table.drop_duplicates("place")
+    settings = list(table["setting"].drop_duplicates())
+    figure, axes = plt.subplots(figsize=(style.TWO_COLUMNS, 0.19 * len(names) + 0.9))
+    for index, (setting, color) in enumerate(
+        zip(settings, style.colors(len(settings)), strict=True)
+    ):
+        rows = table[table["setting"].eq(setting) & table["ratio"].gt(0)]
+        for hollow in (False, True):
+            chosen = rows[rows["vacuous"] == hollow]
+            axes.scatter(
+                chosen["ratio"],
+                chosen["place"] + 0.25 * (1 - index),
+                s=14,
+                marker=style.marker(index),
+                facecolor="none" if hollow else color,
+                edgecolor=color,
+                linewidth=0.9,
+                label=None if hollow else setting,
+            )
+    axes.axvline(1, color="0.3", linewidth=0.8)
+    labels = [_statement_name(row) for row in names.itertuples()]
+    axes.set_yticks(names["place"], labels, fontsize=6.5)
+    axes.set(
+        xscale="log",
+        ylim=(-len(names) + 0.4, 0.6),
+        ylabel="statement, its line in the paper's source, and its number",
+        xlabel="measured / bound   (hollow: the bound is vacuous)",
+    )
+    figure.legend(loc="outside upper center", ncols=len(settings))
+    return figure
+
+
+def lengths_figure(table, largest=None, measured=None):
+    """Bounds over T, and what is measured: M across, N down, a colour for each statement.
+
+    Everything is the larger of gap and violation. Bounds with the plug-in estimator are dashed,
+    those with the unbiased one solid; single markers in the same colour are measured with
+    the same steps, hollow for votes as printed. Black is what other runs measure.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The first table of :func:`replication.theory.lengths.lengths`, with or without what is
+        measured, or several of these below each other. Rows without T say why they have none, and
+        so does the figure if there are no others.
+    largest : float, optional
+        The value from which on a bound is vacuous, a horizontal line.
+    measured : pandas.DataFrame, optional
+        Rows of :func:`replication.theory.measured.measure` for one algorithm.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    reasons = table.loc[table["iterations"].isna(), "reason"].unique()
+    table = table.dropna(subset="iterations")
+    if table.empty:
+        return _left_out(reasons)
+    statements = list(table["statement"].drop_duplicates())
+    colors = dict(zip(statements, style.colors(len(statements)), strict=True))
+    evaluators, pairs = (list(table[key].drop_duplicates()) for key in ("evaluators", "pairs"))
+    figure, grid = style.panels(len(pairs), len(evaluators), 2.3)
+    for axes, (n, m) in zip(grid.flat, itertools.product(pairs, evaluators), strict=True):
+        for (statement, reading), rows in _asked(table, m, n).groupby(
+            ["statement", "estimator"], sort=False
+        ):
+            color, printed = colors[statement], reading == "plug-in"
+            worse = rows[["gap", "violation"]].max(axis=1)
+            axes.plot(rows["iterations"], worse, "--" if printed else "-", color=color)
+            if "measured_gap" in rows:
+                axes.plot(
+                    rows["iterations"],
+                    rows[["measured_gap", "measured_violation"]].max(axis=1),
+                    linestyle="none",
+                    marker=style.marker(statements.index(statement)),
+                    markersize=4,
+                    color=color,
+                    markerfacecolor="none" if printed else color,
+                )
+        if measured is not None:
+            for runs, rows in _asked(measured, m, n).groupby("runs", sort=False):
+                rows = rows[rows["iterations"] >= _SHORTEST]
+                axes.plot(rows["iterations"], rows["mean"], color="black", **_RUNS[runs])
+        if largest is not None:
+            axes.axhline(largest, color="0.3", linewidth=0.8)
+        axes.set(xscale="log", yscale="log", title=f"{style.evaluators_label(m)}, $N = {n}$")
+    _same_heights(grid.flat)
+    ends = np.array([axes.get_xlim() for axes in grid.flat])
+    for axes in grid.flat:
+        axes.set_xlim(ends.min(), ends.max())
+        axes.yaxis.set_major_formatter(mpl.ticker.LogFormatterMathtext())
+    for axes in grid[-1]:
+        axes.set_xlabel("iterations $T$")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("larger of gap and violation")
+    own = "measured_gap" in table
+    figure.legend(
+        handles=list(_keys_of_lengths(colors, own, measured, largest)),
+        loc="outside upper center",
+        ncols=3,
+    )
+    return figure
+
+
+def _keys_of_lengths(colors, own, measured, largest):
+    """Keys of the legend: statements, readings of votes, runs, and the line."""
+    line = functools.partial(mpl.lines.Line2D, [], [])
+    for number, (statement, color) in enumerate(colors.items()):
+        marker = style.marker(number) if own else None
+        yield line(color=color, marker=marker, markersize=4, label=statement)
+    for reading, dashes in (("plug-in", "--"), ("unbiased", "-")):
+        yield line(color="0.3", linestyle=dashes, label=style.ESTIMATORS[reading])
+    for runs in () if measured is None else measured["runs"].drop_duplicates():
+        yield line(color="black", label=f"measured: {RUNS[runs]}", **_RUNS[runs])
+    if largest is not None:
+        yield line(color="0.3", linewidth=0.8, label="vacuous above")
+
+
+def seen_figure(table):
+    """Gap and violation of runs, and their bounds, at several T: M across, quantities down.
+
+    A line leads from what is measured, a marker by N, to the bound, a bar; its colour is that of
+    the estimator. Where nothing above zero is measured, the bar stands alone.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Made by :func:`replication.theory.seen.over_lengths`. Rows without T say why they have none,
+        and so does the figure if there are no others.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    reasons = table.loc[table["iterations"].isna(), "reason"].unique()
+    table = table.dropna(subset="iterations")
+    if table.empty:
+        return _left_out(reasons)
+    quantities, evaluators, pairs, lengths = (
+        list(table[name].drop_duplicates())
+        for name in ("quantity", "evaluators", "pairs", "iterations")
+    )
+    kinds = list(table[["estimator", "pairs"]].drop_duplicates().itertuples(index=False))
+    figure, grid = style.panels(len(quantities), len(evaluators), 2.2)
+    for axes, (quantity, m) in zip(
+        grid.flat, itertools.product(quantities, evaluators), strict=True
+    ):
+        axes.set_yscale("log", nonpositive="clip")
+        for place, (estimator, n) in enumerate(kinds):
+            rows = _asked(table[table["quantity"].eq(quantity)], m, n)
+            rows = rows[rows["estimator"].eq(estimator)]
+            x = rows["iterations"].map(lengths.index) + 0.7 * ((place + 0.5) / len(kinds) - 0.5)
+            color = style.ESTIMATOR_COLORS[estimator]
+            measured = rows["measured"].where(rows["measured"] > 0)
+            axes.vlines(x, measured, rows["bound"], color=color, linewidth=0.9)
+            error = {"yerr": rows["bound_error"], "elinewidth": 2.4, "alpha": 0.35}
+            axes.errorbar(x, rows["bound"], color=color, linestyle="none", **error)
+            axes.plot(x, rows["bound"], linestyle="none", marker="_", markersize=6, color=color)
+            axes.plot(
+                x,
+                measured,
+                linestyle="none",
+                marker=style.marker(pairs.index(n)),
+                markersize=3.4,
+                color=color,
+                label=f"{style.ESTIMATORS[estimator]}, $N = {n}$",
+            )
+        axes.set_title(f"{quantity}, {style.evaluators_label(m)}")
+        axes.set_xticks(range(len(lengths)), [f"{length:,.0f}" for length in lengths])
+        axes.grid(visible=False, axis="x")
+    for axes in grid[-1]:
+        axes.set_xlabel("iterations $T$")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("marker: measured; bar: bound")
+    for row in grid:
+        _same_heights(row)
+    style.share_legend(figure, 2)
+    return figure
+
+
+def _asked(table, evaluators, pairs):
+    """Rows of a table for M and N."""
+    column = table["evaluators"]
+    same = column.isna() if pd.isna(evaluators) else column.eq(evaluators)
+    return table[same & table["pairs"].eq(pairs)]
+
+
+def _left_out(reasons):
+    """What stands where there is nothing to draw."""
+    figure, ((axes,),) = style.panels(1, 1, 0.5)
+    axes.set_axis_off()
+    axes.text(0, 0.5, f"Left out: {'; '.join(reasons)}.", va="center", wrap=True)
+    return figure
+
+
+def _same_heights(panels):
+    """Give panels one vertical axis, which is logarithmic."""
+    panels = list(panels)
+    ends = np.array([axes.get_ylim() for axes in panels])
+    for axes in panels:
+        axes.set_ylim(ends.min(), ends.max())
+        style.plain_decades(axes.yaxis)
+
+
+def _statement_name(row):
+    text = _SYMBOL.sub(lambda match: _SYMBOLS[match.group()], row.statement)
+    return f"{text}  ({row.line})   {row.item}{row.part}".replace("$", r"\$")

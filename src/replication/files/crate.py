@@ -1,0 +1,88 @@
+"""A study as a Workflow Run RO-Crate: workflow, configuration, results, and the run between them.
+
+https://www.researchobject.org/workflow-run-crate describes the profile. Files keep the paths that
+they have in the project; `ro-crate-metadata.json` says what they are.
+"""
+
+import hashlib
+from pathlib import Path
+
+from rocrate.rocrate import ROCrate
+
+from replication.files.storage import recording
+
+PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
+    "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
+}
+LICENSE = "https://spdx.org/licenses/MIT"
+TITLE = "Policy Gradient Primal-Dual Method for Safe Reinforcement Learning from Human Feedback"
+
+
+def write_crate(path, *, study, sources, configuration, results, provenance, period):
+    """Write a crate as a zip file.
+
+    Parameters
+    ----------
+    path : path-like
+        The zip file.
+    study : str
+        Name of the study.
+    sources : sequence of str
+        Files of the project, `Snakefile` among them, relative to the working directory.
+    configuration : str
+        File of the resolved configuration, with which the workflow was run.
+    results : sequence of str
+        Files that the workflow made.
+    provenance : dict
+        With `versions` and `commit`, as in `provenance.json`.
+    period : dict
+        `started` and `finished`, from :func:`replication.files.provenance.period`.
+    """
+    crate = ROCrate(version="1.1")
+    crate.name = f"Study {study} of pgpd-hf"
+    crate.description = f"Workflow, configuration and results of a replication of: {TITLE}."
+    crate.datePublished = period["finished"]
+    crate.license = LICENSE
+    crate.root_dataset["conformsTo"] = [
+        crate.add_jsonld(
+            {"@id": profile, "@type": "CreativeWork", "name": name, "version": version}
+        )
+        for profile, (name, version) in PROFILES.items()
+    ]
+    versions = provenance["versions"]
+    workflow = crate.add_workflow(
+        "Snakefile", main=True, lang="snakemake", lang_version=versions["snakemake"]
+    )
+    workflow["name"] = "pgpd-hf"
+    workflow["version"] = provenance["commit"] or versions["pgpd-hf"]
+    workflow["license"] = LICENSE
+    workflow["softwareRequirements"] = [f"{name} {number}" for name, number in versions.items()]
+    files = {
+        file: _add_file(crate, file)
+        for file in sorted({*sources, *results, configuration} - {"Snakefile"})
+    }
+    files["README.md"]["about"] = crate.root_dataset
+    crate.root_dataset["mentions"] = crate.add_action(
+        workflow,
+        identifier="#run",
+        object=files[configuration],
+        result=[files[result] for result in sorted({*results} - {configuration})],
+        properties={
+            "name": f"Run of study {study}",
+            "description": "From the start of the first job to the end of the last, with pauses.",
+            "startTime": period["started"],
+            "endTime": period["finished"],
+            "actionStatus": "http://schema.org/CompletedActionStatus",
+        },
+    )
+    with recording(path) as partial:
+        crate.write_zip(partial)
+
+
+def _add_file(crate, path):
+    """Add a file under its own path."""
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    properties = {"name": Path(path).name, "sha256": digest}
+    return crate.add_file(path, dest_path=path, properties=properties, record_size=True)

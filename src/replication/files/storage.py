@@ -1,0 +1,288 @@
+"""Result files that appear whole or not at all, and are read only if nothing has altered them.
+
+A hidden file beside every result holds its SHA-256 digest, in the format of `sha256sum -c`. Figures
+have none: git and `make verify` compare them. A result without a digest is read all the same, since
+it may come from elsewhere.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+@contextmanager
+def job(snakemake):
+    """Run the body of a workflow's script: output goes to the log, expected errors are one line.
+
+    Everything that this process and its children print from now on goes to the rule's first log.
+    The process exits with code 1 and the line "error: ..." if a file cannot be read or written, or
+    if something has no result, such as a search that does not converge (ValueError); other
+    exceptions keep their traceback.
+
+    Parameters
+    ----------
+    snakemake : snakemake.script.Snakemake
+        The object that Snakemake's `script` directive defines.
+    """
+    log = os.open(snakemake.log[0], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    console = os.dup(sys.stderr.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(log, stream.fileno())
+        stream.reconfigure(encoding="utf-8", line_buffering=True)
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        line = f"error: {error}\n".encode()
+        try:
+            os.write(log, line)
+        except OSError:  # the disk of the log is full as well
+            os.write(console, line)
+        sys.exit(1)
+
+
+@contextmanager
+def replacing(path):
+    """Write a file under another name and give it its own once it is complete.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; its folder is made if necessary.
+
+    Yields
+    ------
+    pathlib.Path
+        Where to write.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; the message names it and the reason.
+    """
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield partial
+        partial.replace(path)
+    except OSError as error:
+        reason = error if error.errno is None else os.strerror(error.errno)
+        raise OSError(f"{path}: cannot be written: {reason}") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+
+
+@contextmanager
+def recording(path):
+    """Write a result: as :func:`replacing`, with its digest beside it.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Yields
+    ------
+    pathlib.Path
+        Where to write.
+    """
+    with replacing(path) as partial:
+        yield partial
+        # First the digest: a result that is there always has one.
+        with replacing(_record(path)) as record:
+            record.write_text(f"{_digest(partial)}  {Path(path).name}\n", encoding="utf-8")
+
+
+def find_damaged(folder):
+    """List results that differ from their digests.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where to look, with all folders below.
+
+    Returns
+    -------
+    list of pathlib.Path
+        Sorted, without results that were deleted.
+    """
+    records = Path(folder).rglob(".*.sha256")
+    paths = [record.with_name(record.name[1:].removesuffix(".sha256")) for record in records]
+    return sorted(path for path in paths if path.exists() and _is_damaged(path))
+
+
+def alteration(path):
+    """Describe a file of :func:`find_damaged` in one line."""
+    return f"{path}: altered since it was written; delete it and run again"
+
+
+def remove_partial(folder):
+    """Remove what writers that were killed have left; no other process may be writing there.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where to look, with all folders below.
+    """
+    for path in Path(folder).rglob(".*.partial*"):
+        path.unlink()
+
+
+def require_room(folder, least):
+    """Refuse a folder that cannot be written to, or whose disk is full.
+
+    Parameters
+    ----------
+    folder : path-like
+        Need not exist: then the first folder above it that does is looked at.
+    least : int
+        Free bytes that the disk must have.
+
+    Raises
+    ------
+    OSError
+        The message names the folder and the reason.
+    """
+    folder = Path(folder).resolve()
+    place = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise OSError(f"{place}: cannot be written to; a study needs a folder of your own")
+    free = shutil.disk_usage(place).free
+    if free < least:
+        raise OSError(
+            f"{place}: its disk is full: {free / 2**20:.0f} MiB are free, a study needs "
+            f"{least / 2**20:.0f} MiB"
+        )
+
+
+def write_text(path, text):
+    """Write text in UTF-8.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    text : str
+        Its new content.
+    """
+    with recording(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def write_json(path, content):
+    """Write JSON, indented and with numbers in full precision.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    content : object
+        What :mod:`json` can write, without NaN and infinities.
+    """
+    write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+
+def read_json(path):
+    """Read a JSON file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    OSError
+        If it is not JSON or differs from its digest; the message names the file.
+    """
+    with _reading(path):
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def write_table(path, table):
+    """Write a data frame as CSV if the file's name ends so, and as Parquet otherwise.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    table : pandas.DataFrame
+        Its index is left out.
+    """
+    with recording(path) as partial:
+        if partial.suffix == ".csv":
+            table.to_csv(partial, index=False, lineterminator="\n")
+        else:
+            table.to_parquet(partial, index=False)
+
+
+def read_table(path):
+    """Read a data frame from CSV if the file's name ends so, and from Parquet otherwise.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    OSError
+        If it is not a table or differs from its digest; the message names the file.
+    """
+    import pandas as pd  # slow to import, and this module is used by jobs that read no table
+
+    with _reading(path):
+        return pd.read_csv(path) if Path(path).suffix == ".csv" else pd.read_parquet(path)
+
+
+def read_tables(paths):
+    """Read data frames of one kind below each other; no rows and no columns without any file."""
+    import pandas as pd  # slow to import, and this module is used by jobs that read no table
+
+    frames = [read_table(path) for path in paths]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def read_traces(paths):
+    """Read the traces of several files as one table, sorted whatever the order of the files."""
+    order = ["algorithm", "evaluators", "seed", "iteration"]
+    return read_tables(sorted(paths)).sort_values(order, ignore_index=True)
+
+
+@contextmanager
+def _reading(path):
+    """Refuse a file that differs from its digest or cannot be read."""
+    if _is_damaged(Path(path)):
+        raise OSError(alteration(path))
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        raise OSError(f"{path}: not a whole file; delete it and run again") from error
+
+
+def _record(path):
+    return Path(path).with_name(f".{Path(path).name}.sha256")
+
+
+def _digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _is_damaged(path):
+    record = _record(path)
+    return record.exists() and record.read_text(encoding="utf-8").split()[:1] != [_digest(path)]

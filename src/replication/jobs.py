@@ -1,0 +1,231 @@
+"""How the work of a study is divided into jobs, and the time and memory that they take."""
+
+import math
+
+from replication.analyses import instances
+from replication.study import configuration, readings, recorded_races
+from replication.work import resources
+from replication.work.cases import Case, blocks, run_setting
+
+
+def fill_jobs(config, items):
+    """Pack work into jobs.
+
+    Parameters
+    ----------
+    config : dict
+        The configuration that the work belongs to: its `job_minutes` and its `block`.
+    items : list of tuple of (int, list of Case)
+        Numbers and their cases.
+
+    Returns
+    -------
+    dict
+        Cases by block, made by :func:`replication.work.cases.blocks`.
+    """
+    size = configuration.size(config)
+    return blocks(
+        items, lambda cases: resources.seconds(cases, size), config["job_minutes"], config["block"]
+    )
+
+
+def race(config, algorithm):
+    """What the race for an algorithm's step sizes needs.
+
+    Parameters
+    ----------
+    config : dict
+        Configuration of a study, a reading, or a group of instances.
+    algorithm : str
+        A key of its `algorithms`.
+
+    Returns
+    -------
+    dict
+        Arguments of :func:`pgpd_hf.races.race`, with the environments as options.
+    """
+    return recorded_races.subject(config, algorithm) | {"seeds": config["calibration"]["seeds"]}
+
+
+def race_seconds(config, algorithm):
+    """Time that a race takes, if each round drops half of the pairs.
+
+    Parameters
+    ----------
+    config, algorithm
+        As for :func:`race`.
+
+    Returns
+    -------
+    float
+        Seconds of one core.
+    """
+    options = race(config, algorithm)
+    pairs = math.prod(map(len, options["candidates"].values()))
+    rounds = max(1.0, math.log2(options["seeds"] / 4))
+    cases = [
+        Case(algorithm, run_setting(config, algorithm, number), tuple(range(8)))
+        for number in options["evaluators"]
+    ]
+    return 2 * pairs * rounds * resources.seconds(cases, configuration.size(config))
+
+
+def certified_cases(config, algorithm):
+    """Runs along which certificates are computed.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+    algorithm : str
+        A key of its `certificates.iterations`.
+
+    Returns
+    -------
+    list of Case
+        One for each M.
+    """
+    options = config["certificates"]
+    iterations = {"iterations": options["iterations"][algorithm]}
+    return [
+        Case(
+            algorithm,
+            run_setting(config, algorithm, evaluators) | iterations,
+            tuple(range(options["seeds"])),
+        )
+        for evaluators in config["evaluators"]
+    ]
+
+
+def judged(config, loaded):
+    """What has a table of verdicts.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+    loaded : dict
+        Readings by name.
+
+    Returns
+    -------
+    dict
+        Title, by the folder of the results.
+    """
+    return {
+        readings.FULL: "default",
+        **{f"readings/{name}/": reading["title"] for name, reading in loaded.items()},
+        **{f"instances/{group}/": title for group, title in instances.judged(config).items()},
+    }
+
+
+def trials(configs, judged):
+    """Tables of verdicts by N, the number of pairs that a question is about.
+
+    Parameters
+    ----------
+    configs : dict
+        By folder, of the study, its readings and its groups of instances.
+    judged : dict
+        Made by :func:`judged`.
+
+    Returns
+    -------
+    dict
+        Folders by N, which is the same for all algorithms of a folder.
+    """
+    found = {}
+    for folder in judged:
+        algorithms = configs[folder]["algorithms"] if folder in configs else {}
+        numbers = {options["pairs"] for options in algorithms.values()}
+        if len(numbers) == 1:
+            found.setdefault(numbers.pop(), []).append(folder)
+    return found
+
+
+def table_megabytes(config):
+    """Memory for all traces that one table or notebook may be made from.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+
+    Returns
+    -------
+    float
+        Megabytes.
+    """
+    options = config["claims"]["instances"]
+    numbers = sum(len(group["numbers"]) for group in options["groups"].values())
+    seeds = config["seeds"] + options["seeds"] * numbers
+    return resources.ROW * 200 * len(config["algorithms"]) * len(config["evaluators"]) * seeds
+
+
+def bound_seconds(config, name):
+    """Time that the corrected bounds of a study take.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+    name : {"lengths", "seen"}
+        Which table of them.
+
+    Returns
+    -------
+    float
+        Seconds of one core.
+    """
+    options, size = config["bounds"]["corrected"], configuration.size(config)
+    cells = 2 * 3 + 1  # three corrected statements with either estimator, and the printed one
+    runs = 2 * resources.SEEN if name == "seen" else cells
+    seconds = 0.0
+    for part in options["seen"]:
+        lengths = part["iterations"]
+        if name == "lengths":
+            lengths = [t for t in options["iterations"] if part["pairs"] * t <= options["measured"]]
+        for evaluators in config["evaluators"]:
+            setting = {"pairs": part["pairs"], "horizon": config["horizon"]}
+            setting |= {"iterations": sum(lengths), "evaluators": evaluators}
+            run = resources.run_seconds("npgpd_hf", setting, *size)
+            seconds += runs * options["seeds"] * run + cells * resources.BOUND_CELL
+    return seconds
+
+
+def certificate_seconds(config, algorithm):
+    """Time that the certificates of an algorithm take.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+    algorithm : str
+        A key of its `certificates.iterations`.
+
+    Returns
+    -------
+    float
+        Seconds of one core.
+    """
+    options = config["certificates"]
+    iterates = len(config["evaluators"]) * options["seeds"] * options["iterations"][algorithm]
+    draws = options["draws"] * resources.CERTIFIED_DRAW
+    return iterates * resources.CERTIFIED_ITERATION + draws
+
+
+def certificate_megabytes(config, algorithm):
+    """Memory that one run with all its estimates takes.
+
+    Parameters
+    ----------
+    config, algorithm
+        As for :func:`certificate_seconds`.
+
+    Returns
+    -------
+    float
+        Megabytes.
+    """
+    iterates = config["certificates"]["iterations"][algorithm]
+    return math.prod(configuration.size(config)) * iterates * resources.CERTIFIED_ENTRY

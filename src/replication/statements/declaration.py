@@ -1,0 +1,73 @@
+"""Read config/claims.yaml, and refuse statements that cannot be judged."""
+
+from contextlib import suppress
+
+from pgpd_hf.core.arguments import located, require_one_of
+from replication.files.validation import conform, read_yaml
+from replication.statements.criteria import CRITERIA, argument_schema, make_parts
+from replication.statements.evidence import Undecidable
+
+_SHARED = ("level", "alternative")
+
+
+def load_claims(path, schema, own=()):
+    """Read the statements.
+
+    Parameters
+    ----------
+    path : path-like
+        YAML file with the level, the alternative and the paper's statements.
+    schema : dict
+        Its JSON Schema.
+    own : sequence of path-like
+        Files with further statements; they have neither.
+
+    Returns
+    -------
+    dict
+        `level`, the significance level; `alternative`, for which power is computed; and `claims`,
+        the statements by name.
+
+    Raises
+    ------
+    ValueError
+        One line that names the file, the statement and what is wrong.
+    """
+    content = _load(path, schema)
+    for key in _SHARED:
+        if key not in content:
+            raise ValueError(f"{path}: the key {key!r} is missing")
+    owners = dict.fromkeys(content["claims"], path)
+    for file in own:
+        more = _load(file, schema)
+        for key in _SHARED:
+            if key in more:
+                raise ValueError(
+                    f"{file}: {key}: not allowed here; {path} sets it for all statements"
+                )
+        for name, claim in more["claims"].items():
+            if name in owners:
+                raise ValueError(
+                    f"{file}: claims.{name}: {owners[name]} already has a statement of this name"
+                )
+            content["claims"][name], owners[name] = claim, file
+    return content
+
+
+def _load(path, schema):
+    content = read_yaml(path)
+    with located(path):
+        conform(content, schema)
+        for name, claim in content["claims"].items():
+            options = claim["criterion"]
+            key = f"claims.{name}.criterion"
+            require_one_of(f"{key}.test", options["test"], CRITERIA)
+            conform(options, argument_schema(options["test"]), key)
+            with located(key), suppress(Undecidable):
+                make_parts(options)
+            counted = options["test"] == "questions"
+            if counted != (claim.get("kind") == "arithmetic"):
+                raise ValueError(
+                    f"claims.{name}.kind: arithmetic is for the test questions, and for no other"
+                )
+    return content

@@ -1,0 +1,86 @@
+"""How likely verdicts are under a stated alternative, and how many units make them likely.
+
+The alternative says by how much the truth misses the ends of its intervals, on one
+side or the other: either verdict should then come with probability :data:`POWER`. Only the errors
+of estimates enter, never the estimates, so a pilot study can tell how many seeds and instances the
+verdicts need before there are any.
+"""
+
+import math
+
+import pandas as pd
+from scipy import special
+
+from replication.statements.criteria import make_parts
+from replication.statements.evidence import Undecidable
+
+POWER = 0.9
+COLUMNS = ("claim", "statement", "alternative", "part", "error", "unit", "units", "power", "needed")
+
+
+def power_table(claims, evidence):
+    r"""Power of the tests of all statements.
+
+    Parameters
+    ----------
+    claims : dict
+        Made by :func:`replication.statements.load_claims`.
+    evidence : Evidence
+        Statistics of the runs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per statement that the runs can decide by a test. `part` has the largest standard
+        error, `error`. `power` is a lower bound of the probability of the verdict "reproduced" if
+        all parts lie inside the nearer ends of their intervals by the alternative, or of
+        "contradicted" if one lies outside by it, whichever is less. An end on the other side is
+        taken to be out of reach; with the usual margin it is three times as far away. `needed` is
+        the number of units with which both are at least :data:`POWER`, if errors fall as
+        :math:`1/\sqrt n`. For slopes this is an assumption: their errors come from a bootstrap, and
+        are not those of a mean. The units of statements about sweeps are the seeds of these.
+    """
+    rows = []
+    alternative = claims["alternative"]
+    for name, claim in claims["claims"].items():
+        if claim.get("kind") == "arithmetic":
+            continue
+        try:
+            parts = make_parts(claim["criterion"])
+            estimates = [evidence.estimate(part.contrast) for part in parts]
+        except Undecidable:
+            continue
+        part, worst = max(zip(parts, estimates, strict=True), key=lambda both: both[1].error)
+        row = {"alternative": alternative, "part": part.label, "error": worst.error}
+        row |= {"unit": evidence.unit, "units": worst.units}
+        row |= _power(parts, estimates, claims["level"], alternative)
+        rows.append({"claim": name, "statement": claim["statement"], **row})
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _power(parts, estimates, level, alternative):
+    """Power of both verdicts, and the number of units that is needed for it."""
+    count = len(parts)
+    missed, refuted, needed = 0.0, 1.0, 0.0
+    for part, estimate in zip(parts, estimates, strict=True):
+        ends = sum(map(math.isfinite, part.ends(0.0)))
+        strict = level / (ends * count)
+        # Reproducing takes all parts; contradicting, one of them.
+        missed += 1 - _probability(estimate, alternative, level)
+        refuted = min(refuted, _probability(estimate, alternative, strict))
+        quantiles = max(
+            special.ndtri(1 - level) + special.ndtri(1 - (1 - POWER) / count),
+            special.ndtri(1 - strict) + special.ndtri(POWER),
+        )
+        factor = (quantiles * estimate.error / alternative) ** 2
+        needed = max(needed, math.ceil(factor * estimate.units), 2)
+    return {"power": max(0.0, min(1 - missed, refuted)), "needed": needed}
+
+
+def _probability(estimate, distance, level):
+    """Probability that a one-sided t test shows a difference of a given size."""
+    if not estimate.error:
+        return 1.0
+    quantile = special.stdtrit(estimate.freedom, 1 - level)
+    # The upper tail is the lower one of the opposite law; `scipy.stats` is slow to import.
+    return float(special.nctdtr(estimate.freedom, -distance / estimate.error, -quantile))

@@ -1,0 +1,294 @@
+r"""Methods that are compared at equal numbers of human answers, and their settings at each budget.
+
+A budget is a number of answers. Iterative methods spend it on iterations, :math:`T = \lfloor K /
+(Q M)\rfloor` with Q questions in each, N times as many as with one round; methods that fit a policy
+to answers spend it in one round of N pairs, with as few answers M per question as the largest N
+allows.
+"""
+
+import itertools
+import math
+from functools import cache
+from typing import NamedTuple
+
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.core.arguments import located
+from replication.files.validation import conform
+from replication.study import configuration
+
+
+class Entry(NamedTuple):
+    """A method with one design of questions.
+
+    Attributes
+    ----------
+    method : str
+        Its key in the configuration.
+    design : str
+        One of :data:`pgpd_hf.core.questions.DESIGNS`, or "its own".
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`.
+    options : dict
+        The method's options in the configuration.
+    """
+
+    method: str
+    design: str
+    algorithm: str
+    options: dict
+
+    @property
+    def part(self):
+        """str: path of its runs, which ends with the algorithm's name."""
+        return f"{self.method}/{self.design.replace('-', '_').replace(' ', '_')}/{self.algorithm}"
+
+
+def entries(config):
+    """All methods with all of their designs.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+
+    Returns
+    -------
+    list of Entry
+    """
+    return [
+        Entry(method, design, options["algorithm"], options)
+        for method, options in config["comparison"]["methods"].items()
+        for design in options.get("designs", ["its own"])
+    ]
+
+
+def budgets(config, entry):
+    """Budgets of a method.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+    entry : Entry
+        The method.
+
+    Returns
+    -------
+    list of int
+    """
+    most = entry.options["most_answers"]
+    return [budget for budget in config["comparison"]["budgets"] if budget <= most]
+
+
+def candidates(config, entry, budget):
+    """Settings among which a method is tuned at a budget.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+    entry : Entry
+        The method.
+    budget : int
+        Number of answers.
+
+    Returns
+    -------
+    list of dict
+        Keyword arguments of :func:`pgpd_hf.run`. Empty if the budget does not pay for one
+        iteration of any of them.
+    """
+    readable = cache(lambda *how: _readable(config, *how))
+    return [
+        setting
+        for setting in _affordable(config, entry, budget)
+        if readable(setting["evaluators"], setting.get("estimator"))
+    ]
+
+
+def reason(config, entry, budget):
+    """Say why a method has no result at a budget.
+
+    Parameters
+    ----------
+    config, entry, budget
+        As for :func:`candidates`.
+
+    Returns
+    -------
+    str
+        Empty if it has one.
+    """
+    if candidates(config, entry, budget):
+        return ""
+    lists = _lists(entry, budget)
+    people, rounds = lists.get("evaluators", [1]), min(lists.get("pairs", [1]))
+    questions = get_algorithm(entry.algorithm).effort(*configuration.size(config), rounds)[1]
+    if budget < questions * min(people):
+        return f"one iteration takes {questions * min(people)} answers"
+    if affordable := _affordable(config, entry, budget):
+        most = max(setting["evaluators"] for setting in affordable)
+        return f"votes of {most} people cannot be read without bias"
+    return f"more than {entry.options['most_rounds']} rounds with M = {max(people)}"
+
+
+def instances(config):
+    """Random instances of a comparison.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+
+    Returns
+    -------
+    judged, tuning : list of int
+        Those on which methods are compared, and those on which they are tuned.
+    """
+    group = config["claims"]["instances"]["groups"][config["comparison"]["group"]]
+    judged = sorted(group["numbers"])[: config["comparison"]["instances"]]
+    return judged, sorted(group.get("tuning", []))
+
+
+def binding(config):
+    """Say whether random instances are drawn among those whose constraint binds.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+
+    Returns
+    -------
+    bool
+    """
+    groups = config["claims"]["instances"]["groups"]
+    return groups.get(config["comparison"]["group"], {}).get("binding", False)
+
+
+def key(entry, budget):
+    """Name of the choice that tuning makes for a method at a budget.
+
+    Parameters
+    ----------
+    entry : Entry
+        The method.
+    budget : int
+        Number of answers.
+
+    Returns
+    -------
+    str
+    """
+    return f"{entry.method}, {entry.design}, {budget}"
+
+
+def check(config, schema):
+    """Refuse a comparison that cannot be run.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration.
+    schema : dict
+        Its JSON Schema.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
+    options = config["comparison"]
+    configuration.require_increasing("comparison.budgets", options["budgets"])
+    if options["methods"] and options["group"] not in config["claims"]["instances"]["groups"]:
+        raise ValueError(f"comparison.group: no group of instances {options['group']!r}")
+    if options["methods"] and not instances(config)[1]:
+        raise ValueError(
+            f"comparison.group: the group {options['group']!r} has no instances for tuning"
+        )
+    for name, told in options["statements"].items() if options["methods"] else ():
+        for side in ("better", "than"):
+            if told[side] not in options["methods"]:
+                raise ValueError(
+                    f"comparison.statements.{name}.{side}: {told[side]!r} is not one of the "
+                    f"methods, {', '.join(options['methods'])}"
+                )
+    for entry in entries(config):
+        _check_arguments(entry, schema)
+        with located(f"comparison.methods.{entry.method}"):
+            kind = get_algorithm(entry.algorithm)
+            given = {*entry.options["candidates"], *entry.options.get("fixed", {})}
+            for name in entry.options.get("large_budgets", {"candidates": {}})["candidates"]:
+                if name not in entry.options["candidates"]:
+                    raise ValueError(f"large_budgets.candidates: {name} is not one of candidates")
+            kind.refuse_idle([*given, *(["design"] if "designs" in entry.options else [])])
+            needed = {"evaluators", "primal_step", "dual_step"} if kind.has_steps else set()
+            for name in sorted(needed - given):
+                raise ValueError(f"candidates: {name} expected, since the method makes steps")
+
+
+def _check_arguments(entry, schema):
+    """Hold arguments of runs against what an algorithm's entry of a study may have."""
+    known = schema["properties"]["algorithms"]["additionalProperties"]["properties"]
+    people = schema["$defs"]["evaluators"]["items"] | {"type": "integer"}
+    known = known | {"evaluators": people}
+    fixed = {name: [value] for name, value in entry.options.get("fixed", {}).items()}
+    large = entry.options.get("large_budgets", {"candidates": {}})["candidates"]
+    parts = {"candidates": entry.options["candidates"], "fixed": fixed}
+    for part, arguments in (parts | {"large_budgets.candidates": large}).items():
+        key = f"comparison.methods.{entry.method}.{part}"
+        for name, values in arguments.items():
+            if name not in known:
+                raise ValueError(f"{key}: unknown key {name!r}; allowed are {', '.join(known)}")
+            for value in values:
+                conform(value, known[name] | {"$defs": schema["$defs"]}, f"{key}.{name}")
+
+
+def _lists(entry, budget):
+    """Values of the arguments of candidates at a budget."""
+    lists, large = entry.options["candidates"], entry.options.get("large_budgets")
+    return lists | large["candidates"] if large and budget >= large["at_least"] else lists
+
+
+def _affordable(config, entry, budget):
+    """Candidates that a budget pays for, whether their votes can be read or not."""
+    lists, kind = _lists(entry, budget), get_algorithm(entry.algorithm)
+    size = configuration.size(config)
+    most = entry.options.get("most_rounds", math.inf)
+    found = []
+    for values in itertools.product(*lists.values()):
+        setting = _setting(config, entry) | dict(zip(lists, values, strict=True))
+        if setting["perturbation"] == "theorem":
+            setting["perturbation"] = None
+        if kind.has_steps:
+            questions = kind.effort(*size, setting["pairs"])[1]
+            setting["iterations"] = budget // (questions * setting["evaluators"])
+            possible = 1 <= setting["iterations"] <= most / setting["pairs"]
+        else:
+            questions = kind.effort(*size, 1)[1]
+            room = questions * config["comparison"]["most_pairs"]
+            setting["evaluators"] = math.ceil(budget / room)
+            setting["pairs"] = budget // (questions * setting["evaluators"])
+            possible = setting["pairs"] >= 1
+        if possible:
+            found.append(setting)
+    return found
+
+
+def _readable(config, evaluators, estimator):
+    """Whether an estimator can be used with M people."""
+    setting = {"evaluators": evaluators, "horizon": config["horizon"], "link": config["link"]}
+    try:
+        configuration.require_estimates(config, setting | {"estimator": estimator or "plug-in"})
+    except ValueError:
+        return False
+    return True
+
+
+def _setting(config, entry):
+    """What all candidates have in common."""
+    setting = {"horizon": config["horizon"], "link": config["link"], "pairs": 1}
+    setting |= {"iterations": 1, "primal_step": 0.0, "dual_step": 0.0, "perturbation": None}
+    if entry.design != "its own":
+        setting["design"] = entry.design
+    return setting | entry.options.get("fixed", {})

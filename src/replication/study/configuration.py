@@ -1,0 +1,453 @@
+"""Configurations of a study: checked as a whole before anything runs.
+
+The JSON Schema in workflow/schemas says what each key may hold; here are the rules that tie keys to
+each other, and the settings of runs that follow from a configuration.
+"""
+
+import json
+import math
+import pickle
+from dataclasses import replace
+from functools import lru_cache
+
+from pgpd_hf import environments
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.core.arguments import located, require_size
+from pgpd_hf.core.evaluators import make_evaluators
+from pgpd_hf.core.links import get_link
+from pgpd_hf.core.optima import find_safest, solve
+from replication.files.validation import conform
+from replication.work.cases import run_setting
+
+_MOST_TRANSITIONS = 10**6  # the linear program of an environment takes up to a minute
+
+
+def check(config, schema, changed=None):
+    """Refuse a configuration that cannot be run.
+
+    Parameters
+    ----------
+    config : dict
+        The configuration.
+    schema : dict
+        Its JSON Schema.
+    changed : iterable of str, optional
+        Keys in which it differs from one that has been checked; by default all.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
+    if changed is None:
+        conform(config, schema)
+    else:
+        conform({key: config[key] for key in changed}, schema | {"required": []})
+    require_increasing("evaluators", config["evaluators"])
+    get_link(config["link"])
+    cmdp = environment(config)
+    with located("environment"):
+        _optimum(pickle.dumps(cmdp))
+    for name, options in config["algorithms"].items():
+        key = f"algorithms.{name}"
+        with located(key):
+            get_algorithm(name).refuse_idle(options)
+        steps = [options["primal_step"], options["dual_step"]]
+        if steps.count("calibrated") == 1:
+            raise ValueError(
+                f"{key}: primal_step and dual_step have to be both calibrated, or neither: each a "
+                "number or theorem"
+            )
+        if "calibrated" in steps and name not in config["calibration"]["candidates"]:
+            raise ValueError(
+                f"calibration.candidates: no entry for the algorithm {name!r}, whose steps are "
+                "calibrated"
+            )
+        raced = "calibrated" in steps and options.get("perturbation") == "calibrated"
+        if raced and "perturbation" not in config["calibration"]["candidates"][name]:
+            raise ValueError(
+                f"calibration.candidates.{name}: perturbation expected, since it is calibrated in "
+                f"{key}"
+            )
+        _check_runs(config, name, cmdp)
+    for name in config["certificates"]["iterations"]:
+        with located(f"certificates.iterations.{name}"):
+            require_algorithm(config, name)
+
+
+def low_bounds(config):
+    """Say where the multiplier cannot reach that of the optimum.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration that :func:`check` has passed.
+
+    Returns
+    -------
+    list of str
+        A line for each such algorithm.
+    """
+    needed = _optimum(pickle.dumps(environment(config))).multiplier
+    return [
+        f"algorithms.{name}.multiplier_bound: {options['multiplier_bound']:g} is below the optimal "
+        f"multiplier, {needed:.3g}, so the runs cannot reach the optimum"
+        for name, options in config["algorithms"].items()
+        if options.get("multiplier_bound", "theorem") != "theorem"
+        and options["multiplier_bound"] < needed
+    ]
+
+
+def check_bounds(config, schema):
+    """Refuse settings at which bounds cannot be checked.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration that :func:`check` has passed.
+    schema : dict
+        Its JSON Schema.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
+    for name, options in config["bounds"]["settings"].items():
+        key = f"bounds.settings.{name}"
+        check_environment(f"{key}.environment", config, options["environment"], schema)
+        cmdp, setting = bound_problem(config, name)
+        # Where the theorem's own steps and perturbation do not exist, rows of the table say so.
+        given = replace(setting, primal_step=0.0, dual_step=0.0)
+        with located(key):
+            for algorithm in ("npgpd_hf", "zpgpd_hf"):  # whose theorems the bounds are
+                _build(pickle.dumps(cmdp), algorithm, replace(given, perturbation=1.0))
+
+
+def require_algorithm(config, name):
+    """Refuse what is about an algorithm that a study does not have.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    name : str
+        The algorithm.
+
+    Raises
+    ------
+    ValueError
+        If the study does not have it; the message names it.
+    """
+    if name not in config["algorithms"]:
+        raise ValueError(f"the study has no algorithm {name!r}")
+
+
+def check_environment(key, config, changes, schema):
+    """Refuse changes of a study's environment that cannot be made, or leave no slack.
+
+    Parameters
+    ----------
+    key : str
+        Where the changes stand, for the message.
+    config : dict
+        The configuration.
+    changes : dict
+        Keys of its `environment` that differ.
+    schema : dict
+        JSON Schema of a configuration.
+
+    Returns
+    -------
+    CMDP
+        The changed environment.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
+    with located(key):
+        merged = vary(config, changes)
+    conform(merged, schema["properties"]["environment"], key)
+    with located(key):
+        cmdp = environment({"environment": merged})
+        find_safest(cmdp)
+    return cmdp
+
+
+def vary(config, changes):
+    """Change a study's environment.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    changes : dict
+        Keys of its `environment` that differ.
+
+    Returns
+    -------
+    dict
+        Its `environment`, changed.
+
+    Raises
+    ------
+    ValueError
+        If the environment is not a random one, and so cannot be changed.
+    """
+    merged = {**config["environment"], **changes}
+    if "file" in changes:
+        merged.pop("name", None)  # the file takes the place of any kind
+    idle = sorted(set(changes) - {"file"})
+    if idle and not is_random(merged):
+        raise ValueError(
+            f"{idle[0]}: cannot be changed, since the CMDP {describe(merged)} is not a random one"
+        )
+    return merged
+
+
+def is_random(options):
+    """Whether an environment is a random one, of which there are other draws and sizes.
+
+    Parameters
+    ----------
+    options : dict
+        The `environment` of a configuration.
+
+    Returns
+    -------
+    bool
+    """
+    return environments.split(options)[0] == "random"
+
+
+def describe(options):
+    """Name an environment that is not a random one.
+
+    Parameters
+    ----------
+    options : dict
+        The `environment` of a configuration.
+
+    Returns
+    -------
+    str
+    """
+    name, arguments = environments.split(options)
+    return f"in {arguments['path']}" if name == "file" else arguments.get("gymnasium", name)
+
+
+def bound_problem(config, name):
+    """Environment and setting of one of the settings at which bounds are checked.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    name : str
+        A key of its `bounds.settings`.
+
+    Returns
+    -------
+    cmdp : CMDP
+        The study's environment with the changes of this setting.
+    setting : Setting
+        With the step sizes of the theorems.
+    """
+    options = dict(config["bounds"]["settings"][name])
+    changed = vary(config, options.pop("environment"))
+    return environment({"environment": changed}), Setting(link=config["link"], **options)
+
+
+def environment(config):
+    """Environment of a study.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+
+    Returns
+    -------
+    CMDP
+
+    Raises
+    ------
+    ValueError
+        If it cannot be made; the message names the key.
+    """
+    options = config["environment"]
+    kind, _ = environments.split(options)
+    with located("environment.file" if kind == "file" else "environment"):
+        if kind == "random" and {"states", "actions"} <= set(options):  # before it is drawn
+            require_size(options["states"], options["actions"], _MOST_TRANSITIONS)
+        slow = kind not in ("file", "random")
+        cmdp = _made(json.dumps(options, sort_keys=True)) if slow else environments.make(options)
+        require_size(cmdp.states, cmdp.actions, _MOST_TRANSITIONS)
+        return cmdp
+
+
+def size(config):
+    """Numbers of states and actions of a study's environment.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+
+    Returns
+    -------
+    states, actions : int
+    """
+    options = config["environment"]
+    if is_random(options) and {"states", "actions"} <= set(options):
+        return options["states"], options["actions"]
+    cmdp = environment(config)
+    return cmdp.states, cmdp.actions
+
+
+def stream_family(config, name):
+    """Family of the random streams of a sweep.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    name : str
+        Name of the sweep.
+
+    Returns
+    -------
+    str
+        The name alone for a study with the family `run`; another study shares no random numbers.
+    """
+    return name if config["streams"] == "run" else f"{config['streams']}: {name}"
+
+
+def require_estimates(config, setting):
+    """Refuse a setting whose estimator cannot be used with one of its M and H.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration; supplies the environment.
+    setting : dict
+        Keyword arguments of :func:`pgpd_hf.run`, with or without phases.
+
+    Raises
+    ------
+    ValueError
+        If votes cannot be read without bias; the message names `estimator`.
+    """
+    if setting.get("estimator", "plug-in") == "plug-in":
+        return
+    cmdp, link = environment(config), get_link(setting["link"])
+    for phase in setting.get("phases", [{}]):
+        whole = setting | phase
+        bound = cmdp.return_bound(whole["horizon"])
+        make_evaluators(whole["evaluators"], link, bound, whole["estimator"])
+
+
+def theorem_applies(config, algorithm):
+    """Whether a theorem gives step sizes for an algorithm on the study's environment.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+
+    Returns
+    -------
+    bool
+    """
+    kind = get_algorithm(algorithm)
+    if not kind.has_theorem() or is_random(config["environment"]):  # whose rho is positive
+        return kind.has_theorem()
+    cmdp = environment(config)
+    steps = kind.theorem_steps(cmdp, _optimum(pickle.dumps(cmdp)), 1)
+    return all(map(math.isfinite, steps))
+
+
+def check_runs(config):
+    """Refuse settings that an algorithm cannot run with.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration that follows its schema.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key, the value and what is allowed.
+    """
+    cmdp = environment(config)
+    for name in config["algorithms"]:
+        _check_runs(config, name, cmdp)
+
+
+def require_increasing(key, numbers):
+    """Refuse numbers, or None for infinity, that do not increase.
+
+    Parameters
+    ----------
+    key : str
+        Where they stand, for the message.
+    numbers : list of float or None
+        The numbers.
+
+    Raises
+    ------
+    ValueError
+        One line that names the key.
+    """
+    ordered = sorted(numbers, key=lambda number: math.inf if number is None else number)
+    if numbers != ordered:
+        raise ValueError(f"{key}: increasing order expected, null last, got {numbers}")
+
+
+def _check_runs(config, algorithm, cmdp):
+    """Refuse what one of the numbers of evaluators of a study makes impossible."""
+    options = config["algorithms"][algorithm]
+    if options.get("perturbation") == "calibrated" and options["primal_step"] != "calibrated":
+        raise ValueError(
+            f"algorithms.{algorithm}: perturbation: calibrated needs primal_step and dual_step: "
+            "calibrated"
+        )
+    places = {"evaluators": config["evaluators"]}
+    if algorithm in config["rates"]["iterations"]:
+        places["rates.evaluators"] = config["rates"]["evaluators"]
+    for place, numbers in places.items():
+        for evaluators in numbers:
+            setting = run_setting(config, algorithm, evaluators)
+            raced = [name for name, value in setting.items() if value == "calibrated"]
+            setting |= dict.fromkeys(raced, 1.0)
+            with located(f"algorithms.{algorithm}"):
+                setting = Setting(**setting)
+                try:
+                    _build(pickle.dumps(cmdp), algorithm, setting)
+                except ValueError as error:
+                    count = "null" if evaluators is None else evaluators
+                    raise ValueError(f"{error} (M = {count} of {place})") from None
+
+
+@lru_cache
+def _made(options):
+    """An environment whose options say all about it; some take seconds to make."""
+    return environments.make(json.loads(options))
+
+
+@lru_cache
+def _build(pickled, algorithm, setting):
+    """Refuse a setting that an algorithm cannot run with; readings share most of them."""
+    get_algorithm(algorithm)(pickle.loads(pickled), _optimum(pickled), setting)
+
+
+@lru_cache
+def _optimum(pickled):
+    """Optimum of an environment. Most readings have that of the study: it is solved once."""
+    # The solver of linear programs takes long to load.
+    return solve(pickle.loads(pickled), "policy_iteration")

@@ -1,0 +1,251 @@
+"""Readings: named answers to what the paper leaves open, as overlays of a study's configuration.
+
+Results of a reading are in a folder of its own below that of the study, "readings/NAME/"; those of
+the study itself are in the folder "" and, once more with as many seeds as verdicts need, in
+:data:`FULL`. Two readings whose configurations agree in all that the runs of an algorithm depend on
+share these runs: they are made once, by the first of them.
+"""
+
+import copy
+import json
+from pathlib import Path
+
+from pgpd_hf.algorithms import ALGORITHMS
+from pgpd_hf.core.arguments import located, require_one_of
+from replication.files import validation
+from replication.study import configuration
+
+FULL = "full/"
+LOOK = {"curve": "iterate", "optimum": "constrained", "violation": "signed"}
+# What runs depend on, and so what a reading can change.
+_KEYS = ("environment", "evaluators", "link", "horizon", "seeds", "algorithms", "calibration")
+
+
+def load_reading(folder, name, schema):
+    """Read one reading.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where readings are.
+    name : str
+        File name without its ending.
+    schema : dict
+        JSON Schema of a reading.
+
+    Returns
+    -------
+    dict
+        With all keys of the schema.
+
+    Raises
+    ------
+    ValueError
+        One line that names the file and what is wrong.
+    """
+    known = sorted(file.stem for file in Path(folder).glob("*.yaml"))
+    require_one_of("claims.readings", name, known)
+    path = Path(folder) / f"{name}.yaml"
+    content = validation.read_yaml(path)
+    with located(path):
+        validation.conform(content, schema)
+    return {**LOOK, "config": {}, **content}
+
+
+def restrict(reading, algorithms):
+    """Leave out what a reading says about algorithms that a study has dropped.
+
+    Parameters
+    ----------
+    reading : dict
+        Made by :func:`load_reading`; stays as it is.
+    algorithms : collection of str
+        Those that the study has.
+
+    Returns
+    -------
+    dict
+    """
+    changes = copy.deepcopy(reading["config"])
+    for parent, key in ((changes, "algorithms"), (changes.get("calibration", {}), "candidates")):
+        # Unknown names stay, so that they are refused.
+        for name in (set(parent.get(key, {})) & set(ALGORITHMS)) - set(algorithms):
+            del parent[key][name]
+            if not parent[key]:
+                del parent[key]
+    return {**reading, "config": {key: value for key, value in changes.items() if value}}
+
+
+def is_idle(reading):
+    """Whether a reading is that of the study itself.
+
+    Parameters
+    ----------
+    reading : dict
+        Made by :func:`load_reading` or :func:`restrict`.
+
+    Returns
+    -------
+    bool
+    """
+    return not reading["config"] and all(reading[key] == LOOK[key] for key in LOOK)
+
+
+def overlay(config, changes):
+    """Replace what differs, key by key.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration; stays as it is.
+    changes : dict
+        The keys that differ, nested likewise.
+
+    Returns
+    -------
+    dict
+    """
+    merged = copy.deepcopy(config)
+    for key, value in changes.items():
+        inner = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = overlay(merged[key], value) if inner else copy.deepcopy(value)
+    return merged
+
+
+def check(config, readings, schema):
+    """Refuse readings that cannot be run.
+
+    Parameters
+    ----------
+    config : dict
+        The study's, which has been checked.
+    readings : dict
+        Readings by name.
+    schema : dict
+        JSON Schema of a configuration.
+
+    Raises
+    ------
+    ValueError
+        One line that names the reading, the key and what is allowed.
+    """
+    for name, reading in readings.items():
+        unfit = sorted(set(reading["config"]) - set(_KEYS))
+        with located(f"reading {name!r}"):
+            if unfit:
+                raise ValueError(
+                    f"a reading cannot change {unfit[0]!r}; it can change {', '.join(_KEYS)}"
+                )
+            configuration.vary(config, reading["config"].get("environment", {}))
+            configuration.check(overlay(config, reading["config"]), schema, reading["config"])
+
+
+def configurations(config, readings):
+    """Configurations of a study and its readings.
+
+    Parameters
+    ----------
+    config : dict
+        The study's.
+    readings : dict
+        Readings by name.
+
+    Returns
+    -------
+    dict
+        By folder. That of the study itself is "", and :data:`FULL` with as many seeds as verdicts
+        need, which readings share that only look at the runs in another way.
+    """
+    options = config["claims"]
+    full = overlay(config, {"seeds": options["own_seeds"]})
+    fewer = {"seeds": options["seeds"], "calibration": {"seeds": options["race_seeds"]}}
+    return {"": config, FULL: full} | {
+        f"readings/{name}/": overlay(overlay(config, fewer), reading["config"])
+        if reading["config"]
+        else full
+        for name, reading in readings.items()
+    }
+
+
+def owners(configs, key, *arguments):
+    """The folder whose results each reading uses: its own, or that of the first with equal keys.
+
+    Parameters
+    ----------
+    configs : dict
+        Configurations by folder.
+    key : callable
+        From a configuration to what results depend on, such as :func:`environment_key`.
+    *arguments
+        Further arguments of the key, beside the configuration.
+
+    Returns
+    -------
+    dict
+        Folder by folder.
+    """
+    first = {}
+    return {
+        folder: first.setdefault(key(config, *arguments), folder)
+        for folder, config in configs.items()
+    }
+
+
+def environment_key(config):
+    """All that an environment and its optimum depend on.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+
+    Returns
+    -------
+    str
+        Equal for two configurations if and only if their environments are.
+    """
+    return json.dumps(config["environment"], sort_keys=True)
+
+
+def runs_key(config, algorithm):
+    """All that the runs of an algorithm depend on.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration.
+    algorithm : str
+        A key of its `algorithms`.
+
+    Returns
+    -------
+    str
+        Equal for two configurations if and only if their runs are.
+    """
+    options = config["algorithms"][algorithm]
+    names = ("environment", "evaluators", "link", "horizon", "seeds", "streams")
+    content = {name: config[name] for name in names} | {algorithm: options}
+    if options["primal_step"] == "calibrated":
+        calibration = config["calibration"]
+        candidates = calibration["candidates"][algorithm]
+        content["calibration"] = calibration | {"candidates": candidates}
+    return json.dumps(content, sort_keys=True)
+
+
+def look(readings, folder):
+    """How verdicts look at the runs of a study or of a reading.
+
+    Parameters
+    ----------
+    readings : dict
+        Readings by name.
+    folder : str
+        Folder of the results.
+
+    Returns
+    -------
+    dict
+        The keys of :data:`LOOK`.
+    """
+    reading = readings.get(folder.removeprefix("readings/").rstrip("/"), LOOK)
+    return {key: reading[key] for key in LOOK}

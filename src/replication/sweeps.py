@@ -1,0 +1,383 @@
+r"""Sweeps: one axis varies, all else is fixed or spans further curves.
+
+A sweep is a grid over settings, and each of its cases is run afresh. What is read off a run
+(:func:`averages`):
+
+* averages over iterates :math:`0..T-1`, which the theorems bound;
+* averages over the later half of them, which depend little on the start;
+* what the dual step owes, :math:`\lambda^{(T)} / (\eta_2 T)`. Where the multiplier was not
+  projected, the average violation is this plus the average of :math:`\hat h_c - (V_g - b)`, which
+  is kept as `misread`;
+* for the first two, the gap :math:`V_r^\star - V_r`, the violation :math:`b - V_g`, and the
+  *priced gap* :math:`V_r^\star - V_r + \lambda^\star (b - V_g)`.
+
+Gap and violation can be negative: an unsafe policy may earn more than the optimum. The priced gap
+never is, by strong duality, and it is zero exactly where the Lagrangian at the optimal multiplier
+is maximal; so it is what slopes on logarithmic axes are fitted to.
+"""
+
+import itertools
+import math
+from dataclasses import replace
+
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.core.arguments import located
+from replication.study import configuration
+from replication.theory.bounds import corollary_schedule
+from replication.work.cases import Case, run_setting
+
+SIGNS = {  # of the axes, in legends
+    "iterations": "T",
+    "evaluators": "M",
+    "pairs": "N",
+    "horizon": "H",
+    "states": "|S|",
+    "actions": "|A|",
+}
+SIZES = ("states", "actions")
+KEYS = (*SIGNS, "perturbation", "steps")
+STEP_RULES = ("study", "falling", "theorem")
+QUANTITIES = ("gap", "violation", "priced_gap")
+METRICS = (*QUANTITIES, *(f"late_{name}" for name in QUANTITIES), "owed", "misread")
+
+
+def make_cases(config, algorithm, axis, grid, purpose):
+    r"""List the cases of a sweep, for one seed.
+
+    Parameters
+    ----------
+    config : dict
+        A study's configuration, for what the grid leaves out.
+    algorithm : str
+        One that the study has, or the exact limit of one.
+    axis : str
+        What varies: a key of :data:`SIGNS`.
+    grid : dict
+        Values, or lists of them, by key of :data:`KEYS`; every combination is a case.
+        `evaluators` and `horizon` may be "corollary":
+        :func:`replication.theory.bounds.corollary_schedule`. `steps` is one of :data:`STEP_RULES`.
+    purpose : str
+        Names the family of random streams.
+
+    Returns
+    -------
+    list of Case
+        Curve by curve, along the axis within each, without seeds. Their labels are `curve` (what
+        else varies, for people: such as "study steps, M = 64"), `axis`, `value` (infinite for
+        infinitely many evaluators) and `step_rule`.
+
+    Raises
+    ------
+    ValueError
+        If the grid is not one of a sweep; the message names the key.
+    """
+    if not isinstance(grid.get(axis), list) or len(grid[axis]) < 2:
+        raise ValueError(f"{axis}: the sweep varies it, so at least two values are expected")
+    configuration.require_increasing(axis, grid[axis])
+    lists = {key: grid[key] if isinstance(grid[key], list) else [grid[key]] for key in grid}
+    varied = [key for key in KEYS if key in lists and key != axis]
+    usual = run_setting(config, studied(algorithm), None)
+    cases = []
+    for fixed in itertools.product(*(lists[key] for key in varied)):
+        choice = dict(zip(varied, fixed, strict=True))
+        curve = ", ".join(_word(key, choice[key]) for key in varied if len(lists[key]) > 1)
+        for value in lists[axis]:
+            case = _make_case(algorithm, usual, config, {**choice, axis: value}, purpose)
+            place = math.inf if value is None else float(value)
+            case.labels.update(curve=curve, axis=axis, value=place)
+            cases.append(case)
+    return cases
+
+
+def _make_case(algorithm, usual, config, choice, purpose):
+    """One case of a sweep: the study's setting with what the grid chooses."""
+    size = {key: choice.pop(key) for key in SIZES if key in choice}
+    rule = choice.pop("steps", "study")
+    setting = usual | choice
+    iterations = setting["iterations"]
+    if "corollary" in (choice.get("evaluators"), choice.get("horizon")):
+        discount = configuration.environment(config).discount
+        schedule = dict(
+            zip(("evaluators", "horizon"), corollary_schedule(iterations, discount), strict=True)
+        )
+        setting |= {key: schedule[key] for key in schedule if setting[key] == "corollary"}
+    if setting.get("perturbation") == "theorem":
+        setting["perturbation"] = None
+    setting, factors = scaled_steps(setting, usual["iterations"], rule)
+    return Case(
+        algorithm,
+        setting,
+        (),
+        purpose,
+        factors=factors,
+        stream_keys={"step_rule": rule, **size},
+        checkpoints=checkpoints(iterations),
+        labels={"step_rule": rule},
+    )
+
+
+def scaled_steps(setting, iterations, rule):
+    r"""Step sizes for another T.
+
+    Parameters
+    ----------
+    setting : dict
+        Keyword arguments of :func:`pgpd_hf.run` with the new T.
+    iterations : int
+        :math:`T_0`, to which the step sizes of the setting belong.
+    rule : {"study", "falling", "theorem"}
+        "study": :math:`\eta_1` as it is and :math:`\eta_2 \sqrt{T_0/T}`, which is how both theorems
+        let their steps depend on T; "falling": both times :math:`\sqrt{T_0/T}`; "theorem": those
+        of the algorithm's theorem for this T.
+
+    Returns
+    -------
+    setting : dict
+        With the theorem's steps, if these are asked for.
+    factors : tuple of float
+        By which both step sizes are to be multiplied. A dual step that is left to the theorem
+        falls by itself.
+    """
+    if rule == "theorem":
+        return setting | {"primal_step": None, "dual_step": None}, (1.0, 1.0)
+    scale = math.sqrt(iterations / setting["iterations"])
+    dual = 1.0 if setting["dual_step"] is None else scale
+    return setting, (scale if rule == "falling" else 1.0, dual)
+
+
+def checkpoints(iterations):
+    """Where a trace has to have rows, for :func:`averages`.
+
+    Parameters
+    ----------
+    iterations : int
+        T.
+
+    Returns
+    -------
+    tuple of int
+    """
+    return (0, max(iterations // 2 - 1, 0), iterations - 1, iterations)
+
+
+def for_seed(case, seed, environment):
+    """The case for one seed; where it has a size of its own, the seed is also the instance.
+
+    Parameters
+    ----------
+    case : Case
+        Made by :func:`make_cases`.
+    seed : int
+        Which.
+    environment : dict
+        Options of the study's environment.
+
+    Returns
+    -------
+    Case
+    """
+    case = replace(case, seeds=(seed,))
+    return on_instance(case, seed, environment) if size_of(case) else case
+
+
+def on_instance(case, instance, environment):
+    """The case on a random instance whose constraint binds in the same manner for all sizes.
+
+    Parameters
+    ----------
+    case : Case
+        Made by :func:`make_cases`.
+    instance : int
+        Which.
+    environment : dict
+        Options of the study's environment.
+
+    Returns
+    -------
+    Case
+    """
+    options = environment | size_of(case) | {"instance": instance, "threshold": "midway"}
+    return replace(case, environment=options)
+
+
+def size_of(case):
+    """Numbers of states and actions that a case of a sweep sets itself.
+
+    Parameters
+    ----------
+    case : Case
+        Made by :func:`make_cases`.
+
+    Returns
+    -------
+    dict
+    """
+    return {key: case.stream_keys[key] for key in SIZES if key in case.stream_keys}
+
+
+def plan(config, names):
+    """Work of some sweeps of a study.
+
+    Parameters
+    ----------
+    config : dict
+        The study's configuration.
+    names : sequence of str
+        Keys of its `sweeps`; missing ones are skipped.
+
+    Returns
+    -------
+    dict
+        By algorithm, a list of pairs of a seed and its cases. An exact method has one seed.
+    """
+    work = {}
+    for name in names:
+        sweep = config["sweeps"].get(name, {"algorithms": {}})
+        for algorithm, grid in sweep["algorithms"].items():
+            purpose = configuration.stream_family(config, f"sweep {name}")
+            cases = make_cases(config, algorithm, sweep["varies"], grid, purpose)
+            for seed in range(_count_seeds(sweep["seeds"], algorithm)):
+                of_seed = [for_seed(case, seed, config["environment"]) for case in cases]
+                for case in of_seed:
+                    case.labels["sweep"] = name
+                work.setdefault(algorithm, {}).setdefault(seed, []).extend(of_seed)
+    return {algorithm: list(of_seeds.items()) for algorithm, of_seeds in work.items()}
+
+
+def _count_seeds(seeds, algorithm):
+    """Number of seeds of an algorithm, where one number holds for all, or each has its own."""
+    if get_algorithm(algorithm).limit_of:
+        return 1
+    return seeds[algorithm] if isinstance(seeds, dict) else seeds
+
+
+def averages(traces, names=(), last_early=None):
+    """What is kept of the runs of a sweep.
+
+    Parameters
+    ----------
+    traces : pandas.DataFrame
+        Made by :func:`replication.work.cases.run_cases` with :func:`checkpoints`.
+    names : sequence of str
+        Sweeps, in the order of the result.
+    last_early : pandas.Series of int, optional
+        For each row, the last iteration of its run that is not late; by default that before T/2.
+        The single iterate of a run with T = 1 is late.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per run, with its labels and description, the columns :data:`METRICS`,
+        `start_priced_gap`, and the `multiplier`, `queries` and `steps` of the end.
+    """
+    length = traces["iterations"]
+    if last_early is None:
+        last_early = (length // 2 - 1).clip(lower=0)
+
+    def at(iteration):
+        return traces[traces["iteration"] == iteration].reset_index(drop=True)
+
+    # The average over iterates 0..t stands at iteration t.
+    start, early, whole, table = at(0), at(last_early), at(length - 1), at(length)
+    length = table["iterations"]
+    half = (early["iteration"] + 1).clip(upper=length - 1)
+    for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
+        table[name] = whole[f"mean_{column}"]
+        sums = length * table[name] - half * early[f"mean_{column}"]
+        table[f"late_{name}"] = sums / (length - half)
+    price = table["optimal_multiplier"]
+    table["start_priced_gap"] = start["optimality_gap"] + price * start["constraint_violation"]
+    for late in ("", "late_"):
+        table[f"{late}priced_gap"] = table[f"{late}gap"] + price * table[f"{late}violation"]
+    table["owed"] = table["multiplier"] / (table["dual_step"] * length)
+    table["misread"] = table["violation"] - table["owed"]
+    if names:
+        order = table["sweep"].map(names.index)
+        table = table.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+    return table
+
+
+def studied(algorithm):
+    """Which of a study's algorithms has the settings of this one.
+
+    Parameters
+    ----------
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`.
+
+    Returns
+    -------
+    str
+        Itself, or the one whose exact limit it is.
+    """
+    return get_algorithm(algorithm).limit_of or algorithm
+
+
+def check(config, names):
+    """Refuse sweeps that cannot be run.
+
+    Parameters
+    ----------
+    config : dict
+        A configuration that :func:`replication.study.configuration.check` has passed.
+    names : sequence of str
+        Keys of its `sweeps`.
+
+    Raises
+    ------
+    ValueError
+        One line that names the sweep, the algorithm and the key.
+    """
+    for name in names:
+        if name in config["sweeps"]:
+            sweep = config["sweeps"][name]
+            _check_seeds(f"sweeps.{name}", sweep)
+            check_grids(config, f"sweeps.{name}", sweep["algorithms"], sweep["varies"])
+
+
+def _check_seeds(key, sweep):
+    """Refuse seeds by algorithm that leave one out."""
+    if isinstance(sweep["seeds"], dict):
+        for algorithm in sweep["algorithms"]:
+            if algorithm not in sweep["seeds"] and not get_algorithm(algorithm).limit_of:
+                raise ValueError(f"{key}.seeds: no number for {algorithm}")
+
+
+def check_grids(config, key, grids, axis):
+    """Refuse grids of settings that cannot be run.
+
+    Parameters
+    ----------
+    config : dict
+        As for :func:`check`.
+    key : str
+        Where the grids stand, for the message.
+    grids : dict
+        By algorithm.
+    axis : str
+        What varies.
+
+    Raises
+    ------
+    ValueError
+        One line that names the place, the algorithm and the key.
+    """
+    for algorithm, grid in grids.items():
+        with located(f"{key}.algorithms.{algorithm}"):
+            kind = get_algorithm(algorithm)
+            kind.refuse_idle(grid)
+            configuration.require_algorithm(config, studied(algorithm))
+            configuration.vary(config, {size: grid[size] for size in SIZES if size in grid})
+            cases = make_cases(config, algorithm, axis, grid, key)
+            for case in cases:
+                configuration.require_estimates(config, case.setting)
+            rules = [case.labels["step_rule"] for case in cases]
+            if "theorem" in rules and not kind.has_theorem():
+                raise ValueError("steps: 'theorem' is not possible without a theorem")
+
+
+def _word(key, value):
+    """Name a value of a key in a legend."""
+    if key == "steps":
+        return f"{value} steps"
+    return f"{SIGNS.get(key, 'μ')} = {'∞' if value is None else value}"

@@ -1,0 +1,243 @@
+r"""First T at which the bounds of NPGPD-HF, printed and corrected, are not vacuous.
+
+A pair of bounds is vacuous unless both are below the largest gap and the largest violation of any
+policy. Each statement is taken at its own step sizes: the printed theorem's, and for the corrected
+ones those that make the larger of the two bounds smallest. Gap and violation are measured in runs
+with the same step sizes. Of step 3.10's bounds of one run, and of both versions of Theorem 2 at the
+step sizes of their rates, only the first T is computed.
+"""
+
+import itertools
+import math
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.core import optima
+from pgpd_hf.core.evaluators import ESTIMATORS
+from replication.theory import bounds, theorem_1, theorem_2
+from replication.theory.constants import make_constants, require_slack
+from replication.theory.estimates import make_estimates
+from replication.theory.problems import mean_error, run_averages
+
+LEVELS = (0.1, 0.02)  # in units of value
+THEOREMS = {  # about each algorithm: printed, corrected, and with more known of the transitions
+    "npgpd_hf": ("printed", "Theorem 1'", "Theorem 1', mixing known"),
+    "zpgpd_hf": ("printed Theorem 2", "Theorem 2", "Theorem 2"),
+}
+_CORRECTED = {
+    "Theorem 1": (theorem_1.theorem_1, False),
+    "Theorem 1'": (theorem_1.theorem_1_prime, False),
+    "Theorem 1', mixing known": (theorem_1.theorem_1_prime, True),
+}
+_ONE_RUN = "one run (probability 0.95)"
+_FIRST_ONLY = (_ONE_RUN, "printed Theorem 2", "Theorem 2")
+_MEASURED = (
+    "measured_gap",
+    "measured_gap_error",
+    "measured_violation",
+    "measured_violation_error",
+)
+_KEYS = ("statement", "estimator", "evaluators", "pairs")
+_COLUMNS = [*_KEYS, "iterations", "primal_step", "dual_step", "gap", "violation", "reason"]
+_FIRST_COLUMNS = [*_KEYS, "level", "value", "iterations", "reason"]
+
+
+def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, seeds):
+    """Bounds over M, N and T, and the first T at which they reach a level.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The model.
+    optimum : Optimum
+        Its optimum.
+    setting : Setting
+        H and the link; M, N, T, the estimator and the step sizes are varied.
+    evaluators, pairs, iterations : sequence of int
+        Values of M (None for infinitely many), N and T.
+    measured : int
+        Largest N T at which runs are made.
+    seeds : iterable of int
+        Seeds of these runs; at least two.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        Columns statement, estimator, evaluators (Int64), pairs, iterations, primal_step, dual_step,
+        gap, violation (the bounds), reason (for empty cells), measured_gap, measured_gap_error,
+        measured_violation and measured_violation_error (errors are half widths of 95 % intervals).
+    first : pandas.DataFrame
+        Columns statement, estimator, evaluators, pairs, level, value, iterations and reason: the
+        first T at which both bounds are at most the value; infinite if there is none up to 10^12.
+
+    Raises
+    ------
+    OutsideAssumptions
+        If there is no Slater slack.
+    """
+    require_slack(optimum.slack)
+    levels = {"largest": min(largest_values(cmdp, optimum))} | {str(x): x for x in LEVELS}
+    rows, firsts = [], []
+    statements = ["printed", *_CORRECTED, *_FIRST_ONLY]
+    for keys, at, cap, bound in _each(cmdp, optimum, setting, statements, evaluators, pairs):
+        if bound is None:
+            rows.append(keys)
+            continue
+        for t in () if keys["statement"] in _FIRST_ONLY else iterations:
+            row = _row(keys, bound, t) | dict.fromkeys(_MEASURED, math.nan)
+            if at.pairs * t <= measured:
+                steps = {name: row[name] for name in ("primal_step", "dual_step")}
+                changes = {"iterations": t, "multiplier_bound": cap, **steps}
+                run = get_algorithm("npgpd_hf")(cmdp, optimum, replace(at, **changes))
+                row |= _measure(run, optimum, seeds)
+            rows.append(row)
+        worse = partial(_worse, bound)
+        for level, value in levels.items():
+            first = theorem_1.first_length(worse, value)
+            reason = f"{worse(1e12):.3g} at T = 1e12" if math.isinf(first) else ""
+            firsts.append(
+                keys | {"level": level, "value": value, "iterations": first, "reason": reason}
+            )
+    return _table(rows, [*_COLUMNS, *_MEASURED]), _table(firsts, _FIRST_COLUMNS)
+
+
+def bounds_at(cmdp, optimum, setting, statements, evaluators, pairs, iterations):
+    """Bounds of some statements over M, N and T.
+
+    Parameters
+    ----------
+    cmdp, optimum, setting, evaluators, pairs, iterations
+        As for :func:`lengths`.
+    statements : sequence of str
+        Such as the values of :data:`THEOREMS`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As the first table of :func:`lengths`, without what is measured.
+    """
+    rows = []
+    for keys, _, _, bound in _each(cmdp, optimum, setting, statements, evaluators, pairs):
+        rows += [keys] if bound is None else [_row(keys, bound, t) for t in iterations]
+    return _table(rows, _COLUMNS)
+
+
+def largest_values(cmdp, optimum):
+    """Largest gap and largest violation of any policy.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The model.
+    optimum : Optimum
+        Its optimum.
+
+    Returns
+    -------
+    gap, violation : float
+        In units of value.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
+    >>> gap, violation = largest_values(cmdp, pgpd_hf.solve(cmdp))
+    >>> round(gap, 3), round(violation, 3)  # a bound above these is vacuous
+    (0.502, 0.402)
+    """
+    worst, unsafest = (
+        optima.maximize(cmdp, signal.max() - signal) for signal in (cmdp.reward, cmdp.utility)
+    )
+    gap = optimum.reward_value - float(cmdp.evaluate(worst)[0])
+    return gap, cmdp.threshold - float(cmdp.evaluate(unsafest)[1])
+
+
+def _each(cmdp, optimum, setting, statements, evaluators, pairs):
+    """Yield keys of a row, the setting, the cap of multipliers, and the bound as a function of T.
+
+    Outside a statement's assumptions, and for votes that cannot be read so, there is no bound, and
+    the keys have the reason.
+    """
+    for statement, estimator, m, n in itertools.product(statements, ESTIMATORS, evaluators, pairs):
+        if statement.startswith("printed") and estimator != "plug-in":
+            continue  # the printed theorems are about the printed estimator
+        keys = {"statement": statement, "estimator": estimator, "evaluators": m, "pairs": n}
+        at = replace(setting, evaluators=m, pairs=n, estimator=estimator)
+        try:
+            cap, bound = _bound(cmdp, optimum, at, statement)
+            bound(1.0)
+        except ValueError as error:
+            yield keys | {"reason": str(error)}, at, None, None
+        else:
+            yield keys, at, cap, cache(bound)  # searches for levels look at the same T first
+
+
+def _row(keys, bound, iterations):
+    steps, found = bound(float(iterations))
+    row = dict(zip(("primal_step", "dual_step"), steps, strict=True))
+    return keys | row | {"iterations": iterations, **found._asdict(), "reason": ""}
+
+
+def _worse(bound, iterations):
+    return float(bound(iterations)[1].worse)
+
+
+def _table(rows, columns):
+    return pd.DataFrame(rows, columns=columns).astype({"evaluators": "Int64"})
+
+
+def _bound(cmdp, optimum, setting, statement):
+    """Cap of multipliers, and a function from T to step sizes and a pair of bounds."""
+    if statement.startswith("printed"):
+        constants = make_constants(cmdp, optimum, setting)
+        function = _printed_theorem_2 if statement == "printed Theorem 2" else _printed
+        return constants.multiplier_bound, partial(function, constants)
+    cap = 2 * cmdp.value_bound / optimum.slack
+    if statement == "Theorem 2":
+        return cap, _theorem_2(cmdp, optimum, make_estimates(cmdp, setting), cap)
+    one_run = theorem_1.high_probability, False
+    function, known = one_run if statement == _ONE_RUN else _CORRECTED[statement]
+    estimates = make_estimates(cmdp, setting, known)
+    corrected = partial(function, estimates, cap=cap, multiplier=optimum.multiplier)
+    return cap, partial(theorem_1.best_steps, corrected)
+
+
+def _printed(constants, iterations):
+    at = replace(constants, iterations=iterations)
+    steps = bounds.theorem_1_steps(at.actions, at.discount, iterations)
+    return steps, theorem_1.Bound(bounds.theorem_1_gap(at), bounds.theorem_1_violation(at))
+
+
+def _printed_theorem_2(constants, iterations):
+    at = replace(constants, iterations=iterations)
+    found = theorem_1.Bound(bounds.theorem_2_gap(at), bounds.theorem_2_violation(at))
+    return at.theorem_2_steps, found
+
+
+def _theorem_2(cmdp, optimum, estimates, cap):
+    """A function as of :func:`_bound`: the rate's parameters of step 4.12 for the best length."""
+    choices = []
+    for length in np.geomspace(1, 1e12, 25):
+        radius, *steps = theorem_2.rate_setting(estimates, length, cap)
+        constants = theorem_2.make_curvature(cmdp, optimum, estimates, radius)
+        choices.append((constants, steps))
+
+    def best(iterations):
+        found = [
+            (steps, theorem_2.theorem_2(constants, *steps, iterations, cap, optimum.multiplier))
+            for constants, steps in choices
+        ]
+        return min(found, key=lambda pair: pair[1].worse)
+
+    return best
+
+
+def _measure(algorithm, optimum, seeds):
+    averages = run_averages(algorithm, optimum, seeds)
+    found = averages["gap"], np.maximum(averages["violation"], 0)
+    numbers = [number for values in found for number in mean_error(values)]
+    return dict(zip(_MEASURED, numbers, strict=True))

@@ -1,0 +1,113 @@
+r"""What runs measure beside what theorems promise, for the same M, N and T.
+
+Each bound is about runs with step sizes and a cap of multipliers of its own. Of the runs here those
+with the printed steps are what a printed theorem bounds; for the others the comparison says how far
+the best guarantee for their M, N and T is from what they attain.
+"""
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf.runs import COLUMNS
+from pgpd_hf.statistics import intervals
+from replication.theory.lengths import THEOREMS, bounds_at
+
+RUNS = {  # for people
+    "figure": "Figure 1",
+    "study": "the study's steps for T",
+    "theorem": "the printed steps for T",
+}
+_PLACE = ["algorithm", "evaluators", "pairs", "iterations"]
+
+
+def measure(traces, pairs):
+    """Averages of gap and violation over the first T iterates, and their means over seeds.
+
+    Parameters
+    ----------
+    traces : pandas.DataFrame
+        Traces of Figure 1, whose runs give an average for every checkpoint, and of
+        :mod:`replication.analyses.rates`, which has runs of their own for each T.
+    pairs : dict of int
+        N of Figure 1, by algorithm.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns algorithm, evaluators (Int64), pairs, iterations (T), runs (a key of :data:`RUNS`),
+        metric, mean, low, high (95 % interval) and seeds. Of the metrics, gap and violation (the
+        positive part), only the one with the larger mean is there.
+    """
+    table = traces[traces["algorithm"].isin(THEOREMS) & traces["iteration"].gt(0)]
+    table = table.reindex(columns=[*COLUMNS, "pairs", "step_rule", "iterations"])
+    length = table["iteration"]
+    table = table[table["iterations"].isna() | table["iterations"].eq(length)].copy()
+    table["pairs"] = table["pairs"].fillna(table["algorithm"].map(pairs)).astype(int)
+    table["runs"] = table["step_rule"].astype(object).fillna("figure")
+    table["iterations"] = length = table["iteration"]
+    for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
+        # The mean at T includes the iterate T, which is not among the first T.
+        table[name] = ((length + 1) * table[f"mean_{column}"] - table[column]) / length
+    table["violation"] = table["violation"].clip(lower=0)
+    found = intervals(table, [*_PLACE, "runs"], ["gap", "violation"])
+    larger = found.groupby([*_PLACE, "runs"], dropna=False)["mean"].idxmax()
+    found = found.loc[np.sort(larger)].reset_index(drop=True)
+    return found.astype({"evaluators": "Int64"})
+
+
+def beside(measured, cmdp, optimum, setting, estimators):
+    """What is measured and what is promised, side by side: the larger one of gap and violation.
+
+    Parameters
+    ----------
+    measured : pandas.DataFrame
+        Made by :func:`measure`. Of Figure 1 only those T are taken of which there are other runs,
+        and the last one.
+    cmdp : CMDP
+        The model.
+    optimum : Optimum
+        Its optimum.
+    setting : Setting
+        H and the link.
+    estimators : dict of str
+        How the runs read votes, by algorithm.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per algorithm, M, N and T: `printed`, `corrected` and `best`, the bounds of
+        :data:`~replication.theory.lengths.THEOREMS`, each at step sizes of its own, the first two
+        for votes as the runs read them, the last one for votes read without bias; a column of means
+        for each of :data:`RUNS`, with its `_error`, half the width of the 95 % interval; and
+        `measured`, the largest mean. Missing where there are no runs, or outside a bound's
+        assumptions.
+    """
+    last = measured.groupby(["algorithm", "runs"])["iterations"].transform("max")
+    lengths = measured[measured["runs"].ne("figure") | measured["iterations"].eq(last)]
+    table = measured.merge(lengths[["algorithm", "iterations"]].drop_duplicates())
+    rows = []
+    for place, runs in table.groupby(_PLACE, sort=False, dropna=False):
+        row = dict(zip(_PLACE, place, strict=True))
+        row |= _bounds(row, cmdp, optimum, setting, estimators)
+        for it in runs.itertuples():
+            row |= {it.runs: it.mean, f"{it.runs}_error": (it.high - it.low) / 2}
+        rows.append(row | {"measured": runs["mean"].max()})
+    columns = [*_PLACE, "printed", "corrected", "best"]
+    columns += [name + end for name in RUNS for end in ("", "_error")]
+    table = pd.DataFrame(rows, columns=[*columns, "measured"]).astype({"evaluators": "Int64"})
+    return table.sort_values(_PLACE, ignore_index=True)
+
+
+def _bounds(place, cmdp, optimum, setting, estimators):
+    printed, corrected, best = THEOREMS[place["algorithm"]]
+    m = None if pd.isna(place["evaluators"]) else int(place["evaluators"])
+    lists = [m], [place["pairs"]], [place["iterations"]]
+    statements = dict.fromkeys((printed, corrected, best))
+    found = bounds_at(cmdp, optimum, setting, statements, *lists)
+    worse = found.set_index(["statement", "estimator"])[["gap", "violation"]].max(axis=1)
+    reading = estimators[place["algorithm"]]
+    return {
+        "printed": worse.get((printed, reading), np.nan),  # it is about the printed reading
+        "corrected": worse[corrected, reading],
+        "best": worse[best, "unbiased"],
+    }

@@ -1,0 +1,223 @@
+"""The input and the output of a check: a CMDP under a setting, and results."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf import runs
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.core import streams
+from pgpd_hf.core.links import get_link
+from pgpd_hf.core.policies import uniform_policy
+from pgpd_hf.statistics import mean_interval
+from replication.theory import exact
+from replication.theory.constants import Constants, OutsideAssumptions
+
+ROUNDING = 1e-9  # relative to the largest value: accuracy of the linear solves and of the LP
+_GRID = 801  # differences of returns at which the error of an answer is computed
+
+
+@dataclass(frozen=True)
+class Result:
+    """One part of a statement: what was measured, and its bound.
+
+    Attributes
+    ----------
+    key : str
+        Key of :data:`~replication.theory.bounds.STATEMENTS`.
+    measured : float
+        The left side of the inequality, exact or a mean of samples.
+    bound : float
+        The right side.
+    method : str
+        "exact", "exact upper bound", "Monte Carlo" or "runs".
+    error : float
+        Half width of the 95 % interval of `measured`.
+    reason : str
+        Remark for the table.
+    trivial : float
+        Largest value of `measured` that the ranges of values, answers and multipliers allow. A
+        bound that is not below it is vacuous.
+    """
+
+    key: str
+    measured: float
+    bound: float
+    method: str = "exact"
+    error: float = 0.0
+    reason: str = ""
+    trivial: float = math.inf
+
+
+@dataclass
+class Problem:
+    """A CMDP under a setting, with what several checks share.
+
+    Attributes
+    ----------
+    cmdp : CMDP
+        The model.
+    optimum : Optimum
+        Its optimum.
+    setting : Setting
+        M, N, H, T, the link, and the step sizes unless they are the theorems'.
+    seeds : list of int
+        Seeds of the runs behind the checks of averages.
+    constants : Constants
+        Constants of the bounds.
+    """
+
+    cmdp: object
+    optimum: object
+    setting: object
+    seeds: list
+    constants: Constants
+    _made: dict = field(default_factory=dict)
+
+    @property
+    def link(self):
+        """Link: the setting's link function."""
+        return get_link(self.setting.link)
+
+    @property
+    def signals(self):
+        """Tuple of ndarray, float64, shape (S, A): reward and utility."""
+        return self.cmdp.reward, self.cmdp.utility
+
+    def random(self, purpose):
+        """numpy.random.Generator: random numbers of one check."""
+        return np.random.Generator(streams.bit_generator(purpose="theory", check=purpose))
+
+    def policies(self):
+        """ndarray, float64, shape (K, S, A): uniform, optimal, random and deterministic ones."""
+        shape = self.cmdp.states, self.cmdp.actions
+        random = self.random("policies")
+        mixed = random.dirichlet(np.ones(shape[1]), size=(30, shape[0]))
+        pure = np.eye(shape[1])[random.integers(shape[1], size=(10, shape[0]))]
+        named = np.stack([uniform_policy(*shape), self.optimum.policy])
+        return np.concatenate([named, mixed, pure])
+
+    def algorithm(self, name):
+        """Algorithm: an instance under this setting."""
+        try:
+            return get_algorithm(name)(self.cmdp, self.optimum, self.setting)
+        except ValueError as error:  # the theorem's step or perturbation is not a positive number
+            raise OutsideAssumptions(str(error)) from None
+
+    def averages(self, name):
+        """DataFrame: :func:`run_averages` of an algorithm, which runs once for all checks."""
+        return self.once(name, lambda: run_averages(self.algorithm(name), self.optimum, self.seeds))
+
+    def once(self, name, make):
+        """object: what `make` returns, which is called once for all checks that ask for a name."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
+
+    def feedback_error(self, low, high):
+        """FeedbackError: error of an answer, on a grid of differences from `low` to `high`."""
+        grid = np.linspace(low, high, _GRID)
+        largest = self.constants.return_bound
+        setting = self.setting
+        return exact.feedback_error(grid, setting.evaluators, self.link, largest, setting.estimator)
+
+    def answer_bias(self, low, high):
+        """float: largest bias of an answer about differences from `low` to `high`."""
+        return np.abs(self.feedback_error(low, high).bias).max()
+
+    def require_theorem_steps(self):
+        """Check that the setting leaves the step sizes to the theorems."""
+        if self.setting.primal_step is not None or self.setting.dual_step is not None:
+            raise OutsideAssumptions(
+                "primal_step, dual_step: the theorem is for its own step sizes"
+            )
+
+
+def run_averages(algorithm, optimum, seeds):
+    r"""Averages over iterates 0..T-1 of runs, as the theorems take them.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        Ready to iterate.
+    optimum : Optimum
+        Optimum of its CMDP.
+    seeds : iterable of int
+        One run each.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns gap (:math:`V_r^\star - V_r`), violation (:math:`b - V_g`), lagrangian
+        (:math:`V_r^\star - V_r + \lambda(V_g^\star - V_g)`) and dual
+        (:math:`-\lambda(V_g^\star - V_g)`), in units of value; one row per seed.
+    """
+    return pd.DataFrame([averages_of(algorithm, optimum, *whole_run(algorithm, s)) for s in seeds])
+
+
+def whole_run(algorithm, seed, purpose="run"):
+    """All iterates of a run.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        Ready to iterate.
+    seed : int
+        Names the run's streams.
+    purpose : str
+        Names the family of streams.
+
+    Returns
+    -------
+    policies : ndarray, float64, shape (T, S, A)
+        Iterates 0..T-1.
+    multipliers : ndarray, float64, shape (T + 1,)
+        Multipliers of iterates 0..T.
+    """
+    policies, multipliers, _ = zip(*runs.iterates(algorithm, seed, purpose=purpose), strict=True)
+    return np.concatenate(policies[:-1]), np.concatenate(multipliers)
+
+
+def averages_of(algorithm, optimum, policies, multipliers):
+    """Averages of one run.
+
+    Parameters
+    ----------
+    algorithm, optimum
+        As for :func:`run_averages`.
+    policies, multipliers : ndarray
+        Made by :func:`whole_run`.
+
+    Returns
+    -------
+    dict of float
+        A row of :func:`run_averages`.
+    """
+    v_r, v_g = algorithm.cmdp.evaluate(policies)
+    gap = optimum.reward_value - v_r
+    weighted = multipliers[:-1] * (optimum.utility_value - v_g)
+    return {
+        "gap": gap.mean(),
+        "violation": (algorithm.cmdp.threshold - v_g).mean(),
+        "lagrangian": (gap + weighted).mean(),
+        "dual": -weighted.mean(),
+    }
+
+
+def mean_error(samples):
+    """Mean of samples, and half the width of its 95 % interval.
+
+    Parameters
+    ----------
+    samples : array_like, float, shape (n,)
+        Independent.
+
+    Returns
+    -------
+    mean, error : float
+        The 95 % interval is mean - error to mean + error.
+    """
+    mean, _, high = mean_interval(samples)
+    return mean, high - mean

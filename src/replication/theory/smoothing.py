@@ -1,0 +1,207 @@
+r"""Checks of zeroth-order gradient estimates, as means over random directions: items 5 and 8.
+
+The directions are tangent to the simplex and short enough that perturbed policies stay in it,
+because the paper's objects are not defined elsewhere (docs/audit.md). The function of an item takes
+a :class:`~replication.theory.problems.Problem` and returns a list of
+:class:`~replication.theory.problems.Result`, one for each part.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgpd_hf.core.policies import uniform_policy
+from replication.theory import exact
+from replication.theory.constants import OutsideAssumptions, require_radius
+from replication.theory.problems import Result, mean_error
+
+_DIRECTIONS = 2000
+
+
+@dataclass
+class Sphere:
+    """Random directions at a policy, tangent to the simplex.
+
+    Attributes
+    ----------
+    centre : ndarray, float64, shape (S, A)
+        The policy; all probabilities are positive.
+    directions, inside : ndarray, float64, shape (F, D, S, A)
+        Uniform on the unit sphere and in the unit ball of the tangent space: F independent frames
+        of D orthonormal directions.
+    radius : float
+        The setting's perturbation, or the largest one for which perturbed policies are policies.
+    dimension : int
+        |S|(|A| - 1), the dimension of the tangent space and factor of the gradient estimate.
+    """
+
+    centre: np.ndarray
+    directions: np.ndarray
+    inside: np.ndarray
+    radius: float
+    dimension: int
+
+    @property
+    def note(self):
+        """str: remark for the table."""
+        return f"tangent directions, dimension {self.dimension}, mu = {self.radius:.3g}"
+
+    def around(self, moves):
+        """Tuple of ndarray: policies at plus and minus `moves`, each of the shape of `moves`."""
+        return self.centre + self.radius * moves, self.centre - self.radius * moves
+
+
+def tangent_spheres(problem, count=_DIRECTIONS):
+    """Sample directions along which perturbed policies stay in the simplex.
+
+    The directions of a frame are orthonormal. Therefore one frame estimates the gradient of a
+    linear function without error if the factor is the dimension; with any other factor, all frames
+    have the same error.
+
+    Parameters
+    ----------
+    problem : Problem
+        Supplies the CMDP and the perturbation.
+    count : int
+        Number of directions, rounded up to whole frames.
+
+    Returns
+    -------
+    list of Sphere
+        At the uniform policy, at two random ones, and halfway from it to the optimum.
+
+    Raises
+    ------
+    OutsideAssumptions
+        If there is one action only, or the perturbation is zero.
+    """
+    from scipy.linalg import helmert  # slow to import, and needed here only
+
+    states, actions = problem.cmdp.states, problem.cmdp.actions
+    if actions == 1:
+        raise OutsideAssumptions("actions: with one action there is no direction to perturb in")
+    require_radius(problem.constants.perturbation)
+    random = problem.random("sphere")
+    dimension = states * (actions - 1)
+    frames = math.ceil(count / dimension)
+    # Q is uniform among the orthogonal matrices if the diagonal of R is positive.
+    bases, triangles = np.linalg.qr(random.standard_normal((frames, dimension, dimension)))
+    bases *= np.sign(np.diagonal(triangles, axis1=1, axis2=2))[:, None]
+    rows = bases.swapaxes(1, 2).reshape(frames, dimension, states, actions - 1)
+    directions = rows @ helmert(actions)  # orthonormal basis of the vectors that sum to zero
+    shrink = random.random((frames, dimension, 1, 1)) ** (1 / dimension)
+    uniform = uniform_policy(states, actions)
+    others = random.dirichlet(np.ones(actions), size=(2, states))
+    spheres = []
+    for other in (uniform, *others, problem.optimum.policy):
+        centre = (uniform + other) / 2
+        # An entry of a tangent unit vector is at most sqrt(1 - 1/A).
+        room = centre.min() / math.sqrt(1 - 1 / actions)
+        radius = min(problem.constants.perturbation, room)
+        spheres.append(Sphere(centre, directions, shrink * directions[::-1], radius, dimension))
+    return spheres
+
+
+def smoothing(problem):
+    """Item 5: the estimate on the sphere against the gradient of the mean over the ball."""
+    worst = {}
+    for sphere in tangent_spheres(problem):
+        for signal in problem.signals:
+            for result in _smoothing_at(problem, sphere, signal):
+                # Both are zero where the value is linear in the policy.
+                harder = result.measured / result.bound if result.bound > 0 else result.measured
+                if result.key not in worst or harder > worst[result.key][0]:
+                    worst[result.key] = harder, result
+    return [result for _, result in worst.values()]
+
+
+def _smoothing_at(problem, sphere, signal):
+    cmdp, constants = problem.cmdp, problem.constants
+    smoothness, radius, dimension = constants.smoothness, sphere.radius, sphere.dimension
+    steepest = _tangent(exact.gradient(cmdp, sphere.centre, signal))
+    value = exact.value(cmdp, sphere.centre, signal)
+    ahead, behind = (exact.value(cmdp, p, signal) - value for p in sphere.around(sphere.directions))
+    estimates = dimension / radius * ((ahead - behind) / 2)[..., None, None] * sphere.directions
+    in_ball = sphere.around(sphere.inside)
+    gradients = sum(_tangent(exact.gradient(cmdp, p, signal)) for p in in_ball) / 2
+    difference, noise = _mean_norm(estimates, gradients)
+    shift, shift_error = _mean(sum(exact.value(cmdp, p, signal) - value for p in in_ball) / 2)
+    bend, bend_noise = _mean_norm(gradients - steepest)
+    squares, squares_error = _mean((dimension / radius * ahead) ** 2)
+    steepness = 2 * dimension * (steepest**2).sum()
+    slope, largest = radius * smoothness * dimension, constants.value_bound
+    rows = [
+        # Both sides of 5a are equal in expectation: they may differ by three standard errors.
+        ("5a", difference, 3 * noise, 0.0, math.inf),
+        ("5b", abs(shift), smoothness * radius**2 / 2, shift_error, largest),
+        ("5c", bend, slope / 2, 2 * bend_noise, 2 * _longest_gradient(constants)),
+        (
+            "5d",
+            squares,
+            steepness + slope**2 / 2,
+            squares_error,
+            (dimension / radius * largest) ** 2,
+        ),
+    ]
+    return [
+        Result(key, measured, bound, "Monte Carlo", error, sphere.note, trivial)
+        for key, measured, bound, error, trivial in rows
+    ]
+
+
+def gradient_bias(problem):
+    r"""Item 8: bias from smoothing and truncation, plus the largest effect of an answer's bias.
+
+    A bias :math:`|f(v)| \le c` adds at most :math:`\|E f(v) v\| \le
+    c\,E|\langle v, u\rangle| \le c/\sqrt d` for some unit vector u.
+    """
+    largest = problem.constants.return_bound
+    bias = problem.answer_bias(-largest, largest)
+    results = [
+        _gradient_bias_at(problem, sphere, signal, bias)
+        for sphere in tangent_spheres(problem)
+        for signal in problem.signals
+    ]
+    return [max(results, key=lambda result: result.measured / result.bound)]
+
+
+def _gradient_bias_at(problem, sphere, signal, bias):
+    cmdp, constants = problem.cmdp, problem.constants
+    scale = sphere.dimension / sphere.radius
+    ahead, behind = (
+        exact.finite_horizon_value(cmdp, policies, signal, problem.setting.horizon)
+        for policies in sphere.around(sphere.directions)
+    )
+    odd = (ahead - behind) / 2  # the even part of the difference averages to zero
+    steepest = _tangent(exact.gradient(cmdp, sphere.centre, signal))
+    off, noise = _mean_norm(scale * odd[..., None, None] * sphere.directions - steepest)
+    weight = scale / math.sqrt(sphere.dimension)  # of an answer's bias, at most
+    bound = constants.gradient_bias_at(sphere.radius, sphere.dimension)
+    trivial = _longest_gradient(constants) + weight * constants.return_bound
+    measured = off + weight * bias
+    return Result("8", measured, bound, "Monte Carlo", 2 * noise, sphere.note, trivial)
+
+
+def _longest_gradient(constants):
+    """Largest norm of a tangent gradient, from the range of the advantages."""
+    return constants.value_bound * math.sqrt(constants.actions) / (1 - constants.discount)
+
+
+def _tangent(gradients):
+    """Projection of a gradient onto the tangent space of the simplex."""
+    return gradients - gradients.mean(-1, keepdims=True)
+
+
+def _mean(samples):
+    """Mean over directions, and half the width of its interval; frames are independent."""
+    return mean_error(samples.mean(1))
+
+
+def _mean_norm(*samples):
+    """Norm of a mean over directions, or of the difference of two, and its standard error."""
+    frames = [sample.mean(1) for sample in samples]
+    noise = sum(frame.var(0, ddof=1).sum() / len(frame) for frame in frames)
+    means = [frame.mean(0) for frame in frames]
+    difference = means[0] - means[1] if len(means) == 2 else means[0]
+    return float(np.sqrt((difference**2).sum())), float(np.sqrt(noise))

@@ -1,0 +1,296 @@
+r"""Theorem 2 corrected, for Algorithm 2T: tangent directions in the interior of the simplices.
+
+The printed Theorem 2 is false (docs/audit.md). Algorithm 2T differs from the printed one in that
+directions v are tangent to the simplex and that parameters are projected on :math:`\Theta_\delta =
+\{\theta: \theta_{s,a}\ge\delta\}`, :math:`\delta = \mu\sqrt{1-1/|A|}`, so that every
+:math:`\theta+\mu v` is a policy. Steps 4.1 to 4.12 of the article's appendix.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
+from replication.theory import exact
+from replication.theory.constants import OutsideAssumptions
+from replication.theory.estimates import Estimates
+from replication.theory.theorem_1 import Bound, require_cap
+
+
+@dataclass(frozen=True)
+class Curvature:
+    r"""What Theorem 2 needs besides :class:`~replication.theory.estimates.Estimates`.
+
+    Attributes
+    ----------
+    estimates : Estimates
+        What is known of returns and answers.
+    radius : float
+        :math:`\mu`, at most :math:`1/(|A|\sqrt{1-1/|A|})`.
+    distance : float
+        :math:`D = 2\sum_s(q^u(s)/\rho(s))^2`, with u the optimum moved into
+        :math:`\Theta_\delta` (step 4.7).
+    """
+
+    estimates: Estimates
+    radius: float
+    distance: float
+
+    @property
+    def dimension(self):
+        """int: d = |S|(|A| - 1)."""
+        return self.estimates.states * (self.estimates.actions - 1)
+
+    @property
+    def margin(self):
+        r"""float: :math:`\delta`, the least probability of an action."""
+        return margin(self.radius, self.estimates.actions)
+
+    @property
+    def smoothness(self):
+        r"""float: :math:`L'` of a value on policies, along tangent directions (step 4.2)."""
+        e = self.estimates
+        chain = e.discount * e.mixing
+        return chain * e.actions * e.span / ((1 - e.discount) * (1 - chain))
+
+    @property
+    def steepness(self):
+        r"""float: :math:`\Gamma`, bound of a tangent gradient's norm (step 4.2)."""
+        e = self.estimates
+        return math.sqrt(e.actions) * e.span / (2 * (1 - e.discount))
+
+    @property
+    def slope_bias(self):
+        r"""float: :math:`\zeta(\mu)`, bias of an answer about a perturbation (step 4.4)."""
+        e = self.estimates
+        moved = self.radius * math.sqrt(e.actions)  # largest change of a row, in the L1 norm
+        tail = moved / 2 * (e.horizon + 2 + e.discount / (1 - e.discount))
+        return e.truncation * min(1, tail) + e.bias * min(1, (e.horizon + 1) * moved)
+
+    @property
+    def bias(self):
+        r"""float: :math:`b_1`, of an estimated gradient (step 4.3)."""
+        noise = math.sqrt(self.dimension) * self.slope_bias / self.radius
+        return self.smoothness * self.radius + noise
+
+    @property
+    def square(self):
+        r"""float: :math:`v_2`, second moment of an estimated gradient (step 4.5)."""
+        e, d, scale = self.estimates, self.dimension, self.dimension / self.radius
+        answers = (2 * e.deviation + e.bias) ** 2 + e.variance
+        slopes = 4 * d * self.steepness**2 + (d * self.smoothness * self.radius) ** 2
+        return slopes + scale**2 * (2 * self.slope_bias**2 + answers / e.pairs)
+
+
+def margin(radius, actions):
+    r"""Least probability of an action that leaves room for every perturbation (step 4.1).
+
+    Parameters
+    ----------
+    radius : float
+        :math:`\mu > 0`.
+    actions : int
+        :math:`|A| \ge 2`.
+
+    Returns
+    -------
+    float
+        :math:`\delta = \mu\sqrt{1-1/|A|}`.
+
+    Examples
+    --------
+    >>> round(margin(0.1, actions=2), 4)
+    0.0707
+    """
+    return radius * math.sqrt(1 - 1 / actions)
+
+
+def make_curvature(cmdp, optimum, estimates, radius):
+    """Constants of Theorem 2 for one CMDP.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The model; rho is positive in every state.
+    optimum : Optimum
+        Its optimum.
+    estimates : Estimates
+        Result of :func:`~replication.theory.estimates.make_estimates`.
+    radius : float
+        mu.
+
+    Returns
+    -------
+    Curvature
+
+    Raises
+    ------
+    OutsideAssumptions
+        If rho is zero in some state, there is one action only, or no policy has the margin.
+    """
+    if cmdp.actions == 1 or not 0 < margin(radius, cmdp.actions) <= 1 / cmdp.actions:
+        raise OutsideAssumptions(
+            f"perturbation: a radius expected that leaves |A| = {cmdp.actions} actions a "
+            f"probability of mu sqrt(1 - 1/|A|) <= 1/|A| each, got {radius:.6g}"
+        )
+    if not (cmdp.initial > 0).all():
+        raise OutsideAssumptions("initial: rho > 0 in every state (line 1372) expected")
+    delta = margin(radius, cmdp.actions)
+    inner = (1 - cmdp.actions * delta) * optimum.policy + delta
+    distance = 2 * float(((cmdp.state_occupancy(inner) / cmdp.initial) ** 2).sum())
+    return Curvature(estimates, radius, distance)
+
+
+def regret(curvature, primal_step, dual_step, iterations, cap, weight):
+    r"""Theorem 2's bound :math:`\mathcal A` of the Lagrangian's average gap.
+
+    Parameters
+    ----------
+    curvature : Curvature
+        The constants.
+    primal_step, dual_step, iterations : float
+        :math:`\eta_1 \le 1/\ell`, :math:`\eta_2` and T.
+    cap : float
+        :math:`\bar\sigma`.
+    weight : array_like, float
+        :math:`\alpha`, in :math:`(0, \eta_1\ell/2]`.
+
+    Returns
+    -------
+    float or ndarray
+    """
+    c, e = curvature, curvature.estimates
+    ell = (1 + cap) * c.smoothness
+    if not 0 < primal_step * ell <= 1 + 1e-9:
+        raise OutsideAssumptions(
+            f"primal_step: at most 1/l = {1 / ell:.6g} expected, got {primal_step:.6g}"
+        )
+    moving = (2 + cap) * e.value_bound / iterations
+    moving += dual_step * math.sqrt(e.excess_square) * e.value_bound
+    noise = primal_step * ((1 + cap) * c.bias) ** 2
+    noise += ell * primal_step**2 * (1 + cap) ** 2 * c.square
+    interior = (1 + cap) * (e.actions - 1) * c.margin * e.span / (1 - e.discount)
+    total = (1.25 * moving + 1.75 * noise) / weight + 3 * weight * c.distance / primal_step
+    return total + interior
+
+
+def theorem_2(curvature, primal_step, dual_step, iterations, cap, multiplier):
+    r"""Theorem 2, corrected.
+
+    Parameters
+    ----------
+    curvature, primal_step, dual_step, iterations, cap
+        As for :func:`regret`.
+    multiplier : float
+        :math:`\lambda^\star`, or an upper bound of it, below the cap.
+
+    Returns
+    -------
+    Bound
+        With the best of 200 values of :math:`\alpha`.
+
+    Raises
+    ------
+    OutsideAssumptions
+        If the primal step exceeds :math:`1/\ell`, or the cap is not above the multiplier.
+    """
+    require_cap(cap, multiplier)
+    e = curvature.estimates
+    most = primal_step * (1 + cap) * curvature.smoothness / 2
+    weights = most * np.geomspace(1e-12, 1, 200)
+    steps = primal_step, dual_step, iterations
+    gap = float(regret(curvature, *steps, cap, weights).min())
+    gap += dual_step * e.excess_square / 2 + cap * e.dual_bias
+    fluctuation = cap / 2 * math.sqrt(e.excess_round_variance / (e.pairs * iterations))
+    total = gap + cap**2 / (2 * dual_step * iterations) + fluctuation
+    return Bound(gap, total / (cap - multiplier))
+
+
+def rate_setting(estimates, iterations, cap):
+    r"""Choose :math:`\mu, \eta_1, \eta_2` with which Theorem 2 has its rate (step 4.12).
+
+    Parameters
+    ----------
+    estimates : Estimates
+        What is known of returns and answers.
+    iterations : float
+        T.
+    cap : float
+        :math:`\bar\sigma`.
+
+    Returns
+    -------
+    radius, primal_step, dual_step : float
+        Proportional to :math:`(NT)^{-1/7}, N(NT)^{-4/7}, N(NT)^{-6/7}`.
+
+    Raises
+    ------
+    OutsideAssumptions
+        If the discount is zero: then values are linear, and no step is too long; or if there is
+        one action only, so that there are no tangent directions.
+    """
+    if estimates.actions == 1:
+        raise OutsideAssumptions("actions: |A| >= 2 expected, got 1")
+    if not estimates.discount > 0:
+        raise OutsideAssumptions(f"discount: in (0, 1) expected, got {estimates.discount}")
+    n, total = estimates.pairs, estimates.pairs * iterations
+    room = 1 / (estimates.actions * math.sqrt(1 - 1 / estimates.actions))
+    smoothness = Curvature(estimates, room, 1.0).smoothness
+    ell = (1 + cap) * smoothness
+    primal_step = min(1.0, n * total ** (-4 / 7)) / ell
+    dual_step = cap / math.sqrt(estimates.excess_square) * n * total ** (-6 / 7)
+    return room * total ** (-1 / 7), primal_step, dual_step
+
+
+class Interior(ZPGPDHF):
+    """Algorithm 2T: ZPGPD-HF with tangent directions in the interior of the simplices."""
+
+    def __init__(self, cmdp, optimum, setting):
+        super().__init__(cmdp, optimum, setting)
+        if not (self.perturbation.tangent and self.parameterization == "direct"):
+            raise OutsideAssumptions(
+                "directions, parameterization: tangent and direct expected for Algorithm 2T"
+            )
+        self.margin = margin(self.perturbation.radius, cmdp.actions)
+
+    def advance(self, state, words, normals):  # noqa: D102
+        policies, multipliers = [], []
+        for word, normal in zip(words, normals, strict=True):
+            policies.append(state.theta)
+            multipliers.append(state.multiplier)
+            (reward, utility), excess = self.estimate(state.theta, word, normal)
+            moved = state.theta + self.primal_step * (reward + state.multiplier * utility)
+            state = state._replace(
+                theta=project_inside(moved, self.margin),
+                multiplier=self.dual_update(state.multiplier, excess),
+                iteration=state.iteration + 1,
+            )
+        return np.stack(policies), np.array(multipliers), state
+
+
+def project_inside(theta, least):
+    """Project each row on the probability vectors whose entries are at least a number.
+
+    Parameters
+    ----------
+    theta : ndarray, float64, shape (..., S, A)
+        Real numbers.
+    least : float
+        In [0, 1/A].
+
+    Returns
+    -------
+    ndarray, float64, shape (..., S, A)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> project_inside(np.array([[0.5, 0.7], [2.0, -1.0]]), least=0.1)
+    array([[0.4, 0.6],
+           [0.9, 0.1]])
+    """
+    room = 1 - theta.shape[-1] * least
+    if room <= 0:
+        return np.full_like(theta, 1 / theta.shape[-1])
+    return least + room * exact.projected((theta - least) / room)

@@ -1,0 +1,1 @@
+"""Cases of runs, and the time and memory that they take."""

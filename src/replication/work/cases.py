@@ -1,0 +1,354 @@
+r"""Cases: what is run of an algorithm, and how cases fill jobs.
+
+A :class:`Case` says everything that runs depend on: environment, algorithm, setting, seeds, the
+family of random streams, and at which iterations the trace has a row. The figure, its readings and
+all further analyses are lists of cases. :func:`run_cases` runs them; :func:`blocks` packs them into
+jobs. Cases are planned before step sizes are calibrated, so a setting may hold the word
+"calibrated" in their place, and in that of the perturbation radius; a case whose whole setting is
+chosen later names the choice.
+"""
+
+import json
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf import environments
+from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.core.arguments import located
+from pgpd_hf.core.optima import solve
+from pgpd_hf.races import RACED, STEPS
+from pgpd_hf.runs import run
+
+CALIBRATED = "calibrated"
+# Columns that describe the case in a labelled trace, after the labels.
+DESCRIPTION = (
+    *("iterations", "pairs", "horizon", "perturbation", *STEPS),
+    *("states", "actions", "value_bound", "optimal_multiplier"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    r"""Runs of one algorithm under one setting.
+
+    Attributes
+    ----------
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`.
+    setting : dict
+        Keyword arguments of :func:`pgpd_hf.run`. Those of :data:`RACED` may be "calibrated".
+    seeds : tuple of int
+        One run each.
+    purpose : str
+        Names the family of random streams.
+    environment : dict, optional
+        Options of :func:`pgpd_hf.environments.make`; by default the study's own environment.
+    factors : tuple of float
+        Multiply :math:`\eta_1` and :math:`\eta_2`.
+    calibration : str, optional
+        Folder of the calibration of its step sizes, such as "instances/binding/"; by default, that
+        of the study or of the reading.
+    stream_keys : dict, optional
+        If given, streams are also named after these keys and the setting.
+    checkpoints : tuple of int, optional
+        Iterations at which the trace has a row; by default :func:`pgpd_hf.checkpoint_grid`.
+    labels : dict, optional
+        Columns that the trace gets beside :data:`DESCRIPTION`; by default it gets neither.
+    choice : str, optional
+        Name of the choice that replaces parts of the setting (:func:`read_choices`); the trace then
+        has a row for the last iteration only, and the label `tuning_score`.
+    """
+
+    algorithm: str
+    setting: dict
+    seeds: tuple
+    purpose: str = "run"
+    environment: dict | None = None
+    factors: tuple = (1.0, 1.0)
+    calibration: str = ""
+    stream_keys: dict | None = None
+    checkpoints: tuple | None = None
+    labels: dict | None = None
+    choice: str | None = None
+
+    @property
+    def is_calibrated(self):
+        """bool: whether something of its setting comes from a calibration."""
+        return CALIBRATED in map(self.setting.get, RACED)
+
+    def size(self, study):
+        """Numbers of states and actions, given those of the study's own environment."""
+        options = self.environment or {}
+        return options.get("states", study[0]), options.get("actions", study[1])
+
+
+def run_setting(config, algorithm, evaluators):
+    r"""Keyword arguments of the runs of one algorithm and M.
+
+    Parameters
+    ----------
+    config : dict
+        Configuration of a study or a reading.
+    algorithm : str
+        A key of its `algorithms`.
+    evaluators : int or None
+        M.
+
+    Returns
+    -------
+    dict
+        Setting of a :class:`Case`: what the configuration leaves to the theorem is None, and what
+        races is "calibrated".
+    """
+    options = config["algorithms"][algorithm]
+    return {
+        "evaluators": evaluators,
+        "horizon": config["horizon"],
+        "link": config["link"],
+        **{key: None if value == "theorem" else value for key, value in options.items()},
+    }
+
+
+def figure_cases(config, algorithm, evaluators):
+    """Runs of Figure 1, or of one of its readings.
+
+    Parameters
+    ----------
+    config : dict
+        Configuration of the study, or of the reading.
+    algorithm : str
+        A key of its `algorithms`.
+    evaluators : sequence of int or None
+        Values of M.
+
+    Returns
+    -------
+    list of tuple of (int, list of Case)
+        Seeds and their cases.
+    """
+    settings = [run_setting(config, algorithm, number) for number in evaluators]
+    return [
+        (seed, [Case(algorithm, setting, (seed,), config["streams"]) for setting in settings])
+        for seed in range(config["seeds"])
+    ]
+
+
+def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
+    r"""Run cases one after the other.
+
+    Parameters
+    ----------
+    cases : iterable of Case
+        Those that differ only in their seeds are run together.
+    cmdp : CMDP or None
+        The study's environment, if a case asks for it.
+    calibrated : dict or None
+        Numbers by name, of :data:`RACED`, if a case asks for them.
+    choices : dict, optional
+        Made by :func:`read_choices`, if a case asks for it.
+    return_policies : bool
+        Whether to also return the policies that the runs end with.
+
+    Returns
+    -------
+    traces : pandas.DataFrame
+        Traces of :func:`pgpd_hf.run`, with the columns of each case's labels and
+        :data:`DESCRIPTION` where it has labels.
+    policies : pandas.DataFrame
+        If `return_policies`: algorithm, evaluators, seed, state, action, probability.
+    """
+    made = {}
+    tables, policies = [], []
+    for case in _merged(_chosen(case, choices) for case in cases):
+        key = json.dumps(case.environment, sort_keys=True)
+        if key not in made:  # neighbours share their environment: the last one is enough
+            own = cmdp if case.environment is None else environments.make(case.environment)
+            made = {key: (own, solve(own))}
+        with located(", ".join(map(str, (case.labels or {}).values())) or case.algorithm):
+            trace, last = _run(case, *made[key], calibrated)
+        tables.append(trace)
+        if return_policies:
+            policies.append(_policy_table(case, last))
+    traces = pd.concat(tables, ignore_index=True)
+    return (traces, pd.concat(policies, ignore_index=True)) if return_policies else traces
+
+
+def policy_array(table):
+    """Policies of a table as an array.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Policies of one algorithm and M, made by :func:`run_cases`.
+
+    Returns
+    -------
+    ndarray, float64, shape (seeds, S, A)
+        By increasing seed.
+    """
+    table = table.sort_values(["seed", "state", "action"])
+    shape = (table["seed"].nunique(), table["state"].nunique(), -1)
+    return table["probability"].to_numpy().reshape(shape)
+
+
+def blocks(items, seconds, minutes, most=None):
+    """Pack consecutive items of work into jobs of about equal duration.
+
+    Full blocks stay as they are when items are appended.
+
+    Parameters
+    ----------
+    items : list of tuple of (int, list of Case)
+        Number of the item, such as a seed or an instance, and its cases.
+    seconds : callable
+        Time of a list of cases on one core.
+    minutes : float
+        How long a job should take; a longer item is a job of its own.
+    most : int, optional
+        Largest number of items in a block.
+
+    Returns
+    -------
+    dict
+        Cases by block; a block is the first and the last number, such as "0000-0019".
+    """
+    packed, room = [], 0.0
+    for number, cases in items:
+        needed = seconds(cases)
+        full = not packed or needed > room or len(packed[-1]) == most
+        if full:
+            packed.append([])
+            room = 60 * minutes
+        packed[-1].append((number, cases))
+        room -= needed
+    return {
+        f"{block[0][0]:04d}-{block[-1][0]:04d}": [case for _, cases in block for case in cases]
+        for block in packed
+    }
+
+
+def with_steps(setting, calibrated, factors=(1.0, 1.0), steps_of=None):
+    r"""Put numbers in the place of what is calibrated, or of step sizes that are multiplied.
+
+    Parameters
+    ----------
+    setting : dict
+        As of a :class:`Case`.
+    calibrated : dict or None
+        Numbers by name.
+    factors : tuple of float
+        Multiply the two.
+    steps_of : callable, optional
+        Gives the step sizes that :func:`pgpd_hf.run` would use for a setting; for factors.
+
+    Returns
+    -------
+    dict
+        The setting; a step that is left to the theorem stays None unless it is multiplied.
+    """
+    open_names = [name for name in RACED if setting.get(name) == CALIBRATED]
+    setting = setting | {name: calibrated[name] for name in open_names}
+    for place, (name, factor) in enumerate(zip(STEPS, factors, strict=True)):
+        if factor != 1:
+            number = setting[name] if setting[name] is not None else steps_of(setting)[place]
+            setting = setting | {name: number * factor}
+    return setting
+
+
+def _run(case, cmdp, optimum, calibrated):
+    """Run one case on its environment."""
+    kind = get_algorithm(case.algorithm)
+
+    def steps_of(setting):
+        fields = {name: value for name, value in setting.items() if name != "phases"}
+        return kind.steps(cmdp, optimum, Setting(**fields))
+
+    setting = with_steps(case.setting, calibrated, case.factors, steps_of)
+    purpose = case.purpose
+    if case.stream_keys is not None:
+        purpose += ": " + json.dumps({**case.stream_keys, **setting}, sort_keys=True)
+    trace, policies = run(
+        cmdp,
+        case.algorithm,
+        seeds=case.seeds,
+        checkpoints=case.checkpoints,
+        purpose=purpose,
+        optimum=optimum,
+        return_policies=True,
+        # The exact limit of an algorithm has its settings, but not all of its options.
+        **kind.known(setting),
+    )
+    if case.labels is None:
+        return trace, policies
+    steps = dict(zip(STEPS, steps_of(setting), strict=True))
+    described = {"perturbation": None, **setting, **steps, "value_bound": cmdp.value_bound}
+    described |= {"states": cmdp.states, "actions": cmdp.actions}
+    described |= {"optimal_multiplier": optimum.multiplier, **case.labels}
+    columns = {name: described[name] for name in (*case.labels, *DESCRIPTION)}
+    # Missing numbers stay numbers, so that a column has one type in all tables.
+    columns = {name: np.nan if x is None else x for name, x in columns.items()}
+    return trace.assign(**columns), policies
+
+
+def _policy_table(case, policies):
+    """Probabilities of the policies that runs end with, a row for each."""
+    seeds, states, actions = np.indices(policies.shape).reshape(3, -1)
+    phases = case.setting.get("phases") or [{}]
+    evaluators = phases[-1].get("evaluators", case.setting.get("evaluators"))
+    return pd.DataFrame(
+        {
+            "algorithm": case.algorithm,
+            "evaluators": pd.array([evaluators], "Int64").repeat(policies.size),
+            "seed": np.sort(case.seeds)[seeds],
+            "state": states,
+            "action": actions,
+            "probability": policies.ravel(),
+        }
+    )
+
+
+def read_choices(table):
+    """Settings that tuning has chosen, and their scores.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        With columns `key`, `setting` (JSON), `score` and `chosen`.
+
+    Returns
+    -------
+    dict
+        Setting and score by key.
+    """
+    rows = table[table["chosen"]]
+    return {
+        key: (json.loads(setting), score)
+        for key, setting, score in zip(rows["key"], rows["setting"], rows["score"], strict=True)
+    }
+
+
+def _chosen(case, choices):
+    """The case with the setting that was chosen for it."""
+    if case.choice is None:
+        return case
+    chosen, score = choices[case.choice]
+    setting = case.setting | chosen
+    return replace(
+        case,
+        setting=setting,
+        checkpoints=(setting["iterations"],),
+        labels={**(case.labels or {}), "tuning_score": score},
+        choice=None,
+    )
+
+
+def _merged(cases):
+    """Cases that differ only in their seeds as one, in the order of their first appearance."""
+    merged = {}
+    for case in cases:
+        key = repr(replace(case, seeds=()))
+        seeds = merged[key].seeds if key in merged else ()
+        merged[key] = replace(case, seeds=(*seeds, *case.seeds))
+    return list(merged.values())

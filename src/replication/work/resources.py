@@ -1,0 +1,154 @@
+r"""What jobs ask for: time from their work, memory from the size of their environment.
+
+An iteration samples K trajectories of H + 1 steps, puts Q questions to evaluators, updates |S||A|
+numbers, and has its policy evaluated by a linear solve:
+
+.. math:: c_0 + c_1 K (H + 1) + (c_2 + c_3 M) Q + c_4 |S||A| + c_5 |S|^2
+
+Memory goes to the :math:`|S|^2|A|` transition probabilities; T and the number of seeds hardly
+matter. The constants are those of one core (`python -m benchmarks.costs` measures them). Requests
+are several times the estimate: cores differ, nodes are shared, and a job that was killed has cost
+more than one that asked for too much. One that was killed is tried again with more.
+"""
+
+import math
+
+from pgpd_hf.algorithms import get_algorithm
+
+# Seconds of one core.
+ITERATION = 8e-7
+STEP = 8.5e-9  # of a trajectory
+QUESTION = 3e-8
+VOTE = 8e-11
+ENTRY = 3e-8  # of the policy
+EVALUATION = 1.6e-8  # times |S|^2
+EXACT_ITERATION = 6e-5  # of an exact method: Python, not a kernel
+EXACT_ENTRY = 1.2e-6
+FIT = 0.03  # of a policy to answers
+FITTED = 2e-6  # a question that it is fitted to, each time
+RUN = 0.02  # optimum, tables
+START = 10.0  # imports, and kernels to compile on a node that has none of them yet
+ANALYSIS = 60.0  # of a job that only reads: a notebook, its pictures and its page
+CERTIFIED_ITERATION = 3e-4  # with every part of its error
+CERTIFIED_DRAW = 0.2  # a small random CMDP and its certificate
+BOUND_RUN = 6.0  # of the checks of all lemmas and theorems
+BOUND_CELL = 0.5  # of bounds with their best step sizes, and first lengths
+SEEN = 4  # times the time of a run, to keep what it shows
+PROOF_CASE = 3.0  # of the checks of all steps of the proofs
+
+# Megabytes.
+JOB = 950  # Python with its packages, and the two Snakemakes of a Slurm job around it
+TRANSITION = 2e-4  # a transition probability, in all tables that are made of it
+ROW = 5e-4  # of a table that is read, joined and sorted
+CERTIFIED_ENTRY = 1.2e-4  # an entry of each iterate's policy, and of all estimates beside it
+
+TIME_MARGIN = 4
+MEMORY_MARGIN = 1.5
+LEAST_MINUTES = 5
+
+
+def run_seconds(algorithm, setting, states, actions):
+    r"""Time of one run.
+
+    Parameters
+    ----------
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`.
+    setting : dict
+        `iterations`, `pairs` and `horizon`: T, N and H; `evaluators`: M, none if it is left out.
+    states, actions : int
+        Size of the environment.
+
+    Returns
+    -------
+    float
+        Seconds of one core.
+
+    Examples
+    --------
+    >>> setting = {"iterations": 1000, "pairs": 1, "horizon": 80, "evaluators": 256}
+    >>> round(run_seconds("npgpd_hf", setting, states=10, actions=4), 2)
+    0.06
+    """
+    kind = get_algorithm(algorithm)
+    trajectories, questions = kind.effort(states, actions, setting["pairs"])
+    iteration = EXACT_ITERATION + EXACT_ENTRY * states * actions
+    if trajectories:
+        iteration = ITERATION + STEP * trajectories * (setting["horizon"] + 1)
+        question = QUESTION + VOTE * (setting.get("evaluators") or 0)
+        iteration += question * questions + ENTRY * states * actions
+        if not kind.has_steps:
+            # Every round fits all answers so far.
+            iteration += FIT + FITTED * questions * (setting["iterations"] + 1) / 2
+    return RUN + setting["iterations"] * (iteration + EVALUATION * states**2)
+
+
+def seconds(cases, size):
+    """Time of the runs of some cases.
+
+    Parameters
+    ----------
+    cases : iterable of replication.work.cases.Case
+        What is run.
+    size : tuple of int
+        Numbers of states and actions of the study's own environment.
+
+    Returns
+    -------
+    float
+        Seconds of one core.
+    """
+    return sum(
+        len(case.seeds) * run_seconds(case.algorithm, case.setting | phase, *case.size(size))
+        for case in cases
+        for phase in case.setting.get("phases", [{}])
+    )
+
+
+def minutes(work, attempt=1):
+    """Wall time to ask for.
+
+    Parameters
+    ----------
+    work : float
+        Seconds that the job's work takes on one core.
+    attempt : int
+        1, or more after failures: each asks for as much again.
+
+    Returns
+    -------
+    int
+        Minutes.
+
+    Examples
+    --------
+    >>> minutes(work=600), minutes(work=600, attempt=2)
+    (41, 82)
+    """
+    return attempt * max(LEAST_MINUTES, math.ceil(TIME_MARGIN * (START + work) / 60))
+
+
+def megabytes(states, actions, more=0.0, attempt=1):
+    """Memory to ask for.
+
+    Parameters
+    ----------
+    states, actions : int
+        Size of the largest environment.
+    more : float
+        Megabytes of what else the job keeps.
+    attempt : int
+        As for :func:`minutes`.
+
+    Returns
+    -------
+    int
+        Megabytes.
+
+    Examples
+    --------
+    >>> megabytes(states=10, actions=4), megabytes(states=1000, actions=4)
+    (1426, 2625)
+    """
+    needed = JOB + TRANSITION * states**2 * actions + more
+    return attempt * math.ceil(MEMORY_MARGIN * needed)
