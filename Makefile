@@ -6,11 +6,23 @@ CONFIG ?=
 KILLS ?= 20
 COMMANDS ?= figures test
 UV ?= uv
+LOCK ?= $(if $(shell command -v flock),flock Makefile)
 LOCK_FLAGS ?=
 
-# Packages that the shell (say, an environment module) puts first would shadow the locked ones; and
-# without bytecode on disk, every job would compile the package.
-unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
+# Nothing that the shell tells Python: packages that it puts first (say, of an environment module)
+# would shadow the locked ones, without bytecode on disk every job would compile the package, and
+# without docstrings analyses have no titles. Paths and files are in UTF-8, whatever the locale.
+unexport $(filter PYTHON%,$(.VARIABLES))
+export PYTHONUTF8 := 1
+export LC_ALL := C.UTF-8
+
+# Containers may run as a user who has no name, and no home to write to.
+ifndef LOGNAME
+export LOGNAME := $(shell id -un 2>/dev/null || id -u)
+endif
+ifneq ($(shell test -w "$$HOME" || echo no),)
+export HOME := $(CURDIR)/.snakemake/home
+endif
 
 # Activated rather than called by path: the rules of the workflow look up `python` in turn.
 IN_VENV := . .venv/bin/activate &&
@@ -106,11 +118,11 @@ verify: EVERYTHING = figures claims theory compare $(if $(CONFIG),,infer environ
 verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (two to three hours)
 	@test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
 	@$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \
-	    tar --create --exclude=__pycache__ $(WORKFLOW) | tar --extract --directory $$copy && \
+	    tar --create --exclude=__pycache__ $(WORKFLOW) | tar --extract --directory "$$copy" && \
 	    echo "Running $(TARGETS) from scratch, in $$copy" && \
-	    make --directory $$copy --jobs=1 --no-print-directory --assume-old=.venv/kernels \
-	        IN_VENV="export PYTHONPATH=$$copy/src &&" $(TARGETS) && ran='$(TARGETS)'; \
-	    python tools/verify.py $$copy $$ran
+	    make --directory "$$copy" --jobs=1 --no-print-directory --assume-old=.venv/kernels \
+	        IN_VENV='export PYTHONPATH="$$$$PWD/src" &&' $(TARGETS) && ran='$(TARGETS)'; \
+	    python tools/verify.py "$$copy" $$ran
 
 # For `make verify`: one seed of everything that is cheap, and the study's own races, whose outcome
 # it otherwise takes from the record.
@@ -176,6 +188,14 @@ distclean: clean  ## remove everything that a target made
 	rm -rf .venv .venv-article .venv-bench .venv-site .hypothesis .pytest_cache .ruff_cache src/*.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
+# Two `make` in one clone install in turn, and the second one finds everything done.
+ifndef TURN
+.venv/locked .venv/installed .venv/kernels \
+.venv-article/installed .venv-bench/installed .venv-site/installed: ANEW
+	@$(LOCK) $(MAKE) --silent TURN=mine $@
+ANEW:
+else
+
 # Made from scratch whenever the lock changes, so that nothing of an older one stays behind.
 # A dependency may come as source only. To build it without packages from outside the lock, the
 # locked build backend is installed first and build isolation is off.
@@ -218,3 +238,5 @@ distclean: clean  ## remove everything that a target made
 	@echo 'Compiling the kernels: half a minute ...'
 	@$(IN_VENV) python tools/compile_kernels.py
 	@touch $@
+
+endif

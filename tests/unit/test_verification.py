@@ -1,6 +1,7 @@
 """Verification: altered numbers of the reference and of results are named, and altered code."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 import pgpd_hf
 from pgpd_hf import statistics
 from replication.figures import panels, style
-from replication.files import storage
+from replication.files import provenance, storage
 from replication.verify import checks, tables
 
 ROOT = Path(__file__).parents[2]
@@ -278,8 +279,42 @@ def test_altered_and_new_files_of_the_code_are_named(repository):
     (root / "src/pgpd_hf/new/deep/module.py").write_text("")
     (root / "workflow/rules/figure1.smk").unlink()
     assert sorted(checks.check_files(root, *checks.CODE)) == sorted(
-        [*(f"{name}: altered" for name in CODE), "src/pgpd_hf/new/deep/module.py: new"]
+        [
+            *(f"{name}: altered" for name in CODE if name != "workflow/rules/figure1.smk"),
+            "src/pgpd_hf/new/deep/module.py: new",
+            "workflow/rules/figure1.smk: missing",
+        ]
     )
+
+
+def test_what_git_is_told_to_pass_over_is_named(repository):
+    root, links = repository.root, "src/pgpd_hf/core/links.py"
+
+    def git(*arguments):
+        subprocess.run(["git", *arguments], cwd=root, check=True)
+
+    for hidden in ("assume-unchanged", "skip-worktree"):
+        git("update-index", f"--{hidden}", links)
+        (root / links).write_text("CLIP = 0.02\n")
+        assert checks.check_files(root, *checks.CODE) == [f"{links}: altered"]
+        assert provenance.commit(root).endswith("-dirty")
+        (root / links).write_text(CODE[links])
+        git("update-index", f"--no-{hidden}", links)
+    (root / ".git/info/attributes").write_text("*.py filter=hide\n")
+    git("config", "filter.hide.clean", f"git cat-file blob HEAD:{links}")
+    (root / links).write_text("CLIP = 0.02\n")
+    (root / ".git/info/exclude").write_text("*.py\n*.yaml\n")
+    (root / "src/pgpd_hf/new.py").write_text("")
+    (root / "elsewhere").mkdir()
+    (root / "src/pgpd_hf/linked").symlink_to(root / "elsewhere")
+    (root / "config/readings/new.yaml").write_text("")
+    git("add", "--force", "config/readings/new.yaml")
+    assert sorted(checks.check_files(root, *checks.CODE)) == [
+        "config/readings/new.yaml: new",
+        f"{links}: altered",
+        "src/pgpd_hf/linked: new",
+        "src/pgpd_hf/new.py: new",
+    ]
 
 
 def test_altered_missing_and_new_files_of_the_reference_and_figures_are_named(repository):
@@ -291,7 +326,7 @@ def test_altered_missing_and_new_files_of_the_reference_and_figures_are_named(re
     path.write_text(path.read_text().replace("<path", "<path ", 1))
     (repository.figures / "figure1.png").unlink()
     assert sorted(checks.check_files(root, *places)) == [
-        "figures/figure1.png: altered",
+        "figures/figure1.png: missing",
         "figures/figure1.svg: altered",
         "reference/new.csv: new",
         "reference/rates.csv: altered",
@@ -299,7 +334,16 @@ def test_altered_missing_and_new_files_of_the_reference_and_figures_are_named(re
 
 
 def test_files_outside_a_repository_are_not_compared(study):
-    assert checks.check_files(study.root) == "this folder is not a git repository"
+    assert checks.check_files(study.root).startswith("not a git repository ")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files to another user")
+def test_reason_why_git_does_not_answer_is_passed_on(repository):
+    os.chown(repository.root, 12345, 12345)
+    os.chown(repository.root / ".git", 12345, 12345)
+    assert checks.check_files(repository.root, *checks.CODE) == (
+        f"detected dubious ownership in repository at '{repository.root}'"
+    )
 
 
 @pytest.mark.parametrize(

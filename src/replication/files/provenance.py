@@ -1,6 +1,9 @@
 """What a study was made with: versions, machine, commit, and the time it took."""
 
+import hashlib
+import os
 import platform
+import re
 import subprocess
 from datetime import UTC, datetime
 from importlib import metadata
@@ -14,6 +17,8 @@ from llvmlite import binding
 PACKAGES = (
     "pgpd-hf numpy scipy numba llvmlite pandas pyarrow matplotlib snakemake papermill nbconvert"
 ).split()
+# What running the code leaves beside it.
+_MADE = re.compile(r"(^|/)(__pycache__|\.ipynb_checkpoints|[^/]+\.egg-info)(/|$)")
 
 
 def versions():
@@ -45,24 +50,51 @@ def machine():
 
 
 def changes(folder, *paths):
-    """List files that differ from the commit, new ones included.
+    """Compare files with the commit that is checked out, byte by byte.
+
+    Git's own comparison passes over what it is told to ignore or to assume unchanged.
 
     Parameters
     ----------
     folder : path-like
         Root of a git repository.
     paths : str
-        Where to look, relative to the folder; everywhere by default.
+        Files and folders in it; with none, all files of the commit, and no new ones.
 
     Returns
     -------
-    list of str or None
-        Lines of `git status --porcelain`; None if the folder is not the root of a repository.
+    dict of str to str
+        By file, "altered", "missing" or "new".
+
+    Raises
+    ------
+    OSError
+        If the folder is not the root of a repository with a commit; the message is git's.
     """
+    folder = Path(folder).resolve()
     top = _git(folder, "rev-parse", "--show-toplevel")
-    if top is None or Path(top).resolve() != Path(folder).resolve():
-        return None
-    return _git(folder, "status", "--porcelain", "--untracked-files=all", "--", *paths).splitlines()
+    if Path(top).resolve() != folder:
+        raise OSError(f"not a git repository, but a folder in {top}")
+    tree = _git(folder, "--no-replace-objects", "ls-tree", "-rz", "HEAD", "--", *paths)
+    entries = [entry.partition("\t") for entry in tree.split("\0")[:-1]]
+    found = {name: _compare(folder / name, *entry.split()) for entry, _, name in entries}
+    for path in paths:
+        for file in sorted(folder.joinpath(path).rglob("*")):
+            name = file.relative_to(folder).as_posix()
+            # A link may lead to a folder of code.
+            if (file.is_symlink() or not file.is_dir()) and not _MADE.search(name):
+                found.setdefault(name, "new")
+    return {name: state for name, state in found.items() if state}
+
+
+def _compare(path, mode, _, digest):
+    """What has happened to a file since it was committed; None if nothing has."""
+    if not path.is_file() and not path.is_symlink():
+        return "missing"
+    content = os.readlink(path).encode() if mode == "120000" else path.read_bytes()
+    blob = b"blob %d\0" % len(content) + content
+    same = digest == hashlib.new("sha1" if len(digest) == 40 else "sha256", blob).hexdigest()
+    return None if same else "altered"
 
 
 def commit(folder):
@@ -79,11 +111,12 @@ def commit(folder):
         Ends in "-dirty" if files differ from it; None if the folder is not the root of a
         repository.
     """
-    changed = changes(folder)
-    if changed is None:
+    try:
+        dirty = changes(folder) or _git(folder, "status", "--porcelain")
+        commit = _git(folder, "rev-parse", "HEAD")
+    except OSError:
         return None
-    commit = _git(folder, "rev-parse", "HEAD")
-    return f"{commit}-dirty" if changed else commit
+    return f"{commit}-dirty" if dirty else commit
 
 
 def wall_time(benchmarks):
@@ -143,9 +176,13 @@ def _read(benchmarks):
 
 
 def _git(folder, *arguments):
-    """Output of a git command; None if it fails or git is missing."""
-    command = ["git", "-C", str(folder), *arguments]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.rstrip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
+    """Output of a git command."""
+    answer = subprocess.run(
+        ["git", "-C", str(folder), *arguments],
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+    )
+    if answer.returncode:
+        raise OSError(answer.stderr.partition("\n")[0].removeprefix("fatal: "))
+    return answer.stdout.rstrip("\n")

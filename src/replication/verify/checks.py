@@ -102,12 +102,12 @@ def check_files(root, *paths):
     Returns
     -------
     list of str, or str
-        Altered and new files; why nothing was compared, if the folder is not a git repository.
+        Altered, missing and new files; why nothing was compared, if git knows of no commit.
     """
-    changed = provenance.changes(root, *paths)
-    if changed is None:
-        return "this folder is not a git repository"
-    return [f"{line[3:]}: {'new' if line[0] == '?' else 'altered'}" for line in changed]
+    try:
+        return [f"{name}: {state}" for name, state in provenance.changes(root, *paths).items()]
+    except OSError as error:
+        return str(error)
 
 
 def check_tables(reference, results, tables=TABLES, exact=True, partial=False):

@@ -1,0 +1,64 @@
+"""Targets of the Makefile do the same whatever the shell tells Python, and install in turn."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Stands for Python: makes an environment whose Python is this as well, slowly, and keeps a record.
+PYTHON = """\
+#!/bin/sh
+echo "$@" >>calls
+sleep 0.3
+case "$*" in
+'-m venv'*)
+    mkdir -p .venv/bin
+    cp "$0" .venv/bin/python
+    echo 'PATH=$PWD/.venv/bin:$PATH' >.venv/bin/activate
+    ;;
+esac
+"""
+
+
+def environment_of_recipes(**changes):
+    """Environment of the recipes, given changes of the shell's."""
+    command = ["make", "--eval=show: ; @env -0", "show"]
+    environment = {name: it for name, it in {**os.environ, **changes}.items() if it is not None}
+    answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+    lines = answer.stdout.decode().split("\0")
+    return {name: value for name, _, value in (line.partition("=") for line in lines)}
+
+
+def test_recipes_do_not_inherit_what_changes_python():
+    names = ("OPTIMIZE", "STARTUP", "INSPECT", "PATH", "HOME", "WARNINGS", "DONTWRITEBYTECODE")
+    changes = {f"PYTHON{name}": "2" for name in names}
+    found = environment_of_recipes(**changes, PYTHONUTF8="0", LC_ALL="C")
+    assert {name for name in found if name.startswith("PYTHON")} == {"PYTHONUTF8"}
+    assert (found["PYTHONUTF8"], found["LC_ALL"]) == ("1", "C.UTF-8")
+
+
+@pytest.mark.parametrize("home", [None, "/nonexistent"])
+def test_user_without_home_and_name_gets_both(home):
+    found = environment_of_recipes(HOME=home, LOGNAME=None)
+    assert found["HOME"] == str(ROOT / ".snakemake/home")
+    assert found["LOGNAME"]
+    own = environment_of_recipes(HOME=str(ROOT), LOGNAME="someone")
+    assert (own["HOME"], own["LOGNAME"]) == (str(ROOT), "someone")
+
+
+@pytest.mark.skipif(shutil.which("flock") is None, reason="there is no flock")
+def test_two_installations_take_turns(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("requirements.lock", "pyproject.toml"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "python").write_text(PYTHON)
+    (tmp_path / "python").chmod(0o755)
+    command = ["make", "PYTHON=./python", ".venv/kernels"]
+    both = [subprocess.Popen(command, cwd=tmp_path) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert sum("venv --clear" in call for call in calls) == 1
+    assert calls.count("tools/compile_kernels.py") == 1
