@@ -17,6 +17,7 @@ from replication import admission
 from replication.figures import style
 from replication.files import storage, validation
 from replication.statements import criteria, load_claims, report
+from replication.statements.sources import as_read
 from replication.statements.verdicts import COLUMNS as VERDICTS
 from replication.study import readings
 
@@ -188,15 +189,7 @@ class Sources:
         runs = storage.read_traces(paths)
         require(paths[0].parents[1], runs, COLUMNS)
         runs = runs[runs["seed"] < settings["seeds"]].drop_duplicates()
-        if look["optimum"] == "unconstrained":
-            best = self.optimum["unconstrained"]["reward_value"]
-            shift = best - self.optimum["reward_value"]
-            runs[["optimality_gap", "mean_optimality_gap"]] += shift
-        if look["curve"] == "average":
-            runs[[*METRICS]] = runs[[f"mean_{metric}" for metric in METRICS]]
-        if look["violation"] == "positive":
-            columns = ["constraint_violation", "mean_constraint_violation"]
-            runs[columns] = runs[columns].clip(lower=0)
+        runs = as_read(runs, look, self.optimum)
         view.curves = statistics.aggregate(runs)[CURVES]
         view.seeds = runs["seed"].nunique()
 

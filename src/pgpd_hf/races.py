@@ -19,13 +19,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.optima import require_cmdp, solve
 from pgpd_hf.runs import default_horizon, values_at
-from pgpd_hf.statistics import mean_interval
+from pgpd_hf.statistics import mean_interval, mean_test
 
 STEPS = ("primal_step", "dual_step")
 RACED = (*STEPS, "perturbation")  # what races can choose
@@ -210,6 +209,25 @@ class _Grid:
         return []
 
 
+def reach(values):
+    """All values that a list of candidates may have in a race.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Candidates at the start.
+
+    Returns
+    -------
+    list of float
+        Those and what may be added at either end, in increasing order.
+    """
+    values = sorted(values)
+    for _ in range(_GROWTH * (len(values) > 1)):
+        values = [_next(values[::-1]), *values, _next(values)]
+    return values
+
+
 def _next(values):
     """Continue a list with its own spacing: 0.1, 0.3, 1 are followed by 3."""
     *_, before, last = values
@@ -295,13 +313,10 @@ class _Runs:
 
 def _p_value(differences):
     """One-sided p value of a t test that the mean is positive; one if nothing speaks for it."""
-    mean, count = differences.mean(), len(differences)
-    if count < 2 or not mean > 0:
+    mean = differences.mean()
+    if len(differences) < 2 or not mean > 0:
         return 1.0
-    if not math.isfinite(mean):
-        return 0.0
-    error = differences.std(ddof=1) / math.sqrt(count)
-    return float(special.stdtr(count - 1, -mean / error)) if error else 0.0
+    return mean_test(differences)[0] if math.isfinite(mean) else 0.0
 
 
 def chosen_steps(scores):

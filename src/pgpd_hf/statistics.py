@@ -1,16 +1,163 @@
-"""Statistics over seeds, which are the unit of replication."""
+"""Statistics over units of replication, such as seeds: intervals, tests and verdicts."""
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
 LEVEL = 0.95
+VERDICTS = ("reproduced", "contradicted", "inconclusive")  # on a statement
 VALUES = tuple(
     (
         "reward_value utility_value multiplier optimality_gap constraint_violation "
         "mean_optimality_gap mean_constraint_violation queries steps"
     ).split()
 )
+
+
+def student_quantile(probability, freedom):
+    """Quantile of Student's t distribution.
+
+    Parameters
+    ----------
+    probability : float
+        In (0, 1).
+    freedom : float
+        Degrees of freedom, positive; infinity is the normal distribution.
+
+    Returns
+    -------
+    float
+    """
+    return float(special.stdtrit(freedom, probability))
+
+
+def student_test(mean, error, freedom):
+    """Test whether a mean is positive, and whether it is negative, by one-sided t tests.
+
+    Parameters
+    ----------
+    mean, error, freedom : float
+        Estimate, its standard error, and the degrees of freedom of that.
+
+    Returns
+    -------
+    positive, negative : float
+        The p values. Without an error both are known, and zero counts as negative.
+    """
+    if error == 0:
+        return (0.0, 1.0) if mean > 0 else (1.0, 0.0)
+    score = mean / error
+    return float(special.stdtr(freedom, -score)), float(special.stdtr(freedom, score))
+
+
+def mean_test(samples):
+    """Test whether a mean is positive, and whether it is negative.
+
+    Parameters
+    ----------
+    samples : array_like, float
+        Independent samples.
+
+    Returns
+    -------
+    positive, negative : float
+        The p values; 1 if there is one sample only, or none.
+    """
+    count = len(samples)
+    if count < 2:
+        return 1.0, 1.0
+    mean, error = np.mean(samples), np.std(samples, ddof=1) / np.sqrt(count)
+    return tuple(student_test(sign * mean, error, count - 1)[0] for sign in (1, -1))
+
+
+def student_power(distance, error, freedom, level):
+    """Probability that a one-sided t test at a level shows a mean of a given size to be positive.
+
+    Parameters
+    ----------
+    distance, error, freedom : float
+        The true mean, its standard error, and the degrees of freedom of that.
+    level : float
+        Level of the test, in (0, 1).
+
+    Returns
+    -------
+    float
+    """
+    if error == 0:
+        return 1.0
+    quantile = student_quantile(1 - level, freedom)
+    # The upper tail is the lower one of the opposite law; `scipy.stats` is slow to import.
+    return float(special.nctdtr(freedom, -distance / error, -quantile))
+
+
+def errors_for(power, level):
+    """Size of a mean, in standard errors, that a one-sided normal test shows with a given power.
+
+    Parameters
+    ----------
+    power, level : float
+        Power and level of the test, in (0, 1).
+
+    Returns
+    -------
+    float
+    """
+    return special.ndtri(1 - level) + special.ndtri(power)
+
+
+def joint_test(inside, outside):
+    """Test whether a statement of several parts holds, and whether it does not.
+
+    Parameters
+    ----------
+    inside, outside : sequence of float
+        For each part, p values of the tests that show that it holds, and that it does not.
+
+    Returns
+    -------
+    reproduced, contradicted : float
+        The p values: all parts hold (the largest one, an intersection-union test), some part does
+        not (the smallest one times their number, Bonferroni).
+    """
+    return max(inside), min(1.0, len(outside) * min(outside))
+
+
+def verdict(shown, refuted, words=VERDICTS):
+    """Word for what is shown.
+
+    Parameters
+    ----------
+    shown, refuted : bool
+        Whether a statement is shown to hold, and whether it is shown not to.
+    words : sequence of 3
+        For the first, for the second, and for neither.
+
+    Returns
+    -------
+    object
+        One of `words`.
+    """
+    return words[0] if shown else words[1] if refuted else words[2]
+
+
+def priced_gap(table, gap="optimality_gap", violation="constraint_violation"):
+    r"""Lagrangian gap at :math:`\lambda^\star`: :math:`V_r^\star - V_r + \lambda^\star (b - V_g)`.
+
+    It is never negative, by strong duality; the gap alone is where a policy is unsafe.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        With a column `optimal_multiplier`.
+    gap, violation : str
+        Columns of :math:`V_r^\star - V_r` and of :math:`b - V_g`.
+
+    Returns
+    -------
+    pandas.Series
+    """
+    return table[gap] + table["optimal_multiplier"] * table[violation]
 
 
 def mean_interval(samples, level=LEVEL):
@@ -38,7 +185,7 @@ def mean_interval(samples, level=LEVEL):
     mean, count = float(samples.mean()), len(samples)
     if count < 2:
         return mean, np.nan, np.nan
-    quantile = special.stdtrit(count - 1, (1 + level) / 2)
+    quantile = student_quantile((1 + level) / 2, count - 1)
     half = float(quantile * samples.std(ddof=1) / np.sqrt(count))
     return mean, mean - half, mean + half
 
@@ -68,15 +215,33 @@ def named_intervals(table, names, level=LEVEL):
     return found
 
 
+def ends_of(name, columns):
+    """Names of the ends of an estimate's interval.
+
+    Parameters
+    ----------
+    name : str
+        Column of the estimate.
+    columns : collection of str
+        Columns of its table.
+
+    Returns
+    -------
+    list of str
+        `NAME_low` and `NAME_high`, or else `low` and `high`.
+    """
+    return [f"{name}_low", f"{name}_high"] if f"{name}_low" in columns else ["low", "high"]
+
+
 def with_interval(row, name, spec="+.4f"):
-    """A mean and its interval as text for people.
+    """An estimate and its interval as text for people.
 
     Parameters
     ----------
     row : mapping
-        With the keys of :func:`named_intervals`.
+        With the estimate, and the ends of its interval as :func:`ends_of` names them.
     name : str
-        The mean.
+        The estimate.
     spec : str
         Format of the numbers.
 
@@ -88,13 +253,16 @@ def with_interval(row, name, spec="+.4f"):
     --------
     >>> with_interval({"gap": 0.2, "gap_low": 0.1, "gap_high": 0.3}, "gap")
     '+0.2000 [+0.1000, +0.3000]'
-    >>> with_interval({"gap": 0.2, "gap_low": np.nan, "gap_high": np.nan}, "gap")
+    >>> with_interval({"mean": 0.2, "low": np.nan, "high": np.nan}, "mean")
     '+0.2000 (no interval)'
+    >>> with_interval({"mean": np.nan, "low": np.nan, "high": np.nan}, "mean")
+    '—'
     """
-    mean, low, high = (row[name + end] for end in ("", "_low", "_high"))
-    if np.isnan(low):
-        return f"{mean:{spec}} (no interval)"
-    return f"{mean:{spec}} [{low:{spec}}, {high:{spec}}]"
+    estimate, low, high = (float(row[column]) for column in (name, *ends_of(name, row)))
+    if np.isnan(estimate):
+        return "—"
+    ends = "(no interval)" if np.isnan(low) else f"[{low:{spec}}, {high:{spec}}]"
+    return f"{estimate:{spec}} {ends}"
 
 
 def intervals(table, keys, names):
@@ -177,7 +345,7 @@ def difference_interval(first, second, level=LEVEL):
     if min(len(first), len(second)) < 2:
         return difference, np.nan, np.nan
     error, freedom = error_of_sum([first, second])
-    half = float(special.stdtrit(freedom, (1 + level) / 2) * error)
+    half = student_quantile((1 + level) / 2, freedom) * error
     return difference, difference - half, difference + half
 
 

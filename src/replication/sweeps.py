@@ -22,6 +22,7 @@ from dataclasses import replace
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.arguments import located
+from pgpd_hf.statistics import priced_gap
 from replication.study import configuration
 from replication.theory.bounds import corollary_schedule
 from replication.work.cases import Case, run_setting
@@ -42,35 +43,9 @@ METRICS = (*QUANTITIES, *(f"late_{name}" for name in QUANTITIES), "owed", "misre
 
 
 def make_cases(config, algorithm, axis, grid, purpose):
-    r"""List the cases of a sweep, for one seed.
-
-    Parameters
-    ----------
-    config : dict
-        A study's configuration, for what the grid leaves out.
-    algorithm : str
-        One that the study has, or the exact limit of one.
-    axis : str
-        What varies: a key of :data:`SIGNS`.
-    grid : dict
-        Values, or lists of them, by key of :data:`KEYS`; every combination is a case.
-        `evaluators` and `horizon` may be "corollary":
-        :func:`replication.theory.bounds.corollary_schedule`. `steps` is one of :data:`STEP_RULES`.
-    purpose : str
-        Names the family of random streams.
-
-    Returns
-    -------
-    list of Case
-        Curve by curve, along the axis within each, without seeds. Their labels are `curve` (what
-        else varies, for people: such as "study steps, M = 64"), `axis`, `value` (infinite for
-        infinitely many evaluators) and `step_rule`.
-
-    Raises
-    ------
-    ValueError
-        If the grid is not one of a sweep; the message names the key.
-    """
+    """Cases of a sweep without seeds, curve by curve and along the axis within each."""
+    # The label `curve` says for people what else varies, such as "study steps, M = 64"; `value` is
+    # infinite for infinitely many evaluators.
     if not isinstance(grid.get(axis), list) or len(grid[axis]) < 2:
         raise ValueError(f"{axis}: the sweep varies it, so at least two values are expected")
     configuration.require_increasing(axis, grid[axis])
@@ -84,8 +59,8 @@ def make_cases(config, algorithm, axis, grid, purpose):
         for value in lists[axis]:
             case = _make_case(algorithm, usual, config, {**choice, axis: value}, purpose)
             place = math.inf if value is None else float(value)
-            case.labels.update(curve=curve, axis=axis, value=place)
-            cases.append(case)
+            labels = {"curve": curve, "axis": axis, "value": place}
+            cases.append(replace(case, labels=case.labels | labels))
     return cases
 
 
@@ -117,27 +92,9 @@ def _make_case(algorithm, usual, config, choice, purpose):
 
 
 def scaled_steps(setting, iterations, rule):
-    r"""Step sizes for another T.
-
-    Parameters
-    ----------
-    setting : dict
-        Keyword arguments of :func:`pgpd_hf.run` with the new T.
-    iterations : int
-        :math:`T_0`, to which the step sizes of the setting belong.
-    rule : {"study", "falling", "theorem"}
-        "study": :math:`\eta_1` as it is and :math:`\eta_2 \sqrt{T_0/T}`, which is how both theorems
-        let their steps depend on T; "falling": both times :math:`\sqrt{T_0/T}`; "theorem": those
-        of the algorithm's theorem for this T.
-
-    Returns
-    -------
-    setting : dict
-        With the theorem's steps, if these are asked for.
-    factors : tuple of float
-        By which both step sizes are to be multiplied. A dual step that is left to the theorem
-        falls by itself.
-    """
+    """A setting whose step sizes belong to T = `iterations`, for its own T, and their factors."""
+    # Both theorems let their steps depend on T as "study" does: η_1 as it is, η_2 times √(T_0/T).
+    # With "falling" both fall. A dual step that is left to the theorem falls by itself.
     if rule == "theorem":
         return setting | {"primal_step": None, "dual_step": None}, (1.0, 1.0)
     scale = math.sqrt(iterations / setting["iterations"])
@@ -146,100 +103,40 @@ def scaled_steps(setting, iterations, rule):
 
 
 def checkpoints(iterations):
-    """Where a trace has to have rows, for :func:`averages`.
-
-    Parameters
-    ----------
-    iterations : int
-        T.
-
-    Returns
-    -------
-    tuple of int
-    """
+    """Where a trace has to have rows, for :func:`averages`."""
     return (0, max(iterations // 2 - 1, 0), iterations - 1, iterations)
 
 
 def for_seed(case, seed, environment):
-    """The case for one seed; where it has a size of its own, the seed is also the instance.
-
-    Parameters
-    ----------
-    case : Case
-        Made by :func:`make_cases`.
-    seed : int
-        Which.
-    environment : dict
-        Options of the study's environment.
-
-    Returns
-    -------
-    Case
-    """
+    """The case for one seed; where it has a size of its own, the seed is also the instance."""
     case = replace(case, seeds=(seed,))
     return on_instance(case, seed, environment) if size_of(case) else case
 
 
 def on_instance(case, instance, environment):
-    """The case on a random instance whose constraint binds in the same manner for all sizes.
-
-    Parameters
-    ----------
-    case : Case
-        Made by :func:`make_cases`.
-    instance : int
-        Which.
-    environment : dict
-        Options of the study's environment.
-
-    Returns
-    -------
-    Case
-    """
+    """The case on a random instance whose constraint binds in the same manner for all sizes."""
     options = environment | size_of(case) | {"instance": instance, "threshold": "midway"}
     return replace(case, environment=options)
 
 
 def size_of(case):
-    """Numbers of states and actions that a case of a sweep sets itself.
-
-    Parameters
-    ----------
-    case : Case
-        Made by :func:`make_cases`.
-
-    Returns
-    -------
-    dict
-    """
+    """Numbers of states and actions that a case of a sweep sets itself."""
     return {key: case.stream_keys[key] for key in SIZES if key in case.stream_keys}
 
 
 def plan(config, names):
-    """Work of some sweeps of a study.
-
-    Parameters
-    ----------
-    config : dict
-        The study's configuration.
-    names : sequence of str
-        Keys of its `sweeps`; missing ones are skipped.
-
-    Returns
-    -------
-    dict
-        By algorithm, a list of pairs of a seed and its cases. An exact method has one seed.
-    """
+    """Work of some sweeps of a study: by algorithm, pairs of a seed and its cases."""
     work = {}
     for name in names:
         sweep = config["sweeps"].get(name, {"algorithms": {}})
         for algorithm, grid in sweep["algorithms"].items():
             purpose = configuration.stream_family(config, f"sweep {name}")
-            cases = make_cases(config, algorithm, sweep["varies"], grid, purpose)
+            cases = [
+                replace(case, labels=case.labels | {"sweep": name})
+                for case in make_cases(config, algorithm, sweep["varies"], grid, purpose)
+            ]
             for seed in range(_count_seeds(sweep["seeds"], algorithm)):
                 of_seed = [for_seed(case, seed, config["environment"]) for case in cases]
-                for case in of_seed:
-                    case.labels["sweep"] = name
                 work.setdefault(algorithm, {}).setdefault(seed, []).extend(of_seed)
     return {algorithm: list(of_seeds.items()) for algorithm, of_seeds in work.items()}
 
@@ -252,25 +149,9 @@ def _count_seeds(seeds, algorithm):
 
 
 def averages(traces, names=(), last_early=None):
-    """What is kept of the runs of a sweep.
-
-    Parameters
-    ----------
-    traces : pandas.DataFrame
-        Made by :func:`replication.work.cases.run_cases` with :func:`checkpoints`.
-    names : sequence of str
-        Sweeps, in the order of the result.
-    last_early : pandas.Series of int, optional
-        For each row, the last iteration of its run that is not late; by default that before T/2.
-        The single iterate of a run with T = 1 is late.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per run, with its labels and description, the columns :data:`METRICS`,
-        `start_priced_gap`, and the `multiplier`, `queries` and `steps` of the end.
-    """
+    """What is kept of runs with :func:`checkpoints`: a row of :data:`METRICS` for each."""
     length = traces["iterations"]
+    # The last iteration that is not late: that before T/2. The only iterate of T = 1 is late.
     if last_early is None:
         last_early = (length // 2 - 1).clip(lower=0)
 
@@ -285,10 +166,9 @@ def averages(traces, names=(), last_early=None):
         table[name] = whole[f"mean_{column}"]
         sums = length * table[name] - half * early[f"mean_{column}"]
         table[f"late_{name}"] = sums / (length - half)
-    price = table["optimal_multiplier"]
-    table["start_priced_gap"] = start["optimality_gap"] + price * start["constraint_violation"]
+    table["start_priced_gap"] = priced_gap(start)
     for late in ("", "late_"):
-        table[f"{late}priced_gap"] = table[f"{late}gap"] + price * table[f"{late}violation"]
+        table[f"{late}priced_gap"] = priced_gap(table, f"{late}gap", f"{late}violation")
     table["owed"] = table["multiplier"] / (table["dual_step"] * length)
     table["misread"] = table["violation"] - table["owed"]
     if names:
@@ -298,36 +178,12 @@ def averages(traces, names=(), last_early=None):
 
 
 def studied(algorithm):
-    """Which of a study's algorithms has the settings of this one.
-
-    Parameters
-    ----------
-    algorithm : str
-        A key of :data:`pgpd_hf.ALGORITHMS`.
-
-    Returns
-    -------
-    str
-        Itself, or the one whose exact limit it is.
-    """
+    """Which algorithm of a study has the settings of this one: itself, or whose limit it is."""
     return get_algorithm(algorithm).limit_of or algorithm
 
 
 def check(config, names):
-    """Refuse sweeps that cannot be run.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration that :func:`replication.study.configuration.check` has passed.
-    names : sequence of str
-        Keys of its `sweeps`.
-
-    Raises
-    ------
-    ValueError
-        One line that names the sweep, the algorithm and the key.
-    """
+    """Refuse sweeps of a configuration that cannot be run, each in one line."""
     for name in names:
         if name in config["sweeps"]:
             sweep = config["sweeps"][name]
@@ -344,24 +200,7 @@ def _check_seeds(key, sweep):
 
 
 def check_grids(config, key, grids, axis):
-    """Refuse grids of settings that cannot be run.
-
-    Parameters
-    ----------
-    config : dict
-        As for :func:`check`.
-    key : str
-        Where the grids stand, for the message.
-    grids : dict
-        By algorithm.
-    axis : str
-        What varies.
-
-    Raises
-    ------
-    ValueError
-        One line that names the place, the algorithm and the key.
-    """
+    """Refuse grids of settings by algorithm that cannot be run, each in one line."""
     for algorithm, grid in grids.items():
         with located(f"{key}.algorithms.{algorithm}"):
             kind = get_algorithm(algorithm)

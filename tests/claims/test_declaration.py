@@ -13,6 +13,7 @@ import yaml
 from pgpd_hf.core.optima import solve
 from replication.statements import CRITERIA, criteria, declaration, judge, load_claims
 from replication.statements import arguments as check
+from replication.statements.criteria import Margin
 from replication.study import configuration, readings
 
 ROOT = Path(__file__).parents[2]
@@ -111,16 +112,18 @@ def test_criterion_whose_region_moves_needs_a_margin(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("widens", "arguments", "message"),
+    ("margins", "arguments", "message"),
     [
-        ([1], {}, "mine: a margin expected, because its parts move with one"),
-        ([1, -1], {"margin": 0.1}, "mine: one direction of the margin expected, got both"),
+        ([Margin.ALLOWED], {}, "mine: a margin expected, because its parts move with one"),
+        ([*Margin], {"margin": 0.1}, "mine: one direction of the margin expected, got both"),
     ],
 )
-def test_criterion_without_one_margin_that_decides_is_refused(registry, widens, arguments, message):
+def test_criterion_without_one_margin_that_decides_is_refused(
+    registry, margins, arguments, message
+):
     def mine(**margin):
-        for way in widens:
-            yield criteria.Part("x", criteria.Contrast(), below=0.0, widens=way)
+        for kind in margins:
+            yield criteria.Part("x", criteria.Contrast(), below=0.0, margin=kind)
 
     registry["mine"] = mine
     with pytest.raises(ValueError, match=f"^{message}$"):

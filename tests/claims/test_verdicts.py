@@ -15,8 +15,10 @@ import pgpd_hf
 from pgpd_hf.core.optima import utility_span
 from replication.statements import Evidence, Undecidable, judge, load_claims, report, verdict_at
 from replication.statements.criteria import make_parts
-from replication.statements.evidence import Contrast, Entry, Estimate, Term
+from replication.statements.evidence import Contrast, Estimate, TableEntry, Term
+from replication.statements.sources import as_read
 from replication.statements.verdicts import COLUMNS, point_verdicts, test_part
+from replication.study.readings import LOOK
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
@@ -246,18 +248,20 @@ def test_units_do_not_matter():
 
 def test_readings_that_only_look_differently():
     traces = worlds.make_traces(PAPER, noise=0)
-    member = worlds.member(traces, shift=0.1)
-    term = Term(N, 256, "optimality_gap", "last_quarter")
-    assert Evidence([member]).samples(term)[1] == pytest.approx(0.104 / (worlds.START + 0.1))
-    whole = Term(N, 256, "optimality_gap", "whole")
-    plain = worlds.member(traces)
-    average = Evidence([plain], curve="average").samples(whole)[1]
-    assert (average > Evidence([plain]).samples(whole)[1]).all()
-    safe = worlds.shifted(PAPER, -0.3, (N, 256, "violation"))
-    member = worlds.member(worlds.make_traces(safe, noise=0))
-    term = Term(N, 256, "constraint_violation", "last_quarter")
-    assert Evidence([member], violation="positive").samples(term)[1] == pytest.approx(0)
-    assert Evidence([member]).samples(term)[1] == pytest.approx(-0.3 / worlds.SPAN)
+    best = {"reward_value": 0.2, "unconstrained": {"reward_value": 0.3}}
+
+    def sample(traces, column, statistic, **look):
+        seen = as_read(traces, LOOK | look, best)
+        return Evidence([worlds.member(seen)]).samples(Term(N, 256, column, statistic))[1]
+
+    gap = sample(traces, "optimality_gap", "last_quarter", optimum="unconstrained")
+    assert gap == pytest.approx(0.104 / (worlds.START + 0.1))
+    average = sample(traces, "optimality_gap", "whole", curve="average")
+    assert (average > sample(traces, "optimality_gap", "whole")).all()
+    safe = worlds.make_traces(worlds.shifted(PAPER, -0.3, (N, 256, "violation")), noise=0)
+    violation = "constraint_violation", "last_quarter"
+    assert sample(safe, *violation, violation="positive") == pytest.approx(0)
+    assert sample(safe, *violation) == pytest.approx(-0.3 / worlds.SPAN)
 
 
 def test_identical_data_are_an_identical_row_whatever_else_is_judged():
@@ -345,7 +349,9 @@ def test_instances_with_a_safe_start_are_left_out_of_falls_only():
 
 @pytest.mark.parametrize("shift", [-worlds.START, -1.0])
 def test_start_at_the_optimum_leaves_no_gap_to_judge(shift):
-    member = worlds.member(worlds.make_traces(PAPER), shift=shift)
+    traces = worlds.make_traces(PAPER)
+    traces["optimality_gap"] += shift
+    member = worlds.member(traces)
     found = judge(CLAIMS, Evidence([member])).set_index("claim")
     for name in ("npgpd-gap-falls-fast", "zpgpd-gap-more-sensitive", "npgpd-converges"):
         assert found.loc[name, "verdict"] == "inconclusive"
@@ -390,7 +396,7 @@ def test_entries_are_read_with_their_errors_and_units():
     table = worlds.make_tables(error=0.01)
     evidence = worlds.evidence(worlds.make_traces(PAPER), table)
     where = (("sweep", "horizon"), ("algorithm", N), ("value", 10.0), ("metric", "misread"))
-    entry = Entry("effects_means", where, "mean", "constraint_violation", 5)
+    entry = TableEntry("effects_means", where, "mean", "constraint_violation", 5)
     estimate = evidence.estimate(Contrast({entry: 2.0}))
     factor = 2 * worlds.DISCOUNT**5 / worlds.SPAN
     assert estimate.value == pytest.approx(factor * -0.5 * worlds.DISCOUNT**10)
@@ -424,7 +430,7 @@ def test_sum_of_entries_has_the_smallest_degrees_of_freedom():
     means = table["effects_means"]
     means.loc[(means["sweep"] == "horizon") & (means["value"] == 20), "seeds"] = 5
     where = (("sweep", "horizon"), ("algorithm", N), ("metric", "misread"))
-    many, few = (Entry("effects_means", (*where, ("value", x)), "mean") for x in (10.0, 20.0))
+    many, few = (TableEntry("effects_means", (*where, ("value", x)), "mean") for x in (10.0, 20.0))
     for contrast in (Contrast({many: 1.0, few: -1.0}), Contrast({few: 1.0, many: -1.0})):
         estimate = evidence.estimate(contrast)
         assert (estimate.freedom, estimate.units) == (4, 5)
@@ -497,6 +503,14 @@ def test_how_many_may_be_wrong_is_said_once_for_the_table(truth):
     assert f"{2 * tested} cells" in report.as_text(twice)
 
 
+def test_verdicts_are_counted_and_missing_ones_explained_in_words():
+    found = {"verdict": ["reproduced", "inconclusive", "reproduced"], "estimate": [0.2, None, 0.1]}
+    table = pd.DataFrame({**found, "why": ["", "no run has M = 64", ""]})
+    short = "Of 3 statements 2 are reproduced, 0 contradicted and 1 inconclusive"
+    assert report.in_short(table) == short
+    assert report.undecided(table) == ["No estimate for 1 of them: no run has M = 64."]
+
+
 def test_estimates_alone_agree_with_the_verdicts(truth):
     holds = dict(
         zip(CLAIMS["claims"], point_verdicts(CLAIMS, worlds.seed_evidence(PAPER)), strict=True)
@@ -519,7 +533,7 @@ def test_slopes_of_infinitely_many_evaluators_are_found_by_none():
 
     def slope(m):
         where = (("algorithm", N), ("step_rule", "study"), ("evaluators", m), ("metric", "gap"))
-        return Contrast({Entry("rates", where, "slope"): 1.0})
+        return Contrast({TableEntry("rates", where, "slope"): 1.0})
 
     for table in (rates, by_file):
         evidence = worlds.evidence(worlds.make_traces(PAPER), {"rates": table})

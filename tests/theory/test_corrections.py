@@ -241,6 +241,11 @@ def test_clipped_votes_are_most_biased_at_the_ends_if_people_are_many(bound, peo
     assert interior or bias.max() == pytest.approx(bias[-1])
 
 
+def test_projection_leaves_every_action_its_least_probability():
+    rows = theorem_2.project_inside(np.array([[0.5, 0.7], [2.0, -1.0]]), least=0.1)
+    assert rows == pytest.approx(np.array([[0.4, 0.6], [0.9, 0.1]]))
+
+
 def test_floor_of_theorem_2_grows_with_the_horizon(estimates):
     """Step 4.12: the floor of people is O(H / sqrt(M)), not O(1 / sqrt(M))."""
     floors = []

@@ -85,9 +85,13 @@ def test_estimates_as_text():
             "slope_high": [-0.375, np.nan, np.nan],
         }
     )
-    assert summaries.with_interval(table, "slope", 1) == ["-0.5  [-0.6, -0.4]", "1.0", "—"]
+    assert summaries.with_interval(table, "slope", 1) == [
+        "-0.5 [-0.6, -0.4]",
+        "1.0 (no interval)",
+        "—",
+    ]
     means = pd.DataFrame({"mean": [1.0], "low": [0.0], "high": [2.0]})
-    assert summaries.with_interval(means, "mean", 0) == ["1  [0, 2]"]
+    assert summaries.with_interval(means, "mean", 0) == ["1 [0, 2]"]
 
 
 def test_local_slopes_are_those_between_neighbours():
@@ -114,7 +118,7 @@ def test_scales_are_fitted_at_the_positions_of_each_curve():
     ],
 )
 def test_verdict_is_for_whole_intervals(low, high, expected):
-    assert summaries.verdict(low, high, -0.5) == expected
+    assert summaries.side(low, high, -0.5) == expected
 
 
 def test_slopes_have_a_verdict_or_a_reason():

@@ -12,7 +12,14 @@ import pandas as pd
 from pgpd_hf import environments
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.deployment import answers_for
-from pgpd_hf.statistics import mean_interval, named_intervals
+from pgpd_hf.statistics import (
+    joint_test,
+    mean_interval,
+    mean_test,
+    named_intervals,
+    priced_gap,
+    verdict,
+)
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import comparison, configuration
@@ -258,24 +265,20 @@ def verdicts(runs, statements):
     """
     runs, rows = priced(runs), []
     for name, told in statements.items():
-        parts, against = [], False
+        parts, tests = [], []
         for unit, budget in told["budgets"].items():
             shown = runs[(runs["unit"] == unit) & (runs["budget"] == budget)]
             better, than = (_best_design(shown, told[side]) for side in ("better", "than"))
             pairs = (better - than).dropna()
+            tests.append(mean_test(pairs))
             ends = mean_interval(pairs, 1 - 2 * TEST_LEVEL) if len(pairs) else (math.nan,) * 3
             ends = dict(zip(("difference", "low", "high"), ends, strict=True))
             parts.append({"unit": unit, "budget": budget, **ends})
-            strict = TEST_LEVEL / len(told["budgets"])
-            against |= len(pairs) > 0 and mean_interval(pairs, 1 - 2 * strict)[1] > 0
-        highs = [part["high"] for part in parts]
-        if any(map(math.isnan, highs)):
-            verdict = "undecided"
-        elif max(highs) < 0:
-            verdict = "reproduced"
-        else:
-            verdict = "contradicted" if against else "inconclusive"
-        rows += [{"claim": name, **told, **part, "verdict": verdict} for part in parts]
+        known = not any(math.isnan(part["high"]) for part in parts)
+        fails, holds = zip(*tests, strict=True)
+        holds, fails = joint_test(holds, fails)
+        told_by = verdict(holds <= TEST_LEVEL, fails <= TEST_LEVEL) if known else "undecided"
+        rows += [{"claim": name, **told, **part, "verdict": told_by} for part in parts]
     return pd.DataFrame(rows, columns=list(VERDICT_COLUMNS))
 
 
@@ -356,7 +359,7 @@ def priced(runs):
         With columns `gap`, `violation` and `priced_gap`.
     """
     runs = runs.rename(columns={"optimality_gap": "gap", "constraint_violation": "violation"})
-    return runs.assign(priced_gap=runs["gap"] + runs["optimal_multiplier"] * runs["violation"])
+    return runs.assign(priced_gap=priced_gap(runs, "gap", "violation"))
 
 
 def _empty(config):

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from pgpd_hf.statistics import mean_interval
+from pgpd_hf.statistics import mean_interval, verdict
 from replication.analyses import Table
 from replication.analyses import comparison as compared
 from replication.files import storage
@@ -152,7 +152,7 @@ def differences(runs, sides):
         best = [side.idxmin() for side in found]
         difference = table[best[0]] - table[best[1]]
         mean, low, high = mean_interval(difference, 1 - 2 * compared.TEST_LEVEL)
-        pays = "yes" if high < 0 else "no" if low > 0 else "open"
+        pays = verdict(high < 0, low > 0, ("yes", "no", "open"))
         names = [", ".join(method) for method in best]
         rows.append((people, budget, *names, mean, low, high, pays))
     return pd.DataFrame(rows, columns=list(DIFFERENCE_COLUMNS))

@@ -10,6 +10,7 @@ import numpy as np
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.arguments import located
+from pgpd_hf.statistics import priced_gap
 from replication import summaries
 from replication.analyses import Table
 from replication.files import storage
@@ -52,8 +53,7 @@ def check(config, schema):
 
 def tables(runs):
     runs = storage.read_tables(runs)
-    price = runs["optimal_multiplier"]
-    runs["priced_gap"] = runs["optimality_gap"] + price * runs["constraint_violation"]
+    runs["priced_gap"] = priced_gap(runs)
     first = runs["schedule"].iloc[0]
     return {
         "schedules": summaries.compare(summaries.outcomes(runs), first),

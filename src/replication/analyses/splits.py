@@ -16,7 +16,7 @@ from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import solve
 from pgpd_hf.core.questions import DESIGNS
 from pgpd_hf.core.streams import bit_generator
-from pgpd_hf.statistics import named_intervals
+from pgpd_hf.statistics import named_intervals, priced_gap
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import configuration
@@ -100,8 +100,7 @@ def tabulate(runs):
         :data:`KEYS`, `queries` and `steps` of a run, and the means over seeds of gap, violation and
         priced gap over the last quarter of a run, with 95 % intervals.
     """
-    price = runs["optimal_multiplier"] * runs["constraint_violation"]
-    runs = runs.assign(priced_gap=runs["optimality_gap"] + price)
+    runs = runs.assign(priced_gap=priced_gap(runs))
     late = runs[runs["iteration"] >= LAST_QUARTER * runs["iterations"]]
     runs = late.groupby([*KEYS, "seed"], sort=False, as_index=False)[
         [*METRICS, "queries", "steps"]

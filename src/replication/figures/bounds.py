@@ -49,17 +49,7 @@ _SHORTEST = 10  # T from which on averages over Figure 1's runs are drawn
 
 
 def bounds_figure(table):
-    """Measured over bound for each statement, one marker per setting.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Rows of :func:`replication.theory.check_all` with a column `setting`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Measured over bound for each statement, with one marker for each value of `setting`."""
     table = table.assign(
         part=table["part"].fillna(""), vacuous=table["reason"].fillna("").str.startswith("vacuous")
     )
@@ -97,27 +87,11 @@ def bounds_figure(table):
 
 
 def lengths_figure(table, largest=None, measured=None):
-    """Bounds over T, and what is measured: M across, N down, a colour for each statement.
-
-    Everything is the larger of gap and violation. Bounds with the plug-in estimator are dashed,
-    those with the unbiased one solid; single markers in the same colour are measured with
-    the same steps, hollow for votes as printed. Black is what other runs measure.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The first table of :func:`replication.theory.lengths.lengths`, with or without what is
-        measured, or several of these below each other. Rows without T say why they have none, and
-        so does the figure if there are no others.
-    largest : float, optional
-        The value from which on a bound is vacuous, a horizontal line.
-    measured : pandas.DataFrame, optional
-        Rows of :func:`replication.theory.measured.measure` for one algorithm.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Bounds over T, and what is measured: M across, N down, a colour for each statement."""
+    # Everything is the larger of gap and violation. Bounds with the plug-in estimator are dashed,
+    # those with the unbiased one solid; single markers in the same colour are measured with the
+    # same steps, hollow for votes as printed. Black is what other runs measure, and the horizontal
+    # line the value from which on a bound is vacuous. Rows without T say why they have none.
     reasons = table.loc[table["iterations"].isna(), "reason"].unique()
     table = table.dropna(subset="iterations")
     if table.empty:
@@ -183,21 +157,9 @@ def _keys_of_lengths(colors, own, measured, largest):
 
 
 def seen_figure(table):
-    """Gap and violation of runs, and their bounds, at several T: M across, quantities down.
-
-    A line leads from what is measured, a marker by N, to the bound, a bar; its colour is that of
-    the estimator. Where nothing above zero is measured, the bar stands alone.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Made by :func:`replication.theory.seen.over_lengths`. Rows without T say why they have none,
-        and so does the figure if there are no others.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Gap and violation of runs, and their bounds, at several T: M across, quantities down."""
+    # A line leads from what is measured, a marker by N, to the bound, a bar; its colour is that of
+    # the estimator. Where nothing above zero is measured, the bar stands alone.
     reasons = table.loc[table["iterations"].isna(), "reason"].unique()
     table = table.dropna(subset="iterations")
     if table.empty:

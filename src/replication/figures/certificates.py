@@ -11,19 +11,7 @@ _PART_COLORS = ["#0072b2", "#56b4e9", "#009e73", "#f0e442", "#d55e00", "#dddddd"
 
 
 def certificate_figure(table, parts):
-    """Parts of the certificates of the average gap, stacked, one panel per algorithm.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Rows of :func:`replication.theory.certify` for one quantity.
-    parts : sequence of str
-        Columns to stack; negative ones are stacked downwards from zero.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Parts of the certificates of the average gap, stacked up or down, a panel per algorithm."""
     figure, panels = style.algorithm_panels(table, 2.8)
     for _, rows, (axes,) in panels:
         means = rows.groupby("evaluators", dropna=False)[[*parts, "measured"]].mean()

@@ -40,23 +40,7 @@ _DECADES = 4.0  # of priced gaps that are shown
 
 
 def comparison_figure(table, labels, limit=None, quantities=QUANTITIES):
-    """Priced gap, violation and share of violations against answers; a row per kind of unit.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Made by :func:`replication.analyses.comparison.tabulate`.
-    labels : dict of str
-        Labels of methods.
-    limit : pandas.DataFrame, optional
-        The information limit on random environments: budget and priced_gap.
-    quantities : dict of str
-        Columns of the table and their titles: :data:`QUANTITIES` or :data:`FURTHER`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Priced gap, violation and share of violations against answers; a row per kind of unit."""
     table = table[table["answers"].notna()]
     kinds = {"seeds": "one environment", "instances": "random environments"}
     curves = list(dict.fromkeys(zip(table["method"], table["design"], strict=True)))
@@ -93,21 +77,7 @@ def comparison_figure(table, labels, limit=None, quantities=QUANTITIES):
 
 
 def people_figure(table, labels, curves):
-    """Priced gap with its interval for each kind of people; a panel per budget.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Made by :func:`replication.analyses.misspecification.tabulate`.
-    labels : dict of str
-        Labels of methods.
-    curves : sequence of tuple
-        Method and design of all curves of :func:`comparison_figure`, which give each its look.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Priced gap with its interval for each kind of people; a panel per budget."""
     looks = _looks([tuple(curve) for curve in curves])
     curves = list(dict.fromkeys(zip(table["method"], table["design"], strict=True)))
     people, budgets = (list(dict.fromkeys(table[name])) for name in ("people", "budget"))

@@ -18,21 +18,8 @@ _NAMES = {  # of studies, where readers know their environments by another one
 
 
 def collect(studies, statements):
-    """Put the verdicts of several studies into one table.
-
-    Parameters
-    ----------
-    studies : dict of pair of pandas.DataFrame
-        By name, verdicts and aggregate of each study.
-    statements : dict
-        The `claims` of config/claims.yaml.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per study and statement of the experiment. `moved` is false if a panel of Figure 1
-        that the statement is about hardly moves, as the page of the figure says then.
-    """
+    """Put the verdicts of studies, each with its aggregate, into one table."""
+    # A statement has not `moved` if a panel of Figure 1 that it is about hardly moves.
     tables = []
     for study, (judged, aggregate) in studies.items():
         found, still = report.of_experiment(judged), set(panels.flat(aggregate))
@@ -42,18 +29,7 @@ def collect(studies, statements):
 
 
 def matrix(table):
-    """Draw a table of :func:`collect` whose first study is the default one.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The table.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        As of :func:`replication.figures.verdicts.matrix`, with a column for each study.
-    """
+    """Draw a table of :func:`collect` whose first study is the default one."""
     named = table.rename(columns={"study": "reading"}).replace({"reading": _NAMES})
     _, *others = named["reading"].drop_duplicates()
     return verdicts.matrix(named, brackets={"not confirmed": others}, note=NOTE)

@@ -18,25 +18,9 @@ _AVERAGE = {"linewidth": 0.8, "linestyle": (0, (4, 2))}  # lines of running aver
 
 
 def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
-    """Draw one panel: a metric against iterations, one curve per number of evaluators.
-
-    The solid line is the iterate's value with its interval over seeds, the dashed one the running
-    average, which the theorems bound. Zero is the optimum, or the threshold. A panel in
-    which no curve moves has a note.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Where to draw.
-    aggregate : pandas.DataFrame
-        Made by :func:`pgpd_hf.statistics.aggregate`.
-    algorithm : str
-        A value of its column `algorithm`.
-    metric : str
-        A key of :data:`METRIC_LABELS`.
-    scale : {"linear", "log"}
-        Scale of the axis of iterations; a logarithmic one begins after the first.
-    """
+    """Draw one panel: a metric against iterations, one curve per number of evaluators."""
+    # The solid line is the iterate's value with its interval over seeds, the dashed one the running
+    # average, which the theorems bound. Zero is the optimum, or the threshold.
     table = aggregate[aggregate["algorithm"] == algorithm]
     curves = [curve for _, curve in table.groupby("evaluators", dropna=False, sort=False)]
     for index, curve in enumerate(curves):
@@ -66,17 +50,7 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
 
 
 def panel(aggregate, algorithm, metric, scale="linear"):
-    """One panel as a figure, one column of a page wide.
-
-    Parameters
-    ----------
-    aggregate, algorithm, metric, scale
-        As for :func:`draw_panel`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """One panel as a figure, one column of a page wide."""
     figure, axes = plt.subplots(figsize=(style.ONE_COLUMN, 2.5))
     draw_panel(axes, aggregate, algorithm, metric, scale)
     axes.set_title(get_algorithm(algorithm).label)
@@ -86,37 +60,14 @@ def panel(aggregate, algorithm, metric, scale="linear"):
 
 
 def panel_numbers(aggregate, algorithm, metric):
-    """The numbers that a panel shows, to eight decimals: all processors give the same ones.
-
-    Parameters
-    ----------
-    aggregate, algorithm, metric
-        As for :func:`draw_panel`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `evaluators` (M; missing for infinitely many), `iteration`, the metric of the
-        iterate with the ends of its interval (`_low`, `_high`), and of the running average
-        (`mean_`).
-    """
+    """The numbers that a panel shows, to eight decimals: all processors give the same ones."""
     shown = [metric, f"{metric}_low", f"{metric}_high", f"mean_{metric}"]
     table = aggregate[aggregate["algorithm"] == algorithm]
     return table[["evaluators", "iteration", *shown]].round(8)
 
 
 def describe_panel(aggregate, algorithm, metric):
-    """Description of a panel in words.
-
-    Parameters
-    ----------
-    aggregate, algorithm, metric
-        As for :func:`draw_panel`.
-
-    Returns
-    -------
-    str
-    """
+    """Description of a panel in words."""
     table = aggregate[aggregate["algorithm"] == algorithm]
     last = table[table["iteration"] == table["iteration"].max()]
     ends = ", ".join(
@@ -131,20 +82,7 @@ def describe_panel(aggregate, algorithm, metric):
 
 
 def flat(aggregate, share=0.02):
-    """Find panels whose curves hardly leave their start.
-
-    Parameters
-    ----------
-    aggregate : pandas.DataFrame
-        As for :func:`draw_panel`.
-    share : float
-        Share of the start by which the mean curve of some M has to leave it.
-
-    Returns
-    -------
-    dict
-        By algorithm and metric, those where none does: how far from its start a mean gets.
-    """
+    """Panels in which no mean leaves its start by a share of it: how far one gets, at most."""
     found = {}
     for algorithm, table in aggregate.groupby("algorithm", sort=False):
         start = table[table["iteration"] == 0].iloc[0]
@@ -156,38 +94,13 @@ def flat(aggregate, share=0.02):
 
 
 def worse_without_limit(aggregate, radius):
-    """Whether ZPGPD-HF runs with M = infinity and Theorem 2's radius: its estimates are noisier.
-
-    Parameters
-    ----------
-    aggregate : pandas.DataFrame
-        As for :func:`draw_panel`.
-    radius : float or str or None
-        Perturbation radius of ZPGPD-HF in the configuration; "theorem" is Theorem 2's, which is
-        smallest for M = infinity.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether ZPGPD-HF runs with M = infinity and Theorem 2's radius: its estimates are noisier."""
     unlimited = aggregate.loc[aggregate["evaluators"].isna(), "algorithm"]
     return radius == "theorem" and bool((unlimited == "zpgpd_hf").any())
 
 
 def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
-    """All panels as one figure: algorithms down, metrics across.
-
-    Parameters
-    ----------
-    aggregate, scale
-        As for :func:`draw_panel`.
-    width, height : float
-        Width of the figure and height of a row of panels, in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """All panels as one figure: algorithms down, metrics across; sizes are in inches."""
     figure, rows = style.algorithm_panels(aggregate, height, len(METRIC_LABELS))
     figure.set_figwidth(width)
     letters = iter(string.ascii_lowercase)
@@ -205,17 +118,7 @@ def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
 
 
 def side_by_side(aggregates):
-    """The panels of several studies beside each other, on the same axes.
-
-    Parameters
-    ----------
-    aggregates : dict of pandas.DataFrame
-        By the title of its column, as for :func:`draw_panel`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """The panels of several studies beside each other, on the same axes."""
     algorithms = list(next(iter(aggregates.values()))["algorithm"].unique())
     rows = list(itertools.product(algorithms, METRIC_LABELS))
     figure, grid = style.panels(len(rows), len(aggregates), 1.9)

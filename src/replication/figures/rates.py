@@ -11,20 +11,8 @@ _RULE_STYLES = {"study": "-", "theorem": ":"}
 
 
 def rates_figure(means):
-    """Averages against T on logarithmic axes: algorithms down, metrics across.
-
-    A dashed line has the slope that the algorithm's theorem promises; its height has no meaning.
-
-    Parameters
-    ----------
-    means : pandas.DataFrame
-        Made by :func:`replication.summaries.means` of :func:`replication.analyses.rates.averages`:
-        algorithm, step_rule, evaluators, iterations, metric, mean, low and high.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Averages against T on logarithmic axes: algorithms down, metrics across."""
+    # A dashed line has the slope that the algorithm's theorem promises; its height has no meaning.
     metrics = list(means["metric"].drop_duplicates())
     numbers, known = pd.factorize(means["evaluators"], use_na_sentinel=False)
     colors = style.colors(len(known))

@@ -8,19 +8,7 @@ from replication.figures.sweeps import QUANTITY_LABELS
 
 
 def schedules_figure(curves, schedules):
-    """Priced gap of the iterate against human queries and against environment steps.
-
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        Means and intervals by algorithm, schedule and iteration, with both costs.
-    schedules : list of str
-        The schedules to draw.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Priced gap of the iterate against human queries and against environment steps."""
     costs = {"queries": "human queries", "steps": "environment steps"}
     figure, panels = style.algorithm_panels(curves, 2.4, len(costs))
     for _, table, row in panels:
@@ -37,19 +25,7 @@ def schedules_figure(curves, schedules):
 
 
 def differences_figure(compared, reference):
-    """Differences of schedules from a reference, with their intervals.
-
-    Parameters
-    ----------
-    compared : pandas.DataFrame
-        Made by :func:`replication.summaries.compare`.
-    reference : str
-        The schedule that the others are compared with.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Differences of schedules from a reference, with their intervals."""
     metrics = {"priced_gap": "average over the run", "late_priced_gap": "last tenth"}
     figure, panels = style.algorithm_panels(compared, 2.3)
     for _, table, (axes,) in panels:

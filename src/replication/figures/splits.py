@@ -12,17 +12,7 @@ QUANTITIES = {
 
 
 def splits_figure(table):
-    """Gap and violation against M and N at equal M N; a row, with one scale, per algorithm.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Made by :func:`replication.analyses.splits.tabulate`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Gap and violation against M and N at equal M N; a row, with one scale, per algorithm."""
     algorithms = list(dict.fromkeys(table["algorithm"]))
     estimators = list(dict.fromkeys(table["estimator"]))
     figure, grid = style.panels(len(algorithms), len(QUANTITIES), 2.2)

@@ -25,21 +25,7 @@ _GUIDES = ["--", "-.", ":"]
 
 
 def slopes_figure(means, algorithm, limit, power):
-    """Violation and priced gap against T, beside the exact limit and the promised slope.
-
-    Parameters
-    ----------
-    means : pandas.DataFrame
-        Made by :func:`replication.summaries.means`, for one sweep over T.
-    algorithm, limit : str
-        The algorithm, and the exact method that is its limit.
-    power : float
-        The promised slope, drawn as a dashed line whose height has no meaning.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Violation and priced gap against T, beside the exact limit and the promised slope."""
     figure, panels = style.panels(1, 2, 3.0)
     for axes, metric in zip(panels[0], ("violation", "priced_gap"), strict=True):
         chosen = means[means["algorithm"].eq(algorithm) & means["metric"].eq(metric)]
@@ -60,17 +46,7 @@ def slopes_figure(means, algorithm, limit, power):
 
 
 def costs_figure(lines):
-    """Priced gap against T and against both costs.
-
-    Parameters
-    ----------
-    lines : dict of pandas.DataFrame
-        By label, rows of :func:`replication.summaries.means` of one curve and metric.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Priced gap against T and against both costs."""
     figure, panels = style.panels(1, 3, 2.8)
     costs = {"value": "iterations $T$", "queries": "human queries", "steps": "environment steps"}
     for axes, (cost, title) in zip(panels[0], costs.items(), strict=True):
@@ -89,19 +65,7 @@ def costs_figure(lines):
 
 
 def excess_figure(means, scales):
-    r"""Excess over M = ∞ against M, beside functions of M with which it may scale.
-
-    Parameters
-    ----------
-    means : pandas.DataFrame
-        Means of :func:`replication.summaries.excess`.
-    scales : dict of callable
-        By label, functions of M; each is drawn through the middle point of the last curve.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Excess over M = ∞ against M, beside functions of M with which it may scale."""
     figure, panels = style.algorithm_panels(means, 2.9)
     for _, table, (axes,) in panels:
         chosen = table[table["metric"] == "priced_gap"]
@@ -118,17 +82,7 @@ def excess_figure(means, scales):
 
 
 def estimators_figure(errors):
-    """Largest bias and standard deviation of an answer against M, for each estimator.
-
-    Parameters
-    ----------
-    errors : pandas.DataFrame
-        Made by :func:`replication.theory.predictions.estimator_errors`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Largest bias and standard deviation of an answer against M, for each estimator."""
     figure, panels = style.panels(1, 2, 2.8)
     labels = {"plug-in": "as printed (plug-in)", "unbiased": "power series (unbiased)"}
     titles = {"bias": "largest |bias| of an answer", "deviation": "largest standard deviation"}
@@ -150,19 +104,7 @@ def estimators_figure(errors):
 
 
 def horizon_figure(means, predicted):
-    """Misread utility, violation and gap of the later half against H, beside predictions.
-
-    Parameters
-    ----------
-    means : pandas.DataFrame
-        Made by :func:`replication.summaries.means`, for one sweep over H.
-    predicted : pandas.DataFrame
-        By `horizon`: `misread`, `late_violation` and `late_gap`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Misread utility, violation and gap of the later half against H, beside predictions."""
     figure, panels = style.algorithm_panels(means.assign(curve="measured"), 2.3, 3)
     for _, chosen, row in panels:
         for axes, metric in zip(row, ("misread", "late_violation", "late_gap"), strict=True):
@@ -173,19 +115,7 @@ def horizon_figure(means, predicted):
 
 
 def sweep_figure(means, metric="priced_gap"):
-    """A metric of one sweep, one panel per algorithm, one line per curve.
-
-    Parameters
-    ----------
-    means : pandas.DataFrame
-        Made by :func:`replication.summaries.means`.
-    metric : str
-        A value of its column `metric`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """A metric of one sweep, one panel per algorithm, one line per curve."""
     figure, panels = style.algorithm_panels(means, 2.7)
     for _, table, (axes,) in panels:
         draw_sweep(axes, table, metric)
@@ -194,18 +124,7 @@ def sweep_figure(means, metric="priced_gap"):
 
 
 def sizes_figure(means):
-    """Remaining share of the initial priced gap, against |S| and against |A|.
-
-    Parameters
-    ----------
-    means : pandas.DataFrame
-        Made by :func:`replication.summaries.means`, for sweeps over sizes, as shares of the
-        initial value.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Remaining share of the initial priced gap, against |S| and against |A|."""
     names = list(means["sweep"].drop_duplicates())
     figure, panels = style.panels(1, len(names), 2.7)
     for axes, name in zip(panels[0], names, strict=True):
@@ -218,21 +137,9 @@ def sizes_figure(means):
 
 
 def draw_sweep(axes, means, metric, *, scale="log"):
-    """Draw a metric of a sweep, one line per curve, with intervals over seeds.
-
-    Infinity is drawn, with its own tick, one step beyond the largest number.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Where to draw; its horizontal axis becomes logarithmic.
-    means : pandas.DataFrame
-        Made by :func:`replication.summaries.means`, for one sweep.
-    metric : str
-        A value of its column `metric`.
-    scale : {"log", "linear"}
-        Scale of the vertical axis. If it is logarithmic, means that are not positive are left out.
-    """
+    """Draw a metric of a sweep, one line per curve, with intervals over seeds."""
+    # Infinity is drawn, with its own tick, one step beyond the largest number. On a logarithmic
+    # axis means that are not positive are left out.
     chosen = means[means["metric"] == metric]
     curves = list(chosen["curve"].drop_duplicates())
     colors = style.colors(len(curves)) if len(curves) > 1 else [style.ALONE]

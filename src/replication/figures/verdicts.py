@@ -34,30 +34,12 @@ _SHORTFALLS = {"cmap": "cividis_r", "vmin": -0.2}
 
 
 def matrix(table, marks=(), sharing=(), brackets=None, note=None):
-    """Draw verdicts: statements down, readings across.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Tables of verdicts with the column `reading`, that of the study itself first. Where a
-        reading lacks a statement, no run of it decides. Verdicts whose optional `moved` is false
-        get an asterisk.
-    marks : sequence of str
-        Readings that have a gap before them.
-    sharing : collection of str
-        Readings that look at the runs of the first one in another way. They stand beside it, under
-        a bracket.
-    brackets : dict of list of str, optional
-        By text of a bracket, the readings below it, which stand beside each other.
-    note : str, optional
-        A line at the bottom.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Colour and sign of a cell are the verdict; it is struck out where no run decides. At the
-        bottom verdicts are counted, but not those on statements of other kinds than "measured".
-    """
+    """Draw verdicts: statements down, readings across, that of the study itself first."""
+    # Colour and sign of a cell are the verdict; it is struck out where no run decides, as where a
+    # reading lacks a statement, and has an asterisk where `moved` is false. Readings of `marks`
+    # have a gap before them. Those of `sharing` look at the runs of the first one in another way,
+    # and stand beside it under a bracket, as the readings of each of `brackets` do. At the bottom
+    # verdicts are counted, but not those on statements of other kinds than "measured".
     first, *others = table["reading"].drop_duplicates()
     same = [first, *(name for name in others if name in sharing)]
     rest = [name for name in others if name not in sharing]
@@ -100,11 +82,7 @@ def matrix(table, marks=(), sharing=(), brackets=None, note=None):
 
 
 def _page(columns, rows, left, least, letters):
-    """Axes in units of cells, and how many of them make an inch across.
-
-    The page is as wide and as high as columns, rows, the margin at the left, the longest note and
-    the longest title need.
-    """
+    """Axes in units of cells, and how many of them make an inch across."""
     width = min(TWO_COLUMNS - left - _RIGHT, _WIDEST * columns)
     slanted = _angle(columns / width) == _SLANTED
     top = min(_TOP, 0.4 + 0.045 * letters) if slanted else 0.35 + _LETTER * letters
@@ -126,11 +104,7 @@ def _angle(inch):
 
 
 def _blocks(claims):
-    """Labels of statements by claim, in blocks by heading.
-
-    A block of the experiment is about one algorithm, whose name is in its heading, not in its
-    labels.
-    """
+    """Labels of statements by claim, in blocks by heading."""
     blocks = {}
     for _, row in claims.iterrows():
         heading, label = _APART.get(row["kind"], "Theorems and text"), row["statement"]
@@ -179,17 +153,7 @@ def _name(axes, columns, brackets, angle):
 
 
 def step_map(tables):
-    """Draw heat maps over both step sizes: algorithms down, quantities across.
-
-    Parameters
-    ----------
-    tables : dict of pandas.DataFrame
-        By algorithm, rows of :func:`replication.analyses.sensitivity.tabulate`, axis "steps".
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Draw heat maps over both step sizes: algorithms down, quantities across."""
     figure, grid = panels(len(tables), 3, 2.3)
     for row, (algorithm, table) in zip(grid, tables.items(), strict=True):
         numbers = sorted(table["evaluators"].unique())

@@ -13,20 +13,7 @@ __all__ = ["check_steps"]
 
 
 def check_steps(cases=40):
-    """Check all steps.
-
-    Parameters
-    ----------
-    cases : int
-        Random CMDPs for the steps that are enumerated; cheap steps have more of them, and
-        those that need runs fewer.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns step, statement, kind ("step" or "control"), method, cases, worst (the largest ratio
-        of the left to the right side), holds (at most one, up to rounding; of a control, more).
-    """
+    """Check all steps, those that are enumerated on as many random CMDPs as there are `cases`."""
     ledger = Ledger()
     lemmas.check(ledger, cases)
     natural.check(ledger, cases)

@@ -14,32 +14,12 @@ class Ledger:
         self._steps, self._worst, self._cases = {}, {}, {}
 
     def declare(self, method, statements, kind="step"):
-        """Name steps before they are checked.
-
-        Parameters
-        ----------
-        method : {"exact", "enumerated", "pathwise", "mean over runs", "every run"}
-            How the left sides are found.
-        statements : dict of str
-            By the number of the step, what it says.
-        kind : {"step", "control"}
-            A control has to fail.
-        """
+        """Name steps by number before they are checked; those of kind "control" have to fail."""
         for step, statement in statements.items():
             self._steps[step] = {"statement": statement, "kind": kind, "method": method}
 
     def add(self, step, left, right, cases=None):
-        """Compare two sides.
-
-        Parameters
-        ----------
-        step : str
-            A declared step.
-        left, right : array_like, float
-            The step says that left is at most right.
-        cases : int, optional
-            Number of cases behind a share; by default each ratio is a case.
-        """
+        """Compare two sides: a step says that left is at most right."""
         if step not in self._steps:
             raise KeyError(f"step {step}: not declared")
         left, right = np.broadcast_arrays(np.asarray(left, float), np.asarray(right, float))
@@ -53,14 +33,7 @@ class Ledger:
         self._cases[step] = self._cases.get(step, 0) + (cases or ratio.size)
 
     def table(self):
-        """Collect all steps.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns step, statement, kind, method, cases, worst and holds, in the order of the
-            declarations. A step that was never checked does not hold.
-        """
+        """Collect all steps in a table; a step that was never checked does not hold."""
         rows = []
         for step, columns in self._steps.items():
             worst = self._worst.get(step, np.inf)

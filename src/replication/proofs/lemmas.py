@@ -17,15 +17,7 @@ _ROUNDING = 1e-9
 
 
 def check(ledger, cases):
-    """Check these steps.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        Where ratios are kept.
-    cases : int
-        Number of CMDPs whose trajectories are enumerated; other steps have five times as many.
-    """
+    """Check these steps."""
     ledger.declare(
         "exact",
         {

@@ -23,16 +23,7 @@ _TINY = 1e-12
 
 
 def check(ledger, cases):
-    """Check these steps.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        Where ratios are kept.
-    cases : int
-        There are a quarter as many settings, with 12 runs each, and 25 times as many runs of one
-        setting, of which at most the promised share may exceed a bound.
-    """
+    """Check these steps."""
     ledger.declare("exact", {"3.2": "log <pi, e^u> <= min{osc^2/8, phi(osc u) Var_pi u}"})
     ledger.declare(
         "pathwise",

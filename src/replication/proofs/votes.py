@@ -16,13 +16,7 @@ _DIFFERENCES = np.linspace(-_BOUND, _BOUND, 201)
 
 
 def check(ledger):
-    """Check these steps.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        Where ratios are kept.
-    """
+    """Check these steps."""
     ledger.declare(
         "exact",
         {
@@ -88,27 +82,7 @@ def _mean_products(people, j):
 
 
 def answer_moments(answers, differences, link=LINKS["logistic"]):
-    """Mean and variance of an answer, summed over the binomial number of votes.
-
-    Parameters
-    ----------
-    answers : ndarray, float64, shape (M + 1,)
-        What is read from each number of votes.
-    differences : ndarray, float64
-        Differences of returns.
-    link : Link
-        How people vote.
-
-    Returns
-    -------
-    mean, variance : ndarray, float64
-        Of the shape of `differences`.
-
-    Examples
-    --------
-    >>> answer_moments(np.array([0.0, 1.0]), np.array([0.0, 1.0]))  # one vote: a coin
-    (array([0.5       , 0.73105858]), array([0.25      , 0.19661193]))
-    """
+    """Mean and variance of an answer, summed over the binomial number of votes."""
     from scipy import stats  # slow to import
 
     distinct, places = np.unique(differences, return_inverse=True)

@@ -23,15 +23,7 @@ _TINY = 1e-12
 
 
 def check(ledger, cases):
-    """Check these steps.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        Where ratios are kept.
-    cases : int
-        Number of CMDPs for each step; steps about runs have a tenth as many.
-    """
+    """Check these steps."""
     ledger.declare(
         "exact",
         {
@@ -154,10 +146,7 @@ def _check_geometry(ledger, random):
 
 
 def _check_estimates(ledger, random, noisy):
-    """Two states and actions: the sphere is a circle, and everything can be enumerated.
-
-    With a small radius, noise is most of an estimate.
-    """
+    """Two states and actions: the sphere is a circle, and everything can be enumerated."""
     cmdp, best = small_cmdp(random, states=2, actions=2)
     horizon, people = int(random.integers(1, 4)), int(random.choice([4, 16, 64]))
     cmdp = replace(cmdp, threshold=0.0)
@@ -209,11 +198,7 @@ def _check_estimates(ledger, random, noisy):
 
 
 def _answer_means(cmdp, theta, moved, horizon, answers):
-    """Means over trajectories of a policy and of each moved one, and over votes.
-
-    The means are those of an answer, of its square and of its error, each for reward and utility,
-    shape (2, angles), and of the product of both answers, shape (angles,).
-    """
+    """Means over trajectories and votes: of answers, squares and errors, and of products."""
     means, squares = np.zeros((2, _ANGLES)), np.zeros((2, _ANGLES))
     wrong, products = np.zeros((2, _ANGLES)), np.zeros(_ANGLES)
     for state, chance in enumerate(cmdp.initial):

@@ -14,68 +14,41 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.evaluators import evaluators_text
 from replication.statements import arguments as check
-from replication.statements.evidence import Contrast, Entry, Term, Undecidable
+from replication.statements.evidence import Contrast, TableEntry, Term, Undecidable
 
 CRITERIA: dict[str, Callable] = {}
 _SIGNS = {"optimality_gap": "gap", "constraint_violation": "violation"}
-_ALLOWED, _DEMANDED = 1, -1  # what a margin does: it widens the interval, or narrows it
+
+
+class Margin(IntEnum):
+    """What a margin does to an interval: each of its ends moves outwards by so many margins."""
+
+    IGNORED = 0
+    ALLOWED = 1  # the contrast differs by less than the margin
+    DEMANDED = -1  # it is larger by more than the margin
 
 
 @dataclass(frozen=True)
 class Part:
-    """A contrast and the open interval in which it has to lie.
+    """A contrast and the open interval in which it has to lie."""
 
-    Attributes
-    ----------
-    label : str
-        Name of the contrast in tables.
-    contrast : Contrast
-        What is estimated.
-    above, below : float
-        The ends of the interval for margin zero.
-    widens : {1, 0, -1}
-        By how much each end moves outwards per unit of the margin: 1 for "differs by less than",
-        -1 for "larger by more than", 0 if the margin does not matter.
-    """
-
-    label: str
+    label: str  # name of the contrast in tables
     contrast: Contrast
-    above: float = -math.inf
+    above: float = -math.inf  # the ends of the interval for margin zero
     below: float = math.inf
-    widens: int = 0
+    margin: Margin = Margin.IGNORED
 
     def ends(self, margin):
-        """Ends of the interval.
-
-        Parameters
-        ----------
-        margin : float
-            The margin.
-
-        Returns
-        -------
-        above, below : float
-            Infinite where the interval has no end.
-        """
-        return self.above - self.widens * margin, self.below + self.widens * margin
+        """Ends of the interval, infinite where it has none."""
+        return self.above - self.margin * margin, self.below + self.margin * margin
 
     def text(self, margin):
-        """Say what is demanded.
-
-        Parameters
-        ----------
-        margin : float
-            The margin.
-
-        Returns
-        -------
-        str
-            Such as "gap(64) < 0.1".
-        """
+        """Say what is demanded, such as "gap(64) < 0.1"."""
         above, below = self.ends(margin)
         if math.isfinite(above) and math.isfinite(below):
             if above == -below:
@@ -87,23 +60,7 @@ class Part:
 
 
 def criterion(function):
-    """Register a criterion under its name.
-
-    Parameters
-    ----------
-    function : callable
-        Takes keyword arguments and yields :class:`Part`.
-
-    Returns
-    -------
-    callable
-        The function itself.
-
-    Raises
-    ------
-    TypeError
-        If an argument has neither an annotation nor a schema for its name.
-    """
+    """Register a criterion, which yields :class:`Part`, under its name."""
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.annotation is parameter.empty and name not in check.ARGUMENTS:
             raise TypeError(f"criterion {function.__name__}: {name!r} needs a schema as annotation")
@@ -112,24 +69,12 @@ def criterion(function):
 
 
 def argument_schema(test):
-    """Schema of a criterion as config/claims.yaml writes it.
-
-    Parameters
-    ----------
-    test : str
-        A key of :data:`CRITERIA`.
-
-    Returns
-    -------
-    dict
-        JSON Schema of the key `test` and of all arguments, each of which is required.
-    """
-    parameters = inspect.signature(CRITERIA[test]).parameters.values()
+    """JSON Schema of a criterion as config/claims.yaml writes it: its key `test` and arguments."""
     properties = {
         parameter.name: check.ARGUMENTS[parameter.name]
         if parameter.annotation is parameter.empty
         else parameter.annotation
-        for parameter in parameters
+        for parameter in inspect.signature(CRITERIA[test]).parameters.values()
     }
     return {
         "properties": {"test": {}, **properties},
@@ -139,28 +84,10 @@ def argument_schema(test):
 
 
 def make_parts(options):
-    """Parts of a statement's criterion.
-
-    Parameters
-    ----------
-    options : dict
-        The name of the criterion, `test`, and its arguments.
-
-    Returns
-    -------
-    list of Part
-
-    Raises
-    ------
-    ValueError
-        If no theorem promises a rate that it asks for, or the criterion itself is faulty: its
-        parts move with a margin that it does not have, or in both directions.
-    Undecidable
-        If no run can decide.
-    """
+    """Parts of a statement's criterion, whose name is `test` and whose arguments are the others."""
     given = {name: value for name, value in options.items() if name != "test"}
     parts = list(CRITERIA[options["test"]](**given))
-    moving = {part.widens for part in parts} - {0}
+    moving = {part.margin for part in parts} - {Margin.IGNORED}
     if moving and "margin" not in given:
         raise ValueError(f"{options['test']}: a margin expected, because its parts move with one")
     if len(moving) > 1:
@@ -174,7 +101,7 @@ def _value(algorithm, evaluators, column, statistic, **others):
 
 def _entry(table, name, **where):
     options = {key: where.pop(key) for key in ("per", "discounted") if key in where}
-    return Contrast({Entry(table, tuple(where.items()), name, **options): 1.0})
+    return Contrast({TableEntry(table, tuple(where.items()), name, **options): 1.0})
 
 
 def _slope(algorithm, steps, evaluators, column):
@@ -191,11 +118,11 @@ def _joint_slope(algorithm, steps, column):
 
 
 def _within(label, contrast):
-    return Part(label, contrast, above=0.0, below=0.0, widens=_ALLOWED)
+    return Part(label, contrast, above=0.0, below=0.0, margin=Margin.ALLOWED)
 
 
 def _more(label, contrast):
-    return Part(label, contrast, above=0.0, widens=_DEMANDED)
+    return Part(label, contrast, above=0.0, margin=Margin.DEMANDED)
 
 
 def _between(algorithm, column, statistic, first, second):
@@ -322,7 +249,7 @@ def converges(*, algorithm, statistic, evaluators, margin):
         gap, violation = (_value(algorithm, m, column, statistic) for column in _SIGNS)
         yield _within(f"gap({m}), {_words(statistic)}", gap)
         label = f"violation({m}), {_words(statistic)}"
-        yield Part(label, violation, below=0.0, widens=_ALLOWED)
+        yield Part(label, violation, below=0.0, margin=Margin.ALLOWED)
 
 
 @criterion
@@ -331,7 +258,7 @@ def converges_jointly(*, algorithm, columns: check.rate_columns, steps, margin):
     for column in columns:
         slope = _joint_slope(algorithm, steps, column)
         label = f"slope of the average {_words(column)} along the corollary's schedule"
-        yield Part(label, slope, below=0.0, widens=_DEMANDED)
+        yield Part(label, slope, below=0.0, margin=Margin.DEMANDED)
 
 
 @criterion
@@ -339,7 +266,7 @@ def joint_rate(*, algorithm, column: check.rate_column, steps, rate, margin):
     """Where T, M and H grow together, the slope against log T is below the rate plus the margin."""
     label = f"slope of the average {_words(column)} along the corollary's schedule"
     slope = _joint_slope(algorithm, steps, column)
-    yield Part(label, slope, below=rate, widens=_ALLOWED)
+    yield Part(label, slope, below=rate, margin=Margin.ALLOWED)
 
 
 @criterion
@@ -349,7 +276,7 @@ def falls_at_rate(
     """The slope of the log average against log T is below the rate plus the margin."""
     label = f"slope of the average {_words(column)}, M = {evaluators_text(evaluators)}"
     slope = _slope(algorithm, steps, evaluators, column)
-    yield Part(label, slope, below=rate, widens=_ALLOWED)
+    yield Part(label, slope, below=rate, margin=Margin.ALLOWED)
 
 
 @criterion
@@ -368,7 +295,7 @@ def bias_falls(*, algorithm, curve, quantity, margin):
     where = {"sweep": "people", "algorithm": algorithm, "curve": curve, "quantity": quantity}
     slope = _entry("effects", "slope", **where, metric="priced_gap")
     label = f"slope of the priced gap against M, {quantity}"
-    yield Part(label, slope, below=0.0, widens=_DEMANDED)
+    yield Part(label, slope, below=0.0, margin=Margin.DEMANDED)
 
 
 @criterion
@@ -414,13 +341,13 @@ def decays_with_horizon(*, algorithm, horizons, margin):
 @criterion
 def schedule_no_worse(*, algorithm, schedule, outcome, margin):
     """At equal cost, the schedule is above constant M and H by less than the margin."""
-    yield Part(*_schedule(algorithm, schedule, outcome), below=0.0, widens=_ALLOWED)
+    yield Part(*_schedule(algorithm, schedule, outcome), below=0.0, margin=Margin.ALLOWED)
 
 
 @criterion
 def schedule_better(*, algorithm, schedule, outcome, margin):
     """At equal cost, the schedule is below constant M and H by more than the margin."""
-    yield Part(*_schedule(algorithm, schedule, outcome), below=0.0, widens=_DEMANDED)
+    yield Part(*_schedule(algorithm, schedule, outcome), below=0.0, margin=Margin.DEMANDED)
 
 
 def _schedule(algorithm, schedule, outcome):
@@ -456,7 +383,10 @@ def _sizes(algorithm, column, statistic, evaluators, groups):
 @criterion
 def questions(*, algorithm, evaluators, at, margin):
     """Questions per iteration and state-action pair are more, or fewer, than the margin."""
-    end = {"least": {"above": 0.0, "widens": _DEMANDED}, "most": {"below": 0.0, "widens": _ALLOWED}}
+    end = {
+        "least": {"above": 0.0, "margin": Margin.DEMANDED},
+        "most": {"below": 0.0, "margin": Margin.ALLOWED},
+    }
     for m in evaluators:
         asked = _value(algorithm, m, "questions", "whole")
         yield Part(f"questions per iteration / |S||A|, M = {m}", asked, **end[at])

@@ -11,28 +11,7 @@ _SHARED = ("level", "alternative")
 
 
 def load_claims(path, schema, own=()):
-    """Read the statements.
-
-    Parameters
-    ----------
-    path : path-like
-        YAML file with the level, the alternative and the paper's statements.
-    schema : dict
-        Its JSON Schema.
-    own : sequence of path-like
-        Files with further statements; they have neither.
-
-    Returns
-    -------
-    dict
-        `level`, the significance level; `alternative`, for which power is computed; and `claims`,
-        the statements by name.
-
-    Raises
-    ------
-    ValueError
-        One line that names the file, the statement and what is wrong.
-    """
+    """Read level, alternative and the paper's statements, and statements of one's own files."""
     content = _load(path, schema)
     for key in _SHARED:
         if key not in content:

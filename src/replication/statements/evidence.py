@@ -20,11 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.optima import utility_span
-from pgpd_hf.statistics import error_of_sum
+from pgpd_hf.statistics import ends_of, error_of_sum, student_power, student_quantile
 
 STATISTICS = {  # windows of a run, as shares of T
     "start": (0.0, 0.0),
@@ -44,13 +43,12 @@ _MISSING_UNITS = {
     "constraint_violation": "all policies are equally safe",
     "multiplier": "the constraint does not bind, so the multiplier is compared with nothing",
 }
-_NOT_HERE = "not asked by this run"
 _TINY = 1e-12  # units below it are rounding errors
 _POINTS = 51  # points of a window at which a curve is interpolated
 _DECIMALS = 12  # values are rounded, so that constant samples have no variance
 
-# Of one algorithm and M on one CMDP: seeds, or the instance; iterations; curves by column, divided
-# by their scales; these scales; whether the start violates the constraint.
+# The runs of one algorithm and M on one CMDP. Units are seeds, or the instance; curves are divided
+# by their scales; "unsafe" says that the start violates the constraint.
 _Runs = namedtuple("_Runs", "units iterations curves scales unsafe")
 
 
@@ -60,127 +58,48 @@ class Undecidable(Exception):
 
 @dataclass(frozen=True)
 class Member:
-    r"""Runs on one CMDP, all from the same start.
+    """Runs on one CMDP, all from the same start, one of several CMDPs in its group."""
 
-    Attributes
-    ----------
-    traces : pandas.DataFrame
-        Rows of :func:`pgpd_hf.run`, those of iteration 0 among them.
-    utility_span : float
-        :math:`\max_\pi V_g - \min_\pi V_g`, made by :func:`pgpd_hf.core.optima.utility_span`.
-    multiplier : float
-        :math:`\lambda^\star`.
-    states, actions : int
-        :math:`|S|` and :math:`|A|`.
-    shift : float
-        Added to the optimality gap; nonzero if the gap is to refer to another optimum.
-    instance : int
-        Number of the CMDP in its group.
-    group : str
-        Name of a group of random instances. Criteria that name no group use the first one.
-    """
-
-    traces: pd.DataFrame
-    utility_span: float
-    multiplier: float
+    traces: pd.DataFrame  # as a reading looks at them; iteration 0 is among them
+    utility_span: float  # max V_g - min V_g over all policies
+    multiplier: float  # λ*
     states: int
     actions: int
-    shift: float = 0.0
     instance: int = 0
     group: str = ""
 
     @classmethod
     def on(cls, cmdp, multiplier, traces, **others):
-        r"""Runs on a CMDP that is at hand.
-
-        Parameters
-        ----------
-        cmdp : CMDP
-            The environment.
-        multiplier : float
-            :math:`\lambda^\star`.
-        traces : pandas.DataFrame
-            Rows of :func:`pgpd_hf.run`.
-        **others
-            Further attributes.
-
-        Returns
-        -------
-        Member
-        """
+        """Runs on a CMDP that is at hand."""
         return cls(traces, utility_span(cmdp), multiplier, cmdp.states, cmdp.actions, **others)
 
 
 @dataclass(frozen=True)
 class Term:
-    """A statistic of the runs of one algorithm with one M.
-
-    Attributes
-    ----------
-    algorithm : str
-        Name of the algorithm.
-    evaluators : int
-        M.
-    column : str
-        One of :data:`COLUMNS`, "multiplier", or "questions": questions per iteration and
-        state-action pair.
-    statistic : str
-        A key of :data:`STATISTICS`.
-    clock : str, optional
-        Algorithm whose T the window is a share of; by default the same algorithm.
-    group : str, optional
-        Group of instances; by default the first.
-    violated : bool
-        Look only where the start violates the constraint.
-    """
+    """A statistic of the runs of one algorithm with one M."""
 
     algorithm: str
     evaluators: int
-    column: str
-    statistic: str
-    clock: str | None = None
-    group: str | None = None
-    violated: bool = False
+    column: str  # one of COLUMNS, "multiplier", or "questions" per iteration and pair (s, a)
+    statistic: str  # a key of STATISTICS
+    clock: str | None = None  # the algorithm whose T the window is a share of, if it is another one
+    group: str | None = None  # of instances; by default the first
+    violated: bool = False  # only where the start violates the constraint
 
 
 @dataclass(frozen=True)
-class Entry:
-    r"""A number with a 95 % interval in the table of an analysis, which has a column `seeds`.
+class TableEntry:
+    """A number with a 95 % interval in the table of an analysis, which has a column `seeds`."""
 
-    The interval of a mean is read as Student's. That of a slope, which comes from a bootstrap, and
-    that of a difference are read as normal ones.
-
-    Attributes
-    ----------
-    table : str
-        Name of the table, such as "rates".
-    where : tuple of pairs
-        Columns and what stands there; None where nothing does.
-    name : str
-        Column of the number. The ends of its interval are in `NAME_low` and `NAME_high`, or else in
-        `low` and `high`.
-    per : str, optional
-        One of :data:`COLUMNS` in whose unit the number is taken.
-    discounted : int
-        The number is multiplied by :math:`\gamma` to this power.
-    """
-
-    table: str
-    where: tuple
-    name: str
-    per: str | None = None
-    discounted: int = 0
+    table: str  # name of the table, such as "rates"
+    where: tuple  # pairs of a column and what stands there; None where nothing does
+    name: str  # column of the number; its ends are in NAME_low and NAME_high, or in low and high
+    per: str | None = None  # one of COLUMNS in whose unit the number is taken
+    discounted: int = 0  # the number is multiplied by γ to this power
 
 
 class Contrast(dict):
-    """A weighted sum: the weight of each term or entry.
-
-    Examples
-    --------
-    >>> start, end = Contrast(start=1.0), Contrast(end=1.0)
-    >>> start - 0.5 * end
-    {'start': 1.0, 'end': -0.5}
-    """
+    """A weighted sum: the weight of each term, or of each entry of a table."""
 
     def __sub__(self, other):
         total = Contrast(self)
@@ -194,94 +113,41 @@ class Contrast(dict):
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimated contrast.
-
-    Attributes
-    ----------
-    value, error : float
-        Estimate and standard error.
-    freedom : float
-        Degrees of freedom of the t distribution.
-    units : int
-        Seeds or instances of the curve or entry that has fewest.
-    single : ndarray, float64, shape (n,), optional
-        The contrast of each unit alone, if all terms have the same units.
-    """
+    """An estimated contrast."""
 
     value: float
-    error: float
-    freedom: float
-    units: int
-    single: np.ndarray | None = None
+    error: float  # standard error
+    freedom: float  # degrees of freedom of the t distribution
+    units: int  # seeds or instances of the curve or entry that has fewest
+    single: np.ndarray | None = None  # the contrast of each unit alone, if all terms share units
 
-    def interval(self, level):
-        """Confidence interval.
-
-        Parameters
-        ----------
-        level : float
-            Probability beyond each end, in (0, 0.5).
-
-        Returns
-        -------
-        low, high : float
-        """
-        half = float(special.stdtrit(self.freedom, 1 - level) * self.error)
+    def interval(self, tail):
+        """Confidence interval, with the probability `tail` beyond each end."""
+        half = student_quantile(1 - tail, self.freedom) * self.error
         return self.value - half, self.value + half
+
+    def power(self, distance, level):
+        """Probability that a one-sided test shows a difference of a given size."""
+        return student_power(distance, self.error, self.freedom, level)
 
 
 class Evidence:
-    r"""Curves of the runs of one reading, or of many instances.
+    """Curves of the runs of one reading (units are seeds), or on many instances (the units)."""
 
-    Parameters
-    ----------
-    members : sequence of Member
-        The CMDPs and their runs.
-    unit : {"seed", "instance"}
-        Unit of replication.
-    curve : {"iterate", "average"}
-        Whether a curve shows the iterate's value or the running average.
-    violation : {"signed", "positive"}
-        Whether negative violations count as zero.
-    tables : dict of pandas.DataFrame, optional
-        Tables of analyses by name: rates, effects, effects_means, slopes, schedules.
-    discount : float, optional
-        :math:`\gamma` of the CMDP that the tables are about.
-    """
-
-    def __init__(
-        self,
-        members,
-        unit="seed",
-        curve="iterate",
-        violation="signed",
-        tables=None,
-        discount=None,
-    ):
+    def __init__(self, members, unit="seed", tables=None, discount=None):
         self.unit = unit
-        self.tables = tables or {}
-        self.discount = discount
+        self.tables = tables or {}  # of analyses by name: rates, effects, slopes, schedules, ...
+        self.discount = discount  # of the CMDP that the tables are about
         self.groups = list(dict.fromkeys(member.group for member in members))
         self._size = members[0].states, members[0].actions
         self._runs = {}  # lists of _Runs, one for each member, by group, algorithm and M
         for member in members:
-            self._read(member, curve, violation)
+            self._read(member)
         self._cache = {}
         self._drawn = {}  # units of a resample, by group
 
     def resample(self, random):
-        """Draw as many units as there are, with replacement.
-
-        Parameters
-        ----------
-        random : numpy.random.Generator
-            Source of the draws.
-
-        Returns
-        -------
-        Evidence
-            The drawn units, the same for all algorithms and M of a group; tables stay as they are.
-        """
+        """Draw as many units as there are, with replacement, the same for all runs of a group."""
         other = copy.copy(self)
         other._drawn = {}
         for (group, *_), runs in self._runs.items():
@@ -290,25 +156,17 @@ class Evidence:
                 other._drawn[group] = random.choice(units, len(units))
         return other
 
-    def _read(self, member, curve, violation):
-        prefix = {"iterate": "", "average": "mean_"}[curve]
+    def _read(self, member):
         pairs = member.states * member.actions
         for (algorithm, m), runs in member.traces.groupby(["algorithm", "evaluators"], sort=False):
             table = runs.pivot(index="seed", columns="iteration")  # seeds down
             units, iterations = (axis.to_numpy() for axis in table["queries"].axes)
             table = {name: table[name].to_numpy() for name in table.columns.levels[0]}
-            violations = table[f"{prefix}constraint_violation"]
-            if violation == "positive":
-                violations = violations.clip(min=0)
             asked = table["queries"][:, -1:] / m / iterations[-1] / pairs
-            curves = {
-                "optimality_gap": table[f"{prefix}optimality_gap"] + member.shift,
-                "constraint_violation": violations,
-                "multiplier": table["multiplier"],
-                "questions": np.broadcast_to(asked, violations.shape),
-            }
+            curves = {name: table[name] for name in (*COLUMNS, "multiplier")}
+            curves["questions"] = np.broadcast_to(asked, table["queries"].shape)
             scales = {
-                "optimality_gap": table["optimality_gap"][0, 0] + member.shift,
+                "optimality_gap": table["optimality_gap"][0, 0],
                 "constraint_violation": member.utility_span,
                 "multiplier": member.multiplier,
                 "questions": 1.0,
@@ -324,32 +182,17 @@ class Evidence:
             self._runs.setdefault(key, []).append(_Runs(units, iterations, curves, scales, unsafe))
 
     def samples(self, term):
-        """Value of a term for every unit.
-
-        Parameters
-        ----------
-        term : Term
-            The statistic.
-
-        Returns
-        -------
-        units : ndarray
-            Seeds or instances.
-        values : ndarray, float64
-            One per unit.
-
-        Raises
-        ------
-        Undecidable
-            If there are no such runs, or there is nothing to measure them in.
-        """
+        """Units (seeds or instances), and the value of a term for each of them."""
         group = self.groups[0] if term.group is None else term.group
         key = (group, term.algorithm, term.evaluators)
         if group not in self.groups:
-            raise Undecidable(f"{_NOT_HERE}: there are no instances of the group {group!r}")
+            raise Undecidable(
+                f"not asked by this run: there are no instances of the group {group!r}"
+            )
         if key not in self._runs:
-            who = f"{term.algorithm} was not run with M = {term.evaluators}"
-            raise Undecidable(f"{_NOT_HERE}: {who}")
+            raise Undecidable(
+                f"not asked by this run: {term.algorithm} was not run with M = {term.evaluators}"
+            )
         runs = [it for it in self._runs[key] if term.column in it.curves]
         if not runs:
             raise Undecidable(_MISSING_UNITS[term.column])
@@ -378,26 +221,11 @@ class Evidence:
         for (other, name, _), runs in self._runs.items():
             if (other, name) == (group, algorithm):
                 return runs[0].iterations[-1]
-        raise Undecidable(f"{_NOT_HERE}: {algorithm} was not run")
+        raise Undecidable(f"not asked by this run: {algorithm} was not run")
 
     def estimate(self, contrast):
-        """Estimate a contrast.
-
-        Parameters
-        ----------
-        contrast : Contrast
-            Of terms, or of entries.
-
-        Returns
-        -------
-        Estimate
-
-        Raises
-        ------
-        Undecidable
-            If runs are missing, or too few for an interval.
-        """
-        if isinstance(next(iter(contrast)), Entry):
+        """Estimate a contrast of terms, or of entries of tables."""
+        if isinstance(next(iter(contrast)), TableEntry):
             return self._estimate_entries(contrast)
         sums = {}
         for term, weight in contrast.items():
@@ -437,17 +265,15 @@ class Evidence:
     def _look_up(self, entry):
         """Number, standard error, degrees of freedom and seeds of an entry."""
         if entry.table not in self.tables:
-            raise Undecidable(f"{_NOT_HERE}; `make claims` has it")
+            raise Undecidable("not asked by this run; `make claims` has it")
         rows = self.tables[entry.table]
         for column, content in entry.where:
             rows = rows[rows[column].isna() if content is None else rows[column].eq(content)]
         place = ", ".join(f"{key} {'none' if x is None else x}" for key, x in entry.where)
         if rows.empty:
-            raise Undecidable(f"{_NOT_HERE}: {entry.table}.csv has no row with {place}")
+            raise Undecidable(f"not asked by this run: {entry.table}.csv has no row with {place}")
         row = rows.iloc[0]
-        own = f"{entry.name}_low" in row
-        ends = [f"{entry.name}_low", f"{entry.name}_high"] if own else ["low", "high"]
-        value, low, high = row[[entry.name, *ends]].astype(float)
+        value, low, high = row[[entry.name, *ends_of(entry.name, row)]].astype(float)
         if not np.isfinite([value, low, high]).all():
             raise Undecidable(
                 f"not decided: {entry.table}.csv has no {entry.name} with an interval for {place}, "
@@ -455,7 +281,7 @@ class Evidence:
             )
         seeds = int(row["seeds"])
         freedom = seeds - 1 if entry.name == "mean" else np.inf
-        return value, (high - low) / 2 / special.stdtrit(freedom, 0.975), freedom, seeds
+        return value, (high - low) / 2 / student_quantile(0.975, freedom), freedom, seeds
 
     def _unit_of(self, column):
         *_, runs = self._runs.values()  # tables are about the only CMDP
@@ -464,16 +290,6 @@ class Evidence:
         return runs[-1].scales[column]
 
     def questions(self, algorithm):
-        """Questions per iteration and state-action pair that an algorithm asks with N = 1.
-
-        Parameters
-        ----------
-        algorithm : str
-            A key of :data:`pgpd_hf.ALGORITHMS`.
-
-        Returns
-        -------
-        float
-        """
+        """Questions per iteration and state-action pair that an algorithm asks with N = 1."""
         states, actions = self._size
         return get_algorithm(algorithm).effort(states, actions, 1)[1] / (states * actions)

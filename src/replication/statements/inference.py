@@ -19,18 +19,7 @@ FACTORS = (0.5, 1.0, 2.0)  # of all margins, to see what hangs on them
 
 
 def of_experiment(claims):
-    """Statements that the paper makes about its experiment.
-
-    Parameters
-    ----------
-    claims : dict
-        Made by :func:`replication.statements.load_claims`.
-
-    Returns
-    -------
-    dict
-        Likewise, with these statements alone.
-    """
+    """The same claims with those statements alone that the paper makes about its experiment."""
     chosen = {
         name: claim
         for name, claim in claims["claims"].items()
@@ -40,67 +29,20 @@ def of_experiment(claims):
 
 
 def score(table, factor=1.0):
-    """How well runs bear out statements.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Made by :func:`replication.statements.judge`.
-    factor : float
-        Multiplies all margins.
-
-    Returns
-    -------
-    int
-        Number of statements that are reproduced, minus those that are contradicted.
-    """
+    """Number of statements that are reproduced minus those contradicted, all margins scaled."""
     verdicts = [verdict_at(row, factor * row["margin"]) for _, row in table.iterrows()]
     return verdicts.count("reproduced") - verdicts.count("contradicted")
 
 
 def resampled_scores(claims, evidence, count):
-    """Score the statements again and again, each time on units drawn with replacement.
-
-    Parameters
-    ----------
-    claims : dict
-        Made by :func:`of_experiment`.
-    evidence : Evidence
-        Statistics of the runs.
-    count : int
-        Number of resamples. Two tables with the same units draw the same ones.
-
-    Returns
-    -------
-    ndarray, int64, shape (count,)
-    """
+    """Score the statements again and again, each time on units drawn with replacement."""
+    # Two tables with the same units draw the same ones.
     random = np.random.Generator(streams.bit_generator(purpose="resample"))
     return np.array([score(judge(claims, evidence.resample(random))) for _ in range(count)])
 
 
 def infer(tables, resampled):
-    """Choose N by the rule of this module.
-
-    Parameters
-    ----------
-    tables : dict of list of pandas.DataFrame
-        By N, tables of verdicts on the statements of the experiment, each with its own units. At
-        least two N.
-    resampled : dict of ndarray
-        By N, sums of the scores of these tables, one for each resample; shape (R,).
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per N: pairs; score, and score_F with all margins multiplied by F; as_good, the share
-        of resamples in which the score is at least that of the best N; and standing: "inferred",
-        "runner-up" (the best of the others), "tied" or "worse".
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two N.
-    """
+    """Choose N by this rule, from lists of tables of verdicts and (R,) resampled scores by N."""
     numbers = sorted(tables)
     if len(numbers) < 2:
         raise ValueError(f"tables: at least two N expected, to choose among, got {numbers}")
@@ -109,6 +51,7 @@ def infer(tables, resampled):
         name = "score" if factor == 1 else f"score_{factor:g}"
         rows[name] = [sum(score(table, factor) for table in tables[n]) for n in numbers]
     best = numbers[int(np.argmax(rows["score"]))]
+    # `as_good` is the share of resamples in which the score is at least that of the best N.
     rows["as_good"] = [np.mean(resampled[n] >= resampled[best]) for n in numbers]
     tied = (rows["as_good"] >= SHARE) | (rows["pairs"] == best)
     rows["standing"] = np.where(tied, TIED, WORSE)

@@ -9,37 +9,24 @@ verdicts need before there are any.
 import math
 
 import pandas as pd
-from scipy import special
 
+from pgpd_hf.statistics import errors_for
 from replication.statements.criteria import make_parts
 from replication.statements.evidence import Undecidable
 
 POWER = 0.9
+# `part` has the largest standard error, `error`. `power` is a lower bound of the probability of
+# "reproduced" if all parts lie inside the nearer ends of their intervals by the alternative, or of
+# "contradicted" if one lies outside by it, whichever is less. An end on the other side is taken to
+# be out of reach; with the usual margin it is three times as far away. `needed` is the number of
+# units with which both are at least POWER, if errors fall as 1/√n. For slopes this is an
+# assumption: their errors come from a bootstrap, and are not those of a mean. The units of
+# statements about sweeps are the seeds of these.
 COLUMNS = ("claim", "statement", "alternative", "part", "error", "unit", "units", "power", "needed")
 
 
 def power_table(claims, evidence):
-    r"""Power of the tests of all statements.
-
-    Parameters
-    ----------
-    claims : dict
-        Made by :func:`replication.statements.load_claims`.
-    evidence : Evidence
-        Statistics of the runs.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per statement that the runs can decide by a test. `part` has the largest standard
-        error, `error`. `power` is a lower bound of the probability of the verdict "reproduced" if
-        all parts lie inside the nearer ends of their intervals by the alternative, or of
-        "contradicted" if one lies outside by it, whichever is less. An end on the other side is
-        taken to be out of reach; with the usual margin it is three times as far away. `needed` is
-        the number of units with which both are at least :data:`POWER`, if errors fall as
-        :math:`1/\sqrt n`. For slopes this is an assumption: their errors come from a bootstrap, and
-        are not those of a mean. The units of statements about sweeps are the seeds of these.
-    """
+    """Power of the tests of all statements that the runs can decide by a test."""
     rows = []
     alternative = claims["alternative"]
     for name, claim in claims["claims"].items():
@@ -66,21 +53,9 @@ def _power(parts, estimates, level, alternative):
         ends = sum(map(math.isfinite, part.ends(0.0)))
         strict = level / (ends * count)
         # Reproducing takes all parts; contradicting, one of them.
-        missed += 1 - _probability(estimate, alternative, level)
-        refuted = min(refuted, _probability(estimate, alternative, strict))
-        quantiles = max(
-            special.ndtri(1 - level) + special.ndtri(1 - (1 - POWER) / count),
-            special.ndtri(1 - strict) + special.ndtri(POWER),
-        )
+        missed += 1 - estimate.power(alternative, level)
+        refuted = min(refuted, estimate.power(alternative, strict))
+        quantiles = max(errors_for(1 - (1 - POWER) / count, level), errors_for(POWER, strict))
         factor = (quantiles * estimate.error / alternative) ** 2
         needed = max(needed, math.ceil(factor * estimate.units), 2)
     return {"power": max(0.0, min(1 - missed, refuted)), "needed": needed}
-
-
-def _probability(estimate, distance, level):
-    """Probability that a one-sided t test shows a difference of a given size."""
-    if not estimate.error:
-        return 1.0
-    quantile = special.stdtrit(estimate.freedom, 1 - level)
-    # The upper tail is the lower one of the opposite law; `scipy.stats` is slow to import.
-    return float(special.nctdtr(estimate.freedom, -distance / estimate.error, -quantile))

@@ -16,13 +16,19 @@ import math
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
-from replication.statements.criteria import make_parts
+from pgpd_hf.statistics import errors_for, joint_test, student_quantile, student_test, verdict
+from replication.statements.criteria import Margin, make_parts
 from replication.statements.evidence import Undecidable
 from replication.statements.power import POWER
 
-VERDICTS = ("reproduced", "contradicted", "inconclusive")
+# `criterion` lists the demands of all parts. `estimate`, `low` and `high` are those of `part`: the
+# part that contradicts, or else the one that is furthest from being shown. `effect` is the distance
+# of the estimate from the nearest end of its interval, positive inside. `direction` is "within" if
+# a larger margin makes the statement easier to reproduce, "beyond" if harder; the verdict changes
+# at `reproduced_margin` and `contradicted_margin`. `single` is the share of units that lie inside
+# all intervals by themselves. `why` says what an inconclusive verdict needs, or for which N
+# arithmetic fails, which has no p values.
 COLUMNS = tuple(
     (
         "claim source statement criterion estimate low high verdict kind effect margin direction "
@@ -33,99 +39,33 @@ COLUMNS = tuple(
 
 
 def test_part(estimate, above, below):
-    """Test whether a contrast lies inside an open interval, and whether it lies outside.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        The estimated contrast.
-    above, below : float
-        Ends of the interval, possibly infinite.
-
-    Returns
-    -------
-    inside, outside : float
-        p values: a small one shows that the contrast lies inside, or outside.
-    """
-    ends = [end for end in ((above, 1), (below, -1)) if math.isfinite(end[0])]
-    larger, smaller = [], []
-    for end, sign in ends:
-        distance = sign * (estimate.value - end)  # positive inside
-        if estimate.error > 0:
-            score = distance / estimate.error
-        else:
-            score = math.inf if distance > 0 else -math.inf
-        larger.append(float(special.stdtr(estimate.freedom, -score)))
-        smaller.append(float(special.stdtr(estimate.freedom, score)))
-    return max(larger), min(1.0, len(ends) * min(smaller))
+    """Test whether a contrast lies inside an open interval, and whether outside: two p values."""
+    distances = _distances(estimate, above, below)
+    tests = [student_test(d, estimate.error, estimate.freedom) for d in distances]
+    return joint_test(*zip(*tests, strict=True))
 
 
 test_part.__test__ = False  # pytest is not to collect it
 
 
 def judge(claims, evidence):
-    """Judge all statements.
-
-    Parameters
-    ----------
-    claims : dict
-        Made by :func:`replication.statements.load_claims`.
-    evidence : Evidence
-        Statistics of the runs.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns :data:`COLUMNS`, a row per statement. `criterion` lists the demands of all parts.
-        `estimate`, `low` and `high` are those of `part`: the part that contradicts, or else the one
-        that is furthest from being shown. `effect` is the distance of the estimate from the nearest
-        end of its interval, positive inside. `direction` is "within" if a larger margin makes the
-        statement easier to reproduce, "beyond" if harder; `reproduced_margin` and
-        `contradicted_margin` are where the verdict changes (:func:`verdict_at`). `single` is the
-        share of units that lie inside all intervals by themselves. `why` says what an inconclusive
-        verdict needs, or for which N arithmetic fails; rows of arithmetic have no p values.
-    """
+    """Judge all statements: a row of :data:`COLUMNS` for each."""
     level = claims["level"]
     rows = [_examine(name, claim, evidence, level) for name, claim in claims["claims"].items()]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def verdict_at(row, margin):
-    """Verdict of a statement at any margin.
-
-    Parameters
-    ----------
-    row : pandas.Series
-        Row of :func:`judge`.
-    margin : float
-        The margin.
-
-    Returns
-    -------
-    str
-        One of :data:`VERDICTS`; that of the row if no margin matters.
-    """
+    """Verdict of a statement, a row of :func:`judge`, at any margin."""
     if pd.isna(row["direction"]):
         return row["verdict"]
     sign = 1 if row["direction"] == "within" else -1
-    if sign * margin <= sign * row["contradicted_margin"]:
-        return "contradicted"
-    return "reproduced" if sign * margin >= sign * row["reproduced_margin"] else "inconclusive"
+    refuted = sign * margin <= sign * row["contradicted_margin"]
+    return verdict(not refuted and sign * margin >= sign * row["reproduced_margin"], refuted)
 
 
 def point_verdicts(claims, evidence):
-    """Whether the estimates lie in their intervals, without regard to their errors.
-
-    Parameters
-    ----------
-    claims, evidence
-        As for :func:`judge`.
-
-    Returns
-    -------
-    list of bool or None
-        For each statement; None where no run decides.
-    """
+    """Whether the estimates lie in their intervals, errors aside; None where no run decides."""
     verdicts = []
     for claim in claims["claims"].values():
         try:
@@ -161,25 +101,21 @@ def _examine(name, claim, evidence, level):
     except Undecidable as reason:
         return row | {"why": str(reason)}
     both = list(zip(parts, estimates, strict=True))
-    tests = [test_part(estimate, *part.ends(margin)) for part, estimate in both]
-    inside, outside = np.transpose(tests)
-    distances = [min(_distances(*pair, margin)) for pair in both]
-    against = min(1.0, len(parts) * outside.min())
+    inside, outside = np.transpose([test_part(it, *part.ends(margin)) for part, it in both])
+    shown, against = joint_test(inside, outside)
+    distances = [min(_distances(it, *part.ends(margin))) for part, it in both]
     # The part that decides; of several with the same p value, the one furthest outside.
     clarity = list(zip(outside if against <= level else -inside, distances, strict=True))
     weakest = clarity.index(min(clarity))
     part, estimate = both[weakest]
     low, high = estimate.interval(level)
-    if inside.max() <= level:
-        row["verdict"] = "reproduced"
-    elif against <= level:
-        row["verdict"] = "contradicted"
-    else:
+    row["verdict"] = verdict(shown <= level, against <= level)
+    if row["verdict"] == "inconclusive":
         row["why"] = _needed(both, margin, level, evidence.unit)
     if row["kind"] == "arithmetic":
         row["why"] = _by_construction(criterion, evidence)
     else:
-        row |= {"p_reproduced": inside.max(), "p_contradicted": against}
+        row |= {"p_reproduced": shown, "p_contradicted": against}
     return row | {
         "estimate": estimate.value,
         "low": low,
@@ -192,25 +128,24 @@ def _examine(name, claim, evidence, level):
     }
 
 
-def _distances(part, estimate, margin):
+def _distances(estimate, above, below):
     """Distances of the estimate from the finite ends of the interval, positive inside."""
-    above, below = part.ends(margin)
     return [d for d in (estimate.value - above, below - estimate.value) if math.isfinite(d)]
 
 
 def _margins(both, level):
     """Direction of the margin, and the margins at which the verdict changes."""
-    direction = next((part.widens for part, _ in both if part.widens), 0)
+    direction = next((part.margin for part, _ in both if part.margin), Margin.IGNORED)
     if not direction:
         return {}
     shown, refuted = [], []  # margins, with the sign of the direction
     for part, estimate in both:
-        found = _distances(part, estimate, 0.0)
-        inside = special.stdtrit(estimate.freedom, 1 - level) * estimate.error
+        found = _distances(estimate, *part.ends(0.0))
+        inside = student_quantile(1 - level, estimate.freedom) * estimate.error
         strict = level / (len(found) * len(both))
-        outside = special.stdtrit(estimate.freedom, 1 - strict) * estimate.error
+        outside = student_quantile(1 - strict, estimate.freedom) * estimate.error
         for distance in found:
-            if part.widens:
+            if part.margin:
                 shown.append(inside - distance)
                 refuted.append(-outside - distance)
             else:  # whatever the margin
@@ -228,11 +163,11 @@ def _needed(both, margin, level, unit):
     """How many units decide with :data:`POWER`, if estimates are right and errors fall as 1/√n."""
     against, undecided = [], []
     for part, estimate in both:
-        found = _distances(part, estimate, margin)
+        found = _distances(estimate, *part.ends(margin))
         distance = min(found)
         strict = level if distance > 0 else level / (len(found) * len(both))
-        quantiles = special.ndtri(1 - strict) + special.ndtri(POWER)
-        factor = (quantiles * estimate.error / distance) ** 2 if distance else math.inf
+        errors = errors_for(POWER, strict) * estimate.error
+        factor = (errors / distance) ** 2 if distance else math.inf
         (undecided if distance > 0 else against).append((factor, estimate.units))
     # One part that is shown to lie outside contradicts; to reproduce takes all of them.
     factor, units = min(against) if against else max(undecided)

@@ -16,26 +16,16 @@ from pgpd_hf.core.arguments import located
 from replication.files.validation import conform
 from replication.study import configuration
 
+OWN_DESIGN = "its own"  # in tables, for a method whose questions are a part of it
+
 
 class Entry(NamedTuple):
-    """A method with one design of questions.
+    """A method with one design of questions."""
 
-    Attributes
-    ----------
-    method : str
-        Its key in the configuration.
-    design : str
-        One of :data:`pgpd_hf.core.questions.DESIGNS`, or "its own".
-    algorithm : str
-        A key of :data:`pgpd_hf.ALGORITHMS`.
-    options : dict
-        The method's options in the configuration.
-    """
-
-    method: str
-    design: str
+    method: str  # its key in the configuration
+    design: str  # one of pgpd_hf.core.questions.DESIGNS, or OWN_DESIGN
     algorithm: str
-    options: dict
+    options: dict  # of the method in the configuration
 
     @property
     def part(self):
@@ -44,60 +34,22 @@ class Entry(NamedTuple):
 
 
 def entries(config):
-    """All methods with all of their designs.
-
-    Parameters
-    ----------
-    config : dict
-        A study's configuration.
-
-    Returns
-    -------
-    list of Entry
-    """
+    """All methods of a study with all of their designs."""
     return [
         Entry(method, design, options["algorithm"], options)
         for method, options in config["comparison"]["methods"].items()
-        for design in options.get("designs", ["its own"])
+        for design in options.get("designs", [OWN_DESIGN])
     ]
 
 
 def budgets(config, entry):
-    """Budgets of a method.
-
-    Parameters
-    ----------
-    config : dict
-        A study's configuration.
-    entry : Entry
-        The method.
-
-    Returns
-    -------
-    list of int
-    """
+    """Budgets of a method."""
     most = entry.options["most_answers"]
     return [budget for budget in config["comparison"]["budgets"] if budget <= most]
 
 
 def candidates(config, entry, budget):
-    """Settings among which a method is tuned at a budget.
-
-    Parameters
-    ----------
-    config : dict
-        A study's configuration.
-    entry : Entry
-        The method.
-    budget : int
-        Number of answers.
-
-    Returns
-    -------
-    list of dict
-        Keyword arguments of :func:`pgpd_hf.run`. Empty if the budget does not pay for one
-        iteration of any of them.
-    """
+    """Keyword arguments of runs among which a method is tuned; none if the budget is too small."""
     readable = cache(lambda *how: _readable(config, *how))
     return [
         setting
@@ -107,18 +59,7 @@ def candidates(config, entry, budget):
 
 
 def reason(config, entry, budget):
-    """Say why a method has no result at a budget.
-
-    Parameters
-    ----------
-    config, entry, budget
-        As for :func:`candidates`.
-
-    Returns
-    -------
-    str
-        Empty if it has one.
-    """
+    """Say why a method has no result at a budget; empty if it has one."""
     if candidates(config, entry, budget):
         return ""
     lists = _lists(entry, budget)
@@ -133,71 +74,25 @@ def reason(config, entry, budget):
 
 
 def instances(config):
-    """Random instances of a comparison.
-
-    Parameters
-    ----------
-    config : dict
-        A study's configuration.
-
-    Returns
-    -------
-    judged, tuning : list of int
-        Those on which methods are compared, and those on which they are tuned.
-    """
+    """Random instances on which methods are compared, and those on which they are tuned."""
     group = config["claims"]["instances"]["groups"][config["comparison"]["group"]]
     judged = sorted(group["numbers"])[: config["comparison"]["instances"]]
     return judged, sorted(group.get("tuning", []))
 
 
 def binding(config):
-    """Say whether random instances are drawn among those whose constraint binds.
-
-    Parameters
-    ----------
-    config : dict
-        A study's configuration.
-
-    Returns
-    -------
-    bool
-    """
+    """Say whether random instances are drawn among those whose constraint binds."""
     groups = config["claims"]["instances"]["groups"]
     return groups.get(config["comparison"]["group"], {}).get("binding", False)
 
 
 def key(entry, budget):
-    """Name of the choice that tuning makes for a method at a budget.
-
-    Parameters
-    ----------
-    entry : Entry
-        The method.
-    budget : int
-        Number of answers.
-
-    Returns
-    -------
-    str
-    """
+    """Name of the choice that tuning makes for a method at a budget."""
     return f"{entry.method}, {entry.design}, {budget}"
 
 
 def check(config, schema):
-    """Refuse a comparison that cannot be run.
-
-    Parameters
-    ----------
-    config : dict
-        A study's configuration.
-    schema : dict
-        Its JSON Schema.
-
-    Raises
-    ------
-    ValueError
-        One line that names the key, the value and what is allowed.
-    """
+    """Refuse a comparison that cannot be run, in one line that names the key."""
     options = config["comparison"]
     configuration.require_increasing("comparison.budgets", options["budgets"])
     if options["methods"] and options["group"] not in config["claims"]["instances"]["groups"]:
@@ -289,6 +184,6 @@ def _setting(config, entry):
     """What all candidates have in common."""
     setting = {"horizon": config["horizon"], "link": config["link"], "pairs": 1}
     setting |= {"iterations": 1, "primal_step": 0.0, "dual_step": 0.0, "perturbation": None}
-    if entry.design != "its own":
+    if entry.design != OWN_DESIGN:
         setting["design"] = entry.design
     return setting | entry.options.get("fixed", {})

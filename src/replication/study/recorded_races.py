@@ -1,19 +1,22 @@
 """Races of step sizes: what they are about, and those whose outcome is on record.
 
 A race takes minutes. Those of the default study, its readings and its groups of instances, and of
-the studies of known environments have been run: config/steps.yaml says what each was about and what
-it has chosen, and reference/races.csv has all scores. A study takes its steps from there if a race
-was about exactly its setting; otherwise it runs a new race. `make races` writes both files.
+the studies of known environments have been run: config/steps.yaml says what each was about, and
+reference/races.csv has its scores. A study takes its steps from there if a race was about exactly
+its setting; otherwise it runs a new race. `make races` writes both files.
 """
 
+import csv
+import itertools
 import json
 from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
-from pgpd_hf import environments
-from pgpd_hf.races import STEPS
+from pgpd_hf import environments, races
+from pgpd_hf.core.arguments import located
+from pgpd_hf.races import RACED, STEPS
 from replication.files.validation import read_yaml
 from replication.study import configuration
 from replication.work.cases import CALIBRATED, run_setting
@@ -23,21 +26,7 @@ SCORES = "reference/races.csv"
 
 
 def subject(config, algorithm):
-    """Everything that the outcome of a race depends on, but for its number of seeds.
-
-    Parameters
-    ----------
-    config : dict
-        Configuration of a study, a reading, or a group of instances.
-    algorithm : str
-        A key of its `algorithms`.
-
-    Returns
-    -------
-    dict
-        Arguments of :func:`pgpd_hf.races.race`, with the environments as their
-        options.
-    """
+    """Everything that the outcome of a race depends on, but for its number of seeds."""
     tuning = [configuration.vary(config, {"instance": k}) for k in config.get("tuning", [])]
     kinds = map(environments.split, tuning or [config["environment"]])
     setting = run_setting(config, algorithm, None)
@@ -58,20 +47,7 @@ def subject(config, algorithm):
 
 
 def recorded(record, config, algorithm):
-    """Name of the race on record that is about a configuration.
-
-    Parameters
-    ----------
-    record : dict
-        Made by :func:`load_record`.
-    config, algorithm
-        As for :func:`subject`.
-
-    Returns
-    -------
-    str or None
-        None if there is none, or if the configuration does not want one.
-    """
+    """Name of the race on record that is about a configuration, or None."""
     options = config["calibration"]
     if not options["recorded"] or algorithm not in options["candidates"]:
         return None
@@ -80,20 +56,7 @@ def recorded(record, config, algorithm):
 
 
 def key(config, algorithm, record):
-    """All that the step sizes of an algorithm depend on.
-
-    Parameters
-    ----------
-    config, algorithm
-        As for :func:`subject`.
-    record : dict
-        Made by :func:`load_record`.
-
-    Returns
-    -------
-    str
-        Equal for two configurations if they take their step sizes from the same race.
-    """
+    """Text that two configurations share if their step sizes come from the same race."""
     if config["algorithms"][algorithm]["primal_step"] != "calibrated":
         return ""
     found = recorded(record, config, algorithm)
@@ -101,18 +64,7 @@ def key(config, algorithm, record):
 
 
 def distinct(configs):
-    """Races that configurations need, each of them once.
-
-    Parameters
-    ----------
-    configs : dict
-        Configurations by folder.
-
-    Returns
-    -------
-    dict
-        Configurations by folder and algorithm.
-    """
+    """Races that configurations by folder need, each once: by folder and algorithm."""
     first = {}
     for folder, config in configs.items():
         for algorithm, options in config["algorithms"].items():
@@ -124,37 +76,40 @@ def distinct(configs):
 
 @cache
 def load_record(folder):
-    """Read, once, which races have been run.
+    """Races on record by name: `about`, `seeds`, and pairs (or triples) `chosen` and `tied`."""
+    scores = {}
+    with Path(folder, SCORES).open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            scores.setdefault(row["race"], []).append(row)
+    return {
+        name: {"about": about} | _outcome(name, about, scores.get(name, []))
+        for name, about in read_yaml(Path(folder, RECORD)).items()
+    }
 
-    Parameters
-    ----------
-    folder : path-like
-        Where the Snakefile is.
 
-    Returns
-    -------
-    dict
-        By name: `about`, made by :func:`subject`; `seeds`; `chosen`, a pair of step sizes, or a
-        triple with the radius if that has raced; and `tied`, a list of such pairs or triples.
-    """
-    return read_yaml(Path(folder, RECORD))
+def _outcome(race, about, rows):
+    """What a race has found; scores that no such race can have are refused."""
+    with located(f"{SCORES}: race {race}"):
+        raced = [name for name in RACED if name in about["candidates"]]
+        steps = [tuple(float(row[column]) for column in raced) for row in rows]
+        lists = [sorted(map(float, about["candidates"][column])) for column in raced]
+        known = set(itertools.product(*map(races.reach, lists)))
+        if unknown := next((it for it in steps if it not in known), None):
+            raise ValueError(f"{unknown} is not of the grid that {RECORD} describes")
+        if len(set(steps)) < len(steps) or not set(steps).issuperset(itertools.product(*lists)):
+            raise ValueError(f"one row expected for each pair of the grid that {RECORD} describes")
+        standing = [row["standing"] for row in rows]
+        chosen, tied = (
+            [list(it) for it, stands in zip(steps, standing, strict=True) if stands == word]
+            for word in (races.CHOSEN, races.TIED)
+        )
+        if len(chosen) != 1:
+            raise ValueError(f"one row {races.CHOSEN!r} expected, got {len(chosen)}")
+        return {"seeds": max(int(row["seeds"]) for row in rows), "chosen": chosen[0], "tied": tied}
 
 
 def load_scores(path, name):
-    """Read the scores of one race on record.
-
-    Parameters
-    ----------
-    path : path-like
-        The table of all races.
-    name : str
-        The race.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As :func:`pgpd_hf.races.race` has made it.
-    """
+    """Scores of one race on record, as :func:`pgpd_hf.races.race` has made them."""
     table = pd.read_csv(path)
     scores = table[table.pop("race") == name]
     # Of a race of pairs, the column of what only triples have is empty.
@@ -162,20 +117,7 @@ def load_scores(path, name):
 
 
 def lines(record, config, defaults):
-    """Say which step sizes need a new race, and why, or that one on record has other seeds.
-
-    Parameters
-    ----------
-    record : dict
-        Made by :func:`load_record`.
-    config, defaults : dict
-        Configuration of a study, and the default one.
-
-    Returns
-    -------
-    list of str
-        One for each algorithm at most.
-    """
+    """Say which step sizes need a new race, and why, or that one on record has other seeds."""
     found, most = [], config["calibration"]["seeds"]
     for algorithm, options in config["algorithms"].items():
         if options["primal_step"] != "calibrated":
@@ -206,21 +148,7 @@ def lines(record, config, defaults):
 
 
 def ties(record, config):
-    """Pairs of step sizes that could not be told from the chosen ones.
-
-    Parameters
-    ----------
-    record : dict
-        Made by :func:`load_record`.
-    config : dict
-        A configuration.
-
-    Returns
-    -------
-    dict
-        Lists of pairs by algorithm; only of those whose race is on record and had ties. Triples
-        with a radius, of which dozens may be tied, are left out.
-    """
+    """By algorithm, pairs of step sizes that tied with the chosen ones in a race on record."""
     names = {
         algorithm: recorded(record, config, algorithm)
         for algorithm, options in config["algorithms"].items()
@@ -229,6 +157,7 @@ def ties(record, config):
     return {
         algorithm: record[name]["tied"]
         for algorithm, name in names.items()
+        # Triples with a radius, of which dozens may be tied, are left out.
         if name and record[name]["tied"] and len(record[name]["chosen"]) == len(STEPS)
     }
 

@@ -20,28 +20,16 @@ from replication.theory.constants import OutsideAssumptions
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of the paper, or one part of it.
+    """A statement of the paper, or one part of it."""
 
-    Attributes
-    ----------
-    key : str
-        Its number in bounds.csv, 1 to 18 and, corrected, 19 to 23, and the letter of the part if
-        there are several.
-    label : str
-        Label in the paper's LaTeX source.
-    line : int
-        Line of the source where it begins; of a corrected one, that of the printed theorem.
-    text : str
-        The statement in short.
-    audit : {"sound", "proof", "false"}
-        Finding of docs/audit.md. "proof": the proof has a gap, or relies on a statement whose proof
-        has one; "false": the statement is false as printed.
-    """
-
-    key: str
-    label: str
-    line: int
-    text: str
+    key: (
+        str  # its number in bounds.csv (corrected ones follow the paper's 18) and its part's letter
+    )
+    label: str  # in the paper's LaTeX source
+    line: int  # of the source where it begins; of a corrected one, that of the printed theorem
+    text: str  # the statement in short
+    # The finding of docs/audit.md. "proof": the proof has a gap, or relies on a statement whose
+    # proof has one; "false": the statement is false as printed.
     audit: str = "sound"
 
     @property
@@ -108,129 +96,44 @@ STATEMENTS = {s.key: s for s in itertools.starmap(Statement, _STATEMENTS)}
 
 
 def dual_regret(constants, dual_step):
-    r"""Bound of :math:`-\frac1T\sum_t E\lambda^{(t)}(V_g^\star - V_g^{(t)})` (Lemma:lambda, 1280).
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-    dual_step : float
-        :math:`\eta_2 > 0`.
-
-    Returns
-    -------
-    float
-        :math:`\bar\sigma_\lambda\epsilon_c + \eta_2\sigma_2^2/2`, in units of value.
-    """
+    r"""Bound of :math:`-\frac1T\sum_t E\lambda^t(V_g^\star - V_g^t)` (Lemma:lambda, line 1280)."""
     dual_step = require_step("dual_step", dual_step)
     drift = dual_step * constants.excess_square / 2
     return constants.multiplier_bound * constants.excess_bias + drift
 
 
 def zeroth_order_lagrangian(constants):
-    r"""Bound of the Lagrangian's average gap under ZPGPD-HF (Lemma:FLambda, line 1369).
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-
-    Returns
-    -------
-    float
-        :math:`2D_\theta L_\theta/T^{1/4} + (1+\bar\sigma_\lambda)\sqrt{D_\theta}\epsilon_{rg}`.
-    """
+    """Bound of the Lagrangian's average gap under ZPGPD-HF (Lemma:FLambda, line 1369)."""
     c = constants
     optimisation = 2 * c.distance * c.curvature / c.iterations**0.25
     return optimisation + (1 + c.multiplier_bound) * math.sqrt(c.distance) * c.gradient_bias
 
 
 def theorem_2_gap(constants):
-    r"""Theorem 2's bound of the average optimality gap (thm2, line 1637).
-
-    The sum of the bounds of Lemma:FLambda and Lemma:lambda. Line 1658 goes on to replace
-    :math:`\epsilon_{rg}` by :math:`3\mu L'd/2`, which requires :math:`L' \ge 2`; this is the
-    display before that step.
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-
-    Returns
-    -------
-    float
-        In units of value.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> from replication.theory.constants import make_constants
-    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
-    >>> setting = pgpd_hf.algorithms.Setting(evaluators=64, iterations=1000)
-    >>> constants = make_constants(cmdp, pgpd_hf.solve(cmdp), setting)
-    >>> f"{theorem_2_gap(constants):.1e}"  # values are at most 1
-    '6.9e+09'
-    """
+    """Theorem 2's bound of the average optimality gap (thm2, line 1637)."""
+    # The paper goes on to replace eps_rg by 3 mu L'd/2, which requires L' >= 2 (line 1658); this is
+    # the display before that step.
     lagrangian = zeroth_order_lagrangian(constants)
     return lagrangian + dual_regret(constants, constants.theorem_2_steps[1])
 
 
 def theorem_2_violation(constants, complete=False):
-    r"""Theorem 2's bound of :math:`E[b - \frac1T\sum_t V_g^{(t)}]_+` (thm2, line 1757).
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-    complete : bool
-        Add :math:`4\epsilon_c`, which is in lines 1723 and 1730 and missing from line 1748 on.
-
-    Returns
-    -------
-    float
-        In units of value.
-    """
+    r"""Theorem 2's bound of :math:`E[b - \frac1T\sum_t V_g^{(t)}]_+` (thm2, line 1757)."""
+    # The complete one has 4 eps_c, which is in lines 1723 and 1730 and missing from line 1748 on.
     lagrangian = zeroth_order_lagrangian(constants)
     return _violation(constants, lagrangian, constants.theorem_2_steps[1], complete)
 
 
 def one_step(constants):
-    r"""Error term of the one-step inequality (Lemma:nonmonotone, line 1878).
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-
-    Returns
-    -------
-    float
-        :math:`(1+\bar\sigma_\lambda)\epsilon_A/(1-\gamma)`, as printed.
-    """
+    """Error term of the one-step inequality (Lemma:nonmonotone, line 1878)."""
     return (1 + constants.multiplier_bound) * constants.advantage_bias / (1 - constants.discount)
 
 
 def natural_lagrangian(constants, primal_step, dual_step, corrected=False):
-    r"""Bound of the Lagrangian's average gap under NPGPD-HF (Lemma:bounded_avg_perf, line 1953).
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-    primal_step, dual_step : float
-        :math:`\eta_1, \eta_2 > 0`.
-    corrected : bool
-        Multiply the bias term by :math:`1/(1-\gamma)`, the factor that is lost between lines 2006
-        and 2011 when Lemma:nonmonotone is inserted as printed. (With the inequality that replaces
-        it, :func:`replication.theory.one_step.one_step`, another term is missing instead.)
-
-    Returns
-    -------
-    float
-        :math:`\frac{\log|A|}{\eta_1T} + \frac{B}{(1-\gamma)T} + \frac{2\eta_2B^2}{1-\gamma} +
-        \frac{2(1+\bar\sigma_\lambda)\epsilon_A}{1-\gamma}`.
-    """
+    """Bound of the Lagrangian's average gap under NPGPD-HF (Lemma:bounded_avg_perf, line 1953)."""
+    # The corrected one has the factor 1/(1 - gamma) of the bias, which is lost between lines 2006
+    # and 2011. (With the inequality that replaces Lemma:nonmonotone, theory/one_step.py, another
+    # term is missing instead.)
     c, stretch = constants, 1 / (1 - constants.discount)
     require_step("primal_step", primal_step)
     require_step("dual_step", dual_step)
@@ -240,80 +143,22 @@ def natural_lagrangian(constants, primal_step, dual_step, corrected=False):
 
 
 def theorem_1_gap(constants):
-    r"""Theorem 1's bound of the average optimality gap (thm1, line 2048).
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-
-    Returns
-    -------
-    float
-        In units of value.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> from replication.theory.constants import make_constants
-    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
-    >>> setting = pgpd_hf.algorithms.Setting(evaluators=64, iterations=1000)
-    >>> constants = make_constants(cmdp, pgpd_hf.solve(cmdp), setting)
-    >>> round(theorem_1_gap(constants))  # values are at most 1
-    7729
-    """
+    """Theorem 1's bound of the average optimality gap (thm1, line 2048)."""
     steps = theorem_1_steps(constants.actions, constants.discount, constants.iterations)
     lagrangian = natural_lagrangian(constants, *steps)
     return lagrangian + dual_regret(constants, steps[1])
 
 
 def theorem_1_violation(constants, complete=False):
-    r"""Theorem 1's bound of :math:`E[b - \frac1T\sum_t V_g^{(t)}]_+` (thm1, line 2141).
-
-    Parameters
-    ----------
-    constants : Constants
-        The setting.
-    complete : bool
-        Add :math:`4\epsilon_c`, which is in line 2107 and missing from line 2127 on.
-
-    Returns
-    -------
-    float
-        In units of value.
-    """
+    r"""Theorem 1's bound of :math:`E[b - \frac1T\sum_t V_g^{(t)}]_+` (thm1, line 2141)."""
+    # The complete one has 4 eps_c, which is in line 2107 and missing from line 2127 on.
     steps = theorem_1_steps(constants.actions, constants.discount, constants.iterations)
     lagrangian = natural_lagrangian(constants, *steps)
     return _violation(constants, lagrangian, steps[1], complete)
 
 
 def corollary_schedule(iterations, discount):
-    r"""M and H of the corollary of Theorem 1 (line 491).
-
-    Parameters
-    ----------
-    iterations : int
-        T >= 2.
-    discount : float
-        :math:`\gamma` in (0, 1).
-
-    Returns
-    -------
-    evaluators : int
-        :math:`\lceil T\log T\rceil`.
-    horizon : int
-        :math:`\lceil\log T/(2\log(1/\gamma))\rceil`, so that :math:`\gamma^H \le 1/\sqrt T`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range; the message names it.
-
-    Examples
-    --------
-    >>> corollary_schedule(1000, discount=0.9)
-    (6908, 33)
-    """
+    r"""M and H of the corollary of Theorem 1 (line 491), with :math:`\gamma^H \le 1/\sqrt T`."""
     iterations = require_integer("iterations", iterations, 2)
     if not 0 < discount < 1:
         raise OutsideAssumptions(f"discount: in (0, 1) expected, got {discount!r}")
@@ -322,23 +167,10 @@ def corollary_schedule(iterations, discount):
 
 
 def corollary_constant(constants):
-    r"""A number C such that Theorem 1's bound of the gap is at most :math:`C/\sqrt T` (line 491).
-
-    This holds for every :math:`T \ge 3` with M and H of :func:`corollary_schedule`: then
-    :math:`\gamma^H \le T^{-1/2}`, and :math:`\log M/M`, which decreases in M, is at most
-    :math:`(1 + 1/e)/T` because :math:`\log\log T/\log T \le 1/e`.
-
-    Parameters
-    ----------
-    constants : Constants
-        M, H and T are not used. L is taken on :math:`[\sigma(-B), \sigma(B)]`, so that it holds for
-        every horizon.
-
-    Returns
-    -------
-    float
-        In units of value.
-    """
+    r"""C with which Theorem 1's bound of the gap is at most :math:`C/\sqrt T` (line 491)."""
+    # For every T >= 3 with M and H of `corollary_schedule`: log M/M, which decreases in M, is at
+    # most (1 + 1/e)/T because log log T/log T <= 1/e. L is taken on [sigma(-B), sigma(B)], so that
+    # it holds for every horizon.
     c = constants
     largest, stretch = c.value_bound, 1 / (1 - c.discount)
     rate = 2 * (1 + math.exp(-1))  # 2 log M / M <= rate / T
@@ -355,57 +187,16 @@ def corollary_constant(constants):
 
 
 def predicted_violation(multiplier, dual_step, iterations):
-    r"""Average violation that the dual step leaves after T iterations, whatever M is.
-
-    As long as :math:`\lambda` is not projected, the average of :math:`b - V_g^{(t)}` equals
-    :math:`\lambda^{(T)}/(\eta_2T)` plus the mean error of :math:`\hat h_c`. With Theorem 1's
-    :math:`\eta_2` the first term is :math:`\lambda^{(T)}/((1-\gamma)\sqrt T)`. Putting
-    :math:`\lambda^\star` for :math:`\lambda^{(T)}` gives a forecast before the run, which has the
-    right order of magnitude only: with Theorem 1's constant :math:`\eta_1` the multiplier
-    oscillates around :math:`\lambda^\star` and does not converge, for finite and infinite M alike.
-
-    Parameters
-    ----------
-    multiplier : float
-        :math:`\lambda^{(T)}`, or :math:`\lambda^\star` for a forecast.
-    dual_step : float
-        :math:`\eta_2 > 0`.
-    iterations : int
-        T.
-
-    Returns
-    -------
-    float
-        In units of value.
-
-    Examples
-    --------
-    >>> predicted_violation(multiplier=0.5, dual_step=0.1, iterations=100)
-    0.05
-    """
+    """Average violation that the dual step leaves after T iterations, whatever M is."""
+    # While lambda is not projected, the average of b - V_g is this for lambda^(T), plus the mean
+    # error of the estimated constraint. With lambda* in its place it is a forecast, which has the
+    # right order of magnitude only: at Theorem 1's constant step the multiplier oscillates around
+    # lambda* and does not converge, for finite and infinite M alike.
     return multiplier / (require_step("dual_step", dual_step) * iterations)
 
 
 def require_step(name, step):
-    """Check that a step size is positive and finite, as the statements require.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for the message.
-    step : float
-        The step size.
-
-    Returns
-    -------
-    float
-        `step`.
-
-    Raises
-    ------
-    OutsideAssumptions
-        Unless it is positive and finite.
-    """
+    """Refuse a step size that is not positive and finite, as the statements require; return it."""
     if not 0 < step < math.inf:
         raise OutsideAssumptions(f"{name}: a positive step size expected, got {step}")
     return step

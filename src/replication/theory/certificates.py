@@ -50,51 +50,10 @@ _ROUNDING = 1e-9  # relative to the largest term
 
 
 def certify(cmdp, algorithm, setting, seeds, optimum=None, purpose="run"):
-    r"""Certificates of the average gap and the average violation of runs.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    algorithm : {"npgpd_hf", "zpgpd_hf"}
-        With softmax and direct parameterization, respectively.
-    setting : Setting
-        Setting of the runs.
-    seeds : iterable of int
-        One run each.
-    optimum : Optimum, optional
-        Optimum of the CMDP; computed if it is not given.
-    purpose : str
-        Name of the family of random streams.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Two rows for each seed, with columns algorithm, evaluators (Int64), pairs, horizon,
-        iterations, seed, quantity, measured, certificate, ratio, holds, and :data:`PARTS`.
-        `quantity` is "gap" (of the reward, from the constrained optimum) or "violation" (b - V_g),
-        both signed and averaged over iterates 0..T-1. `certificate` is the sum of the parts.
-        `ratio` is certificate / measured; it is NaN unless `measured` is positive beyond rounding.
-        The certificate of the gap assumes nothing but :math:`V_g^{\pi^\star} \ge b`.
-
-    Raises
-    ------
-    OutsideAssumptions
-        If a step size is zero, or the algorithm or its parameterization has no certificate.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> cmdp = pgpd_hf.random_cmdp(states=3, actions=2, discount=0.7, threshold=0.5)
-    >>> setting = pgpd_hf.algorithms.Setting(
-    ...     evaluators=16, iterations=50, horizon=12, primal_step=0.3, dual_step=0.1
-    ... )
-    >>> table = certify(cmdp, "npgpd_hf", setting, seeds=[0])
-    >>> table[["quantity", "measured", "certificate", "holds"]].round(3)
-        quantity  measured  certificate  holds
-    0        gap     0.065        0.073   True
-    1  violation    -0.107        0.065   True
-    """
+    """Certificates of the average gap and the average violation of runs, two rows for each seed."""
+    # Both are signed, and averaged over iterates 0..T-1. The certificate is the sum of its parts;
+    # that of the gap assumes nothing but V_g(pi*) >= b. The ratio to what is measured is NaN unless
+    # that is positive beyond rounding.
     optimum = optima.solve(cmdp) if optimum is None else optimum
     ready = get_algorithm(algorithm)(cmdp, optimum, setting)
     return pd.concat(
@@ -103,23 +62,7 @@ def certify(cmdp, algorithm, setting, seeds, optimum=None, purpose="run"):
 
 
 def random_certificates(count, algorithms=("npgpd_hf", "zpgpd_hf"), first=0):
-    """Certificates of runs on small random CMDPs with random settings.
-
-    Parameters
-    ----------
-    count : int
-        Number of runs of each algorithm.
-    algorithms : sequence of str
-        Names of the algorithms.
-    first : int
-        Number of the first draw. A draw is the same in every call.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As :func:`certify`, with columns `draw`, `states`, `actions`, `discount`, `scale`,
-        `threshold` and `directions` before the others.
-    """
+    """Certificates of runs on small random CMDPs with random settings, the same in every call."""
     tables = []
     for draw in range(first, first + count):
         for algorithm in algorithms:
@@ -165,23 +108,7 @@ def _random_problem(draw, algorithm):
 
 
 def certificate(run):
-    """Parts of the certificates of one run.
-
-    Parameters
-    ----------
-    run : Record
-        The run.
-
-    Returns
-    -------
-    dict of dict of float
-        For "gap" and "violation", the value of each of :data:`PARTS`, in units of value.
-
-    Raises
-    ------
-    OutsideAssumptions
-        As in :func:`certify`.
-    """
+    """Values of :data:`PARTS` of one recorded run by quantity."""
     algorithm = run.algorithm
     bounds.require_step("primal_step", algorithm.primal_step)
     bounds.require_step("dual_step", algorithm.dual_step)
@@ -258,17 +185,7 @@ def _natural_primal(run):
 
 
 def advantage_levels(run):
-    r"""Advantages of the Lagrangian: exact, of truncated returns, sampled, and answered.
-
-    Parameters
-    ----------
-    run : Record
-        A run of NPGPD-HF.
-
-    Returns
-    -------
-    list of ndarray, float64, shape (T, S, A)
-    """
+    """Advantages of the Lagrangian, (T, S, A): exact, of truncated returns, sampled, answered."""
     cmdp, policies, horizon = run.algorithm.cmdp, run.policies[:-1], run.algorithm.setting.horizon
     signals = cmdp.reward, cmdp.utility
     pairs = (
@@ -354,7 +271,5 @@ def _dual(run):
     gap["remaining"] = -(last**2) / (2 * step * iterations)
 
     violation = _differences(_ERRORS, [(excess - excesses[0]).mean() for excess in excesses])
-    cut = multipliers - step * run.answered_excess - algorithm.multiplier_bound
-    moved = last + float(np.maximum(cut, 0).sum())
-    violation["optimisation"] += moved / (step * iterations)
+    violation["optimisation"] += run.owed() / (step * iterations)
     return gap, violation

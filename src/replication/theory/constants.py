@@ -23,52 +23,20 @@ class OutsideAssumptions(ValueError):
 
 
 def require_slack(slack):
-    r"""Check Assumption 2 (line 247): some policy exceeds the threshold.
-
-    Parameters
-    ----------
-    slack : float
-        :math:`\xi`.
-
-    Raises
-    ------
-    OutsideAssumptions
-        Unless it is positive.
-    """
+    """Refuse a slack xi without which no policy exceeds the threshold (Assumption 2, line 247)."""
     if not slack > 0:
         raise OutsideAssumptions(f"slack: xi > 0 (Assumption 2, line 247) expected, got {slack}")
 
 
 def require_radius(perturbation):
-    r"""Check that policies are perturbed at all.
-
-    Parameters
-    ----------
-    perturbation : float
-        :math:`\mu`. Theorem 2's is zero for infinitely many evaluators and a discount of zero.
-
-    Raises
-    ------
-    OutsideAssumptions
-        Unless it is positive.
-    """
+    """Refuse a radius mu with which policies are not perturbed at all."""
+    # Theorem 2's is zero for infinitely many evaluators and a discount of zero.
     if not perturbation > 0:
         raise OutsideAssumptions(f"perturbation: mu > 0 expected, got {perturbation:.6g}")
 
 
 def require_known_votes(setting):
-    """Check that people vote as the algorithm assumes: their preference model is known (line 148).
-
-    Parameters
-    ----------
-    setting : Setting
-        The link that is assumed, the true one, and the share of random answers.
-
-    Raises
-    ------
-    OutsideAssumptions
-        Unless they do.
-    """
+    """Refuse people who do not vote as assumed: their preference model is known (line 148)."""
     if setting.random_answers or setting.true_link not in (None, setting.link):
         raise OutsideAssumptions(
             "true_link, random_answers: people expected who vote by the assumed link alone; the "
@@ -78,48 +46,22 @@ def require_known_votes(setting):
 
 @dataclass(frozen=True)
 class Constants:
-    r"""Everything that the bounds depend on.
-
-    Attributes
-    ----------
-    states, actions : int
-        :math:`|S|, |A|`.
-    discount : float
-        :math:`\gamma`.
-    scale : float
-        Largest reward or utility of a step.
-    threshold : float
-        :math:`b`.
-    slack : float
-        Slater slack :math:`\xi > 0`.
-    mismatch : float
-        :math:`\|d^{\pi^\star}_\rho/\rho\|_\infty`; infinite unless :math:`\rho` has full support.
-    evaluators : int or None
-        :math:`M`; None for infinitely many.
-    pairs, horizon, iterations : int
-        :math:`N, H, T`.
-    link : Link
-        The link function :math:`\sigma`.
-    multiplier_bound : float
-        :math:`\bar\sigma_\lambda`.
-    perturbation : float
-        :math:`\mu`.
-    """
+    """Everything that the bounds depend on."""
 
     states: int
     actions: int
     discount: float
-    scale: float
+    scale: float  # largest reward or utility of a step
     threshold: float
-    slack: float
-    mismatch: float
-    evaluators: int | None
+    slack: float  # Slater's, xi > 0
+    mismatch: float  # max of d*/rho; infinite unless rho has full support
+    evaluators: int | None  # M; None for infinitely many
     pairs: int
     horizon: int
     iterations: int
     link: Link
     multiplier_bound: float
-    perturbation: float
+    perturbation: float  # mu
 
     def __post_init__(self):
         require_slack(self.slack)
@@ -200,25 +142,7 @@ class Constants:
         return self.gradient_bias_at(self.perturbation, self.dimension)
 
     def gradient_bias_at(self, perturbation, dimension):
-        r""":math:`\epsilon_{rg} = \mu L'd/2 + 2d\epsilon_V/\mu + d\beta/\mu` (line 1148).
-
-        Parameters
-        ----------
-        perturbation : float
-            :math:`\mu > 0`.
-        dimension : int
-            d, the dimension of the sphere of directions.
-
-        Returns
-        -------
-        float
-            In units of value.
-
-        Raises
-        ------
-        OutsideAssumptions
-            If :math:`\mu` is zero.
-        """
+        r""":math:`\epsilon_{rg} = \mu L'd/2 + 2d\epsilon_V/\mu + d\beta/\mu` (line 1148)."""
         require_radius(perturbation)
         noise = (2 * self.truncation + self.feedback) / perturbation
         return dimension * (perturbation * self.smoothness / 2 + noise)
@@ -245,13 +169,8 @@ class Constants:
         return 1 / self.theorem_2_steps[0]
 
     def require_threshold(self):
-        """Check that R - b stays in the range to which the answers are clipped.
-
-        Raises
-        ------
-        OutsideAssumptions
-            Unless 0 <= b <= G(H): the proofs use |R - b| <= G(H) and |V_g - b| <= B.
-        """
+        """Refuse a threshold with which R - b may leave the range to which answers are clipped."""
+        # The proofs use |R - b| <= G(H) and |V_g - b| <= B.
         if not 0 <= self.threshold <= self.return_bound:
             raise OutsideAssumptions(
                 f"threshold: 0 <= b <= G(H) = {self.return_bound:.6g} expected "
@@ -266,37 +185,7 @@ class Constants:
 
 
 def make_constants(cmdp, optimum, setting):
-    """Compute the constants of a CMDP under a setting.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    optimum : Optimum
-        Its optimum.
-    setting : Setting
-        M, N, H, T and the link. The multiplier bound and the perturbation are the paper's unless
-        the setting has its own.
-
-    Returns
-    -------
-    Constants
-
-    Raises
-    ------
-    OutsideAssumptions
-        If there is no Slater slack, rewards exceed one, the inverse link is not Lipschitz, or
-        people do not vote as assumed.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
-    >>> setting = pgpd_hf.algorithms.Setting(evaluators=64, iterations=1000)
-    >>> constants = make_constants(cmdp, pgpd_hf.solve(cmdp), setting)
-    >>> round(constants.feedback, 4)  # the paper's bound of the feedback's bias
-    1.8339
-    """
+    """Constants of a CMDP under a setting, with the paper's cap and radius if it has none."""
     require_slack(optimum.slack)
     require_known_votes(setting)
     link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)

@@ -93,27 +93,9 @@ def corollary(problem):
 
 
 def one_step_shortfall(problem, policy, multiplier, count):
-    r"""Sample :math:`\frac{1-\gamma}{\eta_1}E_\rho\log\hat Z - \Delta V_L(\rho)`.
-
-    Each sample is one step of NPGPD-HF from the same policy. Lemma:nonmonotone (line 1878) says
-    that the mean is at most :math:`(1+\bar\sigma_\lambda)\epsilon_A/(1-\gamma)`.
-
-    Parameters
-    ----------
-    problem : Problem
-        The CMDP and the setting.
-    policy : ndarray, float64, shape (S, A)
-        :math:`\pi^{(t)}`, positive everywhere.
-    multiplier : float
-        :math:`\lambda^{(t)}`.
-    count : int
-        Number of samples.
-
-    Returns
-    -------
-    ndarray, float64, shape (count,)
-        In units of value.
-    """
+    r"""Sample :math:`\frac{1-\gamma}{\eta_1}E_\rho\log\hat Z - \Delta V_L(\rho)`."""
+    # Each sample is one step of NPGPD-HF from the same policy. Lemma:nonmonotone (line 1878) says
+    # that the mean is at most (1 + sigma_lambda) eps_A/(1 - gamma).
     cmdp = problem.cmdp
     algorithm = problem.algorithm("npgpd_hf")
     step = bounds.require_step("primal_step", algorithm.primal_step) / (1 - cmdp.discount)
@@ -126,22 +108,7 @@ def one_step_shortfall(problem, policy, multiplier, count):
 
 
 def sample_advantages(algorithm, policy, count):
-    r"""Sample NPGPD-HF's estimated advantages at a policy.
-
-    Parameters
-    ----------
-    algorithm : Algorithm
-        An instance of NPGPD-HF.
-    policy : ndarray, float64, shape (S, A)
-        Positive everywhere.
-    count : int
-        Number of samples.
-
-    Returns
-    -------
-    ndarray, float64, shape (count, 2, S, A)
-        :math:`\hat A_r` and :math:`\hat A_g`.
-    """
+    """Sample NPGPD-HF's estimated advantages, (count, 2, S, A), at a policy that is positive."""
     theta = algorithm.initial_parameter(policy)
     bits = streams.bit_generator(
         purpose="theory", check="advantages", evaluators=algorithm.setting.evaluators

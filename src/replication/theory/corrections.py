@@ -15,7 +15,8 @@ import pandas as pd
 from pgpd_hf.algorithms import get_algorithm
 from replication.theory import seen, theorem_1, theorem_2
 from replication.theory.estimates import make_estimates
-from replication.theory.problems import Result, averages_of, mean_error, run_averages, whole_run
+from replication.theory.problems import Result, averages_of, mean_error, run_averages
+from replication.theory.records import record
 
 _ERROR = 0.05  # probability with which a bound of one run may fail
 
@@ -31,7 +32,7 @@ def corrected_theorem_1(problem):
 def theorem_1_prime(problem):
     """Item 20: Theorem 1' at the step sizes for which it is smallest."""
     bound, runs = _runs_of_theorem_1_prime(problem)
-    rows = [averages_of(algorithm, problem.optimum, *run) for algorithm, run in runs]
+    rows = [averages_of(it.algorithm, it.optimum, it.policies[:-1], it.multipliers) for it in runs]
     return _averaged(20, problem, bound, pd.DataFrame(rows))
 
 
@@ -52,8 +53,7 @@ def semi_a_priori(problem):
     """Item 22: mean over runs of the gap minus its bound, which is computed from the same run."""
     _, runs = _runs_of_theorem_1_prime(problem)
     estimates = make_estimates(problem.cmdp, problem.setting)
-    looks = [seen.look(algorithm, problem.optimum, *run) for algorithm, run in runs]
-    shown, measured = zip(*looks, strict=True)
+    shown, measured = zip(*map(seen.look, runs), strict=True)
     measured = np.array(measured)  # (seeds, 2)
     bound = np.array([seen.semi_a_priori(estimates, run) for run in shown])
     reason = "interval of the difference of measured and bound, run by run"
@@ -87,18 +87,7 @@ def corrected_theorem_2(problem):
 
 
 def cap_of(problem):
-    r"""Cap of multipliers that the corrected statements are evaluated with.
-
-    Parameters
-    ----------
-    problem : Problem
-        The CMDP and its optimum.
-
-    Returns
-    -------
-    float
-        :math:`2B/\xi`; the printed :math:`2/((1-\gamma)\xi)` in the paper's scale.
-    """
+    r"""Cap of multipliers of the corrected statements, :math:`2B/\xi`, as printed but for scale."""
     return 2 * problem.cmdp.value_bound / problem.constants.slack
 
 
@@ -121,19 +110,21 @@ def _runs_of_theorem_1_prime(problem):
     def make():
         statement = _statement(theorem_1.theorem_1_prime, problem)
         steps, bound = theorem_1.best_steps(statement, problem.setting.iterations)
-        setting, runs = _with_steps(problem, steps), []
-        for seed in problem.seeds:
-            algorithm = seen.Watched(problem.cmdp, problem.optimum, setting)
-            runs.append((algorithm, whole_run(algorithm, seed)))
-        return bound, runs
+        algorithm = _algorithm(problem, steps)
+        return bound, [
+            record(algorithm, problem.optimum, seed, sampled=False) for seed in problem.seeds
+        ]
 
     return problem.once("Theorem 1'", make)
 
 
 def _averages(problem, steps):
+    return run_averages(_algorithm(problem, steps), problem.optimum, problem.seeds)
+
+
+def _algorithm(problem, steps):
     setting = _with_steps(problem, steps)
-    algorithm = get_algorithm("npgpd_hf")(problem.cmdp, problem.optimum, setting)
-    return run_averages(algorithm, problem.optimum, problem.seeds)
+    return get_algorithm("npgpd_hf")(problem.cmdp, problem.optimum, setting)
 
 
 def _averaged(item, problem, bound, averages):

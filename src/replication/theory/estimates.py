@@ -22,49 +22,23 @@ _GRID = 801  # differences at which an answer's moments are computed
 
 @dataclass(frozen=True)
 class Estimates:
-    r"""Everything that the corrected bounds need of the estimates.
-
-    Attributes
-    ----------
-    states, actions : int
-        :math:`|S|, |A|`.
-    discount : float
-        :math:`\gamma`.
-    value_bound, return_bound : float
-        :math:`B` and :math:`G`.
-    threshold : float
-        :math:`b`, with :math:`0 \le b \le G`.
-    pairs : float
-        :math:`N \ge 1`.
-    horizon : int
-        :math:`H`.
-    mixing : float
-        :math:`\tau \in [0, 1]`.
-    span : float
-        :math:`J \le B`, a bound of the span of action values (step 2.2).
-    bias, variance : float
-        :math:`\beta` and :math:`S`, of answers about differences in :math:`[-G, G]`.
-    excess_bias, excess_variance : float
-        :math:`\beta_0` and :math:`S_0`, of answers about differences in :math:`[-b, G-b]`.
-    largest : float
-        :math:`X`, the largest absolute value of an answer.
-    """
+    """Everything that the corrected bounds need of the estimates."""
 
     states: int
     actions: int
     discount: float
-    value_bound: float
-    return_bound: float
-    threshold: float
+    value_bound: float  # B
+    return_bound: float  # G
+    threshold: float  # 0 <= b <= G
     pairs: float
     horizon: int
-    mixing: float
-    span: float
-    bias: float
-    variance: float
-    excess_bias: float
-    excess_variance: float
-    largest: float
+    mixing: float  # tau, in [0, 1]
+    span: float  # J <= B, a bound of the span of action values (step 2.2)
+    bias: float  # beta, of answers about differences in [-G, G]
+    variance: float  # S, likewise
+    excess_bias: float  # beta_0, of answers about differences in [-b, G - b]
+    excess_variance: float  # S_0, likewise
+    largest: float  # X, the largest absolute value of an answer
 
     @property
     def truncation(self):
@@ -117,36 +91,7 @@ class Estimates:
 
 
 def make_estimates(cmdp, setting, known=False):
-    """Collect what is known of the estimates under a setting.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    setting : Setting
-        M, N, H, the link and the estimator.
-    known : bool
-        Whether the mixing of the transitions is known: tau and J, instead of 1 and B.
-
-    Returns
-    -------
-    Estimates
-        Moments of answers are largest values on a grid of 801 differences.
-
-    Raises
-    ------
-    OutsideAssumptions
-        Unless 0 <= b <= G(H), and people vote as assumed.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
-    >>> setting = pgpd_hf.algorithms.Setting(evaluators=64, iterations=1000)
-    >>> estimates = make_estimates(cmdp, setting)
-    >>> round(estimates.bias, 3), round(estimates.excess_bias, 3)  # the paper's beta is 1.83
-    (0.105, 0.005)
-    """
+    """What is known of the estimates under a setting, and of the transitions if that is `known`."""
     require_known_votes(setting)
     bound, threshold = cmdp.return_bound(setting.horizon), cmdp.threshold
     if not 0 <= threshold <= bound:
@@ -187,28 +132,7 @@ def _moments(low, high, *votes):
 
 
 def mixing(cmdp):
-    r"""Compute Dobrushin's coefficient of the transitions, and the bound of spans that follows.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-
-    Returns
-    -------
-    tau : float
-        :math:`\max\frac12\|P(\cdot|s,a)-P(\cdot|s',a')\|_1`, in [0, 1].
-    span : float
-        :math:`J = \max_\diamond\mathrm{span}(\diamond)/(1-\gamma\tau)` (step 2.2).
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
-    >>> tau, span = mixing(cmdp)
-    >>> round(tau, 3), round(span, 3)
-    (0.434, 0.16)
-    """
+    """Dobrushin's coefficient tau of the transitions, and J, the bound of spans that follows."""
     rows = cmdp.transition.reshape(-1, cmdp.states)
     tau = min(1.0, max(float(np.abs(rows - row).sum(-1).max()) / 2 for row in rows))
     largest = max(float(np.ptp(cmdp.reward)), float(np.ptp(cmdp.utility)))

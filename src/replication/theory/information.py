@@ -47,41 +47,15 @@ _FREE = 1e-9  # precision in units of the largest one, below which a direction i
 
 
 class AnswerInformation(NamedTuple):
-    """Mean Fisher information of one answer to each of the three questions.
+    """Mean Fisher information of one answer to each of the three questions."""
 
-    Attributes
-    ----------
-    reward, utility, absolute : ndarray, float64, shape (S * A, S * A)
-        Of a comparison of reward, a comparison of utility, and an absolute answer.
-    """
-
-    reward: np.ndarray
-    utility: np.ndarray
-    absolute: np.ndarray
+    reward: np.ndarray  # of a comparison of reward, (S A, S A)
+    utility: np.ndarray  # of a comparison of utility
+    absolute: np.ndarray  # of an absolute answer
 
 
 def answer_information(cmdp, design, horizon, link, pairs, seed=0):
-    """Compute the information of an answer, averaged over pairs of trajectories.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The CMDP.
-    design : str
-        One of :data:`pgpd_hf.core.questions.DESIGNS`.
-    horizon : int
-        H.
-    link : str
-        Name of the link.
-    pairs : int
-        Number of pairs that are sampled.
-    seed : int
-        Names the random stream.
-
-    Returns
-    -------
-    AnswerInformation
-    """
+    """Information of an answer about a design of questions, averaged over pairs of trajectories."""
     stream = streams.word_stream(purpose="information", design=design, seed=seed)
     total, link_of = [0.0, 0.0, 0.0], get_link(link)
     reward, utility = cmdp.reward.ravel(), cmdp.utility.ravel()
@@ -104,30 +78,9 @@ def answer_information(cmdp, design, horizon, link, pairs, seed=0):
 
 
 def least_gap(cmdp, known, split, answers, draws, binding=False, seed=0):
-    """Mean priced gap of the best policy given the answers, for one environment and its answers.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The environment, with its true signals.
-    known : AnswerInformation
-        Of the design.
-    split : tuple of float
-        Shares of the three questions, which sum to one.
-    answers : float
-        K.
-    draws : int
-        Number of draws of the signals given the answers.
-    binding : bool
-        Whether environments are only drawn among those whose constraint binds.
-    seed : int
-        Names the random stream.
-
-    Returns
-    -------
-    float
-        Non-negative up to rounding. Its mean over environments is the limit.
-    """
+    """Mean priced gap of the best policy given the answers, for one environment and its answers."""
+    # Shares of the three questions are in `split`; `binding` says that environments are only drawn
+    # among those whose constraint binds. The mean over environments is the limit.
     random = np.random.Generator(streams.bit_generator(purpose="information limit", seed=seed))
     precisions = (
         answers * split[0] * known.reward,
@@ -154,32 +107,7 @@ def least_gap(cmdp, known, split, answers, draws, binding=False, seed=0):
 
 
 def information_limit(cmdps, budgets, horizon, link, draws, pairs, binding=False):
-    """Compute the limit for environments that are drawn at random.
-
-    Parameters
-    ----------
-    cmdps : sequence of CMDP
-        The environments.
-    budgets : sequence of int
-        Numbers of answers.
-    horizon : int
-        H.
-    link : str
-        Name of the link.
-    draws : int
-        As for :func:`least_gap`.
-    pairs : int
-        As for :func:`answer_information`.
-    binding : bool
-        As for :func:`least_gap`.
-
-    Returns
-    -------
-    chosen : list of tuple
-        The best design and the best split at each budget.
-    gaps : ndarray, float64, shape (budgets, environments)
-        Priced gaps, whose means over environments are the limit.
-    """
+    """Best design and split at each budget, and their priced gaps, (budgets, environments)."""
     few, rough = _FEW
     known = {
         design: [answer_information(cmdp, design, horizon, link, pairs) for cmdp in cmdps]
@@ -204,29 +132,11 @@ def information_limit(cmdps, budgets, horizon, link, draws, pairs, binding=False
 
 
 def signal_draws(precision, noise, truth, scale, draws, random):
-    r"""Draw signals given answers: normal, restricted to [0, scale], by Gibbs sampling.
-
-    Parameters
-    ----------
-    precision : ndarray, float64, shape (d, d)
-        :math:`\Lambda`, the information of all answers; may be singular.
-    noise : ndarray, float64, shape (d,)
-        With covariance :math:`\Lambda`: the score of the answers at the truth.
-    truth : ndarray, float64, shape (d,)
-        The true signal, at which the sampler starts. It was drawn from the prior, so that given
-        the answers it is a draw from the posterior, and the sampler is stationary from the start.
-    scale : float
-        Largest reward.
-    draws : int
-        How many.
-    random : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray, float64, shape (draws, d)
-    """
-    # Each coordinate by itself, and all by the same amount, which comparisons hardly determine.
+    """Draw signals, (draws, d), given answers: normal within [0, scale], by Gibbs sampling."""
+    # The noise has the covariance of `precision`, the information of all answers, which may be
+    # singular. The true signal was drawn from the prior, so that given the answers it is a draw
+    # from the posterior, and the sampler, which starts there, is stationary from the start. Each
+    # coordinate by itself, and all by the same amount, which comparisons hardly determine.
     directions = np.vstack([np.eye(len(truth)), np.ones(len(truth))])
     return _gibbs(precision, precision @ truth + noise, truth, scale, directions, draws, random)
 

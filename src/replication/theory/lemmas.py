@@ -111,11 +111,8 @@ def excess_bias(problem):
 
 
 def excess_square(problem):
-    r"""Item 9: :math:`E\hat h_c^2 = E x^2/N + (1 - 1/N)(E x)^2` for answers x.
-
-    Minkowski's inequality bounds :math:`E x^2` by the second moments of R - b and of the votes'
-    error.
-    """
+    r"""Item 9: :math:`E\hat h_c^2 = E x^2/N + (1 - 1/N)(E x)^2` for answers x."""
+    # Minkowski's inequality bounds E x^2 by the second moments of R - b and of the votes' error.
     cmdp, constants = problem.cmdp, problem.constants
     threshold, pairs = cmdp.threshold, problem.setting.pairs
     mean, second = _utility_moments(problem, problem.policies())

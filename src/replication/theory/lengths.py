@@ -47,38 +47,10 @@ _FIRST_COLUMNS = [*_KEYS, "level", "value", "iterations", "reason"]
 
 
 def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, seeds):
-    """Bounds over M, N and T, and the first T at which they reach a level.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    optimum : Optimum
-        Its optimum.
-    setting : Setting
-        H and the link; M, N, T, the estimator and the step sizes are varied.
-    evaluators, pairs, iterations : sequence of int
-        Values of M (None for infinitely many), N and T.
-    measured : int
-        Largest N T at which runs are made.
-    seeds : iterable of int
-        Seeds of these runs; at least two.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        Columns statement, estimator, evaluators (Int64), pairs, iterations, primal_step, dual_step,
-        gap, violation (the bounds), reason (for empty cells), measured_gap, measured_gap_error,
-        measured_violation and measured_violation_error (errors are half widths of 95 % intervals).
-    first : pandas.DataFrame
-        Columns statement, estimator, evaluators, pairs, level, value, iterations and reason: the
-        first T at which both bounds are at most the value; infinite if there is none up to 10^12.
-
-    Raises
-    ------
-    OutsideAssumptions
-        If there is no Slater slack.
-    """
+    """Bounds over M, N and T, with runs up to N T = `measured`, and the first T at each level."""
+    # The first table has the bounds, and what runs measure with half widths of 95 % intervals; the
+    # second one the first T at which both bounds are at most a value, infinite if there is none up
+    # to 10^12. Reasons stand in empty cells.
     require_slack(optimum.slack)
     levels = {"largest": min(largest_values(cmdp, optimum))} | {str(x): x for x in LEVELS}
     rows, firsts = [], []
@@ -106,20 +78,7 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
 
 
 def bounds_at(cmdp, optimum, setting, statements, evaluators, pairs, iterations):
-    """Bounds of some statements over M, N and T.
-
-    Parameters
-    ----------
-    cmdp, optimum, setting, evaluators, pairs, iterations
-        As for :func:`lengths`.
-    statements : sequence of str
-        Such as the values of :data:`THEOREMS`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As the first table of :func:`lengths`, without what is measured.
-    """
+    """Bounds of some statements over M, N and T, as in the first table of :func:`lengths`."""
     rows = []
     for keys, _, _, bound in _each(cmdp, optimum, setting, statements, evaluators, pairs):
         rows += [keys] if bound is None else [_row(keys, bound, t) for t in iterations]
@@ -127,28 +86,7 @@ def bounds_at(cmdp, optimum, setting, statements, evaluators, pairs, iterations)
 
 
 def largest_values(cmdp, optimum):
-    """Largest gap and largest violation of any policy.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    optimum : Optimum
-        Its optimum.
-
-    Returns
-    -------
-    gap, violation : float
-        In units of value.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
-    >>> gap, violation = largest_values(cmdp, pgpd_hf.solve(cmdp))
-    >>> round(gap, 3), round(violation, 3)  # a bound above these is vacuous
-    (0.502, 0.402)
-    """
+    """Largest gap and largest violation of any policy, above which a bound is vacuous."""
     worst, unsafest = (
         optima.maximize(cmdp, signal.max() - signal) for signal in (cmdp.reward, cmdp.utility)
     )
@@ -157,11 +95,9 @@ def largest_values(cmdp, optimum):
 
 
 def _each(cmdp, optimum, setting, statements, evaluators, pairs):
-    """Yield keys of a row, the setting, the cap of multipliers, and the bound as a function of T.
-
-    Outside a statement's assumptions, and for votes that cannot be read so, there is no bound, and
-    the keys have the reason.
-    """
+    """Yield keys of a row, its setting, the cap of multipliers, and the bound, a function of T."""
+    # Outside a statement's assumptions, and for votes that cannot be read so, there is no bound,
+    # and the keys have the reason.
     for statement, estimator, m, n in itertools.product(statements, ESTIMATORS, evaluators, pairs):
         if statement.startswith("printed") and estimator != "plug-in":
             continue  # the printed theorems are about the printed estimator

@@ -21,23 +21,9 @@ _PLACE = ["algorithm", "evaluators", "pairs", "iterations"]
 
 
 def measure(traces, pairs):
-    """Averages of gap and violation over the first T iterates, and their means over seeds.
-
-    Parameters
-    ----------
-    traces : pandas.DataFrame
-        Traces of Figure 1, whose runs give an average for every checkpoint, and of
-        :mod:`replication.analyses.rates`, which has runs of their own for each T.
-    pairs : dict of int
-        N of Figure 1, by algorithm.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns algorithm, evaluators (Int64), pairs, iterations (T), runs (a key of :data:`RUNS`),
-        metric, mean, low, high (95 % interval) and seeds. Of the metrics, gap and violation (the
-        positive part), only the one with the larger mean is there.
-    """
+    """Means over seeds of averages over the first T iterates: the larger of gap and violation."""
+    # Runs of Figure 1 give an average for every checkpoint, those of analyses/rates.py only for
+    # their own T.
     table = traces[traces["algorithm"].isin(THEOREMS) & traces["iteration"].gt(0)]
     table = table.reindex(columns=[*COLUMNS, "pairs", "step_rule", "iterations"])
     length = table["iteration"]
@@ -56,32 +42,11 @@ def measure(traces, pairs):
 
 
 def beside(measured, cmdp, optimum, setting, estimators):
-    """What is measured and what is promised, side by side: the larger one of gap and violation.
-
-    Parameters
-    ----------
-    measured : pandas.DataFrame
-        Made by :func:`measure`. Of Figure 1 only those T are taken of which there are other runs,
-        and the last one.
-    cmdp : CMDP
-        The model.
-    optimum : Optimum
-        Its optimum.
-    setting : Setting
-        H and the link.
-    estimators : dict of str
-        How the runs read votes, by algorithm.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per algorithm, M, N and T: `printed`, `corrected` and `best`, the bounds of
-        :data:`~replication.theory.lengths.THEOREMS`, each at step sizes of its own, the first two
-        for votes as the runs read them, the last one for votes read without bias; a column of means
-        for each of :data:`RUNS`, with its `_error`, half the width of the 95 % interval; and
-        `measured`, the largest mean. Missing where there are no runs, or outside a bound's
-        assumptions.
-    """
+    """What is measured and what is promised, side by side: the larger one of gap and violation."""
+    # Of Figure 1 only those T are taken of which there are other runs, and the last one. Each bound
+    # is taken at step sizes of its own: `printed` and `corrected` for votes as the runs read them,
+    # `best` for votes read without bias. Cells are empty where there are no runs, or outside a
+    # bound's assumptions.
     last = measured.groupby(["algorithm", "runs"])["iterations"].transform("max")
     lengths = measured[measured["runs"].ne("figure") | measured["iterations"].eq(last)]
     table = measured.merge(lengths[["algorithm", "iterations"]].drop_duplicates())

@@ -10,44 +10,17 @@ from replication.theory.certificates import advantage_levels
 
 
 def oscillations(run):
-    r"""Oscillation :math:`\max_s \mathrm{osc}(e^t(s, \cdot))` of the advantages' errors.
-
-    Parameters
-    ----------
-    run : Record
-        A run of NPGPD-HF.
-
-    Returns
-    -------
-    ndarray, float64, shape (T,)
-        Largest minus smallest entry of :math:`\hat A_L - A_L` in the worst state.
-    """
+    r"""Oscillation :math:`\max_s \mathrm{osc}(e^t(s, \cdot))` of the advantages' errors, (T,)."""
     exact_advantages, _, _, answered = advantage_levels(run)
     return np.ptp(answered - exact_advantages, axis=-1).max(-1)
 
 
 def one_step(run, start):
-    r"""Terms of the one-step inequality that replaces Lemma:nonmonotone (line 1878).
-
-    It holds on every path and for every :math:`\mu`: with :math:`\tilde A = \hat A_L -
-    \langle\pi^t, \hat A_L\rangle`, :math:`V_L^{t+1}(\mu) - V_L^t(\mu) +
-    \frac{\eta_1}{8(1-\gamma)^2}\max_s \mathrm{osc}(e^t(s,\cdot))^2 \ge
-    \frac{1-\gamma}{\eta_1}E_\mu\log\tilde Z`. (Pinsker's
-    inequality bounds :math:`\langle\pi^{t+1}-\pi^t, e\rangle` by the Kullback-Leibler divergence
-    that the paper's proof drops.)
-
-    Parameters
-    ----------
-    run : Record
-        A run of NPGPD-HF.
-    start : ndarray, float64, shape (S,)
-        :math:`\mu`.
-
-    Returns
-    -------
-    gain, variance, logarithm : ndarray, float64, shape (T,)
-        The three terms in the order of the formula; `gain + variance >= logarithm`.
-    """
+    """Terms of the one-step inequality that replaces Lemma:nonmonotone (line 1878), each (T,)."""
+    # It holds on every path and for every mu: gain + variance >= logarithm, which are
+    # V_L^{t+1}(mu) - V_L^t(mu), eta_1/(8 (1 - gamma)^2) max_s osc(e^t(s, .))^2 and
+    # (1 - gamma)/eta_1 E_mu log Z~ of A~ = A^_L - <pi^t, A^_L>. Pinsker's inequality bounds
+    # <pi^{t+1} - pi^t, e> by the Kullback-Leibler divergence that the paper's proof drops.
     primal_step, cmdp = run.algorithm.primal_step, run.algorithm.cmdp
     stretch = 1 / (1 - cmdp.discount)
     signals = cmdp.reward, cmdp.utility

@@ -25,35 +25,9 @@ _SMALLEST = 1e-12  # probability that a softmax policy gives to actions that are
 
 
 def truncated_optimum(cmdp, horizon, tolerance=1e-10):
-    r"""Optimum under the constraint that the dual step enforces, :math:`V_g^H(\rho) \ge b`.
-
-    This is :math:`V_g \ge b + (V_g - V_g^H)`. The right side depends on the policy, and is found by
-    fixed-point iteration.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    horizon : int
-        H.
-    tolerance : float
-        The iteration ends when the threshold changes by less.
-
-    Returns
-    -------
-    policy : ndarray, float64, shape (S, A)
-        The optimal policy; the policy of largest utility if the constraint is infeasible.
-    feasible : bool
-        Whether the constraint is feasible.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
-    >>> policy, feasible = truncated_optimum(cmdp, horizon=10)
-    >>> feasible  # no policy earns b in 11 steps
-    False
-    """
+    r"""Optimum, if any, under the constraint that the dual step enforces: :math:`V_g^H \ge b`."""
+    # This is V_g >= b + (V_g - V_g^H), whose right side depends on the policy: a fixed point.
+    # Without one, the policy is that of largest utility.
     threshold = cmdp.threshold
     for _ in range(200):
         try:
@@ -68,32 +42,7 @@ def truncated_optimum(cmdp, horizon, tolerance=1e-10):
 
 
 def feedback_moments(cmdp, policy, horizon, link, evaluators, count=200):
-    r"""Exact moments of an answer's error, averaged over sampled trajectories of a policy.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    policy : ndarray, float64, shape (S, A)
-        :math:`\pi(a|s)`.
-    horizon : int
-        H.
-    link : str
-        Name of the link function.
-    evaluators : list of int or None
-        Values of M; None for infinitely many.
-    count : int
-        Number of rounds of trajectories; the expectation over votes is exact.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per M: evaluators (Int64), primal_bias (root mean square of :math:`B_M` over the
-        questions of the primal step), primal_square (mean of :math:`S_M`), sampling_square
-        (variance of a sampled difference, for comparison), dual_bias and dual_square (means for
-        :math:`\hat h_c`), and promised (the paper's :math:`\beta`,
-        :func:`~pgpd_hf.core.evaluators.feedback_bias_bound`).
-    """
+    """Exact moments of an answer's error by M, averaged over sampled trajectories of a policy."""
     setting = Setting(evaluators=None, iterations=1, pairs=1, horizon=horizon)
     algorithm = get_algorithm("npgpd_hf")(cmdp, optima.solve(cmdp), setting)
     theta = np.log(np.maximum(policy, _SMALLEST))
@@ -121,37 +70,9 @@ def feedback_moments(cmdp, policy, horizon, link, evaluators, count=200):
 
 
 def estimator_errors(link, bound, evaluators):
-    r"""Largest bias and standard deviation of the answers of each estimator, exactly.
-
-    Both are binomial sums. The largest is taken over a grid of differences in [0, B]; those in
-    [-B, 0] have the same errors with the opposite sign, because links are symmetric.
-
-    Parameters
-    ----------
-    link : str
-        Name of the link function.
-    bound : float
-        :math:`B`, the largest difference; in the paper :math:`G(H)`.
-    evaluators : list of int
-        Values of M.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per estimator and M: estimator ("plug-in" or "unbiased"), evaluators (int64), bias,
-        deviation, and promised (the paper's :math:`\beta` for the printed estimator, line 959).
-        Where an estimator is refused, it has no row.
-
-    Examples
-    --------
-    >>> errors = estimator_errors("logistic", 1.0, [16, 64])
-    >>> print(errors[["estimator", "evaluators", "bias", "deviation"]].round(4).to_string())
-      estimator  evaluators    bias  deviation
-    0   plug-in          16  0.2033     0.4955
-    1   plug-in          64  0.1052     0.2559
-    2  unbiased          16  0.0003     0.5759
-    3  unbiased          64  0.0000     0.2832
-    """
+    """Largest bias and standard deviation of the answers of each estimator by M, exactly."""
+    # Differences in [-B, 0] have the errors of those in [0, B] with the opposite sign, because
+    # links are symmetric. Where an estimator is refused, it has no row.
     kind, differences = get_link(link), np.linspace(0, bound, _GRID)
     rows = []
     for estimator in ESTIMATORS:

@@ -21,53 +21,22 @@ _GRID = 801  # differences of returns at which the error of an answer is compute
 
 @dataclass(frozen=True)
 class Result:
-    """One part of a statement: what was measured, and its bound.
+    """One part of a statement: what was measured, and its bound."""
 
-    Attributes
-    ----------
-    key : str
-        Key of :data:`~replication.theory.bounds.STATEMENTS`.
-    measured : float
-        The left side of the inequality, exact or a mean of samples.
-    bound : float
-        The right side.
-    method : str
-        "exact", "exact upper bound", "Monte Carlo" or "runs".
-    error : float
-        Half width of the 95 % interval of `measured`.
-    reason : str
-        Remark for the table.
-    trivial : float
-        Largest value of `measured` that the ranges of values, answers and multipliers allow. A
-        bound that is not below it is vacuous.
-    """
-
-    key: str
-    measured: float
-    bound: float
-    method: str = "exact"
-    error: float = 0.0
+    key: str  # of bounds.STATEMENTS
+    measured: float  # the left side of the inequality, exact or a mean of samples
+    bound: float  # the right side
+    method: str = "exact"  # or "exact upper bound", "Monte Carlo", "runs"
+    error: float = 0.0  # half width of the 95 % interval of `measured`
     reason: str = ""
+    # The largest `measured` that the ranges of values, answers and multipliers allow. A bound that
+    # is not below it is vacuous.
     trivial: float = math.inf
 
 
 @dataclass
 class Problem:
-    """A CMDP under a setting, with what several checks share.
-
-    Attributes
-    ----------
-    cmdp : CMDP
-        The model.
-    optimum : Optimum
-        Its optimum.
-    setting : Setting
-        M, N, H, T, the link, and the step sizes unless they are the theorems'.
-    seeds : list of int
-        Seeds of the runs behind the checks of averages.
-    constants : Constants
-        Constants of the bounds.
-    """
+    """A CMDP under a setting, with what several checks share."""
 
     cmdp: object
     optimum: object
@@ -136,65 +105,18 @@ class Problem:
 
 
 def run_averages(algorithm, optimum, seeds):
-    r"""Averages over iterates 0..T-1 of runs, as the theorems take them.
-
-    Parameters
-    ----------
-    algorithm : Algorithm
-        Ready to iterate.
-    optimum : Optimum
-        Optimum of its CMDP.
-    seeds : iterable of int
-        One run each.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns gap (:math:`V_r^\star - V_r`), violation (:math:`b - V_g`), lagrangian
-        (:math:`V_r^\star - V_r + \lambda(V_g^\star - V_g)`) and dual
-        (:math:`-\lambda(V_g^\star - V_g)`), in units of value; one row per seed.
-    """
+    """Averages over iterates 0..T-1 of runs, as the theorems take them: a row for each seed."""
     return pd.DataFrame([averages_of(algorithm, optimum, *whole_run(algorithm, s)) for s in seeds])
 
 
 def whole_run(algorithm, seed, purpose="run"):
-    """All iterates of a run.
-
-    Parameters
-    ----------
-    algorithm : Algorithm
-        Ready to iterate.
-    seed : int
-        Names the run's streams.
-    purpose : str
-        Names the family of streams.
-
-    Returns
-    -------
-    policies : ndarray, float64, shape (T, S, A)
-        Iterates 0..T-1.
-    multipliers : ndarray, float64, shape (T + 1,)
-        Multipliers of iterates 0..T.
-    """
+    """Policies 0..T-1, (T, S, A), and multipliers 0..T of a run."""
     policies, multipliers, _ = zip(*runs.iterates(algorithm, seed, purpose=purpose), strict=True)
     return np.concatenate(policies[:-1]), np.concatenate(multipliers)
 
 
 def averages_of(algorithm, optimum, policies, multipliers):
-    """Averages of one run.
-
-    Parameters
-    ----------
-    algorithm, optimum
-        As for :func:`run_averages`.
-    policies, multipliers : ndarray
-        Made by :func:`whole_run`.
-
-    Returns
-    -------
-    dict of float
-        A row of :func:`run_averages`.
-    """
+    """Averages of one run in units of value: gap, violation, and the parts of the Lagrangian's."""
     v_r, v_g = algorithm.cmdp.evaluate(policies)
     gap = optimum.reward_value - v_r
     weighted = multipliers[:-1] * (optimum.utility_value - v_g)
@@ -207,17 +129,6 @@ def averages_of(algorithm, optimum, policies, multipliers):
 
 
 def mean_error(samples):
-    """Mean of samples, and half the width of its 95 % interval.
-
-    Parameters
-    ----------
-    samples : array_like, float, shape (n,)
-        Independent.
-
-    Returns
-    -------
-    mean, error : float
-        The 95 % interval is mean - error to mean + error.
-    """
+    """Mean of samples, and half the width of its 95 % interval."""
     mean, _, high = mean_interval(samples)
     return mean, high - mean

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
+from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.evaluators import ESTIMATORS
 from replication.theory.constants import OutsideAssumptions, require_slack
 from replication.theory.estimates import make_estimates
-from replication.theory.problems import mean_error, whole_run
+from replication.theory.problems import mean_error
+from replication.theory.records import record
 from replication.theory.theorem_1 import Bound, growth
 
 _DUAL = 2.0  # dual step times the root of T
@@ -32,173 +33,60 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Seen:
-    r"""Quantities of one run that the bounds need, all of them computed from its answers.
-
-    Attributes
-    ----------
-    iterations : int
-        T.
-    primal_step, dual_step : float
-        :math:`\eta_1` and :math:`\eta_2`.
-    normalizer : float
-        :math:`\frac1T\sum_t\max_s\log\hat Z_s^t`, with :math:`\hat Z_s =
-        \sum_a\pi(a|s)e^{\kappa(\hat A_L-\langle\pi,\hat A_L\rangle)}`; Hoeffding's lemma bounds it
-        by :math:`\frac{\kappa^2}8\frac1T\sum_t\max_s\mathrm{osc}(\hat A_L^t)^2`.
-    square : float
-        :math:`\frac1T\sum_t(\hat h_c^t)^2`.
-    multipliers : ndarray, float64, shape (T,)
-        :math:`\lambda^{(0)}..\lambda^{(T-1)}`.
-    owed : float
-        :math:`\lambda^{(T)} + U`, with U what the projection at the cap cut off.
-    """
+    """Quantities of one run that the bounds need, all of them computed from its answers."""
 
     iterations: int
     primal_step: float
     dual_step: float
+    # The mean over t of max_s log Z_s with Z_s = sum_a pi(a|s) exp(kappa (A_L - <pi, A_L>)) for the
+    # estimated advantages A_L. By Hoeffding's lemma it is at most kappa^2/8 times the mean over t
+    # of max_s osc(A_L)^2.
     normalizer: float
-    square: float
-    multipliers: np.ndarray
-    owed: float
-
-
-class Watched(NPGPDHF):
-    """NPGPD-HF that keeps its estimates, for :class:`Seen`: one instance per run."""
-
-    def __init__(self, cmdp, optimum, setting):
-        super().__init__(cmdp, optimum, setting)
-        self.parameters, self.advantages, self.excesses, self.cut = [], [], [], 0.0
-
-    def advance(self, state, words, normals):  # noqa: D102
-        step = self.primal_step / (1 - self.cmdp.discount)
-        policies, multipliers = [], []
-        for word in words:
-            policy, multiplier = self.policy(state.theta), state.multiplier
-            (reward, utility), excess = self.estimate(state.theta, word, normals)
-            answered = reward + multiplier * utility
-            self.parameters.append(state.theta)
-            self.advantages.append(answered - (policy * answered).sum(-1, keepdims=True))
-            self.excesses.append(excess)
-            moved = multiplier - self.dual_step * excess
-            self.cut += max(0.0, moved - self.multiplier_bound)
-            policies.append(policy)
-            multipliers.append(multiplier)
-            state = state._replace(
-                theta=state.theta + step * answered,
-                multiplier=self.dual_update(multiplier, excess),
-                iteration=state.iteration + 1,
-            )
-        return np.stack(policies), np.array(multipliers), state
-
-    def normalizer(self):
-        """Mean over the run of the largest logarithm of a normalizer."""
-        step = self.primal_step / (1 - self.cmdp.discount)
-        changes = step * np.array(self.advantages)
-        logarithms = special.log_softmax(self.parameters, axis=-1) + changes
-        return float(special.logsumexp(logarithms, axis=-1).max(-1).mean())
+    square: float  # mean over t of the constraint's squared estimates
+    multipliers: np.ndarray  # of iterates 0..T-1
+    owed: float  # the last multiplier, and what the projection at the cap has cut off
 
 
 def watch(cmdp, optimum, setting, seed, purpose="run"):
-    """Make a run; return what its bounds are computed from, and its true gap and violation.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    optimum : Optimum
-        Its optimum.
-    setting : Setting
-        Setting of the run.
-    seed : int
-        Names the run's streams; the iterates are those of :func:`pgpd_hf.run`.
-    purpose : str
-        Names the family of streams.
-
-    Returns
-    -------
-    seen : Seen
-        Computed from its answers.
-    measured : tuple of float
-        Its average gap, and the positive part of its average violation, in units of value.
-    """
-    algorithm = Watched(cmdp, optimum, setting)
-    return look(algorithm, optimum, *whole_run(algorithm, seed, purpose))
+    """Make a run; return what its bounds are computed from, and its true gap and violation."""
+    algorithm = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
+    return look(record(algorithm, optimum, seed, purpose, sampled=False))
 
 
-def look(algorithm, optimum, policies, multipliers):
-    """What the bounds of a run are computed from, and its true gap and violation.
-
-    Parameters
-    ----------
-    algorithm : Watched
-        The algorithm after the run.
-    optimum : Optimum
-        As for :func:`watch`.
-    policies, multipliers : ndarray
-        The run, made by :func:`replication.theory.problems.whole_run`.
-
-    Returns
-    -------
-    seen, measured
-        As for :func:`watch`.
-    """
-    cmdp = algorithm.cmdp
-    v_r, v_g = (values.mean() for values in cmdp.evaluate(policies))
+def look(run):
+    """What the bounds of a recorded run are computed from, and its true gap and violation."""
+    algorithm, cmdp = run.algorithm, run.algorithm.cmdp
+    policies, answered = run.policies[:-1], run.lagrangian(run.answered)
+    changes = answered - (policies * answered).sum(-1, keepdims=True)
+    changes *= algorithm.primal_step / (1 - cmdp.discount)
+    logarithms = special.log_softmax(run.thetas[:-1], axis=-1) + changes
     seen = Seen(
-        iterations=algorithm.setting.iterations,
+        iterations=len(policies),
         primal_step=algorithm.primal_step,
         dual_step=algorithm.dual_step,
-        normalizer=algorithm.normalizer(),
-        square=float(np.mean(np.square(algorithm.excesses))),
-        multipliers=multipliers[:-1],
-        owed=float(multipliers[-1] + algorithm.cut),
+        normalizer=float(special.logsumexp(logarithms, axis=-1).max(-1).mean()),
+        square=float(np.mean(np.square(run.answered_excess))),
+        multipliers=run.multipliers[:-1],
+        owed=run.owed(),
     )
-    return seen, (optimum.reward_value - float(v_r), max(0.0, cmdp.threshold - float(v_g)))
+    v_r, v_g = (values.mean() for values in cmdp.evaluate(policies))
+    return seen, (run.optimum.reward_value - float(v_r), max(0.0, cmdp.threshold - float(v_g)))
 
 
 def semi_a_priori(estimates, seen):
-    r"""Bound of expectations, of which each run gives one sample (step 3.12).
-
-    Parameters
-    ----------
-    estimates : Estimates
-        What is known of the estimates.
-    seen : Seen
-        What is seen of the run.
-
-    Returns
-    -------
-    Bound
-        Its expectation bounds :math:`E[V_r^\star-\bar V_r]` and :math:`E[b-\bar V_g]_+`; for a
-        single run nothing is claimed.
-    """
+    """Bound of expectations, of which each run gives one sample (step 3.12)."""
+    # For a single run nothing is claimed.
     gap, violation = _observed(estimates, seen)
     noise = estimates.excess_round_variance / (estimates.pairs * seen.iterations)
     return Bound(gap, violation + math.sqrt(noise) / 2)
 
 
 def single_run(estimates, seen, error=0.05):
-    r"""Bounds for one run, both at once, with a probability (step 3.13).
-
-    What step 3.12 averages away are two martingales. Their conditional variances and ranges are
-    known one step ahead, since :math:`\lambda^t` is, so Freedman's exponential supermartingale
-    bounds each by :math:`\theta\sum_i\phi(\theta c_i)V_i + \log(2/\delta)/\theta` with a
-    probability of at least :math:`1-\delta/2`, for a :math:`\theta` that is chosen before the run.
-
-    Parameters
-    ----------
-    estimates : Estimates
-        What is known of the estimates.
-    seen : Seen
-        What is seen of the run.
-    error : float
-        :math:`\delta \in (0, 1)`.
-
-    Returns
-    -------
-    Bound
-        Bounds of :math:`V_r^\star-\bar V_r` and :math:`[b-\bar V_g]_+` of this run; they hold with
-        probability at least :math:`1-\delta`.
-    """
+    """Bounds for one run, both at once, with a probability of 1 - `error` (step 3.13)."""
+    # What step 3.12 averages away are two martingales. Their conditional variances and ranges are
+    # known one step ahead, since lambda^t is, so Freedman's exponential supermartingale bounds each
+    # by theta sum_i phi(theta c_i) V_i + log(2/error)/theta with a probability of at least
+    # 1 - error/2, for a theta that is chosen before the run.
     e, stretch = estimates, 1 / (1 - estimates.discount)
     reach = 1 + seen.multipliers
     root, dual_root = math.sqrt(e.round_variance), math.sqrt(e.excess_round_variance)
@@ -233,40 +121,11 @@ def _freedman(deviations, ranges, guess, pairs, iterations, error):
 
 
 def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
-    r"""Bounds computed from runs, over T, for both estimators.
-
-    The dual step is :math:`2/\sqrt T`. The primal one is :math:`a/\sqrt T` with the a that about
-    minimizes the bound of a pilot run of the shortest length, on a random stream of its own.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    optimum : Optimum
-        Its optimum; only what is measured needs it, and the slack for the cap :math:`2B/\xi`.
-    setting : Setting
-        H and the link; M, N, T, the estimator and the step sizes are varied.
-    evaluators : sequence of int
-        Values of M; None for infinitely many.
-    plan : sequence of dict
-        Values of N, `pairs`, and those of T that go with each, `iterations`.
-    seeds : sequence of int
-        One run each; at least two.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns estimator, evaluators (Int64), pairs, iterations, primal_step, dual_step, quantity
-        ("gap" or "violation"), measured, measured_error, bound, bound_error (means over runs, and
-        half widths of their 95 % intervals), refuted (the interval of measured less bound is
-        above zero), run_bound (the largest bound of one run, up to a probability of 0.05),
-        run_exceeds (share of runs above theirs) and reason, for empty cells.
-
-    Raises
-    ------
-    OutsideAssumptions
-        If there is no Slater slack.
-    """
+    """Bounds computed from runs, over M, N and T of a `plan`, for both estimators."""
+    # The dual step is 2/sqrt(T); the primal one a/sqrt(T) with the a that about minimizes the bound
+    # of a pilot run of the shortest length, on a random stream of its own. Errors are half widths
+    # of 95 % intervals. `refuted` says that the interval of measured less bound is above zero;
+    # `run_bound` is the largest bound of one run, and `run_exceeds` the share of runs above theirs.
     require_slack(optimum.slack)
     cap = 2 * cmdp.value_bound / optimum.slack
     rows = []

@@ -21,26 +21,13 @@ _DIRECTIONS = 2000
 
 @dataclass
 class Sphere:
-    """Random directions at a policy, tangent to the simplex.
+    """Random directions at a policy, tangent to the simplex."""
 
-    Attributes
-    ----------
-    centre : ndarray, float64, shape (S, A)
-        The policy; all probabilities are positive.
-    directions, inside : ndarray, float64, shape (F, D, S, A)
-        Uniform on the unit sphere and in the unit ball of the tangent space: F independent frames
-        of D orthonormal directions.
-    radius : float
-        The setting's perturbation, or the largest one for which perturbed policies are policies.
-    dimension : int
-        |S|(|A| - 1), the dimension of the tangent space and factor of the gradient estimate.
-    """
-
-    centre: np.ndarray
-    directions: np.ndarray
-    inside: np.ndarray
-    radius: float
-    dimension: int
+    centre: np.ndarray  # a policy that is positive everywhere, (S, A)
+    directions: np.ndarray  # on the unit sphere, (F, D, S, A): F frames of D orthonormal ones
+    inside: np.ndarray  # likewise in the unit ball
+    radius: float  # the setting's, or the largest one for which perturbed policies are policies
+    dimension: int  # |S|(|A| - 1), the factor of the gradient estimate
 
     @property
     def note(self):
@@ -53,29 +40,9 @@ class Sphere:
 
 
 def tangent_spheres(problem, count=_DIRECTIONS):
-    """Sample directions along which perturbed policies stay in the simplex.
-
-    The directions of a frame are orthonormal. Therefore one frame estimates the gradient of a
-    linear function without error if the factor is the dimension; with any other factor, all frames
-    have the same error.
-
-    Parameters
-    ----------
-    problem : Problem
-        Supplies the CMDP and the perturbation.
-    count : int
-        Number of directions, rounded up to whole frames.
-
-    Returns
-    -------
-    list of Sphere
-        At the uniform policy, at two random ones, and halfway from it to the optimum.
-
-    Raises
-    ------
-    OutsideAssumptions
-        If there is one action only, or the perturbation is zero.
-    """
+    """Sample directions along which perturbed policies stay in the simplex, at four policies."""
+    # One frame estimates the gradient of a linear function without error if the factor is the
+    # dimension; with any other factor, all frames have the same error.
     from scipy.linalg import helmert  # slow to import, and needed here only
 
     states, actions = problem.cmdp.states, problem.cmdp.actions
@@ -151,11 +118,8 @@ def _smoothing_at(problem, sphere, signal):
 
 
 def gradient_bias(problem):
-    r"""Item 8: bias from smoothing and truncation, plus the largest effect of an answer's bias.
-
-    A bias :math:`|f(v)| \le c` adds at most :math:`\|E f(v) v\| \le
-    c\,E|\langle v, u\rangle| \le c/\sqrt d` for some unit vector u.
-    """
+    """Item 8: bias from smoothing and truncation, plus the largest effect of an answer's bias."""
+    # A bias |f(v)| <= c adds at most |E f(v) v| <= c E|<v, u>| <= c/sqrt(d) for some unit vector u.
     largest = problem.constants.return_bound
     bias = problem.answer_bias(-largest, largest)
     results = [

@@ -11,11 +11,16 @@ import math
 import pandas as pd
 
 from pgpd_hf.core import optima
+from pgpd_hf.statistics import verdict
 from replication.theory import convergence, corrections, lemmas, smoothing
 from replication.theory.bounds import STATEMENTS
 from replication.theory.constants import SIZES, OutsideAssumptions, make_constants
 from replication.theory.problems import ROUNDING, Problem
 
+# `ratio` is measured / bound. `holds` is <NA>, with the reason, where the setting violates an
+# assumption of the statement or the interval of a mean contains the bound. `audit` is the finding
+# of docs/audit.md. The reason begins with "vacuous" where the left side could not exceed the bound
+# for any values, answers and multipliers in their ranges.
 COLUMNS = tuple(
     (
         "item part label line statement instance scale discount evaluators pairs horizon "
@@ -50,48 +55,7 @@ CHECKS = {
 
 
 def check_all(cmdp, setting, *, seeds=range(8), instance=None, items=None):
-    """Check the paper's statements on one CMDP under one setting.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model.
-    setting : Setting
-        M, N, H, T and the link; the theorems' step sizes unless it has its own.
-    seeds : iterable of int
-        Seeds of the short runs behind items 10, 11, 12, 16, 17 and 19 to 23; at least two.
-    instance : object, optional
-        Name of the CMDP, copied into the table.
-    items : iterable of int, optional
-        Statements to check; by default all 23.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns :data:`COLUMNS`; one row for each part of each statement. `ratio` is measured /
-        bound. `holds` is <NA>, with the reason, where the setting violates an assumption of the
-        statement or the interval of a mean contains the bound. `audit` is the finding of
-        docs/audit.md on the statement. The reason begins with "vacuous" where the left side could
-        not exceed the bound for any values, answers and multipliers in their ranges.
-
-    Raises
-    ------
-    ValueError
-        If the CMDP has no Slater slack, or there are fewer than two seeds.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> cmdp = pgpd_hf.random_cmdp(states=3, actions=2, discount=0.7, threshold=0.5)
-    >>> setting = pgpd_hf.algorithms.Setting(evaluators=16, iterations=30, horizon=12)
-    >>> table = check_all(cmdp, setting, items=[1, 4])
-    >>> table[["item", "part", "measured", "bound", "holds"]].round(4)
-       item part  measured    bound  holds
-    0     1    a    0.0086   0.0138   True
-    1     1    b    0.0086   0.0138   True
-    2     1    c    0.0086   0.0138   True
-    3     4         8.7789  31.1111   True
-    """
+    """Check the paper's statements, or some `items`, on one CMDP under one setting."""
     seeds = list(seeds)
     if len(seeds) < 2:
         raise ValueError("seeds: at least two expected, for an interval")
@@ -124,14 +88,11 @@ def _row(result, constants, columns):
     low, high = result.measured - result.error, result.measured + result.error
     bound, reasons = float(result.bound), [result.reason]
     tolerance = ROUNDING * max(abs(bound), constants.value_bound)
-    if high <= bound + tolerance:
-        holds = True
-        if bound >= result.trivial:
-            reasons.insert(0, f"vacuous: the largest possible value is {result.trivial:.3g}")
-    elif low > bound + tolerance:
-        holds = False
-    else:
-        holds, reasons = pd.NA, ["the 95 % interval contains the bound"]
+    holds = verdict(high <= bound + tolerance, low > bound + tolerance, (True, False, pd.NA))
+    if holds is pd.NA:
+        reasons = ["the 95 % interval contains the bound"]
+    elif holds and bound >= result.trivial:
+        reasons.insert(0, f"vacuous: the largest possible value is {result.trivial:.3g}")
     return _statement_columns(STATEMENTS[result.key]) | {
         **columns,
         "method": result.method,

@@ -23,13 +23,7 @@ _GRID = np.linspace(-1, 1, 25)
 
 
 class Bound(NamedTuple):
-    """Bounds of the average gap and of the violation.
-
-    Attributes
-    ----------
-    gap, violation : float or ndarray
-        In units of value; infinite outside the statement's assumptions.
-    """
+    """Bounds of the average gap and of the violation, infinite outside the assumptions."""
 
     gap: float
     violation: float
@@ -41,23 +35,7 @@ class Bound(NamedTuple):
 
 
 def growth(z):
-    r"""Compute :math:`\phi(z) = (e^z - 1 - z)/z^2`, with :math:`\phi(0) = 1/2` (step 3.2).
-
-    Parameters
-    ----------
-    z : array_like, float
-        At least zero.
-
-    Returns
-    -------
-    ndarray, float64
-        Infinite where it overflows.
-
-    Examples
-    --------
-    >>> growth([0, 1]).round(4)  # 1/2 and e - 2
-    array([0.5   , 0.7183])
-    """
+    r""":math:`\phi(z) = (e^z - 1 - z)/z^2`, with :math:`\phi(0) = 1/2`, for z >= 0 (step 3.2)."""
     z = np.asarray(z, dtype=np.float64)
     small = z < 1e-2
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -67,25 +45,9 @@ def growth(z):
 
 
 def primal_regrets(estimates, primal_step, dual_step, iterations, cap):
-    r"""Both ways to bound the Lagrangian's regret (steps 3.3 and 3.5).
-
-    :math:`E\sum_t\mathrm{gap}_L^t \le K + \eta_1C\sum_tE(1+\lambda^t)^2 +
-    \frac\omega{1-\gamma}\sum_tE(1+\lambda^t)`.
-
-    Parameters
-    ----------
-    estimates : Estimates
-        What is known of the estimates.
-    primal_step, dual_step, iterations : array_like, float
-        :math:`\eta_1, \eta_2, T`, positive.
-    cap : float
-        :math:`\bar\sigma`, the largest multiplier.
-
-    Returns
-    -------
-    tuple of tuple of ndarray, float64
-        :math:`(K, C)` of the one and of the other way.
-    """
+    """K and C of both ways to bound the Lagrangian's regret (steps 3.3 and 3.5)."""
+    # The expected sum of its gaps is at most K + eta_1 C sum_t E(1 + lambda^t)^2
+    # + omega/(1 - gamma) sum_t E(1 + lambda^t).
     e, stretch = estimates, 1 / (1 - estimates.discount)
     exponent = 2 * primal_step * stretch * (1 + cap) * e.largest
     # Where nothing varies, the spread is zero, and the growth may be infinite.
@@ -98,31 +60,7 @@ def primal_regrets(estimates, primal_step, dual_step, iterations, cap):
 
 
 def theorem_1(estimates, primal_step, dual_step, iterations, cap, multiplier):
-    r"""Theorem 1, corrected.
-
-    Parameters
-    ----------
-    estimates, primal_step, dual_step, iterations, cap
-        As for :func:`primal_regrets`.
-    multiplier : float
-        :math:`\lambda^\star`, or an upper bound of it, below the cap.
-
-    Returns
-    -------
-    Bound
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> from replication.theory.estimates import make_estimates
-    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
-    >>> setting = pgpd_hf.algorithms.Setting(evaluators=64, iterations=1000)
-    >>> estimates = make_estimates(cmdp, setting)
-    >>> steps = rate_steps(estimates, 10**6, cap=2.0)
-    >>> bound = theorem_1(estimates, *steps, 10**6, cap=2.0, multiplier=0.51)
-    >>> round(float(bound.gap), 2)  # mostly from the answers' bias, which falls with M
-    6.37
-    """
+    """Theorem 1, corrected, for a `multiplier` of lambda*, or an upper bound of it."""
     require_cap(cap, multiplier)
     e, stretch = estimates, 1 / (1 - estimates.discount)
     regret = np.minimum(
@@ -139,18 +77,8 @@ def theorem_1(estimates, primal_step, dual_step, iterations, cap, multiplier):
 
 
 def theorem_1_prime(estimates, primal_step, dual_step, iterations, cap, multiplier):
-    r"""Theorem 1', in which :math:`\lambda^\star` takes the place of the cap (step 3.9).
-
-    Parameters
-    ----------
-    estimates, primal_step, dual_step, iterations, cap, multiplier
-        As for :func:`theorem_1`.
-
-    Returns
-    -------
-    Bound
-        Infinite where :math:`2\eta_1\eta_2TC \ge 1`.
-    """
+    r"""Theorem 1', in which :math:`\lambda^\star` takes the place of the cap (step 3.9)."""
+    # Infinite where 2 eta_1 eta_2 T C >= 1.
     require_cap(cap, multiplier)
     ways = primal_regrets(estimates, primal_step, dual_step, iterations, cap)
     bounds = [
@@ -161,20 +89,7 @@ def theorem_1_prime(estimates, primal_step, dual_step, iterations, cap, multipli
 
 
 def multiplier_distance(estimates, way, primal_step, dual_step, iterations, cap, multiplier):
-    r"""Bound :math:`\bar w` of the root of :math:`E(\lambda^t-\lambda^\star)^2` (step 3.9).
-
-    Parameters
-    ----------
-    estimates, primal_step, dual_step, iterations, cap, multiplier
-        As for :func:`theorem_1`.
-    way : tuple of ndarray
-        One of :func:`primal_regrets`.
-
-    Returns
-    -------
-    ndarray, float64
-        At most the distance between :math:`\lambda^\star` and the ends of the range.
-    """
+    r"""Bound :math:`\bar w` of the root of :math:`E(\lambda^t-\lambda^\star)^2` (step 3.9)."""
     e, (constant, curvature) = estimates, way
     bias, near = e.primal_bias / (1 - e.discount), 1 + multiplier
     rate, noise = 2 * dual_step * iterations, primal_step * curvature
@@ -208,40 +123,9 @@ def _from_distance(e, way, primal_step, dual_step, iterations, cap, multiplier):
 
 
 def rate_steps(estimates, iterations, cap):
-    r"""Step sizes with which Theorem 1 has its rate (step 3.8).
-
-    Parameters
-    ----------
-    estimates : Estimates
-        What is known of the estimates.
-    iterations : float
-        T.
-    cap : float
-        :math:`\bar\sigma`.
-
-    Returns
-    -------
-    primal_step, dual_step : float
-        :math:`\eta_1 = \frac{(1-\gamma)\sqrt{\log|A|/T}}{1+\bar\sigma}
-        \max\{\frac{\sqrt2}X, \frac1{\sqrt{(e-2)W}}\}`, the latter only where its condition on T is
-        met, and :math:`\eta_2 = \bar\sigma/(\bar h\sqrt T)`.
-
-    Raises
-    ------
-    OutsideAssumptions
-        If there is one action only: then :math:`\eta_1` is zero, and nothing is learned.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> from replication.theory.estimates import make_estimates
-    >>> cmdp = pgpd_hf.random_cmdp(instance=1)
-    >>> setting = pgpd_hf.algorithms.Setting(evaluators=64, iterations=1000)
-    >>> estimates = make_estimates(cmdp, setting)
-    >>> primal_step, dual_step = rate_steps(estimates, iterations=10**6, cap=2.0)
-    >>> round(primal_step, 7), round(dual_step, 5)
-    (5.55e-05, 0.00252)
-    """
+    """Step sizes with which Theorem 1 has its rate (step 3.8)."""
+    # eta_1 = (1 - gamma) sqrt(log|A|/T)/(1 + cap) max{sqrt(2)/X, 1/sqrt((e - 2) W)}, the latter
+    # only where its condition on T is met, and eta_2 = cap/(h sqrt(T)).
     e, c = estimates, math.e - 2
     if e.actions == 1:
         raise OutsideAssumptions("actions: |A| >= 2 expected, got 1")
@@ -254,21 +138,7 @@ def rate_steps(estimates, iterations, cap):
 
 
 def high_probability(estimates, primal_step, dual_step, iterations, cap, multiplier, error=0.05):
-    r"""Bounds that hold for one run, both at once, up to a probability (step 3.10).
-
-    Parameters
-    ----------
-    estimates, primal_step, dual_step, iterations, cap, multiplier
-        As for :func:`theorem_1`.
-    error : float
-        :math:`\delta \in (0, 1)`.
-
-    Returns
-    -------
-    Bound
-        Bounds of :math:`V_r^\star-\bar V_r` and :math:`[b-\bar V_g]_+` of the run; they hold with
-        probability at least :math:`1-\delta`.
-    """
+    """Bounds that hold for one run, both at once, with a probability of 1 - `error` (step 3.10)."""
     require_cap(cap, multiplier)
     e, stretch, x = estimates, 1 / (1 - estimates.discount), estimates.largest
     steps = math.log(e.actions) / (primal_step * iterations) + dual_step * x**2 / 2
@@ -280,32 +150,9 @@ def high_probability(estimates, primal_step, dual_step, iterations, cap, multipl
 
 
 def best_steps(statement, iterations):
-    r"""Step sizes that make the larger of two bounds small, and the bounds with them.
-
-    Parameters
-    ----------
-    statement : callable
-        Takes :math:`\eta_1, \eta_2` (arrays) and T, and returns a :class:`Bound`.
-    iterations : float
-        T.
-
-    Returns
-    -------
-    steps : tuple of float
-        :math:`\eta_1` and :math:`\eta_2`, by a grid that is refined six times. Any steps give a
-        bound that holds; these give nearly the smallest.
-    bound : Bound
-        With them.
-
-    Examples
-    --------
-    >>> def statement(primal_step, dual_step, length):
-    ...     gap = 1 / (primal_step * length) + primal_step
-    ...     return Bound(gap, 1 / (dual_step * length) + 4 * dual_step)
-    >>> _, bound = best_steps(statement, 100)
-    >>> round(float(bound.worse), 4)  # the second bound is 0.4 at best
-    0.4
-    """
+    """Step sizes that make the larger of two bounds small, and the bounds with them."""
+    # A grid is refined six times. Any steps give a bound that holds; these give nearly the
+    # smallest.
     centre, width = np.array([-1.0, 0.0]), 5.0  # decades, of the steps times sqrt(T)
     for _ in range(7):
         exponents = centre[:, None] + width * _GRID
@@ -318,26 +165,7 @@ def best_steps(statement, iterations):
 
 
 def first_length(bound, level):
-    """First T at which a bound is at most a level.
-
-    Parameters
-    ----------
-    bound : callable
-        From T to a number that does not increase with T.
-    level : float
-        In units of value.
-
-    Returns
-    -------
-    float
-        T, to 1.2 % from above; infinite if the bound is above the level at T = 10^12.
-
-    Examples
-    --------
-    >>> import math
-    >>> round(first_length(lambda length: 10 / math.sqrt(length), level=0.1))  # 10^4, from above
-    10045
-    """
+    """First T, to 1.2 % from above, at which a falling bound is at most a level, or infinity."""
     low, high = 0.0, _LONGEST
     if bound(1.0) <= level:
         return 1.0
@@ -350,18 +178,7 @@ def first_length(bound, level):
 
 
 def require_cap(cap, multiplier):
-    """Check that the cap is above the multiplier, as all bounds of the violation require.
-
-    Parameters
-    ----------
-    cap, multiplier : float
-        The largest multiplier of the runs, and the optimal one.
-
-    Raises
-    ------
-    OutsideAssumptions
-        Unless it is.
-    """
+    """Refuse a cap that is not above the multiplier, as all bounds of the violation require."""
     if not cap > multiplier:
         raise OutsideAssumptions(
             f"multiplier_bound: a cap above lambda* = {multiplier:.6g} expected, got {cap:.6g}"

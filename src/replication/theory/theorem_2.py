@@ -20,21 +20,11 @@ from replication.theory.theorem_1 import Bound, require_cap
 
 @dataclass(frozen=True)
 class Curvature:
-    r"""What Theorem 2 needs besides :class:`~replication.theory.estimates.Estimates`.
-
-    Attributes
-    ----------
-    estimates : Estimates
-        What is known of returns and answers.
-    radius : float
-        :math:`\mu`, at most :math:`1/(|A|\sqrt{1-1/|A|})`.
-    distance : float
-        :math:`D = 2\sum_s(q^u(s)/\rho(s))^2`, with u the optimum moved into
-        :math:`\Theta_\delta` (step 4.7).
-    """
+    """What Theorem 2 needs besides :class:`~replication.theory.estimates.Estimates`."""
 
     estimates: Estimates
-    radius: float
+    radius: float  # mu, at most 1/(|A| sqrt(1 - 1/|A|))
+    # D = 2 sum_s (q^u(s)/rho(s))^2, with u the optimum moved into the interior (step 4.7).
     distance: float
 
     @property
@@ -84,51 +74,12 @@ class Curvature:
 
 
 def margin(radius, actions):
-    r"""Least probability of an action that leaves room for every perturbation (step 4.1).
-
-    Parameters
-    ----------
-    radius : float
-        :math:`\mu > 0`.
-    actions : int
-        :math:`|A| \ge 2`.
-
-    Returns
-    -------
-    float
-        :math:`\delta = \mu\sqrt{1-1/|A|}`.
-
-    Examples
-    --------
-    >>> round(margin(0.1, actions=2), 4)
-    0.0707
-    """
+    r"""Least probability of an action, :math:`\mu\sqrt{1-1/|A|}`, with room for perturbations."""
     return radius * math.sqrt(1 - 1 / actions)
 
 
 def make_curvature(cmdp, optimum, estimates, radius):
-    """Constants of Theorem 2 for one CMDP.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The model; rho is positive in every state.
-    optimum : Optimum
-        Its optimum.
-    estimates : Estimates
-        Result of :func:`~replication.theory.estimates.make_estimates`.
-    radius : float
-        mu.
-
-    Returns
-    -------
-    Curvature
-
-    Raises
-    ------
-    OutsideAssumptions
-        If rho is zero in some state, there is one action only, or no policy has the margin.
-    """
+    """Constants of Theorem 2 for one CMDP at a radius mu."""
     if cmdp.actions == 1 or not 0 < margin(radius, cmdp.actions) <= 1 / cmdp.actions:
         raise OutsideAssumptions(
             f"perturbation: a radius expected that leaves |A| = {cmdp.actions} actions a "
@@ -143,23 +94,7 @@ def make_curvature(cmdp, optimum, estimates, radius):
 
 
 def regret(curvature, primal_step, dual_step, iterations, cap, weight):
-    r"""Theorem 2's bound :math:`\mathcal A` of the Lagrangian's average gap.
-
-    Parameters
-    ----------
-    curvature : Curvature
-        The constants.
-    primal_step, dual_step, iterations : float
-        :math:`\eta_1 \le 1/\ell`, :math:`\eta_2` and T.
-    cap : float
-        :math:`\bar\sigma`.
-    weight : array_like, float
-        :math:`\alpha`, in :math:`(0, \eta_1\ell/2]`.
-
-    Returns
-    -------
-    float or ndarray
-    """
+    r"""Theorem 2's bound of the Lagrangian's average gap, for weights :math:`\le \eta_1\ell/2`."""
     c, e = curvature, curvature.estimates
     ell = (1 + cap) * c.smoothness
     if not 0 < primal_step * ell <= 1 + 1e-9:
@@ -176,25 +111,7 @@ def regret(curvature, primal_step, dual_step, iterations, cap, weight):
 
 
 def theorem_2(curvature, primal_step, dual_step, iterations, cap, multiplier):
-    r"""Theorem 2, corrected.
-
-    Parameters
-    ----------
-    curvature, primal_step, dual_step, iterations, cap
-        As for :func:`regret`.
-    multiplier : float
-        :math:`\lambda^\star`, or an upper bound of it, below the cap.
-
-    Returns
-    -------
-    Bound
-        With the best of 200 values of :math:`\alpha`.
-
-    Raises
-    ------
-    OutsideAssumptions
-        If the primal step exceeds :math:`1/\ell`, or the cap is not above the multiplier.
-    """
+    """Theorem 2, corrected, with the best of 200 weights."""
     require_cap(cap, multiplier)
     e = curvature.estimates
     most = primal_step * (1 + cap) * curvature.smoothness / 2
@@ -208,28 +125,8 @@ def theorem_2(curvature, primal_step, dual_step, iterations, cap, multiplier):
 
 
 def rate_setting(estimates, iterations, cap):
-    r"""Choose :math:`\mu, \eta_1, \eta_2` with which Theorem 2 has its rate (step 4.12).
-
-    Parameters
-    ----------
-    estimates : Estimates
-        What is known of returns and answers.
-    iterations : float
-        T.
-    cap : float
-        :math:`\bar\sigma`.
-
-    Returns
-    -------
-    radius, primal_step, dual_step : float
-        Proportional to :math:`(NT)^{-1/7}, N(NT)^{-4/7}, N(NT)^{-6/7}`.
-
-    Raises
-    ------
-    OutsideAssumptions
-        If the discount is zero: then values are linear, and no step is too long; or if there is
-        one action only, so that there are no tangent directions.
-    """
+    r""":math:`\mu, \eta_1, \eta_2` with which Theorem 2 has its rate (step 4.12)."""
+    # They fall as (NT)^(-1/7), N (NT)^(-4/7) and N (NT)^(-6/7).
     if estimates.actions == 1:
         raise OutsideAssumptions("actions: |A| >= 2 expected, got 1")
     if not estimates.discount > 0:
@@ -270,26 +167,7 @@ class Interior(ZPGPDHF):
 
 
 def project_inside(theta, least):
-    """Project each row on the probability vectors whose entries are at least a number.
-
-    Parameters
-    ----------
-    theta : ndarray, float64, shape (..., S, A)
-        Real numbers.
-    least : float
-        In [0, 1/A].
-
-    Returns
-    -------
-    ndarray, float64, shape (..., S, A)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> project_inside(np.array([[0.5, 0.7], [2.0, -1.0]]), least=0.1)
-    array([[0.4, 0.6],
-           [0.9, 0.1]])
-    """
+    """Project each row on the probability vectors whose entries are at least a number."""
     room = 1 - theta.shape[-1] * least
     if room <= 0:
         return np.full_like(theta, 1 / theta.shape[-1])
