@@ -72,7 +72,7 @@ infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tabl
 	$(IN_VENV) snakemake infer --cores $(CORES) --configfile config/inference.yaml
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/confirmation.yaml
 	$(IN_VENV) python tools/record.py results/inference infer
-	cp results/inference/figures/pairs.* figures
+	cp results/inference/figures/rounds.* figures
 
 claims: .venv/kernels  ## judge the paper's statements under every reading (45 minutes)
 	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)

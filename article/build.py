@@ -22,7 +22,7 @@ OPTIONAL = {
         *("comparison_answers.csv", "comparison_verdicts.csv", "skipping_inference.csv"),
         *("comparison.csv", "comparison_settings.csv", "comparison.pdf", "misspecification.pdf"),
     ],
-    "make infer": ["inference.csv", "pairs.pdf"],
+    "make infer": ["inference.csv", "rounds.pdf"],
 }
 
 

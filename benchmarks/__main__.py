@@ -16,14 +16,14 @@ from pgpd_hf import random_cmdp, solve
 
 LENGTHS = {"npgpd_hf": 1000, "zpgpd_hf": 50_000}  # T of the paper's experiment
 STEPS = {"npgpd_hf": (0.3, 0.1), "zpgpd_hf": (0.001, 0.003)}
-PAIRS = (1, 10)
+ROUNDS = (1, 10)
 SEEDS = (1, 20, 200)
 
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--seconds", type=float, default=0.5, help="per timed run (default 0.5)")
-    parser.add_argument("--rounds", type=int, default=3, help="timed runs of each (default 3)")
+    parser.add_argument("--repeats", type=int, default=3, help="timed runs of each (default 3)")
     arguments = parser.parse_args()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     with tempfile.TemporaryDirectory() as folder:
@@ -33,12 +33,12 @@ def main():
             for contestant, used in itertools.product(contestants, sorted({1, cores}))
         ]
         rows = []
-        for algorithm, pairs, seeds in itertools.product(LENGTHS, PAIRS, SEEDS):
-            print(f"timing {algorithm}, N = {pairs}, {seeds} seeds ...", file=sys.stderr)
-            path = Path(folder) / f"{algorithm}-{pairs}.npz"
-            task = paper_task(algorithm, pairs)
+        for algorithm, rounds, seeds in itertools.product(LENGTHS, ROUNDS, SEEDS):
+            print(f"timing {algorithm}, N = {rounds}, {seeds} seeds ...", file=sys.stderr)
+            path = Path(folder) / f"{algorithm}-{rounds}.npz"
+            task = paper_task(algorithm, rounds)
             task.save(path)
-            times = time_case(processes, path, task, seeds, arguments.seconds, arguments.rounds)
+            times = time_case(processes, path, task, seeds, arguments.seconds, arguments.repeats)
             rows += report.rows(task, seeds, times)
         for process in processes:
             process.close()
@@ -49,7 +49,7 @@ def main():
         print(f"\n{label}: not measured, {reason}.")
 
 
-def paper_task(algorithm, pairs):
+def paper_task(algorithm, rounds):
     """Make the task of the paper's size, with 64 evaluators and the paper study's environment."""
     cmdp = random_cmdp()
     primal_step, dual_step = STEPS[algorithm]
@@ -63,7 +63,7 @@ def paper_task(algorithm, pairs):
         threshold=cmdp.threshold,
         scale=cmdp.scale,
         evaluators=64,
-        pairs=pairs,
+        rounds=rounds,
         horizon=80,
         primal_step=primal_step,
         dual_step=dual_step,
@@ -109,13 +109,13 @@ def compare(folder):
         for task, a, b in zip(tasks, ours, theirs, strict=True):
             wrong = agreement.disagreements(a, b, len(tasks) * len(PEERS))
             if wrong:
-                where = f"{task.algorithm}, N = {task.pairs}"
+                where = f"{task.algorithm}, N = {task.rounds}"
                 sys.exit(f"error: {peer.label} and the engine differ ({where}): {wrong[0]}")
         contestants.append(peer)
     return contestants, absent
 
 
-def time_case(processes, path, task, seeds, seconds, rounds):
+def time_case(processes, path, task, seeds, seconds, repeats):
     """Time one case: a warm-up of each contestant, then all in turn, several times over.
 
     Returns
@@ -124,7 +124,7 @@ def time_case(processes, path, task, seeds, seconds, rounds):
         Median seconds per environment step, by label and number of cores.
     """
     measured = {}
-    for turn in range(rounds + 1):
+    for turn in range(repeats + 1):
         for process in processes:
             if process.cores > 1 and seeds == 1:
                 continue  # one run is sequential

@@ -30,11 +30,11 @@ def small_tasks():
         "threshold": 2.0,
         "scale": 1.0,
     }
-    for algorithm, pairs in itertools.product(("npgpd_hf", "zpgpd_hf"), (1, 3)):
+    for algorithm, rounds in itertools.product(("npgpd_hf", "zpgpd_hf"), (1, 3)):
         yield Task(
             algorithm=algorithm,
             evaluators=5,
-            pairs=pairs,
+            rounds=rounds,
             horizon=4,
             primal_step=0.3 if algorithm == "npgpd_hf" else 0.1,
             dual_step=0.3,

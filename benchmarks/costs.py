@@ -23,17 +23,17 @@ SECONDS = 0.1  # that a run should take, by the estimate
 NAMES = ("RUN", "ITERATION", "STEP", "QUESTION", "VOTE", "ENTRY", "EVALUATION")
 
 
-def terms(algorithm, iterations, pairs, horizon, evaluators, states, actions):
+def terms(algorithm, iterations, rounds, horizon, evaluators, states, actions):
     """What the estimate multiplies by its constants, in the order of their names."""
-    trajectories, questions = ALGORITHMS[algorithm].effort(states, actions, pairs)
+    trajectories, questions = ALGORITHMS[algorithm].effort(states, actions, rounds)
     votes = questions * (evaluators or 0)
     each = [1, trajectories * (horizon + 1), questions, votes, states * actions, states**2]
     return np.array([1, *(iterations * number for number in each)], dtype=float)
 
 
-def timed(cmdp, algorithm, iterations, pairs, horizon, evaluators):
+def timed(cmdp, algorithm, iterations, rounds, horizon, evaluators):
     """Seconds of processor time of one run, after a short one that compiles."""
-    options = {"pairs": pairs, "horizon": horizon, "evaluators": evaluators}
+    options = {"rounds": rounds, "horizon": horizon, "evaluators": evaluators}
     options |= {"primal_step": 0.1, "dual_step": 0.1, "perturbation": 1.0, "seeds": [0]}
     run(cmdp, algorithm, iterations=2, **options)
     start = time.process_time()
@@ -46,14 +46,14 @@ def main():
     for states, actions in SIZES:
         cmdp = random_cmdp(states=states, actions=actions, threshold="midway", **OPTIONS)
         for algorithm in ("npgpd_hf", "zpgpd_hf"):
-            for pairs, horizon, evaluators in SETTINGS:
-                setting = {"iterations": 1000, "pairs": pairs, "horizon": horizon}
+            for rounds, horizon, evaluators in SETTINGS:
+                setting = {"iterations": 1000, "rounds": rounds, "horizon": horizon}
                 setting["evaluators"] = evaluators
                 work = resources.run_seconds(algorithm, setting, states, actions) - resources.RUN
                 iterations = max(20, int(1000 * SECONDS / work))
-                row = terms(algorithm, iterations, pairs, horizon, evaluators, states, actions)
+                row = terms(algorithm, iterations, rounds, horizon, evaluators, states, actions)
                 rows.append(row)
-                seconds.append(timed(cmdp, algorithm, iterations, pairs, horizon, evaluators))
+                seconds.append(timed(cmdp, algorithm, iterations, rounds, horizon, evaluators))
     weights = 1 / np.array(seconds)
     matrix = np.array(rows) * weights[:, None]
     scale = np.abs(matrix).max(axis=0)

@@ -33,7 +33,7 @@ def trace(task, seeds, iterations, cores):
         evaluators=task.evaluators,
         seeds=seeds,
         iterations=iterations,
-        pairs=task.pairs,
+        rounds=task.rounds,
         horizon=task.horizon,
         primal_step=task.primal_step,
         dual_step=task.dual_step,

@@ -26,7 +26,7 @@ def rows(task, seeds, times):
         result.append(
             {
                 "algorithm": _TITLES[task.algorithm],
-                "N": task.pairs,
+                "N": task.rounds,
                 "seeds": seeds,
                 "cores": used,
                 "iteration": here["engine"] * 1e6 * task.steps_per_iteration,

@@ -25,12 +25,12 @@ from pgpd_hf.runs import iterates
 from replication.figures import style
 
 DOCS = Path(__file__).parent.parent / "docs"
-BASE = {"states": 10, "actions": 4, "horizon": 80, "pairs": 1, "evaluators": 64, "seeds": 1}
+BASE = {"states": 10, "actions": 4, "horizon": 80, "rounds": 1, "evaluators": 64, "seeds": 1}
 AXES = {
     "states": [10, 30, 100, 300, 1000],
     "actions": [2, 4, 8, 16, 50],
     "horizon": [20, 40, 80, 160, 320, 640],
-    "pairs": [1, 2, 5, 10, 20, 50],
+    "rounds": [1, 2, 5, 10, 20, 50],
     "evaluators": [1, 4, 16, 64, 256, 1024],
     "seeds": [1, 2, 5, 10, 20, 50],
     "iterations": [250, 500, 1000, 2000, 4000, 8000],
@@ -43,7 +43,7 @@ LABELS = {
     "states": r"states $|S|$",
     "actions": r"actions $|A|$",
     "horizon": r"horizon $H$",
-    "pairs": r"pairs $N$",
+    "rounds": r"rounds $N$",
     "evaluators": r"evaluators $M$",
     "seeds": "seeds",
     "iterations": r"iterations $T$",

@@ -20,7 +20,7 @@ class Task(NamedTuple):
         Distribution of the first state.
     discount, threshold, scale : float
         gamma, b, and the largest possible reward.
-    evaluators, pairs, horizon : int
+    evaluators, rounds, horizon : int
         M, N and H.
     primal_step, dual_step, multiplier_bound, perturbation : float
         eta_1, eta_2, the upper end of Lambda, and mu.
@@ -35,7 +35,7 @@ class Task(NamedTuple):
     threshold: float
     scale: float
     evaluators: int
-    pairs: int
+    rounds: int
     horizon: int
     primal_step: float
     dual_step: float
@@ -53,7 +53,7 @@ class Task(NamedTuple):
         states, actions = self.reward.shape
         natural = self.algorithm == "npgpd_hf"
         trajectories = states + states * actions + 1 if natural else 2
-        return self.pairs * trajectories * (self.horizon + 1)
+        return self.rounds * trajectories * (self.horizon + 1)
 
     def save(self, path):
         """Write the task to a NumPy archive."""

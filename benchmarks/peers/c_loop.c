@@ -12,7 +12,7 @@ typedef struct {
     const double *utility;    /* (S, A) */
     const double *initial;    /* (S,) */
     int natural;              /* NPGPD-HF, else ZPGPD-HF */
-    int states, actions, evaluators, pairs, horizon;
+    int states, actions, evaluators, rounds, horizon;
     double discount, threshold, bound;
     double primal_step, dual_step, multiplier_bound, perturbation;
 } Task;
@@ -170,7 +170,7 @@ static double ask(const Task *task, Random *r, double difference) {
 /* Runs one seed; trace is (iterations + 1, 3): reward value, utility value, multiplier. */
 
 void run(const Task *task, uint64_t seed, int iterations, double *trace) {
-    int S = task->states, A = task->actions, N = task->pairs, size = S * A;
+    int S = task->states, A = task->actions, N = task->rounds, size = S * A;
     double *theta = malloc(size * sizeof(double)), *policy = malloc(size * sizeof(double)),
            *direction = malloc(size * sizeof(double)), *perturbed = malloc(size * sizeof(double)),
            *cumulative_policy = malloc(size * sizeof(double)),

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.peers.compiler import compiled
 
 _POINTERS = ("transition", "reward", "utility", "initial")
-_INTEGERS = ("natural", "states", "actions", "evaluators", "pairs", "horizon")
+_INTEGERS = ("natural", "states", "actions", "evaluators", "rounds", "horizon")
 _DOUBLES = ("discount", "threshold", "bound")
 _STEPS = ("primal_step", "dual_step", "multiplier_bound", "perturbation")
 
@@ -34,7 +34,7 @@ def run(task, seeds, iterations, cores):
         bound=task.return_bound,
         **{
             name: getattr(task, name)
-            for name in ("evaluators", "pairs", "horizon", "discount", "threshold", *_STEPS)
+            for name in ("evaluators", "rounds", "horizon", "discount", "threshold", *_STEPS)
         },
     )
     traces = np.empty((len(seeds), iterations + 1, 3))

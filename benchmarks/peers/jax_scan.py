@@ -26,7 +26,7 @@ def run(task, seeds, iterations, cores):
 @partial(jax.jit, static_argnames=("rest", "iterations"))
 def simulate(keys, transition, reward, utility, initial, *, rest, iterations):
     """Run one seed per key."""
-    algorithm, discount, threshold, scale, evaluators, pairs, horizon, *steps = rest
+    algorithm, discount, threshold, scale, evaluators, rounds, horizon, *steps = rest
     primal_step, dual_step, multiplier_bound, perturbation = steps
     states, actions = reward.shape
     natural = algorithm == "npgpd_hf"
@@ -68,7 +68,7 @@ def simulate(keys, transition, reward, utility, initial, *, rest, iterations):
         return jax.lax.scan(step, begin, (chances, weights))[0][2]
 
     def first_states(key):
-        chances = jax.random.uniform(key, (pairs, 1))
+        chances = jax.random.uniform(key, (rounds, 1))
         return (chances >= cumulative_initial[:-1]).sum(-1)
 
     def estimate_advantages(key, policy, multiplier):
@@ -76,7 +76,7 @@ def simulate(keys, transition, reward, utility, initial, *, rest, iterations):
         keys = jax.random.split(key, 4)
         every = jnp.arange(states)
         fixed = jnp.concatenate([every, jnp.repeat(every, actions)])
-        fixed = jnp.broadcast_to(fixed, (pairs, len(fixed)))
+        fixed = jnp.broadcast_to(fixed, (rounds, len(fixed)))
         start = jnp.concatenate([fixed, first_states(keys[0])[:, None]], axis=1)
         first_action = jnp.concatenate(
             [jnp.full(states, -1), jnp.tile(jnp.arange(actions), states), jnp.array([-1])]
@@ -84,8 +84,8 @@ def simulate(keys, transition, reward, utility, initial, *, rest, iterations):
         first_action = jnp.broadcast_to(first_action, start.shape)
         which = jnp.zeros(start.size, int)
         returns = sample(keys[1], policy[None], which, start.ravel(), first_action.ravel())
-        returns = returns.reshape(pairs, -1, 2)
-        from_pair = returns[:, states:-1].reshape(pairs, states, actions, 2)
+        returns = returns.reshape(rounds, -1, 2)
+        from_pair = returns[:, states:-1].reshape(rounds, states, actions, 2)
         answers = ask(keys[2], from_pair - returns[:, :states, None]).mean(0)
         excess = ask(keys[3], returns[:, -1, 1] - threshold).mean()
         return answers[..., 0] + multiplier * answers[..., 1], excess
@@ -97,9 +97,9 @@ def simulate(keys, transition, reward, utility, initial, *, rest, iterations):
         direction /= jnp.linalg.norm(direction)
         followed = jnp.stack([policy, project(policy + perturbation * direction)])
         start = jnp.repeat(first_states(keys[1]), 2)
-        which = jnp.tile(jnp.arange(2), pairs)
+        which = jnp.tile(jnp.arange(2), rounds)
         returns = sample(keys[2], followed, which, start, jnp.full_like(start, -1))
-        returns = returns.reshape(pairs, 2, 2)
+        returns = returns.reshape(rounds, 2, 2)
         answers = ask(keys[3], returns[:, 1] - returns[:, 0]).mean(0)
         excess = ask(keys[4], returns[:, 0, 1] - threshold).mean()
         slope = states * actions / perturbation * (answers[0] + multiplier * answers[1])

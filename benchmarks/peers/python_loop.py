@@ -43,7 +43,7 @@ def estimate_advantages(task, rng, policy, multiplier):
     """NPGPD-HF: compare a trajectory from every (s, a) with one from s."""
     states, actions = policy.shape
     advantage, excess = np.zeros((states, actions)), 0.0
-    for _ in range(task.pairs):
+    for _ in range(task.rounds):
         from_state = [sample(task, rng, policy, s) for s in range(states)]
         for s in range(states):
             for a in range(actions):
@@ -52,7 +52,7 @@ def estimate_advantages(task, rng, policy, multiplier):
                 advantage[s, a] += multiplier * ask(task, rng, utility - from_state[s][1])
         _, utility = sample(task, rng, policy, rng.choice(states, p=task.initial))
         excess += ask(task, rng, utility - task.threshold)
-    return advantage / task.pairs, excess / task.pairs
+    return advantage / task.rounds, excess / task.rounds
 
 
 def estimate_gradient(task, rng, policy, multiplier):
@@ -61,15 +61,15 @@ def estimate_gradient(task, rng, policy, multiplier):
     direction /= np.linalg.norm(direction)
     perturbed = project(policy + task.perturbation * direction)
     slope = excess = 0.0
-    for _ in range(task.pairs):
+    for _ in range(task.rounds):
         first = rng.choice(len(policy), p=task.initial)
         base = sample(task, rng, policy, first)
         other = sample(task, rng, perturbed, first)
         slope += ask(task, rng, other[0] - base[0])
         slope += multiplier * ask(task, rng, other[1] - base[1])
         excess += ask(task, rng, base[1] - task.threshold)
-    slope *= policy.size / task.perturbation / task.pairs
-    return slope * direction, excess / task.pairs
+    slope *= policy.size / task.perturbation / task.rounds
+    return slope * direction, excess / task.rounds
 
 
 def sample(task, rng, policy, state, action=None):

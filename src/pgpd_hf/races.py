@@ -88,7 +88,7 @@ def race(cmdps, algorithm, setting, evaluators, candidates, seeds, threads=1):
     names = [name for name in RACED if name in candidates]
     runs = _Runs(cmdps, algorithm, setting, evaluators, names)
     grid = _Grid({name: sorted(map(float, candidates[name])) for name in names})
-    running, ends = grid.pairs(), _ends_of_rounds(seeds)
+    running, ends = grid.pairs(), _ends_of_stages(seeds)
     with ThreadPoolExecutor(threads) as pool:
         for end in ends:
             runs.extend(running, end, pool)
@@ -125,7 +125,7 @@ def choose_steps(
     threads : int
         Pairs run side by side.
     **setting
-        Further arguments of :func:`pgpd_hf.run`, such as `pairs`.
+        Further arguments of :func:`pgpd_hf.run`, such as `rounds`.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def choose_steps(
     return chosen_steps(table)
 
 
-def _ends_of_rounds(seeds):
+def _ends_of_stages(seeds):
     """Numbers of seeds after which pairs are dropped."""
     ends = [_FIRST_SEEDS]
     while ends[-1] < seeds:

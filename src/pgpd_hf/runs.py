@@ -23,7 +23,7 @@ from pgpd_hf.core.recording import record
 COLUMNS = tuple(
     (
         "algorithm evaluators seed iteration reward_value utility_value multiplier optimality_gap "
-        "constraint_violation mean_optimality_gap mean_constraint_violation queries steps"
+        "constraint_violation mean_optimality_gap mean_constraint_violation answers steps"
     ).split()
 )
 METRICS = ("optimality_gap", "constraint_violation")
@@ -36,7 +36,7 @@ _CHUNK_ITERATIONS = 1024
 _CHECKED_ITERATIONS = 3  # of an algorithm, before its first run
 _CHECKED = set()  # algorithms that have been checked, with their options that are no numbers
 _MOST_ENTRIES = 10**6  # of a list of seeds, checkpoints or phases
-_PHASE = ("iterations", "evaluators", "pairs", "horizon")  # that phases may differ in
+_PHASE = ("iterations", "evaluators", "rounds", "horizon")  # that phases may differ in
 _NOT_GIVEN = object()  # evaluators=None is a number of evaluators: infinitely many
 
 
@@ -47,7 +47,7 @@ def run(
     seeds,
     iterations=None,
     evaluators=_NOT_GIVEN,
-    pairs=1,
+    rounds=1,
     horizon=None,
     phases=None,
     primal_step=None,
@@ -91,14 +91,14 @@ def run(
     evaluators : int or None
         M, evaluators per question; None for infinitely many, whose answers are the difference of
         returns itself. Algorithms that ask nobody do not need it, and repeat it in the trace.
-    pairs : int
+    rounds : int
         N, rounds of trajectories and questions per iteration.
     horizon : int, optional
         H; a trajectory has H + 1 steps. By default :func:`default_horizon`, which is 80 up to
         :math:`\gamma = 0.9`.
     phases : list of dict, optional
         For runs whose M, N or H change on the way: each phase has its own `iterations`, and those
-        of `evaluators`, `pairs` and `horizon` that differ from the arguments. A phase takes over
+        of `evaluators`, `rounds` and `horizon` that differ from the arguments. A phase takes over
         the state of the one before it. Step sizes are the same in all phases; those left to the
         theorem are for the total number of iterations.
     primal_step, dual_step : float, optional
@@ -146,7 +146,7 @@ def run(
         Columns :data:`COLUMNS`, sorted by seed and iteration. `evaluators` is <NA> for infinitely
         many, and with phases the number that the next iteration asks. `constraint_violation` is
         :math:`b - V_g` and `optimality_gap` is :math:`V_r^\star - V_r`, both signed; `mean_*` are
-        averages over iterates 0..iteration. `queries` and `steps` are cumulative.
+        averages over iterates 0..iteration. `answers` and `steps` are cumulative.
     policies : ndarray, float64, shape (seeds, S, A)
         If `return_policies`: after the last iteration, by increasing seed.
 
@@ -165,8 +165,8 @@ def run(
     [0.248, -0.04]
     >>> phases = [{"iterations": 5, "evaluators": 16}, {"iterations": 5, "evaluators": 64}]
     >>> trace = pgpd_hf.run(cmdp, "npgpd_hf", seeds=[0, 1], phases=phases, checkpoints=[0, 5, 10])
-    >>> print(trace[["seed", "iteration", "evaluators", "queries"]].to_string(index=False))
-     seed  iteration  evaluators  queries
+    >>> print(trace[["seed", "iteration", "evaluators", "answers"]].to_string(index=False))
+     seed  iteration  evaluators  answers
         0          0          16        0
         0          5          64     6480
         0         10          64    32400
@@ -180,7 +180,7 @@ def run(
         evaluators = None
     options = {
         "evaluators": evaluators,
-        "pairs": pairs,
+        "rounds": rounds,
         "horizon": default_horizon(cmdp.discount) if horizon is None else horizon,
         "primal_step": primal_step,
         "dual_step": dual_step,
@@ -512,12 +512,12 @@ def _destroyed(algorithm, error):
 
 
 def _costs(algorithms, iterations):
-    """Columns `evaluators`, `queries` and `steps`, which do not depend on the seed."""
-    queries, steps, begin, begins = np.zeros_like(iterations), np.zeros_like(iterations), 0, []
+    """Columns `evaluators`, `answers` and `steps`, which do not depend on the seed."""
+    answers, steps, begin, begins = np.zeros_like(iterations), np.zeros_like(iterations), 0, []
     for algorithm in algorithms:
         setting = algorithm.setting
         done = np.clip(iterations - begin, 0, setting.iterations)  # iterations of this phase
-        queries += done * (setting.evaluators or 0) * algorithm.questions_per_iteration
+        answers += done * (setting.evaluators or 0) * algorithm.questions_per_iteration
         steps += done * algorithm.steps_per_iteration
         begins.append(begin)
         begin += setting.iterations
@@ -525,7 +525,7 @@ def _costs(algorithms, iterations):
     evaluators = pd.array([each.setting.evaluators for each in algorithms], dtype="Int64")
     return {
         "evaluators": evaluators[phases],
-        "queries": queries,
+        "answers": answers,
         "steps": steps,
     }
 

@@ -9,7 +9,7 @@ VERDICTS = ("reproduced", "contradicted", "inconclusive")  # on a statement
 VALUES = tuple(
     (
         "reward_value utility_value multiplier optimality_gap constraint_violation "
-        "mean_optimality_gap mean_constraint_violation queries steps"
+        "mean_optimality_gap mean_constraint_violation answers steps"
     ).split()
 )
 

@@ -48,7 +48,7 @@ def race(config, algorithm):
 
 
 def race_seconds(config, algorithm):
-    """Time that a race takes, if each round drops half of the pairs.
+    """Time that a race takes, if each stage drops half of the pairs.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def race_seconds(config, algorithm):
     """
     options = race(config, algorithm)
     pairs = math.prod(map(len, options["candidates"].values()))
-    rounds = max(1.0, math.log2(options["seeds"] / 4))
+    stages = max(1.0, math.log2(options["seeds"] / 4))
     cases = [
         Case(algorithm, run_setting(config, algorithm, number), tuple(range(8)))
         for number in options["evaluators"]
     ]
-    return 2 * pairs * rounds * resources.seconds(cases, configuration.size(config))
+    return 2 * pairs * stages * resources.seconds(cases, configuration.size(config))
 
 
 def certified_cases(config, algorithm):
@@ -120,7 +120,7 @@ def judged(config, loaded):
 
 
 def trials(configs, judged):
-    """Tables of verdicts by N, the number of pairs that a question is about.
+    """Tables of verdicts by N, the number of rounds per iteration.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def trials(configs, judged):
     found = {}
     for folder in judged:
         algorithms = configs[folder]["algorithms"] if folder in configs else {}
-        numbers = {options["pairs"] for options in algorithms.values()}
+        numbers = {options["rounds"] for options in algorithms.values()}
         if len(numbers) == 1:
             found.setdefault(numbers.pop(), []).append(folder)
     return found
@@ -184,9 +184,10 @@ def bound_seconds(config, name):
     for part in options["seen"]:
         lengths = part["iterations"]
         if name == "lengths":
-            lengths = [t for t in options["iterations"] if part["pairs"] * t <= options["measured"]]
+            most = options["measured"] // part["rounds"]
+            lengths = [t for t in options["iterations"] if t <= most]
         for evaluators in config["evaluators"]:
-            setting = {"pairs": part["pairs"], "horizon": config["horizon"]}
+            setting = {"rounds": part["rounds"], "horizon": config["horizon"]}
             setting |= {"iterations": sum(lengths), "evaluators": evaluators}
             run = resources.run_seconds("npgpd_hf", setting, *size)
             seconds += runs * options["seeds"] * run + cells * resources.BOUND_CELL

@@ -21,7 +21,7 @@ CURVE = ["sweep", "algorithm", "curve"]
 
 def means(table, metrics=METRICS, keys=(*CURVE, "axis", "value")):
     """Means over seeds of metrics of runs, with intervals: a row per case and metric."""
-    costs = ["queries", "steps"]  # the same for all runs of a case
+    costs = ["answers", "steps"]  # the same for all runs of a case
     found = intervals(table, [*keys, *costs], metrics)
     return found[[*keys, "metric", "mean", "low", "high", "seeds", *costs]]
 
@@ -123,7 +123,7 @@ def outcomes(traces, share=0.1):
 
 def spent(traces):
     """Means over seeds of the priced gap along runs, with what has been spent."""
-    keys = ["algorithm", "schedule", "iteration", "queries", "steps"]
+    keys = ["algorithm", "schedule", "iteration", "answers", "steps"]
     return intervals(traces, keys, ["priced_gap"]).drop(columns=["metric", "seeds"])
 
 

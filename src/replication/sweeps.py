@@ -25,12 +25,12 @@ from pgpd_hf.core.arguments import located
 from pgpd_hf.statistics import priced_gap
 from replication.study import configuration
 from replication.theory.bounds import corollary_schedule
-from replication.work.cases import Case, run_setting
+from replication.work.cases import Case, run_setting, stream_key
 
 SIGNS = {  # of the axes, in legends
     "iterations": "T",
     "evaluators": "M",
-    "pairs": "N",
+    "rounds": "N",
     "horizon": "H",
     "states": "|S|",
     "actions": "|A|",
@@ -130,7 +130,7 @@ def plan(config, names):
     for name in names:
         sweep = config["sweeps"].get(name, {"algorithms": {}})
         for algorithm, grid in sweep["algorithms"].items():
-            purpose = configuration.stream_family(config, f"sweep {name}")
+            purpose = configuration.stream_family(config, f"sweep {stream_key(name)}")
             cases = [
                 replace(case, labels=case.labels | {"sweep": name})
                 for case in make_cases(config, algorithm, sweep["varies"], grid, purpose)

@@ -8,7 +8,7 @@ from benchmarks import agreement, engine, report, scaling
 from benchmarks.peers import limit, numpy_seeds, python_loop
 from benchmarks.task import Task
 
-TASKS = {f"{task.algorithm}-{task.pairs}": task for task in agreement.small_tasks()}
+TASKS = {f"{task.algorithm}-{task.rounds}": task for task in agreement.small_tasks()}
 COMPARISONS = 2 * len(TASKS)
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 

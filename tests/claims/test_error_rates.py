@@ -44,7 +44,7 @@ def traces(gaps, random, noise):
             "seed": np.repeat(np.arange(SEEDS), len(GRID)),
             "iteration": np.tile((GRID * TIMES[algorithm]).astype(int), SEEDS),
             "optimality_gap": gap.ravel(),
-            **dict.fromkeys(["constraint_violation", "multiplier", "queries"], flat),
+            **dict.fromkeys(["constraint_violation", "multiplier", "answers"], flat),
         }
         tables.append(pd.DataFrame(table).assign(algorithm=algorithm, evaluators=m))
     return pd.concat(tables, ignore_index=True)

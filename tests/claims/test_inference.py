@@ -38,7 +38,7 @@ def choose(**scores):
     numbers = {int(name[1:]): values for name, values in scores.items()}
     tables = {n: [verdicts(values[0])] for n, values in numbers.items()}
     resampled = {n: np.array(values[1]) for n, values in numbers.items()}
-    return infer(tables, resampled).set_index("pairs")["standing"].to_dict()
+    return infer(tables, resampled).set_index("rounds")["standing"].to_dict()
 
 
 def test_statements_are_those_of_the_experiment():

@@ -90,7 +90,7 @@ def verdicts(evidence):
 
 def false_evidence(change):
     if "size" in change:
-        # Each question is about one of more, or fewer, pairs than these runs would have.
+        # Each question is about one of more, or fewer, rounds than these runs would have.
         states, actions = change["size"]
         return Evidence([worlds.member(worlds.make_traces(PAPER), states=states, actions=actions)])
     if all(isinstance(key, str) for key in change):

@@ -61,7 +61,7 @@ def make_traces(world, seeds=20, noise=0.002, number=0):
             table = {
                 "seed": np.repeat(np.arange(seeds), len(grid)),
                 "iteration": np.tile(grid.astype(int), seeds),
-                "queries": np.tile(grid * m * QUESTIONS[algorithm], seeds),
+                "answers": np.tile(grid * m * QUESTIONS[algorithm], seeds),
             }
             for curve, name in CURVES.items():
                 values = np.interp(grid / length, KNOTS, world[algorithm, m, curve])

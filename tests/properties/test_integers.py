@@ -32,7 +32,7 @@ def run(algorithm="npgpd_hf", *, seed=0, **given):
 
 
 def phases(**given):
-    usual = {"evaluators": 4, "iterations": 3, "horizon": 3, "pairs": 1}
+    usual = {"evaluators": 4, "iterations": 3, "horizon": 3, "rounds": 1}
     steps = {"primal_step": 0.1, "dual_step": 0.1}
     return pgpd_hf.run(CMDP, "npgpd_hf", seeds=[0], phases=[{**usual, **given}] * 2, **steps)
 
@@ -86,9 +86,9 @@ FUNCTIONS = {
         lambda **given: pgpd_hf.random_cmdp(**{"states": 3, "actions": 2, **given}),
         {"states": 4, "actions": 3, "instance": 7},
     ),
-    "run": (run, {"evaluators": 4, "iterations": 3, "horizon": 3, "seed": 2, "pairs": 2}),
+    "run": (run, {"evaluators": 4, "iterations": 3, "horizon": 3, "seed": 2, "rounds": 2}),
     "run, checkpoints": (checkpoints, {"checkpoint": 2}),
-    "run, phases": (phases, {"evaluators": 4, "iterations": 3, "horizon": 3, "pairs": 2}),
+    "run, phases": (phases, {"evaluators": 4, "iterations": 3, "horizon": 3, "rounds": 2}),
     "run, threads": (run, {"threads": 2}),
     "theorem_1_steps": (
         lambda **given: theorem_1_steps(discount=0.5, **{"actions": 2, "iterations": 9, **given}),
@@ -136,7 +136,7 @@ def test_every_public_function_with_an_integer_is_here():
     assert named >= {*pgpd_hf.__all__} - without
     asked = {key for name, key in CALLS if name.startswith("run")}
     options = inspect.signature(pgpd_hf.run).parameters
-    integers = {"evaluators", "iterations", "pairs", "horizon", "threads"}
+    integers = {"evaluators", "iterations", "rounds", "horizon", "threads"}
     assert {*asked} == integers | {"seed", "checkpoint"}
     assert integers <= {*options}
 
@@ -218,9 +218,9 @@ cmdp = pgpd_hf.random_cmdp(4, 3, 1)
 for name, kind in pgpd_hf.ALGORITHMS.items():
     options = kind.known({"horizon": 3, "primal_step": 0.1, "dual_step": 0.1, "perturbation": 1.0})
     for evaluators in (1, np.uint8(255), 1000, None):
-        for pairs in (1, 3):
+        for rounds in (1, 3):
             pgpd_hf.run(
-                cmdp, name, evaluators=evaluators, seeds=[0], iterations=3, pairs=pairs, **options
+                cmdp, name, evaluators=evaluators, seeds=[0], iterations=3, rounds=rounds, **options
             )
 pgpd_hf.certify(cmdp, np.full((4, 3), 1 / 3), answers=np.uint16(1001), seed=0, horizon=3)
 print("complete")

@@ -67,7 +67,7 @@ RUN = {
     "evaluators": [value for value in NO_INTEGER if value is not None] + [0, 10**8, 10**30],
     "seeds": [*FEW, [0, 0], range(0)],
     "iterations": [*NO_INTEGER, 0, 10**10, 10**30],
-    "pairs": [*NO_INTEGER, 0, 10**6, 10**30],
+    "rounds": [*NO_INTEGER, 0, 10**6, 10**30],
     "horizon": [value for value in NO_INTEGER if value is not None] + [10**6, 10**30],
     "link": NO_NAME,
     "directions": NO_NAME,
@@ -121,7 +121,7 @@ FUNCTIONS = {
                 **given,
             }
         ),
-        {name: RUN[name] for name in ("cmdp", "algorithm", "evaluators", "iterations", "pairs")}
+        {name: RUN[name] for name in ("cmdp", "algorithm", "evaluators", "iterations", "rounds")}
         | {"candidates": [3, "few", [], {"primal_step": [0.1]}, {"primal_step": 1, "dual_step": 1}]}
         | {"seeds": [*NO_INTEGER, 0, 10**6], "threads": RUN["threads"]},
     ),

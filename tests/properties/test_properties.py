@@ -218,7 +218,7 @@ def test_checkpoints_are_increasing_and_have_the_ends(iterations, points):
 GOOD = {
     "evaluators": 4,
     "iterations": 2,
-    "pairs": 1,
+    "rounds": 1,
     "horizon": 1,
     "primal_step": 0.1,
     "dual_step": 0.1,
@@ -244,7 +244,7 @@ no_counts = st.one_of(
     st.integers(), st.none(), st.lists(no_count, min_size=1), st.just([]), st.text(min_size=1)
 )
 BAD = {
-    **dict.fromkeys(["evaluators", "iterations", "pairs", "horizon", "threads"], no_count),
+    **dict.fromkeys(["evaluators", "iterations", "rounds", "horizon", "threads"], no_count),
     **dict.fromkeys(["primal_step", "dual_step", "multiplier_bound", "perturbation"], no_step),
     "seeds": no_counts,
     "checkpoints": no_counts.filter(lambda value: value is not None),
@@ -275,11 +275,11 @@ def test_bad_argument_of_a_run_is_named(name, data):
     seeds=st.sets(st.integers(0, 2**40), min_size=1, max_size=4),
     iterations=st.integers(1, 12),
     evaluators=st.one_of(st.none(), st.integers(1, 50)),
-    pairs=st.integers(1, 3),
+    rounds=st.integers(1, 3),
     horizon=st.integers(0, 5),
     bound=st.floats(0, 3),
 )
-def test_any_run_is_sound(name, seeds, iterations, evaluators, pairs, horizon, bound):
+def test_any_run_is_sound(name, seeds, iterations, evaluators, rounds, horizon, bound):
     try:
         trace = run(
             TINY,
@@ -287,14 +287,14 @@ def test_any_run_is_sound(name, seeds, iterations, evaluators, pairs, horizon, b
             seeds=seeds,
             iterations=iterations,
             evaluators=evaluators,
-            pairs=pairs,
+            rounds=rounds,
             horizon=horizon,
             multiplier_bound=bound,
             primal_step=1.0,
             dual_step=1.0,
         )
     except ValueError as error:  # few pairs of a method that infers rewards may all be equal
-        if not str(error).startswith("design: both trajectories are equal") or pairs > 9:
+        if not str(error).startswith("design: both trajectories are equal") or rounds > 9:
             raise
         assume(False)
     assert trace["seed"].unique().tolist() == sorted(seeds)

@@ -458,7 +458,7 @@ def test_without_javascript_there_are_figures_and_every_verdict(visit):
     assert page.locator("noscript figure img, figure img").first.is_visible()
     assert not page.locator("#controls").is_visible()
     page.get_by_role("link", name="NPGPD-HF: gap falls fast, N = 3: reproduced").click()
-    assert page.url.endswith("readings/three-pairs.html#npgpd-gap-falls-fast")
+    assert page.url.endswith("readings/three-rounds.html#npgpd-gap-falls-fast")
     assert "under “N = 3”" in page.locator("section#npgpd-gap-falls-fast").inner_text()
 
 

@@ -29,7 +29,7 @@ STEPS = [f"results/grid/calibration/{name}.json" for name in ("npgpd_hf", "zpgpd
 TABLE = "results/grid/grid.csv"
 BLOCK = "results/grid/grid/zpgpd_hf/0001-0001.parquet"
 STATES = "results/states/runs/zpgpd_hf/M64/seeds0000-0002.parquet"
-RUN_COLUMNS = ["algorithm", "instance", "pairs", "horizon", "evaluators", "seed"]
+RUN_COLUMNS = ["algorithm", "instance", "rounds", "horizon", "evaluators", "seed"]
 PER_RUN = ("core seconds", "bytes of tables")  # all else depends on the number of jobs alone
 
 

@@ -83,12 +83,12 @@ def small():
     return random_cmdp(states=4, actions=2, instance=1, discount=0.5, threshold=0.5)
 
 
-def one_zeroth_order_step(cmdp, pairs, perturbation, count=2000):
+def one_zeroth_order_step(cmdp, rounds, perturbation, count=2000):
     """Both sides of the first line of F1 (1433), and its missing term, at the uniform policy."""
     setting = Setting(
         evaluators=None,
         iterations=100,
-        pairs=pairs,
+        rounds=rounds,
         horizon=60,
         directions="tangent",
         perturbation=perturbation,
@@ -111,9 +111,9 @@ def one_zeroth_order_step(cmdp, pairs, perturbation, count=2000):
     return left, right, missing
 
 
-@pytest.mark.parametrize("pairs", [1, 10, 100])
-def test_f1_fails_for_almost_every_estimate(small, pairs):
-    left, right, missing = one_zeroth_order_step(small, pairs, perturbation=0.05)
+@pytest.mark.parametrize("rounds", [1, 10, 100])
+def test_f1_fails_for_almost_every_estimate(small, rounds):
+    left, right, missing = one_zeroth_order_step(small, rounds, perturbation=0.05)
     assert (left < right - 1e-12).mean() > 0.9
     assert (left >= right - missing - 1e-12).all()
 
@@ -126,7 +126,7 @@ def test_term_missing_in_f1_is_the_estimator_s_variance(small):
 
 
 def test_term_missing_in_f1_has_a_floor_the_noise_of_directions(small):
-    """No number of pairs makes it smaller than eta_1 (d' - 1) |grad F|^2, d' = |S|(|A| - 1).
+    """No number of rounds makes it smaller than eta_1 (d' - 1) |grad F|^2, d' = |S|(|A| - 1).
 
     The estimate d' <grad F, v> v of exact returns has this variance. Three intervals of 99.9 %: an
     error in 1 of 300 drawings, and the seed is fixed.
@@ -137,11 +137,11 @@ def test_term_missing_in_f1_has_a_floor_the_noise_of_directions(small):
     step, _ = get_algorithm("zpgpd_hf").theorem_steps(small, solve(small), 100)
     floor = step * (4 - 1) * (gradient**2).sum()
     sizes = [one_zeroth_order_step(small, 1, 0.3)[2].mean()]
-    for pairs in (10, 100, 1000):
-        size, low, high = mean_interval(one_zeroth_order_step(small, pairs, 0.3)[2], 0.999)
-        assert low < floor + (sizes[0] - floor) / pairs < high
+    for rounds in (10, 100, 1000):
+        size, low, high = mean_interval(one_zeroth_order_step(small, rounds, 0.3)[2], 0.999)
+        assert low < floor + (sizes[0] - floor) / rounds < high
         sizes.append(size)
-    assert low > 5 * sizes[0] / pairs
+    assert low > 5 * sizes[0] / rounds
     first, second, third, fourth = map(scientific, sizes)
     said = f"{first}, {second}, {third} and {fourth} for N = 1, 10, 100 and 1 000; the floor is "
     assert said + scientific(floor) in AUDIT.read_text()
@@ -166,13 +166,13 @@ def test_theorem_2_cannot_hold_without_n():
         )
         return trace["mean_optimality_gap"]
 
-    for iterations, pairs, directions in (
+    for iterations, rounds, directions in (
         (4000, 1, "sphere"),
         (40000, 1, "sphere"),
         (4000, 20, "sphere"),
         (4000, 1, "tangent"),
     ):
-        options = {"pairs": pairs, "directions": directions, "horizon": 60, "seeds": range(4)}
+        options = {"rounds": rounds, "directions": directions, "horizon": 60, "seeds": range(4)}
         gap = average_gap("zpgpd_hf", iterations, **options)
         _, low, high = mean_interval(gap)
         assert abs(gap.mean() - deterministic) < 0.02 * deterministic
@@ -380,7 +380,7 @@ def indifferent():
     return CMDP(transition, reward, utility, np.full(3, 1 / 3), 0.5, 0.1)
 
 
-KNOWN = Setting(evaluators=None, iterations=100, pairs=1, horizon=60)
+KNOWN = Setting(evaluators=None, iterations=100, rounds=1, horizon=60)
 
 
 def test_lemma_1878_fails_on_average(indifferent):
@@ -609,8 +609,8 @@ def test_run_has_as_many_iterations_as_it_says(small, name):
     """The loops say t = 0:T and t = 1:T, the theorems average over t = 0..T-1."""
     options = {"evaluators": 4, "horizon": 3, "seeds": [0], "iterations": 7}
     trace = run(small, name, **options, checkpoints=range(8))
-    queries = trace["queries"].to_numpy()
-    np.testing.assert_array_equal(queries, queries[1] * np.arange(8))
+    answers = trace["answers"].to_numpy()
+    np.testing.assert_array_equal(answers, answers[1] * np.arange(8))
     averages = trace["mean_optimality_gap"].to_numpy()
     assert averages[6] == pytest.approx(trace["optimality_gap"][:7].mean())
 

@@ -47,7 +47,7 @@ def constants():
         slack=XI,
         mismatch=X,
         evaluators=M,
-        pairs=N,
+        rounds=N,
         horizon=H,
         iterations=T,
         link=LINKS["logistic"],
@@ -150,7 +150,7 @@ def test_corollary_schedule_is_refused_outside_its_range(iterations, discount, n
 def test_constants_are_taken_from_the_process_and_the_run_engine():
     cmdp = random_cmdp(states=5, actions=3, instance=2, threshold=0.4)
     optimum = solve(cmdp)
-    setting = Setting(evaluators=16, iterations=400, pairs=3, horizon=30)
+    setting = Setting(evaluators=16, iterations=400, rounds=3, horizon=30)
     c = make_constants(cmdp, optimum, setting)
     algorithm = get_algorithm("zpgpd_hf")(cmdp, optimum, setting)
     assert c.multiplier_bound == algorithm.multiplier_bound

@@ -25,7 +25,7 @@ from replication.theory.one_step import one_step, oscillations
 
 AUDIT = (Path(__file__).resolve().parents[2] / "docs" / "audit.md").read_text()
 NATURAL = Setting(
-    evaluators=16, iterations=200, pairs=2, horizon=15, primal_step=0.3, dual_step=0.1
+    evaluators=16, iterations=200, rounds=2, horizon=15, primal_step=0.3, dual_step=0.1
 )
 ZEROTH = replace(NATURAL, primal_step=0.01, iterations=400)
 SETTINGS = {"npgpd_hf": NATURAL, "zpgpd_hf": ZEROTH}
@@ -63,7 +63,7 @@ def test_every_certificate_holds_in_more_than_a_hundred_random_runs(many):
     assert len(many) == 2 * 120
     assert many["holds"].all(), many[~many["holds"]].to_string()
     assert many.groupby("algorithm")["draw"].nunique().eq(60).all()
-    for column in ("evaluators", "pairs", "horizon", "scale", "discount", "states"):
+    for column in ("evaluators", "rounds", "horizon", "scale", "discount", "states"):
         assert many[column].nunique() > 1
 
 
@@ -106,7 +106,7 @@ def test_measured_values_are_those_of_a_run(cmdp, algorithm):
         algorithm,
         evaluators=setting.evaluators,
         iterations=setting.iterations,
-        pairs=setting.pairs,
+        rounds=setting.rounds,
         horizon=setting.horizon,
         primal_step=setting.primal_step,
         dual_step=setting.dual_step,
@@ -118,7 +118,7 @@ def test_measured_values_are_those_of_a_run(cmdp, algorithm):
     np.testing.assert_allclose(measured["violation"], trace["mean_constraint_violation"])
     parts = table[list(certificates.PARTS)].sum(axis=1)
     np.testing.assert_allclose(table["certificate"], parts)
-    columns = "algorithm evaluators pairs horizon iterations seed quantity measured certificate"
+    columns = "algorithm evaluators rounds horizon iterations seed quantity measured certificate"
     assert list(table.columns) == [*columns.split(), "ratio", "holds", *certificates.PARTS]
 
 
@@ -191,10 +191,10 @@ def test_parts_vanish_with_their_causes(cmdp, optimum, algorithm):
 
 
 def test_sampling_part_shrinks_with_the_rounds(cmdp, optimum):
-    def sampling(pairs):
+    def sampling(rounds):
         parts = [
             certificates.certificate(
-                record(cmdp, optimum, "npgpd_hf", seed=seed, pairs=pairs, evaluators=None)
+                record(cmdp, optimum, "npgpd_hf", seed=seed, rounds=rounds, evaluators=None)
             )["gap"]["sampling"]
             for seed in range(4)
         ]
@@ -248,9 +248,9 @@ def test_softmax_zeroth_order_has_no_certificate(cmdp):
 
 def test_one_step_inequality_holds_on_every_path(cmdp, optimum):
     steps = 0
-    for seed, pairs in enumerate([1, 1, 1, 10]):
+    for seed, rounds in enumerate([1, 1, 1, 10]):
         for changes in ({"evaluators": None}, {"evaluators": 4}, {"primal_step": 3.0}):
-            recorded = record(cmdp, optimum, "npgpd_hf", seed=seed, pairs=pairs, **changes)
+            recorded = record(cmdp, optimum, "npgpd_hf", seed=seed, rounds=rounds, **changes)
             visits = exact.visitation(cmdp, optimum.policy)
             for start in (visits, cmdp.initial):
                 gain, variance, logarithm = one_step(recorded, start)
@@ -260,7 +260,7 @@ def test_one_step_inequality_holds_on_every_path(cmdp, optimum):
 
 
 def test_one_step_inequality_needs_its_variance(cmdp, optimum):
-    recorded = record(cmdp, optimum, "npgpd_hf", pairs=1, evaluators=None)
+    recorded = record(cmdp, optimum, "npgpd_hf", rounds=1, evaluators=None)
     gain, variance, logarithm = one_step(recorded, cmdp.initial)
     assert (gain < logarithm).mean() > 0.2
     # Of the right size: not even a fiftieth of it would do on every path.
@@ -355,7 +355,7 @@ def test_variance_term_shrinks_with_the_rounds(cmdp, optimum):
     few, many_ = (
         np.mean(
             [
-                (oscillations(record(cmdp, optimum, "npgpd_hf", seed, pairs=n, **changes)) ** 2)
+                (oscillations(record(cmdp, optimum, "npgpd_hf", seed, rounds=n, **changes)) ** 2)
                 for seed in range(2)
             ]
         )

@@ -20,7 +20,7 @@ from replication.theory.exact import feedback_error
 
 CMDP = random_cmdp(states=3, actions=2, instance=1, discount=0.7, threshold=0.5)
 BEST = solve(CMDP)
-SETTING = Setting(evaluators=16, iterations=40, pairs=2, horizon=12)
+SETTING = Setting(evaluators=16, iterations=40, rounds=2, horizon=12)
 NO_SLACK = replace(BEST, slack=0.0)
 LONG = replace(SETTING, horizon=60)
 CAP = 2 * CMDP.value_bound / BEST.slack
@@ -165,7 +165,7 @@ def test_watched_runs_are_the_runs(evaluators):
     setting = replace(SETTING, evaluators=evaluators, primal_step=0.1, dual_step=0.1)
     shown, (gap, violation) = seen.watch(CMDP, BEST, setting, 3)
     options = {"evaluators": evaluators, "primal_step": 0.1, "dual_step": 0.1}
-    trace = run(CMDP, "npgpd_hf", seeds=[3], iterations=40, pairs=2, horizon=12, **options)
+    trace = run(CMDP, "npgpd_hf", seeds=[3], iterations=40, rounds=2, horizon=12, **options)
     last = trace.iloc[-1]
     assert shown.multipliers[0] == 0
     assert shown.owed == pytest.approx(last["multiplier"])
@@ -304,7 +304,7 @@ def test_the_bound_of_one_run_is_held_against_the_worst_run(monkeypatch, violati
 @pytest.mark.parametrize(("mean", "width", "refuted"), [(1.0, 2.0, False), (2.0, 1.0, True)])
 def test_bound_is_refuted_only_by_a_whole_interval_above_zero(monkeypatch, mean, width, refuted):
     monkeypatch.setattr(seen, "mean_error", lambda samples: (mean, width))
-    plan = [{"pairs": 1, "iterations": [5]}]
+    plan = [{"rounds": 1, "iterations": [5]}]
     table = seen.over_lengths(CMDP, BEST, SETTING, [16], plan, range(2))
     assert set(table["refuted"].dropna()) == {refuted}
 
@@ -367,7 +367,7 @@ def test_lengths_compare_printed_and_corrected_bounds():
     table, first = lengths.lengths(CMDP, BEST, LONG, [16, None], [1], [100, 10**6], 100, range(2))
     printed = table[table["statement"] == "printed"]
     assert set(printed["estimator"]) == {"plug-in"}
-    constants = make_constants(CMDP, BEST, replace(LONG, pairs=1, iterations=100))
+    constants = make_constants(CMDP, BEST, replace(LONG, rounds=1, iterations=100))
     row = printed[printed["evaluators"].eq(16) & printed["iterations"].eq(100)].iloc[0]
     assert row["gap"] == pytest.approx(bounds.theorem_1_gap(constants))
     assert table.loc[table["iterations"] == 100, "measured_gap"].notna().all()
@@ -388,20 +388,20 @@ def test_threshold_beyond_any_return_leaves_cells_with_the_reason_alone():
     """Long delays make such environments: b is a value, and the answers are about H + 1 steps."""
     beyond = replace(CMDP, threshold=0.9 * CMDP.return_bound(80)), replace(LONG, horizon=0)
     table, first = lengths.lengths(beyond[0], BEST, beyond[1], [16], [1], [100], 100, range(2))
-    plan = [{"pairs": 1, "iterations": [5]}]
+    plan = [{"rounds": 1, "iterations": [5]}]
     shown = seen.over_lengths(beyond[0], BEST, beyond[1], [16], plan, range(2))
     for cells in (table, shown):
         assert cells["iterations"].isna().all()
         assert cells["reason"].str.startswith("threshold: 0 <= b <= G(H)").all()
     assert first.empty
-    assert list(first)[:4] == list(table)[:4] == ["statement", "estimator", "evaluators", "pairs"]
+    assert list(first)[:4] == list(table)[:4] == ["statement", "estimator", "evaluators", "rounds"]
 
 
 @pytest.mark.parametrize("actions", [1, 2])
 def test_actions_that_do_not_differ_leave_cells_with_the_reason(actions):
     even, signal = np.full((2, actions, 2), 0.5), np.full((2, actions), 0.2)
     flat = type(CMDP)(even, signal, signal, [0.5, 0.5], 0.5, 0.1, 0.5)
-    plan, setting = [{"pairs": 1, "iterations": [5]}], Setting(None, 1, horizon=20)
+    plan, setting = [{"rounds": 1, "iterations": [5]}], Setting(None, 1, horizon=20)
     table = seen.over_lengths(flat, solve(flat), setting, [None], plan, range(2))
     assert table["iterations"].isna().all()
     assert table["reason"].str.startswith("actions: estimates that differ").all()
@@ -428,7 +428,7 @@ def test_where_nothing_varies_the_bounds_are_their_limits():
 
 def test_votes_that_cannot_be_read_without_bias_leave_an_empty_cell_with_the_reason():
     wide = random_cmdp(states=2, actions=2, scale="unit", instance=1, threshold=3.0)
-    plan = [{"pairs": 1, "iterations": [5]}]
+    plan = [{"rounds": 1, "iterations": [5]}]
     table = seen.over_lengths(wide, solve(wide), Setting(None, 1, horizon=30), [4], plan, range(2))
     empty = table[table["iterations"].isna()]
     assert list(empty["estimator"]) == ["unbiased"]

@@ -200,12 +200,12 @@ def test_readme_says_what_the_verdicts_are():
 
 
 def test_readme_says_which_n_and_what_fresh_data_confirm():
-    found = table("inference").set_index("pairs")
+    found = table("inference").set_index("rounds")
     assert found["standing"].to_dict() | {2: "tied"} == {
         **{1: "inferred", 20: "worse"},
         **dict.fromkeys([2, 3, 5, 10], "tied"),
     }
-    assert {CONFIG["algorithms"][name]["pairs"] for name in ("npgpd_hf", "zpgpd_hf")} == {1}
+    assert {CONFIG["algorithms"][name]["rounds"] for name in ("npgpd_hf", "zpgpd_hf")} == {1}
     says("README", "N = 1, 2, 3, 5 and 10 cannot be told apart; N = 20 can")
     under = table("inference_verdicts").set_index(["reading", "claim"])["verdict"]
     for reading in ("N = 20", "40 instances, N = 20"):
@@ -243,7 +243,7 @@ def test_readme_s_table_of_findings_says_what_the_tables_say():
     )
     margin = verdicts().loc[("default", "zpgpd-gap-steady-state"), "margin"]
     says("README", f"changes of gap, violation and λ below {margin}")
-    scores = table("inference").set_index("pairs")
+    scores = table("inference").set_index("rounds")
     *tied, last = scores.index[scores["standing"] != "worse"]
     (worse,) = scores.index[scores["standing"] == "worse"]
     says(
@@ -277,10 +277,10 @@ def test_readme_says_what_the_default_study_is():
         f"up to {most} seeds ({CONFIG['calibration']['seeds']} for a study of yours)",
         f"Mean over {CONFIG['seeds']} seeds with 95 % intervals",
     )
-    (pairs,) = {options["pairs"] for options in algorithms.values()}
+    (rounds,) = {options["rounds"] for options in algorithms.values()}
     says(
         "README",
-        f"questions per iteration, N | {pairs}, the smallest that cannot be told from the best",
+        f"questions per iteration, N | {rounds}, the smallest that cannot be told from the best",
     )
     start = table("curves").query("iteration == 0").iloc[0]
     margins = 0.1 * start["optimality_gap"], 0.1 * utility_span(CMDP)
@@ -318,7 +318,7 @@ def test_page_of_verdicts_says_what_is_declared():
         f"outside an interval by {declared['alternative']} (alternative",
         f"the right verdict comes with probability {POWER}",
     )
-    scores = table("inference").set_index("pairs")["score"]
+    scores = table("inference").set_index("rounds")["score"]
     *some, last = scores.index
     says("claims", f"The candidates are {', '.join(map(str, some))} and {last}, the same for both")
     says("claims", f"Without it the score is {scores[1] - 1}.")
@@ -412,7 +412,7 @@ def test_documents_say_what_is_not_confirmed():
 
 
 def test_documents_say_what_the_inferred_n_hangs_on():
-    scores = table("inference").set_index("pairs")
+    scores = table("inference").set_index("rounds")
     half = scores["score_0.5"]
     assert half.idxmin() == 1
     assert half[20] > half[1]
@@ -428,9 +428,10 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     assert set(scores["score"][[1, 2, 3]]) == {24}
     says("claims", "N = 1, 2 and 3 have the same score.")
 
-    own = {1: "", 2: "two-", 3: "three-", 5: "five-", 10: "ten-", 20: "twenty-"}
-    most = {n: RACES[f"readings/{it}pairs/npgpd_hf" if it else "npgpd_hf"] for n, it in own.items()}
-    most = {n: race["seeds"] for n, race in most.items()}
+    own = {2: "two", 3: "three", 5: "five", 10: "ten", 20: "twenty"}
+    races = {n: RACES[f"readings/{it}-rounds/npgpd_hf"] for n, it in own.items()}
+    most = {n: race["seeds"] for n, race in {1: RACES["npgpd_hf"], **races}.items()}
+    numbers = list(most)
     assert most == {1: 256, 2: 16, 3: 32, 5: 16, 10: 32, 20: 16}
     groups = ("binding", "two", "three", "five", "ten", "twenty")
     most = [RACES[f"instances/{it}/npgpd_hf"]["seeds"] for it in groups]
@@ -441,7 +442,7 @@ def test_documents_say_what_the_inferred_n_hangs_on():
         "seeds of the races, at most: instances | 32 | 16 | 16 | 16 | 16 | 16 |",
     )
     units = table("inference_verdicts").groupby("reading")["units"].max()
-    units = [units["default" if n == 1 else f"N = {n}"] for n in own]
+    units = [units["default" if n == 1 else f"N = {n}"] for n in numbers]
     assert units == [300, 100, 100, 100, 100, 100]
     says("claims", "verdicts on the default environment | 300 | 100 | 100 | 100 | 100 | 100 |")
 
@@ -603,7 +604,7 @@ def test_readme_describes_the_figure():
 
 
 def test_documents_say_from_when_on_the_bounds_are_informative():
-    found = table("first_lengths").query("pairs == 1")
+    found = table("first_lengths").query("rounds == 1")
     informative = found[np.isfinite(found["iterations"])]
     assert set(informative["estimator"]) == {"unbiased"}
     names = {"Theorem 1", "Theorem 1'", "Theorem 1', mixing known", "one run (probability 0.95)"}
@@ -993,11 +994,11 @@ def test_corollary():
 @pytest.mark.parametrize("rule", ["theorem", "study"])
 def test_cost_of_the_corollary(rule):
     def runs(sweep, curve, length):
-        return rerun(sweep, "npgpd_hf", curve, length)[["queries", "steps", "priced_gap"]]
+        return rerun(sweep, "npgpd_hf", curve, length)[["answers", "steps", "priced_gap"]]
 
     many, few = f"{rule} steps", f"M = 64, {rule} steps"
     schedule, constant = runs("corollary", many, 1000), runs("length", few, 16000)
-    assert constant["queries"].mean() < schedule["queries"].mean() / 6
+    assert constant["answers"].mean() < schedule["answers"].mean() / 6
     _, low, high = difference_interval(constant["priced_gap"], schedule["priced_gap"])
     assert low < 0  # a sixth of the questions, and not shown to be worse
     assert rule == "study" or high < 0
@@ -1092,12 +1093,12 @@ def test_short_trajectories_cost_reward():
     says("audit", "within 0.01 of what a linear program predicts")
 
 
-def test_pairs_matter_with_people_only():
-    known = [effect("pairs", name, "M = ∞") for name in ("npgpd_hf", "zpgpd_hf")]
+def test_rounds_matter_with_people_only():
+    known = [effect("rounds", name, "M = ∞") for name in ("npgpd_hf", "zpgpd_hf")]
     first, second = (number(row["slope"]) for row in known)
     says("audit", f"N matters little: slopes of {first} and {second}")
     over = [
-        effect("pairs", name, "excess over M = ∞", curve)
+        effect("rounds", name, "excess over M = ∞", curve)
         for name in ("npgpd_hf", "zpgpd_hf")
         for curve in ("M = 16", "M = 64")
     ]
@@ -1115,11 +1116,11 @@ def test_pairs_matter_with_people_only():
         ("zpgpd_hf", [((16, 4), (64, 1)), ((16, 8), (64, 2))]),
     ],
 )
-def test_pairs_times_people_count(algorithm, cases):
+def test_rounds_times_people_count(algorithm, cases):
     for one, other in cases:
         samples = [
-            rerun("pairs", algorithm, f"M = {evaluators}", pairs)["priced_gap"]
-            for evaluators, pairs in (one, other)
+            rerun("rounds", algorithm, f"M = {evaluators}", rounds)["priced_gap"]
+            for evaluators, rounds in (one, other)
         ]
         _, low, high = difference_interval(*samples)
         assert low < 0 < high

@@ -31,13 +31,13 @@ def traces(**changes):
 
 def test_first_iterates_of_a_run_are_a_run_of_that_length():
     seeds, checkpoints = range(3), (0, 2, 5, 6)
-    options = {"horizon": 8, "pairs": 2, "iterations": 6, "checkpoints": checkpoints, **STEPS}
+    options = {"horizon": 8, "rounds": 2, "iterations": 6, "checkpoints": checkpoints, **STEPS}
     figure = run(CMDP, "npgpd_hf", evaluators=16, seeds=seeds, **options)
     table = measured.measure(figure, {"npgpd_hf": 2})
     assert list(table["iterations"]) == [2, 5, 6]
-    assert set(table["pairs"]) == {2}
+    assert set(table["rounds"]) == {2}
     for row in table.itertuples():
-        setting = Setting(16, row.iterations, horizon=8, pairs=2, **STEPS)
+        setting = Setting(16, row.iterations, horizon=8, rounds=2, **STEPS)
         whole = run_averages(get_algorithm("npgpd_hf")(CMDP, BEST, setting), BEST, seeds)
         gap, violation = whole["gap"].mean(), whole["violation"].clip(lower=0).mean()
         assert row.mean == pytest.approx(max(gap, violation), abs=1e-12)
@@ -45,14 +45,14 @@ def test_first_iterates_of_a_run_are_a_run_of_that_length():
 
 
 def test_rates_are_measured_at_the_end_and_a_violation_counts_from_zero():
-    rates = traces(step_rule="theorem", iterations=5, pairs=3)
+    rates = traces(step_rule="theorem", iterations=5, rounds=3)
     exact = traces(algorithm="npg_pd")
     table = measured.measure(pd.concat([traces(), rates, exact]), {"npgpd_hf": 1})
     assert set(table["algorithm"]) == {"npgpd_hf"}
     figure, own = (table[table["runs"] == runs] for runs in ("figure", "theorem"))
     assert list(figure["iterations"]) == [1, 2, 3, 4, 5]
-    assert set(figure["pairs"]) == {1}
-    assert own[["iterations", "pairs"]].values.tolist() == [[5, 3]]
+    assert set(figure["rounds"]) == {1}
+    assert own[["iterations", "rounds"]].values.tolist() == [[5, 3]]
     assert set(table["metric"]) == {"violation"}
     assert table["mean"].to_numpy() == pytest.approx(0.25)  # 0 and 0.5
 
@@ -69,7 +69,7 @@ def test_bounds_stand_beside_what_is_measured_for_the_same_m_n_and_t():
     found.loc[found["runs"] == "theorem", "mean"] = 0.7
     table = measured.beside(found, CMDP, BEST, LONG, READING)
     # Of Figure 1 the T of other runs, and the last one.
-    places = table[["algorithm", "evaluators", "pairs", "iterations"]]
+    places = table[["algorithm", "evaluators", "rounds", "iterations"]]
     assert places.fillna(0).values.tolist() == [
         ["npgpd_hf", 16, 1, 4],
         ["npgpd_hf", 16, 1, 5],
@@ -80,7 +80,7 @@ def test_bounds_stand_beside_what_is_measured_for_the_same_m_n_and_t():
     assert table["study"].fillna(0).tolist() == [0.2, 0, 0, 0]
     assert table["theorem"].fillna(0).tolist() == [0, 0, 0.7, 0]
     for row, m in zip(table.itertuples(), (16, 16, None, 16), strict=True):
-        at = replace(LONG, evaluators=m, pairs=row.pairs, iterations=row.iterations)
+        at = replace(LONG, evaluators=m, rounds=row.rounds, iterations=row.iterations)
         constants = make_constants(CMDP, BEST, at)
         both = (bounds.theorem_1_gap, bounds.theorem_1_violation)
         if row.algorithm == "zpgpd_hf":

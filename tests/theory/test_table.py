@@ -23,13 +23,13 @@ from replication.theory import table as bounds_table
 from replication.theory.constants import Constants
 from replication.theory.problems import Problem, Result
 
-PAPER = Setting(evaluators=64, iterations=60, pairs=1, horizon=80)
+PAPER = Setting(evaluators=64, iterations=60, rounds=1, horizon=80)
 STUDIES = {
     "paper": (random_cmdp(instance=1), PAPER),
     "unit": (random_cmdp(instance=3, scale="unit", threshold=5.5), replace(PAPER, evaluators=16)),
     "rounds": (
         random_cmdp(states=4, actions=3, instance=5, discount=0.8, threshold=0.5),
-        replace(PAPER, evaluators=256, pairs=10, horizon=30),
+        replace(PAPER, evaluators=256, rounds=10, horizon=30),
     ),
 }
 
@@ -41,7 +41,7 @@ def small():
 
 @pytest.fixture(scope="module")
 def setting():
-    return Setting(evaluators=16, iterations=30, pairs=2, horizon=12)
+    return Setting(evaluators=16, iterations=30, rounds=2, horizon=12)
 
 
 def problem_of(cmdp, setting):
@@ -292,7 +292,7 @@ def test_runs_are_those_of_the_engine(small, setting):
         evaluators=setting.evaluators,
         seeds=[0, 4],
         iterations=setting.iterations,
-        pairs=setting.pairs,
+        rounds=setting.rounds,
         horizon=setting.horizon,
         checkpoints=[last],
     )
@@ -322,7 +322,7 @@ def test_theorems_are_about_the_gap_and_the_positive_part_of_the_violation(
 def test_variance_of_returns_is_divided_by_the_rounds(small, setting):
     longer = replace(setting, horizon=200)
     one, ten = (
-        check_all(small, replace(longer, pairs=n), seeds=range(2), items=[2])["measured"].item()
+        check_all(small, replace(longer, rounds=n), seeds=range(2), items=[2])["measured"].item()
         for n in (1, 10)
     )
     assert one > 1e-4

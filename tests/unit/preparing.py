@@ -12,7 +12,7 @@ EXACT = ("npg_pd", "pg_pd")
 
 
 def prepare(name, cmdp, **options):
-    settings = {"evaluators": 16, "iterations": 10, "pairs": 1, "horizon": 5, **STEPS, **options}
+    settings = {"evaluators": 16, "iterations": 10, "rounds": 1, "horizon": 5, **STEPS, **options}
     return ALGORITHMS[name](cmdp, solve(cmdp), Setting(**settings))
 
 

@@ -210,7 +210,7 @@ def project(theta):
 
 def estimate_npgpd_hf(cmdp, setting, theta, words, normals):
     """Lines 3-20 of Algorithm 1."""
-    states, actions, rounds = cmdp.states, cmdp.actions, setting.pairs
+    states, actions, rounds = cmdp.states, cmdp.actions, setting.rounds
     policy = softmax(theta)
     count = rounds * (states + states * actions + 1)
     steps = count * (setting.horizon + 1)
@@ -242,7 +242,7 @@ def estimate_npgpd_hf(cmdp, setting, theta, words, normals):
 
 def estimate_zpgpd_hf(cmdp, setting, theta, words, normals):
     """Lines 2-15 of Algorithm 2."""
-    rounds = setting.pairs
+    rounds = setting.rounds
     direction = np.array(normals).reshape(theta.shape)
     dimension = direction.size
     if setting.directions == "tangent":

@@ -75,19 +75,19 @@ def test_unknown_algorithm_is_refused_with_those_there_are(unknown):
 
 
 @pytest.mark.parametrize(("states", "actions"), [(3, 2), (10, 4)])
-@pytest.mark.parametrize("pairs", [1, 3])
+@pytest.mark.parametrize("rounds", [1, 3])
 @pytest.mark.parametrize("horizon", [0, 80])
-def test_prices_of_an_iteration(states, actions, pairs, horizon):
+def test_prices_of_an_iteration(states, actions, rounds, horizon):
     """Steps and questions, counted line by line."""
     cmdp = random_process(11, states, actions)
-    options = {"pairs": pairs, "horizon": horizon}
+    options = {"rounds": rounds, "horizon": horizon}
     natural, zeroth = (prepare(name, cmdp, **options) for name in ASKING)
     trajectories = states + states * actions + 1  # lines 4, 6 and 13 of Algorithm 1
     questions = states * actions + states * actions + 1  # lines 8, 10 and 15
-    assert natural.steps_per_iteration == pairs * trajectories * (horizon + 1)
-    assert natural.questions_per_iteration == pairs * questions
-    assert zeroth.steps_per_iteration == pairs * 2 * (horizon + 1)
-    assert zeroth.questions_per_iteration == pairs * 3
+    assert natural.steps_per_iteration == rounds * trajectories * (horizon + 1)
+    assert natural.questions_per_iteration == rounds * questions
+    assert zeroth.steps_per_iteration == rounds * 2 * (horizon + 1)
+    assert zeroth.questions_per_iteration == rounds * 3
     for name in EXACT:
         exact = prepare(name, cmdp, **options)
         assert (exact.steps_per_iteration, exact.questions_per_iteration) == (0, 0)
@@ -109,7 +109,7 @@ def options_of(name):
         return [{}]
     choices = {
         "evaluators": [1, 16, None],
-        "pairs": [1, 3],
+        "rounds": [1, 3],
         "horizon": [0, 5],
         "parameterization": list(FORMS[name]),
         "directions": ["sphere", "tangent"] if name == "zpgpd_hf" else ["sphere"],
@@ -118,7 +118,7 @@ def options_of(name):
     listed = [
         dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())
     ]
-    other = {"evaluators": 16, "pairs": 3, "horizon": 5}
+    other = {"evaluators": 16, "rounds": 3, "horizon": 5}
     listed += [{**other, "link": link} for link in LINKS if link != "logistic"]
     listed += [{**other, "link": "probit", "true_link": "cauchy"}]
     listed += [{**other, "random_answers": 0.4}]
@@ -163,7 +163,7 @@ def test_iterations_are_those_of_the_pseudo_code(name, options):
 @pytest.mark.parametrize(("states", "actions"), [(1, 4), (5, 3), (10, 4)])
 def test_other_sizes_follow_the_pseudo_code_too(name, form, states, actions):
     cmdp = random_process(14, states, actions, 0.5)
-    algorithm = prepare(name, cmdp, parameterization=form, pairs=2)
+    algorithm = prepare(name, cmdp, parameterization=form, rounds=2)
     words, normals = randomness(algorithm, 14, 1)
     state = State(algorithm.initial_parameter(random_policies(14, cmdp)), 0.4, 0)
     expected = iterate(name, cmdp, algorithm.setting, 1.5, state.theta, 0.4, words[0], normals[0])
@@ -197,7 +197,7 @@ def test_many_rounds_without_votes_give_the_truncated_advantages(policy_seed):
     """Their mean is Q^H(s, a) - V^H(s), both with H + 1 steps; here H is short, and that exact."""
     cmdp = random_process(16, 3, 2, 0.8, threshold=0.5)
     horizon, batches = 4, 200
-    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, pairs=100, horizon=horizon)
+    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, rounds=100, horizon=horizon)
     start = None if policy_seed is None else random_policies(policy_seed, cmdp)
     theta = algorithm.initial_parameter(start)
     policy = algorithm.policy(theta)
@@ -213,7 +213,7 @@ def test_many_rounds_without_votes_give_the_truncated_advantages(policy_seed):
 def test_long_trajectories_give_the_advantages():
     """With gamma^61 < 1e-13 the truncated advantages are the exact ones."""
     cmdp = random_process(17, 2, 2, 0.6)
-    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, pairs=100, horizon=60)
+    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, rounds=100, horizon=60)
     theta = algorithm.initial_parameter(random_policies(17, cmdp))
     policy = algorithm.policy(theta)
     expected = [cmdp.advantages(policy, signal) for signal in (cmdp.reward, cmdp.utility)]
@@ -236,7 +236,7 @@ def test_all_actions_of_a_state_are_compared_with_one_trajectory():
         discount=0.5,
         threshold=0.5,
     )
-    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, pairs=1, horizon=3)
+    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, rounds=1, horizon=3)
     words, normals = randomness(algorithm, 18, 50)
     theta = algorithm.initial_parameter()
     shared = set()
@@ -260,7 +260,7 @@ def test_excess_comes_from_rho_and_a_trajectory_of_its_own():
         discount=0.5,
         threshold=0.25,
     )
-    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, pairs=1, horizon=0)
+    algorithm = prepare("npgpd_hf", cmdp, evaluators=None, rounds=1, horizon=0)
     words, normals = randomness(algorithm, 19, 400)
     theta = algorithm.initial_parameter()
     found = [algorithm.estimate(theta, words[k], normals[k]) for k in range(400)]
@@ -275,7 +275,7 @@ def test_votes_of_all_questions_are_independent(name):
     """Same trajectories, other votes: the noise of r, g and c is uncorrelated."""
     cmdp = random_process(20, 2, 2, 0.5)
     algorithm = prepare(name, cmdp, evaluators=3, horizon=2)
-    moves = algorithm.steps_per_iteration + algorithm.setting.pairs
+    moves = algorithm.steps_per_iteration + algorithm.setting.rounds
     words, normals = randomness(algorithm, 20, 4000)
     words[:, :moves] = words[0, :moves]
     theta = algorithm.initial_parameter()
@@ -330,7 +330,7 @@ def test_slope_along_a_direction(form, directions, seed):
         "zpgpd_hf",
         cmdp,
         evaluators=None,
-        pairs=300,
+        rounds=300,
         horizon=horizon,
         parameterization=form,
         directions=directions,
@@ -367,7 +367,7 @@ def test_mean_over_tangent_directions_is_the_gradient():
         "zpgpd_hf",
         cmdp,
         evaluators=None,
-        pairs=10,
+        rounds=10,
         horizon=horizon,
         perturbation=mu,
         directions="tangent",
@@ -399,7 +399,7 @@ def test_mean_step_is_that_of_pg_pd(directions):
     """
     cmdp = random_process(33, 2, 2, 0.5)
     options = {"primal_step": 1e-4, "dual_step": 1e-3}
-    zeroth = {"evaluators": None, "pairs": 1000, "horizon": 20, "perturbation": 0.1}
+    zeroth = {"evaluators": None, "rounds": 1000, "horizon": 20, "perturbation": 0.1}
     algorithm = prepare("zpgpd_hf", cmdp, directions=directions, **zeroth, **options)
     limit = prepare("pg_pd", cmdp, **options)
     state = State(np.array([[0.4, 0.6], [0.55, 0.45]]), 0.6, 0)
@@ -427,7 +427,7 @@ def test_mean_path_is_that_of_pg_pd(directions):
     """
     cmdp = random_process(34, 1, 3, 0.5, threshold=1.0)
     options = {"primal_step": 0.008, "dual_step": 0.05, "multiplier_bound": 5.0}
-    zeroth = {"evaluators": None, "pairs": 2000, "horizon": 20, "perturbation": 0.05}
+    zeroth = {"evaluators": None, "rounds": 2000, "horizon": 20, "perturbation": 0.05}
     algorithm = prepare("zpgpd_hf", cmdp, directions=directions, **zeroth, **options)
     limit = prepare("pg_pd", cmdp, **options)
 
@@ -608,7 +608,7 @@ def test_exact_limits_find_the_optimum(name, threshold):
 def test_many_rounds_follow_the_exact_limit():
     """With 4000 rounds a path of five iterations stays near the one without noise."""
     cmdp = random_process(32, 2, 2, 0.5)
-    options = {"evaluators": None, "pairs": 4000, "horizon": 45}
+    options = {"evaluators": None, "rounds": 4000, "horizon": 45}
     algorithm, limit = prepare("npgpd_hf", cmdp, **options), prepare("npg_pd", cmdp)
     policies, multipliers, _ = algorithm.advance(
         algorithm.initial_state(), *randomness(algorithm, 32, 5)

@@ -130,7 +130,7 @@ def test_settings_are_ready_but_for_calibrated_steps(name):
 
 @pytest.mark.parametrize(
     ("analysis", "names"),
-    [(slopes, ["length", "corollary"]), (effects, ["people", "horizon", "pairs", "states"])],
+    [(slopes, ["length", "corollary"]), (effects, ["people", "horizon", "rounds", "states"])],
 )
 def test_sweeps_are_shown_by_one_analysis_each(analysis, names):
     plan = analysis.plan(CONFIG)
@@ -142,7 +142,7 @@ def test_sweeps_are_shown_by_one_analysis_each(analysis, names):
 
 
 @pytest.mark.parametrize(
-    ("analysis", "own", "other"), [(slopes, "length", "pairs"), (effects, "pairs", "length")]
+    ("analysis", "own", "other"), [(slopes, "length", "rounds"), (effects, "rounds", "length")]
 )
 def test_analysis_refuses_its_own_sweeps_only(analysis, own, other):
     for name in (own, other):
@@ -163,7 +163,7 @@ SMALL = overlay(
     {
         "environment": {"states": 5, "actions": 3, "threshold": 0.5},
         "algorithms": {"npgpd_hf": {"iterations": 40, "primal_step": 0.3, "dual_step": 0.2}},
-        "claims": {"sensitivity": {"factors": [0.1, 1], "pairs": [1, 3], "seeds": 2}},
+        "claims": {"sensitivity": {"factors": [0.1, 1], "rounds": [1, 3], "seeds": 2}},
     },
 )
 
@@ -171,8 +171,8 @@ SMALL = overlay(
 def test_sensitivity_has_an_item_per_position_and_all_evaluators_in_each():
     plan = sensitivity.plan(SMALL)
     assert list(plan) == [
-        *("steps/npgpd_hf", "pairs/npgpd_hf"),
-        *("steps/zpgpd_hf", "pairs/zpgpd_hf", "perturbation/zpgpd_hf"),
+        *("steps/npgpd_hf", "rounds/npgpd_hf"),
+        *("steps/zpgpd_hf", "rounds/zpgpd_hf", "perturbation/zpgpd_hf"),
     ]
     steps = [cases for _, cases in plan["steps/npgpd_hf"]]
     assert [cases[0].factors for cases in steps] == [(0.1, 0.1), (0.1, 1), (1, 0.1), (1, 1)]
@@ -181,12 +181,12 @@ def test_sensitivity_has_an_item_per_position_and_all_evaluators_in_each():
         assert {(case.seeds, case.purpose) for case in cases} == {((0, 1), "sensitivity")}
         for case in cases:
             assert (case.labels["first"], case.labels["second"]) == case.factors
-    pairs = [cases[0] for _, cases in plan["pairs/npgpd_hf"]]
-    assert [case.setting["pairs"] for case in pairs] == [1, 3]
-    assert [case.labels for case in pairs] == [
-        {"axis": "pairs", "first": number, "second": None} for number in (1, 3)
+    rounds = [cases[0] for _, cases in plan["rounds/npgpd_hf"]]
+    assert [case.setting["rounds"] for case in rounds] == [1, 3]
+    assert [case.labels for case in rounds] == [
+        {"axis": "rounds", "first": number, "second": None} for number in (1, 3)
     ]
-    assert {case.factors for case in pairs} == {(1.0, 1.0)}
+    assert {case.factors for case in rounds} == {(1.0, 1.0)}
 
 
 def test_infinitely_many_evaluators_are_no_position():

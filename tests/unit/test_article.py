@@ -15,7 +15,7 @@ from replication.theory import theorem_1
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-article/bin/python"
-FIGURES = ("figure1", "pairs", "seen", "comparison", "misspecification")
+FIGURES = ("figure1", "rounds", "seen", "comparison", "misspecification")
 READ = """
 import sys
 from pypdf import PdfReader
@@ -194,7 +194,7 @@ def test_nothing_stands_in_the_margins(copy):
         ("figures/figure1.pdf", "figures"),
         ("reference/comparison_verdicts.csv", "compare"),
         ("figures/comparison.pdf", "compare"),
-        ("figures/pairs.pdf", "infer"),
+        ("figures/rounds.pdf", "infer"),
     ],
 )
 def test_missing_file_names_the_command_that_makes_it(copy, name, command):

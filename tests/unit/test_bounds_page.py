@@ -47,8 +47,8 @@ def page(tmp_path, monkeypatch):
     return make
 
 
-BOTH = {"npgpd_hf": {"pairs": 1}, "zpgpd_hf": {"pairs": 1}}
-RATES = [("npgpd_hf", {"step_rule": "study", "iterations": 20, "pairs": 1})]
+BOTH = {"npgpd_hf": {"rounds": 1}, "zpgpd_hf": {"rounds": 1}}
+RATES = [("npgpd_hf", {"step_rule": "study", "iterations": 20, "rounds": 1})]
 
 
 def test_runs_of_figure_and_rates_have_a_row_for_each_m(page):
@@ -65,7 +65,7 @@ def test_runs_of_figure_and_rates_have_a_row_for_each_m(page):
 
 @pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
 def test_one_algorithm_without_rates(page, name):
-    _, found, _ = page(SMALL, {name: {"pairs": 1}})
+    _, found, _ = page(SMALL, {name: {"rounds": 1}})
     assert list(found["algorithm"]) == [name]
     assert list(found["iterations"]) == [20]
 

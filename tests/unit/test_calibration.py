@@ -11,7 +11,7 @@ from pgpd_hf import races, random_cmdp, run
 from pgpd_hf.races import CHOSEN, DROPPED, TIED, race
 
 CMDP = random_cmdp()
-SETTING = {"iterations": 50, "horizon": 10, "pairs": 1}
+SETTING = {"iterations": 50, "horizon": 10, "rounds": 1}
 CANDIDATES = {"primal_step": [1.0], "dual_step": [0.1, 3.0]}
 CROWDS = [16, None]
 
@@ -218,8 +218,8 @@ def test_worse_pair_is_dropped_with_enough_seeds(monkeypatch):
 @pytest.mark.parametrize(
     ("seeds", "ends"), [(1, [1]), (8, [8]), (9, [8, 9]), (64, [8, 16, 32, 64])]
 )
-def test_rounds_double_and_end_at_the_largest_number_of_seeds(seeds, ends):
-    assert races._ends_of_rounds(seeds) == ends
+def test_stages_double_and_end_at_the_largest_number_of_seeds(seeds, ends):
+    assert races._ends_of_stages(seeds) == ends
 
 
 def test_pairs_are_compared_by_a_one_sided_paired_t_test():

@@ -22,7 +22,7 @@ from replication.work.cases import (
 SETTING = {
     "evaluators": 16,
     "iterations": 20,
-    "pairs": 1,
+    "rounds": 1,
     "horizon": 6,
     "link": "logistic",
     "primal_step": 0.3,
@@ -174,7 +174,8 @@ def test_stream_of_an_exact_limit_is_named_after_all_options_of_its_algorithm(mo
     monkeypatch.setattr(cases, "run", spy)
     setting = SETTING | {"evaluators": None, "perturbation": 0.5, "directions": "tangent"}
     run_cases([Case("pg_pd", setting, (0,), "p", stream_keys={"step_rule": "study"})], cmdp, None)
-    assert seen["purpose"] == "p: " + json.dumps({"step_rule": "study", **setting}, sort_keys=True)
+    names = {"pairs": setting.pop("rounds"), "step_rule": "study", **setting}
+    assert seen["purpose"] == "p: " + json.dumps(names, sort_keys=True)
     assert not {"perturbation", "directions"} & set(seen)
 
 
@@ -192,7 +193,7 @@ def test_labelled_trace_says_what_was_run(cmdp, algorithm, changes, perturbation
     row = found.iloc[-1]
     assert row[["curve", "value"]].tolist() == ["mine", 3.0]
     assert np.isnan(row["second"])
-    for name in ("iterations", "pairs", "horizon", "primal_step", "dual_step"):
+    for name in ("iterations", "rounds", "horizon", "primal_step", "dual_step"):
         assert row[name] == setting[name]
     np.testing.assert_equal(row["perturbation"], perturbation)
     assert tuple(row[["states", "actions"]]) == (5, 3)

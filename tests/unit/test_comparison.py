@@ -38,13 +38,13 @@ def test_every_candidate_spends_the_budget_and_not_more(it):
         assert settings
         for setting in settings:
             # What is left does not pay for one more iteration, or pair.
-            rounds = setting["pairs"] if kind.has_steps else 1
+            rounds = setting["rounds"] if kind.has_steps else 1
             least = kind.effort(10, 4, rounds)[1] * setting["evaluators"]
-            questions = kind.effort(10, 4, setting["pairs"])[1]
+            questions = kind.effort(10, 4, setting["rounds"])[1]
             spent = questions * setting["evaluators"] * setting["iterations"]
             assert budget - least < spent <= budget
-            rounds = setting["pairs"] * setting["iterations"]
-            assert not kind.has_steps or rounds <= it.options["most_rounds"]
+            rounds = setting["rounds"] * setting["iterations"]
+            assert not kind.has_steps or rounds <= it.options["most_rounds_in_all"]
 
 
 @pytest.mark.parametrize("method", ["npgpd_hf", "zpgpd_hf"])
@@ -56,12 +56,12 @@ def test_runs_of_candidates_ask_as_many_people_as_the_budget_pays_for(method):
         for setting in comparison.candidates(CONFIG, it, 3000)
         if (setting["primal_step"], setting["dual_step"]) in ((0.03, 0.003), (0.3, 0.03))
     ]
-    assert {setting["pairs"] for setting in settings} == {1, 4}
+    assert {setting["rounds"] for setting in settings} == {1, 4}
     assert {setting["estimator"] for setting in settings} == {"plug-in", "unbiased"}
     for setting in settings:
         trace = run(random_cmdp(), it.algorithm, seeds=[0], **setting)
-        least = trace["queries"].iloc[-1] / setting["iterations"]
-        assert 3000 - least < trace["queries"].iloc[-1] <= 3000
+        least = trace["answers"].iloc[-1] / setting["iterations"]
+        assert 3000 - least < trace["answers"].iloc[-1] <= 3000
 
 
 def test_the_papers_algorithms_are_tuned_as_freely_as_others():
@@ -74,7 +74,7 @@ def test_the_papers_algorithms_are_tuned_as_freely_as_others():
             for name in other.options["candidates"]
             if name in kind.options
         }
-        assert tuned | {"pairs", "estimator", "evaluators"} <= set(it.options["candidates"])
+        assert tuned | {"rounds", "estimator", "evaluators"} <= set(it.options["candidates"])
     values = {method: entry(method).options["candidates"] for method in ("zpg", "zpgpd_hf")}
     radii = [setting["perturbation"] for setting in comparison.candidates(
         CONFIG, entry("zpgpd_hf"), 1000)]  # fmt: skip
@@ -111,7 +111,8 @@ def test_an_estimator_that_cannot_be_used_is_left_out():
     assert unbiased < plug_in == {4, 16, 64, 256}
     options = it.options | {"candidates": it.options["candidates"] | {"estimator": ["unbiased"]}}
     options["candidates"] |= {"evaluators": [4]}
-    alone = it._replace(options={key: options[key] for key in options if key != "most_rounds"})
+    del options["most_rounds_in_all"]
+    alone = it._replace(options=options)
     assert comparison.candidates(config, alone, 10_000) == []
     said = comparison.reason(config, alone, 10_000)
     assert said == "votes of 4 people cannot be read without bias"
@@ -122,7 +123,7 @@ def test_a_budget_below_one_iteration_is_an_empty_cell_with_its_reason():
     assert comparison.candidates(CONFIG, it, 80) == []
     assert comparison.reason(CONFIG, it, 80) == "one iteration takes 324 answers"
     assert comparison.reason(CONFIG, it, 324) == ""
-    assert comparison.reason(CONFIG, it, 10**10) == "more than 20000 rounds with M = 1024"
+    assert comparison.reason(CONFIG, it, 10**10) == "more than 20000 rounds in all with M = 1024"
     empty = [("npgpd_hf", "its own", 80, "one iteration takes 324 answers")]
     table = analysis.tabulate(traces(), empty)
     row = table[table["budget"] == 80].iloc[0]
@@ -167,7 +168,7 @@ def traces():
         for budget, gap, violation in ((1000, 0.2, 0.1), (3000, 0.03, -0.01))
         for seed in (0, 1)
     ]
-    columns = "unit instance seed method design budget queries steps"
+    columns = "unit instance seed method design budget answers steps"
     more = ["optimality_gap", "constraint_violation", "optimal_multiplier"]
     table = pd.DataFrame(rows, columns=[*columns.split(), *more])
     table.loc[1, "constraint_violation"] = 0.01
@@ -293,7 +294,7 @@ def test_settings_at_an_end_of_the_values_tried_are_named():
     """Of at least three numbers; iterations follow from the others."""
     steps, people, radii = (0.1, 0.3, 1), (4, 16), (None, 1, 3)
     rows = [
-        (json.dumps({"pairs": 1, "iterations": 64 // m, "primal_step": step, "evaluators": m,
+        (json.dumps({"rounds": 1, "iterations": 64 // m, "primal_step": step, "evaluators": m,
                      "perturbation": radius, "estimator": "plug-in"}), step)
         for step in steps for m in people for radius in radii
     ]  # fmt: skip
@@ -327,7 +328,7 @@ def test_npgpd_hf_has_the_rows_of_the_study_at_equal_settings():
     traces = pd.read_csv(ROOT / "reference/traces.csv")
     same = "algorithm == 'npgpd_hf' and evaluators == 16 and seed == 0 and iteration == 23"
     study_row = traces.query(same).iloc[0]
-    for name in ("optimality_gap", "constraint_violation", "queries", "steps", "multiplier"):
+    for name in ("optimality_gap", "constraint_violation", "answers", "steps", "multiplier"):
         assert row[name] == pytest.approx(study_row[name], rel=1e-9)
 
 

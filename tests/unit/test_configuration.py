@@ -63,7 +63,7 @@ def test_setting_of_a_run_is_that_of_the_study_with_theorems_left_open():
         "horizon": 80,
         "link": "logistic",
         "iterations": 50000,
-        "pairs": 1,
+        "rounds": 1,
         "primal_step": "calibrated",
         "dual_step": "calibrated",
         "perturbation": None,
@@ -104,8 +104,8 @@ def test_other_numbers_are_refused(numbers):
             "algorithms.npgpd_hf: directions: no option of npgpd_hf",
         ),
         (
-            {"algorithms": {"npgpd_hf": {"pairs": 10000}}},
-            "algorithms.npgpd_hf: pairs, horizon: one iteration draws",
+            {"algorithms": {"npgpd_hf": {"rounds": 10000}}},
+            "algorithms.npgpd_hf: rounds, horizon: one iteration draws",
         ),
         (
             {
@@ -231,7 +231,7 @@ def test_changed_environment_is_checked_and_made():
 def test_problem_of_a_bound_has_the_changes_of_its_setting_and_the_steps_of_the_theorem():
     cmdp, setting = configuration.bound_problem(CONFIG, "short-horizon")
     assert (cmdp.states, cmdp.actions, cmdp.discount) == (5, 3, 0.5)
-    assert (setting.evaluators, setting.pairs, setting.horizon) == (16, 10, 10)
+    assert (setting.evaluators, setting.rounds, setting.horizon) == (16, 10, 10)
     assert (setting.primal_step, setting.dual_step) == (None, None)
 
 

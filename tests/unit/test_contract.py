@@ -43,13 +43,13 @@ def test_registry_is_a_mapping_in_alphabetical_order():
 
 
 @every_algorithm
-@pytest.mark.parametrize("pairs", [1, 3])
-def test_price_is_that_of_its_effort(name, pairs):
-    algorithm = prepare(name, random_process(1, 4, 3), pairs=pairs, horizon=7)
-    trajectories, questions = algorithm.effort(4, 3, pairs)
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_price_is_that_of_its_effort(name, rounds):
+    algorithm = prepare(name, random_process(1, 4, 3), rounds=rounds, horizon=7)
+    trajectories, questions = algorithm.effort(4, 3, rounds)
     assert algorithm.steps_per_iteration == 8 * trajectories
     assert algorithm.questions_per_iteration == questions
-    seconds = resources.run_seconds(name, {"iterations": 9, "pairs": pairs, "horizon": 7}, 4, 3)
+    seconds = resources.run_seconds(name, {"iterations": 9, "rounds": rounds, "horizon": 7}, 4, 3)
     assert seconds > resources.RUN
 
 
@@ -166,7 +166,7 @@ def test_state_and_randomness_decide_everything_and_are_left_alone(name, form):
 
 @every_variant
 def test_iterations_may_be_done_in_pieces(name, form):
-    algorithm = prepare(name, random_process(3), parameterization=form, pairs=2)
+    algorithm = prepare(name, random_process(3), parameterization=form, rounds=2)
     words, normals = randomness(algorithm, 3, 9)
     whole = algorithm.advance(algorithm.initial_state(), words, normals)
     state, parts = algorithm.initial_state(), []

@@ -24,7 +24,7 @@ SMALL = overlay(
     },
 )
 SMALL["grid"]["algorithms"] = {
-    "npgpd_hf": {"evaluators": [4, None], "pairs": [1, 2], "horizon": [5, 10]}
+    "npgpd_hf": {"evaluators": [4, None], "rounds": [1, 2], "horizon": [5, 10]}
 }
 
 
@@ -56,7 +56,7 @@ def test_steps_are_calibrated_on_the_environment_of_the_study():
 def test_a_row_per_instance_case_and_seed(runs):
     table = sweeps.averages(runs)
     assert len(table) == 3 * 8 * 2
-    assert not table.duplicated(["instance", "pairs", "horizon", "evaluators", "seed"]).any()
+    assert not table.duplicated(["instance", "rounds", "horizon", "evaluators", "seed"]).any()
     assert not table["late_gap"].duplicated().any()
 
 
@@ -80,12 +80,12 @@ def test_runs_are_those_of_the_instance_under_the_name_of_case_and_instance(runs
             '"step_rule": "study"}'
         ),
         evaluators=4,
-        pairs=1,
+        rounds=1,
         horizon=5,
         **SETTING,
     )
     row = sweeps.averages(runs).query(
-        "instance == 1 and seed == 1 and pairs == 1 and horizon == 5 and evaluators == 4"
+        "instance == 1 and seed == 1 and rounds == 1 and horizon == 5 and evaluators == 4"
     )
     assert row["gap"].item() == expected["mean_optimality_gap"].item()
 
@@ -100,7 +100,7 @@ def test_table_averages_seeds_before_instances(runs):
     for _, row in summary.iterrows():
         infinite = pd.isna(row["evaluators"])
         same = table["evaluators"].isna() if infinite else table["evaluators"].eq(4).fillna(False)
-        same = same & (table["pairs"] == row["pairs"]) & (table["horizon"] == row["horizon"])
+        same = same & (table["rounds"] == row["rounds"]) & (table["horizon"] == row["horizon"])
         for metric in grid.METRICS:
             means = table[same].groupby("instance")[metric].mean().to_numpy()
             expected = statistics.mean_interval(means)
@@ -122,7 +122,7 @@ def test_default_grid_passes():
     ("algorithms", "message"),
     [
         (
-            {"npgpd_hf": {"evaluators": [4], "pairs": [1, 2]}},
+            {"npgpd_hf": {"evaluators": [4], "rounds": [1, 2]}},
             "grid.algorithms.npgpd_hf: evaluators: the sweep varies it",
         ),
         (

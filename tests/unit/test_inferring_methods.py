@@ -21,9 +21,9 @@ from replication.work.cases import Case, run_cases
 INFERRING = ("safe_rlhf", "pessimistic_safe_rlhf")
 
 
-def fitted(name, cmdp, rounds=1, seed=0, **options):
+def fitted(name, cmdp, iterations=1, seed=0, **options):
     algorithm = prepare(name, cmdp, **options)
-    words, normals = randomness(algorithm, seed, rounds)
+    words, normals = randomness(algorithm, seed, iterations)
     return algorithm.advance(algorithm.initial_state(), words, normals)[2]
 
 
@@ -31,7 +31,7 @@ def fitted(name, cmdp, rounds=1, seed=0, **options):
 def test_exact_answers_give_reward_utility_and_optimum(design):
     """With infinitely many evaluators; of the reward, a constant stays open."""
     cmdp = random_process(5, 3, 2, 0.6, threshold=1.2)  # whose constraint binds
-    options = {"evaluators": None, "pairs": 400, "horizon": 60, "design": design, "ridge": 1e-7}
+    options = {"evaluators": None, "rounds": 400, "horizon": 60, "design": design, "ridge": 1e-7}
     state = fitted("safe_rlhf", cmdp, multiplier_bound=50.0, **options)
     away = state.reward - cmdp.reward
     np.testing.assert_allclose(away, away.mean(), atol=2e-4)
@@ -52,8 +52,8 @@ def test_estimated_transitions_are_relative_frequencies():
 def test_policy_is_planned_with_the_frequencies_of_all_transitions():
     """The constraint binds, so that the probabilities of the policy depend on the transitions."""
     cmdp = random_process(2, 3, 2, 0.6, threshold=1.4)
-    state = fitted("safe_rlhf", cmdp, rounds=2, pairs=5, horizon=3, transitions="estimated")
-    assert state.answers.steps.sum() == 2 * 5 * 2 * 4  # rounds, pairs, trajectories, H + 1
+    state = fitted("safe_rlhf", cmdp, iterations=2, rounds=5, horizon=3, transitions="estimated")
+    assert state.answers.steps.sum() == 2 * 5 * 2 * 4  # iterations, rounds, trajectories, H + 1
     seen, smoothed = (
         replace(cmdp, transition=proportional(state.answers.steps + added)) for added in (0, 1)
     )
@@ -64,7 +64,7 @@ def test_policy_is_planned_with_the_frequencies_of_all_transitions():
 def test_pessimism_is_beside_the_mean_visits_of_both_trajectories():
     """Those of first trajectories alone would be another reference, with another policy."""
     cmdp = random_process(1, 3, 2, 0.6, threshold=0.5)
-    options = {"pairs": 30, "horizon": 3, "design": "state-action", "pessimism": 3.0}
+    options = {"rounds": 30, "horizon": 3, "design": "state-action", "pessimism": 3.0}
     state = fitted("pessimistic_safe_rlhf", cmdp, **options)
     algorithm = prepare("pessimistic_safe_rlhf", cmdp, **options)
     comparisons = reward_questions(state.answers)
@@ -84,7 +84,7 @@ def test_pessimism_is_beside_the_mean_visits_of_both_trajectories():
 
 def test_with_many_trajectories_estimated_transitions_hardly_matter():
     cmdp = random_process(2, 3, 2, 0.6, threshold=1.2)
-    options = {"evaluators": None, "pairs": 3000, "horizon": 20}
+    options = {"evaluators": None, "rounds": 3000, "horizon": 20}
     known, estimated = (
         cmdp.evaluate(fitted("safe_rlhf", cmdp, transitions=how, **options).theta)
         for how in ("known", "estimated")
@@ -133,10 +133,10 @@ def test_an_arm_that_is_compared_once_misleads_greed_for_all_n_and_pessimism_nev
 
 
 @pytest.mark.parametrize("name", INFERRING)
-def test_row_t_is_the_fit_to_the_answers_of_t_rounds(name):
-    """Two rounds of N pairs are as good as the pairs of both at once, whatever came between."""
+def test_row_t_is_the_fit_to_the_answers_of_t_iterations(name):
+    """Two iterations are as good as their pairs at once, whatever came between."""
     cmdp = random_process(3, 3, 2, 0.6, threshold=1.0)
-    algorithm = prepare(name, cmdp, pairs=30)
+    algorithm = prepare(name, cmdp, rounds=30)
     words, normals = randomness(algorithm, 3, 2)
     state = algorithm.initial_state()
     *_, both = algorithm.advance(state, words, normals)
@@ -154,17 +154,17 @@ def test_row_t_is_the_fit_to_the_answers_of_t_rounds(name):
 def test_where_no_policy_seems_safe_the_one_of_largest_estimated_utility_is_chosen(design, seed):
     """Estimates from twelve pairs at which HiGHS does not recognise this, on one processor."""
     cmdp = random_cmdp()
-    options = {"evaluators": 4, "pairs": 4, "iterations": 3, "ridge": 100, "design": design}
+    options = {"evaluators": 4, "rounds": 4, "iterations": 3, "ridge": 100, "design": design}
     trace = run(cmdp, "safe_rlhf", seeds=[seed], **options, checkpoints=[3])
     assert trace["multiplier"].item() == pytest.approx(2 / (0.1 * solve(cmdp).slack))
 
 
 def test_answers_are_counted_as_they_are_asked():
     cmdp = random_process(4, 3, 2, 0.6, threshold=1.0)
-    options = {"evaluators": 5, "pairs": 7, "horizon": 9, "iterations": 2, "seeds": [0]}
+    options = {"evaluators": 5, "rounds": 7, "horizon": 9, "iterations": 2, "seeds": [0]}
     for name, questions in (("safe_rlhf", 3), ("trajectory_dpo", 2)):
         trace = run(cmdp, name, checkpoints=[1, 2], **options)
-        assert trace["queries"].tolist() == [7 * questions * 5, 14 * questions * 5]
+        assert trace["answers"].tolist() == [7 * questions * 5, 14 * questions * 5]
         assert trace["steps"].tolist() == [140, 280]
 
 
@@ -189,7 +189,7 @@ def test_information_of_the_prior_is_in_units_of_the_scale(scale):
 def test_pessimism_is_safer_than_the_plug_in():
     """The plug-in's optimum is where utility was overestimated: a difference of five errors."""
     cmdp = random_process(5, 4, 3, 0.7, threshold=1.9)
-    options = {"evaluators": 4, "pairs": 100, "horizon": 15, "iterations": 1, "checkpoints": [1]}
+    options = {"evaluators": 4, "rounds": 100, "horizon": 15, "iterations": 1, "checkpoints": [1]}
     violations = [
         run(cmdp, name, seeds=range(40), **options, **more)["constraint_violation"].to_numpy()
         for name, more in (
@@ -208,7 +208,7 @@ def test_violation_falls_like_one_over_root_k_and_the_priced_gap_to_zero():
     """
     cmdp = random_process(2, 3, 2, 0.6, threshold=1.2)
     optimum = solve(cmdp)
-    options = {"pairs": 100, "horizon": 15, "iterations": 1, "checkpoints": [1], "ridge": 1e-3}
+    options = {"rounds": 100, "horizon": 15, "iterations": 1, "checkpoints": [1], "ridge": 1e-3}
     sizes, gaps = [], []
     for evaluators in (10, 1000, 100_000):
         trace = run(cmdp, "safe_rlhf", seeds=range(60), evaluators=evaluators, **options)
@@ -227,7 +227,7 @@ def test_a_design_that_identifies_nothing_is_refused(name, design):
     """With one state and one action all pairs are equal."""
     cmdp = CMDP([[[1.0]]], [[0.2]], [[0.5]], [1.0], 0.0, 0.3)
     with pytest.raises(ValueError, match=r"^design: both trajectories are equal in all 3 pairs"):
-        run(cmdp, name, seeds=[0], iterations=1, pairs=3, horizon=0, design=design, evaluators=3)
+        run(cmdp, name, seeds=[0], iterations=1, rounds=3, horizon=0, design=design, evaluators=3)
 
 
 @pytest.mark.parametrize("name", [*INFERRING, "trajectory_dpo"])
@@ -341,7 +341,7 @@ def population(cmdp, horizon, temperature):
 
 def direct(cmdp, horizon, temperature):
     """The same by the algorithm, with infinitely many evaluators and many pairs."""
-    options = {"evaluators": None, "pairs": 4000, "horizon": horizon, "utility_weight": 0.0}
+    options = {"evaluators": None, "rounds": 4000, "horizon": horizon, "utility_weight": 0.0}
     state = fitted("trajectory_dpo", cmdp, temperature=temperature / cmdp.value_bound, **options)
     return softmax(state.theta)
 
@@ -352,9 +352,9 @@ def test_dpo_is_exact_where_transitions_are_deterministic():
     np.testing.assert_allclose(direct(cmdp, 14, 0.3), soft_optimum(cmdp, 0.3), atol=2e-3)
 
 
-def test_row_t_of_dpo_is_the_fit_to_the_answers_of_t_rounds():
+def test_row_t_of_dpo_is_the_fit_to_the_answers_of_t_iterations():
     cmdp = random_process(3, 3, 2, 0.6, threshold=1.0)
-    algorithm = prepare("trajectory_dpo", cmdp, pairs=30, temperature=0.1)
+    algorithm = prepare("trajectory_dpo", cmdp, rounds=30, temperature=0.1)
     words, normals = randomness(algorithm, 3, 2)
     *_, both = algorithm.advance(algorithm.initial_state(), words, normals)
     assert both.answers.shares.shape == (60, 2)
@@ -380,7 +380,7 @@ def test_dpo_that_does_not_converge_is_named(monkeypatch):
 
     monkeypatch.setattr(optimize, "minimize", one_step)
     with pytest.raises(ValueError, match=r"^temperature: 60 comparisons: STOP"):
-        fitted("trajectory_dpo", random_process(3), pairs=60)
+        fitted("trajectory_dpo", random_process(3), rounds=60)
 
 
 def test_dpo_stops_at_a_floor_where_transitions_are_random():
@@ -403,7 +403,9 @@ def test_dpo_stops_at_a_floor_where_transitions_are_random():
 def test_weight_adds_utility_to_reward():
     cmdp = chain()
     states = [
-        fitted("trajectory_dpo", cmdp, evaluators=None, pairs=200, horizon=6, utility_weight=weight)
+        fitted(
+            "trajectory_dpo", cmdp, evaluators=None, rounds=200, horizon=6, utility_weight=weight
+        )
         for weight in (0.0, 1.0)
     ]
     assert (states[0].logits == states[1].logits).all()
@@ -417,7 +419,7 @@ def test_weight_adds_utility_to_reward():
 def test_zpg_is_zpgpd_hf_without_a_constraint():
     """With exact answers and the same first words, the first steps agree; nobody else is asked."""
     cmdp = random_process(6, 3, 2, 0.6, threshold=1.0)
-    common = {"evaluators": None, "pairs": 1, "dual_step": 0.0}
+    common = {"evaluators": None, "rounds": 1, "dual_step": 0.0}
     parent = prepare("zpg", cmdp, **common)
     child = prepare("zpgpd_hf", cmdp, parameterization="softmax", **common)
     words, normals = randomness(child, 6, 4)

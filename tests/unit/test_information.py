@@ -133,7 +133,7 @@ def test_no_method_is_below_it_and_it_falls():
         ]
     )
     assert limit[1].mean() < limit[0].mean() / 2
-    options = {"iterations": 1, "pairs": 1000, "horizon": 12, "design": "deterministic"}
+    options = {"iterations": 1, "rounds": 1000, "horizon": 12, "design": "deterministic"}
     for count, row in zip(answers, limit, strict=True):
         for ridge in (1.0, 10.0):
             reached = []

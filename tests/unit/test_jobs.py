@@ -108,7 +108,7 @@ def test_race_scores_all_reported_numbers_of_evaluators():
     assert jobs.race(CONFIG, "npgpd_hf") == {
         "environments": [as_made(CONFIG["environment"])],
         "algorithm": "npgpd_hf",
-        "setting": {"iterations": 1000, "pairs": 1, "horizon": 80, "link": "logistic"},
+        "setting": {"iterations": 1000, "rounds": 1, "horizon": 80, "link": "logistic"},
         "evaluators": [16, 64, 256],
         "candidates": CONFIG["calibration"]["candidates"]["npgpd_hf"],
         "seeds": CONFIG["calibration"]["seeds"],
@@ -121,7 +121,7 @@ def test_longer_races_ask_for_more_time():
         resources.run_seconds("npgpd_hf", run_setting(CONFIG, "npgpd_hf", number), 10, 4)
         for number in CONFIG["evaluators"]
     )
-    assert seconds >= 9 * 8 * once  # the first round of nine pairs
+    assert seconds >= 9 * 8 * once  # the first stage of nine pairs
     for longer in ({"seeds": 256}, {"candidates": {"npgpd_hf": {"primal_step": [1, 2, 3, 4]}}}):
         assert jobs.race_seconds(changed({"calibration": longer}), "npgpd_hf") > seconds
 
@@ -148,7 +148,7 @@ def test_joining_many_runs_takes_memory():
 
 
 def test_everything_that_is_judged_has_a_title():
-    config = changed({"claims": {"readings": ["ten-pairs"]}})
+    config = changed({"claims": {"readings": ["ten-rounds"]}})
     config["claims"]["instances"]["groups"] = {
         "binding": {"numbers": [1]},
         "small": {"numbers": [2]},
@@ -156,7 +156,7 @@ def test_everything_that_is_judged_has_a_title():
     }
     assert jobs.judged(config, admission.load_readings(config, ROOT)) == {
         "full/": "default",
-        "readings/ten-pairs/": "N = 10",
+        "readings/ten-rounds/": "N = 10",
         "instances/binding/": "binding",
         "instances/slack/": "slack constraint",
     }

@@ -61,7 +61,7 @@ def test_multiplier_may_grow_beyond_the_range_of_the_exponential():
 
 def test_safe_rlhf_takes_it_as_an_option():
     cmdp = random_cmdp(3, 2, 1, threshold=0.4)
-    options = {"pairs": 200, "horizon": 20, "evaluators": 3}
+    options = {"rounds": 200, "horizon": 20, "evaluators": 3}
     fits = []
     for planner in ("linear-program", "npg-pd"):
         algorithm = prepare("safe_rlhf", cmdp, planner=planner, **options)

@@ -23,10 +23,10 @@ draw_words(word_stream(test="processors"), words)
 draw_normals(word_stream(test="processors"), normals)
 votes = [count_votes(m, p, word) for m in (16, 64, 256) for p in (0.1, 0.6) for word in words[:50]]
 cmdp, traces = pgpd_hf.random_cmdp(), []
-for name, pairs in (("npgpd_hf", 1), ("zpgpd_hf", 3)):
+for name, rounds in (("npgpd_hf", 1), ("zpgpd_hf", 3)):
     options = {"iterations": 60, "seeds": [0, 1], "primal_step": 0.1, "dual_step": 0.1}
     options |= {"perturbation": 1.0} if name == "zpgpd_hf" else {}
-    trace = pgpd_hf.run(cmdp, name, evaluators=16, pairs=pairs, **options)
+    trace = pgpd_hf.run(cmdp, name, evaluators=16, rounds=rounds, **options)
     columns = ["reward_value", "utility_value", "multiplier", "mean_optimality_gap"]
     traces.append(trace[columns].to_numpy().tolist())
 print(json.dumps([words.tolist(), votes, normals.tolist(), *traces]))

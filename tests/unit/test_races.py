@@ -165,7 +165,7 @@ def test_races_of_known_environments_are_on_record(name):
     "own",
     [
         {"environment": {"discount": 0.93}},
-        {"algorithms": {"npgpd_hf": {"pairs": 2}, "zpgpd_hf": {"iterations": 12345}}},
+        {"algorithms": {"npgpd_hf": {"rounds": 2}, "zpgpd_hf": {"iterations": 12345}}},
         {"evaluators": [16, 64]},
         {"calibration": {"recorded": False}},
     ],

@@ -54,7 +54,7 @@ def test_runs_are_shared_per_algorithm():
 
 
 def test_readings_share_runs_with_each_other():
-    ten = {"algorithms": {"npgpd_hf": {"pairs": 10}, "zpgpd_hf": {"pairs": 10}}}
+    ten = {"algorithms": {"npgpd_hf": {"rounds": 10}, "zpgpd_hf": {"rounds": 10}}}
     both = copy.deepcopy(ten)
     both["algorithms"]["zpgpd_hf"]["directions"] = "tangent"
     assert owner("npgpd_hf", ten=ten, both=both)["both"] == "readings/ten/"
@@ -118,14 +118,14 @@ def test_environments_are_shared_where_they_are_the_same():
 
 def test_overlay_replaces_key_by_key_and_leaves_the_configuration_as_it_is():
     before = copy.deepcopy(CONFIG)
-    changes = {"algorithms": {"npgpd_hf": {"pairs": 10}}, "evaluators": [None]}
+    changes = {"algorithms": {"npgpd_hf": {"rounds": 10}}, "evaluators": [None]}
     merged = overlay(CONFIG, changes)
-    assert merged["algorithms"]["npgpd_hf"] == CONFIG["algorithms"]["npgpd_hf"] | {"pairs": 10}
+    assert merged["algorithms"]["npgpd_hf"] == CONFIG["algorithms"]["npgpd_hf"] | {"rounds": 10}
     assert merged["evaluators"] == [None]  # a list is replaced as a whole
-    merged["algorithms"]["npgpd_hf"]["pairs"] = 3
+    merged["algorithms"]["npgpd_hf"]["rounds"] = 3
     merged["evaluators"].append(1)
     assert before == CONFIG
-    assert changes == {"algorithms": {"npgpd_hf": {"pairs": 10}}, "evaluators": [None]}
+    assert changes == {"algorithms": {"npgpd_hf": {"rounds": 10}}, "evaluators": [None]}
 
 
 def test_reading_says_how_verdicts_look_at_its_runs():
@@ -204,7 +204,7 @@ def test_key_with_effect_is_allowed(key):
             "algorithms.npgpd_hf: perturbation: no",
         ),
         ({"algorithms": {"npgpd_hf": {"primal_step": 1}}}, "algorithms.npgpd_hf: primal_step and"),
-        ({"algorithms": {"sarsa": {"pairs": 1}}}, "algorithms.sarsa"),
+        ({"algorithms": {"sarsa": {"rounds": 1}}}, "algorithms.sarsa"),
         ({"calibration": {"grid": {}}}, "calibration: unknown key 'grid'"),
     ],
 )

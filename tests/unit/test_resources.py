@@ -6,7 +6,7 @@ from pgpd_hf import ALGORITHMS
 from replication.work import resources
 from replication.work.cases import Case
 
-SETTING = {"iterations": 1000, "pairs": 1, "horizon": 80}
+SETTING = {"iterations": 1000, "rounds": 1, "horizon": 80}
 
 
 @pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
@@ -19,7 +19,7 @@ def test_more_work_takes_longer(algorithm, larger):
 
 
 @pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
-@pytest.mark.parametrize("larger", [{"pairs": 2}, {"horizon": 160}, {"evaluators": 10**5}])
+@pytest.mark.parametrize("larger", [{"rounds": 2}, {"horizon": 160}, {"evaluators": 10**5}])
 def test_sampling_more_takes_longer_for_those_who_sample(algorithm, larger):
     setting = {**SETTING, "iterations": 10**6}
     once = resources.run_seconds(algorithm, setting, 10, 4)
@@ -27,7 +27,7 @@ def test_sampling_more_takes_longer_for_those_who_sample(algorithm, larger):
 
 
 @pytest.mark.parametrize("algorithm", ["npg_pd", "pg_pd"])
-@pytest.mark.parametrize("larger", [{"pairs": 2}, {"horizon": 160}])
+@pytest.mark.parametrize("larger", [{"rounds": 2}, {"horizon": 160}])
 def test_exact_methods_sample_nothing(algorithm, larger):
     once = resources.run_seconds(algorithm, SETTING, 10, 4)
     assert resources.run_seconds(algorithm, {**SETTING, **larger}, 10, 4) == once
@@ -35,11 +35,11 @@ def test_exact_methods_sample_nothing(algorithm, larger):
 
 def test_model_is_counted_by_hand():
     """N (S + S A + 1) trajectories of H + 1 steps, N (2 S A + 1) questions."""
-    found = resources.run_seconds("npgpd_hf", {"iterations": 7, "pairs": 3, "horizon": 9}, 10, 4)
+    found = resources.run_seconds("npgpd_hf", {"iterations": 7, "rounds": 3, "horizon": 9}, 10, 4)
     iteration = resources.ITERATION + 3 * 51 * 10 * resources.STEP + 3 * 81 * resources.QUESTION
     iteration += 40 * resources.ENTRY + 100 * resources.EVALUATION
     assert found == pytest.approx(resources.RUN + 7 * iteration)
-    exact = resources.run_seconds("npg_pd", {"iterations": 7, "pairs": 3, "horizon": 9}, 10, 4)
+    exact = resources.run_seconds("npg_pd", {"iterations": 7, "rounds": 3, "horizon": 9}, 10, 4)
     iteration = resources.EXACT_ITERATION + 40 * resources.EXACT_ENTRY + 100 * resources.EVALUATION
     assert exact == pytest.approx(resources.RUN + 7 * iteration)
 

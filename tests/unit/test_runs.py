@@ -62,7 +62,7 @@ def replay(cmdp, name, seed=1, initial_policy=None, **options):
 def test_columns_and_their_types(cmdp, name):
     trace = run(cmdp, name, **OPTIONS)
     assert tuple(trace.columns) == runs.COLUMNS
-    for column in ("seed", "iteration", "queries", "steps"):
+    for column in ("seed", "iteration", "answers", "steps"):
         assert trace[column].dtype == np.int64, column
     assert trace["evaluators"].dtype == pd.Int64Dtype()
     for column in runs.COLUMNS[4:11]:
@@ -117,7 +117,7 @@ def test_first_iterate_is_uniform_with_multiplier_zero(cmdp, name):
     first = run(cmdp, name, **OPTIONS, checkpoints=[0]).iloc[0]
     v_r, v_g = cmdp.evaluate(np.full((3, 2), 0.5))
     assert (first["reward_value"], first["utility_value"]) == (v_r, v_g)
-    assert (first["multiplier"], first["queries"], first["steps"]) == (0, 0, 0)
+    assert (first["multiplier"], first["answers"], first["steps"]) == (0, 0, 0)
 
 
 @every_algorithm
@@ -141,12 +141,12 @@ def test_multiplier_keeps_to_its_bound(demanding, name):
 
 @every_algorithm
 @pytest.mark.parametrize("evaluators", [1, 16, None])
-@pytest.mark.parametrize("pairs", [1, 3])
-def test_queries_and_steps_accumulate(cmdp, name, evaluators, pairs):
-    options = {**OPTIONS, "evaluators": evaluators, "pairs": pairs}
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_answers_and_steps_accumulate(cmdp, name, evaluators, rounds):
+    options = {**OPTIONS, "evaluators": evaluators, "rounds": rounds}
     trace = run(cmdp, name, **options, checkpoints=range(8))
-    trajectories, questions = ALGORITHMS[name].effort(3, 2, pairs)
-    assert trace["queries"].tolist() == [t * questions * (evaluators or 0) for t in range(8)]
+    trajectories, questions = ALGORITHMS[name].effort(3, 2, rounds)
+    assert trace["answers"].tolist() == [t * questions * (evaluators or 0) for t in range(8)]
     assert trace["steps"].tolist() == [t * trajectories * 4 for t in range(8)]
     if evaluators is None:
         assert trace["evaluators"].isna().all()
@@ -362,7 +362,7 @@ def test_steps_and_radius_that_destroy_the_policy_are_named(cmdp, radius):
 BAD = [
     ("evaluators", [0, -1, 1.0, "16", True, np.nan, [16]]),
     ("iterations", [0, -1, 10.0, None, "7", True]),
-    ("pairs", [0, 1.5, None, False]),
+    ("rounds", [0, 1.5, None, False]),
     ("horizon", [-1, 0.5, "80"]),
     ("primal_step", [-0.1, np.nan, np.inf, "1", True]),
     ("dual_step", [-0.1, np.nan, -np.inf, [0.1]]),
@@ -411,12 +411,12 @@ def test_infeasible_threshold_is_named():
 @pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
 def test_iteration_that_would_fill_the_memory_is_refused_where_it_is_built(name):
     cmdp = random_cmdp(10, 4, 1)
-    limit = r"pairs, horizon: one iteration draws \d+ random words; at most 16777216 are possible"
-    setting = Setting(evaluators=4, iterations=1, pairs=10000, horizon=1000, perturbation=1.0)
+    limit = r"rounds, horizon: one iteration draws \d+ random words; at most 16777216 are possible"
+    setting = Setting(evaluators=4, iterations=1, rounds=10000, horizon=1000, perturbation=1.0)
     with pytest.raises(ValueError, match=limit):
         get_algorithm(name)(cmdp, solve(cmdp), setting)
     with pytest.raises(ValueError, match=limit):
-        run(cmdp, name, evaluators=4, seeds=[0], iterations=1, pairs=10000, horizon=1000)
+        run(cmdp, name, evaluators=4, seeds=[0], iterations=1, rounds=10000, horizon=1000)
 
 
 IDLE = [("perturbation", 1.0), ("directions", "tangent"), ("estimator", "unbiased")]
@@ -435,7 +435,7 @@ def test_option_without_effect_is_refused(cmdp, name, option, value):
     with pytest.raises(ValueError, match=message):
         run(cmdp, name, **OPTIONS, **{option: value})
     run(cmdp, "zpgpd_hf", **OPTIONS, **{option: value})
-    assert get_algorithm(name).known({option: value, "pairs": 2}) == {"pairs": 2}
+    assert get_algorithm(name).known({option: value, "rounds": 2}) == {"rounds": 2}
     assert get_algorithm("zpgpd_hf").known({option: value}) == {option: value}
 
 
@@ -481,7 +481,7 @@ def test_one_phase_is_a_run(cmdp, name):
 @every_algorithm
 def test_phases_take_over_the_state(cmdp, name):
     """Each begins where the one before it ends, with streams and evaluators of its own."""
-    phases = [{"iterations": 5, "evaluators": 4}, {"iterations": 3, "pairs": 2}, {"iterations": 4}]
+    phases = [{"iterations": 5, "evaluators": 4}, {"iterations": 3, "rounds": 2}, {"iterations": 4}]
     trace = in_phases(cmdp, name, *phases, purpose="x", checkpoints=range(13))
     state, policies, multipliers = None, [], []
     for k, phase in enumerate(phases):
@@ -512,17 +512,17 @@ def test_exact_phases_are_one_exact_run(demanding):
 
 def test_costs_add_up_over_phases(cmdp):
     phases = [{"iterations": 4, "evaluators": 2}, {"iterations": 3, "evaluators": 8, "horizon": 5}]
-    phases.append({"iterations": 2, "evaluators": None, "pairs": 3})
+    phases.append({"iterations": 2, "evaluators": None, "rounds": 3})
     trace = in_phases(cmdp, "npgpd_hf", *phases, seeds=[0, 1], checkpoints=range(10))
     per_round, questions = 3 + 6 + 1, 2 * 6 + 1
-    steps, queries = [0], [0]
-    for pairs, horizon, evaluators in [(1, 3, 2)] * 4 + [(1, 5, 8)] * 3 + [(3, 3, 0)] * 2:
-        steps.append(steps[-1] + pairs * per_round * (horizon + 1))
-        queries.append(queries[-1] + pairs * questions * evaluators)
+    steps, answers = [0], [0]
+    for rounds, horizon, evaluators in [(1, 3, 2)] * 4 + [(1, 5, 8)] * 3 + [(3, 3, 0)] * 2:
+        steps.append(steps[-1] + rounds * per_round * (horizon + 1))
+        answers.append(answers[-1] + rounds * questions * evaluators)
     for seed in (0, 1):
         rows = block(trace, seed)
         assert rows["steps"].tolist() == steps
-        assert rows["queries"].tolist() == queries
+        assert rows["answers"].tolist() == answers
         assert rows["evaluators"].fillna(0).tolist() == [2] * 4 + [8] * 3 + [0] * 3
 
 
@@ -545,7 +545,7 @@ def test_phases_draw_different_numbers(demanding):
         ([{"iterations": 3}, 4], "phases[1]: a dict expected, got 4"),
         ([{}], "phases[0]: iterations: an integer of at least 1 expected, got None"),
         ([{"iterations": 3, "link": "probit"}], "phases[0]: name: one of iterations, evaluators, "),
-        ([{"iterations": 3}, {"iterations": 3, "pairs": 0}], "phases[1]: pairs: an integer"),
+        ([{"iterations": 3}, {"iterations": 3, "rounds": 0}], "phases[1]: rounds: an integer"),
         (
             [{"iterations": 10**9}, {"iterations": 1}],
             "iterations: an integer of at most 1000000000",
@@ -588,12 +588,12 @@ def test_run_checks_an_algorithm_once_for_all_numbers_of_a_setting(monkeypatch):
     monkeypatch.setattr(runs, "require_explicit_state", lambda *given: checked.append(given))
     cmdp = random_process(3, 3, 2)
     common = {"seeds": [0], "iterations": 1, "horizon": 3}
-    for evaluators, pairs, ridge in ((2, 3, 1.0), (5, 4, 9.0)):
-        run(cmdp, "safe_rlhf", evaluators=evaluators, pairs=pairs, ridge=ridge, **common)
+    for evaluators, rounds, ridge in ((2, 3, 1.0), (5, 4, 9.0)):
+        run(cmdp, "safe_rlhf", evaluators=evaluators, rounds=rounds, ridge=ridge, **common)
     assert len(checked) == 1
-    run(cmdp, "safe_rlhf", evaluators=2, pairs=3, design="deterministic", **common)
-    run(cmdp, "pessimistic_safe_rlhf", evaluators=2, pairs=3, **common)
-    run(cmdp, "safe_rlhf", evaluators=None, pairs=3, **common)
+    run(cmdp, "safe_rlhf", evaluators=2, rounds=3, design="deterministic", **common)
+    run(cmdp, "pessimistic_safe_rlhf", evaluators=2, rounds=3, **common)
+    run(cmdp, "safe_rlhf", evaluators=None, rounds=3, **common)
     assert len(checked) == 4
 
 

@@ -61,7 +61,7 @@ def test_bad_phases_are_refused(evaluators, horizon, iterations, named):
 def test_unequal_costs_are_refused():
     even = {"evaluators": [64], "horizon": [50]}
     schedules.check_costs({"even": even, "other": {"evaluators": [28, 100], "horizon": [20, 80]}})
-    with pytest.raises(ValueError, match=r"more\.evaluators: costs 65 queries where even costs 64"):
+    with pytest.raises(ValueError, match=r"more\.evaluators: costs 65 answers where even costs 64"):
         schedules.check_costs({"even": even, "more": {"evaluators": [65], "horizon": [50]}})
     with pytest.raises(ValueError, match=r"long\.horizon: costs 61 steps where even costs 51"):
         schedules.check_costs({"even": even, "long": {"evaluators": [64], "horizon": [60]}})
@@ -90,10 +90,10 @@ def test_cases_run_through_their_phases_and_add_up_their_costs():
     last = trace.iloc[-1]
     lengths = np.array([8, 8, 7, 7])
     assert last["iteration"] == 30
-    assert last["queries"] == 81 * lengths @ [16, 32, 64, 144]
+    assert last["answers"] == 81 * lengths @ [16, 32, 64, 144]
     assert last["steps"] == 51 * lengths @ [21, 41, 61, 81]
     at = trace[trace["iteration"] == 8].iloc[0]
-    assert (at["queries"], at["evaluators"]) == (81 * 8 * 16, 32)
+    assert (at["answers"], at["evaluators"]) == (81 * 8 * 16, 32)
 
 
 def test_case_is_run_under_the_name_of_its_schedule():

@@ -27,10 +27,10 @@ def test_every_split_asks_for_as_many_answers_and_reading_changes_nothing_else()
     assert list(plan) == ["npgpd_hf", "zpgpd_hf"]
     for items in plan.values():
         settings = [case.setting for case in items[0][1]]
-        assert {it["evaluators"] * it["pairs"] for it in settings} == {64}
+        assert {it["evaluators"] * it["rounds"] for it in settings} == {64}
         assert len(settings) + len(splits.parameters(CONFIG)["empty"]) / 2 == 8
         others = [
-            {key: x for key, x in it.items() if key not in ("evaluators", "pairs", "estimator")}
+            {key: x for key, x in it.items() if key not in ("evaluators", "rounds", "estimator")}
             for it in settings
         ]
         assert all(it == others[0] for it in others)
@@ -73,7 +73,7 @@ def test_estimates_have_the_variance_of_their_law():
     cmdp = random_process(6, 3, 2, 0.5, threshold=0.7)
     setting = {"horizon": 6, "link": "logistic", "iterations": 1}
     asked = [
-        {"algorithm": "npgpd_hf", "evaluators": m, "pairs": 16 // m, "estimator": how, **setting}
+        {"algorithm": "npgpd_hf", "evaluators": m, "rounds": 16 // m, "estimator": how, **setting}
         for m in (2, 16)
         for how in ("plug-in", "unbiased")
         if (m, how) != (2, "unbiased")  # refused: too few to be unbiased about differences up to 2
@@ -82,7 +82,7 @@ def test_estimates_have_the_variance_of_their_law():
     assert len(table) == 6
     error = 5 * np.sqrt(2 * 2 / 2000)  # of the ratio, since both are measured
     assert (table["measured"] / table["law"]).between(1 - error, 1 + error).all()
-    votes = table[table["question"] == "advantage"].set_index(["estimator", "pairs"])["votes"]
+    votes = table[table["question"] == "advantage"].set_index(["estimator", "rounds"])["votes"]
     assert votes["plug-in", 1] != votes["plug-in", 8]
 
 
@@ -110,18 +110,18 @@ def test_table_has_a_row_per_split_with_means_over_the_last_quarter():
         for seed in (0, 1)
         for iteration in (0, 75, 100)
     ]
-    columns = [*splits.KEYS, "seed", "iteration", "queries", "steps", "optimality_gap"]
+    columns = [*splits.KEYS, "seed", "iteration", "answers", "steps", "optimality_gap"]
     runs = pd.DataFrame(rows, columns=columns)
     runs = runs.assign(iterations=100, constraint_violation=2.0, optimal_multiplier=0.5)
     table = splits.tabulate(runs).set_index("evaluators")
     assert table["optimality_gap"].to_dict() == {1: 87.5, 4: 350.0}
     assert table["priced_gap"].to_dict() == {1: 88.5, 4: 351.0}
-    assert (table["queries"] == 10_000).all()
+    assert (table["answers"] == 10_000).all()
 
 
 def test_figure_has_a_row_per_algorithm_and_a_tick_per_split():
     rows = [
-        {"algorithm": name, "estimator": how, "evaluators": m, "pairs": 4 // m}
+        {"algorithm": name, "estimator": how, "evaluators": m, "rounds": 4 // m}
         | {f"{metric}{end}": m for metric in splits.METRICS for end in ("", "_low", "_high")}
         for name in ("npgpd_hf", "zpgpd_hf")
         for how in ("plug-in", "unbiased")

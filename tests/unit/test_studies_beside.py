@@ -75,14 +75,14 @@ def test_tables_of_verdicts_differ_in_n_alone(name):
     configs = readings.configurations(config, loaded) | calibrations(config)
     trials = jobs.trials(configs, jobs.judged(config, loaded))
     assert list(trials) == {"pilot": [1, 10], "inference": [1, 2, 3, 5, 10, 20]}[name]
-    for pairs, folders in trials.items():
+    for rounds, folders in trials.items():
         assert [folder.startswith("instances/") for folder in folders] == [False, True]
         for folder in folders:
             algorithms = configs[folder]["algorithms"]
-            assert {name: {**it, "pairs": 1} for name, it in algorithms.items()} == {
-                name: {**it, "pairs": 1} for name, it in CONFIG["algorithms"].items()
+            assert {name: {**it, "rounds": 1} for name, it in algorithms.items()} == {
+                name: {**it, "rounds": 1} for name, it in CONFIG["algorithms"].items()
             }
-            assert {options["pairs"] for options in algorithms.values()} == {pairs}
+            assert {options["rounds"] for options in algorithms.values()} == {rounds}
             for key in ("environment", "evaluators", "link", "horizon"):
                 assert configs[folder][key] == CONFIG[key]
     group, *others = (

@@ -9,11 +9,12 @@ import yaml
 
 from pgpd_hf import environments, random_cmdp, solve
 from replication import admission
+from replication.files import validation
 from replication.study import configuration, readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-OTHERS = {"unit", "unit-binding", "unit-binding-ten-pairs", "unit-binding-fixed-mu"}
+OTHERS = {"unit", "unit-binding", "unit-binding-ten-rounds", "unit-binding-fixed-mu"}
 COIN = """
 from pgpd_hf import CMDP
 
@@ -78,10 +79,10 @@ def test_radius_that_races_is_said_beside_the_theorems(discount):
 
 
 def test_method_without_steps_needs_none():
-    config, _ = admitted({"algorithms": {"safe_rlhf": {"iterations": 10, "pairs": 100}}})
+    config, _ = admitted({"algorithms": {"safe_rlhf": {"iterations": 10, "rounds": 100}}})
     assert config["algorithms"]["safe_rlhf"]["primal_step"] == "theorem"
     with pytest.raises(ValueError, match=r"algorithms\.npg_pd: the key 'primal_step' is missing"):
-        admitted({"algorithms": {"npg_pd": {"iterations": 10, "pairs": 1}}})
+        admitted({"algorithms": {"npg_pd": {"iterations": 10, "rounds": 1}}})
 
 
 def test_unlimited_people_are_explained_before_the_run():
@@ -173,14 +174,14 @@ def test_method_of_the_comparison_that_is_left_out_goes_with_all_that_is_about_i
 
 
 def test_readings_without_bias_are_left_out_where_they_would_be_biased_unless_chosen():
-    names = {"unbiased-votes", "unbiased-votes-ten-pairs"}
+    names = {"unbiased-votes", "unbiased-votes-ten-rounds"}
     own = {"environment": {"scale": "unit", "threshold": 5.5}}
     config, lines = admitted(own)
     assert names & set(CONFIG["claims"]["readings"]) == names
     assert not names & set(config["claims"]["readings"])
     said = (
-        "left out: claims.readings: unbiased-votes, unbiased-votes-ten-pairs (algorithms.npgpd_hf: "
-        "estimator: plug-in expected, since with "
+        "left out: claims.readings: unbiased-votes, unbiased-votes-ten-rounds (algorithms."
+        "npgpd_hf: estimator: plug-in expected, since with "
     )
     assert any(line.startswith(said) for line in lines)
     assert any("which are at most sqrt(2 |S|) = 4.47 apart" in line for line in lines)
@@ -224,6 +225,32 @@ def test_readings_of_a_whole_study_are_as_in_their_files():
 
 
 @pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"claims": {"sensitivity": {"pairs": [1]}}}, "claims.sensitivity.pairs"),
+        ({"bounds": {"corrected": {"seen": [{"pairs": 1}]}}}, "bounds.corrected.seen.0.pairs"),
+        ({"sweeps": {"pairs": {"seeds": 3}}}, "sweeps.pairs"),
+        ({"sweeps": {"rounds": {"varies": "pairs"}}}, "sweeps.rounds.varies.pairs"),
+        ({"grid": {"algorithms": {"npgpd_hf": {"pairs": 2}}}}, "grid.algorithms.npgpd_hf.pairs"),
+        (
+            {"comparison": {"methods": {"zpg": {"candidates": {"pairs": [1]}}}}},
+            "comparison.methods.zpg.candidates.pairs",
+        ),
+        (
+            {"comparison": {"methods": {"zpg": {"most_rounds": 9}}}},
+            "comparison.methods.zpg.most_rounds",
+        ),
+    ],
+    ids=str,
+)
+def test_key_of_an_earlier_edition_is_refused_with_its_new_name(changes, place):
+    with pytest.raises(ValueError, match=r"^\S+: renamed, write \w+$") as refusal:
+        admitted(changes)
+    old = place.rpartition(".")[2]
+    assert str(refusal.value) == f"{place}: renamed, write {validation.RENAMED[old]}"
+
+
+@pytest.mark.parametrize(
     ("algorithms", "message"),
     [
         ({"ppo": {"iterations": 10}}, "algorithms: algorithm: one of npg_pd, "),
@@ -231,10 +258,11 @@ def test_readings_of_a_whole_study_are_as_in_their_files():
         (
             {"npgpd_hf": {"iterrations": 10}},
             "algorithms.npgpd_hf: unknown key 'iterrations' (did you mean 'iterations'?); allowed "
-            "are dual_step, estimator, iterations, multiplier_bound, pairs, parameterization, "
-            "primal_step",
+            "are dual_step, estimator, iterations, multiplier_bound, parameterization, "
+            "primal_step, rounds",
         ),
         ({"npgpd_hf": {"ridge": 1}}, "algorithms.npgpd_hf: ridge: no option of npgpd_hf"),
+        ({"npgpd_hf": {"pairs": 3}}, "algorithms.npgpd_hf.pairs: renamed, write rounds"),
     ],
     ids=str,
 )
@@ -272,7 +300,7 @@ def test_configuration_stays_as_it_is():
     before = copy.deepcopy(config)
     _, lines = admission.settle(config, ROOT, own, CONFIG)
     assert len(lines) == 2
-    assert (config, CONFIG["algorithms"]["zpgpd_hf"]["pairs"]) == (before, 1)
+    assert (config, CONFIG["algorithms"]["zpgpd_hf"]["rounds"]) == (before, 1)
 
 
 # Environments of other kinds.

@@ -23,7 +23,7 @@ def runs(values, gap):
             "value": float(value),
             "seed": seed,
             "gap": factor * gap(value) * (1 + 0.1 * (seed - 1)),
-            "queries": 7 * value,
+            "answers": 7 * value,
             "steps": 3 * value,
         }
         for curve, factor in (("a", 1), ("b", 2))
@@ -37,7 +37,7 @@ def test_means_keep_the_cost_and_have_intervals():
     means = summaries.means(runs([10, 20], lambda x: x), ["gap"])
     last = means.iloc[-1]
     assert (last["curve"], last["value"], last["mean"]) == ("b", 20, pytest.approx(40))
-    assert (last["queries"], last["steps"], last["seeds"]) == (140, 60, 3)
+    assert (last["answers"], last["steps"], last["seeds"]) == (140, 60, 3)
     assert last["low"] < 40 < last["high"]
     assert means[["mean", "low", "high"]].dtypes.eq("float64").all()
 
@@ -66,7 +66,7 @@ def test_spent_averages_over_seeds_at_each_cost():
             "algorithm": "npgpd_hf",
             "schedule": "constant",
             "iteration": [0, 5, 0, 5],
-            "queries": [0, 50, 0, 50],
+            "answers": [0, 50, 0, 50],
             "steps": [0, 9, 0, 9],
             "seed": [0, 0, 1, 1],
             "priced_gap": [1.0, 0.2, 3.0, 0.4],
@@ -74,7 +74,7 @@ def test_spent_averages_over_seeds_at_each_cost():
     )
     table = summaries.spent(traces)
     assert table["mean"].to_numpy() == pytest.approx([2.0, 0.3])
-    assert list(table["queries"]) == [0, 50]
+    assert list(table["answers"]) == [0, 50]
 
 
 def test_estimates_as_text():
@@ -177,7 +177,7 @@ def test_slopes_may_be_told_apart_by_other_columns():
 
 def test_means_are_taken_over_seeds_at_infinitely_many_evaluators_too():
     table = runs([10, math.inf], lambda x: 1.0)
-    found = summaries.means(table.assign(queries=0, steps=0), ["gap"])
+    found = summaries.means(table.assign(answers=0, steps=0), ["gap"])
     assert found["value"].tolist() == [10, math.inf] * 2
     assert found["seeds"].tolist() == [3] * 4
 
@@ -186,7 +186,7 @@ def test_means_are_taken_over_seeds_at_infinitely_many_evaluators_too():
 
 SETTING = {
     "iterations": 200,
-    "pairs": 1,
+    "rounds": 1,
     "link": "logistic",
     "primal_step": 0.3,
     "dual_step": 0.2,
@@ -229,7 +229,7 @@ def test_outcomes_average_all_and_the_last_iterates(traces):
     for late in ("", "late_"):
         priced = row[f"{late}gap"] + 2 * row[f"{late}violation"]
         assert row[f"{late}priced_gap"] == pytest.approx(priced)
-    assert row["queries"] == 81 * 200 * 4
+    assert row["answers"] == 81 * 200 * 4
     assert row["steps"] == 51 * 200 * 31
 
 

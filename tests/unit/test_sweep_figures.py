@@ -29,7 +29,7 @@ def means(algorithm, curves, values, metrics, axis="iterations", sweep="s"):
                 "mean": height * (k + 1) / (i + 1),
                 "low": 0.5 * height * (k + 1) / (i + 1),
                 "high": 2.0 * height * (k + 1) / (i + 1),
-                "queries": 100.0 * (i + 1),
+                "answers": 100.0 * (i + 1),
                 "steps": 10.0 * (i + 1),
             }
             for k, curve in enumerate(curves)
@@ -131,7 +131,7 @@ def test_schedules_and_their_differences():
             "algorithm": "npgpd_hf",
             "schedule": np.repeat(["constant", "growing"], 2),
             "iteration": [0, 5, 0, 5],
-            "queries": [0, 50, 0, 60],
+            "answers": [0, 50, 0, 60],
             "steps": [0, 9, 0, 9],
             "mean": [1.0, 0.5, 1.0, 0.6],
             "low": 0.4,

@@ -26,7 +26,7 @@ SETTING = {
     "horizon": 20,
     "link": "logistic",
     "iterations": 100,
-    "pairs": 1,
+    "rounds": 1,
     "primal_step": 0.3,
     "dual_step": 0.2,
 }
@@ -66,16 +66,16 @@ def test_infinitely_many_evaluators_stand_at_infinity():
 
 
 def test_what_the_grid_leaves_out_is_as_in_the_study():
-    (first, _) = cases("pairs", pairs=[1, 2])
+    (first, _) = cases("rounds", rounds=[1, 2])
     assert first.setting == SETTING
     assert first.factors == (1.0, 1.0)
-    assert first.labels == {"step_rule": "study", "curve": "", "axis": "pairs", "value": 1.0}
+    assert first.labels == {"step_rule": "study", "curve": "", "axis": "rounds", "value": 1.0}
     assert sweeps.size_of(first) == {}
     assert (first.seeds, first.environment, first.calibration) == ((), None, "")
 
 
 def test_exact_limit_has_the_settings_of_its_algorithm():
-    limit, own = (cases("pairs", name, pairs=[1, 2])[0] for name in ("pg_pd", "zpgpd_hf"))
+    limit, own = (cases("rounds", name, rounds=[1, 2])[0] for name in ("pg_pd", "zpgpd_hf"))
     assert limit.setting == own.setting
     assert limit.setting["directions"] == "tangent"
     assert sweeps.studied("pg_pd") == sweeps.studied("zpgpd_hf") == "zpgpd_hf"
@@ -147,7 +147,9 @@ def test_bad_grid_is_refused_in_one_line(axis, grid, message):
 
 def old_name(setting, step_rule, **size):
     """Names that the first published results were drawn under."""
-    return json.dumps({"step_rule": step_rule, **setting, **size}, sort_keys=True)
+    names = {"pairs": setting["rounds"], "step_rule": step_rule, **setting, **size}
+    del names["rounds"]
+    return json.dumps(names, sort_keys=True)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +192,7 @@ def test_sizes_are_runs_on_an_instance_of_the_seed_that_binds_midway():
 
 
 def test_other_axes_stay_on_the_environment_of_the_study():
-    case = sweeps.for_seed(cases("pairs", pairs=[1, 2])[0], 7, ENVIRONMENT)
+    case = sweeps.for_seed(cases("rounds", rounds=[1, 2])[0], 7, ENVIRONMENT)
     assert (case.seeds, case.environment) == ((7,), None)
     moved = sweeps.on_instance(case, 3, ENVIRONMENT)
     assert moved.environment == ENVIRONMENT | {"instance": 3, "threshold": "midway"}
@@ -240,7 +242,7 @@ def test_averages_are_over_all_and_over_the_later_half_of_the_iterates(table, le
         priced = means[0] + price * means[1]
         assert row[f"{late}priced_gap"] == pytest.approx(priced, abs=1e-13)
     assert row["start_priced_gap"] == pytest.approx(gap[0] + price * violation[0], abs=1e-14)
-    for name in ("multiplier", "queries", "steps"):
+    for name in ("multiplier", "answers", "steps"):
         assert row[name] == every[name].iloc[length]
     assert row["owed"] == pytest.approx(row["multiplier"] / (dual * length))
     assert row["misread"] == pytest.approx(row["violation"] - row["owed"])
@@ -265,7 +267,7 @@ def test_the_iterates_of_very_short_runs_are_late():
 def test_a_row_per_run_with_its_labels_and_description(table):
     assert len(table) == 2 * 2 * 3
     assert not table.duplicated(["curve", "value", "seed"]).any()
-    described = ("algorithm", "axis", "step_rule", "iterations", "pairs", "horizon", "states")
+    described = ("algorithm", "axis", "step_rule", "iterations", "rounds", "horizon", "states")
     assert {*described, *sweeps.METRICS, "perturbation", "optimal_multiplier"} <= set(table)
     assert table["iteration"].tolist() == table["iterations"].tolist()
 
@@ -310,7 +312,7 @@ def test_violation_is_what_is_owed_and_what_was_misread():
 
 
 def test_short_trajectories_are_misread_by_their_tail():
-    (case, _) = cases("horizon", horizon=[10, 20], pairs=50)
+    (case, _) = cases("horizon", horizon=[10, 20], rounds=50)
     row = run_seeds([case], [0]).iloc[0]
     tail = 0.9**11 * (0.5 - row["violation"])  # the utility that is left after 11 steps
     assert row["misread"] == pytest.approx(-tail, rel=0.1)
@@ -372,7 +374,7 @@ def test_sweeps_that_a_study_has_not_are_passed_over():
     config = copy.deepcopy(CONFIG)
     del config["sweeps"]["states"]
     assert sweeps.plan(config, ("states",)) == {}
-    sweeps.check(config, ("states", "pairs"))
+    sweeps.check(config, ("states", "rounds"))
 
 
 def test_plan_takes_sizes_from_the_seed():
@@ -397,17 +399,17 @@ def test_sweep_that_could_not_estimate_without_bias_is_refused():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"npgpd_hf": {"pairs": [2, 1]}}, "npgpd_hf: pairs: increasing order expected"),
-        ({"npgpd_hf": {"horizon": [2, 1]}}, "npgpd_hf: pairs: the sweep varies it"),
-        ({"sarsa": {"pairs": [1, 2]}}, "sarsa: algorithm: one of"),
-        ({"npgpd_hf": {"pairs": [1, 2], "perturbation": 1}}, "npgpd_hf: perturbation: no option"),
+        ({"npgpd_hf": {"rounds": [2, 1]}}, "npgpd_hf: rounds: increasing order expected"),
+        ({"npgpd_hf": {"horizon": [2, 1]}}, "npgpd_hf: rounds: the sweep varies it"),
+        ({"sarsa": {"rounds": [1, 2]}}, "sarsa: algorithm: one of"),
+        ({"npgpd_hf": {"rounds": [1, 2], "perturbation": 1}}, "npgpd_hf: perturbation: no option"),
     ],
 )
 def test_sweep_that_cannot_be_run_is_refused_unless_it_belongs_to_others(changes, message):
     config = copy.deepcopy(CONFIG)
-    config["sweeps"]["pairs"]["algorithms"] = changes
-    with pytest.raises(ValueError, match=rf"^sweeps\.pairs\.algorithms\.{message}"):
-        sweeps.check(config, ("length", "pairs"))
+    config["sweeps"]["rounds"]["algorithms"] = changes
+    with pytest.raises(ValueError, match=rf"^sweeps\.rounds\.algorithms\.{message}"):
+        sweeps.check(config, ("length", "rounds"))
     sweeps.check(config, ("length",))
 
 

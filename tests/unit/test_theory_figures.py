@@ -111,7 +111,7 @@ SEEN = pd.DataFrame(
     {
         "estimator": "plug-in",
         "evaluators": pd.array([16, 16, 16, 16], dtype="Int64"),
-        "pairs": 1,
+        "rounds": 1,
         "iterations": [10.0, 20.0, 10.0, 20.0],
         "quantity": ["gap", "gap", "violation", "violation"],
         "measured": [0.2, 0.1, 0.05, -0.01],
@@ -149,7 +149,7 @@ LENGTHS = pd.DataFrame(
         "statement": ["printed"] * 2 + ["Theorem 1"] * 4,
         "estimator": ["plug-in"] * 4 + ["unbiased"] * 2,
         "evaluators": pd.array([16] * 6, dtype="Int64"),
-        "pairs": 1,
+        "rounds": 1,
         "iterations": [100.0, 1e4] * 3,
         "gap": [9.0, 8.0, 5.0, 4.0, 0.5, 0.05],
         "violation": [7.0, 8.5, 4.0, 4.5, 0.6, 0.04],
@@ -181,7 +181,7 @@ def test_bounds_over_t_show_in_black_what_other_runs_measure():
     measured = pd.DataFrame(
         {
             "evaluators": pd.array([16, 16, 16, None], dtype="Int64"),
-            "pairs": 1,
+            "rounds": 1,
             "iterations": [1, 10, 90, 50],
             "runs": ["figure", "figure", "figure", "theorem"],
             "mean": [0.5, 0.4, 0.2, 0.3],

@@ -42,7 +42,7 @@ LONG = {
     ],
     **{
         f"{name}.csv": [
-            "statement,estimator,evaluators,pairs,iterations,quantity,level,bound",
+            "statement,estimator,evaluators,rounds,iterations,quantity,level,bound",
             "Theorem 1,plug-in,16,1,100,gap,largest,0.25",
         ]
         for name in ("lengths", "first_lengths", "seen")
@@ -62,9 +62,9 @@ LONG = {
         "probit link,zpg,its own,1000,0.25",
     ],
     "skipping_inference.csv": ["people,budget,difference,pays_off", "probit link,1000,0.5,no"],
-    "splits.csv": ["algorithm,estimator,evaluators,pairs,gap", "npgpd_hf,plug-in,16,4,0.25"],
+    "splits.csv": ["algorithm,estimator,evaluators,rounds,gap", "npgpd_hf,plug-in,16,4,0.25"],
     "splits_variance.csv": [
-        "estimator,evaluators,pairs,question,law",
+        "estimator,evaluators,rounds,question,law",
         "plug-in,16,4,safety,0.25",
     ],
     "full/rates.csv": [
@@ -73,7 +73,7 @@ LONG = {
     ],
     "ties.csv": ["algorithm,primal_step,dual_step,claim,low", "npgpd_hf,3.0,0.03,falls,0.5"],
     "../pilot/verdicts_power.csv": ["reading,claim,power", "unit,falls,0.75"],
-    "../inference/inferred.csv": ["pairs,score", "1,24"],
+    "../inference/inferred.csv": ["rounds,score", "1,24"],
     "../inference/verdicts.csv": ["reading,claim,verdict,low", "N = 2,falls,reproduced,0.5"],
     "../confirmation/verdicts.csv": ["reading,claim,verdict,low", "default,falls,reproduced,0.5"],
     "../environments/environments.csv": ["study,claim,verdict,low", "lake,falls,reproduced,0.5"],

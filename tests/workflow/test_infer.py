@@ -42,7 +42,7 @@ def inferred(tmp_path_factory):
     from projects import Project
 
     project = Project(tmp_path_factory.mktemp("inferred"))
-    file = tiny(project, "inference", {"claims": {"readings": ["five-pairs"]}})
+    file = tiny(project, "inference", {"claims": {"readings": ["five-rounds"]}})
     # Fewer N than the file has: those of the groups go with those of the readings.
     path = project.folder / file
     content = yaml.safe_load(path.read_text())
@@ -59,19 +59,19 @@ def inferred(tmp_path_factory):
 
 def test_inference_has_a_row_for_each_n_and_one_is_inferred(inferred):
     table = pd.read_csv(inferred.folder / "results/inference/inferred.csv")
-    assert table["pairs"].tolist() == [1, 5]
+    assert table["rounds"].tolist() == [1, 5]
     assert (table["standing"] == "inferred").sum() == 1
     assert (table["standing"] == "runner-up").sum() == 1
     verdicts = pd.read_csv(inferred.folder / "results/inference/verdicts.csv")
     experiment = verdicts[verdicts["source"].str.endswith(", experiment")]
     signs = experiment["verdict"].map({"reproduced": 1, "contradicted": -1, "inconclusive": 0})
-    pairs = experiment["reading"].str.extract(r"N = (\d+)")[0].fillna("1").astype(int)
-    assert signs.groupby(pairs).sum().tolist() == table["score"].tolist()
+    rounds = experiment["reading"].str.extract(r"N = (\d+)")[0].fillna("1").astype(int)
+    assert signs.groupby(rounds).sum().tolist() == table["score"].tolist()
 
 
 def test_inference_draws_other_n_and_explains_itself(inferred):
     for ending in ("pdf", "svg", "png"):
-        assert (inferred.folder / f"results/inference/figures/pairs.{ending}").exists()
+        assert (inferred.folder / f"results/inference/figures/rounds.{ending}").exists()
     page = (inferred.folder / "results/inference/notebooks/inference.html").read_text()
     assert "Inferred: N = " in page
     assert "Runner-up" in page

@@ -71,18 +71,18 @@ class Half(NPGPDHF):
         return primal / 2, dual / 2
 """
 ENTRIES = {
-    "toy_plain": {"iterations": 60, "pairs": 1, "primal_step": 0.3, "dual_step": 0.2},
-    "toy_half": {"iterations": 40, "pairs": 2, "primal_step": "theorem", "dual_step": "theorem"},
-    "toy_memory": {"iterations": 30, "pairs": 1, "primal_step": 0.3, "dual_step": 0.2},
+    "toy_plain": {"iterations": 60, "rounds": 1, "primal_step": 0.3, "dual_step": 0.2},
+    "toy_half": {"iterations": 40, "rounds": 2, "primal_step": "theorem", "dual_step": "theorem"},
+    "toy_memory": {"iterations": 30, "rounds": 1, "primal_step": 0.3, "dual_step": 0.2},
 }
 RUN = """
 import pgpd_hf
 for name in ("toy_plain", "toy_half", "toy_memory"):
-    options = {"evaluators": 16, "seeds": [0, 1], "iterations": 50, "pairs": 1, "horizon": 20}
+    options = {"evaluators": 16, "seeds": [0, 1], "iterations": 50, "rounds": 1, "horizon": 20}
     steps = {} if name == "toy_half" else {"primal_step": 3.0, "dual_step": 0.1}
     trace = pgpd_hf.run(pgpd_hf.random_cmdp(), name, **options, **steps)
     first, last = trace["reward_value"].iloc[[0, -1]]
-    print(name, pgpd_hf.ALGORITHMS[name].label, last > first, trace["queries"].max())
+    print(name, pgpd_hf.ALGORITHMS[name].label, last > first, trace["answers"].max())
 try:
     pgpd_hf.run(pgpd_hf.random_cmdp(), "toy_plain", **options)
 except ValueError as error:

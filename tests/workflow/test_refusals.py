@@ -42,7 +42,7 @@ BAD = [
     ("block", 0, "block"),
     ("job_minutes", 0, "job_minutes"),
     ("grid.instances", 1, "grid.instances"),
-    ("grid.algorithms.npgpd_hf.pairs", [0], "grid.algorithms.npgpd_hf.pairs"),
+    ("grid.algorithms.npgpd_hf.rounds", [0], "grid.algorithms.npgpd_hf.rounds"),
     ("environment", None, "environment"),
     ("environment.discount", 1, "environment.discount"),
     ("environment.discount", -0.1, "environment.discount"),
@@ -65,11 +65,11 @@ BAD = [
     ("environment.file", "mine.npz\n", "environment.file"),
     ("environment.file", "README.md", "environment.file"),
     ("algorithms", {}, "algorithms"),
-    ("algorithms.npgpd_hf.pairs", 0, "algorithms.npgpd_hf.pairs"),
+    ("algorithms.npgpd_hf.rounds", 0, "algorithms.npgpd_hf.rounds"),
     (
-        "algorithms.npgpd_hf.pairs",
+        "algorithms.npgpd_hf.rounds",
         10000,
-        "algorithms.npgpd_hf: pairs, horizon: one iteration draws",
+        "algorithms.npgpd_hf: rounds, horizon: one iteration draws",
     ),
     ("algorithms.npgpd_hf.iterations", 1e3, "algorithms.npgpd_hf.iterations"),
     ("algorithms.npgpd_hf.primal_step", -1, "algorithms.npgpd_hf.primal_step"),
@@ -136,8 +136,8 @@ def test_every_number_of_evaluators_is_tried(changes, end):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("paper.pairs", 10000, "paper: pairs, horizon: one iteration draws 42130000 random words"),
-        ("paper.horizon", 100000, "paper: pairs, horizon: one iteration draws"),
+        ("paper.rounds", 10000, "paper: rounds, horizon: one iteration draws 42130000 random"),
+        ("paper.horizon", 100000, "paper: rounds, horizon: one iteration draws"),
         ("unit-scale.environment.scale", "log", "unit-scale.environment.scale: normalized or unit"),
         ("unit-scale.environment.threshold", 9, "unit-scale.environment: threshold: 9.0 leaves no"),
     ],
@@ -145,7 +145,7 @@ def test_every_number_of_evaluators_is_tried(changes, end):
 def test_bounds_that_cannot_be_checked_are_refused(key, value, message):
     config = changed(f"bounds.settings.{key}", value)
     if key == "paper.horizon":
-        config["bounds"]["settings"]["paper"]["pairs"] = 10
+        config["bounds"]["settings"]["paper"]["rounds"] = 10
     configuration.check(config, SCHEMA)
     with pytest.raises(ValueError, match=r".") as refusal:
         configuration.check_bounds(config, SCHEMA)
@@ -162,11 +162,11 @@ def test_default_configuration_passes():
     [
         ("sweeps.length.varies", "colour", "sweeps.length.varies"),
         ("sweeps.other", CONFIG["sweeps"]["length"], "'other'"),
-        ("sweeps.pairs.seeds", 0, "sweeps.pairs.seeds"),
-        ("sweeps.pairs.seeds", {"npgpd_hf": 0, "zpgpd_hf": 1}, "sweeps.pairs.seeds.npgpd_hf"),
-        ("sweeps.pairs.algorithms", {}, "sweeps.pairs.algorithms"),
-        ("sweeps.pairs.algorithms.npgpd_hf.pairs", [0, 1], "npgpd_hf.pairs"),
-        ("sweeps.pairs.algorithms.npgpd_hf.steps", "free", "npgpd_hf.steps"),
+        ("sweeps.rounds.seeds", 0, "sweeps.rounds.seeds"),
+        ("sweeps.rounds.seeds", {"npgpd_hf": 0, "zpgpd_hf": 1}, "sweeps.rounds.seeds.npgpd_hf"),
+        ("sweeps.rounds.algorithms", {}, "sweeps.rounds.algorithms"),
+        ("sweeps.rounds.algorithms.npgpd_hf.rounds", [0, 1], "npgpd_hf.rounds"),
+        ("sweeps.rounds.algorithms.npgpd_hf.steps", "free", "npgpd_hf.steps"),
         ("sweeps.people.algorithms.npgpd_hf.evaluators", "all", "npgpd_hf.evaluators"),
         ("schedules.phases.constant.evaluators", [0], "constant.evaluators.0"),
         ("schedules.phases.a;b", {"evaluators": [64], "horizon": [50]}, "a;b"),
@@ -184,26 +184,26 @@ def test_schema_of_sweeps_and_schedules(key, value, named):
     ("key", "value", "message"),
     [
         (
-            "sweeps.pairs.algorithms.npgpd_hf.pairs",
+            "sweeps.rounds.algorithms.npgpd_hf.rounds",
             [2, 1],
-            "sweeps.pairs.algorithms.npgpd_hf: pairs: increasing order expected, null last, "
+            "sweeps.rounds.algorithms.npgpd_hf: rounds: increasing order expected, null last, "
             "got [2, 1]",
         ),
         (
-            "sweeps.pairs.varies",
+            "sweeps.rounds.varies",
             "horizon",
-            "sweeps.pairs.algorithms.npgpd_hf: horizon: the sweep varies it, so at least two "
+            "sweeps.rounds.algorithms.npgpd_hf: horizon: the sweep varies it, so at least two "
             "values are expected",
         ),
         (
-            "sweeps.pairs.algorithms.sarsa",
-            {"pairs": [1, 2]},
-            "sweeps.pairs.algorithms.sarsa: algorithm: one of",
+            "sweeps.rounds.algorithms.sarsa",
+            {"rounds": [1, 2]},
+            "sweeps.rounds.algorithms.sarsa: algorithm: one of",
         ),
         (
-            "sweeps.pairs.algorithms.npgpd_hf.perturbation",
+            "sweeps.rounds.algorithms.npgpd_hf.perturbation",
             [1, 2],
-            "sweeps.pairs.algorithms.npgpd_hf: perturbation: no option of npgpd_hf",
+            "sweeps.rounds.algorithms.npgpd_hf: perturbation: no option of npgpd_hf",
         ),
         (
             "algorithms",
@@ -229,7 +229,7 @@ def test_sweep_that_cannot_be_run_is_refused(key, value, message):
         (
             "schedules.phases.growing.evaluators",
             [16, 32, 64, 128],
-            "schedules.phases.growing.evaluators: costs 60 queries where constant costs 64",
+            "schedules.phases.growing.evaluators: costs 60 answers where constant costs 64",
         ),
         (
             "schedules.algorithms.sarsa",

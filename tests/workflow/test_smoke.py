@@ -216,7 +216,7 @@ def test_certificates_hold_along_every_run(finished):
         ("corollary", "npgpd_hf", 4 * 2, 2),
         ("people", "zpgpd_hf", 4 * 2, 2),
         ("horizon", "npgpd_hf", 3, 2),
-        ("pairs", "zpgpd_hf", 3 * 3, 2),
+        ("rounds", "zpgpd_hf", 3 * 3, 2),
         ("states", "npgpd_hf", 3, 2),
     ],
 )
@@ -247,7 +247,7 @@ def test_schedules_cost_the_same(finished):
     table = read_runs(project, "schedules")
     last = table[table["iteration"] == table.groupby("algorithm")["iteration"].transform("max")]
     assert last["schedule"].nunique() == 5
-    assert (last.groupby("algorithm")[["queries", "steps"]].nunique() == 1).all(axis=None)
+    assert (last.groupby("algorithm")[["answers", "steps"]].nunique() == 1).all(axis=None)
 
 
 def test_grid_has_a_row_per_setting_and_all_its_runs(finished):

@@ -20,8 +20,8 @@ from replication.study import configuration, readings
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
 HIGH = {"threshold": 0.9}
-SCALED = {"unit", "unit-binding", "unit-binding-ten-pairs", "unit-binding-fixed-mu"}
-UNBIASED = {"unbiased-votes", "unbiased-votes-ten-pairs"}
+SCALED = {"unit", "unit-binding", "unit-binding-ten-rounds", "unit-binding-fixed-mu"}
+UNBIASED = {"unbiased-votes", "unbiased-votes-ten-rounds"}
 # A radius that races does so with the steps.
 UNRACED = (
     "left out: claims.readings: theorem-steps (algorithms.zpgpd_hf: perturbation: calibrated needs "
@@ -84,7 +84,7 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
     assert lines == [
         "left out, since the CMDP in mine.npz is a single one, not a random family: "
         "bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
-        "unit-binding-ten-pairs, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
+        "unit-binding-ten-rounds, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
         f"small, large; comparison.methods: {', '.join(CONFIG['comparison']['methods'])}; "
         "sweeps: states, actions; grid.algorithms: npgpd_hf, zpgpd_hf",
         UNRACED,
@@ -277,7 +277,7 @@ def test_reading_that_was_not_asked_for_refuses_nothing(archive):
     """Votes cannot be read without bias, and the probit link has no inverse, at such returns."""
     config, lines = varied(archive, scale=70.0)
     assert "probit" in config["claims"]["readings"]  # with a radius that is a number
-    text = "left out: claims.readings: unbiased-votes, unbiased-votes-ten-pairs (algorithms."
+    text = "left out: claims.readings: unbiased-votes, unbiased-votes-ten-rounds (algorithms."
     assert any(line.startswith(text) for line in lines)
     own = {"environment": {"file": archive}, "claims": {"readings": ["unbiased-votes"]}}
     with pytest.raises(ValueError, match=r"^reading 'unbiased-votes': "):
@@ -385,7 +385,7 @@ def test_environment_may_be_changed(environment):
     assert lines[:1] == [
         f"left out, since chosen for the default environment, from which this differs in {names}: "
         "bounds.settings: unit-scale, short-horizon; claims.readings: unit, unit-binding, "
-        "unit-binding-ten-pairs, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
+        "unit-binding-ten-rounds, unit-binding-fixed-mu; claims.instances.groups: binding, slack, "
         f"small, large; comparison.methods: {compared}. To keep one, set it in your file: "
         "bounds.settings.NAME.environment, claims.readings, or claims.instances.groups.NAME.numbers"
     ]
@@ -439,7 +439,7 @@ def test_algorithm_that_a_study_drops_leaves_nothing_behind():
     left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
     assert left == {"fixed-mu", "small-mu", "tangent", "softmax"}
     loaded = admission.load_readings(config, ROOT)
-    assert loaded["ten-pairs"]["config"]["algorithms"] == {"npgpd_hf": {"pairs": 10}}
+    assert loaded["ten-rounds"]["config"]["algorithms"] == {"npgpd_hf": {"rounds": 10}}
     assert set(loaded["unit"]["config"]["calibration"]["candidates"]) == {"npgpd_hf"}
     for part in ("rates", "certificates"):
         assert set(config[part]["iterations"]) == {"npgpd_hf"}
@@ -449,7 +449,7 @@ def test_algorithm_that_a_study_drops_leaves_nothing_behind():
 
 
 def test_reading_of_an_algorithm_that_does_not_exist_is_refused():
-    mine = {**readings.LOOK, "title": "mine", "config": {"algorithms": {"zpgpd": {"pairs": 2}}}}
+    mine = {**readings.LOOK, "title": "mine", "config": {"algorithms": {"zpgpd": {"rounds": 2}}}}
     mine = readings.restrict(mine, CONFIG["algorithms"])
     with pytest.raises(ValueError, match=r"^reading 'mine': algorithms\.zpgpd: "):
         readings.check(CONFIG, {"mine": mine}, admission.load_schema(ROOT, "config"))
@@ -457,12 +457,12 @@ def test_reading_of_an_algorithm_that_does_not_exist_is_refused():
 
 @pytest.mark.parametrize("key", readings.LOOK)
 def test_reading_that_only_looks_otherwise_is_kept(key):
-    about = {"algorithms": {"zpgpd_hf": {"pairs": 2}}}
+    about = {"algorithms": {"zpgpd_hf": {"rounds": 2}}}
     mine = readings.restrict({**readings.LOOK, "config": about}, ["npgpd_hf"])
     assert mine["config"] == {}
     assert readings.is_idle(mine)
     assert not readings.is_idle({**mine, key: "otherwise"})
-    assert about == {"algorithms": {"zpgpd_hf": {"pairs": 2}}}
+    assert about == {"algorithms": {"zpgpd_hf": {"rounds": 2}}}
 
 
 def plan(project, *targets):

@@ -153,7 +153,7 @@ rule figure:
             "results": RESULTS,
             "figures": FIGURES,
             "races": calibrations(),
-            "pairs": {name: it["pairs"] for name, it in config["algorithms"].items()},
+            "rounds": {name: it["rounds"] for name, it in config["algorithms"].items()},
             "radius": config["algorithms"].get("zpgpd_hf", {}).get("perturbation"),
             "confirmation": CONFIRMED,
         },
@@ -183,7 +183,7 @@ rule summary:
         left_out=lambda wildcards: LEFT_OUT,  # may name a path with braces, which are no wildcards
         figures=FIGURES,
         races=calibrations(),
-        pairs={name: it["pairs"] for name, it in config["algorithms"].items()},
+        rounds={name: it["rounds"] for name, it in config["algorithms"].items()},
         page=f"{RESULTS}/notebooks/figure1.html",
     message:
         "Summary"

@@ -38,7 +38,7 @@ rule inferred:
         f"{RESULTS}/benchmarks/inferred.tsv"
     localrule: True
     params:
-        pairs=[number for number, folders in TRIALS.items() for _ in folders],
+        rounds=[number for number, folders in TRIALS.items() for _ in folders],
     message:
         "The score of each N by the statements of the experiment"
     script:
@@ -52,7 +52,7 @@ use rule figure as inference_notebook with:
         verdicts=in_trials("claims"),
         runs=[file for files in trial_runs().values() for file in files],
     output:
-        pictures("pairs", "Other N", "inference", "Inference"),
+        pictures("rounds", "Other N", "inference", "Inference"),
         notebook=f"{RESULTS}/notebooks/inference.ipynb",
         page=page("inference", "Which N is the paper's?", category="Inference"),
     log:

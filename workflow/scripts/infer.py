@@ -9,11 +9,11 @@ from replication.statements import report
 with storage.job(snakemake):
     source, params = snakemake.input, snakemake.params
     tables, resampled = {}, {}
-    for pairs, verdicts, scores in zip(
-        params.pairs, source.verdicts, source.resampled, strict=True
+    for rounds, verdicts, scores in zip(
+        params.rounds, source.verdicts, source.resampled, strict=True
     ):
         table = report.of_experiment(storage.read_table(verdicts))
-        tables.setdefault(pairs, []).append(table)
+        tables.setdefault(rounds, []).append(table)
         scores = storage.read_table(scores)["score"].to_numpy()
-        resampled[pairs] = resampled.get(pairs, np.zeros(len(scores))) + scores
+        resampled[rounds] = resampled.get(rounds, np.zeros(len(scores))) + scores
     storage.write_table(snakemake.output[0], statements.infer(tables, resampled))

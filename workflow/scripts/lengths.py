@@ -11,13 +11,13 @@ with storage.job(snakemake):
     given = dict(snakemake.params.setting)
     evaluators, seeds = given.pop("evaluators"), range(corrected["seeds"])
     setting = Setting(evaluators=None, iterations=1, **given)
-    pairs = [part["pairs"] for part in corrected["seen"]]
+    rounds = [part["rounds"] for part in corrected["seen"]]
     tables = lengths.lengths(
         cmdp,
         optima.solve(cmdp),
         setting,
         evaluators,
-        pairs,
+        rounds,
         corrected["iterations"],
         corrected["measured"],
         seeds,

@@ -28,7 +28,8 @@ def describe(about, optimum, aggregate, races, verdicts, fresh):
     seeds = aggregate["seeds"].iloc[0]
     for algorithm, scores in races.items():
         yield f"Step sizes of {get_algorithm(algorithm).label}: {describe_race(scores)}"
-    asked = ", ".join(f"N = {n} for {get_algorithm(name).label}" for name, n in about.pairs.items())
+    labels = {get_algorithm(name).label: n for name, n in about.rounds.items()}
+    asked = ", ".join(f"N = {n} for {label}" for label, n in labels.items())
     yield f"Rounds of trajectories per iteration, which the paper does not give: {asked}."
     if seeds == 1:
         yield "Values of one seed: intervals take two or more."

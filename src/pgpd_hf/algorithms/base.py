@@ -80,7 +80,7 @@ from pgpd_hf.core.questions import DESIGNS
 
 DIRECTIONS = ("sphere", "tangent")
 # Beyond these, one run would exceed the memory of any machine, or take a lifetime.
-LARGEST = {"iterations": 10**9, "pairs": 10**4, "horizon": 10**5}
+LARGEST = {"iterations": 10**9, "rounds": 10**4, "horizon": 10**5}
 # Options that only some algorithms have.
 OPTIONS = (
     *("estimator", "perturbation", "directions"),
@@ -103,7 +103,7 @@ class Setting:
         M, evaluators per question; None for infinitely many.
     iterations : int
         T.
-    pairs : int
+    rounds : int
         N, rounds of trajectories and questions per iteration.
     horizon : int
         H: trajectories have H + 1 steps.
@@ -165,7 +165,7 @@ class Setting:
 
     evaluators: int | None
     iterations: int
-    pairs: int = 1
+    rounds: int = 1
     horizon: int = 80
     primal_step: float | None = None
     dual_step: float | None = None
@@ -312,16 +312,16 @@ class Algorithm:
         self.cmdp = cmdp
         self.setting = setting
         trajectories, self.questions_per_iteration = self.effort(
-            cmdp.states, cmdp.actions, setting.pairs
+            cmdp.states, cmdp.actions, setting.rounds
         )
         self.steps_per_iteration = trajectories * (setting.horizon + 1)
         if trajectories:
             self.words_per_iteration = count_words(
-                setting.pairs, setting.horizon, trajectories, self.questions_per_iteration
+                setting.rounds, setting.horizon, trajectories, self.questions_per_iteration
             )
         if self.words_per_iteration > MOST_WORDS:
             raise ValueError(
-                f"pairs, horizon: one iteration draws {self.words_per_iteration} random words; "
+                f"rounds, horizon: one iteration draws {self.words_per_iteration} random words; "
                 f"at most {MOST_WORDS} are possible"
             )
         self.parameterization = setting.parameterization or self.parameterizations[0]
@@ -371,14 +371,14 @@ class Algorithm:
         return {name: value for name, value in options.items() if name not in idle}
 
     @staticmethod
-    def effort(states, actions, pairs):
+    def effort(states, actions, rounds):
         r"""Number of trajectories and of questions in one iteration.
 
         Parameters
         ----------
         states, actions : int
             Size of the CMDP.
-        pairs : int
+        rounds : int
             N.
 
         Returns

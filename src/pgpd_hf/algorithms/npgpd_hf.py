@@ -37,8 +37,8 @@ class NPGPDHF(Algorithm):
         self.simulator = make_simulator(cmdp, setting)
 
     @staticmethod
-    def effort(states, actions, pairs):  # noqa: D102
-        return pairs * (states + states * actions + 1), pairs * (2 * states * actions + 1)
+    def effort(states, actions, rounds):  # noqa: D102
+        return rounds * (states + states * actions + 1), rounds * (2 * states * actions + 1)
 
     @staticmethod
     def theorem_steps(cmdp, optimum, iterations):  # noqa: D102

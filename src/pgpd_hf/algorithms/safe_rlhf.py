@@ -62,8 +62,8 @@ class SafeRLHF(Algorithm):
         self.ridge = setting.ridge / cmdp.scale**2
 
     @staticmethod
-    def effort(states, actions, pairs):  # noqa: D102
-        return 2 * pairs, 3 * pairs
+    def effort(states, actions, rounds):  # noqa: D102
+        return 2 * rounds, 3 * rounds
 
     def initial_state(self, initial_policy=None):  # noqa: D102
         start = super().initial_state(initial_policy)

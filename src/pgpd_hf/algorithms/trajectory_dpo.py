@@ -67,8 +67,8 @@ class TrajectoryDPO(Algorithm):
         self.temperature = setting.temperature * cmdp.value_bound
 
     @staticmethod
-    def effort(states, actions, pairs):  # noqa: D102
-        return 2 * pairs, 2 * pairs
+    def effort(states, actions, rounds):  # noqa: D102
+        return 2 * rounds, 2 * rounds
 
     def initial_state(self, initial_policy=None):  # noqa: D102
         start = super().initial_state(initial_policy)

@@ -30,8 +30,8 @@ class ZPG(ZPGPDHF):
     estimate = Algorithm.estimate
 
     @staticmethod
-    def effort(states, actions, pairs):  # noqa: D102
-        return 2 * pairs, pairs
+    def effort(states, actions, rounds):  # noqa: D102
+        return 2 * rounds, rounds
 
     def advance(self, state, words, normals):  # noqa: D102
         theta = state.theta.copy()  # the kernel updates it in place

@@ -114,8 +114,8 @@ class ZPGPDHF(Theorem2Steps, Algorithm):
         )
 
     @staticmethod
-    def effort(states, actions, pairs):  # noqa: D102
-        return 2 * pairs, 3 * pairs
+    def effort(states, actions, rounds):  # noqa: D102
+        return 2 * rounds, 3 * rounds
 
     def estimate(self, theta, words, normals):  # noqa: D102
         direction = np.empty_like(theta)

@@ -399,7 +399,7 @@ def make_simulator(cmdp, setting):
             setting.true_link,
             setting.random_answers,
         ),
-        setting.pairs,
+        setting.rounds,
         setting.horizon,
         cmdp.threshold,
     )

@@ -151,7 +151,7 @@ def tabulate(runs, empty=()):
     for key, group in runs.groupby(["unit", "method", "design", "budget"], sort=False):
         unit, *cell = key
         row = dict(zip(COLUMNS, cell, strict=False))
-        row |= {"answers": group["queries"].mean(), "steps": group["steps"].mean()}
+        row |= {"answers": group["answers"].mean(), "steps": group["steps"].mean()}
         row |= named_intervals(group.sort_values(["instance", "seed"]), METRICS)
         row["violates_0"] = (group["violation"] > 0).mean()
         row["violates_002"] = (group["violation"] > SAFE).mean()

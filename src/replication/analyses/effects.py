@@ -16,7 +16,7 @@ TABLES = {
 }
 READS = ("runs",)
 SHOWS = ("environment", "runs")
-SWEEPS = ("people", "horizon", "pairs", "states", "actions")
+SWEEPS = ("people", "horizon", "rounds", "states", "actions")
 
 
 def plan(config):
@@ -35,7 +35,7 @@ def parts(table):
     """
     people = table[table["sweep"].eq("people") & table["curve"].ne("μ = theorem")]
     votes = excess(people, np.isinf(people["value"]), ["curve"])
-    rounds = table[table["sweep"] == "pairs"]
+    rounds = table[table["sweep"] == "rounds"]
     exact = rounds["evaluators"].isna()
     sizes = table[table["sweep"].isin(["states", "actions"])]
     return {

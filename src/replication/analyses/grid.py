@@ -18,7 +18,7 @@ from replication.files import storage
 TARGET = "grid"
 TABLES = {"grid": Table("Means of the grid over instances (table)")}
 READS = ("runs",)
-CELL = ["algorithm", "states", "actions", "iterations", "pairs", "horizon", "evaluators"]
+CELL = ["algorithm", "states", "actions", "iterations", "rounds", "horizon", "evaluators"]
 METRICS = ["gap", "violation", "late_gap", "late_violation", "late_priced_gap"]
 
 

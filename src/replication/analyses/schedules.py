@@ -24,7 +24,7 @@ TABLES = {
 }
 READS = ("runs",)
 SHOWS = ("runs",)
-_COSTS = {"queries": "evaluators", "steps": "horizon"}
+_COSTS = {"answers": "evaluators", "steps": "horizon"}
 
 
 def plan(config):

@@ -10,7 +10,7 @@ from replication.work.cases import Case, run_setting
 
 TARGET = "claims"
 TABLES = {}
-AXES = ("steps", "pairs", "perturbation")
+AXES = ("steps", "rounds", "perturbation")
 
 
 def plan(config):

@@ -23,21 +23,21 @@ from replication.study import configuration
 from replication.theory.exact import answer_variance, feedback_error
 from replication.theory.information import answer_information
 from replication.theory.records import sample_estimates
-from replication.work.cases import Case, run_setting
+from replication.work.cases import Case, run_setting, stream_key
 
 TARGET = "compare"
 TABLES = {
-    "splits": Table("How to split answers (table)", "algorithm estimator evaluators pairs"),
+    "splits": Table("How to split answers (table)", "algorithm estimator evaluators rounds"),
     "splits_variance": Table(
-        "Variances of estimates (table)", "estimator evaluators pairs question"
+        "Variances of estimates (table)", "estimator evaluators rounds question"
     ),
 }
 READS = ("runs", "environment")
 SHOWS = ("environment",)
 PICTURES = {"splits": "How to split answers"}
 METRICS = ("optimality_gap", "constraint_violation", "priced_gap")
-KEYS = ("algorithm", "estimator", "evaluators", "pairs")
-VARIANCE_COLUMNS = ("estimator", "evaluators", "pairs", "question", "votes", "law", "measured")
+KEYS = ("algorithm", "estimator", "evaluators", "rounds")
+VARIANCE_COLUMNS = ("estimator", "evaluators", "rounds", "question", "votes", "law", "measured")
 LAST_QUARTER = 0.75  # the part of a run whose mean counts begins here
 _PAIRS = 3000  # of trajectories, over which information is averaged
 _POINTS = 26  # iterations of that part at which a trace has a row
@@ -97,17 +97,17 @@ def tabulate(runs):
     Returns
     -------
     pandas.DataFrame
-        :data:`KEYS`, `queries` and `steps` of a run, and the means over seeds of gap, violation and
+        :data:`KEYS`, `answers` and `steps` of a run, and the means over seeds of gap, violation and
         priced gap over the last quarter of a run, with 95 % intervals.
     """
     runs = runs.assign(priced_gap=priced_gap(runs))
     late = runs[runs["iteration"] >= LAST_QUARTER * runs["iterations"]]
     runs = late.groupby([*KEYS, "seed"], sort=False, as_index=False)[
-        [*METRICS, "queries", "steps"]
-    ].agg(dict.fromkeys(METRICS, "mean") | {"queries": "max", "steps": "max"})
+        [*METRICS, "answers", "steps"]
+    ].agg(dict.fromkeys(METRICS, "mean") | {"answers": "max", "steps": "max"})
     rows = [
-        dict(zip((*KEYS, "queries", "steps"), key, strict=True)) | named_intervals(group, METRICS)
-        for key, group in runs.groupby([*KEYS, "queries", "steps"], sort=False)
+        dict(zip((*KEYS, "answers", "steps"), key, strict=True)) | named_intervals(group, METRICS)
+        for key, group in runs.groupby([*KEYS, "answers", "steps"], sort=False)
     ]
     return pd.DataFrame(rows)
 
@@ -140,14 +140,14 @@ def variances(cmdp, splits, draws):
         setting = Setting(**split | {"primal_step": 0.0, "dual_step": 0.0})
         link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
         answered = _questions(cmdp, optimum, setting, draws)
-        known = replace(setting, evaluators=None, pairs=1, estimator="plug-in")
+        known = replace(setting, evaluators=None, rounds=1, estimator="plug-in")
         asked = _questions(cmdp, optimum, known, draws)
         how = setting.evaluators, link, bound, setting.estimator
-        votes = feedback_error([0.0], *how).square.item() / setting.pairs
+        votes = feedback_error([0.0], *how).square.item() / setting.rounds
         for question, differences in asked.items():
-            law = answer_variance(differences, *how).mean() / setting.pairs
+            law = answer_variance(differences, *how).mean() / setting.rounds
             measured = answered[question].var(0, ddof=1).mean()
-            key = setting.estimator, setting.evaluators, setting.pairs, question
+            key = setting.estimator, setting.evaluators, setting.rounds, question
             rows.append((*key, votes, law, measured))
     return pd.DataFrame(rows, columns=list(VARIANCE_COLUMNS))
 
@@ -187,8 +187,8 @@ def _questions(cmdp, optimum, setting, draws):
     """Draws of estimates at the uniform policy: "advantage" (draws, 2 S A), "safety" (draws, 1)."""
     algorithm = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
     theta = algorithm.initial_parameter()
-    axes = {"evaluators": setting.evaluators, "pairs": setting.pairs, "reading": setting.estimator}
-    bits = bit_generator(purpose="variances", **axes)
+    axes = {"evaluators": setting.evaluators, stream_key("rounds"): setting.rounds}
+    bits = bit_generator(purpose="variances", **axes, reading=setting.estimator)
     advantages, safety = sample_estimates(algorithm, theta, bits, draws)
     return {"advantage": advantages.reshape(draws, -1), "safety": safety[:, None]}
 
@@ -204,7 +204,7 @@ def _settings(config, algorithm):
     for estimator in options["estimators"]:
         for evaluators in options["evaluators"]:
             setting = run_setting(config, algorithm, evaluators)
-            split = {"pairs": options["answers"] // evaluators, "estimator": estimator}
+            split = {"rounds": options["answers"] // evaluators, "estimator": estimator}
             try:
                 configuration.require_estimates(config, setting | split)
                 possible.append(setting | split)

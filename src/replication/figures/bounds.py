@@ -98,9 +98,9 @@ def lengths_figure(table, largest=None, measured=None):
         return _left_out(reasons)
     statements = list(table["statement"].drop_duplicates())
     colors = dict(zip(statements, style.colors(len(statements)), strict=True))
-    evaluators, pairs = (list(table[key].drop_duplicates()) for key in ("evaluators", "pairs"))
-    figure, grid = style.panels(len(pairs), len(evaluators), 2.3)
-    for axes, (n, m) in zip(grid.flat, itertools.product(pairs, evaluators), strict=True):
+    evaluators, rounds = (list(table[key].drop_duplicates()) for key in ("evaluators", "rounds"))
+    figure, grid = style.panels(len(rounds), len(evaluators), 2.3)
+    for axes, (n, m) in zip(grid.flat, itertools.product(rounds, evaluators), strict=True):
         for (statement, reading), rows in _asked(table, m, n).groupby(
             ["statement", "estimator"], sort=False
         ):
@@ -164,11 +164,11 @@ def seen_figure(table):
     table = table.dropna(subset="iterations")
     if table.empty:
         return _left_out(reasons)
-    quantities, evaluators, pairs, lengths = (
+    quantities, evaluators, rounds, lengths = (
         list(table[name].drop_duplicates())
-        for name in ("quantity", "evaluators", "pairs", "iterations")
+        for name in ("quantity", "evaluators", "rounds", "iterations")
     )
-    kinds = list(table[["estimator", "pairs"]].drop_duplicates().itertuples(index=False))
+    kinds = list(table[["estimator", "rounds"]].drop_duplicates().itertuples(index=False))
     figure, grid = style.panels(len(quantities), len(evaluators), 2.2)
     for axes, (quantity, m) in zip(
         grid.flat, itertools.product(quantities, evaluators), strict=True
@@ -188,7 +188,7 @@ def seen_figure(table):
                 x,
                 measured,
                 linestyle="none",
-                marker=style.marker(pairs.index(n)),
+                marker=style.marker(rounds.index(n)),
                 markersize=3.4,
                 color=color,
                 label=f"{style.ESTIMATORS[estimator]}, $N = {n}$",
@@ -206,11 +206,11 @@ def seen_figure(table):
     return figure
 
 
-def _asked(table, evaluators, pairs):
+def _asked(table, evaluators, rounds):
     """Rows of a table for M and N."""
     column = table["evaluators"]
     same = column.isna() if pd.isna(evaluators) else column.eq(evaluators)
-    return table[same & table["pairs"].eq(pairs)]
+    return table[same & table["rounds"].eq(rounds)]
 
 
 def _left_out(reasons):

@@ -8,8 +8,8 @@ from replication.figures.sweeps import QUANTITY_LABELS
 
 
 def schedules_figure(curves, schedules):
-    """Priced gap of the iterate against human queries and against environment steps."""
-    costs = {"queries": "human queries", "steps": "environment steps"}
+    """Priced gap of the iterate against answers and against environment steps."""
+    costs = {"answers": "answers", "steps": "environment steps"}
     figure, panels = style.algorithm_panels(curves, 2.4, len(costs))
     for _, table, row in panels:
         for axes, (cost, label) in zip(row, costs.items(), strict=True):

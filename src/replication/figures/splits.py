@@ -18,15 +18,15 @@ def splits_figure(table):
     figure, grid = style.panels(len(algorithms), len(QUANTITIES), 2.2)
     for algorithm, row in zip(algorithms, grid, strict=True):
         shown = table[table["algorithm"] == algorithm]
-        splits = shown[["evaluators", "pairs"]].drop_duplicates().sort_values("pairs")
+        splits = shown[["evaluators", "rounds"]].drop_duplicates().sort_values("rounds")
         for axes, (quantity, name) in zip(row, QUANTITIES.items(), strict=True):
             if axes is not row[0]:
                 axes.sharey(row[0])
             for place, estimator in enumerate(estimators):
-                line = shown[shown["estimator"] == estimator].sort_values("pairs")
+                line = shown[shown["estimator"] == estimator].sort_values("rounds")
                 middle = line[quantity]
                 axes.errorbar(
-                    np.log2(line["pairs"]) + 0.12 * (place - 0.5),
+                    np.log2(line["rounds"]) + 0.12 * (place - 0.5),
                     middle,
                     yerr=[middle - line[f"{quantity}_low"], line[f"{quantity}_high"] - middle],
                     color=style.ESTIMATOR_COLORS[estimator],
@@ -38,7 +38,7 @@ def splits_figure(table):
                 )
             axes.set_title(f"{get_algorithm(algorithm).label}: {name}")
             names = [f"{m} × {n}" for m, n in splits.itertuples(index=False)]
-            axes.set_xticks(np.log2(splits["pairs"]), names)
+            axes.set_xticks(np.log2(splits["rounds"]), names)
             style.zero_line(axes)
     for axes in grid[-1]:
         axes.set_xlabel("people asked per question $M$ × questions $N$")

@@ -15,7 +15,7 @@ QUANTITY_LABELS = {
 AXIS_LABELS = {
     "iterations": "iterations $T$",
     "evaluators": "evaluators per question $M$",
-    "pairs": "pairs per iteration $N$",
+    "rounds": "rounds per iteration $N$",
     "horizon": "horizon $H$",
     "states": r"states $|\mathcal{S}|$",
     "actions": r"actions $|\mathcal{A}|$",
@@ -48,7 +48,7 @@ def slopes_figure(means, algorithm, limit, power):
 def costs_figure(lines):
     """Priced gap against T and against both costs."""
     figure, panels = style.panels(1, 3, 2.8)
-    costs = {"value": "iterations $T$", "queries": "human queries", "steps": "environment steps"}
+    costs = {"value": "iterations $T$", "answers": "answers", "steps": "environment steps"}
     for axes, (cost, title) in zip(panels[0], costs.items(), strict=True):
         colors = style.colors(len(lines))
         for index, ((label, line), color) in enumerate(zip(lines.items(), colors, strict=True)):

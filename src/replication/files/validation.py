@@ -40,6 +40,8 @@ _WORDS = {
 }
 
 
+# What keys of a study were called in earlier editions, and are called now.
+RENAMED = {"pairs": "rounds", "most_rounds": "most_rounds_in_all"}
 _DEEPEST = 100  # levels of tables and lists
 
 
@@ -194,6 +196,8 @@ def unknown_key(place, name, allowed):
     >>> unknown_key("rates", "sedes", ["iterations", "seeds"])
     "rates: unknown key 'sedes' (did you mean 'seeds'?); allowed are iterations, seeds"
     """
+    if RENAMED.get(name) in allowed:
+        return f"{place}.{name}: renamed, write {RENAMED[name]}"
     near = difflib.get_close_matches(str(name)[:100], allowed, 1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return f"{place}: unknown key {name!r}{hint}; allowed are {', '.join(sorted(allowed))}"
@@ -208,7 +212,11 @@ def _in_one_line(error):
         return unknown_key(key, unknown, allowed)
     if error.validator == "required":
         missing = next(name for name in error.validator_value if name not in error.instance)
+        for old in [name for name in error.instance if RENAMED.get(name) == missing]:
+            return unknown_key(key, old, [missing])
         return f"{key}: the key {missing!r} is missing"
+    if error.validator == "enum" and RENAMED.get(str(error.instance)) in error.validator_value:
+        return unknown_key(key, error.instance, error.validator_value)
     return f"{key}: {_allowed(error)} expected, got {shown(error.instance)}"
 
 

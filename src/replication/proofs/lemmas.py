@@ -104,20 +104,20 @@ def _check_estimates(ledger, random):
             bias = means[k] - cmdp.advantages(policy, signal)[state]
             ledger.add("2.4", np.ptp(bias), estimates.primal_bias)
         mean, row = means[0] + multiplier * means[1], policy[state]
-        for pairs in (1, 3, 100):
-            at = replace(estimates, pairs=pairs)
-            noise = (row @ np.diag(covariance) - row @ covariance @ row) / pairs
+        for rounds in (1, 3, 100):
+            at = replace(estimates, rounds=rounds)
+            noise = (row @ np.diag(covariance) - row @ covariance @ row) / rounds
             total = row @ mean**2 - (row @ mean) ** 2 + noise
             ledger.add("2.6", total, (1 + multiplier) ** 2 * at.spread)
-            ledger.add("2.6b", noise, (1 + multiplier) ** 2 * at.round_variance / pairs)
+            ledger.add("2.6b", noise, (1 + multiplier) ** 2 * at.round_variance / rounds)
     chances, returns = trajectories(cmdp, policy, cmdp.initial, horizon)
     mean_answers, variances = answer_moments(answers, returns[:, 1] - cmdp.threshold)
     mean, square = chances @ mean_answers, chances @ (mean_answers**2 + variances)
     bias = mean - (cmdp.evaluate(policy)[1] - cmdp.threshold)
     ledger.add("2.4b", abs(bias), estimates.dual_bias)
-    for pairs in (1, 3, 100):
-        at, variance = replace(estimates, pairs=pairs), (square - mean**2) / pairs
-        ledger.add("2.7b", variance, at.excess_round_variance / pairs)
+    for rounds in (1, 3, 100):
+        at, variance = replace(estimates, rounds=rounds), (square - mean**2) / rounds
+        ledger.add("2.7b", variance, at.excess_round_variance / rounds)
         ledger.add("2.7", mean**2 + variance, at.excess_square)
 
 

@@ -91,7 +91,7 @@ def _check_runs(ledger, random, case):
     setting = Setting(
         [None, 4, 16, 64][random.integers(4)],
         _ITERATIONS,
-        pairs=int(random.choice([1, 3])),
+        rounds=int(random.choice([1, 3])),
         horizon=horizon if cmdp.threshold <= cmdp.return_bound(horizon) else 60,
         primal_step=float(random.choice([0.02, 0.1, 0.5])) / (stretch * largest),
         dual_step=float(random.choice([0.005, 0.02, 0.1])) / largest,
@@ -196,7 +196,7 @@ def _check_rates(ledger, random, cases):
     for _ in range(cases):
         cmdp, best = small_cmdp(random)
         setting = Setting(
-            int(random.choice([4, 16, 64])), 1, pairs=int(random.choice([1, 10])), horizon=60
+            int(random.choice([4, 16, 64])), 1, rounds=int(random.choice([1, 10])), horizon=60
         )
         e = make_estimates(cmdp, setting)
         cap, length = 2 * cmdp.value_bound / best.slack, 10 ** random.uniform(0, 9)
@@ -216,7 +216,7 @@ def _check_coverage(ledger, runs):
     cmdp, best = small_cmdp(random_numbers("coverage", 5), 2, 2, (0.5,), "normalized")
     steps = {"primal_step": 0.5, "dual_step": 0.1}
     cap = 2 * best.multiplier + 0.5
-    setting = Setting(256, 100, pairs=100, horizon=20, estimator="unbiased", **steps)
+    setting = Setting(256, 100, rounds=100, horizon=20, estimator="unbiased", **steps)
     setting = replace(setting, multiplier_bound=cap)
     estimates = make_estimates(cmdp, setting, known=True)
     given = *steps.values(), setting.iterations, cap, best.multiplier
@@ -258,7 +258,7 @@ def _check_need_of_variance(ledger):
     setting = Setting(16, 2000, horizon=20, estimator="unbiased", **options)
     e = make_estimates(cmdp, setting, known=True)
     gap = run_averages(get_algorithm("npgpd_hf")(cmdp, best, setting), best, range(12))["gap"]
-    without = replace(e, pairs=math.inf)  # then v/N is zero, and nothing else changes
+    without = replace(e, rounds=math.inf)  # then v/N is zero, and nothing else changes
     (constant, curvature), _ = theorem_1.primal_regrets(without, 0.2, 0.0, 2000, 0.0)
     right = constant / 2000 + 0.2 * curvature + e.primal_bias / (1 - cmdp.discount)
     ledger.add("3.3 without v/N", gap.mean(), right)

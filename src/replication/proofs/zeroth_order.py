@@ -185,15 +185,15 @@ def _check_estimates(ledger, random, noisy):
         near = near - exact.value(cmdp, theta, signal)
         printed = (4 / small * near[:, None, None] * directions).mean(0)
         ledger.add("4.3 with d = |S||A|", _norm(printed - gradient), constants.smoothness * small)
-    for pairs in (1, 10):
-        at = replace(constants, estimates=replace(e, pairs=pairs))
+    for rounds in (1, 10):
+        at = replace(constants, estimates=replace(e, rounds=rounds))
         multiplier = 1.0
         one = squares[0] + multiplier**2 * squares[1] + 2 * multiplier * products
         mean = means[0] + multiplier * means[1]
-        second = (d / radius) ** 2 * (mean**2 + (one - mean**2) / pairs).mean()
+        second = (d / radius) ** 2 * (mean**2 + (one - mean**2) / rounds).mean()
         ledger.add("4.5", second, (1 + multiplier) ** 2 * at.square)
-        if pairs == 1:
-            exactly = replace(at, estimates=replace(e, pairs=math.inf))
+        if rounds == 1:
+            exactly = replace(at, estimates=replace(e, rounds=math.inf))
             ledger.add("4.5 without s^2/N", second, (1 + multiplier) ** 2 * exactly.square)
 
 
@@ -280,7 +280,7 @@ def _check_runs(ledger, random, case):
     setting = Setting(
         [None, 64][case % 2],
         length,
-        pairs=int(random.choice([1, 10])),
+        rounds=int(random.choice([1, 10])),
         horizon=horizon,
         multiplier_bound=cap,
         perturbation=radius,
@@ -312,13 +312,13 @@ def _check_rate(ledger):
         constants = theorem_2.make_curvature(cmdp, best, estimates, radius)
         return theorem_2.theorem_2(constants, *steps, length, cap, best.multiplier).gap
 
-    def scheduled(pairs, length):
-        estimates = replace(silent, pairs=pairs)
+    def scheduled(rounds, length):
+        estimates = replace(silent, rounds=rounds)
         return gap(estimates, length, theorem_2.rate_setting(estimates, length, cap))
 
     def endless(length):
         steps = 1e-3 * length ** (-2 / 5), length ** (-2 / 5) / ell, length ** (-4 / 5)
-        return gap(replace(silent, pairs=math.inf), length, steps)
+        return gap(replace(silent, rounds=math.inf), length, steps)
 
     def fixed(length):
         radius, eta_1 = 0.1 * length ** (-1 / 6), length ** (-2 / 3) / ell

@@ -160,11 +160,11 @@ class Evidence:
         pairs = member.states * member.actions
         for (algorithm, m), runs in member.traces.groupby(["algorithm", "evaluators"], sort=False):
             table = runs.pivot(index="seed", columns="iteration")  # seeds down
-            units, iterations = (axis.to_numpy() for axis in table["queries"].axes)
+            units, iterations = (axis.to_numpy() for axis in table["answers"].axes)
             table = {name: table[name].to_numpy() for name in table.columns.levels[0]}
-            asked = table["queries"][:, -1:] / m / iterations[-1] / pairs
+            asked = table["answers"][:, -1:] / m / iterations[-1] / pairs
             curves = {name: table[name] for name in (*COLUMNS, "multiplier")}
-            curves["questions"] = np.broadcast_to(asked, table["queries"].shape)
+            curves["questions"] = np.broadcast_to(asked, table["answers"].shape)
             scales = {
                 "optimality_gap": table["optimality_gap"][0, 0],
                 "constraint_violation": member.utility_span,

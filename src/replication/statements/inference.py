@@ -46,14 +46,14 @@ def infer(tables, resampled):
     numbers = sorted(tables)
     if len(numbers) < 2:
         raise ValueError(f"tables: at least two N expected, to choose among, got {numbers}")
-    rows = pd.DataFrame({"pairs": numbers})
+    rows = pd.DataFrame({"rounds": numbers})
     for factor in FACTORS:
         name = "score" if factor == 1 else f"score_{factor:g}"
         rows[name] = [sum(score(table, factor) for table in tables[n]) for n in numbers]
     best = numbers[int(np.argmax(rows["score"]))]
     # `as_good` is the share of resamples in which the score is at least that of the best N.
     rows["as_good"] = [np.mean(resampled[n] >= resampled[best]) for n in numbers]
-    tied = (rows["as_good"] >= SHARE) | (rows["pairs"] == best)
+    tied = (rows["as_good"] >= SHARE) | (rows["rounds"] == best)
     rows["standing"] = np.where(tied, TIED, WORSE)
     inferred = tied.idxmax()
     runner_up = rows["score"].drop(inferred).idxmax()

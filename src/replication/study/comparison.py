@@ -2,7 +2,7 @@ r"""Methods that are compared at equal numbers of human answers, and their setti
 
 A budget is a number of answers. Iterative methods spend it on iterations, :math:`T = \lfloor K /
 (Q M)\rfloor` with Q questions in each, N times as many as with one round; methods that fit a policy
-to answers spend it in one round of N pairs, with as few answers M per question as the largest N
+to answers spend it in one iteration of N pairs, with as few answers M per question as the largest N
 allows.
 """
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.arguments import located
-from replication.files.validation import conform
+from replication.files.validation import conform, unknown_key
 from replication.study import configuration
 
 OWN_DESIGN = "its own"  # in tables, for a method whose questions are a part of it
@@ -63,14 +63,14 @@ def reason(config, entry, budget):
     if candidates(config, entry, budget):
         return ""
     lists = _lists(entry, budget)
-    people, rounds = lists.get("evaluators", [1]), min(lists.get("pairs", [1]))
+    people, rounds = lists.get("evaluators", [1]), min(lists.get("rounds", [1]))
     questions = get_algorithm(entry.algorithm).effort(*configuration.size(config), rounds)[1]
     if budget < questions * min(people):
         return f"one iteration takes {questions * min(people)} answers"
     if affordable := _affordable(config, entry, budget):
         most = max(setting["evaluators"] for setting in affordable)
         return f"votes of {most} people cannot be read without bias"
-    return f"more than {entry.options['most_rounds']} rounds with M = {max(people)}"
+    return f"more than {entry.options['most_rounds_in_all']} rounds in all with M = {max(people)}"
 
 
 def instances(config):
@@ -134,7 +134,7 @@ def _check_arguments(entry, schema):
         key = f"comparison.methods.{entry.method}.{part}"
         for name, values in arguments.items():
             if name not in known:
-                raise ValueError(f"{key}: unknown key {name!r}; allowed are {', '.join(known)}")
+                raise ValueError(unknown_key(key, name, known))
             for value in values:
                 conform(value, known[name] | {"$defs": schema["$defs"]}, f"{key}.{name}")
 
@@ -149,22 +149,22 @@ def _affordable(config, entry, budget):
     """Candidates that a budget pays for, whether their votes can be read or not."""
     lists, kind = _lists(entry, budget), get_algorithm(entry.algorithm)
     size = configuration.size(config)
-    most = entry.options.get("most_rounds", math.inf)
+    most = entry.options.get("most_rounds_in_all", math.inf)
     found = []
     for values in itertools.product(*lists.values()):
         setting = _setting(config, entry) | dict(zip(lists, values, strict=True))
         if setting["perturbation"] == "theorem":
             setting["perturbation"] = None
         if kind.has_steps:
-            questions = kind.effort(*size, setting["pairs"])[1]
+            questions = kind.effort(*size, setting["rounds"])[1]
             setting["iterations"] = budget // (questions * setting["evaluators"])
-            possible = 1 <= setting["iterations"] <= most / setting["pairs"]
+            possible = 1 <= setting["iterations"] <= most / setting["rounds"]
         else:
             questions = kind.effort(*size, 1)[1]
             room = questions * config["comparison"]["most_pairs"]
             setting["evaluators"] = math.ceil(budget / room)
-            setting["pairs"] = budget // (questions * setting["evaluators"])
-            possible = setting["pairs"] >= 1
+            setting["rounds"] = budget // (questions * setting["evaluators"])
+            possible = setting["rounds"] >= 1
         if possible:
             found.append(setting)
     return found
@@ -182,7 +182,7 @@ def _readable(config, evaluators, estimator):
 
 def _setting(config, entry):
     """What all candidates have in common."""
-    setting = {"horizon": config["horizon"], "link": config["link"], "pairs": 1}
+    setting = {"horizon": config["horizon"], "link": config["link"], "rounds": 1}
     setting |= {"iterations": 1, "primal_step": 0.0, "dual_step": 0.0, "perturbation": None}
     if entry.design != OWN_DESIGN:
         setting["design"] = entry.design

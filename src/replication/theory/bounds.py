@@ -181,7 +181,7 @@ def corollary_constant(constants):
     optimisation = 1 / 2 + largest * stretch + 2 * largest**2
     advantage = 2 * (1 + c.multiplier_bound) * stretch * (feedback + 2 * truncation)
     excess = c.multiplier_bound * (feedback + truncation)
-    sampling_square = 2 * largest**2 / c.pairs + 2 * truncation**2
+    sampling_square = 2 * largest**2 / c.rounds + 2 * truncation**2
     square = 3 * (feedback_square + sampling_square + largest**2)
     return optimisation + advantage + excess + (1 - c.discount) * square / 2
 

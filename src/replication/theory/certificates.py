@@ -96,7 +96,7 @@ def _random_problem(draw, algorithm):
     setting = Setting(
         evaluators=[None, 4, 16, 64, 256][random.integers(5)],
         iterations=300 if natural else 1000,
-        pairs=int(random.choice([1, 3, 10])),
+        rounds=int(random.choice([1, 3, 10])),
         horizon=int(random.choice([5, 20, 60])),
         primal_step=float(
             random.choice([0.1, 0.3, 1.0]) if natural else random.choice([1e-3, 1e-2])

@@ -15,7 +15,7 @@ from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps, theorem_perturbation, v
 from pgpd_hf.core.evaluators import feedback_bias_bound
 from pgpd_hf.core.links import Link, get_link
 
-SIZES = ("evaluators", "pairs", "horizon", "iterations")  # of a setting: M, N, H and T
+SIZES = ("evaluators", "rounds", "horizon", "iterations")  # of a setting: M, N, H and T
 
 
 class OutsideAssumptions(ValueError):
@@ -56,7 +56,7 @@ class Constants:
     slack: float  # Slater's, xi > 0
     mismatch: float  # max of d*/rho; infinite unless rho has full support
     evaluators: int | None  # M; None for infinitely many
-    pairs: int
+    rounds: int
     horizon: int
     iterations: int
     link: Link
@@ -108,7 +108,7 @@ class Constants:
     @property
     def sampling_square(self):
         r"""float: :math:`\sigma_1(H, N) = 2G(H)^2/N + 2\epsilon_V^2` (line 868)."""
-        return 2 * self.return_bound**2 / self.pairs + 2 * self.truncation**2
+        return 2 * self.return_bound**2 / self.rounds + 2 * self.truncation**2
 
     @property
     def excess_bias(self):

@@ -30,7 +30,7 @@ class Estimates:
     value_bound: float  # B
     return_bound: float  # G
     threshold: float  # 0 <= b <= G
-    pairs: float
+    rounds: float
     horizon: int
     mixing: float  # tau, in [0, 1]
     span: float  # J <= B, a bound of the span of action values (step 2.2)
@@ -75,19 +75,19 @@ class Estimates:
     @property
     def spread(self):
         r"""float: :math:`W = (J+2\beta)^2/4 + v/N`, the variance over actions (step 2.6)."""
-        return (self.span + 2 * self.bias) ** 2 / 4 + self.round_variance / self.pairs
+        return (self.span + 2 * self.bias) ** 2 / 4 + self.round_variance / self.rounds
 
     @property
     def excess_square(self):
         r"""float: :math:`\bar h^2`, bound of :math:`E\hat h_c^2` (step 2.7)."""
         mean = max(self.threshold, self.return_bound - self.threshold) + self.excess_bias
-        return min(self.largest**2, mean**2 + self.excess_round_variance / self.pairs)
+        return min(self.largest**2, mean**2 + self.excess_round_variance / self.rounds)
 
     @property
     def error_square(self):
         r"""float: :math:`\Omega`, of the advantages' errors (step 3.5)."""
         tail = math.log(2 * self.states * self.actions) + 1
-        return (self.primal_bias + 2 * math.sqrt(2 * self.largest**2 * tail / self.pairs)) ** 2
+        return (self.primal_bias + 2 * math.sqrt(2 * self.largest**2 * tail / self.rounds)) ** 2
 
 
 def make_estimates(cmdp, setting, known=False):
@@ -111,7 +111,7 @@ def make_estimates(cmdp, setting, known=False):
         value_bound=cmdp.value_bound,
         return_bound=bound,
         threshold=threshold,
-        pairs=setting.pairs,
+        rounds=setting.rounds,
         horizon=setting.horizon,
         mixing=tau,
         span=span,

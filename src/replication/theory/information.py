@@ -61,7 +61,7 @@ def answer_information(cmdp, design, horizon, link, pairs, seed=0):
     reward, utility = cmdp.reward.ravel(), cmdp.utility.ravel()
     for begin in range(0, pairs, _ROUND):
         rounds = min(_ROUND, pairs - begin)
-        setting = Setting(None, 1, pairs=rounds, horizon=horizon, link=link)
+        setting = Setting(None, 1, rounds=rounds, horizon=horizon, link=link)
         words = np.empty(count_words(rounds, horizon, 2 * rounds, 3 * rounds), np.uint64)
         streams.draw_words(stream, words)
         nothing = no_answers(cmdp.states, cmdp.actions, 3)

@@ -36,7 +36,7 @@ def return_variance(problem):
     cmdp, policies = problem.cmdp, problem.policies()
     mean, second = _utility_moments(problem, policies)
     bias = mean - cmdp.evaluate(policies)[1]
-    measured = ((second - mean**2) / problem.setting.pairs + bias**2).max()
+    measured = ((second - mean**2) / problem.setting.rounds + bias**2).max()
     constants = problem.constants
     return [Result("2", measured, constants.sampling_square, trivial=constants.value_bound**2)]
 
@@ -114,13 +114,13 @@ def excess_square(problem):
     r"""Item 9: :math:`E\hat h_c^2 = E x^2/N + (1 - 1/N)(E x)^2` for answers x."""
     # Minkowski's inequality bounds E x^2 by the second moments of R - b and of the votes' error.
     cmdp, constants = problem.cmdp, problem.constants
-    threshold, pairs = cmdp.threshold, problem.setting.pairs
+    threshold, rounds = cmdp.threshold, problem.setting.rounds
     mean, second = _utility_moments(problem, problem.policies())
     square = second - 2 * threshold * mean + threshold**2  # E (R - b)^2
     error = problem.feedback_error(*_excess_range(constants))
     answer_square = (np.sqrt(square) + math.sqrt(error.square.max())) ** 2
     answer_mean = np.abs(mean - threshold) + np.abs(error.bias).max()
-    measured = (answer_square / pairs + (1 - 1 / pairs) * answer_mean**2).max()
+    measured = (answer_square / rounds + (1 - 1 / rounds) * answer_mean**2).max()
     trivial = constants.return_bound**2
     return [Result("9", measured, constants.excess_square, "exact upper bound", trivial=trivial)]
 

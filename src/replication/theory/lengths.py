@@ -41,12 +41,12 @@ _MEASURED = (
     "measured_violation",
     "measured_violation_error",
 )
-_KEYS = ("statement", "estimator", "evaluators", "pairs")
+_KEYS = ("statement", "estimator", "evaluators", "rounds")
 _COLUMNS = [*_KEYS, "iterations", "primal_step", "dual_step", "gap", "violation", "reason"]
 _FIRST_COLUMNS = [*_KEYS, "level", "value", "iterations", "reason"]
 
 
-def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, seeds):
+def lengths(cmdp, optimum, setting, evaluators, rounds, iterations, measured, seeds):
     """Bounds over M, N and T, with runs up to N T = `measured`, and the first T at each level."""
     # The first table has the bounds, and what runs measure with half widths of 95 % intervals; the
     # second one the first T at which both bounds are at most a value, infinite if there is none up
@@ -55,13 +55,13 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
     levels = {"largest": min(largest_values(cmdp, optimum))} | {str(x): x for x in LEVELS}
     rows, firsts = [], []
     statements = ["printed", *_CORRECTED, *_FIRST_ONLY]
-    for keys, at, cap, bound in _each(cmdp, optimum, setting, statements, evaluators, pairs):
+    for keys, at, cap, bound in _each(cmdp, optimum, setting, statements, evaluators, rounds):
         if bound is None:
             rows.append(keys)
             continue
         for t in () if keys["statement"] in _FIRST_ONLY else iterations:
             row = _row(keys, bound, t) | dict.fromkeys(_MEASURED, math.nan)
-            if at.pairs * t <= measured:
+            if at.rounds * t <= measured:
                 steps = {name: row[name] for name in ("primal_step", "dual_step")}
                 changes = {"iterations": t, "multiplier_bound": cap, **steps}
                 run = get_algorithm("npgpd_hf")(cmdp, optimum, replace(at, **changes))
@@ -77,10 +77,10 @@ def lengths(cmdp, optimum, setting, evaluators, pairs, iterations, measured, see
     return _table(rows, [*_COLUMNS, *_MEASURED]), _table(firsts, _FIRST_COLUMNS)
 
 
-def bounds_at(cmdp, optimum, setting, statements, evaluators, pairs, iterations):
+def bounds_at(cmdp, optimum, setting, statements, evaluators, rounds, iterations):
     """Bounds of some statements over M, N and T, as in the first table of :func:`lengths`."""
     rows = []
-    for keys, _, _, bound in _each(cmdp, optimum, setting, statements, evaluators, pairs):
+    for keys, _, _, bound in _each(cmdp, optimum, setting, statements, evaluators, rounds):
         rows += [keys] if bound is None else [_row(keys, bound, t) for t in iterations]
     return _table(rows, _COLUMNS)
 
@@ -94,15 +94,15 @@ def largest_values(cmdp, optimum):
     return gap, cmdp.threshold - float(cmdp.evaluate(unsafest)[1])
 
 
-def _each(cmdp, optimum, setting, statements, evaluators, pairs):
+def _each(cmdp, optimum, setting, statements, evaluators, rounds):
     """Yield keys of a row, its setting, the cap of multipliers, and the bound, a function of T."""
     # Outside a statement's assumptions, and for votes that cannot be read so, there is no bound,
     # and the keys have the reason.
-    for statement, estimator, m, n in itertools.product(statements, ESTIMATORS, evaluators, pairs):
+    for statement, estimator, m, n in itertools.product(statements, ESTIMATORS, evaluators, rounds):
         if statement.startswith("printed") and estimator != "plug-in":
             continue  # the printed theorems are about the printed estimator
-        keys = {"statement": statement, "estimator": estimator, "evaluators": m, "pairs": n}
-        at = replace(setting, evaluators=m, pairs=n, estimator=estimator)
+        keys = {"statement": statement, "estimator": estimator, "evaluators": m, "rounds": n}
+        at = replace(setting, evaluators=m, rounds=n, estimator=estimator)
         try:
             cap, bound = _bound(cmdp, optimum, at, statement)
             bound(1.0)

@@ -17,18 +17,18 @@ RUNS = {  # for people
     "study": "the study's steps for T",
     "theorem": "the printed steps for T",
 }
-_PLACE = ["algorithm", "evaluators", "pairs", "iterations"]
+_PLACE = ["algorithm", "evaluators", "rounds", "iterations"]
 
 
-def measure(traces, pairs):
+def measure(traces, rounds):
     """Means over seeds of averages over the first T iterates: the larger of gap and violation."""
     # Runs of Figure 1 give an average for every checkpoint, those of analyses/rates.py only for
     # their own T.
     table = traces[traces["algorithm"].isin(THEOREMS) & traces["iteration"].gt(0)]
-    table = table.reindex(columns=[*COLUMNS, "pairs", "step_rule", "iterations"])
+    table = table.reindex(columns=[*COLUMNS, "rounds", "step_rule", "iterations"])
     length = table["iteration"]
     table = table[table["iterations"].isna() | table["iterations"].eq(length)].copy()
-    table["pairs"] = table["pairs"].fillna(table["algorithm"].map(pairs)).astype(int)
+    table["rounds"] = table["rounds"].fillna(table["algorithm"].map(rounds)).astype(int)
     table["runs"] = table["step_rule"].astype(object).fillna("figure")
     table["iterations"] = length = table["iteration"]
     for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
@@ -66,7 +66,7 @@ def beside(measured, cmdp, optimum, setting, estimators):
 def _bounds(place, cmdp, optimum, setting, estimators):
     printed, corrected, best = THEOREMS[place["algorithm"]]
     m = None if pd.isna(place["evaluators"]) else int(place["evaluators"])
-    lists = [m], [place["pairs"]], [place["iterations"]]
+    lists = [m], [place["rounds"]], [place["iterations"]]
     statements = dict.fromkeys((printed, corrected, best))
     found = bounds_at(cmdp, optimum, setting, statements, *lists)
     worse = found.set_index(["statement", "estimator"])[["gap", "violation"]].max(axis=1)

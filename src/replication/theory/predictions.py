@@ -43,7 +43,7 @@ def truncated_optimum(cmdp, horizon, tolerance=1e-10):
 
 def feedback_moments(cmdp, policy, horizon, link, evaluators, count=200):
     """Exact moments of an answer's error by M, averaged over sampled trajectories of a policy."""
-    setting = Setting(evaluators=None, iterations=1, pairs=1, horizon=horizon)
+    setting = Setting(evaluators=None, iterations=1, rounds=1, horizon=horizon)
     algorithm = get_algorithm("npgpd_hf")(cmdp, optima.solve(cmdp), setting)
     theta = np.log(np.maximum(policy, _SMALLEST))
     bits = streams.bit_generator(purpose="effects", horizon=horizon)

@@ -26,7 +26,7 @@ _DUAL = 2.0  # dual step times the root of T
 _PILOT = 0.5  # primal step of a pilot run, likewise
 _ROUNDING = 1e-15  # of the logarithm of a normalizer
 _COLUMNS = (
-    "estimator evaluators pairs iterations primal_step dual_step quantity measured measured_error "
+    "estimator evaluators rounds iterations primal_step dual_step quantity measured measured_error "
     "bound bound_error refuted run_bound run_exceeds reason"
 ).split()
 
@@ -77,7 +77,7 @@ def semi_a_priori(estimates, seen):
     """Bound of expectations, of which each run gives one sample (step 3.12)."""
     # For a single run nothing is claimed.
     gap, violation = _observed(estimates, seen)
-    noise = estimates.excess_round_variance / (estimates.pairs * seen.iterations)
+    noise = estimates.excess_round_variance / (estimates.rounds * seen.iterations)
     return Bound(gap, violation + math.sqrt(noise) / 2)
 
 
@@ -94,10 +94,10 @@ def single_run(estimates, seen, error=0.05):
     ranges = 4 * reach * e.largest * stretch + 2 * seen.multipliers * e.largest
     # As if the multiplier were 1: a guess that costs tightness, not validity.
     guess = 4 * root * stretch + dual_root
-    primal = _freedman(deviations, ranges, guess, e.pairs, seen.iterations, error / 2)
+    primal = _freedman(deviations, ranges, guess, e.rounds, seen.iterations, error / 2)
     alike = np.ones(seen.iterations)
     dual = _freedman(
-        dual_root * alike, 2 * e.largest * alike, dual_root, e.pairs, seen.iterations, error / 2
+        dual_root * alike, 2 * e.largest * alike, dual_root, e.rounds, seen.iterations, error / 2
     )
     gap, violation = _observed(e, seen)
     return Bound(gap + primal, violation + dual)
@@ -112,12 +112,12 @@ def _observed(e, seen):
     return gap, seen.owed / (seen.dual_step * seen.iterations) + e.dual_bias
 
 
-def _freedman(deviations, ranges, guess, pairs, iterations, error):
+def _freedman(deviations, ranges, guess, rounds, iterations, error):
     """Bound of a martingale over T, N differences in each iteration, up to a probability."""
     length = math.log(1 / error)
-    theta = math.sqrt(2 * pairs * length / (iterations * guess**2))
-    exponents = growth(theta * ranges / pairs)
-    return float(theta * (exponents * deviations**2).sum() / pairs + length / theta) / iterations
+    theta = math.sqrt(2 * rounds * length / (iterations * guess**2))
+    exponents = growth(theta * ranges / rounds)
+    return float(theta * (exponents * deviations**2).sum() / rounds + length / theta) / iterations
 
 
 def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
@@ -130,9 +130,9 @@ def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
     cap = 2 * cmdp.value_bound / optimum.slack
     rows = []
     for estimator, m, part in itertools.product(ESTIMATORS, evaluators, plan):
-        n, iterations = part["pairs"], part["iterations"]
-        at = replace(setting, evaluators=m, pairs=n, estimator=estimator, multiplier_bound=cap)
-        keys = {"estimator": estimator, "evaluators": m, "pairs": n}
+        n, iterations = part["rounds"], part["iterations"]
+        at = replace(setting, evaluators=m, rounds=n, estimator=estimator, multiplier_bound=cap)
+        keys = {"estimator": estimator, "evaluators": m, "rounds": n}
         try:
             estimates = make_estimates(cmdp, at)
             factor = _pilot(cmdp, optimum, replace(at, iterations=min(iterations)))

@@ -23,7 +23,7 @@ from replication.theory.problems import ROUNDING, Problem
 # for any values, answers and multipliers in their ranges.
 COLUMNS = tuple(
     (
-        "item part label line statement instance scale discount evaluators pairs horizon "
+        "item part label line statement instance scale discount evaluators rounds horizon "
         "iterations method measured low high bound ratio holds audit reason"
     ).split()
 )

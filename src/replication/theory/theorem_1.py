@@ -71,7 +71,7 @@ def theorem_1(estimates, primal_step, dual_step, iterations, cap, multiplier):
     )
     regret = regret + (1 + cap) * e.primal_bias * stretch
     gap = regret + dual_step * e.excess_square / 2 + cap * e.dual_bias
-    fluctuation = cap / 2 * np.sqrt(e.excess_round_variance / (e.pairs * iterations))
+    fluctuation = cap / 2 * np.sqrt(e.excess_round_variance / (e.rounds * iterations))
     total = gap + cap**2 / (2 * dual_step * iterations) + fluctuation
     return Bound(gap, total / (cap - multiplier))
 
@@ -115,7 +115,7 @@ def _from_distance(e, way, primal_step, dual_step, iterations, cap, multiplier):
     gap = base + (multiplier + distance) * e.dual_bias
     # Minimize {base + (l + distance) beta_c + l^2/(2 eta_2 T) + l f}/(l - multiplier) over l.
     quadratic = 1 / (2 * dual_step * iterations)
-    slope = e.dual_bias + np.sqrt(e.excess_round_variance / (e.pairs * iterations)) / 2
+    slope = e.dual_bias + np.sqrt(e.excess_round_variance / (e.rounds * iterations)) / 2
     at = base + distance * e.dual_bias + multiplier * slope + multiplier**2 * quadratic
     room = np.minimum(np.sqrt(at / quadratic), cap - multiplier)
     violation = at / room + slope + 2 * multiplier * quadratic + quadratic * room
@@ -145,7 +145,7 @@ def high_probability(estimates, primal_step, dual_step, iterations, cap, multipl
     steps = steps + primal_step * ((1 + cap) * x * stretch) ** 2 / 2
     biases = (1 + cap) * e.primal_bias * stretch + cap * e.dual_bias
     range_ = 4 * (1 + cap) * x * stretch + 2 * cap * x
-    gap = steps + biases + range_ * np.sqrt(math.log(3 / error) / (2 * e.pairs * iterations))
+    gap = steps + biases + range_ * np.sqrt(math.log(3 / error) / (2 * e.rounds * iterations))
     return Bound(gap, (gap + cap**2 / (2 * dual_step * iterations)) / (cap - multiplier))
 
 

@@ -70,7 +70,7 @@ class Curvature:
         e, d, scale = self.estimates, self.dimension, self.dimension / self.radius
         answers = (2 * e.deviation + e.bias) ** 2 + e.variance
         slopes = 4 * d * self.steepness**2 + (d * self.smoothness * self.radius) ** 2
-        return slopes + scale**2 * (2 * self.slope_bias**2 + answers / e.pairs)
+        return slopes + scale**2 * (2 * self.slope_bias**2 + answers / e.rounds)
 
 
 def margin(radius, actions):
@@ -119,7 +119,7 @@ def theorem_2(curvature, primal_step, dual_step, iterations, cap, multiplier):
     steps = primal_step, dual_step, iterations
     gap = float(regret(curvature, *steps, cap, weights).min())
     gap += dual_step * e.excess_square / 2 + cap * e.dual_bias
-    fluctuation = cap / 2 * math.sqrt(e.excess_round_variance / (e.pairs * iterations))
+    fluctuation = cap / 2 * math.sqrt(e.excess_round_variance / (e.rounds * iterations))
     total = gap + cap**2 / (2 * dual_step * iterations) + fluctuation
     return Bound(gap, total / (cap - multiplier))
 
@@ -131,7 +131,7 @@ def rate_setting(estimates, iterations, cap):
         raise OutsideAssumptions("actions: |A| >= 2 expected, got 1")
     if not estimates.discount > 0:
         raise OutsideAssumptions(f"discount: in (0, 1) expected, got {estimates.discount}")
-    n, total = estimates.pairs, estimates.pairs * iterations
+    n, total = estimates.rounds, estimates.rounds * iterations
     room = 1 / (estimates.actions * math.sqrt(1 - 1 / estimates.actions))
     smoothness = Curvature(estimates, room, 1.0).smoothness
     ell = (1 + cap) * smoothness

@@ -24,7 +24,7 @@ from pgpd_hf.runs import run
 CALIBRATED = "calibrated"
 # Columns that describe the case in a labelled trace, after the labels.
 DESCRIPTION = (
-    *("iterations", "pairs", "horizon", "perturbation", *STEPS),
+    *("iterations", "rounds", "horizon", "perturbation", *STEPS),
     *("states", "actions", "value_bound", "optimal_multiplier"),
 )
 
@@ -257,6 +257,12 @@ def with_steps(setting, calibrated, factors=(1.0, 1.0), steps_of=None):
     return setting
 
 
+def stream_key(name):
+    """What names of random streams call a setting or a sweep."""
+    # Streams are seeded with their names, so a setting keeps its first name here for ever.
+    return {"rounds": "pairs"}.get(name, name)
+
+
 def _run(case, cmdp, optimum, calibrated):
     """Run one case on its environment."""
     kind = get_algorithm(case.algorithm)
@@ -268,7 +274,8 @@ def _run(case, cmdp, optimum, calibrated):
     setting = with_steps(case.setting, calibrated, case.factors, steps_of)
     purpose = case.purpose
     if case.stream_keys is not None:
-        purpose += ": " + json.dumps({**case.stream_keys, **setting}, sort_keys=True)
+        keys = {stream_key(key): value for key, value in {**case.stream_keys, **setting}.items()}
+        purpose += ": " + json.dumps(keys, sort_keys=True)
     trace, policies = run(
         cmdp,
         case.algorithm,

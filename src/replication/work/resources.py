@@ -55,7 +55,7 @@ def run_seconds(algorithm, setting, states, actions):
     algorithm : str
         A key of :data:`pgpd_hf.ALGORITHMS`.
     setting : dict
-        `iterations`, `pairs` and `horizon`: T, N and H; `evaluators`: M, none if it is left out.
+        `iterations`, `rounds` and `horizon`: T, N and H; `evaluators`: M, none if it is left out.
     states, actions : int
         Size of the environment.
 
@@ -66,12 +66,12 @@ def run_seconds(algorithm, setting, states, actions):
 
     Examples
     --------
-    >>> setting = {"iterations": 1000, "pairs": 1, "horizon": 80, "evaluators": 256}
+    >>> setting = {"iterations": 1000, "rounds": 1, "horizon": 80, "evaluators": 256}
     >>> round(run_seconds("npgpd_hf", setting, states=10, actions=4), 2)
     0.06
     """
     kind = get_algorithm(algorithm)
-    trajectories, questions = kind.effort(states, actions, setting["pairs"])
+    trajectories, questions = kind.effort(states, actions, setting["rounds"])
     iteration = EXACT_ITERATION + EXACT_ENTRY * states * actions
     if trajectories:
         iteration = ITERATION + STEP * trajectories * (setting["horizon"] + 1)
