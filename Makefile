@@ -6,13 +6,13 @@ CONFIG ?=
 KILLS ?= 20
 COMMANDS ?= figures test
 UV ?= uv
-LOCK ?= $(if $(shell command -v flock),flock Makefile)
+IN_TURN ?= $(if $(shell command -v flock),flock Makefile)
 LOCK_FLAGS ?=
 
 # Nothing that the shell tells Python: packages that it puts first (say, of an environment module)
 # would shadow the locked ones, without bytecode on disk every job would compile the package, and
 # without docstrings analyses have no titles. Paths and files are in UTF-8, whatever the locale.
-unexport $(filter PYTHON%,$(.VARIABLES))
+unexport $(filter PYTHON% NUMBA_NUM_THREADS,$(.VARIABLES))
 export PYTHONUTF8 := 1
 export LC_ALL := C.UTF-8
 
@@ -127,7 +127,7 @@ verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs
 # For `make verify`: one seed of everything that is cheap, and the study's own races, whose outcome
 # it otherwise takes from the record.
 sample: .venv/kernels
-	$(IN_VENV) snakemake sample --cores $(CORES) $(USE_CONFIG) --config seeds=1
+	$(IN_VENV) $(CHECK_CONFIG) snakemake sample --cores $(CORES) $(USE_CONFIG) --config seeds=1
 
 raced: .venv/kernels
 	$(IN_VENV) snakemake results/races/calibration/npgpd_hf.csv \
@@ -192,7 +192,7 @@ distclean: clean  ## remove everything that a target made
 ifndef TURN
 .venv/locked .venv/installed .venv/kernels \
 .venv-article/installed .venv-bench/installed .venv-site/installed: ANEW
-	@$(LOCK) $(MAKE) --silent TURN=mine $@
+	@$(IN_TURN) $(MAKE) --silent TURN=mine $@
 ANEW:
 else
 

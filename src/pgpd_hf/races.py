@@ -362,7 +362,8 @@ def describe_race(scores):
         return text
     runner_up = others.loc[others["behind"].idxmin()]
     text += f"; runner-up {_numbers(runner_up[names])}"
-    text += f", {runner_up['behind'] / chosen['score']:+.1%} in the score"
+    if chosen["score"] > 0:
+        text += f", {runner_up['behind'] / chosen['score']:+.1%} in the score"
     tied = scores.loc[scores["standing"] == TIED, names]
     listed = [_numbers(row) for _, row in tied.iterrows()]
     if len(listed) > _LISTED:

@@ -123,3 +123,17 @@ def test_projection_of_rows_does_not_touch_its_argument():
     before = theta.copy()
     np.testing.assert_allclose(exact.projected(theta), [[[0.15, 0.85], [1.0, 0.0]]])
     np.testing.assert_array_equal(theta, before)
+
+
+@pytest.mark.parametrize(
+    ("evaluators", "estimator"),
+    [(1, "plug-in"), (2, "plug-in"), (1000, "plug-in"), (1000, "unbiased")],
+)
+def test_sums_over_many_votes_leave_out_what_does_not_happen(monkeypatch, evaluators, estimator):
+    differences = np.linspace(-3, 3, 7)
+    whole, part = [], []
+    for most, moments in ((exact._MOST_TERMS, whole), (0, part)):
+        monkeypatch.setattr(exact, "_MOST_TERMS", most)
+        error = exact.feedback_error(differences, evaluators, LINKS["logistic"], 3.0, estimator)
+        moments.extend(error)
+    np.testing.assert_allclose(part, whole, rtol=1e-12, atol=1e-15)

@@ -258,6 +258,8 @@ def test_description_of_a_race_names_ties_and_says_if_they_reach_the_end_of_the_
     ]
     text = races.describe_race(pd.DataFrame(rows, columns=columns))
     assert text.endswith("; runner-up (3, 0.1), -0.5% in the score; tied with it: (3, 0.1).")
+    free = pd.DataFrame(rows, columns=columns).assign(score=0.0)
+    assert races.describe_race(free).endswith("; runner-up (3, 0.1); tied with it: (3, 0.1).")
     text = races.describe_race(pd.DataFrame(rows[:-1], columns=columns))
     assert text.endswith("; WARNING: ties reach the end of the grid, primal_step 3.")
     text = races.describe_race(pd.DataFrame([rows[0], *rows[2:]], columns=columns))

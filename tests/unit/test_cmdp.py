@@ -1,6 +1,7 @@
 """CMDPs: exact values against closed forms and other formulations, and refusals."""
 
 import dataclasses
+import os
 import zipfile
 
 import numpy as np
@@ -403,6 +404,21 @@ def test_pickled_array_is_never_executed(tmp_path):
     with pytest.raises(ValueError, match=r"p\.npz: not a NumPy archive"):
         CMDP.load(tmp_path / "p.npz")
     assert not _Trap.sprung
+
+
+def test_pipe_is_refused_where_reading_it_would_wait_for_ever(tmp_path):
+    os.mkfifo(tmp_path / "p.npz")
+    with pytest.raises(ValueError, match=r"p\.npz: a pipe; a NumPy archive \(\.npz\) of plain"):
+        CMDP.load(tmp_path / "p.npz")
+
+
+def test_tensor_that_keeps_gradients_is_no_array_of_numbers():
+    class Tensor:
+        def __array__(self, *_, **__):
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+    with pytest.raises(ValueError, match=r"^policy: an array of numbers expected$"):
+        CMDP(**GOOD).evaluate(Tensor())
 
 
 def write_truncated(path):

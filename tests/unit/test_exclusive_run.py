@@ -62,8 +62,9 @@ def test_folder_without_locks_gives_a_warning(tmp_path, monkeypatch, capsys):
 
 def test_orphans_of_this_folder_are_ended_and_no_other_process(tmp_path, start, monkeypatch):
     monkeypatch.setenv(exclusive_run.MARK, "")  # so that it is as before afterwards
-    mark = {**os.environ, exclusive_run.MARK: str(tmp_path)}
-    other = {**os.environ, exclusive_run.MARK: str(tmp_path / "other")}
+    (tmp_path / "other").mkdir()
+    mark = {**os.environ, exclusive_run.MARK: exclusive_run.mark(tmp_path)}
+    other = {**os.environ, exclusive_run.MARK: exclusive_run.mark(tmp_path / "other")}
     orphan, stranger, unmarked = start(SLEEP, env=mark), start(SLEEP, env=other), start(SLEEP)
     exclusive_run.end_orphans(tmp_path)
     assert orphan.poll() is not None
@@ -73,3 +74,12 @@ def test_orphans_of_this_folder_are_ended_and_no_other_process(tmp_path, start, 
     child = start(SLEEP)
     exclusive_run.end_orphans(tmp_path)
     assert child.poll() is not None
+
+
+def test_folders_that_swap_their_paths_keep_their_marks(tmp_path):
+    first, second, aside = (tmp_path / name for name in ("first", "second", "aside"))
+    first.mkdir(), second.mkdir()
+    marks = exclusive_run.mark(first), exclusive_run.mark(second)
+    first.rename(aside), second.rename(first), aside.rename(second)
+    assert marks == (exclusive_run.mark(second), exclusive_run.mark(first))
+    assert marks[0] != marks[1]

@@ -35,8 +35,8 @@ def environment_of_recipes(**changes):
 def test_recipes_do_not_inherit_what_changes_python():
     names = ("OPTIMIZE", "STARTUP", "INSPECT", "PATH", "HOME", "WARNINGS", "DONTWRITEBYTECODE")
     changes = {f"PYTHON{name}": "2" for name in names}
-    found = environment_of_recipes(**changes, PYTHONUTF8="0", LC_ALL="C")
-    assert {name for name in found if name.startswith("PYTHON")} == {"PYTHONUTF8"}
+    found = environment_of_recipes(**changes, PYTHONUTF8="0", NUMBA_NUM_THREADS="0", LC_ALL="C")
+    assert {name for name in found if name.startswith(("PYTHON", "NUMBA"))} == {"PYTHONUTF8"}
     assert (found["PYTHONUTF8"], found["LC_ALL"]) == ("1", "C.UTF-8")
 
 

@@ -319,3 +319,20 @@ def test_linear_program_without_a_solution_is_named(monkeypatch):
     monkeypatch.setattr(optima, "best_for", lambda *_: None)
     with pytest.raises(ValueError, match=r"^threshold: 0.55: linear program failed: infeasible$"):
         solve(random_cmdp())
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e300])
+def test_unit_of_rewards_does_not_matter(scale):
+    cmdp = random_cmdp(3, 2, instance=1)
+    scaled = CMDP(
+        cmdp.transition,
+        scale * cmdp.reward,
+        scale * cmdp.utility,
+        cmdp.initial,
+        cmdp.discount,
+        scale * cmdp.threshold,
+        scale=scale * cmdp.scale,
+    )
+    own, other = solve(cmdp), solve(scaled)
+    assert other.reward_value / scale == pytest.approx(own.reward_value)
+    assert other.slack / scale == pytest.approx(own.slack)

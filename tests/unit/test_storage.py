@@ -71,6 +71,63 @@ def test_any_changed_byte_of_a_result_is_noticed_and_named(tmp_path, name):
     assert storage.find_damaged(tmp_path) == []
 
 
+RECORDS = {
+    "garbage": lambda record: record.write_bytes(bytes(range(128, 256))),
+    "empty": lambda record: record.write_bytes(b""),
+    "folder": lambda record: (record.unlink(), record.mkdir()),
+    "pipe": lambda record: (record.unlink(), os.mkfifo(record)),
+}
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_what_is_no_digest_shows_that_a_result_was_altered(tmp_path, kind):
+    path = tmp_path / "table.csv"
+    storage.write_table(path, TABLE)
+    RECORDS[kind](tmp_path / ".table.csv.sha256")
+    assert storage.find_damaged(tmp_path) == [path]
+    with pytest.raises(OSError, match="altered since it was written; delete it and run again"):
+        storage.read_table(path)
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_file_is_no_result(tmp_path, kind):
+    path = tmp_path / "table.csv"
+    storage.write_table(path, TABLE)
+    RECORDS[kind](path)
+    assert storage.find_damaged(tmp_path) == [path]
+    (tmp_path / ".table.csv.sha256").unlink() if kind == "pipe" else None
+    with pytest.raises(OSError, match="altered since it was written; delete it and run again"):
+        storage.read_table(path)
+
+
+def test_results_behind_links_are_compared(tmp_path):
+    moved, results = tmp_path / "moved", tmp_path / "results"
+    storage.write_table(moved / "deep/table.csv", TABLE)
+    results.mkdir()
+    (results / "runs").symlink_to(moved)
+    (moved / "deep/back").symlink_to(results)
+    assert storage.find_damaged(results) == []
+    (moved / "deep/table.csv").write_text("a,b\n")
+    assert storage.find_damaged(results) == [results / "runs/deep/table.csv"]
+
+
+def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    path = tmp_path / "table.csv"
+    storage.write_table(path, TABLE)
+    with monkeypatch.context() as patch:
+        patch.setattr(storage.Path, "read_bytes", refuse)
+        with pytest.raises(OSError, match=r".") as refusal:
+            storage.find_damaged(tmp_path)
+    assert str(refusal.value) == f"{path}: cannot be read: Permission denied"
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(OSError, match=r".") as refusal:
+        storage.find_damaged(tmp_path)
+    assert str(refusal.value) == f"{tmp_path}: cannot be read: Permission denied"
+
+
 def test_digest_is_one_that_sha256sum_reads(tmp_path):
     storage.write_table(tmp_path / "table.csv", TABLE)
     digest = hashlib.sha256((tmp_path / "table.csv").read_bytes()).hexdigest()

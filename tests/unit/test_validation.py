@@ -1,6 +1,7 @@
 """Files of settings: read as data and nothing else, refused in one line."""
 
 import math
+import os
 import re
 
 import pytest
@@ -67,6 +68,8 @@ def test_demands_of_one_are_in_the_singular(value, schema, demand):
         ({"rate": math.inf}, "rate: number or null expected, got inf"),
         ({"rate": False}, "rate: number or null expected, got False"),
         ({"rate": 0}, "rate: more than 0 expected, got 0"),
+        ({"rate": "5e-1"}, "rate: number or null expected, got '5e-1'; write 0.5"),
+        ({"rate": "1e-9"}, "rate: number or null expected, got '1e-9'; write 1.0e-09"),
         ({"name": "A"}, "name: small letters expected, got 'A'"),
         ({"name": "a\n"}, r"name: small letters expected, got 'a\n'"),
         ({"kind": "c"}, "kind: a or b expected, got 'c'"),
@@ -171,3 +174,9 @@ def test_link_to_nothing_is_named(tmp_path):
     path.symlink_to("nowhere.yaml")
     with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: No such file or directory$"):
         validation.read(path)
+
+
+def test_pipe_is_refused_where_reading_it_would_wait_for_ever(tmp_path):
+    os.mkfifo(tmp_path / "mine.yaml")
+    with pytest.raises(ValueError, match=r"mine\.yaml: a file expected, got a pipe$"):
+        validation.read(tmp_path / "mine.yaml")

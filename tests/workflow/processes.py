@@ -21,7 +21,7 @@ def jobs_in(folder):
     found = []
     for process in psutil.process_iter():
         try:
-            if process.environ().get(exclusive_run.MARK) == str(folder):
+            if process.environ().get(exclusive_run.MARK) == exclusive_run.mark(folder):
                 found.append(process)
         except (psutil.Error, OSError):
             continue

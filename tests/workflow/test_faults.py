@@ -88,6 +88,12 @@ def test_result_that_was_deleted_is_made_again_by_the_same_command(finished, nam
         aside.rename(path)
 
 
+def test_run_without_a_core_is_refused_where_it_would_wait_for_ever(fresh):
+    code, output = fresh.snakemake("results/smoke/environment.npz", "--cores", "0")
+    assert code == 1
+    assert output.splitlines()[-1].startswith("error: --cores 0: at least one core is needed")
+
+
 def test_second_run_says_so_and_harms_nothing(fresh, calibrated):
     _, whole = calibrated
     first = fresh.start(fresh.workflow(TARGET, "--cores", "2"))

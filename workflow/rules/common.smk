@@ -57,13 +57,15 @@ def check_folders():
     with validation.one_line("error", OSError):
         for folder in (".snakemake", RESULTS, FIGURES):
             require_room(folder, ROOM)
-    damaged = find_damaged(RESULTS)
+        damaged = find_damaged(RESULTS)
     if damaged:
         sys.exit("\n".join(f"error: {alteration(path)}" for path in damaged))
 
 
 def take_folder():
     """Make sure that no other run works here, and that nothing of a killed one is left."""
+    if workflow.local_exec and workflow.cores < 1:
+        sys.exit("error: --cores 0: at least one core is needed; without one, jobs wait for ever")
     with validation.one_line("error", OSError):
         exclusive_run.claim()
         if workflow.local_exec:  # jobs of a cluster may outlive the process that sent them

@@ -39,7 +39,7 @@ def name_study(path, study):
     nbformat.write(notebook, path)
 
 
-with storage.job(snakemake), TemporaryDirectory() as settings:
+with storage.job(snakemake), TemporaryDirectory(ignore_cleanup_errors=True) as settings:
     use_own_settings(settings)
     source, executed = snakemake.input.code[0], snakemake.log.notebook
     try:

@@ -10,6 +10,7 @@ paper's occupancy-measure form (proof of Theorem 2) and equals
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -385,6 +386,8 @@ class CMDP:
         on_map = [f"map_{name}" for name in Map._fields]
         names = [*_ARRAYS, *_RESCALED, *on_map]
         try:
+            if Path(path).is_fifo():  # reading it would wait for ever
+                raise OSError(None, "a pipe")
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
         except Exception as error:  # damaged archives raise almost anything
@@ -448,7 +451,8 @@ def _real(name, value):
         if np.iscomplexobj(array) or np.ma.isMaskedArray(value):  # NumPy would drop the mask
             raise TypeError
         return np.ascontiguousarray(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    # RuntimeError: of a tensor that keeps a record of gradients.
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         raise ValueError(f"{name}: an array of numbers expected") from None
 
 

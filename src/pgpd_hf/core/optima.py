@@ -181,7 +181,7 @@ def find_safest(cmdp):
     """
     safest = maximize(cmdp, cmdp.utility)
     slack = float(cmdp.evaluate(safest)[1]) - cmdp.threshold
-    if slack <= 1e-12:
+    if slack <= 1e-12 * cmdp.value_bound:
         raise ValueError(
             f"threshold: {cmdp.threshold} leaves no slack; the largest utility value that any "
             f"policy reaches is {slack + cmdp.threshold:.6g}"

@@ -3,7 +3,7 @@
 Snakemake's own lock is a file, which stays behind when Snakemake is killed and then stops the next
 run. The lock here belongs to the process, so the kernel releases it however the process ends. Jobs
 are processes of their own and may outlive Snakemake. They inherit an environment variable that
-holds the folder's name, and the next run finds them by it.
+identifies the folder, and the next run finds them by it.
 """
 
 import fcntl
@@ -49,6 +49,12 @@ def claim(folder="."):
     os.write(lock, f"{os.getpid()}\n".encode())
 
 
+def mark(folder):
+    """Identify a folder by device and inode: in containers, two may have the same path."""
+    status = os.stat(folder)
+    return f"{status.st_dev}:{status.st_ino}"
+
+
 def end_orphans(folder="."):
     """Kill jobs of an earlier run that still work in a folder, and mark the jobs of this one.
 
@@ -57,14 +63,14 @@ def end_orphans(folder="."):
     folder : path-like
         Where the run writes; :func:`claim` has locked it.
     """
-    folder = str(Path(folder).resolve())
+    own = mark(folder)
     # The environment of another user's process is None.
     orphans = [
         process
         for process in psutil.process_iter(["environ"])
-        if (process.info["environ"] or {}).get(MARK) == folder
+        if (process.info["environ"] or {}).get(MARK) == own
     ]
     for orphan in orphans:
         orphan.kill()
     psutil.wait_procs(orphans, timeout=10)
-    os.environ[MARK] = folder
+    os.environ[MARK] = own

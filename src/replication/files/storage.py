@@ -110,10 +110,27 @@ def find_damaged(folder):
     -------
     list of pathlib.Path
         Sorted, without results that were deleted.
+
+    Raises
+    ------
+    OSError
+        If a file or folder cannot be read; the message names it.
     """
-    records = Path(folder).rglob(".*.sha256")
-    paths = [record.with_name(record.name[1:].removesuffix(".sha256")) for record in records]
+    paths, seen = [], set()
+    for place, folders, files in os.walk(folder, onerror=_refuse, followlinks=True):
+        status = os.stat(place)
+        if (status.st_dev, status.st_ino) in seen:  # by a link that leads back
+            folders.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        names = [name for name in (*files, *folders) if name.endswith(".sha256")]
+        paths += [Path(place, name[1:].removesuffix(".sha256")) for name in names]
     return sorted(path for path in paths if path.exists() and _is_damaged(path))
+
+
+def _refuse(error):
+    if not isinstance(error, FileNotFoundError):  # nothing has been made yet
+        raise OSError(f"{error.filename}: cannot be read: {error.strerror}") from error
 
 
 def alteration(path):
@@ -285,4 +302,9 @@ def _digest(path):
 
 def _is_damaged(path):
     record = _record(path)
-    return record.exists() and record.read_text(encoding="utf-8").split()[:1] != [_digest(path)]
+    try:
+        if any(file.exists() and not file.is_file() for file in (path, record)):
+            return True  # reading a pipe would wait for ever
+        return record.exists() and record.read_bytes().split()[:1] != [_digest(path).encode()]
+    except OSError as error:
+        raise OSError(f"{path}: cannot be read: {error.strerror}") from error

@@ -4,7 +4,7 @@ import difflib
 import math
 import re
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import yaml
@@ -124,6 +124,8 @@ def read_yaml(path):
     ValueError
         If it cannot be read; one line that names it.
     """
+    if Path(path).is_fifo():  # reading it would wait for ever
+        raise ValueError(f"{path}: a file expected, got a pipe")
     try:
         text = Path(path).read_text(encoding="utf-8")
         _require_shallow(text)
@@ -217,7 +219,13 @@ def _in_one_line(error):
         return f"{key}: the key {missing!r} is missing"
     if error.validator == "enum" and RENAMED.get(str(error.instance)) in error.validator_value:
         return unknown_key(key, error.instance, error.validator_value)
-    return f"{key}: {_allowed(error)} expected, got {shown(error.instance)}"
+    allowed, hint = _allowed(error), ""
+    if isinstance(error.instance, str) and "number" in allowed:
+        with suppress(ValueError):
+            # To YAML 1.1, which is what PyYAML reads, 5e-1 is a text and 5.0e-1 a number.
+            number = repr(float(error.instance))
+            hint = f"; write {number if '.' in number else number.replace('e', '.0e')}"
+    return f"{key}: {allowed} expected, got {shown(error.instance)}{hint}"
 
 
 def _allowed(error):

@@ -5,6 +5,7 @@ steps. Votes are binomial, so the moments of an answer's error are finite sums. 
 rational function of the policy, so its gradient and Hessian come from linear algebra.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import probability
 from pgpd_hf.core.policies import project_rows
+
+_MOST_TERMS = 2**25  # of binomial sums, all of them: a quarter of a gigabyte
 
 
 def finite_horizon_values(cmdp, policy, signal, horizon):
@@ -82,8 +85,13 @@ def feedback_error(differences, evaluators, link, bound, estimator="plug-in"):
         return FeedbackError(*np.zeros((3, len(differences))))
     votes = np.arange(evaluators + 1)
     favour = np.array([probability(link.code, difference) for difference in differences])
+    if favour.size * evaluators > _MOST_TERMS:
+        # So far from the mean there is less than 1e-30 of the mass (Hoeffding).
+        away = 6 * math.isqrt(evaluators)
+        votes = np.rint(evaluators * favour[:, None]).astype(int) + np.arange(-away, away + 1)
     mass = stats.binom.pmf(votes, evaluators, favour[:, None])  # (D, M + 1)
-    answers = make_evaluators(evaluators, link, bound, estimator).estimate
+    votes = votes.clip(0, evaluators)
+    answers = make_evaluators(evaluators, link, bound, estimator).estimate[votes]
     errors = answers - differences[:, None]
     return FeedbackError(
         (mass * errors).sum(1), (mass * np.abs(errors)).sum(1), (mass * errors**2).sum(1)
