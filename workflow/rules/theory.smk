@@ -66,7 +66,7 @@ rule seen:
         code=code("seen.py", algorithm_file("npgpd_hf")),
         environment=f"{RESULTS}/environment.npz",
     output:
-        for_report(f"{RESULTS}/seen.csv", "Bounds computed from runs alone (table)", "seen"),
+        for_report(f"{RESULTS}/seen.csv", "Data-dependent bounds (table)", "seen"),
     log:
         f"{RESULTS}/logs/seen.log",
     benchmark:
@@ -78,7 +78,7 @@ rule seen:
         setting={key: config[key] for key in ("link", "horizon", "evaluators")},
         corrected=config["bounds"]["corrected"],
     message:
-        "Bounds computed from runs alone"
+        "Data-dependent bounds"
     script:
         "../scripts/seen.py"
 
@@ -135,7 +135,7 @@ use rule figure as corrected with:
         code=code("corrected.ipynb"),
         tables=[*rules.seen.output, *rules.proof_steps.output],
     output:
-        pictures("seen", "Bounds computed from runs alone", "seen"),
+        pictures("seen", "Data-dependent bounds", "seen"),
         notebook=f"{RESULTS}/notebooks/corrected.ipynb",
         page=page("corrected", "Corrected theorems"),
     log:
@@ -146,7 +146,7 @@ use rule figure as corrected with:
     params:
         parameters={"results": RESULTS, "figures": FIGURES},
     message:
-        "Bounds computed from runs alone, and every step of the corrected proofs"
+        "Data-dependent bounds, and every step of the corrected proofs"
 
 
 rule certify:

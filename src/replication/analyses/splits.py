@@ -1,4 +1,4 @@
-"""How to split answers: many people per question, or many questions.
+"""Allocation between M and N: many people per question, or many questions.
 
 The variance of an estimated difference that is due to votes is about :math:`4/(MN)`, whatever M and
 N are. Here M N is fixed, and with it the number of answers of an iteration and of a run, and N goes
@@ -27,14 +27,14 @@ from replication.work.cases import Case, run_setting, stream_key
 
 TARGET = "compare"
 TABLES = {
-    "splits": Table("How to split answers (table)", "algorithm estimator evaluators rounds"),
+    "splits": Table("Allocation between M and N (table)", "algorithm estimator evaluators rounds"),
     "splits_variance": Table(
         "Variances of estimates (table)", "estimator evaluators rounds question"
     ),
 }
 READS = ("runs", "environment")
 SHOWS = ("environment",)
-PICTURES = {"splits": "How to split answers"}
+PICTURES = {"splits": "Allocation between M and N"}
 METRICS = ("optimality_gap", "constraint_violation", "priced_gap")
 KEYS = ("algorithm", "estimator", "evaluators", "rounds")
 VARIANCE_COLUMNS = ("estimator", "evaluators", "rounds", "question", "votes", "law", "measured")

@@ -10,7 +10,7 @@ QUANTITY_LABELS = {
     "gap": r"gap  $V_r^\star - V_r$",
     "violation": r"violation  $b - V_g$",
     "priced_gap": r"gap $+\ \lambda^\star$ violation",
-    "misread": "misread by the dual step",
+    "misread": r"bias of $\hat{h}_c$",
 }
 AXIS_LABELS = {
     "iterations": "iterations $T$",

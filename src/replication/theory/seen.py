@@ -121,7 +121,7 @@ def _freedman(deviations, ranges, guess, rounds, iterations, error):
 
 
 def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
-    """Bounds computed from runs, over M, N and T of a `plan`, for both estimators."""
+    """Data-dependent bounds over M, N and T of a `plan`, for both estimators."""
     # The dual step is 2/sqrt(T); the primal one a/sqrt(T) with the a that about minimizes the bound
     # of a pilot run of the shortest length, on a random stream of its own. Errors are half widths
     # of 95 % intervals. `refuted` says that the interval of measured less bound is above zero;
