@@ -16,7 +16,8 @@ from pgpd_hf.runs import COLUMNS, METRICS
 from replication import admission
 from replication.figures import style
 from replication.files import storage, validation
-from replication.statements import criteria, load_claims, report
+from replication.statements import criteria, report
+from replication.statements.declaration import load_claims
 from replication.statements.sources import as_read
 from replication.statements.verdicts import COLUMNS as VERDICTS
 from replication.study import readings
@@ -59,7 +60,7 @@ class View:
     slug, title, about, group : str
         Name of its files; its name, description and kind for people.
     verdicts : pandas.DataFrame
-        Rows of :func:`replication.statements.judge`; `fresh` is what fresh data say about them.
+        Rows of :func:`replication.statements.verdicts.judge`; `fresh` is what fresh data say.
     curves : pandas.DataFrame or None
         Columns :data:`CURVES`, if there are any.
     seeds : int or None

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from replication.files.validation import read_yaml
-from replication.statements import CRITERIA
+from replication.statements.criteria import CRITERIA
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "config/README.md"

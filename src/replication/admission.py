@@ -30,8 +30,9 @@ from pgpd_hf.core.links import get_link
 from pgpd_hf.core.sampling import absorbing_states
 from pgpd_hf.races import STEPS
 from pgpd_hf.runs import CUT_OFF, default_horizon
-from replication import analyses, statements, sweeps
+from replication import analyses, sweeps
 from replication.files import validation
+from replication.statements import declaration
 from replication.study import configuration, readings, recorded_races
 
 _RADIUS = 1.0  # as in config/readings/fixed-mu.yaml
@@ -75,7 +76,7 @@ def admit(config, folder, own, defaults):
     for analysis in analyses.find().values():
         analysis.check(config, schema)
     more = [Path(folder, path) for path in config["claims"]["statements"]]
-    statements.load_claims(Path(folder, "config/claims.yaml"), load_schema(folder, "claims"), more)
+    declaration.load_claims(Path(folder, "config/claims.yaml"), load_schema(folder, "claims"), more)
     loaded = load_readings(config, folder)
     readings.check(config, loaded, schema)
     for path in more:

@@ -1,7 +1,4 @@
-"""Summaries of sweeps and schedules over seeds: means, slopes, differences.
-
-No job that runs cases imports this file, so an edit here does not repeat any run.
-"""
+"""Summaries of sweeps and schedules over seeds: means, slopes, differences."""
 
 import math
 

@@ -27,7 +27,7 @@ from replication.study import configuration
 from replication.theory.bounds import corollary_schedule
 from replication.work.cases import Case, run_setting, stream_key
 
-SIGNS = {  # of the axes, in legends
+SIGNS = {  # symbols of axes in legends
     "iterations": "T",
     "evaluators": "M",
     "rounds": "N",

@@ -11,9 +11,11 @@ import worlds
 import yaml
 
 from pgpd_hf.core.optima import solve
-from replication.statements import CRITERIA, criteria, declaration, judge, load_claims
 from replication.statements import arguments as check
-from replication.statements.criteria import Margin
+from replication.statements import criteria, declaration
+from replication.statements.criteria import CRITERIA, Margin
+from replication.statements.declaration import load_claims
+from replication.statements.verdicts import judge
 from replication.study import configuration, readings
 
 ROOT = Path(__file__).parents[2]

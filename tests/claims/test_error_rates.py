@@ -13,7 +13,8 @@ import worlds
 import yaml
 from scipy import stats
 
-from replication.statements import judge, load_claims
+from replication.statements.declaration import load_claims
+from replication.statements.verdicts import judge
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = load_claims(

@@ -8,16 +8,10 @@ import pytest
 import worlds
 import yaml
 
-from replication.statements import (
-    Evidence,
-    infer,
-    judge,
-    load_claims,
-    of_experiment,
-    resampled_scores,
-    score,
-)
-from replication.statements.evidence import Term
+from replication.statements.declaration import load_claims
+from replication.statements.evidence import Evidence, Term
+from replication.statements.inference import infer, of_experiment, resampled_scores, score
+from replication.statements.verdicts import judge
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())

@@ -8,7 +8,9 @@ import worlds
 import yaml
 from scipy import stats
 
-from replication.statements import judge, load_claims, power_table
+from replication.statements.declaration import load_claims
+from replication.statements.power import power_table
+from replication.statements.verdicts import judge
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())

@@ -13,11 +13,19 @@ from scipy import stats
 
 import pgpd_hf
 from pgpd_hf.core.optima import utility_span
-from replication.statements import Evidence, Undecidable, judge, load_claims, report, verdict_at
+from replication.statements import report
 from replication.statements.criteria import make_parts
-from replication.statements.evidence import Contrast, Estimate, TableEntry, Term
+from replication.statements.declaration import load_claims
+from replication.statements.evidence import (
+    Contrast,
+    Estimate,
+    Evidence,
+    TableEntry,
+    Term,
+    Undecidable,
+)
 from replication.statements.sources import as_read
-from replication.statements.verdicts import COLUMNS, point_verdicts, test_part
+from replication.statements.verdicts import COLUMNS, judge, point_verdicts, test_part, verdict_at
 from replication.study.readings import LOOK
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from replication.statements import Evidence, Member
+from replication.statements.evidence import Evidence, Member
 
 KNOTS = (0, 0.1, 0.2, 0.5, 0.75, 1)
 LENGTHS = {"npgpd_hf": 1000, "zpgpd_hf": 50000}

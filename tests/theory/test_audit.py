@@ -19,9 +19,11 @@ from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.statistics import mean_interval
-from replication.theory import bounds, check_all, convergence, exact, make_constants, records
+from replication.theory import bounds, convergence, exact, records
+from replication.theory.constants import make_constants
 from replication.theory.estimates import make_estimates
 from replication.theory.problems import Problem
+from replication.theory.table import check_all
 
 AUDIT = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
 

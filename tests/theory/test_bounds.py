@@ -10,8 +10,8 @@ from pgpd_hf import LINKS, Optimum, random_cmdp, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
 from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps
-from replication.theory import OutsideAssumptions, bounds, make_constants
-from replication.theory.constants import Constants
+from replication.theory import bounds
+from replication.theory.constants import Constants, OutsideAssumptions, make_constants
 
 # The paper's scale: rewards in [0, 1]. All numbers differ, so that no two can be mixed up.
 S, A, GAMMA, H, M, N, T, XI, MU, X = 3, 2, 0.8, 6, 50, 7, 900, 0.4, 0.3, 1.9

@@ -10,16 +10,10 @@ from wording import scientific
 from pgpd_hf import CMDP, random_cmdp, run, runs, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.statistics import mean_interval
-from replication.theory import (
-    OutsideAssumptions,
-    certificates,
-    certify,
-    exact,
-    predicted_violation,
-    random_certificates,
-    records,
-    theorem_1,
-)
+from replication.theory import certificates, exact, records, theorem_1
+from replication.theory.bounds import predicted_violation
+from replication.theory.certificates import random_certificates, run_certificates
+from replication.theory.constants import OutsideAssumptions
 from replication.theory.estimates import make_estimates
 from replication.theory.one_step import one_step, oscillations
 
@@ -100,7 +94,7 @@ def test_recorded_estimates_are_those_of_the_updates(cmdp, optimum):
 @pytest.mark.parametrize("algorithm", SETTINGS)
 def test_measured_values_are_those_of_a_run(cmdp, algorithm):
     setting = SETTINGS[algorithm]
-    table = certify(cmdp, algorithm, setting, [2, 3])
+    table = run_certificates(cmdp, algorithm, setting, [2, 3])
     trace = run(
         cmdp,
         algorithm,
@@ -218,14 +212,14 @@ def test_sampled_estimates_are_unbiased_for_truncated_returns(cmdp, optimum):
 @pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
 def test_certificates_hold_however_people_vote(cmdp, algorithm, people):
     """They are about single paths; what people say enters as it was said."""
-    table = certify(cmdp, algorithm, replace(SETTINGS[algorithm], **people), seeds=[0, 1])
+    table = run_certificates(cmdp, algorithm, replace(SETTINGS[algorithm], **people), seeds=[0, 1])
     assert table["holds"].all()
 
 
 def test_dual_range_enters_the_violation(cmdp):
     """At the upper end of the multiplier's range the certificate needs what was cut off."""
     setting = replace(NATURAL, multiplier_bound=0.1, dual_step=0.5)
-    table = certify(cmdp, "npgpd_hf", setting, range(3))
+    table = run_certificates(cmdp, "npgpd_hf", setting, range(3))
     assert table["holds"].all()
     violation = table[table["quantity"] == "violation"]
     without = 0.1 / (setting.dual_step * setting.iterations)
@@ -237,13 +231,13 @@ def test_dual_range_enters_the_violation(cmdp):
 def test_step_sizes_of_zero_have_no_certificate(cmdp, algorithm, name):
     setting = replace(SETTINGS[algorithm], **{name: 0.0}, iterations=3)
     with pytest.raises(OutsideAssumptions, match=name):
-        certify(cmdp, algorithm, setting, [0])
+        run_certificates(cmdp, algorithm, setting, [0])
 
 
 def test_softmax_zeroth_order_has_no_certificate(cmdp):
     setting = replace(ZEROTH, parameterization="softmax", iterations=3)
     with pytest.raises(OutsideAssumptions, match="zpgpd_hf with softmax"):
-        certify(cmdp, "zpgpd_hf", setting, [0])
+        run_certificates(cmdp, "zpgpd_hf", setting, [0])
 
 
 def test_one_step_inequality_holds_on_every_path(cmdp, optimum):

@@ -13,10 +13,11 @@ from pgpd_hf.algorithms import Setting
 from pgpd_hf.core.links import LINKS
 from replication.proofs import check_steps
 from replication.proofs.ledger import Ledger
-from replication.theory import bounds, check_all, corrections, lengths, seen, theorem_1, theorem_2
+from replication.theory import bounds, corrections, lengths, seen, theorem_1, theorem_2
 from replication.theory.constants import OutsideAssumptions, make_constants
 from replication.theory.estimates import make_estimates, mixing
 from replication.theory.exact import feedback_error
+from replication.theory.table import check_all
 
 CMDP = random_cmdp(states=3, actions=2, instance=1, discount=0.7, threshold=0.5)
 BEST = solve(CMDP)

@@ -26,8 +26,11 @@ from pgpd_hf.statistics import difference_interval
 from replication import summaries, sweeps
 from replication.analyses.comparison import TEST_LEVEL
 from replication.files import validation
-from replication.statements import Evidence, Member, load_claims, power_table, report, verdict_at
-from replication.statements.power import POWER
+from replication.statements import report
+from replication.statements.declaration import load_claims
+from replication.statements.evidence import Evidence, Member
+from replication.statements.power import POWER, power_table
+from replication.statements.verdicts import verdict_at
 from replication.study import configuration, recorded_races
 from replication.theory import certificates, exact, predictions, records
 from replication.work.cases import run_cases, run_setting, with_steps

@@ -10,18 +10,11 @@ import pytest
 from pgpd_hf import CMDP, random_cmdp, run, solve
 from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core import optima
-from replication.theory import (
-    bounds,
-    check_all,
-    convergence,
-    exact,
-    make_constants,
-    problems,
-    smoothing,
-)
+from replication.theory import bounds, convergence, exact, problems, smoothing
 from replication.theory import table as bounds_table
-from replication.theory.constants import Constants
+from replication.theory.constants import Constants, make_constants
 from replication.theory.problems import Problem, Result
+from replication.theory.table import check_all
 
 PAPER = Setting(evaluators=64, iterations=60, rounds=1, horizon=80)
 STUDIES = {

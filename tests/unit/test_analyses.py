@@ -16,7 +16,7 @@ from pgpd_hf.environments import make
 from pgpd_hf.races import STEPS
 from replication import analyses, sweeps
 from replication.analyses import effects, sensitivity, slopes
-from replication.statements import load_claims
+from replication.statements.declaration import load_claims
 from replication.study.readings import overlay
 from replication.work.cases import Case, run_cases
 

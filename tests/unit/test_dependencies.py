@@ -47,8 +47,8 @@ def test_sources_follow_imports_and_leave_out_what_is_not_used():
     assert {"pgpd_hf/algorithms/__init__.py", "pgpd_hf/algorithms/base.py"} <= found
     others = {"work/cases.py", "sweeps.py", "theory/table.py", "admission.py"}
     assert not found & {f"replication/{name}" for name in others}
-    report = dependencies.sources("replication/statements/report.py")
-    assert "replication/statements/verdicts.py" in map(Path.as_posix, report)
+    power = dependencies.sources("replication/statements/power.py")
+    assert "replication/statements/criteria.py" in map(Path.as_posix, power)
     once, twice = (dependencies.sources(*["pgpd_hf/core/links.py"] * times) for times in (1, 2))
     assert once == twice
 

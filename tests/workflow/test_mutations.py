@@ -13,11 +13,11 @@ import yaml
 
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import solve, utility_span
-from replication import statements
 from replication.files import storage
+from replication.statements import declaration, evidence, verdicts
 
 ROOT = Path(__file__).parents[2]
-STATEMENTS = statements.load_claims(
+STATEMENTS = declaration.load_claims(
     ROOT / "config/claims.yaml",
     yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text()),
 )
@@ -98,10 +98,8 @@ def test_statements_hold_until_labels_are_shuffled(fresh):
     traces = traces.rename(columns={"label": "evaluators", "number": "seed"})
     cmdp = CMDP.load(fresh.folder / "results/mutated/environment.npz")
     size = cmdp.states, cmdp.actions
-    member = statements.Member(traces, utility_span(cmdp), solve(cmdp).multiplier, *size)
-    found = statements.judge(STATEMENTS, statements.Evidence([member])).set_index("claim")[
-        "verdict"
-    ]
+    member = evidence.Member(traces, utility_span(cmdp), solve(cmdp).multiplier, *size)
+    found = verdicts.judge(STATEMENTS, evidence.Evidence([member])).set_index("claim")["verdict"]
     assert "reproduced" not in set(found[ABOUT_CROWDS])
 
 

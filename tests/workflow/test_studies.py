@@ -13,9 +13,10 @@ import pgpd_hf
 from pgpd_hf import random_cmdp
 from pgpd_hf.core.optima import METHODS, solve
 from pgpd_hf.runs import CUT_OFF
-from replication import admission, sweeps, theory
+from replication import admission, sweeps
 from replication.analyses import instances, rates
 from replication.study import configuration, readings
+from replication.theory.table import check_all
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -184,7 +185,7 @@ def test_first_state_may_be_certain(archive):
 def test_bounds_outside_their_assumptions_are_rows_with_a_reason(archive, changes):
     config, _ = varied(archive, **changes)
     cmdp, setting = configuration.bound_problem(config, "paper")
-    table = theory.check_all(
+    table = check_all(
         cmdp, replace(setting, iterations=4, horizon=5), seeds=range(2), items=[11, 12]
     )
     refused = table[table["holds"].isna()]

@@ -4,8 +4,9 @@ import pandas as pd
 
 from pgpd_hf.algorithms import Setting
 from pgpd_hf.core.cmdp import CMDP
-from replication import theory
 from replication.files import storage
+from replication.theory import certificates
+from replication.theory.constants import OutsideAssumptions
 from replication.work.cases import Case, with_steps
 
 with storage.job(snakemake):
@@ -16,13 +17,15 @@ with storage.job(snakemake):
     for case in (Case(**case) for case in snakemake.params.cases):
         setting = Setting(**with_steps(case.setting, calibrated))
         try:
-            table = theory.certify(cmdp, case.algorithm, setting, case.seeds)
-        except theory.OutsideAssumptions as error:
+            table = certificates.run_certificates(cmdp, case.algorithm, setting, case.seeds)
+        except OutsideAssumptions as error:
             print(f"M = {setting.evaluators}: left out, {error}")
             continue
         tables.append(table.assign(case="study"))
         print(f"M = {setting.evaluators}: done")
-    random = theory.random_certificates(snakemake.params.draws, [snakemake.wildcards.algorithm])
+    random = certificates.random_certificates(
+        snakemake.params.draws, [snakemake.wildcards.algorithm]
+    )
     table = pd.concat([*tables, random.assign(case="random")], ignore_index=True)
     table.insert(0, "case", table.pop("case"))
     storage.write_table(snakemake.output[0], table)

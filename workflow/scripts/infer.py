@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from replication import statements
 from replication.files import storage
-from replication.statements import report
+from replication.statements import inference, report
 
 with storage.job(snakemake):
     source, params = snakemake.input, snakemake.params
@@ -16,4 +15,4 @@ with storage.job(snakemake):
         tables.setdefault(rounds, []).append(table)
         scores = storage.read_table(scores)["score"].to_numpy()
         resampled[rounds] = resampled.get(rounds, np.zeros(len(scores))) + scores
-    storage.write_table(snakemake.output[0], statements.infer(tables, resampled))
+    storage.write_table(snakemake.output[0], inference.infer(tables, resampled))

@@ -4,15 +4,16 @@ import pandas as pd
 
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.races import STEPS
-from replication import statements
 from replication.files import storage, validation
+from replication.statements import declaration, verdicts
+from replication.statements.evidence import Evidence, Member
 
 COLUMNS = ["algorithm", *STEPS, *"claim statement verdict chosen estimate low high".split()]
 
 with storage.job(snakemake):
     source = snakemake.input
     cmdp, optimum = CMDP.load(source.environment), storage.read_json(source.optimum)
-    declared = statements.load_claims(
+    declared = declaration.load_claims(
         source.claims, validation.read_yaml(source.schema), source.own
     )
     chosen = storage.read_table(source.verdicts).set_index("claim")["verdict"]
@@ -28,9 +29,9 @@ with storage.job(snakemake):
         }
         for steps, runs in own.groupby(list(STEPS)):
             together = pd.concat([runs[traces.columns], others])
-            member = statements.Member.on(cmdp, optimum["multiplier"], together)
-            evidence = statements.Evidence([member])
-            table = statements.judge({**declared, "claims": about}, evidence)
+            member = Member.on(cmdp, optimum["multiplier"], together)
+            evidence = Evidence([member])
+            table = verdicts.judge({**declared, "claims": about}, evidence)
             table = table[table["estimate"].notna() & (table["kind"] != "arithmetic")]
             steps = {"algorithm": algorithm, **dict(zip(STEPS, steps, strict=True))}
             tables.append(table.assign(**steps, chosen=table["claim"].map(chosen))[COLUMNS])

@@ -34,7 +34,7 @@ def tabulate(runs, claims, span):
     runs : pandas.DataFrame
         Traces of this analysis, of one algorithm.
     claims : dict
-        Made by :func:`replication.statements.load_claims`.
+        Made by :func:`replication.statements.declaration.load_claims`.
     span : float
         Difference between the largest and the smallest utility value on the study's environment.
 

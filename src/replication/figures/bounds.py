@@ -7,32 +7,14 @@ import re
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 
 from replication.figures import style
 from replication.theory.measured import RUNS
 
 # Tables write statements in ASCII; figures typeset them.
-_SYMBOLS = {
-    "<=": "≤",
-    "=>": "⇒",
-    "..": "…",
-    "^2": "²",
-    "grad ": "∇",
-    "grad": "∇",
-    "Delta": "Δ",
-    "beta": "β",
-    "eps": "ε",
-    "eta": "η",
-    "gamma": "γ",
-    "lambda": "λ",
-    "mu": "μ",
-    "pi": "π",
-    "rho": "ρ",
-    "sigma": "σ",
-    "tau": "τ",
-    "theta": "θ",
-}
+_GREEK = "Delta beta eps eta gamma lambda mu pi rho sigma tau theta".split()
+_SYMBOLS = {"<=": "≤", "=>": "⇒", "..": "…", "^2": "²", "grad ": "∇", "grad": "∇"}
+_SYMBOLS |= dict(zip(_GREEK, "Δβεηγλμπρστθ", strict=True))
 _SYMBOL = re.compile(
     "|".join(
         rf"(?<![A-Za-z]){name}(?![a-z])" if name.isalpha() else re.escape(name) for name in _SYMBOLS
@@ -40,7 +22,7 @@ _SYMBOL = re.compile(
 )
 
 
-_RUNS = {  # of measured.RUNS
+_RUNS = {  # looks of the kinds of runs that measured.RUNS names
     "figure": {"linestyle": "-", "linewidth": 1.6},
     "study": {"linestyle": "none", "marker": "o", "markersize": 3.2},
     "theorem": {"linestyle": "none", "marker": "x", "markersize": 4.5},
@@ -101,9 +83,8 @@ def lengths_figure(table, largest=None, measured=None):
     evaluators, rounds = (list(table[key].drop_duplicates()) for key in ("evaluators", "rounds"))
     figure, grid = style.panels(len(rounds), len(evaluators), 2.3)
     for axes, (n, m) in zip(grid.flat, itertools.product(rounds, evaluators), strict=True):
-        for (statement, reading), rows in _asked(table, m, n).groupby(
-            ["statement", "estimator"], sort=False
-        ):
+        shown = style.choose(table, evaluators=m, rounds=n)
+        for (statement, reading), rows in shown.groupby(["statement", "estimator"], sort=False):
             color, printed = colors[statement], reading == "plug-in"
             worse = rows[["gap", "violation"]].max(axis=1)
             axes.plot(rows["iterations"], worse, "--" if printed else "-", color=color)
@@ -118,7 +99,8 @@ def lengths_figure(table, largest=None, measured=None):
                     markerfacecolor="none" if printed else color,
                 )
         if measured is not None:
-            for runs, rows in _asked(measured, m, n).groupby("runs", sort=False):
+            shown = style.choose(measured, evaluators=m, rounds=n)
+            for runs, rows in shown.groupby("runs", sort=False):
                 rows = rows[rows["iterations"] >= _SHORTEST]
                 axes.plot(rows["iterations"], rows["mean"], color="black", **_RUNS[runs])
         if largest is not None:
@@ -129,10 +111,7 @@ def lengths_figure(table, largest=None, measured=None):
     for axes in grid.flat:
         axes.set_xlim(ends.min(), ends.max())
         axes.yaxis.set_major_formatter(mpl.ticker.LogFormatterMathtext())
-    for axes in grid[-1]:
-        axes.set_xlabel("iterations $T$")
-    for axes in grid[:, 0]:
-        axes.set_ylabel("larger of gap and violation")
+    style.name_axes(grid, "iterations $T$", "larger of gap and violation")
     own = "measured_gap" in table
     figure.legend(
         handles=list(_keys_of_lengths(colors, own, measured, largest)),
@@ -175,8 +154,9 @@ def seen_figure(table):
     ):
         axes.set_yscale("log", nonpositive="clip")
         for place, (estimator, n) in enumerate(kinds):
-            rows = _asked(table[table["quantity"].eq(quantity)], m, n)
-            rows = rows[rows["estimator"].eq(estimator)]
+            rows = style.choose(
+                table, quantity=quantity, evaluators=m, rounds=n, estimator=estimator
+            )
             x = rows["iterations"].map(lengths.index) + 0.7 * ((place + 0.5) / len(kinds) - 0.5)
             color = style.ESTIMATOR_COLORS[estimator]
             measured = rows["measured"].where(rows["measured"] > 0)
@@ -196,21 +176,11 @@ def seen_figure(table):
         axes.set_title(f"{quantity}, {style.evaluators_label(m)}")
         axes.set_xticks(range(len(lengths)), [f"{length:,.0f}" for length in lengths])
         axes.grid(visible=False, axis="x")
-    for axes in grid[-1]:
-        axes.set_xlabel("iterations $T$")
-    for axes in grid[:, 0]:
-        axes.set_ylabel("marker: measured; bar: bound")
+    style.name_axes(grid, "iterations $T$", "marker: measured; bar: bound")
     for row in grid:
         _same_heights(row)
     style.share_legend(figure, 2)
     return figure
-
-
-def _asked(table, evaluators, rounds):
-    """Rows of a table for M and N."""
-    column = table["evaluators"]
-    same = column.isna() if pd.isna(evaluators) else column.eq(evaluators)
-    return table[same & table["rounds"].eq(rounds)]
 
 
 def _left_out(reasons):

@@ -5,7 +5,7 @@ import numpy as np
 
 from replication.figures import style
 
-DESIGNS = {  # which trajectories or pairs a method asks about
+DESIGNS = {  # The trajectories or pairs that a method asks about stand after its name.
     "its own": "",
     "uniform": ": uniform policy",
     "deterministic": ": deterministic policies",
@@ -36,7 +36,7 @@ _OTHERS = (
 _INSIDE = {"safe_rlhf_estimated": {"marker": "o", "markersize": 1.7, "linestyle": ":"}}
 _PAPER_METHODS = ("npgpd_hf", "zpgpd_hf")
 _LEAST = 1e-5  # lower end of intervals on a logarithmic axis
-_DECADES = 4.0  # of priced gaps that are shown
+_DECADES = 4.0  # So many decades of priced gaps are shown.
 
 
 def comparison_figure(table, labels, limit=None, quantities=QUANTITIES):
@@ -52,7 +52,7 @@ def comparison_figure(table, labels, limit=None, quantities=QUANTITIES):
         ends = asked.min() / 1.5, asked.max() * 1.5
         for axes, (quantity, name) in zip(row, quantities.items(), strict=True):
             for curve in curves:
-                line = shown[(shown["method"] == curve[0]) & (shown["design"] == curve[1])]
+                line = style.choose(shown, method=curve[0], design=curve[1])
                 _draw(axes, line, quantity, looks[curve], _label(labels, *curve))
             axes.set(xscale="log", xlim=ends)
             axes.set_title(name)
@@ -69,8 +69,7 @@ def comparison_figure(table, labels, limit=None, quantities=QUANTITIES):
             row[0].plot(limit["budget"], limit["priced_gap"], label="information limit", **look)
         count = shown["units"].iloc[0] if len(shown) else "none"
         row[0].set_ylabel(f"{title}\n({count})")
-    for axes in grid[-1]:
-        axes.set_xlabel("human answers")
+    style.name_axes(grid, "human answers")
     priced = f";   {_PRICED}" if "priced_gap" in quantities else ""
     style.share_legend(figure, 2, _DESIGNS + priced)
     return figure
@@ -87,8 +86,8 @@ def people_figure(table, labels, curves):
     grid[0, 0].get_gridspec().set_width_ratios([np.log10(high / low) for low, high in ends])
     for axes, budget, shown in zip(grid[0], budgets, ends, strict=True):
         for place, curve in enumerate(curves):
-            line = table[(table["method"] == curve[0]) & (table["design"] == curve[1])]
-            line = line[line["budget"] == budget].set_index("people").reindex(people)
+            line = style.choose(table, method=curve[0], design=curve[1], budget=budget)
+            line = line.set_index("people").reindex(people)
             low = line["priced_gap"] - line["priced_gap_low"].clip(lower=_LEAST)
             high = line["priced_gap_high"] - line["priced_gap"]
             axes.errorbar(

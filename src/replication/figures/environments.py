@@ -9,7 +9,7 @@ from replication.statements import report
 DEFAULT = "default"  # in place of the default study's name
 NOTE = "Not confirmed: fewer seeds, and not repeated on fresh ones."
 _COLUMNS = "study claim source statement kind verdict estimate low high moved why".split()
-_NAMES = {  # of studies, where readers know their environments by another one
+_NAMES = {  # names by which readers know the environments of studies
     "cliff-walking": "CliffWalking",
     "ding": "Ding et al.",
     "frozen-lake": "FrozenLake",

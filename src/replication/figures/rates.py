@@ -27,7 +27,7 @@ def rates_figure(means):
                 axes.errorbar(
                     positive["iterations"],
                     positive["mean"],
-                    yerr=[positive["mean"] - positive["low"], positive["high"] - positive["mean"]],
+                    yerr=style.ends(positive, "mean"),
                     color=colors[number],
                     linestyle=_RULE_STYLES[rule],
                     marker=style.marker(number),

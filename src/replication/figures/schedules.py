@@ -34,9 +34,9 @@ def differences_figure(compared, reference):
             metrics.items(), style.colors(2), (0.14, -0.14), strict=True
         ):
             rows = others[others["metric"] == metric]
-            x, y = rows["difference"], -np.arange(len(rows))
-            ends = [x - rows["difference_low"], rows["difference_high"] - x]
-            axes.errorbar(x, shift + y, xerr=ends, color=color, fmt="o", markersize=4, label=label)
+            y, look = -np.arange(len(rows)), {"color": color, "fmt": "o", "markersize": 4}
+            ends = style.ends(rows, "difference")
+            axes.errorbar(rows["difference"], shift + y, xerr=ends, label=label, **look)
         axes.axvline(0, color="0.3", linewidth=0.8)
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5))
         axes.set_yticks(y, rows["schedule"])

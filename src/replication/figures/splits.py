@@ -24,11 +24,10 @@ def splits_figure(table):
                 axes.sharey(row[0])
             for place, estimator in enumerate(estimators):
                 line = shown[shown["estimator"] == estimator].sort_values("rounds")
-                middle = line[quantity]
                 axes.errorbar(
                     np.log2(line["rounds"]) + 0.12 * (place - 0.5),
-                    middle,
-                    yerr=[middle - line[f"{quantity}_low"], line[f"{quantity}_high"] - middle],
+                    line[quantity],
+                    yerr=style.ends(line, quantity),
                     color=style.ESTIMATOR_COLORS[estimator],
                     label=style.ESTIMATORS[estimator],
                     marker=style.marker(place),
@@ -40,7 +39,6 @@ def splits_figure(table):
             names = [f"{m} × {n}" for m, n in splits.itertuples(index=False)]
             axes.set_xticks(np.log2(splits["rounds"]), names)
             style.zero_line(axes)
-    for axes in grid[-1]:
-        axes.set_xlabel("people asked per question $M$ × questions $N$")
+    style.name_axes(grid, "people asked per question $M$ × questions $N$")
     style.share_legend(figure, len(estimators))
     return figure

@@ -14,6 +14,7 @@ import pandas as pd
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.plotting import ALONE, STYLE
+from pgpd_hf.statistics import ends_of
 from replication.figures import FORMATS
 from replication.files.storage import replacing
 
@@ -76,6 +77,28 @@ def algorithm_panels(table, height, columns=1):
         for axes in row:
             axes.set_title(get_algorithm(name).label)
     return figure, [(*group, row) for group, row in zip(groups, grid, strict=True)]
+
+
+def name_axes(grid, below, left=None):
+    """Label the horizontal axes of the lowest panels, and the vertical ones at the left."""
+    for axes in grid[-1]:
+        axes.set_xlabel(below)
+    for axes in grid[:, 0] if left else ():
+        axes.set_ylabel(left)
+
+
+def ends(table, name):
+    """Lengths of error bars below and above an estimate."""
+    low, high = ends_of(name, table)
+    return [table[name] - table[low], table[high] - table[name]]
+
+
+def choose(table, **where):
+    """Rows of a table with these values in these columns; a missing value stands for itself."""
+    for column, value in where.items():
+        same = table[column].isna() if pd.isna(value) else table[column].eq(value)
+        table = table[same]
+    return table
 
 
 def evaluators_number(evaluators):

@@ -28,8 +28,8 @@ def slopes_figure(means, algorithm, limit, power):
     """Violation and priced gap against T, beside the exact limit and the promised slope."""
     figure, panels = style.panels(1, 2, 3.0)
     for axes, metric in zip(panels[0], ("violation", "priced_gap"), strict=True):
-        chosen = means[means["algorithm"].eq(algorithm) & means["metric"].eq(metric)]
-        exact = means[means["algorithm"].eq(limit) & means["metric"].eq(metric)]
+        chosen = style.choose(means, algorithm=algorithm, metric=metric)
+        exact = style.choose(means, algorithm=limit, metric=metric)
         draw_sweep(axes, chosen, metric)
         for index, (curve, line) in enumerate(exact.groupby("curve", sort=False)):
             dashes = [":", (0, (3, 1, 1, 1)), "-"][index % 3]
@@ -189,6 +189,6 @@ def _set_ticks(axes, values):
 
 def _tick(value):
     """Label of a value on the horizontal axis."""
-    if np.isinf(value):  # which only M can be
+    if np.isinf(value):  # Only M can be infinite.
         return style.evaluators_number(None)
     return f"{value / 1000:.0f}k" if value % 1000 == 0 else f"{value:.0f}"

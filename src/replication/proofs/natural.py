@@ -18,7 +18,7 @@ from replication.theory.records import record
 
 _SEEDS = 12
 _ITERATIONS = 200
-_ERROR = 0.1  # of what is said about one run
+_ERROR = 0.1  # Statements about one run may fail with this probability.
 _TINY = 1e-12
 
 
@@ -126,8 +126,7 @@ def _check_path(ledger, run, estimates, random):
 
     logarithms = special.log_softmax(run.thetas, axis=-1)
     distances = -special.entr(best.policy).sum(-1) - (best.policy * logarithms).sum(-1)
-    centred = answered - (policies * answered).sum(-1, keepdims=True)
-    normalizer = special.logsumexp(logarithms[:-1] + eta_1 * stretch * centred, axis=-1)
+    normalizer = run.log_normalizers(eta_1 * stretch)
     errors = answered - exactly
     right = (distances[:-1] - distances[1:] + normalizer) @ visits / eta_1
     right = right + ((policies - best.policy) * errors).sum(-1) @ visits * stretch
@@ -144,21 +143,12 @@ def _check_path(ledger, run, estimates, random):
         left = (best.reward_value - v_r + weight * (cmdp.threshold - v_g)).sum() - gap_l.sum()
         left += ((lambdas - weight) * wrong).sum() + (multipliers[-1] - weight) ** 2 / (2 * eta_2)
         ledger.add("3.6", left, weight**2 / (2 * eta_2) + eta_2 / 2 * (excess**2).sum())
-    cut = np.maximum(lambdas - eta_2 * excess - cap, 0).sum()
-    owed = (multipliers[-1] + cut) / eta_2
-    ledger.add("3.6b", (cmdp.threshold - v_g).sum() - wrong.sum(), owed + _TINY)
+    left = (cmdp.threshold - v_g).sum() - wrong.sum()
+    ledger.add("3.6b", left, run.owed() / eta_2 + _TINY)
     gap, violation = best.reward_value - v_r.mean(), max(cmdp.threshold - v_g.mean(), 0.0)
     ledger.add("3.7", max(-gap, 0.0), best.multiplier * violation + 1e-9 * cmdp.value_bound)
 
-    shown = seen.Seen(
-        iterations=len(lambdas),
-        primal_step=eta_1,
-        dual_step=eta_2,
-        normalizer=float(normalizer.max(-1).mean()),
-        square=float((excess**2).mean()),
-        multipliers=lambdas,
-        owed=float(multipliers[-1] + cut),
-    )
+    shown = replace(seen.look(run)[0], normalizer=float(normalizer.max(-1).mean()))
     bound = seen.semi_a_priori(estimates, shown)
     return {
         "gap": gap,

@@ -11,7 +11,7 @@ from replication.theory import exact
 
 _PEOPLE = (*range(1, 41), 64, 256)
 _READERS = (3, 7, 16, 64, 256)
-_BOUND = 0.9  # of differences that are read without bias
+_BOUND = 0.9  # Differences up to it are read without bias.
 _DIFFERENCES = np.linspace(-_BOUND, _BOUND, 201)
 
 

@@ -21,7 +21,7 @@ def evaluators(least, most=100):
 
 
 amount = {"type": "number", "minimum": 0}
-one_number = {"type": ["integer", "null"], "minimum": 1}  # of evaluators; null: infinitely many
+one_number = {"type": ["integer", "null"], "minimum": 1}  # M; null is infinitely many
 rate_column = one_of(*RATE_COLUMNS)
 rate_columns = {"type": "array", "items": rate_column, "minItems": 1, "uniqueItems": True}
 window = one_of(*STATISTICS)

@@ -50,13 +50,11 @@ class Part:
     def text(self, margin):
         """Say what is demanded, such as "gap(64) < 0.1"."""
         above, below = self.ends(margin)
+        if above == -below:
+            return f"|{self.label}| < {below:g}"
         if math.isfinite(above) and math.isfinite(below):
-            if above == -below:
-                return f"|{self.label}| < {below:g}"
             return f"{above:g} < {self.label} < {below:g}"
-        if math.isfinite(above):
-            return f"{self.label} > {above:g}"
-        return f"{self.label} < {below:g}"
+        return f"{self.label} > {above:g}" if math.isfinite(above) else f"{self.label} < {below:g}"
 
 
 def criterion(function):
@@ -95,6 +93,11 @@ def make_parts(options):
     return parts
 
 
+def measure(claim, evidence):
+    """Parts of a statement with their estimates."""
+    return [(part, evidence.estimate(part.contrast)) for part in make_parts(claim["criterion"])]
+
+
 def _value(algorithm, evaluators, column, statistic, **others):
     return Contrast({Term(algorithm, evaluators, column, statistic, **others): 1.0})
 
@@ -111,10 +114,15 @@ def _slope(algorithm, steps, evaluators, column):
     return _entry("rates", "slope", **where, metric=column)
 
 
+def _slope_name(column, evaluators):
+    return f"slope of the average {_words(column)}, M = {evaluators_text(evaluators)}"
+
+
 def _joint_slope(algorithm, steps, column):
-    """Slope against log T where M and H grow with T, as in the corollary."""
+    """Label and slope against log T where M and H grow with T, as in the corollary."""
     where = {"sweep": "corollary", "algorithm": algorithm, "curve": f"{steps} steps"}
-    return _entry("slopes", "slope", **where, metric=column)
+    slope = _entry("slopes", "slope", **where, metric=column)
+    return f"slope of the average {_words(column)} along the corollary's schedule", slope
 
 
 def _within(label, contrast):
@@ -123,6 +131,10 @@ def _within(label, contrast):
 
 def _more(label, contrast):
     return Part(label, contrast, above=0.0, margin=Margin.DEMANDED)
+
+
+def _less(label, contrast, margin, than=0.0):
+    return Part(label, contrast, below=than, margin=margin)
 
 
 def _between(algorithm, column, statistic, first, second):
@@ -249,24 +261,20 @@ def converges(*, algorithm, statistic, evaluators, margin):
         gap, violation = (_value(algorithm, m, column, statistic) for column in _SIGNS)
         yield _within(f"gap({m}), {_words(statistic)}", gap)
         label = f"violation({m}), {_words(statistic)}"
-        yield Part(label, violation, below=0.0, margin=Margin.ALLOWED)
+        yield _less(label, violation, Margin.ALLOWED)
 
 
 @criterion
 def converges_jointly(*, algorithm, columns: check.rate_columns, steps, margin):
     """Where T, M and H grow together, all slopes against log T are below minus the margin."""
     for column in columns:
-        slope = _joint_slope(algorithm, steps, column)
-        label = f"slope of the average {_words(column)} along the corollary's schedule"
-        yield Part(label, slope, below=0.0, margin=Margin.DEMANDED)
+        yield _less(*_joint_slope(algorithm, steps, column), Margin.DEMANDED)
 
 
 @criterion
 def joint_rate(*, algorithm, column: check.rate_column, steps, rate, margin):
     """Where T, M and H grow together, the slope against log T is below the rate plus the margin."""
-    label = f"slope of the average {_words(column)} along the corollary's schedule"
-    slope = _joint_slope(algorithm, steps, column)
-    yield Part(label, slope, below=rate, margin=Margin.ALLOWED)
+    yield _less(*_joint_slope(algorithm, steps, column), Margin.ALLOWED, than=rate)
 
 
 @criterion
@@ -274,9 +282,8 @@ def falls_at_rate(
     *, algorithm, column: check.rate_column, steps, evaluators: check.one_number, rate, margin
 ):
     """The slope of the log average against log T is below the rate plus the margin."""
-    label = f"slope of the average {_words(column)}, M = {evaluators_text(evaluators)}"
     slope = _slope(algorithm, steps, evaluators, column)
-    yield Part(label, slope, below=rate, margin=Margin.ALLOWED)
+    yield _less(_slope_name(column, evaluators), slope, Margin.ALLOWED, than=rate)
 
 
 @criterion
@@ -285,8 +292,7 @@ def slower_rate(
 ):
     """The slope of `algorithm` against log T is above that of `than` by more than the margin."""
     ours, theirs = (_slope(name, steps, evaluators, column) for name in (algorithm, than))
-    label = f"slope of the average {_words(column)}, M = {evaluators_text(evaluators)}"
-    yield _more(f"{label}: {algorithm} − {than}", ours - theirs)
+    yield _more(f"{_slope_name(column, evaluators)}: {algorithm} − {than}", ours - theirs)
 
 
 @criterion
@@ -294,8 +300,7 @@ def bias_falls(*, algorithm, curve, quantity, margin):
     """What finite M costs beside M = ∞ falls with M: its slope is below minus the margin."""
     where = {"sweep": "people", "algorithm": algorithm, "curve": curve, "quantity": quantity}
     slope = _entry("effects", "slope", **where, metric="priced_gap")
-    label = f"slope of the priced gap against M, {quantity}"
-    yield Part(label, slope, below=0.0, margin=Margin.DEMANDED)
+    yield _less(f"slope of the priced gap against M, {quantity}", slope, Margin.DEMANDED)
 
 
 @criterion
@@ -341,13 +346,13 @@ def decays_with_horizon(*, algorithm, horizons, margin):
 @criterion
 def schedule_no_worse(*, algorithm, schedule, outcome, margin):
     """At equal cost, the schedule is above constant M and H by less than the margin."""
-    yield Part(*_schedule(algorithm, schedule, outcome), below=0.0, margin=Margin.ALLOWED)
+    yield _less(*_schedule(algorithm, schedule, outcome), Margin.ALLOWED)
 
 
 @criterion
 def schedule_better(*, algorithm, schedule, outcome, margin):
     """At equal cost, the schedule is below constant M and H by more than the margin."""
-    yield Part(*_schedule(algorithm, schedule, outcome), below=0.0, margin=Margin.DEMANDED)
+    yield _less(*_schedule(algorithm, schedule, outcome), Margin.DEMANDED)
 
 
 def _schedule(algorithm, schedule, outcome):
@@ -383,13 +388,10 @@ def _sizes(algorithm, column, statistic, evaluators, groups):
 @criterion
 def questions(*, algorithm, evaluators, at, margin):
     """Questions per iteration and state-action pair are more, or fewer, than the margin."""
-    end = {
-        "least": {"above": 0.0, "margin": Margin.DEMANDED},
-        "most": {"below": 0.0, "margin": Margin.ALLOWED},
-    }
     for m in evaluators:
+        label = f"questions per iteration / |S||A|, M = {m}"
         asked = _value(algorithm, m, "questions", "whole")
-        yield Part(f"questions per iteration / |S||A|, M = {m}", asked, **end[at])
+        yield _more(label, asked) if at == "least" else _less(label, asked, Margin.ALLOWED)
 
 
 @criterion

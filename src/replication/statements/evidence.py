@@ -33,7 +33,7 @@ STATISTICS = {  # windows of a run, as shares of T
     "last_quarter": (0.75, 1.0),
     "whole": (0.0, 1.0),
 }
-COLUMNS = {  # of curves, and what they are measured in
+COLUMNS = {  # curves, and what they are measured in
     "optimality_gap": "V_r* − V_r, in units of V_r* − V_r of the start",
     "constraint_violation": "b − V_g, in units of max V_g − min V_g over all policies",
 }

@@ -14,8 +14,8 @@ from pgpd_hf.core import streams
 from replication.statements.verdicts import judge, verdict_at
 
 INFERRED, RUNNER_UP, TIED, WORSE = "inferred", "runner-up", "tied", "worse"
-SHARE = 0.05  # of resamples in which an N is at least as good as the best, if it is tied
-FACTORS = (0.5, 1.0, 2.0)  # of all margins, to see what hangs on them
+SHARE = 0.05  # An N is tied if it is at least as good as the best in this share of resamples.
+FACTORS = (0.5, 1.0, 2.0)  # All margins are scaled by them, to see what hangs on margins.
 
 
 def of_experiment(claims):

@@ -11,7 +11,7 @@ import math
 import pandas as pd
 
 from pgpd_hf.statistics import errors_for
-from replication.statements.criteria import make_parts
+from replication.statements.criteria import measure
 from replication.statements.evidence import Undecidable
 
 POWER = 0.9
@@ -33,23 +33,22 @@ def power_table(claims, evidence):
         if claim.get("kind") == "arithmetic":
             continue
         try:
-            parts = make_parts(claim["criterion"])
-            estimates = [evidence.estimate(part.contrast) for part in parts]
+            both = measure(claim, evidence)
         except Undecidable:
             continue
-        part, worst = max(zip(parts, estimates, strict=True), key=lambda both: both[1].error)
+        part, worst = max(both, key=lambda pair: pair[1].error)
         row = {"alternative": alternative, "part": part.label, "error": worst.error}
         row |= {"unit": evidence.unit, "units": worst.units}
-        row |= _power(parts, estimates, claims["level"], alternative)
+        row |= _power(both, claims["level"], alternative)
         rows.append({"claim": name, "statement": claim["statement"], **row})
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _power(parts, estimates, level, alternative):
+def _power(both, level, alternative):
     """Power of both verdicts, and the number of units that is needed for it."""
-    count = len(parts)
+    count = len(both)
     missed, refuted, needed = 0.0, 1.0, 0.0
-    for part, estimate in zip(parts, estimates, strict=True):
+    for part, estimate in both:
         ends = sum(map(math.isfinite, part.ends(0.0)))
         strict = level / (ends * count)
         # Reproducing takes all parts; contradicting, one of them.

@@ -13,12 +13,13 @@ whole table is said with the table: see :func:`replication.statements.report.exp
 """
 
 import math
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 
 from pgpd_hf.statistics import errors_for, joint_test, student_quantile, student_test, verdict
-from replication.statements.criteria import Margin, make_parts
+from replication.statements.criteria import Margin, make_parts, measure
 from replication.statements.evidence import Undecidable
 from replication.statements.power import POWER
 
@@ -68,15 +69,11 @@ def point_verdicts(claims, evidence):
     """Whether the estimates lie in their intervals, errors aside; None where no run decides."""
     verdicts = []
     for claim in claims["claims"].values():
-        try:
-            parts = make_parts(claim["criterion"])
-            values = [evidence.estimate(part.contrast).value for part in parts]
-        except Undecidable:
-            verdicts.append(None)
-        else:
-            ends = [part.ends(claim["criterion"].get("margin", 0.0)) for part in parts]
-            within = (low < v < high for (low, high), v in zip(ends, values, strict=True))
-            verdicts.append(all(within))
+        margin, within = claim["criterion"].get("margin", 0.0), None
+        with suppress(Undecidable):
+            both = measure(claim, evidence)
+            within = all(min(_distances(it, *part.ends(margin))) > 0 for part, it in both)
+        verdicts.append(within)
     return verdicts
 
 
@@ -95,12 +92,10 @@ def _examine(name, claim, evidence, level):
         "unit": evidence.unit,
     }
     try:
-        parts = make_parts(criterion)
-        row["criterion"] = "; ".join(part.text(margin) for part in parts)
-        estimates = [evidence.estimate(part.contrast) for part in parts]
+        row["criterion"] = "; ".join(part.text(margin) for part in make_parts(criterion))
+        both = measure(claim, evidence)
     except Undecidable as reason:
         return row | {"why": str(reason)}
-    both = list(zip(parts, estimates, strict=True))
     inside, outside = np.transpose([test_part(it, *part.ends(margin)) for part, it in both])
     shown, against = joint_test(inside, outside)
     distances = [min(_distances(it, *part.ends(margin))) for part, it in both]
@@ -124,7 +119,7 @@ def _examine(name, claim, evidence, level):
         **_margins(both, level),
         "part": part.text(margin),
         "single": _single(both, margin),
-        "units": min(estimate.units for estimate in estimates),
+        "units": min(it.units for _, it in both),
     }
 
 

@@ -49,7 +49,7 @@ _ERRORS = ("truncation", "sampling", "feedback")
 _ROUNDING = 1e-9  # relative to the largest term
 
 
-def certify(cmdp, algorithm, setting, seeds, optimum=None, purpose="run"):
+def run_certificates(cmdp, algorithm, setting, seeds, optimum=None, purpose="run"):
     """Certificates of the average gap and the average violation of runs, two rows for each seed."""
     # Both are signed, and averaged over iterates 0..T-1. The certificate is the sum of its parts;
     # that of the gap assumes nothing but V_g(pi*) >= b. The ratio to what is measured is NaN unless
@@ -67,7 +67,9 @@ def random_certificates(count, algorithms=("npgpd_hf", "zpgpd_hf"), first=0):
     for draw in range(first, first + count):
         for algorithm in algorithms:
             cmdp, optimum, setting, scale = _random_problem(draw, algorithm)
-            table = certify(cmdp, algorithm, setting, [draw], optimum, purpose="certificate")
+            table = run_certificates(
+                cmdp, algorithm, setting, [draw], optimum, purpose="certificate"
+            )
             columns = {"draw": draw, "states": cmdp.states, "actions": cmdp.actions}
             columns |= {"discount": cmdp.discount, "scale": scale, "threshold": cmdp.threshold}
             columns["directions"] = setting.directions

@@ -15,7 +15,7 @@ from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps, theorem_perturbation, v
 from pgpd_hf.core.evaluators import feedback_bias_bound
 from pgpd_hf.core.links import Link, get_link
 
-SIZES = ("evaluators", "rounds", "horizon", "iterations")  # of a setting: M, N, H and T
+SIZES = ("evaluators", "rounds", "horizon", "iterations")  # M, N, H and T
 
 
 class OutsideAssumptions(ValueError):

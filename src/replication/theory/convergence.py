@@ -15,7 +15,7 @@ from scipy import special
 from pgpd_hf.core import streams
 from pgpd_hf.core.policies import uniform_policy
 from replication.theory import bounds
-from replication.theory.problems import Result, mean_error
+from replication.theory.problems import Result, averaged, mean_error
 from replication.theory.records import sample_estimates
 
 _ESTIMATES = 400
@@ -26,7 +26,7 @@ def dual_regret(problem):
     constants, algorithm = problem.constants, problem.algorithm("npgpd_hf")
     bound = bounds.dual_regret(constants, algorithm.dual_step)
     largest = constants.multiplier_bound * constants.value_bound
-    return [_averaged("10", problem.averages("npgpd_hf")["dual"], bound, largest)]
+    return averaged("10", [problem.averages("npgpd_hf")["dual"]], [bound], [largest])
 
 
 def zeroth_order_lagrangian(problem):
@@ -34,7 +34,7 @@ def zeroth_order_lagrangian(problem):
     problem.require_theorem_steps()
     bound = bounds.zeroth_order_lagrangian(problem.constants)
     samples = problem.averages("zpgpd_hf")["lagrangian"]
-    return [_averaged("11", samples, bound, _largest_gap(problem.constants))]
+    return averaged("11", [samples], [bound], [_largest_gap(problem.constants)])
 
 
 def theorem_2(problem):
@@ -66,7 +66,7 @@ def average_performance(problem):
         for corrected in (False, True)
     ]
     samples, trivial = problem.averages("npgpd_hf")["lagrangian"], _largest_gap(constants)
-    return [_averaged(f"16{part}", samples, limits[k], trivial) for k, part in enumerate("ab")]
+    return averaged(16, [samples] * 2, limits, [trivial] * 2)
 
 
 def theorem_1(problem):
@@ -121,11 +121,6 @@ def _lagrangian(cmdp, policies, multiplier):
     return v_r + multiplier * v_g
 
 
-def _averaged(key, samples, bound, trivial):
-    mean, error = mean_error(samples)
-    return Result(key, mean, bound, "runs", error, trivial=trivial)
-
-
 def _theorem(problem, item, algorithm, gap, violation):
     problem.require_theorem_steps()
     c = problem.constants
@@ -133,10 +128,7 @@ def _theorem(problem, item, algorithm, gap, violation):
     averages = problem.averages(algorithm)
     positive = averages["violation"].clip(lower=0)
     samples, trivial = (averages["gap"], positive, positive), (c.value_bound, *[c.threshold] * 2)
-    return [
-        _averaged(f"{item}{part}", samples[k], limits[k], trivial[k])
-        for k, part in enumerate("abc")
-    ]
+    return averaged(item, samples, limits, trivial)
 
 
 def _largest_gap(constants):

@@ -15,7 +15,7 @@ import pandas as pd
 from pgpd_hf.algorithms import get_algorithm
 from replication.theory import seen, theorem_1, theorem_2
 from replication.theory.estimates import make_estimates
-from replication.theory.problems import Result, averages_of, mean_error, run_averages
+from replication.theory.problems import Result, averaged, averages_of, mean_error, run_averages
 from replication.theory.records import record
 
 _ERROR = 0.05  # probability with which a bound of one run may fail
@@ -129,14 +129,7 @@ def _algorithm(problem, steps):
 
 def _averaged(item, problem, bound, averages):
     samples = averages["gap"], averages["violation"].clip(lower=0)
-    results = []
-    for k, part in enumerate("ab"):
-        mean, error = mean_error(samples[k])
-        trivial = _largest(problem)[k]
-        results.append(
-            Result(f"{item}{part}", mean, float(bound[k]), "runs", error, trivial=trivial)
-        )
-    return results
+    return averaged(item, samples, bound, _largest(problem))
 
 
 def _largest(problem):

@@ -80,7 +80,7 @@ def violation_from_gap(problem):
         )
     unsafe = optima.maximize(cmdp, cmdp.reward)
     edge = optima.maximize(cmdp, cmdp.reward + optimum.multiplier * (1 - 1e-6) * cmdp.utility)
-    weight = np.linspace(0.05, 1, 20)[:, None, None]  # of the unsafe one
+    weight = np.linspace(0.05, 1, 20)[:, None, None]  # The unsafe policy has this share.
     mixed = [optima.mixtures(cmdp, other, optimum.policy, weight) for other in (unsafe, edge)]
     policies = [problem.policies(), *mixed]
     v_r, v_g = cmdp.evaluate(np.concatenate(policies))

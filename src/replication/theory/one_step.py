@@ -4,7 +4,6 @@ It has the variance of the estimated advantages, which the printed proof omits (
 """
 
 import numpy as np
-from scipy import special
 
 from replication.theory.certificates import advantage_levels
 
@@ -27,8 +26,5 @@ def one_step(run, start):
     values = [cmdp.state_values(run.policies, signal) @ start for signal in signals]
     gain = run.lagrangian([np.diff(value) for value in values])
     variance = primal_step * stretch**2 / 8 * oscillations(run) ** 2
-    answered = run.lagrangian(run.answered)
-    centred = answered - (run.policies[:-1] * answered).sum(-1, keepdims=True)
-    logarithms = special.log_softmax(run.thetas[:-1], axis=-1)
-    normalizer = special.logsumexp(logarithms + primal_step * stretch * centred, axis=-1)
-    return gain, variance, normalizer @ start / (primal_step * stretch)
+    step = primal_step * stretch
+    return gain, variance, run.log_normalizers(step) @ start / step

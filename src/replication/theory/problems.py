@@ -128,6 +128,16 @@ def averages_of(algorithm, optimum, policies, multipliers):
     }
 
 
+def averaged(item, samples, limits, largest):
+    """Results of an item's parts, whose left sides are means over runs; one part has no letter."""
+    results = []
+    for part, sample, limit, trivial in zip("abc", samples, limits, largest, strict=False):
+        mean, error = mean_error(sample)
+        key = f"{item}{part}" if len(samples) > 1 else item
+        results.append(Result(key, mean, float(limit), "runs", error, trivial=trivial))
+    return results
+
+
 def mean_error(samples):
     """Mean of samples, and half the width of its 95 % interval."""
     mean, _, high = mean_interval(samples)

@@ -9,6 +9,7 @@ import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import special
 
 from pgpd_hf import runs
 
@@ -32,6 +33,13 @@ class Record:
         """Combine a pair of arrays (T, ...), for reward and utility, with the multipliers."""
         weights = self.multipliers[:-1].reshape(-1, *[1] * (np.ndim(pair[0]) - 1))
         return pair[0] + weights * pair[1]
+
+    def log_normalizers(self, step):
+        """Logarithms of the normalizers of a softmax step, (T, S), with centred advantages."""
+        answered = self.lagrangian(self.answered)
+        centred = answered - (self.policies[:-1] * answered).sum(-1, keepdims=True)
+        logarithms = special.log_softmax(self.thetas[:-1], axis=-1)
+        return special.logsumexp(logarithms + step * centred, axis=-1)
 
     def owed(self):
         """The last multiplier, and what the projection at the cap has cut off."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.evaluators import ESTIMATORS
@@ -24,7 +23,7 @@ from replication.theory.theorem_1 import Bound, growth
 
 _DUAL = 2.0  # dual step times the root of T
 _PILOT = 0.5  # primal step of a pilot run, likewise
-_ROUNDING = 1e-15  # of the logarithm of a normalizer
+_ROUNDING = 1e-15  # A smaller logarithm of a normalizer is rounding.
 _COLUMNS = (
     "estimator evaluators rounds iterations primal_step dual_step quantity measured measured_error "
     "bound bound_error refuted run_bound run_exceeds reason"
@@ -56,20 +55,17 @@ def watch(cmdp, optimum, setting, seed, purpose="run"):
 def look(run):
     """What the bounds of a recorded run are computed from, and its true gap and violation."""
     algorithm, cmdp = run.algorithm, run.algorithm.cmdp
-    policies, answered = run.policies[:-1], run.lagrangian(run.answered)
-    changes = answered - (policies * answered).sum(-1, keepdims=True)
-    changes *= algorithm.primal_step / (1 - cmdp.discount)
-    logarithms = special.log_softmax(run.thetas[:-1], axis=-1) + changes
+    logarithms = run.log_normalizers(algorithm.primal_step / (1 - cmdp.discount))
     seen = Seen(
-        iterations=len(policies),
+        iterations=len(logarithms),
         primal_step=algorithm.primal_step,
         dual_step=algorithm.dual_step,
-        normalizer=float(special.logsumexp(logarithms, axis=-1).max(-1).mean()),
+        normalizer=float(logarithms.max(-1).mean()),
         square=float(np.mean(np.square(run.answered_excess))),
         multipliers=run.multipliers[:-1],
         owed=run.owed(),
     )
-    v_r, v_g = (values.mean() for values in cmdp.evaluate(policies))
+    v_r, v_g = (values.mean() for values in cmdp.evaluate(run.policies[:-1]))
     return seen, (run.optimum.reward_value - float(v_r), max(0.0, cmdp.threshold - float(v_g)))
 
 

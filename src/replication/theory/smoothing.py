@@ -140,7 +140,7 @@ def _gradient_bias_at(problem, sphere, signal, bias):
     odd = (ahead - behind) / 2  # the even part of the difference averages to zero
     steepest = _tangent(exact.gradient(cmdp, sphere.centre, signal))
     off, noise = _mean_norm(scale * odd[..., None, None] * sphere.directions - steepest)
-    weight = scale / math.sqrt(sphere.dimension)  # of an answer's bias, at most
+    weight = scale / math.sqrt(sphere.dimension)  # An answer's bias weighs so much, at most.
     bound = constants.gradient_bias_at(sphere.radius, sphere.dimension)
     trivial = _longest_gradient(constants) + weight * constants.return_bound
     measured = off + weight * bias

@@ -17,8 +17,8 @@ import numpy as np
 
 from replication.theory.constants import OutsideAssumptions
 
-_LONGEST = 12.0  # decades of T that are searched
-_PRECISION = 0.005  # of them
+_LONGEST = 12.0  # So many decades of T are searched.
+_PRECISION = 0.005  # The search ends with so many decades between its ends.
 _GRID = np.linspace(-1, 1, 25)
 
 
