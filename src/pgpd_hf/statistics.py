@@ -141,25 +141,6 @@ def verdict(shown, refuted, words=VERDICTS):
     return words[0] if shown else words[1] if refuted else words[2]
 
 
-def priced_gap(table, gap="optimality_gap", violation="constraint_violation"):
-    r"""Lagrangian gap at :math:`\lambda^\star`: :math:`V_r^\star - V_r + \lambda^\star (b - V_g)`.
-
-    It is never negative, by strong duality; the gap alone is where a policy is unsafe.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        With a column `optimal_multiplier`.
-    gap, violation : str
-        Columns of :math:`V_r^\star - V_r` and of :math:`b - V_g`.
-
-    Returns
-    -------
-    pandas.Series
-    """
-    return table[gap] + table["optimal_multiplier"] * table[violation]
-
-
 def mean_interval(samples, level=LEVEL):
     """Mean and Student's t interval.
 

@@ -22,7 +22,6 @@ from dataclasses import replace
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.arguments import located
-from pgpd_hf.statistics import priced_gap
 from replication.study import configuration
 from replication.theory.bounds import corollary_schedule
 from replication.work.cases import Case, run_setting, stream_key
@@ -175,6 +174,11 @@ def averages(traces, names=(), last_early=None):
         order = table["sweep"].map(names.index)
         table = table.iloc[order.argsort(kind="stable")].reset_index(drop=True)
     return table
+
+
+def priced_gap(runs, gap="optimality_gap", violation="constraint_violation"):
+    """Lagrangian gap at λ*, the optimal multiplier: gap and violation at this price."""
+    return runs[gap] + runs["optimal_multiplier"] * runs[violation]
 
 
 def studied(algorithm):

@@ -28,6 +28,34 @@ def test_text_of_one_sample_says_that_there_is_no_interval():
     assert statistics.with_interval(row, "gap", ".2f") == "0.25 (no interval)"
 
 
+def test_mean_test_is_students_t_test_in_both_directions():
+    samples = np.random.default_rng(3).normal(0.3, size=9)
+    p = stats.ttest_1samp(samples, 0, alternative="greater").pvalue
+    assert statistics.mean_test(samples) == (pytest.approx(p), pytest.approx(1 - p))
+
+
+@pytest.mark.parametrize(
+    ("samples", "expected"),
+    [([], (1, 1)), ([2.0], (1, 1)), ([0, 0], (1, 1)), ([2, 2], (0, 1)), ([-2, -2], (1, 0))],
+)
+def test_without_variance_the_sign_is_known_and_one_sample_shows_nothing(samples, expected):
+    assert statistics.mean_test(samples) == expected
+
+
+def test_power_is_the_share_of_tests_that_show_a_difference():
+    power = statistics.student_power(0.8, 0.5, 7, 0.05)
+    assert power == pytest.approx(stats.nct.sf(stats.t.isf(0.05, 7), 7, 0.8 / 0.5))
+    errors = statistics.errors_for(0.9, 0.05)
+    assert statistics.student_power(errors, 1.0, 1e9, 0.05) == pytest.approx(0.9)
+    assert statistics.student_power(0.1, 0.0, 7, 0.05) == 1
+
+
+def test_all_parts_hold_or_one_fails():
+    assert statistics.joint_test([0.01, 0.2], [0.3, 0.04]) == (0.2, 0.08)
+    assert statistics.joint_test([0.9], [0.6, 0.7]) == (0.9, 1)
+    assert [statistics.verdict(*it) for it in ((1, 0), (0, 1), (0, 0))] == [*statistics.VERDICTS]
+
+
 def test_interval_covers_at_its_level():
     """95 % of 4000 intervals of 5 samples; the count is binomial, 4.5 standard errors allowed."""
     samples = np.random.default_rng(2).normal(size=(4000, 5))

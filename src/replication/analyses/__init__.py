@@ -28,28 +28,14 @@ from typing import NamedTuple
 
 
 class Table(NamedTuple):
-    """A table of an analysis: its title for people, and the columns that name a row.
-
-    A table with keys is in `reference/`, and `make verify` compares it.
-    """
+    """A table of an analysis: its title, and its keys if it is in `reference/` and verified."""
 
     title: str
     keys: str = ""
 
 
 def find():
-    """Analyses of this folder.
-
-    Returns
-    -------
-    dict of str to module
-        By name, in alphabetical order.
-
-    Raises
-    ------
-    TypeError
-        If a file is no complete analysis; one line that names it and what it lacks.
-    """
+    """Analyses of this folder by name; a file that is no complete analysis is refused."""
     found = {}
     for module in pkgutil.iter_modules(__path__):
         found[module.name] = analysis = importlib.import_module(f"{__name__}.{module.name}")

@@ -17,12 +17,12 @@ from pgpd_hf.statistics import (
     mean_interval,
     mean_test,
     named_intervals,
-    priced_gap,
     verdict,
 )
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import comparison, configuration
+from replication.sweeps import priced_gap
 from replication.theory.information import information_limit
 from replication.work import resources
 from replication.work.cases import Case
@@ -131,22 +131,7 @@ def parameters(config):
 
 
 def tabulate(runs, empty=()):
-    """Reduce runs to a row per method, design, budget and kind of unit.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Traces of this analysis.
-    empty : sequence of tuple
-        Method, design, budget and reason of cells without a result.
-
-    Returns
-    -------
-    pandas.DataFrame
-        :data:`COLUMNS`: means with the ends of their 95 % intervals over units; `violates_0` and
-        `violates_002` are shares of units whose violation exceeds 0 and 0.02. `units` says how many
-        units there are of which kind, or why there are none.
-    """
+    """Reduce runs to a row per method, design, budget and kind of unit, and add `empty` cells."""
     runs, rows = priced(runs), []
     for key, group in runs.groupby(["unit", "method", "design", "budget"], sort=False):
         unit, *cell = key
@@ -163,20 +148,9 @@ def tabulate(runs, empty=()):
 
 
 def answers_needed(table):
-    """The first budget from which a method reaches a priced gap, with a violation below 0.02.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Made by :func:`tabulate`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per kind of units, method, design and target: `answers`, the smallest budget at which
-        both means are low enough, and `surely`, the smallest at which the upper ends of their
-        intervals are; NaN where no budget is enough. `most` is the largest budget that was tried.
-    """
+    """The first budget at which a method reaches a priced gap, with a violation below 0.02."""
+    # At `answers` both means are low enough, `surely` the upper ends of their intervals are; both
+    # are NaN where no budget is enough. `most` is the largest budget that was tried.
     shown = table[table["answers"].notna()]
     rows = []
     for key, group in shown.groupby(["units", "method", "design"], sort=False):
@@ -190,20 +164,7 @@ def answers_needed(table):
 
 
 def order(runs):
-    """How far each method is behind the best one, with as many answers.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Traces of this analysis.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per kind of unit, budget, method and design: mean paired `difference` of its priced
-        gaps from those of the method with the smallest mean, with its 95 % interval (`low`,
-        `high`); zero for that method itself.
-    """
+    """Paired differences of priced gaps from those of the best method, with as many answers."""
     rows = []
     for key, group in priced(runs).groupby(["unit", "budget"], sort=False):
         table = group.pivot(
@@ -216,22 +177,7 @@ def order(runs):
 
 
 def answers_for_deployment(cmdp, horizon, link):
-    """How many answers certify a policy that is safer than required by a slack.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The environment.
-    horizon : int
-        H.
-    link : str
-        How people vote.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `slack`, `level` and `answers`: infinite where the curvature of the link allows for none.
-    """
+    """How many answers certify a policy that is safer than required by a slack, if any do."""
     rows = [
         (slack, level, answers_for(cmdp, slack, level, horizon=horizon, link=link))
         for slack in SLACKS
@@ -241,28 +187,11 @@ def answers_for_deployment(cmdp, horizon, link):
 
 
 def verdicts(runs, statements):
-    """Judge whether a method has smaller priced gaps than another one, with as many answers.
-
-    A statement is reproduced if the difference is shown to be negative for all kinds of units, each
-    at level 0.01. It is contradicted if it is shown to be positive for one of k kinds, each at
-    level 0.01 / k (Bonferroni). Of several designs, the one with the smallest score in tuning
-    counts, which was on other instances: a choice by the runs that are tested would favour it.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Traces of this analysis.
-    statements : dict of dict
-        `comparison.statements` of a study's configuration, by name.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per statement and kind of unit: `difference` of the mean priced gaps, the better one's
-        minus the other one's, with its 98 % interval (`low`, `high`); and the `verdict` on the
-        whole statement: "reproduced", "contradicted" or "inconclusive", or "undecided" without
-        runs.
-    """
+    """Judge whether a method has smaller priced gaps than another one, with as many answers."""
+    # A statement is reproduced if the difference is shown to be negative for all kinds of units,
+    # and contradicted if it is shown to be positive for one of them. Of several designs, the one
+    # with the smallest score in tuning counts, which was on other instances: a choice by the runs
+    # that are tested would favour it. Intervals have a level of 98 %.
     runs, rows = priced(runs), []
     for name, told in statements.items():
         parts, tests = [], []
@@ -283,20 +212,7 @@ def verdicts(runs, statements):
 
 
 def longest(config, entry):
-    """Settings of the longest runs of a method; which setting is run is chosen later.
-
-    Parameters
-    ----------
-    config : dict
-        A study's configuration.
-    entry : replication.study.comparison.Entry
-        The method.
-
-    Returns
-    -------
-    dict of int to dict
-        Keyword arguments of :func:`pgpd_hf.run` by budget, for those that pay for an iteration.
-    """
+    """Settings of a method's longest runs by budget; which setting is run is chosen later."""
     size = configuration.size(config)
     found = {}
     for budget in comparison.budgets(config, entry):
@@ -309,26 +225,7 @@ def longest(config, entry):
 
 
 def cases(config, entry, settings, seed, number=None):
-    """One case per budget, on a random instance or on the study's own environment.
-
-    Parameters
-    ----------
-    config : dict
-        A study's configuration.
-    entry : replication.study.comparison.Entry
-        The method.
-    settings : dict of int to dict
-        By budget, made by :func:`longest`.
-    seed : int
-        Seed of the runs.
-    number : int, optional
-        Number of the instance; by default the study's own environment.
-
-    Returns
-    -------
-    list of replication.work.cases.Case
-        They wait for the setting that tuning chooses.
-    """
+    """One case per budget, on instance `number` or on the study's own environment."""
     own = number is None
     place = {"unit": "seeds" if own else "instances", "instance": -1 if own else number}
     return [
@@ -346,18 +243,7 @@ def cases(config, entry, settings, seed, number=None):
 
 
 def priced(runs):
-    """Give what is measured short names, and add priced gaps.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Traces of labelled cases.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With columns `gap`, `violation` and `priced_gap`.
-    """
+    """Give what is measured short names, and add priced gaps."""
     runs = runs.rename(columns={"optimality_gap": "gap", "constraint_violation": "violation"})
     return runs.assign(priced_gap=priced_gap(runs, "gap", "violation"))
 

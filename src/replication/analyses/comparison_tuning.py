@@ -44,20 +44,8 @@ def tables(runs):
 
 
 def tabulate(runs):
-    """Scores of all candidates, and which one is chosen.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Traces of this analysis.
-
-    Returns
-    -------
-    dict of pandas.DataFrame
-        "comparison_tuning": a row per key and setting (as JSON): score, runs and chosen;
-        "comparison_settings": those that are chosen; `at_edge` names their settings that are the
-        smallest or the largest of at least three numbers tried with this key.
-    """
+    """Scores of all candidates by key and setting (as JSON), and those that are chosen."""
+    # `at_edge` names settings that are the smallest or the largest of at least three numbers tried.
     if runs.empty:
         empty = pd.DataFrame(columns=["key", "setting", "score", "chosen"])
         settings = empty.rename(columns={"chosen": "at_edge"})

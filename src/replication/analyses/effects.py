@@ -28,11 +28,9 @@ def check(config, schema):
 
 
 def parts(table):
-    """Runs, by the quantity whose slopes against the axis are fitted.
-
-    The excess is the average over that of M = ∞. Of random sizes the quantity is the share that is
-    left of the priced gap of the start.
-    """
+    """Runs, by the quantity whose slopes against the axis are fitted."""
+    # The excess is the average over that of M = ∞. Of random sizes the quantity is the share that
+    # is left of the priced gap of the start.
     people = table[table["sweep"].eq("people") & table["curve"].ne("μ = theorem")]
     votes = excess(people, np.isinf(people["value"]), ["curve"])
     rounds = table[table["sweep"] == "rounds"]

@@ -44,19 +44,7 @@ def tables(runs):
 
 
 def tabulate(runs):
-    """Means over instances, the replicates; seeds of an instance are averaged first.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Traces of this analysis; runs in any order, or none.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per :data:`CELL`: `instances`, `runs`, and each of :data:`METRICS` with the
-        `_low` and `_high` end of its interval.
-    """
+    """Means over instances, the replicates; seeds of an instance are averaged first."""
     if runs.empty:
         return pd.DataFrame(columns=CELL)
     rows = []

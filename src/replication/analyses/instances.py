@@ -50,19 +50,7 @@ def check(config, schema):
 
 
 def groups(config):
-    """Configurations of a study's groups of random instances.
-
-    Parameters
-    ----------
-    config : dict
-        The study's.
-
-    Returns
-    -------
-    dict
-        By group that has instances. The number of the instance is left to the runs; `tuning` has
-        those on which step sizes race.
-    """
+    """Configurations of a study's groups that have instances, whose numbers the runs set."""
     instances = config["claims"]["instances"]
     return {
         group: overlay(
@@ -81,34 +69,12 @@ def groups(config):
 
 
 def calibrations(config):
-    """Configurations whose races choose the step sizes of groups.
-
-    Parameters
-    ----------
-    config : dict
-        The study's.
-
-    Returns
-    -------
-    dict
-        By folder. Groups without `tuning` take the step sizes of the study, and are left out.
-    """
+    """Configurations by folder whose races choose the step sizes of groups with `tuning`."""
     return {_folder(group): study for group, study in groups(config).items() if study["tuning"]}
 
 
 def judged(config):
-    """Groups of instances that have a table of verdicts of their own.
-
-    Parameters
-    ----------
-    config : dict
-        The study's.
-
-    Returns
-    -------
-    dict
-        Title of the table, by group; :data:`COMPARED` have none.
-    """
+    """Titles of the tables of verdicts of groups that have one, all but :data:`COMPARED`."""
     titles = config["claims"]["instances"]["groups"]
     return {
         name: titles[name].get("title", name) for name in groups(config) if name not in COMPARED
@@ -116,20 +82,8 @@ def judged(config):
 
 
 def judged_with(config, folder):
-    """Groups whose runs the verdicts in a folder are about.
-
-    Parameters
-    ----------
-    config : dict
-        The study's.
-    folder : str
-        Folder of the verdicts: "instances/GROUP/", or one that is not about instances.
-
-    Returns
-    -------
-    list of str
-        The folder's own group; for the study's first group also those of :data:`COMPARED`.
-    """
+    """Groups whose runs the verdicts in a folder are about, if it is about instances at all."""
+    # It is the folder's own group; for the study's first group also those of COMPARED.
     if not folder.startswith("instances/"):
         return []
     group = folder.split("/")[1]
@@ -138,18 +92,7 @@ def judged_with(config, folder):
 
 
 def environments(config, folder):
-    """Environments whose runs the verdicts in a folder are about.
-
-    Parameters
-    ----------
-    config, folder
-        As for :func:`judged_with`.
-
-    Returns
-    -------
-    dict
-        By group, the options of the environment, without the number of the instance.
-    """
+    """Options of the environments, by group, whose runs the verdicts in a folder are about."""
     studies = groups(config)
     return {group: studies[group]["environment"] for group in judged_with(config, folder)}
 

@@ -97,18 +97,7 @@ def parameters(config):
 
 
 def tabulate(runs):
-    """Reduce runs to a row per kind of people, method, design and budget.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Traces of this analysis.
-
-    Returns
-    -------
-    pandas.DataFrame
-        :data:`COLUMNS`, as of :func:`replication.analyses.comparison.tabulate`.
-    """
+    """Reduce runs to a row per kind of people, method, design and budget."""
     parts = [
         compared.tabulate(group).assign(people=people)
         for people, group in runs.groupby("people", sort=False)
@@ -117,28 +106,11 @@ def tabulate(runs):
 
 
 def differences(runs, sides):
-    """Compare a method that skips reward inference with one that infers rewards.
-
-    Of each side it is the method and design with the smallest score in tuning at the budget. That
-    was on other instances, with people who vote as assumed: a choice by the runs that are tested
-    would favour the side with more candidates. Skipping pays off for some people and a budget if
-    the mean of the paired differences of priced gaps is shown to be negative, by a test at level
-    0.01; it does not if shown to be positive.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Traces of this analysis.
-    sides : dict of list of str
-        Methods that count as "skipping", and as "inferring".
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per kind of people and budget: the two methods, the mean `difference` of their priced
-        gaps with its 98 % interval (`low`, `high`), and whether it `pays_off`: "yes", "no" or
-        "open".
-    """
+    """Compare a method that skips reward inference with one that infers rewards."""
+    # Of each side it is the method and design with the smallest score in tuning at the budget. That
+    # was on other instances, with people who vote as assumed: a choice by the runs that are tested
+    # would favour the side with more candidates. Skipping pays off if the mean paired difference of
+    # priced gaps is shown to be negative, by a test at level 0.01; it does not if positive.
     rows = []
     runs = compared.priced(runs)
     for (people, budget), group in runs.groupby(["people", "budget"], sort=False):

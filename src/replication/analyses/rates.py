@@ -64,46 +64,14 @@ def parameters(config):
 
 
 def setting(config, algorithm, iterations, evaluators, rule):
-    """Setting of the runs for one T.
-
-    Parameters
-    ----------
-    config : dict
-        The study's configuration.
-    algorithm : str
-        A key of its `algorithms`.
-    iterations : int
-        T.
-    evaluators : int or None
-        M.
-    rule : {"study", "theorem"}
-        How step sizes are chosen, as for :func:`replication.sweeps.scaled_steps`.
-
-    Returns
-    -------
-    setting : dict
-        Setting of a :class:`replication.work.cases.Case`.
-    factors : tuple of float
-        Factors of the same.
-    """
+    """Setting of the runs for one T, and factors of its steps as of `sweeps.scaled_steps`."""
     usual = run_setting(config, algorithm, evaluators)
     changed = usual | {"iterations": iterations}
     return sweeps.scaled_steps(changed, usual["iterations"], rule)
 
 
 def averages(runs):
-    """Averages over the first T iterates of each run, as the theorems bound them.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Traces of this analysis.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Made by :func:`replication.sweeps.averages`; `violation` is the positive part.
-    """
+    """Averages over the first T iterates of each run, as the theorems bound them."""
     table = sweeps.averages(runs)
     table["violation"] = table["violation"].clip(lower=0)
     order = ["algorithm", "evaluators", "step_rule", "value", "seed"]
@@ -111,20 +79,7 @@ def averages(runs):
 
 
 def slopes(table):
-    """Slopes of log mean average against log T.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Made by :func:`averages`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per algorithm, step_rule, evaluators and metric of :data:`SLOPES`: slope, low and high
-        (95 % bootstrap interval over seeds; NaN where a mean is not positive), seeds, and the
-        promised exponent.
-    """
+    """Slopes of log mean average against log T beside the promised exponent, by curve."""
     found = summaries.slopes(table, SLOPES, keys=RUNS)
     found = found.rename(columns={"slope_low": "low", "slope_high": "high"})
     found["promised"] = pd.array(

@@ -10,11 +10,11 @@ import numpy as np
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.arguments import located
-from pgpd_hf.statistics import priced_gap
 from replication import summaries
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import configuration
+from replication.sweeps import priced_gap
 from replication.work.cases import Case, run_setting
 
 TARGET = "theory"
@@ -62,26 +62,7 @@ def tables(runs):
 
 
 def phases(iterations, evaluators, horizon):
-    """Phases of a schedule.
-
-    Parameters
-    ----------
-    iterations : int
-        T, of the whole.
-    evaluators, horizon : list of int
-        M and H in each phase; a list of one entry holds for all phases.
-
-    Returns
-    -------
-    list of dict
-        `evaluators`, `horizon` and `iterations` of each; early phases get an iteration more if
-        lengths do not divide.
-
-    Raises
-    ------
-    ValueError
-        If the lists do not fit each other, or there are fewer iterations than phases.
-    """
+    """Phases of a schedule with M and H of each, or one for all; early ones may be longer."""
     count = max(len(evaluators), len(horizon))
     for name, values in (("evaluators", evaluators), ("horizon", horizon)):
         if len(values) not in (1, count):
@@ -99,20 +80,7 @@ def phases(iterations, evaluators, horizon):
 
 
 def check_costs(schedules, tolerance=0.01):
-    """Refuse schedules that cannot be compared because they cost different amounts.
-
-    Parameters
-    ----------
-    schedules : dict
-        `evaluators` and `horizon` of each schedule, by its name.
-    tolerance : float
-        Largest relative difference.
-
-    Raises
-    ------
-    ValueError
-        Naming the schedule, the currency and both costs, per question and per trajectory.
-    """
+    """Refuse schedules that cannot be compared because they cost different amounts."""
     for currency, key in _COSTS.items():
         longer = int(currency == "steps")  # a trajectory has H + 1 steps
         costs = {name: np.mean(lists[key]) + longer for name, lists in schedules.items()}

@@ -27,25 +27,9 @@ def check(config, schema):
 
 
 def tabulate(runs, claims, span):
-    """What holds at each setting.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Traces of this analysis, of one algorithm.
-    claims : dict
-        Made by :func:`replication.statements.declaration.load_claims`.
-    span : float
-        Difference between the largest and the smallest utility value on the study's environment.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per axis, position and M: axis, first, second, evaluators, gap and violation (mean
-        over the last quarter, in the units of :mod:`replication.statements.evidence`), holding and
-        decidable (numbers of statements about this algorithm alone that the estimates bear out, and
-        that they can decide).
-    """
+    """Gap, violation and statements that hold at each position along an axis, by M."""
+    # Means are over the last quarter, in the units of statements/evidence.py. Statements count that
+    # are about this algorithm alone: `holding` by their estimates, of those that are `decidable`.
     rows = []
     position = ["axis", "first", "second"]
     for key, traces in runs.groupby(position, sort=False, dropna=False):

@@ -16,10 +16,11 @@ from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import solve
 from pgpd_hf.core.questions import DESIGNS
 from pgpd_hf.core.streams import bit_generator
-from pgpd_hf.statistics import named_intervals, priced_gap
+from pgpd_hf.statistics import named_intervals
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import configuration
+from replication.sweeps import priced_gap
 from replication.theory.exact import answer_variance, feedback_error
 from replication.theory.information import answer_information
 from replication.theory.records import sample_estimates
@@ -87,19 +88,7 @@ def parameters(config):
 
 
 def tabulate(runs):
-    """Reduce runs to a row per algorithm, estimator and split.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Traces of this analysis.
-
-    Returns
-    -------
-    pandas.DataFrame
-        :data:`KEYS`, `answers` and `steps` of a run, and the means over seeds of gap, violation and
-        priced gap over the last quarter of a run, with 95 % intervals.
-    """
+    """Reduce runs to a row per algorithm, estimator and split: means over the last quarter."""
     runs = runs.assign(priced_gap=priced_gap(runs))
     late = runs[runs["iteration"] >= LAST_QUARTER * runs["iterations"]]
     runs = late.groupby([*KEYS, "seed"], sort=False, as_index=False)[
@@ -113,25 +102,9 @@ def tabulate(runs):
 
 
 def variances(cmdp, splits, draws):
-    """Variances of NPGPD-HF's estimates at the uniform policy, beside their exact law.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The environment.
-    splits : list of dict
-        Arguments of runs, among them `algorithm`; those of NPGPD-HF count.
-    draws : int
-        Number of iterations whose estimates are drawn, and of differences for the law.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per estimator, M, N and question ("advantage", of reward and utility in all
-        states and actions, or "safety"): `votes`, the part of the variance that comes from votes if
-        both trajectories are equally good, divided by N; `law`, all of it
-        (:func:`replication.theory.exact.answer_variance`, divided by N); and `measured`.
-    """
+    """Variances of NPGPD-HF's estimates at the uniform policy, beside their exact law."""
+    # `votes` is the part that comes from votes if both trajectories are equally good, `law` all of
+    # it, each divided by N. Of `splits`, those of NPGPD-HF count.
     optimum, rows = solve(cmdp), []
     for split in splits:
         if split["algorithm"] != "npgpd_hf":
@@ -153,28 +126,11 @@ def variances(cmdp, splits, draws):
 
 
 def information_by_design(cmdp, horizon, link):
-    r"""What a comparison tells a regression, in units of what it tells NPGPD-HF.
-
-    NPGPD-HF learns about one pair (s, a), with which a trajectory begins: an answer, nearly the
-    toss of a coin, has an information of 1/4. A regression learns from all steps of both
-    trajectories. Were they independent, that would be 1/4 for each, times the square of its
-    discount: in all :math:`2/(1-\gamma^2)` times as much.
-
-    Parameters
-    ----------
-    cmdp : CMDP
-        The environment.
-    horizon : int
-        H.
-    link : str
-        How people vote.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per design of questions: `information`, four times the trace of the Fisher information
-        of a comparison of reward, and `independent`, the number above.
-    """
+    """What a comparison tells a regression, in units of what it tells NPGPD-HF."""
+    # NPGPD-HF learns about one pair (s, a), with which a trajectory begins: an answer, nearly the
+    # toss of a coin, has an information of 1/4. A regression learns from all steps of both
+    # trajectories. Were they independent, that would be 1/4 for each, times the square of its
+    # discount: in all 2/(1 - gamma^2) times as much.
     rows = [
         (design, 4 * np.trace(answer_information(cmdp, design, horizon, link, _PAIRS).reward))
         for design in DESIGNS

@@ -21,17 +21,7 @@ QUANTITIES = {
 FURTHER = {"gap": r"gap  $V_r^* - V_r$", "violates_0": "share with violation > 0"}
 # Colour-blind safe (Okabe and Ito 2008), by how a method asks and what it does with the answers.
 _PAPER = {"color": "#000000"}, {"color": "#8a8a8a"}
-_OTHERS = (
-    "#0072B2",
-    "#56B4E9",
-    "#009E73",
-    "#CC79A7",
-    "#D55E00",
-    "#E69F00",
-    "#7a5195",
-    "#8c6d31",
-    "#999933",
-)
+_OTHERS = "#0072B2 #56B4E9 #009E73 #CC79A7 #D55E00 #E69F00 #7a5195 #8c6d31 #999933".split()
 # Nearly equal to another method, whose hollow markers its own are inside of.
 _INSIDE = {"safe_rlhf_estimated": {"marker": "o", "markersize": 1.7, "linestyle": ":"}}
 _PAPER_METHODS = ("npgpd_hf", "zpgpd_hf")

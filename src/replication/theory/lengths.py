@@ -35,12 +35,7 @@ _CORRECTED = {
 }
 _ONE_RUN = "one run (probability 0.95)"
 _FIRST_ONLY = (_ONE_RUN, "printed Theorem 2", "Theorem 2")
-_MEASURED = (
-    "measured_gap",
-    "measured_gap_error",
-    "measured_violation",
-    "measured_violation_error",
-)
+_MEASURED = [f"measured_{name}{end}" for name in ("gap", "violation") for end in ("", "_error")]
 _KEYS = ("statement", "estimator", "evaluators", "rounds")
 _COLUMNS = [*_KEYS, "iterations", "primal_step", "dual_step", "gap", "violation", "reason"]
 _FIRST_COLUMNS = [*_KEYS, "level", "value", "iterations", "reason"]

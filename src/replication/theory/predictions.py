@@ -7,7 +7,9 @@ from every return. Most of it cancels in the difference of two trajectories and 
 :math:`\hat h_c`, so that the dual step underestimates the utility of the policy.
 """
 
+import itertools
 import math
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -75,19 +77,11 @@ def estimator_errors(link, bound, evaluators):
     # links are symmetric. Where an estimator is refused, it has no row.
     kind, differences = get_link(link), np.linspace(0, bound, _GRID)
     rows = []
-    for estimator in ESTIMATORS:
-        for m in evaluators:
-            try:
-                error = exact.feedback_error(differences, m, kind, bound, estimator)
-            except ValueError:
-                continue
-            rows.append(
-                {
-                    "estimator": estimator,
-                    "evaluators": m,
-                    "bias": np.abs(error.bias).max(),
-                    "deviation": math.sqrt((error.square - error.bias**2).max()),
-                    "promised": feedback_bias_bound(m, kind, bound),
-                }
-            )
-    return pd.DataFrame(rows)
+    for estimator, m in itertools.product(ESTIMATORS, evaluators):
+        with suppress(ValueError):
+            error = exact.feedback_error(differences, m, kind, bound, estimator)
+            deviation = math.sqrt((error.square - error.bias**2).max())
+            promised = feedback_bias_bound(m, kind, bound)
+            rows.append((estimator, m, np.abs(error.bias).max(), deviation, promised))
+    names = ["estimator", "evaluators", "bias", "deviation", "promised"]
+    return pd.DataFrame(rows, columns=names)
