@@ -8,7 +8,7 @@ from replication.files import validation
 min_version("9.27")
 
 with validation.one_line("config", ValueError):
-    DEFAULTS = validation.read("config/config.yaml")
+    validation.read("config/config.yaml")
 
 
 configfile: "config/config.yaml"

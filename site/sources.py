@@ -92,7 +92,7 @@ class Sources:
 
     def __init__(self, root, configfile):
         self.root, self.configfile = root, configfile
-        self.config = validation.read(root / "config/config.yaml")
+        self.config = admission.load_defaults(root)
         update_config(self.config, validation.read(configfile) if configfile else {})
         self.name = self.config["study"]
         self.results = root / "results" / self.name
@@ -106,7 +106,7 @@ class Sources:
         self.folders = [self.results, *([root / "reference"] if self.is_default else [])]
         self.figures = root / "figures" if self.is_default else self.results / "figures"
         self.optimum = self.record("optimum")
-        self.loaded = admission.load_readings(self.config, root)
+        self.loaded = readings.load(self.config, root)
         schema = validation.read_yaml(root / "workflow/schemas/claims.schema.yaml")
         own = [root / path for path in self.config["claims"]["statements"]]
         self.claims = load_claims(root / "config/claims.yaml", schema, own)["claims"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from replication import admission
 from replication.files.validation import read_yaml
 from replication.statements.criteria import CRITERIA
 
@@ -33,7 +34,7 @@ def rows(parts, defaults, definitions, prefix=""):
 
 def keys(name, defaults):
     """Rows about all keys of a schema."""
-    schema = read_yaml(ROOT / f"workflow/schemas/{name}.schema.yaml")
+    schema = admission.load_schema(ROOT, name)
     definitions = {f"#/$defs/{key}": entry for key, entry in schema.get("$defs", {}).items()}
     return rows(schema["properties"], defaults, definitions)
 
@@ -48,7 +49,7 @@ def table(header, cells):
 
 def tables():
     """All tables, by name."""
-    schemas = {"keys": keys("config", read_yaml(ROOT / "config/config.yaml"))}
+    schemas = {"keys": keys("config", admission.load_defaults(ROOT))}
     schemas |= {f"{name}_keys": keys(name, {}) for name in ("reading", "claims")}
     readings = sorted(ROOT.glob("config/readings/*.yaml"), key=lambda path: path.stem)
     changes = [(f"`{path.stem}`", read_yaml(path)["about"]) for path in readings]

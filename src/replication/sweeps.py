@@ -21,6 +21,7 @@ import math
 from dataclasses import replace
 
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms.zpgpd_hf import SMALLEST
 from pgpd_hf.core.arguments import located
 from replication.study import configuration
 from replication.theory.bounds import corollary_schedule
@@ -184,6 +185,39 @@ def priced_gap(runs, gap="optimality_gap", violation="constraint_violation"):
 def studied(algorithm):
     """Which algorithm of a study has the settings of this one: itself, or whose limit it is."""
     return get_algorithm(algorithm).limit_of or algorithm
+
+
+def fit(config, changes):
+    """Leave out sweeps, and values of the radius, that the environment makes impossible."""
+
+    def inherited(name):
+        return not changes.says("sweeps", name)
+
+    if config["algorithms"]:  # without any, that is what is refused
+        swept = config["sweeps"].items()
+        config["sweeps"] = {name: sweep for name, sweep in swept if sweep["algorithms"]}
+    if not changes.is_random:
+        names = [name for name in SIZES if name in config["sweeps"]]
+        changes.leave_out(config, "sweeps", names, changes.why)
+    if configuration.environment(config).discount == 0:
+        names = [
+            name
+            for name, sweep in config["sweeps"].items()
+            if inherited(name)
+            and any("corollary" in grid.values() for grid in sweep["algorithms"].values())
+        ]
+        changes.leave_out(config, "sweeps", names, "no corollary of Theorem 1 at discount 0")
+    for name in filter(inherited, [*config["sweeps"]]):
+        for algorithm, grid in config["sweeps"][name]["algorithms"].items():
+            radii = grid.get("perturbation")
+            if isinstance(radii, list) and "theorem" in radii:
+                found = [
+                    configuration.theorem_radius(config, number)
+                    for number in grid.get("evaluators", config["evaluators"])
+                ]
+                if not all(SMALLEST < radius < math.inf for radius in found):
+                    key = f"sweeps.{name}.algorithms.{algorithm}.perturbation"
+                    changes.leave_out(config, key, ["theorem"], "Theorem 2's is of no use")
 
 
 def check(config, names):

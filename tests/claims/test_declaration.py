@@ -11,6 +11,7 @@ import worlds
 import yaml
 
 from pgpd_hf.core.optima import solve
+from replication import admission
 from replication.statements import arguments as check
 from replication.statements import criteria, declaration
 from replication.statements.criteria import CRITERIA, Margin
@@ -22,11 +23,11 @@ ROOT = Path(__file__).parents[2]
 
 
 def schema(name):
-    return yaml.safe_load((ROOT / f"workflow/schemas/{name}.schema.yaml").read_text())
+    return admission.load_schema(ROOT, name)
 
 
 CONTENT = yaml.safe_load((ROOT / "config/claims.yaml").read_text())
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
 NAMES = sorted(path.stem for path in (ROOT / "config/readings").glob("*.yaml"))
 EQUAL = "npgpd-gap-64-256-identical"
 RATE = "npgpd-rate-gap"
@@ -291,7 +292,7 @@ def test_an_environment_is_solved_once_however_many_readings_have_it(monkeypatch
 
     monkeypatch.setattr(configuration, "solve", count)
     configuration._optimum.cache_clear()
-    configuration._build.cache_clear()
+    configuration.build.cache_clear()
     overlays = [{}, {"horizon": 20}, {"environment": {"instance": 3}}, {"link": "probit"}]
     loaded = {str(index): {"config": overlay} for index, overlay in enumerate(overlays)}
     readings.check(CONFIG, loaded, schema("config"))

@@ -3,7 +3,9 @@
 import shutil
 
 import pandas as pd
+import yaml
 
+from replication import admission
 from replication.files import provenance, storage
 
 
@@ -19,7 +21,8 @@ def write_results(folder, origin=None):
     curves = storage.read_table(reference / "curves.csv").assign(seeds=20)
     storage.write_table(results / "aggregate.parquet", curves)
     shutil.copy(reference / "claims.csv", results)
-    shutil.copy(origin / "config/config.yaml", results)
+    config = yaml.safe_dump(admission.load_defaults(origin))
+    storage.write_text(results / "config.yaml", config)
     optimum = pd.read_csv(reference / "optimum.csv", index_col="entry")["value"]
     values = {name: float(optimum[name]) for name in ("reward_value", "unconstrained.reward_value")}
     unconstrained = {"reward_value": values.pop("unconstrained.reward_value")}

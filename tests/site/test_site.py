@@ -219,7 +219,7 @@ def test_readings_look_at_runs_in_their_own_way(site, clone):
 
 
 def test_comparison_has_the_numbers_and_verdicts_of_its_tables(visit, clone):
-    config = validation.read(clone / "config/config.yaml")["comparison"]["methods"]
+    config = validation.read(clone / "config/analyses/comparison.yaml")["methods"]
     labels = {name: it["label"] for name, it in config.items()}
     page = visit().open("comparison.html")
     table = storage.read_table(clone / "reference/comparison.csv").dropna(subset="priced_gap")

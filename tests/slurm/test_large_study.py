@@ -15,6 +15,7 @@ import yaml
 from projects import ROOT
 from slurm_project import COSTS, HERE, PROFILE, Project, submitted
 
+from replication import admission
 from replication.analyses import grid
 from replication.jobs import fill_jobs
 from replication.study import readings
@@ -66,13 +67,13 @@ def inventory(project):
 
 def extrapolate(short, long, instances):
     """What the grid takes on so many instances, in jobs of the profile's size."""
-    study = readings.overlay(
-        yaml.safe_load((ROOT / "config/config.yaml").read_text()),
+    small = readings.overlay(
+        admission.load_defaults(ROOT),
         yaml.safe_load((ROOT / "config/grid.yaml").read_text()),
     )
-    study["grid"]["instances"] = instances
-    jobs = sum(len(fill_jobs(study, items)) for items in grid.plan(study).values())
-    whole = {"runs": instances * study["grid"]["seeds"] * 54, "jobs": jobs}
+    small["grid"]["instances"] = instances
+    jobs = sum(len(fill_jobs(small, items)) for items in grid.plan(small).values())
+    whole = {"runs": instances * small["grid"]["seeds"] * 54, "jobs": jobs}
     for name in long.left:
         slope = (short.left[name] - long.left[name]) / (len(short.usage) - len(long.usage))
         whole[name] = jobs * slope

@@ -23,7 +23,7 @@ from pgpd_hf.core import optima
 from pgpd_hf.core.optima import utility_span
 from pgpd_hf.races import STEPS
 from pgpd_hf.statistics import difference_interval
-from replication import summaries, sweeps
+from replication import admission, summaries, sweeps
 from replication.analyses.comparison import TEST_LEVEL
 from replication.files import validation
 from replication.statements import report
@@ -36,7 +36,7 @@ from replication.theory import certificates, exact, predictions, records
 from replication.work.cases import run_cases, run_setting, with_steps
 
 ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
 CMDP = configuration.environment(CONFIG)
 OPTIMUM = optima.solve(CMDP)
 RACES = recorded_races.load_record(ROOT)

@@ -14,7 +14,7 @@ from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core.arguments import located
 from pgpd_hf.environments import make
 from pgpd_hf.races import STEPS
-from replication import analyses, sweeps
+from replication import admission, analyses, sweeps
 from replication.analyses import effects, sensitivity, slopes
 from replication.statements.declaration import load_claims
 from replication.study.readings import overlay
@@ -22,10 +22,10 @@ from replication.work.cases import Case, run_cases
 
 ROOT = Path(__file__).parents[2]
 CONFIG = overlay(
-    yaml.safe_load((ROOT / "config/config.yaml").read_text()),
+    admission.load_defaults(ROOT),
     {"claims": {"ties": {"npgpd_hf": [[1, 0.1]]}}},  # which settling a study fills in
 )
-SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+SCHEMA = admission.load_schema(ROOT, "config")
 FOUND = analyses.find()
 COMPLETE = (
     '"""Mine."""\nTARGET = "all"\nTABLES = {}\ndef plan(config): return {}\n'

@@ -76,9 +76,9 @@ def build(folder, name="article.pdf", tables="reference"):
 @pytest.fixture
 def copy(tmp_path):
     """What the article is made of, in a folder of its own."""
-    for name in ("article", "reference"):
+    for name in ("article", "config", "reference"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    files = "config/config.yaml", "pyproject.toml", "src/replication/analyses/comparison.py"
+    files = "pyproject.toml", "src/replication/analyses/comparison.py"
     for name in (*(f"figures/{it}.pdf" for it in FIGURES), *files):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from scipy import stats
 
 from pgpd_hf import ALGORITHMS, LINKS, random_cmdp, run
@@ -22,7 +21,7 @@ from replication.study import comparison
 from replication.work.cases import read_choices, run_cases
 
 ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
 SCHEMA = admission.load_schema(ROOT, "config")
 
 

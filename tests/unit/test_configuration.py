@@ -8,13 +8,14 @@ import pytest
 import yaml
 
 from pgpd_hf import random_cmdp
-from replication.study import configuration
+from replication import admission
+from replication.study import bounds, configuration
 from replication.study.readings import overlay
 from replication.work.cases import run_setting
 
 ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
+SCHEMA = admission.load_schema(ROOT, "config")
 
 
 def refusal(changes):
@@ -122,10 +123,6 @@ def test_other_numbers_are_refused(numbers):
             },
             "algorithms.npgpd_hf: estimator: plug-in expected, since with 3 evaluators",
         ),
-        (
-            {"certificates": {"iterations": {"npg_pd": 10}}},
-            "certificates.iterations.npg_pd: the study has no algorithm 'npg_pd'",
-        ),
     ],
     ids=str,
 )
@@ -161,13 +158,14 @@ def test_calibrated_radius_needs_candidates_and_calibrated_steps():
     config = copy.deepcopy(CONFIG)
     config["algorithms"]["zpgpd_hf"]["perturbation"] = "calibrated"
     candidates = config["calibration"]["candidates"]["zpgpd_hf"]
+    configuration.check(config, SCHEMA)
+    del candidates["perturbation"]
     message = (
         r"^calibration\.candidates\.zpgpd_hf: perturbation expected, since it is calibrated in "
     )
     with pytest.raises(ValueError, match=message):
         configuration.check(config, SCHEMA)
     candidates["perturbation"] = [1]
-    configuration.check(config, SCHEMA)
     config["algorithms"]["zpgpd_hf"] |= {"primal_step": 0.1, "dual_step": 0.1}
     with pytest.raises(ValueError, match="zpgpd_hf: perturbation: calibrated needs primal_step"):
         configuration.check(config, SCHEMA)
@@ -229,7 +227,7 @@ def test_changed_environment_is_checked_and_made():
 
 
 def test_problem_of_a_bound_has_the_changes_of_its_setting_and_the_steps_of_the_theorem():
-    cmdp, setting = configuration.bound_problem(CONFIG, "short-horizon")
+    cmdp, setting = bounds.problem(CONFIG, "short-horizon")
     assert (cmdp.states, cmdp.actions, cmdp.discount) == (5, 3, 0.5)
     assert (setting.evaluators, setting.rounds, setting.horizon) == (16, 10, 10)
     assert (setting.primal_step, setting.dual_step) == (None, None)
@@ -252,7 +250,7 @@ def test_environment_is_solved_once_for_all_checks(monkeypatch):
 
     monkeypatch.setattr(configuration, "solve", solve)
     configuration._optimum.cache_clear()
-    configuration._build.cache_clear()
+    configuration.build.cache_clear()
     for _ in range(2):
         configuration.check(CONFIG, SCHEMA)
     configuration.check(overlay(CONFIG, {"environment": {"instance": 4}}), SCHEMA)

@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 
 from pgpd_hf import random_cmdp, run, statistics
-from replication import sweeps
+from replication import admission, sweeps
 from replication.analyses import grid
 from replication.study.readings import overlay
 from replication.work.cases import run_cases
 
-CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(Path(__file__).parents[2])
 SETTING = {"iterations": 40, "primal_step": 0.3, "dual_step": 0.2}
 SMALL = overlay(
     CONFIG,

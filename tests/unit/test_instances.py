@@ -5,16 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from pgpd_hf import environments, random_cmdp, run
+from replication import admission
 from replication.analyses import instances
 from replication.study import recorded_races
 from replication.work.cases import run_cases
 
 ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
+SCHEMA = admission.load_schema(ROOT, "config")
 
 
 def with_groups(**groups):

@@ -3,16 +3,15 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from pgpd_hf import environments, random_cmdp, run
-from replication import admission, jobs
+from replication import admission, analyses, jobs
 from replication.study import readings
 from replication.work import resources
 from replication.work.cases import Case, figure_cases, run_cases, run_setting
 
 ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
 
 
 def changed(own):
@@ -79,7 +78,7 @@ def plans(config):
     """Work of all analyses, by analysis and part."""
     return {
         (name, part): items
-        for name, analysis in admission.analyses.find().items()
+        for name, analysis in analyses.find().items()
         for part, items in analysis.plan(config).items()
     }
 
@@ -154,7 +153,7 @@ def test_everything_that_is_judged_has_a_title():
         "small": {"numbers": [2]},
         "slack": {"numbers": [3], "title": "slack constraint"},
     }
-    assert jobs.judged(config, admission.load_readings(config, ROOT)) == {
+    assert jobs.judged(config, readings.load(config, ROOT)) == {
         "full/": "default",
         "readings/ten-rounds/": "N = 10",
         "instances/binding/": "binding",

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 from scipy import stats
 
 from replication import admission
@@ -16,7 +15,7 @@ from replication.figures.comparison import comparison_figure, people_figure
 from replication.study.comparison import entries
 
 ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
 SCHEMA = admission.load_schema(ROOT, "config")
 SPREAD = 0.1
 

@@ -14,10 +14,10 @@ from replication.analyses import instances
 from replication.study import readings, recorded_races
 
 ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
 RECORD = recorded_races.load_record(ROOT)
 SCORES = pd.read_csv(ROOT / recorded_races.SCORES)
-LOADED = admission.load_readings(CONFIG, ROOT)
+LOADED = readings.load(CONFIG, ROOT)
 CONFIGS = readings.configurations(CONFIG, LOADED) | instances.calibrations(CONFIG)
 OWN = {f"{folder}{algorithm}" for folder, algorithm in recorded_races.distinct(CONFIGS)}
 INFERENCE = yaml.safe_load((ROOT / "config/inference.yaml").read_text())
@@ -179,8 +179,9 @@ def test_another_setting_of_a_known_environment_races_anew(name, own):
 
 
 def test_own_study_of_a_known_environment_takes_its_race():
-    """All that it has to say is the environment: the rest are defaults."""
+    """All that it has to say is the environment, and that the radius races."""
     own = {"study": "mine", "environment": {"name": "ding"}, "seeds": 7}
+    own["algorithms"] = {"zpgpd_hf": {"perturbation": "calibrated"}}
     config, _ = admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG)
     for algorithm in ("npgpd_hf", "zpgpd_hf"):
         assert (

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from pgpd_hf import random_cmdp, run, solve
-from replication import sweeps
+from replication import admission, sweeps
 from replication.analyses import judged_rates, rates
 from replication.study.readings import overlay
 from replication.work.cases import run_cases
 
-CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(Path(__file__).parents[2])
 SMALL = overlay(
     CONFIG,
     {

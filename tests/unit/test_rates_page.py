@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from pages import make_page, texts
 
 from pgpd_hf import random_cmdp
@@ -16,7 +15,7 @@ from replication.study import configuration, readings
 from replication.work.cases import run_cases
 
 ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
 RACED = {"primal_step": 0.001, "dual_step": 0.01, "perturbation": 1.0}
 SMALL = random_cmdp(3, 2, threshold=0.3)
 

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from replication import admission
 from replication.study import readings
 from replication.study.readings import LOOK, overlay
 
 ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
+SCHEMA = admission.load_schema(ROOT, "config")
 READING = yaml.safe_load((ROOT / "workflow/schemas/reading.schema.yaml").read_text())
 
 LIKE_STUDY = {  # which readings are not: they have seeds of their own

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from pgpd_hf import random_cmdp, run
+from replication import admission
 from replication.analyses import schedules
 from replication.work.cases import run_cases
 
-CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(Path(__file__).parents[2])
 STEPS = {"primal_step": 0.3, "dual_step": 0.2}
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from reference import DISTRIBUTIONS, random_process
 from scipy import stats
 
@@ -18,7 +17,7 @@ from replication.figures.splits import splits_figure
 from replication.theory.exact import answer_variance
 
 ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
 SCHEMA = admission.load_schema(ROOT, "config")
 
 

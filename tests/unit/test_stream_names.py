@@ -14,7 +14,7 @@ from replication.study import readings
 from replication.work import cases
 
 ROOT = Path(__file__).parents[2]
-DEFAULTS = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+DEFAULTS = admission.load_defaults(ROOT)
 CHOSEN = {"primal_step": 0.3, "dual_step": 0.1, "perturbation": 0.5}  # in place of races
 # Of each study: how many names its streams have, and a digest of them. Computed once, and for ever.
 NAMES = {
@@ -35,7 +35,7 @@ def plans(path):
         name: [case for items in analysis.plan(config).values() for _, of in items for case in of]
         for name, analysis in analyses.find().items()
     }
-    configs = readings.configurations(config, admission.load_readings(config, ROOT)).values()
+    configs = readings.configurations(config, readings.load(config, ROOT)).values()
     plans["figure"] = [
         case
         for each in configs

@@ -14,7 +14,7 @@ from replication.study import readings, recorded_races
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("pilot", "inference", "confirmation")
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
 STUDIES = {
     name: readings.overlay(CONFIG, yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()))
     for name in NAMES
@@ -71,7 +71,7 @@ def test_streams_and_instances_of_the_confirmation_are_sealed():
 @pytest.mark.parametrize("name", ["pilot", "inference"])
 def test_tables_of_verdicts_differ_in_n_alone(name):
     config = STUDIES[name]
-    loaded = admission.load_readings(config, ROOT)
+    loaded = readings.load(config, ROOT)
     configs = readings.configurations(config, loaded) | calibrations(config)
     trials = jobs.trials(configs, jobs.judged(config, loaded))
     assert list(trials) == {"pilot": [1, 10], "inference": [1, 2, 3, 5, 10, 20]}[name]
@@ -103,7 +103,7 @@ def test_confirmation_is_the_default_study():
 @pytest.mark.parametrize("name", NAMES)
 def test_all_races_are_on_record(name):
     config, record = STUDIES[name], recorded_races.load_record(ROOT)
-    loaded = admission.load_readings(config, ROOT)
+    loaded = readings.load(config, ROOT)
     configs = readings.configurations(config, loaded) | calibrations(config)
     for (folder, algorithm), raced in recorded_races.distinct(configs).items():
         assert recorded_races.recorded(record, raced, algorithm), (folder, algorithm)

@@ -8,15 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from pgpd_hf import environments, random_cmdp, run
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core import optima
-from replication import sweeps
+from replication import admission, sweeps
 from replication.work.cases import run_cases
 
-CONFIG = yaml.safe_load((Path(__file__).parents[2] / "config/config.yaml").read_text())
+CONFIG = admission.load_defaults(Path(__file__).parents[2])
 CONFIG["horizon"] = 20
 CONFIG["environment"] |= {"states": 6, "actions": 3, "threshold": 0.5}
 CONFIG["algorithms"]["npgpd_hf"] |= {"iterations": 100, "primal_step": 0.3, "dual_step": 0.2}

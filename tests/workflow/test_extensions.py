@@ -86,16 +86,15 @@ CELLS = [
     'from replication.files import storage\nstorage.read_table(f"{results}/answers.csv")',
 ]
 SCHEMA = """\
-  answers:
-    description: Other links.
-    type: object
-    additionalProperties: false
-    required: [seeds, links]
-    properties:
-      seeds: {description: Number of seeds., type: integer, minimum: 1}
-      links: {description: Their names., type: array, items: {type: string}}
+description: Other links.
+type: object
+additionalProperties: false
+required: [seeds, links]
+properties:
+  seeds: {description: Number of seeds., type: integer, minimum: 1}
+  links: {description: Their names., type: array, items: {type: string}}
 """
-ENTRY = "\nanswers:\n  seeds: 3\n  links: [logistic, probit]\n"
+SETTINGS = "seeds: 3\nlinks: [logistic, probit]\n"
 CAPTION = "Links: {{ snakemake.config.answers.links | join(', ') }}.\n"
 
 ENVIRONMENT = '''
@@ -162,13 +161,6 @@ def write(project, name, text):
     (project.folder / name).write_text(text, encoding="utf-8")
 
 
-def insert(project, name, mark, text):
-    """Put lines before a line of a file of a project."""
-    before = (project.folder / name).read_text(encoding="utf-8")
-    assert before.count(f"\n{mark}\n") == 1
-    write(project, name, before.replace(f"\n{mark}\n", f"\n{text}{mark}\n"))
-
-
 def run(project, *targets, **study):
     """Run targets of a small study; give back what was printed."""
     write(project, "config/tiny.yaml", yaml.safe_dump(overlay(TINY, study)))
@@ -196,9 +188,8 @@ def with_analysis(fresh):
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook.metadata["kernelspec"] = kernel
     write(fresh, "notebooks/answers.ipynb", nbformat.writes(notebook))
-    insert(fresh, "workflow/schemas/config.schema.yaml", "  grid:", SCHEMA)
-    config = (fresh.folder / "config/config.yaml").read_text(encoding="utf-8")
-    write(fresh, "config/config.yaml", config + ENTRY)
+    write(fresh, "workflow/schemas/analyses/answers.schema.yaml", SCHEMA)
+    write(fresh, "config/analyses/answers.yaml", SETTINGS)
     write(fresh, "workflow/report/answers.rst", CAPTION)
     return fresh
 

@@ -6,17 +6,17 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
+from checking import check_all
 
 from pgpd_hf import random_cmdp
-from replication import analyses, sweeps
+from replication import admission, sweeps
 from replication.analyses import schedules
 from replication.files import validation
-from replication.study import configuration, readings
+from replication.study import bounds, configuration, readings
 
 ROOT = Path(__file__).parents[2]
-CONFIG = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+CONFIG = admission.load_defaults(ROOT)
+SCHEMA = admission.load_schema(ROOT, "config")
 BAD = [
     ("study", "a/b", "study"),
     ("study", "a;rm -rf b", "study"),
@@ -93,6 +93,7 @@ BAD = [
     ("rates.iterations.sarsa", [100, 200], "rates.iterations.sarsa"),
     ("rates.iterations.npgpd_hf", [100], "rates.iterations.npgpd_hf"),
     ("rates.iterations.npgpd_hf", [200, 100], "rates.iterations.npgpd_hf"),
+    ("certificates.iterations.npg_pd", 10, "certificates.iterations.npg_pd: the study has no"),
 ]
 
 
@@ -110,8 +111,7 @@ def changed(key, value, config=CONFIG):
 def check(config):
     """Check a configuration, with the entries of all analyses."""
     configuration.check(config, SCHEMA)
-    for analysis in analyses.find().values():
-        analysis.check(config, SCHEMA)
+    check_all(config)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_every_number_of_evaluators_is_tried(changes, end):
     for key, value in changes.items():
         config = changed(key, value, config)
     with pytest.raises(ValueError, match=r".") as refusal:
-        configuration.check(config, SCHEMA)
+        check(config)
     assert str(refusal.value) == (
         "algorithms.zpgpd_hf: perturbation: Theorem 2's is 0.0 here; a positive number has "
         f"to be given {end}"
@@ -148,12 +148,12 @@ def test_bounds_that_cannot_be_checked_are_refused(key, value, message):
         config["bounds"]["settings"]["paper"]["rounds"] = 10
     configuration.check(config, SCHEMA)
     with pytest.raises(ValueError, match=r".") as refusal:
-        configuration.check_bounds(config, SCHEMA)
+        bounds.check(config, SCHEMA)
     assert str(refusal.value).startswith(f"bounds.settings.{message}")
 
 
 def test_default_configuration_passes():
-    configuration.check_bounds(CONFIG, SCHEMA)
+    bounds.check(CONFIG, SCHEMA)
     check(CONFIG)
 
 
@@ -382,6 +382,8 @@ def test_template_is_refused(fresh):
             b"environment:\n  states: 5\n  'states': 6",
             "not YAML: line 3: the key 'states' stands twice",
         ),
+        (b"seeds: 010", "not YAML: line 1: 010: a number in decimal digits expected"),
+        (b"a: [1:30]", "not YAML: line 1: 1:30: a number in decimal digits expected"),
         (b"- a\n- b", "keys and values expected, got a list"),
         (b"", "keys and values expected, got None"),
         (b"\x00\x01\xff", "not YAML: "),

@@ -9,6 +9,7 @@ from replication.analyses import instances
 from replication.statements.report import CONFIRMATION
 from replication.study import recorded_races, readings
 from replication.files import exclusive_run, validation
+from replication.files.later import EachLater, Later
 from replication.files.storage import alteration, find_damaged, remove_partial, require_room
 
 FOLDER = os.path.relpath(workflow.basedir)
@@ -40,8 +41,10 @@ def settle_config():
             for file in workflow.overwrite_configfiles:
                 validation.read(file)
         own = workflow.config_settings.overwrite_config  # without config/config.yaml
-        displaced = config != DEFAULTS and config.get("study") == DEFAULTS["study"]
-        settled, lines = prepare(config, FOLDER, own, DEFAULTS)
+        defaults = admission.load_defaults(FOLDER)
+        whole = readings.overlay(defaults, config)
+        displaced = whole != defaults and config.get("study") == defaults["study"]
+        settled, lines = prepare(whole, FOLDER, own, defaults)
     config.update(settled)
     if workflow.overwrite_configfiles and displaced:
         name = "its name is the default study's" if "study" in own else "no name given"
@@ -87,26 +90,48 @@ def lift_job_rate():
 LEFT_OUT = settle_config()
 if workflow.is_main_process:
     check_folders()
-READINGS = admission.load_readings(config, FOLDER)
-CONFIGS = readings.configurations(config, READINGS)  # by folder: "" is the study's own
-# Results that two readings share belong to the first of them.
-ENVIRONMENT_OWNERS = readings.owners(CONFIGS, readings.environment_key)
-RUN_OWNERS = {
-    algorithm: readings.owners(CONFIGS, readings.runs_key, algorithm)
-    for algorithm in config["algorithms"]
-}
-CALIBRATED = CONFIGS | instances.calibrations(config)  # and groups with steps of their own
+
+
+def check(part, *given):
+    """Refuse in one line what cannot be run. Jobs on other nodes need not check it again."""
+    if workflow.is_main_process:
+        with validation.one_line("config", ValueError):
+            part.check(*given, admission.load_schema(FOLDER, "config"))
+
+
+def load_readings():
+    """Readings of the study by name."""
+    loaded = readings.load(config, FOLDER)
+    check(readings, config, loaded)
+    return loaded
+
+
+def plan(name):
+    """Cases of an analysis by part and block."""
+    check(ANALYSES[name], config)
+    parts = ANALYSES[name].plan(config).items()
+    return {part: jobs.fill_jobs(config, items) for part, items in parts}
+
+
+def owners(configs, key, *arguments):
+    """Whose results a folder uses; those that two readings share belong to the first of them."""
+    return Later(lambda: readings.owners(configs, key, *arguments), {"": ""})
+
+
+# What only some results need is read, checked and planned when one of them is asked for.
+READINGS = Later(load_readings)
+CONFIGS = Later(lambda: readings.configurations(config, READINGS), {"": config})  # by folder
+ENVIRONMENT_OWNERS = owners(CONFIGS, readings.environment_key)
+RUN_OWNERS = {name: owners(CONFIGS, readings.runs_key, name) for name in config["algorithms"]}
+# Those with step sizes of their own: groups of instances, too.
+CALIBRATED = Later(lambda: {**CONFIGS, **instances.calibrations(config)}, {"": config})
 RACES = recorded_races.load_record(FOLDER)
 CALIBRATION_OWNERS = {
-    algorithm: readings.owners(CALIBRATED, recorded_races.key, algorithm, RACES)
-    for algorithm in config["algorithms"]
+    name: owners(CALIBRATED, recorded_races.key, name, RACES) for name in config["algorithms"]
 }
 ANALYSES = analyses.find()
-PLANS = {
-    name: {part: jobs.fill_jobs(config, items) for part, items in analysis.plan(config).items()}
-    for name, analysis in ANALYSES.items()
-}
-JUDGED = jobs.judged(config, READINGS)  # titles of what has a table of verdicts, by folder
+PLANS = EachLater(plan)
+JUDGED = Later(lambda: jobs.judged(config, READINGS))  # titles of tables of verdicts, by folder
 # Folders with verdicts, by N. A study that infers has two for each: of seeds and of instances.
-TRIALS = jobs.trials(CALIBRATED, JUDGED)
+TRIALS = Later(lambda: jobs.trials(CALIBRATED, JUDGED))
 ROWS = jobs.table_megabytes(config)

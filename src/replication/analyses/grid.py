@@ -14,6 +14,7 @@ from pgpd_hf import statistics
 from replication import sweeps
 from replication.analyses import Table
 from replication.files import storage
+from replication.study import configuration
 
 TARGET = "grid"
 TABLES = {"grid": Table("Means of the grid over instances (table)")}
@@ -23,6 +24,8 @@ METRICS = ["gap", "violation", "late_gap", "late_violation", "late_priced_gap"]
 
 
 def plan(config):
+    if not configuration.is_random(config["environment"]):
+        return {}
     options = config["grid"]
     seeds = tuple(range(options["seeds"]))
     work = {}

@@ -25,6 +25,14 @@ def plan(config):
     }
 
 
+def fit(config, changes):
+    """Leave out groups whose instances were chosen for another environment."""
+    groups = config["claims"]["instances"]["groups"]
+    places = {name: ("claims", "instances", "groups", name, "numbers") for name in groups}
+    names = [name for name, place in places.items() if changes.inherits(*place)]
+    changes.leave_out(config, "claims.instances.groups", names, changes.why)
+
+
 def check(config, schema):
     instances = config["claims"]["instances"]
     for group, options in instances["groups"].items():

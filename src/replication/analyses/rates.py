@@ -5,11 +5,13 @@ V_r^{(t)})` and :math:`[b - \frac1T\sum_{t<T} V_g^{(t)}]_+`, for step sizes that
 is therefore measured with fresh runs for each T.
 """
 
+import math
 from dataclasses import replace
 
 import pandas as pd
 
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms.zpgpd_hf import SMALLEST
 from pgpd_hf.core.arguments import located
 from replication import summaries, sweeps
 from replication.analyses import Table
@@ -46,6 +48,19 @@ def plan(config):
     return work
 
 
+def fit(config, changes):
+    """Leave out M = infinity where Theorem 2's radius is no use for it; the rates do without."""
+    options = config["rates"]
+    if None in config["evaluators"] or changes.says("rates", "evaluators"):
+        return
+    radii = [config["algorithms"][name].get("perturbation") for name in options["iterations"]]
+    if None in options["evaluators"] and "theorem" in radii:
+        radius = configuration.theorem_radius(config, None)
+        if not SMALLEST < radius <= math.sqrt(2 * configuration.size(config)[0]):
+            why = "Theorem 2's radius is of no use"
+            changes.leave_out(config, "rates.evaluators", [None], why)
+
+
 def check(config, schema):
     options = config["rates"]
     configuration.require_increasing("rates.evaluators", options["evaluators"])
@@ -53,6 +68,7 @@ def check(config, schema):
         with located(f"rates.iterations.{name}"):
             configuration.require_algorithm(config, name)
         configuration.require_increasing(f"rates.iterations.{name}", lengths)
+        configuration.check_runs(config, name, options["evaluators"], "rates.evaluators")
 
 
 def tables(runs):

@@ -21,25 +21,7 @@ TITLE = "Policy Gradient Primal-Dual Method for Safe Reinforcement Learning from
 
 
 def write_crate(path, *, study, sources, configuration, results, provenance, period):
-    """Write a crate as a zip file.
-
-    Parameters
-    ----------
-    path : path-like
-        The zip file.
-    study : str
-        Name of the study.
-    sources : sequence of str
-        Files of the project, `Snakefile` among them, relative to the working directory.
-    configuration : str
-        File of the resolved configuration, with which the workflow was run.
-    results : sequence of str
-        Files that the workflow made.
-    provenance : dict
-        With `versions` and `commit`, as in `provenance.json`.
-    period : dict
-        `started` and `finished`, from :func:`replication.files.provenance.period`.
-    """
+    """Write a crate as a zip file: the project's sources, the configuration that ran, results."""
     crate = ROCrate(version="1.1")
     crate.name = f"Study {study} of pgpd-hf"
     crate.description = f"Workflow, configuration and results of a replication of: {TITLE}."

@@ -11,32 +11,9 @@ _PACKAGES = ("pgpd_hf", "replication")
 
 @cache
 def sources(*files):
-    """Find the files of the packages that scripts and notebooks import, and what these import.
-
-    Import statements are read, not executed, so what is imported by a computed name, such as an
-    algorithm, has to be listed. The packages' own ``__init__``, lists of names, are left out.
-
-    Parameters
-    ----------
-    *files : str
-        Scripts and notebooks, relative to the working directory, and files of the packages, such
-        as "pgpd_hf/algorithms/npgpd_hf.py", relative to the folder of both.
-
-    Returns
-    -------
-    tuple of pathlib.Path
-        Relative to the folder of both packages, in alphabetical order.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-
-    Examples
-    --------
-    >>> [path.as_posix() for path in sources("replication/files/crate.py")][1:]
-    ['replication/files/crate.py', 'replication/files/storage.py']
-    """
+    """Files of the packages that scripts and notebooks import, and what these import."""
+    # Import statements are read, not executed, so what is imported by a computed name, such as an
+    # algorithm, has to be listed. The packages' own __init__, lists of names, are left out.
     found = set()
     waiting = [_SOURCES / file if (_SOURCES / file).is_file() else Path(file) for file in files]
     while waiting:

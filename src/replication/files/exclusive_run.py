@@ -17,19 +17,7 @@ MARK = "PGPD_HF_FOLDER"
 
 
 def claim(folder="."):
-    """Lock a folder until this process ends.
-
-    Parameters
-    ----------
-    folder : path-like
-        Where the run writes.
-
-    Raises
-    ------
-    OSError
-        If another process holds the lock, which the message names, or the folder cannot be written
-        to.
-    """
+    """Lock a folder until this process ends, unless another process holds the lock."""
     folder = Path(folder).resolve()
     path = folder / ".snakemake" / "run.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,13 +44,7 @@ def mark(folder):
 
 
 def end_orphans(folder="."):
-    """Kill jobs of an earlier run that still work in a folder, and mark the jobs of this one.
-
-    Parameters
-    ----------
-    folder : path-like
-        Where the run writes; :func:`claim` has locked it.
-    """
+    """Kill jobs of an earlier run that still work in a locked folder, and mark this run's jobs."""
     own = mark(folder)
     # The environment of another user's process is None.
     orphans = [

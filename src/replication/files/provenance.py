@@ -28,17 +28,9 @@ def versions():
 
 
 def machine():
-    """Describe what decides about the last bits of a number, beside the versions of packages.
-
-    Compiled code is made for the processor at hand, NumPy and the linear algebra choose their loops
-    by it, and logarithms and exponentials come from the C library.
-
-    Returns
-    -------
-    dict of str to str
-        system, machine, C library, Python, processor (the compiler's name for it), instructions
-        (that NumPy uses).
-    """
+    """Describe what decides about the last bits of a number, beside the versions of packages."""
+    # Compiled code is made for the processor at hand, NumPy and the linear algebra choose their
+    # loops by it, and logarithms and exponentials come from the C library.
     return {
         "system": platform.system(),
         "machine": platform.machine(),
@@ -50,27 +42,9 @@ def machine():
 
 
 def changes(folder, *paths):
-    """Compare files with the commit that is checked out, byte by byte.
-
-    Git's own comparison passes over what it is told to ignore or to assume unchanged.
-
-    Parameters
-    ----------
-    folder : path-like
-        Root of a git repository.
-    paths : str
-        Files and folders in it; with none, all files of the commit, and no new ones.
-
-    Returns
-    -------
-    dict of str to str
-        By file, "altered", "missing" or "new".
-
-    Raises
-    ------
-    OSError
-        If the folder is not the root of a repository with a commit; the message is git's.
-    """
+    """Files that are "altered", "missing" or "new" against the commit checked out, by bytes."""
+    # Git's own comparison passes over what it is told to ignore or to assume unchanged. With no
+    # paths, these are all files of the commit, and no new ones.
     folder = Path(folder).resolve()
     top = _git(folder, "rev-parse", "--show-toplevel")
     if Path(top).resolve() != folder:
@@ -98,19 +72,7 @@ def _compare(path, mode, _, digest):
 
 
 def commit(folder):
-    """Name the commit that is checked out in a folder.
-
-    Parameters
-    ----------
-    folder : path-like
-        Root of a git repository.
-
-    Returns
-    -------
-    str or None
-        Ends in "-dirty" if files differ from it; None if the folder is not the root of a
-        repository.
-    """
+    """Name the commit checked out in a repository, with "-dirty" if files differ; else None."""
     try:
         dirty = changes(folder) or _git(folder, "status", "--porcelain")
         commit = _git(folder, "rev-parse", "HEAD")
@@ -120,40 +82,13 @@ def commit(folder):
 
 
 def wall_time(benchmarks):
-    """Sum the seconds that jobs took, rule by rule.
-
-    Parameters
-    ----------
-    benchmarks : dict of str to list of path-like
-        Snakemake's benchmark files, one for each job, by rule; missing files do not count.
-
-    Returns
-    -------
-    dict of str to dict
-        By rule: `jobs` (their number), `seconds` (their sum) and `longest`.
-    """
+    """By rule, `jobs` of its benchmark files, their `seconds` in all and the `longest`."""
     rules = _read(benchmarks).groupby("rule")["seconds"]
     return rules.agg(jobs="count", seconds="sum", longest="max").round(3).to_dict("index")
 
 
 def period(benchmarks):
-    """Find out when the first job started and the last one ended.
-
-    Parameters
-    ----------
-    benchmarks : dict of str to list of path-like
-        As for :func:`wall_time`; Snakemake writes a benchmark file when the job ends.
-
-    Returns
-    -------
-    dict of str to str
-        `started` and `finished`, in ISO 8601, UTC, to the second.
-
-    Raises
-    ------
-    ValueError
-        If no benchmark file exists.
-    """
+    """When the first job `started` and the last one `finished`, in ISO 8601 to the second."""
     jobs = _read(benchmarks)
     if jobs.empty:
         raise ValueError("no benchmark file of any job, so it is unknown when they ran")

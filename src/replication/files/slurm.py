@@ -21,18 +21,7 @@ _OPTIONS = {
 
 
 def refuse_orphans(folder):
-    """Stop if the queue still has jobs of an earlier run.
-
-    Parameters
-    ----------
-    folder : str
-        Where Snakemake runs, an absolute path.
-
-    Raises
-    ------
-    OSError
-        Says how many jobs these are and what cancels them; also if Slurm does not answer.
-    """
+    """Stop if the queue still has jobs of an earlier run in a folder, or Slurm does not answer."""
     listed = _ask("squeue fails", "squeue", "--me", "--noheader", "--format=%j|%k|%Z")
     rows = [line.split("|", 2) for line in listed.splitlines()]
     # The executor plugin's comment is rule_NAME_wildcards_VALUES; a run's jobs share their name.
@@ -48,24 +37,7 @@ def refuse_orphans(folder):
 
 
 def describe(requests):
-    """Describe what the jobs of each rule will ask for.
-
-    Parameters
-    ----------
-    requests : dict of str to list of dict
-        By rule, the request of each job: `runtime` (minutes), `mem_mb`, `threads`, and where they
-        are set `slurm_partition`, `slurm_account`, `qos` and `slurm_extra`.
-
-    Returns
-    -------
-    list of str
-        A line for each rule, about its largest request.
-
-    Examples
-    --------
-    >>> describe({"run": [{"runtime": 5, "mem_mb": 1400, "threads": 1, "slurm_partition": "main"}]})
-    ['run: 1 job (5 min, 1400 MB, partition main, account not given)']
-    """
+    """Describe the largest request of each rule, from the requests of its jobs: a line for each."""
     return [
         f"{rule}: {len(jobs)} job{'s' * (len(jobs) > 1)} ({_in_words(_largest(jobs))})"
         for rule, jobs in requests.items()
@@ -73,18 +45,7 @@ def describe(requests):
 
 
 def refuse_requests(requests):
-    """Stop if Slurm would not accept the largest request of a rule.
-
-    Parameters
-    ----------
-    requests : dict of str to list of dict
-        As for :func:`describe`.
-
-    Raises
-    ------
-    OSError
-        The scheduler's own words, and the request that they are about.
-    """
+    """Stop, with the scheduler's words, if Slurm would not accept a rule's largest request."""
     for rule, jobs in requests.items():
         request = _largest(jobs)
         options = [f"--{_OPTIONS[key]}={request[key]}" for key in _OPTIONS if key in request]

@@ -43,6 +43,8 @@ _WORDS = {
 # What keys of a study were called in earlier editions, and are called now.
 RENAMED = {"pairs": "rounds", "most_rounds": "most_rounds_in_all"}
 _DEEPEST = 100  # levels of tables and lists
+# Integers of base 8 and 60 in YAML 1.1, which PyYAML reads; in YAML 1.2, 010 is ten.
+_OLD_NUMBER = re.compile(r"[-+]?(0[0-9_]+|[0-9][0-9_]*(:[0-5]?[0-9])+)(\.[0-9_]*)?")
 
 
 class _Loader(yaml.CSafeLoader):  # twenty times as fast as the one in Python
@@ -128,7 +130,7 @@ def read_yaml(path):
         raise ValueError(f"{path}: a file expected, got a pipe")
     try:
         text = Path(path).read_text(encoding="utf-8")
-        _require_shallow(text)
+        _refuse_traps(text)
         return yaml.load(text, _Loader)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
@@ -139,10 +141,17 @@ def read_yaml(path):
         raise ValueError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
 
 
-def _require_shallow(text):
-    """The loader recurses in C, without a limit of its own; what holds itself has no end."""
+def _refuse_traps(text):
+    """Refuse what nests deeply, or holds itself, and numbers that are not what they look like.
+
+    The loader recurses in C, without a limit of its own.
+    """
     anchors = []  # of the tables and lists that are open
     for event in yaml.parse(text, _Loader):
+        if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
+            if _OLD_NUMBER.fullmatch(event.value):
+                line = event.start_mark.line + 1
+                raise ValueError(f"line {line}: {event.value}: a number in decimal digits expected")
         if isinstance(event, yaml.CollectionStartEvent):
             anchors.append(event.anchor)
         elif isinstance(event, yaml.CollectionEndEvent):

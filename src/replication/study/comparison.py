@@ -122,6 +122,29 @@ def check(config, schema):
                 raise ValueError(f"candidates: {name} expected, since the method makes steps")
 
 
+def fit(config, changes):
+    """Leave out methods that the study has dropped, and people who vote as it assumes."""
+    options = config["comparison"]
+    dropped = [name for name, it in options["methods"].items() if it is None]
+    methods = {name: it for name, it in options["methods"].items() if it is not None}
+    # Without the group of instances on which methods are tuned, there is no comparison.
+    left_out = changes.why and options["group"] not in config["claims"]["instances"]["groups"]
+    options["methods"] = {} if left_out else methods
+    gone = {*changes.defaults["comparison"]["methods"], *dropped} - {*options["methods"]}
+    told = options["statements"].items()
+    options["statements"] = {name: it for name, it in told if not gone & {it["better"], it["than"]}}
+    for side in ("skipping", "inferring"):
+        named = options["misspecification"][side]
+        options["misspecification"][side] = [name for name in named if name not in gone]
+    key = "comparison.misspecification.people"
+    people = [
+        name
+        for name, it in options["misspecification"]["people"].items()
+        if it.get("true_link") == config["link"] and not changes.says(*key.split("."), name)
+    ]
+    changes.leave_out(config, key, people, f"link: {config['link']}")
+
+
 def _check_arguments(entry, schema):
     """Hold arguments of runs against what an algorithm's entry of a study may have."""
     known = schema["properties"]["algorithms"]["additionalProperties"]["properties"]

@@ -7,15 +7,17 @@ each other, and the settings of runs that follow from a configuration.
 import json
 import math
 import pickle
-from dataclasses import replace
 from functools import lru_cache
 
 from pgpd_hf import environments
 from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms.zpgpd_hf import SMALLEST, theorem_perturbation
 from pgpd_hf.core.arguments import located, require_size
-from pgpd_hf.core.evaluators import make_evaluators
+from pgpd_hf.core.evaluators import evaluators_text, make_evaluators
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import find_safest, solve
+from pgpd_hf.core.sampling import absorbing_states
+from pgpd_hf.runs import CUT_OFF, default_horizon
 from replication.files.validation import conform
 from replication.work.cases import run_setting
 
@@ -69,10 +71,68 @@ def check(config, schema, changed=None):
                 f"calibration.candidates.{name}: perturbation expected, since it is calibrated in "
                 f"{key}"
             )
-        _check_runs(config, name, cmdp)
-    for name in config["certificates"]["iterations"]:
-        with located(f"certificates.iterations.{name}"):
-            require_algorithm(config, name)
+        check_runs(config, name, config["evaluators"], "evaluators")
+
+
+def refuse_contradictions(own, defaults):
+    """Refuse an environment that is described twice."""
+    kinds = [key for key in ("name", "gymnasium", "file") if own.get(key) is not None]
+    if len(kinds) > 1:
+        raise ValueError(f"environment: {' or '.join(kinds)} expected, not both")
+    beside = [key for key, value in own.items() if defaults.get(key, value) != value]
+    idle = sorted(set(beside) - {"file"})
+    if kinds == ["file"] and idle:
+        raise ValueError(
+            f"environment.{idle[0]}: already set by the CMDP in {own['file']}; "
+            f"leave {idle[0]} out, or change it there"
+        )
+
+
+def fit(config, changes):
+    """Make the horizon fit the environment; say in lines what is special about this one."""
+    cmdp, usual = environment(config), changes.defaults["horizon"]
+    if not changes.is_random:
+        most = f"values lie in [0, {cmdp.value_bound:g}]"
+        if cmdp.value_bound > 1 + 1e-9:
+            most += (
+                ", where votes are almost unanimous and say little; divide rewards, utilities, "
+                f"threshold and scale by {cmdp.value_bound:g} for values in [0, 1]"
+            )
+        yield f"scale: {most}"
+    if not changes.says("horizon") and (horizon := default_horizon(cmdp.discount)) != usual:
+        config["horizon"] = horizon
+        yield (
+            f"horizon: {horizon} instead of {usual}, so that at most {CUT_OFF:g} of the largest "
+            f"value comes after the end of a trajectory (discount {cmdp.discount:g})"
+        )
+    if ends := int(absorbing_states(cmdp).sum()):
+        yield (
+            f"trajectories: end in {ends} absorbing state{'s' * (ends > 1)}; what would follow is "
+            "added in closed form"
+        )
+
+
+def refuse_wide_radii(config):
+    """Refuse Theorem 2's perturbation radius where it is zero, or wider than all policies."""
+    cmdp = environment(config)
+    widest = math.sqrt(2 * cmdp.states)  # no two policies are further apart
+    for name, options in config["algorithms"].items():
+        for evaluators in config["evaluators"] if options.get("perturbation") == "theorem" else []:
+            radius = theorem_radius(config, evaluators)
+            if not SMALLEST < radius <= widest:
+                raise ValueError(
+                    f"algorithms.{name}.perturbation: Theorem 2's is {radius:.3g} at M = "
+                    f"{evaluators_text(evaluators)}, but of use are only positive numbers of at "
+                    f"most sqrt(2 |S|) = {widest:.3g}, the largest distance between policies; "
+                    "perturbation: calibrated lets it race with the steps"
+                )
+
+
+def theorem_radius(config, evaluators):
+    """Theorem 2's perturbation radius at the horizon and the link of a study."""
+    cmdp, link = environment(config), get_link(config["link"])
+    bound = cmdp.return_bound(config["horizon"])
+    return theorem_perturbation(cmdp.discount, config["horizon"], evaluators, link, bound)
 
 
 def low_bounds(config):
@@ -96,32 +156,6 @@ def low_bounds(config):
         if options.get("multiplier_bound", "theorem") != "theorem"
         and options["multiplier_bound"] < needed
     ]
-
-
-def check_bounds(config, schema):
-    """Refuse settings at which bounds cannot be checked.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration that :func:`check` has passed.
-    schema : dict
-        Its JSON Schema.
-
-    Raises
-    ------
-    ValueError
-        One line that names the key, the value and what is allowed.
-    """
-    for name, options in config["bounds"]["settings"].items():
-        key = f"bounds.settings.{name}"
-        check_environment(f"{key}.environment", config, options["environment"], schema)
-        cmdp, setting = bound_problem(config, name)
-        # Where the theorem's own steps and perturbation do not exist, rows of the table say so.
-        given = replace(setting, primal_step=0.0, dual_step=0.0)
-        with located(key):
-            for algorithm in ("npgpd_hf", "zpgpd_hf"):  # whose theorems the bounds are
-                _build(pickle.dumps(cmdp), algorithm, replace(given, perturbation=1.0))
 
 
 def require_algorithm(config, name):
@@ -238,28 +272,6 @@ def describe(options):
     return f"in {arguments['path']}" if name == "file" else arguments.get("gymnasium", name)
 
 
-def bound_problem(config, name):
-    """Environment and setting of one of the settings at which bounds are checked.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration.
-    name : str
-        A key of its `bounds.settings`.
-
-    Returns
-    -------
-    cmdp : CMDP
-        The study's environment with the changes of this setting.
-    setting : Setting
-        With the step sizes of the theorems.
-    """
-    options = dict(config["bounds"]["settings"][name])
-    changed = vary(config, options.pop("environment"))
-    return environment({"environment": changed}), Setting(link=config["link"], **options)
-
-
 def environment(config):
     """Environment of a study.
 
@@ -371,22 +383,25 @@ def theorem_applies(config, algorithm):
     return all(map(math.isfinite, steps))
 
 
-def check_runs(config):
-    """Refuse settings that an algorithm cannot run with.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration that follows its schema.
-
-    Raises
-    ------
-    ValueError
-        One line that names the key, the value and what is allowed.
-    """
-    cmdp = environment(config)
-    for name in config["algorithms"]:
-        _check_runs(config, name, cmdp)
+def check_runs(config, algorithm, numbers, place):
+    """Refuse what one of the numbers M of evaluators that stand at a place makes impossible."""
+    options, cmdp = config["algorithms"][algorithm], environment(config)
+    if options.get("perturbation") == "calibrated" and options["primal_step"] != "calibrated":
+        raise ValueError(
+            f"algorithms.{algorithm}: perturbation: calibrated needs primal_step and dual_step: "
+            "calibrated"
+        )
+    for evaluators in numbers:
+        setting = run_setting(config, algorithm, evaluators)
+        raced = [name for name, value in setting.items() if value == "calibrated"]
+        setting |= dict.fromkeys(raced, 1.0)
+        with located(f"algorithms.{algorithm}"):
+            setting = Setting(**setting)
+            try:
+                build(pickle.dumps(cmdp), algorithm, setting)
+            except ValueError as error:
+                count = "null" if evaluators is None else evaluators
+                raise ValueError(f"{error} (M = {count} of {place})") from None
 
 
 def require_increasing(key, numbers):
@@ -409,31 +424,6 @@ def require_increasing(key, numbers):
         raise ValueError(f"{key}: increasing order expected, null last, got {numbers}")
 
 
-def _check_runs(config, algorithm, cmdp):
-    """Refuse what one of the numbers of evaluators of a study makes impossible."""
-    options = config["algorithms"][algorithm]
-    if options.get("perturbation") == "calibrated" and options["primal_step"] != "calibrated":
-        raise ValueError(
-            f"algorithms.{algorithm}: perturbation: calibrated needs primal_step and dual_step: "
-            "calibrated"
-        )
-    places = {"evaluators": config["evaluators"]}
-    if algorithm in config["rates"]["iterations"]:
-        places["rates.evaluators"] = config["rates"]["evaluators"]
-    for place, numbers in places.items():
-        for evaluators in numbers:
-            setting = run_setting(config, algorithm, evaluators)
-            raced = [name for name, value in setting.items() if value == "calibrated"]
-            setting |= dict.fromkeys(raced, 1.0)
-            with located(f"algorithms.{algorithm}"):
-                setting = Setting(**setting)
-                try:
-                    _build(pickle.dumps(cmdp), algorithm, setting)
-                except ValueError as error:
-                    count = "null" if evaluators is None else evaluators
-                    raise ValueError(f"{error} (M = {count} of {place})") from None
-
-
 @lru_cache
 def _made(options):
     """An environment whose options say all about it; some take seconds to make."""
@@ -441,7 +431,7 @@ def _made(options):
 
 
 @lru_cache
-def _build(pickled, algorithm, setting):
+def build(pickled, algorithm, setting):
     """Refuse a setting that an algorithm cannot run with; readings share most of them."""
     get_algorithm(algorithm)(pickle.loads(pickled), _optimum(pickled), setting)
 

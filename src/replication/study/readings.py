@@ -52,6 +52,41 @@ def load_reading(folder, name, schema):
     return {**LOOK, "config": {}, **content}
 
 
+def load(config, folder):
+    """Readings of a study by name, without what they say about algorithms that it has dropped."""
+    path = Path(folder, "workflow/schemas/reading.schema.yaml")
+    names = config["claims"]["readings"]
+    schema = validation.read_yaml(path) if names else {}
+    loaded = {name: load_reading(Path(folder, "config/readings"), name, schema) for name in names}
+    return {name: restrict(reading, config["algorithms"]) for name, reading in loaded.items()}
+
+
+def fit(config, changes):
+    """Leave out readings that the study has not chosen itself, and that are not for it."""
+    if all(config[key] == changes.defaults[key] for key in _KEYS if key != "seeds"):
+        return
+    # Those that only change an algorithm that the study has dropped change nothing.
+    loaded = {k: it for k, it in load(config, changes.folder).items() if not is_idle(it)}
+    config["claims"]["readings"] = [*loaded]
+    if changes.says("claims", "readings"):
+        return
+    refused = {}
+    for name, reading in loaded.items():
+        if changes.why and set(reading["config"].get("environment", {})) - {"file"}:
+            refused.setdefault(changes.why, []).append(name)
+        else:
+            changed = overlay(config, reading["config"])
+            try:
+                for algorithm in config["algorithms"]:
+                    configuration.check_runs(
+                        changed, algorithm, changed["evaluators"], "evaluators"
+                    )
+            except ValueError as error:
+                refused.setdefault(str(error), []).append(name)
+    for why, names in refused.items():
+        changes.leave_out(config, "claims.readings", names, why)
+
+
 def restrict(reading, algorithms):
     """Leave out what a reading says about algorithms that a study has dropped.
 

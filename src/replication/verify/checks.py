@@ -33,31 +33,12 @@ _OF_BITS = ["sha256", "ratio", "worst"]
 
 
 def describe_platform():
-    """Describe what the last bits depend on: machine, and packages that compute or draw, as dict.
-
-    Where all of this is as recorded, the same program gives the same bits.
-    """
+    """Describe what the last bits depend on: the machine, and packages that compute or draw."""
     return provenance.machine() | {name: metadata.version(name) for name in PACKAGES}
 
 
 def check_platform(reference):
-    """Compare this platform with the one that the reference is from.
-
-    Parameters
-    ----------
-    reference : pathlib.Path
-        The folder.
-
-    Returns
-    -------
-    list of str
-        What differs, such as "processor: znver4 recorded, haswell here".
-
-    Raises
-    ------
-    OSError
-        If the record is not JSON; the message names it.
-    """
+    """What differs between this platform and the one that the reference is from, line by line."""
     recorded, here = storage.read_json(reference / PLATFORM), describe_platform()
     return [
         f"{name}: {recorded.get(name, 'nothing')} recorded, {here.get(name, 'nothing')} here"
@@ -67,20 +48,7 @@ def check_platform(reference):
 
 
 def write_reference(reference, results, tables=TABLES):
-    """Write the reference of a complete study.
-
-    Parameters
-    ----------
-    reference, results : pathlib.Path
-        The folders.
-    tables : sequence of Table
-        What to write; other tables stay as they are.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the study is not complete.
-    """
+    """Write the reference of a complete study; other tables than these stay as they are."""
     reference.mkdir(exist_ok=True)
     for table in tables:
         content = table.load(results).to_csv(index=False, lineterminator="\n")
@@ -90,20 +58,7 @@ def write_reference(reference, results, tables=TABLES):
 
 
 def check_files(root, *paths):
-    """Compare files with the commit that is checked out.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Folder of the project.
-    paths : str
-        Files and folders in it, such as :data:`CODE`.
-
-    Returns
-    -------
-    list of str, or str
-        Altered, missing and new files; why nothing was compared, if git knows of no commit.
-    """
+    """Files that differ from the commit checked out, or why nothing was compared."""
     try:
         return [f"{name}: {state}" for name, state in provenance.changes(root, *paths).items()]
     except OSError as error:
@@ -111,24 +66,7 @@ def check_files(root, *paths):
 
 
 def check_tables(reference, results, tables=TABLES, exact=True, partial=False):
-    """Compare results of a study with the reference.
-
-    Parameters
-    ----------
-    reference, results : pathlib.Path
-        The folders.
-    tables : sequence of Table
-        What to compare.
-    exact : bool
-        Whether bits have to agree; otherwise numbers have to, within :data:`TOLERANCE`.
-    partial : bool
-        Whether tables may be missing: they are passed over.
-
-    Returns
-    -------
-    dict of str to list of str
-        By table.
-    """
+    """Compare results with the reference, by bits or within tolerance: lines by table."""
     lines = defaultdict(list)
     for table in tables:
         try:
@@ -143,23 +81,9 @@ def check_tables(reference, results, tables=TABLES, exact=True, partial=False):
 
 
 def compare(table, expected, found, tolerance=0.0):
-    """Compare two versions of a table cell by cell.
-
-    Parameters
-    ----------
-    table : Table
-        Which one.
-    expected, found : pandas.DataFrame of str
-        The two.
-    tolerance : float
-        Numbers agree if they differ by at most this much, times their size where it exceeds one;
-        with zero, only if they have the same bits.
-
-    Returns
-    -------
-    list of str
-        A line for each cell or row that differs.
-    """
+    """Compare two versions of a table, as text, cell by cell: a line for each that differs."""
+    # Numbers agree if they differ by at most the tolerance, times their size where it exceeds one;
+    # with zero, only if they have the same bits.
     if [*expected] != [*found]:
         odd = ", ".join(sorted({*expected} ^ {*found})) or "order"
         return [f"{table.files}: columns differ: {odd}"]
@@ -188,20 +112,7 @@ def compare(table, expected, found, tolerance=0.0):
 
 
 def check_figures(found, expected, exact=True):
-    """Compare all figures of a folder with those of the same names in another one.
-
-    Parameters
-    ----------
-    found, expected : pathlib.Path
-        Folders. If a picture differs, the difference is written into the first one.
-    exact : bool
-        Whether the bytes of all files have to agree; otherwise pixels have to, within
-        :data:`PIXEL_TOLERANCE`.
-
-    Returns
-    -------
-    list of str
-    """
+    """Compare figures, by bytes or by pixels; a picture of what differs is written beside them."""
     names = sorted(path.name for path in found.glob("*") if path.suffix[1:] in style.FORMATS)
     same, _, _ = filecmp.cmpfiles(found, expected, names, shallow=False)
     if not exact:
@@ -210,19 +121,7 @@ def check_figures(found, expected, exact=True):
 
 
 def check_drawings(reference, figures, exact=True):
-    """Draw Figure 1, all its panels in one, from the curves of the reference, and compare.
-
-    Parameters
-    ----------
-    reference, figures : pathlib.Path
-        The reference, and the folder of the committed figures.
-    exact : bool
-        As for :func:`check_figures`.
-
-    Returns
-    -------
-    list of str
-    """
+    """Draw Figure 1, all its panels in one, from the curves of the reference, and compare."""
     style.plt.switch_backend("agg")  # no windows
     style.use_style()
     path = reference / "curves.csv"

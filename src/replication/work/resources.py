@@ -48,28 +48,7 @@ LEAST_MINUTES = 5
 
 
 def run_seconds(algorithm, setting, states, actions):
-    r"""Time of one run.
-
-    Parameters
-    ----------
-    algorithm : str
-        A key of :data:`pgpd_hf.ALGORITHMS`.
-    setting : dict
-        `iterations`, `rounds` and `horizon`: T, N and H; `evaluators`: M, none if it is left out.
-    states, actions : int
-        Size of the environment.
-
-    Returns
-    -------
-    float
-        Seconds of one core.
-
-    Examples
-    --------
-    >>> setting = {"iterations": 1000, "rounds": 1, "horizon": 80, "evaluators": 256}
-    >>> round(run_seconds("npgpd_hf", setting, states=10, actions=4), 2)
-    0.06
-    """
+    """Seconds of one core that a run takes."""
     kind = get_algorithm(algorithm)
     trajectories, questions = kind.effort(states, actions, setting["rounds"])
     iteration = EXACT_ITERATION + EXACT_ENTRY * states * actions
@@ -84,20 +63,7 @@ def run_seconds(algorithm, setting, states, actions):
 
 
 def seconds(cases, size):
-    """Time of the runs of some cases.
-
-    Parameters
-    ----------
-    cases : iterable of replication.work.cases.Case
-        What is run.
-    size : tuple of int
-        Numbers of states and actions of the study's own environment.
-
-    Returns
-    -------
-    float
-        Seconds of one core.
-    """
+    """Seconds of one core that cases take; `size` is that of the study's own environment."""
     return sum(
         len(case.seeds) * run_seconds(case.algorithm, case.setting | phase, *case.size(size))
         for case in cases
@@ -106,49 +72,11 @@ def seconds(cases, size):
 
 
 def minutes(work, attempt=1):
-    """Wall time to ask for.
-
-    Parameters
-    ----------
-    work : float
-        Seconds that the job's work takes on one core.
-    attempt : int
-        1, or more after failures: each asks for as much again.
-
-    Returns
-    -------
-    int
-        Minutes.
-
-    Examples
-    --------
-    >>> minutes(work=600), minutes(work=600, attempt=2)
-    (41, 82)
-    """
+    """Minutes of wall time to ask for; each failed attempt asks for as much again."""
     return attempt * max(LEAST_MINUTES, math.ceil(TIME_MARGIN * (START + work) / 60))
 
 
 def megabytes(states, actions, more=0.0, attempt=1):
-    """Memory to ask for.
-
-    Parameters
-    ----------
-    states, actions : int
-        Size of the largest environment.
-    more : float
-        Megabytes of what else the job keeps.
-    attempt : int
-        As for :func:`minutes`.
-
-    Returns
-    -------
-    int
-        Megabytes.
-
-    Examples
-    --------
-    >>> megabytes(states=10, actions=4), megabytes(states=1000, actions=4)
-    (1426, 2625)
-    """
+    """Megabytes to ask for: for the largest environment, and `more` for what else is kept."""
     needed = JOB + TRANSITION * states**2 * actions + more
     return attempt * math.ceil(MEMORY_MARGIN * needed)

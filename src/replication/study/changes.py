@@ -1,0 +1,61 @@
+"""What a study changes, and which of the defaults do not fit it."""
+
+from replication.study import configuration
+
+
+class Changes:
+    """What a study says itself, beside the defaults; and what is left out of these.
+
+    `why` says why defaults that were chosen for the environment of config/config.yaml do not fit
+    that of the study; it is empty if they do.
+    """
+
+    def __init__(self, config, folder, own, defaults):
+        self.folder, self.own, self.defaults, self.left = folder, own, defaults, {}
+        usual, options = defaults["environment"], config["environment"]
+        self.is_random = configuration.is_random(options)
+        differing = [
+            f"environment.{key}"
+            for key, value in own.get("environment", {}).items()
+            # Another draw is as good as that of config/config.yaml.
+            if usual.get(key) not in (None, value) and key != "instance"
+        ]
+        self.why = f"made for another {', '.join(differing)}" if differing else ""
+        if not self.is_random:
+            named = configuration.describe(options)
+            self.why = f"the CMDP {named} is a single one, not a random family"
+
+    def says(self, *keys):
+        """Whether the study says something itself."""
+        place = self.own
+        for key in keys:
+            if key not in place:
+                return False
+            place = place[key]
+        return True
+
+    def inherits(self, *keys):
+        """Whether something comes from the defaults, and was made for another environment."""
+        return bool(self.why) and not (self.is_random and self.says(*keys))
+
+    def leave_out(self, config, key, names, why):
+        """Remove entries of a table or a list."""
+        *parents, last = key.split(".")
+        for parent in parents:
+            config = config[parent]
+        kept = [name for name in config[last] if name not in names]
+        if len(kept) < len(config[last]):
+            self.left.setdefault(why, {})[key] = names
+            is_table = isinstance(config[last], dict)
+            config[last] = {name: config[last][name] for name in kept} if is_table else kept
+
+    def lines(self):
+        """A line for each reason for which something is left out."""
+        for why, parts in self.left.items():
+            told = [
+                f"{key}.{names[0] or 'null'}" if len(names) == 1 else f"{len(names)} of {key}"
+                for key, names in parts.items()
+            ]
+            if any(len(names) > 1 for names in parts.values()):
+                why += "; config/analyses lists them, and what a study sets itself is kept"
+            yield f"left out: {', '.join(told)} ({why})"
