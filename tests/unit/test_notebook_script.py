@@ -22,10 +22,11 @@ SCRIPT = """\
 import runpy, sys
 from types import SimpleNamespace
 log = type("Log", (list,), {"notebook": "executed.ipynb"})(["job.log"])
+files = type("Files", (list,), {"code": ["page.ipynb"]})(["page.ipynb"])
 job = SimpleNamespace(
-    input=SimpleNamespace(code=["page.ipynb"]),
+    input=files,
     log=log,
-    params=SimpleNamespace(parameters={}),
+    params=type("Params", (dict,), {"parameters": {}})(),
     config={"study": "paper"},
     output=SimpleNamespace(page="page.html", notebook="made.ipynb"),
 )

@@ -8,7 +8,7 @@ from replication import analyses, jobs, admission
 from replication.analyses import instances
 from replication.statements.report import CONFIRMATION
 from replication.study import recorded_races, readings
-from replication.files import exclusive_run, validation
+from replication.files import exclusive_run, stale, validation
 from replication.files.later import EachLater, Later
 from replication.files.storage import alteration, find_damaged, remove_partial, require_room
 
@@ -87,6 +87,7 @@ def lift_job_rate():
         workflow.scheduler.job_rate_limiter = None
 
 
+stale.decide_by_content()
 LEFT_OUT = settle_config()
 if workflow.is_main_process:
     check_folders()

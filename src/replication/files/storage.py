@@ -1,8 +1,9 @@
 """Result files that appear whole or not at all, and are read only if nothing has altered them.
 
-A hidden file beside every result holds its SHA-256 digest, in the format of `sha256sum -c`. Figures
-have none: git and `make verify` compare them. A result without a digest is read all the same, since
-it may come from elsewhere.
+A hidden file beside every result is its record: its SHA-256 digest, in the format of
+`sha256sum -c`, and as comments those of the parameters, inputs and sources that it was made from.
+Figures have none: git and `make verify` compare them. A result without a record is read all the
+same, since it may come from elsewhere.
 """
 
 import hashlib
@@ -11,7 +12,10 @@ import os
 import shutil
 import sys
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+
+_made_from = {}  # of the job that this process runs
 
 
 @contextmanager
@@ -30,6 +34,7 @@ def job(snakemake):
     """
     log = os.open(snakemake.log[0], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     console = os.dup(sys.stderr.fileno())
+    _made_from.update(ingredients(snakemake))
     for stream in (sys.stdout, sys.stderr):
         os.dup2(log, stream.fileno())
         stream.reconfigure(encoding="utf-8", line_buffering=True)
@@ -95,7 +100,43 @@ def recording(path):
         yield partial
         # First the digest: a result that is there always has one.
         with replacing(_record(path)) as record:
-            record.write_text(f"{_digest(partial)}  {Path(path).name}\n", encoding="utf-8")
+            lines = [f"{_digest(partial)}  {Path(path).name}"]
+            lines += [f"# {digest}  {name}" for name, digest in _made_from.items()]
+            record.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def ingredients(job):
+    """Digests of what a job is made from, by name, given Snakemake's object of the job."""
+    params = json.dumps(dict(job.params.items()), sort_keys=True, default=str)
+    files = {str(path): digest(path) for path in job.input}
+    return {"parameters": hashlib.sha256(params.encode()).hexdigest(), **files}
+
+
+def differences(job):
+    """Names of what results of a job were not made from but would be now, or the other way round.
+
+    A file of the sources that is new is none: what uses it has changed as well.
+    """
+    records = [record for path in job.output if (record := _record(path)).is_file()]
+    if not records:
+        return {"record"}
+    now, found = ingredients(job), set()
+    sources = now.keys() & {*job.input.get("code", [])}
+    for record in records:
+        lines = record.read_text(encoding="utf-8", errors="replace").splitlines()[1:]
+        then = {name: digest for digest, name in (line[2:].split("  ", 1) for line in lines)}
+        differing = {name for name, _ in then.items() ^ now.items()}
+        found |= differing - (sources - then.keys())
+    return found
+
+
+@cache
+def digest(path):
+    """SHA-256 digest of a file: of a result the recorded one, with which it has been compared."""
+    record = _record(path)
+    if record.is_file():
+        return "".join(record.read_text(encoding="utf-8", errors="replace").split()[:1])
+    return _digest(Path(path)) if Path(path).is_file() else ""
 
 
 def find_damaged(folder):
