@@ -35,49 +35,27 @@ wildcard_constraints:
 include: "workflow/rules/figure1.smk"
 include: "workflow/rules/environments.smk"
 include: "workflow/rules/analyses.smk"
-include: "workflow/rules/theory.smk"
-include: "workflow/rules/claims.smk"
-include: "workflow/rules/inference.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/cluster.smk"
 
 
-rule all:
-    default_target: True
-    input:
-        # Intermediate results, so that one that was deleted is made again.
-        rules.aggregate.output,
-        RUNS,
-        MAIN,
-        rules.provenance.output,
-    message:
-        "Default results complete"
+for target, files in {
+    "all": [RUNS, MAIN, rules.provenance.output],  # also what is made on the way
+    "theory": [rules.bounds.output, analysis_outputs("theory")],
+    "compare": analysis_outputs("compare"),
+    "infer": [analysis_outputs("infer"), rules.verdict_table.output],
+    "reported": REPORTED,
+    "sample": [RUNS, BOUNDS],  # what `make verify` runs again, for one seed
+}.items():
 
-
-# What `make verify` runs again, for one seed.
-rule sample:
-    input:
-        RUNS,
-        BOUND_TABLES,
-    message:
-        "Inputs of `make verify` complete"
-
-
-rule theory:
-    input:
-        rules.bounds.output,
-        rules.corrected.output,
-        rules.certificates.output if CERTIFICATE_TABLES else [],
-        analysis_outputs("theory"),
-    message:
-        "Bounds, corrected theorems, certificates, slopes, effects and schedules complete"
-
-
-rule compare:
-    input:
-        analysis_outputs("compare"),
-    message:
-        "Methods are compared per human answer"
+    rule:
+        name:
+            target
+        default_target: target == "all"
+        input:
+            files,
+        message:
+            f"Complete: {target}"
 
 
 onstart:
@@ -91,3 +69,5 @@ onsuccess:
     summary = Path(rules.summary.output[0])
     if summary.exists():
         print("", summary.read_text(encoding="utf-8"), sep="\n")
+    if "claims" in workflow.dag_settings.targets:
+        print("", Path(f"{RESULTS}/verdicts.txt").read_text(encoding="utf-8"), sep="\n")

@@ -24,7 +24,7 @@ def rules(*names):
     files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
     pattern = re.compile(r"^(?:use rule \w+ as|rule) (\w+)", re.MULTILINE)
     known = {name for file in files for name in pattern.findall(file.read_text(encoding="utf-8"))}
-    known |= {name for name, analysis in analyses.find().items() if analysis.TABLES}
+    known |= {"figure"}.union(*({name, f"{name}_tables"} for name in analyses.find()))
     assert known >= set(names), set(names) - known
     return set(names)
 

@@ -70,33 +70,6 @@ def race_seconds(config, algorithm):
     return 2 * pairs * stages * resources.seconds(cases, configuration.size(config))
 
 
-def certified_cases(config, algorithm):
-    """Runs along which certificates are computed.
-
-    Parameters
-    ----------
-    config : dict
-        The study's configuration.
-    algorithm : str
-        A key of its `certificates.iterations`.
-
-    Returns
-    -------
-    list of Case
-        One for each M.
-    """
-    options = config["certificates"]
-    iterations = {"iterations": options["iterations"][algorithm]}
-    return [
-        Case(
-            algorithm,
-            run_setting(config, algorithm, evaluators) | iterations,
-            tuple(range(options["seeds"])),
-        )
-        for evaluators in config["evaluators"]
-    ]
-
-
 def judged(config, loaded):
     """What has a table of verdicts.
 
@@ -160,73 +133,3 @@ def table_megabytes(config):
     numbers = sum(len(group["numbers"]) for group in options["groups"].values())
     seeds = config["seeds"] + options["seeds"] * numbers
     return resources.ROW * 200 * len(config["algorithms"]) * len(config["evaluators"]) * seeds
-
-
-def bound_seconds(config, name):
-    """Time that the corrected bounds of a study take.
-
-    Parameters
-    ----------
-    config : dict
-        The study's configuration.
-    name : {"lengths", "seen"}
-        Which table of them.
-
-    Returns
-    -------
-    float
-        Seconds of one core.
-    """
-    options, size = config["bounds"]["corrected"], configuration.size(config)
-    cells = 2 * 3 + 1  # three corrected statements with either estimator, and the printed one
-    runs = 2 * resources.SEEN if name == "seen" else cells
-    seconds = 0.0
-    for part in options["seen"]:
-        lengths = part["iterations"]
-        if name == "lengths":
-            most = options["measured"] // part["rounds"]
-            lengths = [t for t in options["iterations"] if t <= most]
-        for evaluators in config["evaluators"]:
-            setting = {"rounds": part["rounds"], "horizon": config["horizon"]}
-            setting |= {"iterations": sum(lengths), "evaluators": evaluators}
-            run = resources.run_seconds("npgpd_hf", setting, *size)
-            seconds += runs * options["seeds"] * run + cells * resources.BOUND_CELL
-    return seconds
-
-
-def certificate_seconds(config, algorithm):
-    """Time that the certificates of an algorithm take.
-
-    Parameters
-    ----------
-    config : dict
-        The study's configuration.
-    algorithm : str
-        A key of its `certificates.iterations`.
-
-    Returns
-    -------
-    float
-        Seconds of one core.
-    """
-    options = config["certificates"]
-    iterates = len(config["evaluators"]) * options["seeds"] * options["iterations"][algorithm]
-    draws = options["draws"] * resources.CERTIFIED_DRAW
-    return iterates * resources.CERTIFIED_ITERATION + draws
-
-
-def certificate_megabytes(config, algorithm):
-    """Memory that one run with all its estimates takes.
-
-    Parameters
-    ----------
-    config, algorithm
-        As for :func:`certificate_seconds`.
-
-    Returns
-    -------
-    float
-        Megabytes.
-    """
-    iterates = config["certificates"]["iterations"][algorithm]
-    return math.prod(configuration.size(config)) * iterates * resources.CERTIFIED_ENTRY

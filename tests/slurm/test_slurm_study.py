@@ -18,7 +18,7 @@ FILES = """
     comparison/seeds/pessimistic_safe_rlhf/deterministic/pessimistic_safe_rlhf/0000-0001.parquet
 """
 TARGETS = [f"results/cut/{name}" for name in FILES.split()]
-RUNNING = {"calibrate", "run", "run_block", "bound", "certify"}
+RUNNING = {"calibrate", "run", "run_block", "bounds_by_setting", "certificates_by_algorithm"}
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,8 @@ def page(tmp_path, monkeypatch):
         cmdp.save(tmp_path / "environment.npz")
         best, setting = solve(cmdp), Setting(None, 1, horizon=horizon)
         found = lengths.lengths(cmdp, best, setting, [16], [1, 10], [100, 1000], 0, ())
-        for name, table in zip(("lengths", "first_lengths"), found, strict=True):
+        names = ("lengths", "first_lengths")
+        for name, table in zip(names, found, strict=True):
             storage.write_table(tmp_path / f"{name}.csv", table)
         runs = []
         for name, own in [*((name, {}) for name in algorithms), *rates]:
@@ -37,10 +38,12 @@ def page(tmp_path, monkeypatch):
         shown, names = make_page(
             monkeypatch,
             "bounds",
-            results=str(tmp_path),
-            runs=list(map(str, runs)),
+            results=str(ROOT / "reference"),
+            environment=str(tmp_path / "environment.npz"),
+            **{name: str(tmp_path / f"{name}.csv") for name in names},
+            traces=list(map(str, runs)),
+            rates_runs=[],
             study={"algorithms": algorithms, "horizon": horizon, "link": "logistic"},
-            tables=[ROOT / "reference/bounds.csv"],
         )
         return texts(shown), names["found"], shown
 

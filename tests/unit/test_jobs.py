@@ -6,6 +6,7 @@ import pytest
 
 from pgpd_hf import environments, random_cmdp, run
 from replication import admission, analyses, jobs
+from replication.analyses import certificates_by_algorithm as certificates
 from replication.study import readings
 from replication.work import resources
 from replication.work.cases import Case, figure_cases, run_cases, run_setting
@@ -126,17 +127,17 @@ def test_longer_races_ask_for_more_time():
 
 
 def test_certified_runs_have_their_own_length():
-    cases = jobs.certified_cases(CONFIG, "zpgpd_hf")
+    cases = certificates.cases(CONFIG, "zpgpd_hf")
     assert [case.setting["evaluators"] for case in cases] == CONFIG["evaluators"]
     assert {(case.setting["iterations"], case.seeds) for case in cases} == {(10000, (0, 1, 2, 3))}
 
 
 def test_certificates_ask_for_more_the_more_iterates_there_are():
     longer = changed({"certificates": {"iterations": {"zpgpd_hf": 10**6}}})
-    for ask in (jobs.certificate_seconds, jobs.certificate_megabytes):
+    for ask in (certificates.seconds, certificates.megabytes):
         assert ask(longer, "zpgpd_hf") > 10 * ask(CONFIG, "zpgpd_hf")
     # Six tables of 40 numbers for each iterate, each of them twice.
-    assert jobs.certificate_megabytes(longer, "zpgpd_hf") > 1e6 * 40 * 96 / 1e6
+    assert certificates.megabytes(longer, "zpgpd_hf") > 1e6 * 40 * 96 / 1e6
 
 
 def test_joining_many_runs_takes_memory():

@@ -123,7 +123,8 @@ def test_study_of_one_algorithm_is_admitted_and_planned(dropped):
     idle = {"ties"} if dropped == "npgpd_hf" else set()  # ZPGPD-HF's race had none
     for name, analysis in analyses.find().items():
         parts = analysis.plan(config)
-        assert bool(parts) == (name not in idle), name
+        runs = analysis.plan.__module__ == f"replication.analyses.{name}"  # a plan of its own
+        assert bool(parts) == (runs and name not in idle), name
         assert not [part for part in parts if {dropped, limit} & {*part.split("/")}]
     assert admitted({"algorithms": {dropped: None}}) == (config, lines)
 

@@ -18,7 +18,8 @@ def plan(project, *options, **environment):
 def test_dry_run_shows_partition_account_time_and_memory(fresh):
     shown = plan(fresh, "--profile", "profiles/slurm", SBATCH_PARTITION="main")
     assert re.fullmatch(
-        r"3 jobs \(5 min, \d{4} MB, partition main, account not given\)", shown["bound"]
+        r"3 jobs \(5 min, \d{4} MB, partition main, account not given\)",
+        shown["bounds_by_setting"],
     )
     assert {"calibrate", "run"} <= set(shown)
     assert not {"environment", "aggregate", "all"} & set(shown)  # these are not submitted
@@ -47,7 +48,7 @@ def test_inference_is_submitted_by_the_commands_of_the_document(fresh):
     _, *options, _, file = submitted[1].split()
     code, output = fresh.snakemake(*options, "--dry-run", configfile=file)
     assert code == 0, output
-    assert {"calibrate", "run", "run_block", "resample"} <= {
+    assert {"calibrate", "run", "run_block", "resampled"} <= {
         *re.findall(r"^cluster: (\w+): ", output, re.MULTILINE)
     }
 

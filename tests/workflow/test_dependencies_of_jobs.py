@@ -23,7 +23,7 @@ def rules(finished_and_loaded):
 
 def test_jobs_load_nothing_that_their_rule_does_not_declare(rules):
     missing, _ = rules
-    assert {"environment", "calibrate", "aggregate", "bound", "figure"} <= set(missing)
+    assert {"environment", "calibrate", "aggregate", "bounds_by_setting", "figure"} <= set(missing)
     assert {name: sorted(files) for name, files in missing.items() if files} == {}
 
 

@@ -86,7 +86,7 @@ def test_everything_again_gives_the_same_bytes(complete, fresh, tmp_path_factory
         (fresh.folder / "config/blocks.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
         options = {"configfile": "config/blocks.yaml"}
     cores = "1" if change == "one core" else "2"
-    targets = ["all", "theory", "compare", "grid", "claims_notebook"]
+    targets = ["all", "theory", "compare", "grid", "claims"]
     code, output = fresh.snakemake(*targets, "--cores", cores, **options)
     assert code == 0, output
     assert differing(complete, fresh) == []

@@ -367,8 +367,8 @@ def test_bounds_are_computed_again_when_their_algorithms_change(finished, name):
         planned = project.planned("all", "theory")
     finally:
         source.write_text(before, encoding="utf-8")
-    assert planned["bound"] == 3
-    assert planned["certify"] >= 1
+    assert planned["bounds_by_setting"] == 3
+    assert planned["certificates_by_algorithm"] >= 1
     assert planned["run"] == 3
 
 

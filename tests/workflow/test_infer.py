@@ -49,9 +49,9 @@ def inferred(tmp_path_factory):
     for name in ("two", "three", "ten", "twenty"):
         content["claims"]["instances"]["groups"][name] = {"numbers": []}
     path.write_text(yaml.safe_dump(content))
-    rules = project.folder / "workflow/rules/inference.smk"
-    before, after = rules.read_text().split("resamples=1000,")
-    rules.write_text(f"{before}resamples=50,{after}")
+    analysis = project.folder / "src/replication/analyses/resampled.py"
+    before, after = analysis.read_text().split("RESAMPLES = 1000")
+    analysis.write_text(f"{before}RESAMPLES = 50{after}")
     code, output = project.snakemake("infer", "--cores", "2", configfile=file)
     assert code == 0, output
     return project

@@ -92,4 +92,4 @@ def test_browser_shows_every_result_without_a_network(report, tmp_path):
 def test_what_has_not_been_made_is_left_out(fresh):
     planned = fresh.planned("reported")
     assert {"figure", "rates", "bounds", "provenance"} <= set(planned)
-    assert not {"certificates", "slopes", "claims_notebook"} & set(planned)
+    assert not {"certificates", "slopes", "claims"} & set(planned)

@@ -170,9 +170,9 @@ def test_provenance_names_versions_configuration_and_times(finished):
     assert set(provenance["threads"].values()) == {"1"}
     jobs = {rule: entry["jobs"] for rule, entry in provenance["wall_time"].items()}
     assert jobs == {
-        **{"environment": 1, "calibrate": 2, "run": 6, "run_block": 2, "bound": 3},
+        **{"environment": 1, "calibrate": 2, "run": 6, "run_block": 2, "bounds_by_setting": 3},
         **{"aggregate": 1, "figure": 1, "rates": 1, "bounds": 1, "verdicts": 1, "summary": 1},
-        "lengths": 1,
+        **{"lengths": 1, "rates_tables": 1, "bounds_tables": 1},
     }
     assert all(entry["seconds"] > 0 for entry in provenance["wall_time"].values())
     assert json.loads(json.dumps(provenance)) == provenance

@@ -1,5 +1,5 @@
-# What is run and shown beside Figure 1: one rule runs blocks of cases of every analysis of
-# src/replication/analyses, and each analysis has a rule of its own name that ends it.
+# What is run, computed and shown beside Figure 1's runs: for every file of src/pgpd_hf/analyses one
+# rule for its tables and one for its page, and one rule that runs the blocks of cases of them all.
 
 
 use rule run as run_block with:
@@ -18,46 +18,49 @@ use rule run as run_block with:
         "{wildcards.analysis}: {wildcards.part}, {wildcards.first} to {wildcards.last}"
 
 
-for name, analysis in ANALYSES.items():
-    if analysis.TABLES:
+for name, it in ANALYSES.items():
+    table_rule, page_rule = rules_of(name)
+    if table_rule:
 
         rule:
             name:
-                table_rule(name)
+                table_rule
             input:
-                **results_of(name, "READS"),
-                code=code("tables.py", f"replication/analyses/{name}.py"),
+                **results_of(name, it.READS),
+                code=code_of(name, "tables"),
             output:
                 tables(name),
             log:
-                f"{RESULTS}/logs/{name}.log",
+                f"{RESULTS}/logs/{[*it.TABLES][0]}.log",
             benchmark:
-                f"{RESULTS}/benchmarks/{name}.tsv"
-            localrule: name not in NOTEBOOKS
+                f"{RESULTS}/benchmarks/{[*it.TABLES][0]}.tsv"
+            localrule: it.LOCAL
             resources:
-                runtime=runtime(resources.ANALYSIS),
-                mem_mb=memory(more=ROWS),
+                runtime=runtime(asking(it.seconds)),
+                mem_mb=memory(more=asking(it.megabytes)),
             params:
-                module=f"analyses.{name}",
-                arguments=arguments_of(name),
+                analysis=name,
+                arguments=asking(it.arguments),
             message:
-                f"{title_of(name)} (tables)"
+                f"{it.title}: {{output[0]}}"
             script:
                 "../scripts/tables.py"
 
-    if name in NOTEBOOKS:
+    if page_rule:
 
+        # A notebook is run into its log, and copied from there when it has succeeded: of a failed
+        # one the log shows how far it came, and no output pretends to be a result.
         rule:
             name:
-                name
+                page_rule
             input:
-                **results_of(name, "SHOWS"),
-                code=code(f"{name}.ipynb", *map(algorithm_file, algorithms_of(name))),
+                **results_of(name, it.SHOWS),
+                code=code_of(name, "page"),
                 tables=tables(name),
             output:
-                pictures_of(name),
+                pictures(name),
                 notebook=f"{RESULTS}/notebooks/{name}.ipynb",
-                page=page(name),
+                page=for_report(f"{RESULTS}/notebooks/{name}.html", it.title, name, f"{name}_page"),
             log:
                 messages=f"{RESULTS}/logs/notebooks/{name}.log",
                 notebook=f"{RESULTS}/logs/notebooks/{name}.ipynb",
@@ -69,6 +72,6 @@ for name, analysis in ANALYSES.items():
             params:
                 parameters=parameters_of(name),
             message:
-                title_of(name)
+                it.title
             script:
                 "../scripts/notebook.py"

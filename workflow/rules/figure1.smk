@@ -52,31 +52,6 @@ rule calibrate:
         "../scripts/calibrate.py"
 
 
-# `make races` puts both files on record.
-rule races:
-    input:
-        code=code("races.py"),
-        scores=[
-            f"{RESULTS}/{folder}calibration/{algorithm}.csv"
-            for folder, algorithm in new_races().values()
-        ],
-    output:
-        scores=f"{RESULTS}/races.csv",
-        record=f"{RESULTS}/steps.yaml",
-    log:
-        f"{RESULTS}/logs/races.log",
-    localrule: True
-    params:
-        subjects=lambda wildcards: {
-            name: recorded_races.subject(CALIBRATED[folder], algorithm)
-            for name, (folder, algorithm) in new_races().items()
-        },
-    message:
-        "Races of the study, its readings and its groups of instances that are not on record"
-    script:
-        "../scripts/races.py"
-
-
 rule run:
     input:
         code=lambda wildcards: code("run.py", algorithm_file(wildcards.algorithm)),
@@ -84,7 +59,6 @@ rule run:
         steps=lambda wildcards: steps_of(cases_of(wildcards), wildcards.reading),
     output:
         f"{RESULTS}/{{reading}}runs/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.parquet",
-        # That the runs end with.
         policies=f"{RESULTS}/{{reading}}policies/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.parquet",
     log:
         f"{RESULTS}/logs/runs/{{reading}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.log",
@@ -102,90 +76,3 @@ rule run:
         "seeds {wildcards.first} to {wildcards.last}"
     script:
         "../scripts/run.py"
-
-
-rule aggregate:
-    input:
-        code=code("aggregate.py"),
-        traces=traces(""),
-    output:
-        f"{RESULTS}/aggregate.parquet",
-    log:
-        f"{RESULTS}/logs/aggregate.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/aggregate.tsv"
-    localrule: True
-    message:
-        "Means and intervals over seeds"
-    script:
-        "../scripts/aggregate.py"
-
-
-# A notebook is run into its log, and copied from there when it has succeeded: of a failed one the
-# log shows how far it came, and no output pretends to be a result. All notebooks are run this way.
-rule figure:
-    input:
-        code=code("figure1.ipynb", *algorithm_files()),
-        aggregate=f"{RESULTS}/aggregate.parquet",
-        optimum=f"{RESULTS}/optimum.json",
-        races=list(calibrations().values()),
-        verdicts=f"{RESULTS}/claims.csv",
-        confirmation=CONFIRMED,
-    output:
-        drawings(),
-        notebook=f"{RESULTS}/notebooks/figure1.ipynb",
-        page=page(
-            "figure1", "Notebook: figure, optimum and final numbers", "figure1_page", "Figure 1"
-        ),
-    log:
-        messages=f"{RESULTS}/logs/notebooks/figure1.log",
-        notebook=f"{RESULTS}/logs/notebooks/figure1.ipynb",
-    benchmark:
-        f"{RESULTS}/benchmarks/notebooks/figure1.tsv"
-    resources:
-        runtime=runtime(resources.ANALYSIS),
-        mem_mb=memory(more=ROWS),
-    params:
-        parameters={
-            "study": STUDY,
-            "left_out": LEFT_OUT,
-            "look": config["look"],
-            "results": RESULTS,
-            "figures": FIGURES,
-            "races": calibrations(),
-            "rounds": {name: it["rounds"] for name, it in config["algorithms"].items()},
-            "radius": config["algorithms"].get("zpgpd_hf", {}).get("perturbation"),
-            "confirmation": CONFIRMED,
-        },
-    message:
-        "Panels and Figure 1"
-    script:
-        "../scripts/notebook.py"
-
-
-rule summary:
-    input:
-        code=code("summarize.py", *algorithm_files()),
-        aggregate=f"{RESULTS}/aggregate.parquet",
-        optimum=f"{RESULTS}/optimum.json",
-        races=list(calibrations().values()),
-        verdicts=f"{RESULTS}/claims.csv",
-        confirmation=CONFIRMED,
-    output:
-        f"{RESULTS}/summary.txt",
-    log:
-        f"{RESULTS}/logs/summary.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/summary.tsv"
-    localrule: True
-    params:
-        study=STUDY,
-        left_out=lambda wildcards: LEFT_OUT,  # may name a path with braces, which are no wildcards
-        figures=FIGURES,
-        races=calibrations(),
-        rounds={name: it["rounds"] for name, it in config["algorithms"].items()},
-        page=f"{RESULTS}/notebooks/figure1.html",
-    message:
-        "Summary"
-    script:
-        "../scripts/summarize.py"

@@ -1,17 +1,16 @@
 # Names of files: what rules read and write. No rules.
 
 import hashlib
+import inspect
 from functools import cache
 from pathlib import Path
 
 from pgpd_hf import environments
 from replication import sweeps
-from pgpd_hf.algorithms import get_algorithm
 from replication.analyses import instances
 from replication.figures import FORMATS
-from pgpd_hf.runs import METRICS
-from replication.study import readings
 from replication.files import dependencies
+from replication.study import readings, recorded_races
 
 
 def code(name, *modules):
@@ -29,11 +28,6 @@ def algorithm_file(name):
     return f"pgpd_hf/algorithms/{name}.py"
 
 
-def algorithm_files(*others):
-    """Files of the package with the study's algorithms, and with others."""
-    return [algorithm_file(name) for name in {**config["algorithms"], **dict.fromkeys(others)}]
-
-
 def environment_module(folder=""):
     """File of the package that makes the environment of the study, or of a reading."""
     return f"pgpd_hf/environments/{environments.split(CALIBRATED[folder]['environment'])[0]}.py"
@@ -45,10 +39,22 @@ def modules_of(wildcards):
     return [algorithm_file(algorithm_of(wildcards))] + ["pgpd_hf/environments/random.py"] * made
 
 
-def algorithms_of(name):
-    """Algorithms that an analysis runs, if its notebook asks for them by name."""
-    asks = getattr(ANALYSES[name], "NAMES_ALGORITHMS", True)
-    return sorted({part.rpartition("/")[2] for part in PLANS[name]}) if asks else []
+def code_of(name, what):
+    """What makes the "tables" or the "page" of an analysis."""
+    it = ANALYSES[name]
+    files = [f"{name}.ipynb"]
+    if what == "tables":
+        files = ["tables.py", f"replication/analyses/{name}.py"]
+        files += [environment_module()] * it.MAKES_ENVIRONMENTS
+
+    def found(wildcards):
+        algorithms = {wildcards.algorithm} if "algorithm" in wildcards.keys() else set()
+        parts = PLANS[name] or config["algorithms"]  # a plan refuses what cannot be run
+        if what in it.NAMES_ALGORITHMS:
+            algorithms |= {*it.ALGORITHMS, *(part.rpartition("/")[2] for part in parts)}
+        return code(*files, *map(algorithm_file, sorted(algorithms)))
+
+    return found
 
 
 @cache
@@ -94,34 +100,90 @@ def analysis_runs(name, parts=("",)):
     ]
 
 
-def results_of(name, kind):
-    """Files of the results that the tables of an analysis read, or that its page shows, by name.
+def results_of(name, names):
+    """Files of the results that an analysis asks for, by name.
 
-    They are functions, so that nothing is planned unless it is asked for.
+    Most are functions, so that nothing is planned unless it is asked for.
     """
     known = {
-        "runs": lambda wildcards: analysis_runs(name),
-        "environment": lambda wildcards: environment_of(""),
         **{it: f"{RESULTS}/{it}.csv" for analysis in ANALYSES.values() for it in analysis.TABLES},
+        "runs": lambda wildcards: analysis_runs(name),
+        "rates_runs": lambda wildcards: analysis_runs("rates"),
+        "environment": environment_of(""),
+        "optimum": optimum_of(""),
+        "steps": lambda wildcards: steps_of(ask(ANALYSES[name].cases, wildcards)),
+        "traces": lambda wildcards: traces(""),
+        "policies": lambda wildcards: policies_of(""),
+        "aggregate": f"{RESULTS}/aggregate.parquet",
+        "races": [*calibrations().values()],
+        "new_scores": lambda wildcards: [
+            f"{RESULTS}/{folder}calibration/{algorithm}.csv"
+            for folder, algorithm in new_races().values()
+        ],
+        "bounds_by_setting": BOUNDS,
+        "certificates_by_algorithm": CERTIFICATES,
+        "claims": CLAIMS,
+        "own": config["claims"]["statements"],
+        "schema": CLAIMS_SCHEMA,
+        "confirmation": CONFIRMED,
+        "own_verdicts": f"{RESULTS}/claims.csv",
+        "full_verdicts": f"{RESULTS}/{readings.FULL}claims.csv",
+        "full_traces": lambda wildcards: traces(readings.FULL),
+        "judged_environment": unless_many(environment_of),
+        "judged_optimum": unless_many(optimum_of),
+        "judged_traces": lambda wildcards: judged_traces(wildcards.folder),
+        "judged_tables": lambda wildcards: judged_tables(wildcards.folder),
+        "judged_claims": lambda wildcards: in_folders(JUDGED, "claims"),
+        "judged_power": lambda wildcards: in_folders(JUDGED, "power"),
+        "trial_claims": lambda wildcards: in_folders(sum(TRIALS.values(), []), "claims"),
+        "trial_resampled": lambda wildcards: in_folders(sum(TRIALS.values(), []), "resampled"),
+        "trial_runs": lambda wildcards: sum(trial_runs().values(), []),
     }
-    return {it: known[it] for it in getattr(ANALYSES[name], kind, ())}
+    return {it: known[it] for it in names}
 
 
-def arguments_of(name):
-    """What the tables of an analysis depend on beside files."""
-    return lambda wildcards: getattr(ANALYSES[name], "arguments", lambda config: {})(config)
+def ask(function, wildcards=None):
+    """Call a function of an analysis with the facts that its arguments name."""
+    facts = {
+        "config": lambda: config,
+        "readings": lambda: READINGS,
+        "judged": lambda: JUDGED,
+        "trials": lambda: TRIALS,
+        "trial_runs": trial_runs,
+        "left_out": lambda: LEFT_OUT,
+        "raced": lambda: [*calibrations()],
+        "subjects": lambda: {
+            name: recorded_races.subject(CALIBRATED[folder], algorithm)
+            for name, (folder, algorithm) in new_races().items()
+        },
+        "figures": lambda: FIGURES,
+        "rows": lambda: ROWS,
+        "archive_digest": lambda: archive_digest,
+    }
+    names = inspect.signature(function).parameters
+    return function(**{it: facts[it]() if it in facts else wildcards[it] for it in names})
+
+
+def asking(function):
+    """Ask it for each job anew."""
+    return lambda wildcards: ask(function, wildcards)
 
 
 def parameters_of(name):
     """What the page of an analysis is told."""
-    analysis = ANALYSES[name]
-    tell = getattr(analysis, "parameters", lambda config: {})
-    places = {"results": RESULTS} | ({"figures": FIGURES} if hasattr(analysis, "PICTURES") else {})
+    it = ANALYSES[name]
+    places = {"results": RESULTS, **({"figures": FIGURES} if it.PICTURES else {})}
     return lambda wildcards, input: {
         **places,
-        **{it: input[it] for it in getattr(analysis, "SHOWS", ())},
-        **tell(config),
+        **{shown: input[shown] for shown in it.SHOWS},
+        **ask(it.parameters),
     }
+
+
+BOUNDS = [f"{RESULTS}/bounds/{setting}.csv" for setting in config["bounds"]["settings"]]
+CERTIFICATES = [
+    f"{RESULTS}/certificates/{algorithm}.csv" for algorithm in config["certificates"]["iterations"]
+]
 
 
 def judged_traces(folder):
@@ -139,9 +201,9 @@ def judged_tables(folder):
     return [own.get(name, f"{RESULTS}/{name}.csv") for name in names]
 
 
-def in_trials(name):
-    """Files of one name, one for each table of verdicts that N is inferred from."""
-    return [f"{RESULTS}/{folder}{name}.csv" for folders in TRIALS.values() for folder in folders]
+def in_folders(folders, name):
+    """Tables of one name in some folders of results."""
+    return [f"{RESULTS}/{folder}{name}.csv" for folder in folders]
 
 
 def trial_runs():
@@ -197,72 +259,58 @@ def calibrations(ending="csv"):
     }
 
 
-def tables(name, titles=None):
-    """Files of the tables that an analysis ends in, also for the report."""
-    if titles is None:
-        titles = {table: it.title for table, it in ANALYSES[name].TABLES.items()}
-    return [for_report(f"{RESULTS}/{table}.csv", title, name) for table, title in titles.items()]
+def rules_of(name):
+    """Names of the rules that make the tables and the page of an analysis; None for what it lacks.
 
-
-def table_rule(name):
-    """Name of the rule that makes the tables of an analysis."""
-    return f"{name}_tables" if name in NOTEBOOKS else name
-
-
-def pictures_of(name):
-    """Files of the pictures of an analysis that has some beside its page."""
-    titles = getattr(ANALYSES[name], "PICTURES", {})
-    return [
-        file for stem, title in titles.items() for file in pictures(stem, title, name, "Theory")
-    ]
-
-
-def page(name, title=None, caption=None, category="Theory"):
-    """File of the page of a notebook, also for the report."""
-    file = f"{RESULTS}/notebooks/{name}.html"
-    return for_report(file, title or title_of(name), caption or name, category)
+    That of Figure 1 is asked for as `figure`.
+    """
+    page = {"figure1": "figure"}.get(name, name) if name in NOTEBOOKS else None
+    tables = f"{name}_tables" if page else name
+    return tables if ANALYSES[name].TABLES else None, page
 
 
 def analysis_outputs(target):
     """Files of everything that the analyses of a target end in, analysis by analysis."""
-    names = [name for name, analysis in ANALYSES.items() if target == analysis.TARGET]
     return [
         getattr(rules, rule).output
-        for name in names
-        for rule in dict.fromkeys((table_rule(name), name))
-        if hasattr(rules, rule)
+        for name, it in ANALYSES.items()
+        if it.TARGET == target and ask(it.applies) and not any("{" in table for table in it.TABLES)
+        for rule in rules_of(name)
+        if rule
     ]
 
 
-def title_of(name):
-    """Title of an analysis: the first line of its docstring."""
-    return ANALYSES[name].__doc__.splitlines()[0].rstrip(".")
+def tables(name):
+    """Files of the tables that an analysis ends in."""
+    it = ANALYSES[name]
+    return [
+        for_report(f"{RESULTS}/{table}" + ".csv" * ("." not in table), told.title, name, table)
+        for table, told in it.TABLES.items()
+    ]
 
 
-def for_report(file, title, caption, category="Theory"):
-    """Mark a file for the report; a caption is workflow/report/CAPTION.rst, if there is one."""
-    path = Path(f"workflow/report/{caption}.rst")
-    options = {"caption": f"../report/{path.name}"} if path.exists() else {}
-    return report(file, category=category, labels={"result": title}, **options)
+def pictures(name):
+    """Files of the pictures of an analysis, in every format unless its name says which."""
+    it = ANALYSES[name]
+    titles = ask(it.PICTURES) if callable(it.PICTURES) else it.PICTURES
+    return [
+        for_report(f"{FIGURES}/{stem}{ending}", title if ending == ".svg" else "", name, stem)
+        for stem, title in titles.items()
+        for ending in ([f".{it}" for it in FORMATS] if "." not in stem else [""])
+    ]
 
 
-def drawings():
-    """Files of Figure 1: its panels with their numbers, and the whole."""
-    titles = {
-        f"{algorithm}_{metric}": f"{get_algorithm(algorithm).label}: {metric.replace('_', ' ')}"
-        for algorithm in config["algorithms"]
-        for metric in METRICS
-    }
-    files = [f"{FIGURES}/{stem}.csv" for stem in titles]
-    for stem, title in [*titles.items(), ("figure1", "All panels")]:
-        files += pictures(stem, title, "figure1", "Figure 1")
-    return files
+def for_report(file, title, name, *captions):
+    """Mark a file of an analysis for the report, if it has a title.
 
-
-def pictures(stem, *options):
-    """Files of one picture, in every format; `for_report` gets the options of its SVG."""
-    files = {ending: f"{FIGURES}/{stem}.{ending}" for ending in FORMATS}
-    return [*(files | {"svg": for_report(files["svg"], *options)}).values()]
+    Its caption is the first of workflow/report/CAPTION.rst that there is, or the analysis's own.
+    """
+    if not title:
+        return file
+    paths = [Path(f"workflow/report/{it}.rst") for it in (*captions, name)]
+    found = [{"caption": f"../report/{path.name}"} for path in paths if path.exists()]
+    category = ANALYSES[name].CATEGORY if name in ANALYSES else name.capitalize()
+    return report(file, category=category, labels={"result": title}, **(found or [{}])[0])
 
 
 def project_files():

@@ -6,7 +6,7 @@ from replication import jobs
 from replication.work import resources
 from replication.work.cases import figure_cases
 from pgpd_hf.core.evaluators import evaluators_text
-from replication.study import bounds, configuration, recorded_races
+from replication.study import configuration, recorded_races
 
 
 def evaluator_groups(folder):
@@ -64,19 +64,6 @@ def largest_size(wildcards):
     own = own_size(wildcards)
     sizes = {case.size(own) for case in cases_of(wildcards)}
     return max(sizes, key=lambda size: size[0] ** 2 * size[1])
-
-
-@cache
-def check_bounds():
-    """Refuse settings at which bounds cannot be checked, once."""
-    check(bounds, config)
-
-
-def bound_environment(wildcards):
-    """Options of the environment of a setting of bounds."""
-    check_bounds()
-    changes = config["bounds"]["settings"][wildcards.setting]["environment"]
-    return configuration.vary(config, changes)
 
 
 def runtime(seconds):

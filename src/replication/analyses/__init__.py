@@ -1,47 +1,75 @@
-"""Analyses: what is run and shown beside Figure 1, found by looking into this folder.
+"""Analyses: what is run, computed and shown beside Figure 1, found by looking into this folder.
 
-A file of this folder is an analysis. It has
+A file of this folder is an analysis. The first line of its docstring is its title, and `TARGET` the
+target of the workflow that it belongs to. All else is there if it is needed:
 
-* a docstring whose first line is its title;
-* `TARGET`, the target of the workflow that it belongs to: "all", "theory", "claims",
-  "compare" or "grid";
 * `plan(config)`, what it runs: for each part a list of pairs of a number and cases
   (:class:`replication.work.cases.Case`). A part is a path that ends with the name of the algorithm,
   such as "npgpd_hf"; a number names a piece of work, such as a seed or an instance. Pieces are
   packed into jobs, whose runs are `results/STUDY/NAME/PART/FIRST-LAST.parquet`;
 * `check(config, schema)`, which refuses in one line what cannot be planned;
-* `TABLES`, the tables that it ends in: a :class:`Table` by name. They are made by `tables`, which
-  gets the files of the results that `READS` names and what `arguments(config)` says, all by name,
-  and gives data frames in this order and by these names;
+* `applies(config)`, whether it has anything to do for a study;
+* `TABLES`, a :class:`Table` by name: CSV files of the study's results, unless the name has another
+  ending. A name may hold wildcards of the workflow, such as "bounds/{setting}". `tables` makes
+  them. It gets the files of the results that `READS` names and the entries of `arguments(...)`, all
+  by name, and gives data frames, text or what JSON can hold, in the order of `TABLES`. It imports
+  what is heavy itself, since every plan imports this folder;
+* `seconds(...)` and `megabytes(...)` that this takes, or `LOCAL = True` if it takes a moment;
 * a page, if there is notebooks/NAME.ipynb. It shows tables and writes none. It gets `results` (the
-  folder), the files of the results that `SHOWS` names, and what `parameters(config)` says;
-* `PICTURES`, if its page writes some into the folder `figures`: their names, with titles;
-* `NAMES_ALGORITHMS = False`, if its page does not ask for the algorithms by name.
+  folder), the files of the results that `SHOWS` names, and the entries of `parameters(...)`;
+* `PICTURES`, which the page writes into the folder `figures`, in every format: names, with titles,
+  or a function that gives them. A file of one format has its ending in the name, and no title;
+* `CATEGORY`, its part of Snakemake's report;
+* `NAMES_ALGORITHMS`, which of "tables" and "page" asks for algorithms by their names: for those of
+  its runs, or of the study if it runs none, and for `ALGORITHMS`. `MAKES_ENVIRONMENTS = True`, if
+  `tables` makes the study's environment. Both are for what a job depends on.
 
-Results have the names of tables, of those in `results_of` of workflow/rules/files.smk, or "runs",
-the analysis's own. Only `TARGET`, `TABLES`, `plan` and `check` are always needed.
+`arguments`, `parameters`, `applies`, `seconds`, `megabytes`, `PICTURES` ask by name for `config`,
+for wildcards, and for what else `ask` has in workflow/rules/files.smk. Names of results are those
+of tables, and those of `results_of` in the same file.
 """
 
 import importlib
 import pkgutil
+from types import SimpleNamespace
 from typing import NamedTuple
+
+from replication.work import resources
+
+
+def _nothing():
+    return {}
+
+
+_DEFAULTS = {
+    "plan": lambda config: {},
+    "check": lambda config, schema: None,
+    "applies": lambda: True,
+    **dict.fromkeys(("arguments", "parameters"), _nothing),
+    "seconds": lambda: resources.ANALYSIS,
+    "megabytes": lambda rows: rows,
+    **{name: {} for name in ("TABLES", "PICTURES")},
+    **dict.fromkeys(("READS", "SHOWS", "ALGORITHMS"), ()),
+    "NAMES_ALGORITHMS": ("page",),
+    **dict.fromkeys(("MAKES_ENVIRONMENTS", "LOCAL"), False),
+    "CATEGORY": "Theory",
+}
 
 
 class Table(NamedTuple):
-    """A table of an analysis: its title, and its keys if it is in `reference/` and verified."""
+    """A table: its title in the report, and its keys if it is in `reference/` and verified."""
 
-    title: str
+    title: str = ""
     keys: str = ""
 
 
 def find():
-    """Analyses of this folder by name; a file that is no complete analysis is refused."""
+    """Analyses of this folder by name: what each file defines, and defaults of what it does not."""
     found = {}
     for module in pkgutil.iter_modules(__path__):
-        found[module.name] = analysis = importlib.import_module(f"{__name__}.{module.name}")
-        for name in ("TARGET", "TABLES", "plan", "check"):
-            if not hasattr(analysis, name):
-                raise TypeError(
-                    f"analyses/{module.name}.py: {name} expected, see analyses/__init__.py"
-                )
+        analysis = importlib.import_module(f"{__name__}.{module.name}")
+        if not hasattr(analysis, "TARGET"):
+            raise TypeError(f"analyses/{module.name}.py: TARGET expected, see analyses/__init__.py")
+        title = analysis.__doc__.splitlines()[0].rstrip(".")
+        found[module.name] = SimpleNamespace(**_DEFAULTS | {"title": title} | vars(analysis))
     return found

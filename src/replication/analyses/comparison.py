@@ -38,7 +38,7 @@ TABLES = {
 }
 READS = ("runs", "environment")
 PICTURES = {"comparison": "What an answer buys", "comparison_gap": "Gap, and any violation"}
-NAMES_ALGORITHMS = False
+NAMES_ALGORITHMS = ()
 check = comparison.check
 SAFE = 0.02  # a violation that is tolerated
 TARGETS = (0.05, 0.02, 0.01)  # priced gaps

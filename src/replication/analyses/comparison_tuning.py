@@ -21,6 +21,8 @@ TABLES = {
     "comparison_settings": Table("Settings of the methods that are compared (table)", "key"),
 }
 READS = ("runs",)
+NAMES_ALGORITHMS = ()
+LOCAL = True
 check = comparison.check
 _NOT_CHOSEN = ("horizon", "link")  # the same in the whole study
 _DERIVED = ["iterations"]  # from the budget and the other settings

@@ -19,6 +19,8 @@ from replication.study import configuration
 TARGET = "grid"
 TABLES = {"grid": Table("Means of the grid over instances (table)")}
 READS = ("runs",)
+NAMES_ALGORITHMS = ()
+LOCAL = True
 CELL = ["algorithm", "states", "actions", "iterations", "rounds", "horizon", "evaluators"]
 METRICS = ["gap", "violation", "late_gap", "late_violation", "late_priced_gap"]
 

@@ -10,6 +10,8 @@ TABLES = {
     )
 }
 READS = ("runs",)
+NAMES_ALGORITHMS = ("tables",)
+LOCAL = True
 check = rates.check
 
 

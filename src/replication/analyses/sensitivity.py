@@ -4,12 +4,17 @@ import itertools
 
 import pandas as pd
 
+from replication.analyses import Table
+from replication.files import storage, validation
 from replication.statements.evidence import Evidence, Member, Term
 from replication.statements.verdicts import point_verdicts
 from replication.work.cases import Case, run_setting
 
 TARGET = "claims"
-TABLES = {}
+TABLES = {"sensitivity": Table("Other step sizes, N and μ (table)")}
+READS = ("runs", "claims", "own", "schema", "environment")
+NAMES_ALGORITHMS = ("tables",)
+CATEGORY = "Verdicts"
 AXES = ("steps", "rounds", "perturbation")
 
 
@@ -24,6 +29,20 @@ def plan(config):
 
 def check(config, schema):
     plan(config)
+
+
+def tables(runs, claims, own, schema, environment):
+    from pgpd_hf.core.cmdp import CMDP
+    from pgpd_hf.core.optima import utility_span
+    from replication.statements.declaration import load_claims
+
+    declared = load_claims(claims, validation.read_yaml(schema), own)
+    span = utility_span(CMDP.load(environment))
+    by_algorithm = storage.read_tables(runs).groupby("algorithm", sort=False)
+    found = [
+        tabulate(traces, declared, span).assign(algorithm=name) for name, traces in by_algorithm
+    ]
+    return {"sensitivity": pd.concat(found, ignore_index=True)}
 
 
 def tabulate(runs, claims, span):

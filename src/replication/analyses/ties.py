@@ -3,12 +3,21 @@
 The runs have the random streams of the study's own, so differences are due to the steps alone.
 """
 
+import pandas as pd
+
 from pgpd_hf.races import STEPS
+from replication.analyses import Table
+from replication.files import storage, validation
 from replication.study import configuration
 from replication.work.cases import Case, run_setting
 
 TARGET = "claims"
-TABLES = {}
+TABLES = {"ties": Table("Tied step sizes (table)", "algorithm primal_step dual_step claim")}
+STATEMENTS = ("claims", "own", "schema")
+READS = ("runs", *STATEMENTS, "environment", "optimum", "full_traces", "full_verdicts")
+NAMES_ALGORITHMS = ("tables",)
+CATEGORY = "Verdicts"
+COLUMNS = ["algorithm", *STEPS, *"claim statement verdict chosen estimate low high".split()]
 
 
 def plan(config):
@@ -21,6 +30,36 @@ def plan(config):
 def check(config, schema):
     for algorithm in config["claims"]["ties"]:
         configuration.require_algorithm(config, algorithm)
+
+
+def tables(runs, claims, own, schema, environment, optimum, full_traces, full_verdicts):
+    from pgpd_hf.core.cmdp import CMDP
+    from replication.statements.declaration import load_claims
+    from replication.statements.evidence import Evidence, Member
+    from replication.statements.verdicts import judge
+
+    cmdp, multiplier = CMDP.load(environment), storage.read_json(optimum)["multiplier"]
+    declared = load_claims(claims, validation.read_yaml(schema), own)
+    chosen = storage.read_table(full_verdicts).set_index("claim")["verdict"]
+    traces = storage.read_traces(full_traces)
+    found = [pd.DataFrame(columns=COLUMNS)]
+    tied = storage.read_traces(runs) if runs else pd.DataFrame({"algorithm": []})
+    for algorithm, own_runs in tied.groupby("algorithm"):
+        others = traces[traces["algorithm"] != algorithm]
+        about = {
+            name: claim
+            for name, claim in declared["claims"].items()
+            if algorithm in (claim["criterion"].get("algorithm"), claim["criterion"].get("than"))
+        }
+        for steps, with_steps in own_runs.groupby(list(STEPS)):
+            together = pd.concat([with_steps[traces.columns], others])
+            member = Member.on(cmdp, multiplier, together)
+            evidence = Evidence([member])
+            table = judge({**declared, "claims": about}, evidence)
+            table = table[table["estimate"].notna() & (table["kind"] != "arithmetic")]
+            steps = {"algorithm": algorithm, **dict(zip(STEPS, steps, strict=True))}
+            found.append(table.assign(**steps, chosen=table["claim"].map(chosen))[COLUMNS])
+    return {"ties": pd.concat(found, ignore_index=True)}
 
 
 def _cases(config, algorithm, number):

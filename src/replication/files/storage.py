@@ -9,6 +9,7 @@ same, since it may come from elsewhere.
 import hashlib
 import json
 import os
+import pdb
 import shutil
 import sys
 from contextlib import contextmanager, suppress
@@ -25,13 +26,22 @@ def job(snakemake):
     Everything that this process and its children print from now on goes to the rule's first log.
     The process exits with code 1 and the line "error: ..." if a file cannot be read or written, or
     if something has no result, such as a search that does not converge (ValueError); other
-    exceptions keep their traceback.
+    exceptions keep their traceback. With `DEBUG_JOB` in the environment output stays on the screen,
+    and an exception opens the debugger where it was raised.
 
     Parameters
     ----------
     snakemake : snakemake.script.Snakemake
         The object that Snakemake's `script` directive defines.
     """
+    if "DEBUG_JOB" in os.environ:
+        try:
+            yield
+        except Exception as error:
+            print(f"{type(error).__name__}: {error}")
+            pdb.post_mortem(error.__traceback__)
+            raise
+        return
     log = os.open(snakemake.log[0], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     console = os.dup(sys.stderr.fileno())
     _made_from.update(ingredients(snakemake))
@@ -281,6 +291,16 @@ def write_table(path, table):
             table.to_csv(partial, index=False, lineterminator="\n")
         else:
             table.to_parquet(partial, index=False)
+
+
+def write(path, content):
+    """Write a data frame as :func:`write_table` does, text, or what JSON can hold."""
+    if isinstance(content, str):
+        write_text(path, content)
+    elif hasattr(content, "to_parquet"):
+        write_table(path, content)
+    else:
+        write_json(path, content)
 
 
 def read_table(path):

@@ -105,16 +105,7 @@ _OTHERS = (
     ("bounds", "setting item part", "sample", "bounds/*.csv"),
     ("runs", "algorithm evaluators seed", "figures", _RUNS),
     ("curves", "algorithm evaluators iteration", "figures", "aggregate.parquet"),
-    ("bounds", "setting item part", "figures"),
-    ("lengths", "statement estimator evaluators rounds iterations", "figures"),
-    ("first_lengths", "statement estimator evaluators rounds level", "figures"),
     ("claims", "claim", "figures"),
-    ("summary", "line", "figures", "summary.txt"),
-    ("verdicts", "reading claim", "claims"),
-    ("ties", "algorithm primal_step dual_step claim", "claims"),
-    ("certificates", "case algorithm evaluators seed quantity", "theory"),
-    ("seen", "estimator evaluators rounds iterations quantity", "theory"),
-    ("proof_steps", "step", "theory"),
     ("power", "reading claim", "infer", "../pilot/verdicts_power.csv"),
     ("inference", "rounds", "infer", "../inference/inferred.csv"),
     ("inference_verdicts", "reading claim", "infer", "../inference/verdicts.csv"),
@@ -124,13 +115,14 @@ _OTHERS = (
 
 
 def _of_analyses():
-    """Tables that analyses declare; those of one with a folder bear the name of the analysis."""
+    """Tables that analyses declare; one whose name is a path bears the name of its analysis."""
     for name, analysis in analyses.find().items():
         target = "figures" if analysis.TARGET == "all" else analysis.TARGET
         for table, declared in analysis.TABLES.items():
-            if declared.keys:
-                short = name if "/" in table else table
-                yield Table(short, declared.keys, target, f"{table}.csv")
+            if declared.keys and "{" not in table:
+                short = table if table.isidentifier() else name
+                file = table if "." in table else f"{table}.csv"
+                yield Table(short, declared.keys, target, file)
 
 
 TABLES = [*(Table(*row) for row in _OTHERS), *_of_analyses()]

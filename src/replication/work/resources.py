@@ -80,3 +80,21 @@ def megabytes(states, actions, more=0.0, attempt=1):
     """Megabytes to ask for: for the largest environment, and `more` for what else is kept."""
     needed = JOB + TRANSITION * states**2 * actions + more
     return attempt * math.ceil(MEMORY_MARGIN * needed)
+
+
+def corrected_seconds(config, size, runs=0):
+    """Seconds of the corrected bounds; of all runs, times a number, or of the short ones alone."""
+    options = config["bounds"]["corrected"]
+    cells = 2 * 3 + 1  # three corrected statements with either estimator, and the printed one
+    found = 0.0
+    for part in options["seen"]:
+        lengths = part["iterations"]
+        if not runs:
+            most = options["measured"] // part["rounds"]
+            lengths = [t for t in options["iterations"] if t <= most]
+        for evaluators in config["evaluators"]:
+            setting = {"rounds": part["rounds"], "horizon": config["horizon"]}
+            setting |= {"iterations": sum(lengths), "evaluators": evaluators}
+            run = run_seconds("npgpd_hf", setting, *size)
+            found += (runs or cells) * options["seeds"] * run + cells * BOUND_CELL
+    return found

@@ -1,4 +1,4 @@
-"""Say in a few lines how a study ended."""
+"""Summary: how a study ended, in a few lines."""
 
 import pandas as pd
 
@@ -7,14 +7,42 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.races import describe_race
 from pgpd_hf.runs import METRICS
+from replication.analyses import Table
 from replication.files import storage
 from replication.statements import report
 
+TARGET = "all"
+TABLES = {"summary.txt": Table(keys="line")}
+READS = ("aggregate", "optimum", "races", "own_verdicts", "confirmation")
+NAMES_ALGORITHMS = ("tables",)
+LOCAL = True
 
-def describe(about, optimum, aggregate, races, verdicts, fresh):
-    """Lines that a person reads at the end of a run; `about` is what the rule says of the study."""
+
+def arguments(config, left_out, raced, figures):
+    return {
+        "raced": raced,
+        "about": {
+            "study": config["study"],
+            "left_out": left_out,
+            "figures": figures,
+            "rounds": {name: it["rounds"] for name, it in config["algorithms"].items()},
+            "page": f"results/{config['study']}/notebooks/figure1.html",
+        },
+    }
+
+
+def tables(aggregate, optimum, races, own_verdicts, confirmation, raced, about):
+    scores = dict(zip(raced, map(storage.read_table, races), strict=True))
+    verdicts, fresh = storage.read_table(own_verdicts), {}
+    for path in confirmation:
+        fresh = report.on_fresh_data(verdicts, storage.read_table(path))
+    given = storage.read_json(optimum), storage.read_table(aggregate), scores, verdicts, fresh
+    return {"summary": "\n".join(_lines(about, *given)) + "\n"}
+
+
+def _lines(about, optimum, aggregate, races, verdicts, fresh):
     kind = "binds" if optimum["binding"] else "does not bind"
-    yield f"Study {about.study}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind}"
+    yield f"Study {about['study']}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind}"
     yield f"(lambda* = {optimum['multiplier']:.3f}, Slater slack xi = {optimum['slack']:#.3g})."
     yield ""
     yield f"{'last iterate':<16}{'M':>6}   {'optimality gap':<27} constraint violation"
@@ -28,8 +56,9 @@ def describe(about, optimum, aggregate, races, verdicts, fresh):
     seeds = aggregate["seeds"].iloc[0]
     for algorithm, scores in races.items():
         yield f"Step sizes of {get_algorithm(algorithm).label}: {describe_race(scores)}"
-    labels = {get_algorithm(name).label: n for name, n in about.rounds.items()}
-    asked = ", ".join(f"N = {n} for {label}" for label, n in labels.items())
+    asked = ", ".join(
+        f"N = {n} for {get_algorithm(name).label}" for name, n in about["rounds"].items()
+    )
     yield f"Rounds of trajectories per iteration, which the paper does not give: {asked}."
     if seeds == 1:
         yield "Values of one seed: intervals take two or more."
@@ -46,21 +75,10 @@ def describe(about, optimum, aggregate, races, verdicts, fresh):
         yield f"On the right: verdicts on fresh data ({report.CONFIRMATION})."
     else:
         yield "These verdicts are not confirmed on fresh data."
-    yield f"Why: {about.page}."
-    own = "" if about.study == "paper" else " CONFIG=... with the study's file"
+    yield f"Why: {about['page']}."
+    own = "" if about["study"] == "paper" else " CONFIG=... with the study's file"
     yield f"With more seeds, other readings and other environments: make claims{own}."
-    yield from about.left_out
+    yield from about["left_out"]
     yield ""
-    yield f"Figures: {about.figures}/figure1.pdf. Notebooks and tables: results/{about.study}/."
-
-
-with storage.job(snakemake):
-    source, params = snakemake.input, snakemake.params
-    aggregate, verdicts = map(storage.read_table, (source.aggregate, source.verdicts))
-    races = {name: storage.read_table(path) for name, path in params.races.items()}
-    fresh = {}
-    for path in source.confirmation:
-        fresh = report.on_fresh_data(verdicts, storage.read_table(path))
-    optimum = storage.read_json(source.optimum)
-    lines = describe(params, optimum, aggregate, races, verdicts, fresh)
-    storage.write_text(snakemake.output[0], "\n".join(lines) + "\n")
+    places = f"{about['figures']}/figure1.pdf. Notebooks and tables: results/{about['study']}/."
+    yield f"Figures: {places}"

@@ -1,0 +1,16 @@
+"""Means and intervals over seeds."""
+
+from replication.analyses import Table
+from replication.files import storage
+
+TARGET = "all"
+TABLES = {"aggregate.parquet": Table()}
+READS = ("traces",)
+NAMES_ALGORITHMS = ()
+LOCAL = True
+
+
+def tables(traces):
+    from pgpd_hf import statistics
+
+    return {"aggregate": statistics.aggregate(storage.read_traces(traces))}

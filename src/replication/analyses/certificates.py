@@ -1,0 +1,23 @@
+"""Where the error comes from."""
+
+from replication.analyses import Table
+from replication.files import storage
+
+TARGET = "theory"
+TABLES = {"certificates": Table("Certificates (table)", "case algorithm evaluators seed quantity")}
+READS = ("certificates_by_algorithm",)
+SHOWS = ("environment",)
+ALGORITHMS = ("npg_pd",)
+LOCAL = True
+
+
+def applies(config):
+    return bool(config["certificates"]["iterations"])
+
+
+def tables(certificates_by_algorithm):
+    return {"certificates": storage.read_tables(certificates_by_algorithm)}
+
+
+def parameters(config):
+    return {key: config["certificates"][key] for key in ("seeds", "iterations")}

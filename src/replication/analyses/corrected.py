@@ -1,0 +1,45 @@
+"""Data-dependent bounds, and every step of the corrected proofs."""
+
+from replication.analyses import Table
+from replication.study import configuration
+from replication.work import resources
+
+TARGET = "theory"
+TABLES = {
+    "seen": Table(
+        "Data-dependent bounds (table)", "estimator evaluators rounds iterations quantity"
+    ),
+    "proof_steps": Table("Steps of proofs (table)", "step"),
+}
+READS = ("environment",)
+PICTURES = {"seen": "Data-dependent bounds"}
+NAMES_ALGORITHMS = ("tables",)
+ALGORITHMS = ("npgpd_hf", "zpgpd_hf")
+
+
+def arguments(config):
+    return {key: config[key] for key in ("link", "horizon", "evaluators")} | {
+        "corrected": config["bounds"]["corrected"]
+    }
+
+
+def seconds(config):
+    proofs = config["bounds"]["corrected"]["cases"] * resources.PROOF_CASE
+    size = configuration.size(config)
+    return resources.corrected_seconds(config, size, 2 * resources.SEEN) + proofs
+
+
+def tables(environment, link, horizon, evaluators, corrected):
+    from pgpd_hf.algorithms import Setting
+    from pgpd_hf.core import optima
+    from pgpd_hf.core.cmdp import CMDP
+    from replication import proofs
+    from replication.theory import seen
+
+    cmdp = CMDP.load(environment)
+    setting = Setting(evaluators=None, iterations=1, link=link, horizon=horizon)
+    given = evaluators, corrected["seen"], range(corrected["seeds"])
+    return {
+        "seen": seen.over_lengths(cmdp, optima.solve(cmdp), setting, *given),
+        "proof_steps": proofs.check_steps(corrected["cases"]),
+    }

@@ -1,0 +1,34 @@
+"""Which N is the paper's."""
+
+from replication.analyses import Table
+from replication.files import storage
+
+TARGET = "infer"
+TABLES = {"inferred": Table()}
+READS = ("trial_claims", "trial_resampled")
+SHOWS = ("trial_claims", "trial_runs")
+PICTURES = {"rounds": "Other N"}
+ALGORITHMS = ("npgpd_hf", "zpgpd_hf")
+CATEGORY = "Inference"
+LOCAL = True
+
+
+def arguments(trials):
+    return {"rounds": [number for number, folders in trials.items() for _ in folders]}
+
+
+def tables(trial_claims, trial_resampled, rounds):
+    from replication.statements import inference, report
+
+    tables, resampled = {}, {}
+    for number, verdicts, scores in zip(rounds, trial_claims, trial_resampled, strict=True):
+        table = report.of_experiment(storage.read_table(verdicts))
+        tables.setdefault(number, []).append(table)
+        scores = storage.read_table(scores)["score"].to_numpy()
+        resampled[number] = resampled.get(number, 0) + scores
+    return {"inferred": inference.infer(tables, resampled)}
+
+
+def parameters(trials, trial_runs):
+    numbers = [int(number) for number, files in trial_runs.items() for _ in files]
+    return {**arguments(trials), "run_rounds": numbers}

@@ -1,0 +1,46 @@
+"""From which T on the bounds of NPGPD-HF are informative."""
+
+from replication.analyses import Table
+from replication.study import configuration
+from replication.work import resources
+
+TARGET = "all"
+TABLES = {
+    "lengths": Table(
+        "Corrected bounds (table)", "statement estimator evaluators rounds iterations"
+    ),
+    "first_lengths": Table("First lengths (table)", "statement estimator evaluators rounds level"),
+}
+READS = ("environment",)
+NAMES_ALGORITHMS = ("tables",)
+ALGORITHMS = ("npgpd_hf",)
+
+
+def arguments(config):
+    return {key: config[key] for key in ("link", "horizon", "evaluators")} | {
+        "corrected": config["bounds"]["corrected"]
+    }
+
+
+def seconds(config):
+    return resources.corrected_seconds(config, configuration.size(config))
+
+
+def tables(environment, link, horizon, evaluators, corrected):
+    from pgpd_hf.algorithms import Setting
+    from pgpd_hf.core import optima
+    from pgpd_hf.core.cmdp import CMDP
+    from replication.theory.lengths import lengths
+
+    cmdp = CMDP.load(environment)
+    found = lengths(
+        cmdp,
+        optima.solve(cmdp),
+        Setting(evaluators=None, iterations=1, link=link, horizon=horizon),
+        evaluators,
+        [part["rounds"] for part in corrected["seen"]],
+        corrected["iterations"],
+        corrected["measured"],
+        range(corrected["seeds"]),
+    )
+    return dict(zip(TABLES, found, strict=True))

@@ -1,0 +1,34 @@
+"""Races of the study, its readings and its groups of instances that are not on record."""
+
+from replication.analyses import Table
+from replication.files import storage
+
+TARGET = "races"
+TABLES = {"races": Table(), "steps.yaml": Table()}
+READS = ("new_scores",)
+LOCAL = True
+
+
+def arguments(subjects):
+    return {"subjects": subjects}
+
+
+def tables(new_scores, subjects):
+    import json
+
+    import pandas as pd
+    import yaml
+
+    from pgpd_hf.races import RACED
+
+    tables = [
+        storage.read_table(path).assign(race=name)
+        for name, path in zip(subjects, new_scores, strict=True)
+    ]
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    columns = dict.fromkeys(["race", *RACED, *table])  # a radius, even if it has never raced
+    apart = json.loads(json.dumps(subjects))  # YAML would refer to what occurs twice
+    return {
+        "races": table.reindex(columns=columns),
+        "steps.yaml": yaml.safe_dump(apart, sort_keys=False, default_flow_style=None, width=100),
+    }

@@ -1,0 +1,25 @@
+"""Scores of the statements of the experiment, again on resampled units."""
+
+from replication.analyses import Table, verdicts
+
+TARGET = "infer"
+TABLES = {"{folder}resampled": Table()}
+READS = verdicts.READS
+MAKES_ENVIRONMENTS = True
+NAMES_ALGORITHMS = ("tables",)
+ALGORITHMS = verdicts.ALGORITHMS
+RESAMPLES = 1000
+
+
+def arguments(config, readings, folder):
+    return verdicts.arguments(config, readings, folder) | {"count": RESAMPLES}
+
+
+def tables(count, **given):
+    import pandas as pd
+
+    from replication.statements.inference import of_experiment, resampled_scores
+
+    statements, evidence = verdicts.load(**given)
+    scores = resampled_scores(of_experiment(statements), evidence, count)
+    return {"resampled": pd.DataFrame({"score": scores})}
