@@ -39,5 +39,5 @@ def trace(task, seeds, iterations, cores):
         dual_step=task.dual_step,
         multiplier_bound=task.multiplier_bound,
         threads=cores,
-        **pgpd_hf.ALGORITHMS[task.algorithm].known({"perturbation": task.perturbation}),
+        **pgpd_hf.ALGORITHMS[task.algorithm].pick({"perturbation": task.perturbation}),
     )

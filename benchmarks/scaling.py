@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf import random_cmdp, run
-from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.optima import Optimum
 from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.runs import iterates
@@ -76,9 +76,8 @@ def measure(algorithm, sizes):
     policy = uniform_policy(states, actions)
     values = (float(value) for value in cmdp.evaluate(policy))
     optimum = Optimum(policy, *values, 0.0, 1.0, "none", cmdp.threshold)
-    steps = get_algorithm(algorithm).known(
-        {"primal_step": 0.001, "dual_step": 0.001, "perturbation": 1.0}
-    )
+    kind = get_algorithm(algorithm)
+    steps = kind.pick({"primal_step": 0.001, "dual_step": 0.001, "perturbation": 1.0})
 
     def whole(iterations):
         begin = time.process_time()
@@ -95,8 +94,7 @@ def measure(algorithm, sizes):
 
     def simulation(iterations):
         begin = time.process_time()
-        setting = Setting(iterations=iterations, **sizes, **steps)
-        ready = get_algorithm(algorithm)(cmdp, optimum, setting)
+        ready = kind(**sizes, **steps).prepare(cmdp, optimum, iterations)
         for seed in range(seeds):
             for _ in iterates(ready, seed):
                 pass

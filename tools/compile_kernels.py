@@ -15,7 +15,7 @@ SETTING = {"horizon": 2, "primal_step": 0.1, "dual_step": 0.1, "perturbation": 1
 def compile_for(name):
     """Compile what an algorithm needs, by running it."""
     cmdp = pgpd_hf.random_cmdp(states=3, actions=2, instance=1)
-    options = pgpd_hf.ALGORITHMS[name].known(SETTING)
+    options = pgpd_hf.ALGORITHMS[name].pick(SETTING)
     for evaluators in (16, None):
         pgpd_hf.run(cmdp, name, evaluators=evaluators, seeds=[0], iterations=2, **options)
 

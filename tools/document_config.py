@@ -1,4 +1,4 @@
-"""Write the long tables of config/README.md from the schemas, the readings and the criteria.
+"""Write the long tables of config/README.md from schemas, algorithms, readings and criteria.
 
 They stand between marks, `<!-- NAME -->` and `<!-- end -->`; all else is written there by hand.
 """
@@ -9,9 +9,11 @@ from pathlib import Path
 
 import yaml
 
+from pgpd_hf import ALGORITHMS
 from replication import admission
 from replication.files.validation import read_yaml
 from replication.statements.criteria import CRITERIA
+from replication.study import algorithms
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "config/README.md"
@@ -39,6 +41,32 @@ def keys(name, defaults):
     return rows(schema["properties"], defaults, definitions)
 
 
+def allowed(entry):
+    """What a study may say for an option, in words."""
+    if "enum" in entry:
+        return ", ".join(f"`{name}`" for name in entry["enum"])
+    if "anyOf" in entry:
+        return ", ".join(map(allowed, entry["anyOf"]))
+    if "maximum" not in entry:
+        return entry["type"]
+    above = entry.get("exclusiveMinimum")
+    low = f"[{entry.get('minimum', '-∞')}" if above is None else f"({above}"
+    return f"{entry['type']} in {low}, {entry['maximum']}]"
+
+
+def option_rows():
+    """Option, default, what it may be, meaning, and algorithms; what is alike stands once."""
+    found = {}
+    for name, kind in ALGORITHMS.items():
+        known = algorithms.keys(kind)
+        for each in kind.options().values():
+            if each.name in known and len(each.one_of or "ab") > 1:
+                default = algorithms.THEOREM if each.default is None else each.default
+                row = f"`{each.name}`", f"`{default}`", allowed(known[each.name]), each.text
+                found.setdefault(row, []).append(f"`{name}`")
+    return [(*row, ", ".join(names)) for row, names in sorted(found.items())]
+
+
 def table(header, cells):
     """A Markdown table, without the columns in which no row has anything."""
     kept = [place for place, column in enumerate(zip(*cells, strict=True)) if any(column)]
@@ -59,6 +87,7 @@ def tables():
         criteria.append((f"`{name}`", function.__doc__.split("\n")[0], arguments))
     return {
         **{name: table(("key", "default", "meaning"), list(it)) for name, it in schemas.items()},
+        "options": table(("option", "default", "allowed", "meaning", "of"), option_rows()),
         "readings": table(("reading", "what it changes"), changes),
         "criteria": table(("test", "demands", "keys"), criteria),
     }

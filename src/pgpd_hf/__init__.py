@@ -6,30 +6,20 @@ package `replication` beside this one judges the paper with it.
 """
 
 import importlib
+import re
+from pathlib import Path
 
-_PLACES = {
-    "ALGORITHMS": "algorithms",
-    "CMDP": "core.cmdp",
-    "LINKS": "core.links",
-    "Optimum": "core.optima",
-    "certify": "deployment",
-    "checkpoint_grid": "runs",
-    "choose_steps": "races",
-    "ding_cmdp": "environments.ding",
-    "from_gymnasium": "environments.gymnasium",
-    "media_streaming": "environments.media_streaming",
-    "plot_policy": "plotting",
-    "random_cmdp": "environments.random",
-    "run": "runs",
-    "solve": "core.optima",
-    "solve_unconstrained": "core.optima",
-}
+# Editors read the same list, so that they know all signatures.
+_LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+_PLACES = {name: place for place, name in re.findall(r"from \.(\S+) import (\w+)", _LISTED)}
 
 __all__ = list(_PLACES)
 
 
 def __getattr__(name):
     """Import a name when it is asked for: a job that writes a page needs no compiler."""
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("pgpd-hf")
     if name in _PLACES:
         return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
     if name in {place.partition(".")[0] for place in _PLACES.values()}:

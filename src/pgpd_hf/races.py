@@ -20,10 +20,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms.base import MOST_ITERATIONS
 from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.optima import require_cmdp, solve
-from pgpd_hf.runs import default_horizon, values_at
+from pgpd_hf.runs import values_at
 from pgpd_hf.statistics import mean_interval, mean_test
 
 STEPS = ("primal_step", "dual_step")
@@ -148,8 +149,8 @@ def choose_steps(
     >>> trace = pgpd_hf.run(cmdp, "npgpd_hf", seeds=[0], **setting, **steps)
     """
     require_cmdp(cmdp)
-    algorithm = get_algorithm(algorithm).name
-    if not get_algorithm(algorithm).has_steps:
+    kind = get_algorithm(algorithm)
+    if not kind.has_steps:
         raise ValueError(f"algorithm: {algorithm} has no step sizes")
     candidates = CANDIDATES.get(algorithm) if candidates is None else candidates
     if candidates is None:
@@ -166,14 +167,15 @@ def choose_steps(
             raise ValueError(f"candidates.{name}: positive numbers expected, got {shown(values)}")
     seeds = require_integer("seeds", seeds, 1, 10**4)
     threads = require_integer("threads", threads, 1, 1024)
-    fixed = {"iterations": iterations, "horizon": default_horizon(cmdp.discount), **setting}
+    iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
     numbers = list(evaluators) if isinstance(evaluators, list | tuple) else [evaluators]
     if not numbers:
         raise ValueError("evaluators: at least one number expected")
-    for number in numbers:
-        Setting(evaluators=number, **fixed)  # refuses what cannot be run
-    get_algorithm(algorithm).refuse_idle(set(candidates) - set(STEPS))
-    table = race([cmdp], algorithm, fixed, numbers, candidates, seeds, threads)
+    for number in numbers:  # refuses what cannot be run
+        kind.having({**setting, "evaluators": number})
+    kind.refuse_unknown(candidates)
+    setting = {"iterations": iterations, **setting}
+    table = race([cmdp], algorithm, setting, numbers, candidates, seeds, threads)
     return chosen_steps(table)
 
 
@@ -261,9 +263,10 @@ class _Runs:
         cmdp, optimum = self.problems[seed % len(self.problems)]
         steps, parts = dict(zip(self.names, pair, strict=True)), []
         for setting in self.settings:
-            instance = self.algorithm(cmdp, optimum, Setting(**setting | steps))
+            algorithm = self.algorithm(**self.algorithm.pick(setting | steps))
+            run = algorithm.prepare(cmdp, optimum, setting["iterations"])
             try:
-                values = values_at(instance, seed, self.checkpoints, purpose="calibration")
+                values = values_at(run, seed, self.checkpoints, purpose="calibration")
             except ValueError:  # the step is so large that rounding destroys the policy
                 return math.inf, math.inf
             gap, violation = optimum.reward_value - values[0], cmdp.threshold - values[1]

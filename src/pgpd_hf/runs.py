@@ -6,15 +6,18 @@ iterates and not only over those at checkpoints.
 """
 
 import itertools
-import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.algorithms import Setting, get_algorithm
-from pgpd_hf.algorithms.base import LARGEST, OPTIONS, require_explicit_state
+from pgpd_hf.algorithms import Algorithm, get_algorithm
+from pgpd_hf.algorithms.base import (
+    MOST_ITERATIONS,
+    require_explicit_state,
+    require_multipliers,
+)
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import located, require_integer, require_one_of, shown
 from pgpd_hf.core.normals import draw_normals
@@ -27,7 +30,6 @@ COLUMNS = tuple(
     ).split()
 )
 METRICS = ("optimality_gap", "constraint_violation")
-CUT_OFF = 2e-4  # largest share of a value that trajectories miss by default
 # What a call of a kernel takes on. Between calls a thread needs the interpreter's lock, so smaller
 # chunks cost time, most of all on several cores; larger ones leave the cache.
 _CHUNK_WORDS = 2**18  # random words drawn at once: 2 MiB
@@ -37,7 +39,6 @@ _CHECKED_ITERATIONS = 3  # of an algorithm, before its first run
 _CHECKED = set()  # algorithms that have been checked, with their options that are no numbers
 _MOST_ENTRIES = 10**6  # of a list of seeds, checkpoints or phases
 _PHASE = ("iterations", "evaluators", "rounds", "horizon")  # that phases may differ in
-_NOT_GIVEN = object()  # evaluators=None is a number of evaluators: infinitely many
 
 
 def run(
@@ -46,35 +47,14 @@ def run(
     *,
     seeds,
     iterations=None,
-    evaluators=_NOT_GIVEN,
-    rounds=1,
-    horizon=None,
     phases=None,
-    primal_step=None,
-    dual_step=None,
-    multiplier_bound=None,
-    link="logistic",
-    true_link=None,
-    random_answers=0.0,
-    estimator="plug-in",
-    perturbation=None,
-    directions="sphere",
-    parameterization=None,
-    design="uniform",
-    transitions="known",
-    ridge=Setting.ridge,
-    prior_mean=Setting.prior_mean,
-    planner=Setting.planner,
-    pessimism=Setting.pessimism,
-    margin=Setting.margin,
-    temperature=Setting.temperature,
-    utility_weight=Setting.utility_weight,
     initial_policy=None,
     checkpoints=None,
     threads=1,
     purpose="run",
     optimum=None,
     return_policies=False,
+    **options,
 ):
     r"""Run an algorithm once per seed and evaluate it exactly.
 
@@ -82,50 +62,18 @@ def run(
     ----------
     cmdp : CMDP
         The CMDP.
-    algorithm : str
-        A key of :data:`pgpd_hf.ALGORITHMS`, such as "npgpd_hf", "zpgpd_hf" or "npg_pd".
+    algorithm : Algorithm or str
+        The algorithm with its options, such as ``NPGPDHF(evaluators=64)``; or its name, a key of
+        :data:`pgpd_hf.ALGORITHMS`.
     seeds : iterable of int
         Each gives one run, whose numbers do not depend on the other seeds.
     iterations : int, optional
         T; may be left out if there are phases.
-    evaluators : int or None
-        M, evaluators per question; None for infinitely many, whose answers are the difference of
-        returns itself. Algorithms that ask nobody do not need it, and repeat it in the trace.
-    rounds : int
-        N, rounds of trajectories and questions per iteration.
-    horizon : int, optional
-        H; a trajectory has H + 1 steps. By default :func:`default_horizon`, which is 80 up to
-        :math:`\gamma = 0.9`.
     phases : list of dict, optional
         For runs whose M, N or H change on the way: each phase has its own `iterations`, and those
-        of `evaluators`, `rounds` and `horizon` that differ from the arguments. A phase takes over
+        of `evaluators`, `rounds` and `horizon` that differ from the algorithm's. A phase takes over
         the state of the one before it. Step sizes are the same in all phases; those left to the
         theorem are for the total number of iterations.
-    primal_step, dual_step : float, optional
-        :math:`\eta_1, \eta_2 \ge 0`; by default those of the algorithm's theorem, which are very
-        small for ZPGPD-HF. :func:`pgpd_hf.choose_steps` races for better ones.
-    multiplier_bound : float, optional
-        Upper end of :math:`\Lambda`; by default :math:`2/((1-\gamma)\xi)`.
-    link : str
-        The link by which people are assumed to vote, a key of :data:`pgpd_hf.LINKS`.
-    true_link : str, optional
-        The link by which they vote; by default the same.
-    random_answers : float
-        In [0, 1], the share of answers that they give at random.
-    estimator : {"plug-in", "unbiased"}
-        How differences are estimated from votes, by algorithms that ask for them: by the inverse
-        link of the clipped frequency, as printed, or without bias
-        (:func:`~pgpd_hf.core.evaluators.unbiased_estimates`).
-    perturbation : float, optional
-        :math:`\mu > 0` of zeroth-order methods; by default Theorem 2's. Other methods have neither
-        perturbation nor directions.
-    directions : {"sphere", "tangent"}
-        Directions of the perturbation.
-    parameterization : {"softmax", "direct"}, optional
-        By default the one that the paper uses for this algorithm.
-    design, transitions, ridge, prior_mean, planner, pessimism, margin, temperature, utility_weight
-        Options of methods that learn from the answers to a design of questions; see
-        :class:`~pgpd_hf.algorithms.Setting`.
     initial_policy : array_like, float, shape (S, A), optional
         By default uniform.
     checkpoints : iterable of int, optional
@@ -139,6 +87,10 @@ def run(
         Optimum of this CMDP, if known; by default it is found by a linear program.
     return_policies : bool
         Whether to also return the policies that the runs end with.
+    **options
+        Options of the algorithm, where only its name is given, such as `evaluators` or
+        `primal_step`; ``help(pgpd_hf.NPGPDHF)`` lists them. Those that all methods with step sizes
+        share, or all that ask people, may also be given to one that has no use for them.
 
     Returns
     -------
@@ -174,86 +126,34 @@ def run(
         1          5          64     6480
         1         10          64    32400
     """
-    kind = get_algorithm(algorithm)
     optima.require_cmdp(cmdp)
-    if evaluators is _NOT_GIVEN and kind.effort(cmdp.states, cmdp.actions, 1)[1] == 0:
-        evaluators = None
-    options = {
-        "evaluators": evaluators,
-        "rounds": rounds,
-        "horizon": default_horizon(cmdp.discount) if horizon is None else horizon,
-        "primal_step": primal_step,
-        "dual_step": dual_step,
-        "multiplier_bound": multiplier_bound,
-        "link": link,
-        "true_link": true_link,
-        "random_answers": random_answers,
-        "estimator": estimator,
-        "perturbation": perturbation,
-        "directions": directions,
-        "parameterization": parameterization,
-        "design": design,
-        "transitions": transitions,
-        "ridge": ridge,
-        "prior_mean": prior_mean,
-        "planner": planner,
-        "pessimism": pessimism,
-        "margin": margin,
-        "temperature": temperature,
-        "utility_weight": utility_weight,
-    }
-    settings = _settings(options, iterations, phases)
-    total = sum(setting.iterations for setting in settings)
+    algorithms, lengths = _phases(algorithm, options, iterations, phases)
+    total = sum(lengths)
     seeds = _seeds(seeds)
     grid = checkpoint_grid(total) if checkpoints is None else _grid(checkpoints, total)
     threads = require_integer("threads", threads, 1, 1024)
     if not isinstance(purpose, str):
         raise ValueError(f"purpose: a string expected, got {shown(purpose)}")
-    kind.refuse_idle([name for name in OPTIONS if options[name] != getattr(Setting, name)])
     if optimum is None:
         optimum = optima.solve(cmdp)
     else:
         optima.require_optimum(cmdp, optimum)
-    if len(settings) > 1:
-        steps = kind.steps(cmdp, optimum, replace(settings[0], iterations=total))
+    if len(algorithms) > 1 and algorithms[0].has_steps:
+        steps = algorithms[0].steps(cmdp, optimum, total)
         steps = dict(zip(("primal_step", "dual_step"), steps, strict=True))
-        settings = [replace(setting, **steps) for setting in settings]
-    algorithms = [kind(cmdp, optimum, setting) for setting in settings]
-    _check(algorithms[0], initial_policy)
+        algorithms = [replace(each, **steps) for each in algorithms]
+    parts = [
+        each.prepare(cmdp, optimum, length)
+        for each, length in zip(algorithms, lengths, strict=True)
+    ]
+    _check(parts[0], initial_policy)
 
     def trace(seed):
-        return _trace(algorithms, seed, initial_policy, grid, purpose)
+        return _trace(parts, seed, initial_policy, grid, purpose)
 
     traces, last = zip(*_in_threads(trace, seeds, threads), strict=True)
-    table = _table(algorithms, optimum, seeds, grid, traces)
+    table = _table(parts, seeds, grid, traces)
     return (table, np.stack(last)) if return_policies else table
-
-
-def default_horizon(discount):
-    r"""Horizon that cuts off as little of a return as the paper's does.
-
-    Parameters
-    ----------
-    discount : float
-        :math:`\gamma` in [0, 1).
-
-    Returns
-    -------
-    int
-        The paper's H = 80, or the smallest with :math:`\gamma^{H+1} \le` :data:`CUT_OFF` if that is
-        longer: the share of the largest value that comes after H + 1 steps.
-
-    Examples
-    --------
-    >>> from pgpd_hf.runs import default_horizon
-    >>> default_horizon(0.9), default_horizon(0.99)
-    (80, 847)
-    """
-    shortest = Setting.horizon
-    if discount == 0:
-        return shortest
-    needed = math.ceil(math.log(CUT_OFF) / math.log(discount)) - 1
-    return min(max(shortest, needed), LARGEST["horizon"])
 
 
 def checkpoint_grid(iterations, points=100):
@@ -283,7 +183,7 @@ def checkpoint_grid(iterations, points=100):
     >>> pgpd_hf.checkpoint_grid(1000, points=4).tolist()
     [0, 1, 10, 100, 250, 500, 750, 999, 1000]
     """
-    iterations = require_integer("iterations", iterations, 1, LARGEST["iterations"])
+    iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
     points = require_integer("points", points, 1)
     even = np.linspace(0, iterations, points + 1)
     logarithmic = np.geomspace(1, iterations, points)
@@ -291,13 +191,13 @@ def checkpoint_grid(iterations, points=100):
     return np.unique(np.rint(np.concatenate([even, logarithmic, ends])).astype(np.int64))
 
 
-def iterates(algorithm, seed, *, purpose="run", initial_policy=None, state=None):
+def iterates(run, seed, *, purpose="run", initial_policy=None, state=None):
     """Yield all iterates of one run, in chunks.
 
     Parameters
     ----------
-    algorithm : Algorithm
-        Ready to iterate.
+    run : Run
+        Made by :meth:`pgpd_hf.algorithms.Algorithm.prepare`.
     seed : int
         Names the run's streams.
     purpose : str
@@ -319,25 +219,24 @@ def iterates(algorithm, seed, *, purpose="run", initial_policy=None, state=None)
     Examples
     --------
     >>> import pgpd_hf
-    >>> from pgpd_hf.algorithms import Setting, get_algorithm
     >>> from pgpd_hf.runs import iterates
-    >>> cmdp, setting = pgpd_hf.random_cmdp(), Setting(evaluators=16, iterations=1500)
-    >>> algorithm = get_algorithm("zpgpd_hf")(cmdp, pgpd_hf.solve(cmdp), setting)
-    >>> [(len(policies), state.iteration) for policies, _, state in iterates(algorithm, seed=0)]
+    >>> cmdp = pgpd_hf.random_cmdp()
+    >>> run = pgpd_hf.ZPGPDHF(evaluators=16).prepare(cmdp, pgpd_hf.solve(cmdp), iterations=1500)
+    >>> [(len(policies), state.iteration) for policies, _, state in iterates(run, seed=0)]
     [(1024, 1024), (476, 1500), (1, 1500)]
     """
-    axes = {"purpose": purpose, "algorithm": algorithm.name, "seed": seed}
-    axes["evaluators"] = algorithm.setting.evaluators
-    width, dimension = algorithm.words_per_iteration, algorithm.normals_per_iteration
+    axes = {"purpose": purpose, "algorithm": run.algorithm.streams, "seed": seed}
+    axes["evaluators"] = _evaluators(run)
+    width, dimension = run.words_per_iteration, run.normals_per_iteration
     stream = streams.word_stream(kind="words", **axes) if width else None
     normal_stream = streams.word_stream(kind="normals", **axes) if dimension else None
     if state is None:
-        state = algorithm.initial_state(initial_policy)
-    rows = min(_rows(algorithm), algorithm.setting.iterations)
+        state = run.initial_state(initial_policy)
+    length = run.iterations
+    rows = min(_rows(run), length)
     chunk = min(_CHUNK_ITERATIONS, max(1, _CHUNK_ENTRIES // state.theta.size))
     chunk = max(1, chunk // rows) * rows
     words, normals = np.empty((rows, width), np.uint64), np.empty((rows, dimension))
-    length = algorithm.setting.iterations
     for begin in range(0, length, chunk):
         parts = []
         for first in range(begin, min(begin + chunk, length), rows):
@@ -346,21 +245,25 @@ def iterates(algorithm, seed, *, purpose="run", initial_policy=None, state=None)
                 streams.draw_words(stream, words[:count])
             if dimension:
                 draw_normals(normal_stream, normals[:count])
-            *part, state = algorithm.advance(state, words[:count], normals[:count])
+            *part, state = run.advance(state, words[:count], normals[:count])
             parts.append(part)
         if len(parts) > 1:
             part = map(np.concatenate, zip(*parts, strict=True))
-        yield *part, state
-    yield algorithm.policy(state.theta)[None], np.array([state.multiplier]), state
+        policies, multipliers = part
+        require_multipliers(run, multipliers)
+        yield policies, multipliers, state
+    multipliers = np.array([state.multiplier], dtype=float)
+    require_multipliers(run, multipliers)
+    yield run.policy(state.theta)[None], multipliers, state
 
 
-def values_at(algorithm, seed, checkpoints, purpose="run"):
+def values_at(run, seed, checkpoints, purpose="run"):
     """Exact values of some iterates of one run, without its running averages.
 
     Parameters
     ----------
-    algorithm : Algorithm
-        Ready to iterate.
+    run : Run
+        Made by :meth:`pgpd_hf.algorithms.Algorithm.prepare`.
     seed : int
         Names the run's streams.
     checkpoints : ndarray, int64
@@ -373,53 +276,57 @@ def values_at(algorithm, seed, checkpoints, purpose="run"):
     ndarray, float64, shape (2, checkpoints)
         Reward and utility values, the same bits as in :func:`run`.
     """
-    _check(algorithm, None)
+    _check(run, None)
     chosen, first = [], 0
-    for policies, _, _ in iterates(algorithm, seed, purpose=purpose):
+    for policies, _, _ in iterates(run, seed, purpose=purpose):
         at = checkpoints[(checkpoints >= first) & (checkpoints < first + len(policies))] - first
         chosen.append(policies[at])
         first += len(policies)
-    return np.stack(algorithm.cmdp.evaluate(np.concatenate(chosen)))
+    return np.stack(run.cmdp.evaluate(np.concatenate(chosen)))
 
 
-def _settings(options, iterations, phases):
-    """Settings of all phases of a run."""
+def _phases(algorithm, options, iterations, phases):
+    """The algorithm of each phase of a run, and the numbers of iterations."""
+    if isinstance(algorithm, Algorithm):
+        if options:
+            raise ValueError(f"{next(iter(options))}: an option of the algorithm, {algorithm!r}")
+        kind, options = type(algorithm), vars(algorithm)
+    else:
+        kind = get_algorithm(algorithm)
     if phases is None:
-        return [_setting(iterations=iterations, **options)]
+        return [kind.having(options)], [_length(iterations)]
     if not isinstance(phases, list | tuple) or not 1 <= len(phases) <= _MOST_ENTRIES:
         raise ValueError(f"phases: a list of dicts expected, got {shown(phases)}")
-    settings = []
+    algorithms, lengths = [], []
     for k, phase in enumerate(phases):
         if not isinstance(phase, dict):
             raise ValueError(f"phases[{k}]: a dict expected, got {shown(phase)}")
         with located(f"phases[{k}]"):
             for name in phase:
                 require_one_of("name", name, _PHASE)
-            settings.append(_setting(**{"iterations": None, **options, **phase}))
-    total = sum(setting.iterations for setting in settings)
-    require_integer("iterations", total, 1, LARGEST["iterations"])
-    if iterations is not None:
-        require_integer("iterations", iterations, 1)
-        if iterations != total:
-            raise ValueError(
-                f"iterations: {total}, the sum over the phases, or None expected, got {iterations}"
-            )
-    return settings
-
-
-def _setting(evaluators, **options):
-    """One setting, whose evaluators have to be given."""
-    if evaluators is _NOT_GIVEN:
+            lengths.append(_length(phase.get("iterations")))
+            changed = {name: value for name, value in phase.items() if name != "iterations"}
+            algorithms.append(kind.having({**options, **changed}))
+    total = _length(sum(lengths))
+    if iterations is not None and _length(iterations) != total:
         raise ValueError(
-            "evaluators: a number expected, since this algorithm asks people; None stands for "
-            "infinitely many"
+            f"iterations: {total}, the sum over the phases, or None expected, got {iterations}"
         )
-    return Setting(evaluators, **options)
+    return algorithms, lengths
 
 
-def _rows(algorithm):
+def _length(iterations):
+    return require_integer("iterations", iterations, 1, MOST_ITERATIONS)
+
+
+def _evaluators(run):
+    """M of a run; None also for an algorithm that asks nobody."""
+    return getattr(run.algorithm, "evaluators", None)
+
+
+def _rows(run):
     """Number of iterations whose randomness is drawn at once."""
-    return min(_CHUNK_ITERATIONS, max(1, _CHUNK_WORDS // max(1, algorithm.words_per_iteration)))
+    return min(_CHUNK_ITERATIONS, max(1, _CHUNK_WORDS // max(1, run.words_per_iteration)))
 
 
 def _in_threads(function, items, threads):
@@ -442,87 +349,87 @@ def _in_threads(function, items, threads):
     return results
 
 
-def _check(algorithm, initial_policy):
-    """Refuse an algorithm that keeps state in itself, once for all settings of the same kind."""
-    options = [it for it in astuple(algorithm.setting) if not isinstance(it, int | float)]
-    kind = (type(algorithm), *options)
+def _check(run, initial_policy):
+    """Refuse an algorithm that keeps state in itself, once for all options of the same kind."""
+    options = [it for it in vars(run.algorithm).values() if not isinstance(it, int | float)]
+    kind = (type(run.algorithm), *options)
     if kind in _CHECKED:
         return
     random = np.random.default_rng(0)  # any numbers that no run shares
-    rows = min(_CHECKED_ITERATIONS, _rows(algorithm))
-    shape = rows, algorithm.words_per_iteration
+    rows = min(_CHECKED_ITERATIONS, _rows(run))
+    shape = rows, run.words_per_iteration
     words = random.integers(2**64, size=shape, dtype=np.uint64)
-    normals = random.standard_normal((rows, algorithm.normals_per_iteration))
-    require_explicit_state(algorithm, words, normals, initial_policy)
+    normals = random.standard_normal((rows, run.normals_per_iteration))
+    require_explicit_state(run, words, normals, initial_policy)
     _CHECKED.add(kind)
 
 
-def _trace(algorithms, seed, initial_policy, grid, purpose):
+def _trace(parts, seed, initial_policy, grid, purpose):
     """Numbers of one seed's run through all phases, (5, checkpoints), and its last policy.
 
     The rows are those of :func:`~pgpd_hf.core.recording.record`.
     """
     sums, rows = np.zeros(2), np.empty((5, len(grid)))
     first, state = 0, None  # number of the next iterate, and the state after the last phase
-    end = sum(algorithm.setting.iterations for algorithm in algorithms)
-    for k, algorithm in enumerate(algorithms):
-        stream = purpose if len(algorithms) == 1 else f"{purpose}, phase {k}"
-        chunks = iterates(
-            algorithm, seed, purpose=stream, initial_policy=initial_policy, state=state
-        )
+    end = sum(run.iterations for run in parts)
+    for k, run in enumerate(parts):
+        stream = purpose if len(parts) == 1 else f"{purpose}, phase {k}"
+        chunks = iterates(run, seed, purpose=stream, initial_policy=initial_policy, state=state)
         for policies, multipliers, state in chunks:
             if first == state.iteration < end:
                 break  # the last policy of this phase is the first one of the next
             try:
-                values = algorithm.cmdp.evaluate(policies)
+                values = run.cmdp.evaluate(policies)
             except ValueError as error:
-                raise ValueError(_destroyed(algorithm, error)) from None
+                raise ValueError(_destroyed(run, state, error)) from None
             record(values, multipliers, first, grid, sums, rows)
             first += len(policies)
-    algorithm.require_result(state)
+    run.algorithm.require_result(state)
     return rows, policies[-1]
 
 
-def _table(algorithms, optimum, seeds, grid, traces):
+def _table(parts, seeds, grid, traces):
     """Make one table of the runs of all seeds; a table for each takes a millisecond."""
     v_r, v_g, multiplier, mean_v_r, mean_v_g = np.concatenate(traces, axis=1)
-    threshold = algorithms[0].cmdp.threshold
+    best, threshold = parts[0].optimum.reward_value, parts[0].cmdp.threshold
     columns = {
-        "algorithm": algorithms[0].name,
+        "algorithm": parts[0].name,
         "seed": np.repeat(seeds, len(grid)),
         "iteration": np.tile(grid, len(seeds)),
         "reward_value": v_r,
         "utility_value": v_g,
         "multiplier": multiplier,
-        "optimality_gap": optimum.reward_value - v_r,
+        "optimality_gap": best - v_r,
         "constraint_violation": threshold - v_g,
-        "mean_optimality_gap": optimum.reward_value - mean_v_r,
+        "mean_optimality_gap": best - mean_v_r,
         "mean_constraint_violation": threshold - mean_v_g,
-        **_costs(algorithms, np.tile(grid, len(seeds))),
+        **_costs(parts, np.tile(grid, len(seeds))),
     }
     return pd.DataFrame(columns, columns=list(COLUMNS))
 
 
-def _destroyed(algorithm, error):
+def _destroyed(run, state, error):
     """Say why a policy is no longer valid."""
-    cause = f"primal_step: {algorithm.primal_step} is so large"
-    if hasattr(algorithm, "perturbation"):  # estimates grow like 1/mu
-        cause += f", or perturbation: {algorithm.perturbation.radius:.3g} so small,"
-    return f"{cause} that rounding destroys the policy ({error})"
+    name, kind = run.name, state.theta.dtype
+    if not run.algorithm.has_steps:
+        return f"algorithm: update of {name} returned no policy ({error}; theta is {kind})"
+    cause = f"primal_step: {run.primal_step} is so large"
+    if "perturbation" in vars(run):  # estimates grow like 1/mu
+        cause += f", or perturbation: {run.perturbation.radius:.3g} so small,"
+    return f"{cause} that rounding destroys the policy of {name} ({error}; theta is {kind})"
 
 
-def _costs(algorithms, iterations):
+def _costs(parts, iterations):
     """Columns `evaluators`, `answers` and `steps`, which do not depend on the seed."""
     answers, steps, begin, begins = np.zeros_like(iterations), np.zeros_like(iterations), 0, []
-    for algorithm in algorithms:
-        setting = algorithm.setting
-        done = np.clip(iterations - begin, 0, setting.iterations)  # iterations of this phase
-        answers += done * (setting.evaluators or 0) * algorithm.questions_per_iteration
-        steps += done * algorithm.steps_per_iteration
+    for run in parts:
+        done = np.clip(iterations - begin, 0, run.iterations)  # iterations of this phase
+        answers += done * (_evaluators(run) or 0) * run.questions_per_iteration
+        steps += done * run.steps_per_iteration
         begins.append(begin)
-        begin += setting.iterations
+        begin += run.iterations
     phases = np.searchsorted(begins, iterations, side="right") - 1
-    evaluators = pd.array([each.setting.evaluators for each in algorithms], dtype="Int64")
+    evaluators = pd.array([_evaluators(run) for run in parts], dtype="Int64")
     return {
         "evaluators": evaluators[phases],
         "answers": answers,

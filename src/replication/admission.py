@@ -11,14 +11,14 @@ from functools import cache
 from pathlib import Path
 
 from pgpd_hf import environments
-from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
-from pgpd_hf.core.arguments import located
+from pgpd_hf.algorithms import ALGORITHMS
 from pgpd_hf.races import STEPS
 from replication import sweeps
 from replication.analyses import instances, rates
 from replication.files import validation
 from replication.statements import declaration
 from replication.study import (
+    algorithms,
     bounds,
     comparison,
     configuration,
@@ -59,7 +59,7 @@ def admit(config, folder, own, defaults):
     """
     schema = load_schema(folder, "config")
     config = _fill_steps(config)
-    _refuse_unknown_algorithms(config, schema)
+    schema = algorithms.with_options(schema, config)
     validation.conform(config, schema)
     configuration.refuse_contradictions(own.get("environment", {}), defaults["environment"])
     config, lines = settle(config, folder, own, defaults)
@@ -83,9 +83,9 @@ def settle(config, folder, own, defaults):
     if environments.split(config["environment"])[0] not in ("random", "file"):
         # The keys of config/config.yaml are those of random environments.
         config["environment"] = copy.deepcopy(own["environment"])
-    algorithms = config["algorithms"].items()
-    dropped = [name for name, options in algorithms if not options]
-    config["algorithms"] = {name: options for name, options in algorithms if options}
+    found = config["algorithms"].items()
+    dropped = [name for name, options in found if not options]
+    config["algorithms"] = {name: options for name, options in found if options}
     if dropped:
         names = {name for name in ALGORITHMS if sweeps.studied(name) in dropped}
         sections = set(defaults) - set(validation.read(Path(folder, "config/config.yaml")))
@@ -117,16 +117,3 @@ def _fill_steps(config):
         if isinstance(found.get(name), dict) and not ALGORITHMS[name].has_steps:
             found[name] = dict.fromkeys(STEPS, "theorem") | found[name]
     return config
-
-
-def _refuse_unknown_algorithms(config, schema):
-    """Refuse a name or a key of an algorithm before the schema, which knows no single one."""
-    entries = schema["properties"]["algorithms"]["additionalProperties"]["properties"]
-    found = config["algorithms"]
-    for name, options in found.items() if isinstance(found, dict) else []:
-        with located("algorithms"):
-            allowed = get_algorithm(name).known(entries)
-        unknown = set(options) - set(entries) if isinstance(options, dict) else None
-        if unknown:
-            key = min(unknown, key=str)
-            raise ValueError(validation.unknown_key(f"algorithms.{name}", key, allowed))

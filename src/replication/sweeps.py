@@ -242,7 +242,7 @@ def check_grids(config, key, grids, axis):
     for algorithm, grid in grids.items():
         with located(f"{key}.algorithms.{algorithm}"):
             kind = get_algorithm(algorithm)
-            kind.refuse_idle(grid)
+            kind.refuse_unknown(grid.keys() - {*SIZES, "iterations", "steps"})
             configuration.require_algorithm(config, studied(algorithm))
             configuration.vary(config, {size: grid[size] for size in SIZES if size in grid})
             cases = make_cases(config, algorithm, axis, grid, key)

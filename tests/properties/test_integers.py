@@ -1,6 +1,5 @@
 """Integers of every type that NumPy and pandas have give what Python's give, or are refused."""
 
-import inspect
 import os
 import subprocess
 import sys
@@ -131,14 +130,15 @@ def assert_same(ours, theirs):
 
 def test_every_public_function_with_an_integer_is_here():
     """So that a new one is not forgotten; functions without integers are named."""
-    without = {"ALGORITHMS", "LINKS", "Optimum", "plot_policy", "solve", "solve_unconstrained"}
+    without = {"ALGORITHMS", "LINKS", *(kind.__name__ for kind in pgpd_hf.ALGORITHMS.values())}
+    without |= {"Optimum", "plot_policy", "solve", "solve_unconstrained"}
     named = {name.partition(",")[0].partition(".")[0] for name in FUNCTIONS}
     assert named >= {*pgpd_hf.__all__} - without
     asked = {key for name, key in CALLS if name.startswith("run")}
-    options = inspect.signature(pgpd_hf.run).parameters
-    integers = {"evaluators", "iterations", "rounds", "horizon", "threads"}
-    assert {*asked} == integers | {"seed", "checkpoint"}
-    assert integers <= {*options}
+    kinds = pgpd_hf.ALGORITHMS.values()
+    options = [each for kind in kinds for each in kind.options().values()]
+    integers = {each.name for each in options if each.kind is int} | {"iterations", "threads"}
+    assert asked == integers | {"seed", "checkpoint"}
 
 
 @pytest.mark.parametrize(("name", "key"), CALLS)
@@ -216,7 +216,7 @@ except IndexError:
     print("checked")
 cmdp = pgpd_hf.random_cmdp(4, 3, 1)
 for name, kind in pgpd_hf.ALGORITHMS.items():
-    options = kind.known({"horizon": 3, "primal_step": 0.1, "dual_step": 0.1, "perturbation": 1.0})
+    options = kind.pick({"horizon": 3, "primal_step": 0.1, "dual_step": 0.1, "perturbation": 1.0})
     for evaluators in (1, np.uint8(255), 1000, None):
         for rounds in (1, 3):
             pgpd_hf.run(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pgpd_hf import ALGORITHMS, CMDP, LINKS, checkpoint_grid, random_cmdp, run, solve
-from pgpd_hf.algorithms.base import DIRECTIONS
+from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
 from pgpd_hf.core.evaluators import ESTIMATORS, ask, count_votes, make_evaluators
 from pgpd_hf.core.links import probability
 from pgpd_hf.core.policies import PARAMETERIZATIONS, project_rows, softmax
@@ -250,7 +250,7 @@ BAD = {
     "checkpoints": no_counts.filter(lambda value: value is not None),
     "link": st.one_of(st.text(), st.integers(), st.none()).filter(lambda value: value not in LINKS),
     "directions": st.one_of(st.text(), st.integers(), st.none()).filter(
-        lambda value: value not in DIRECTIONS
+        lambda value: value not in ZPGPDHF.options()["directions"].one_of
     ),
     "estimator": st.one_of(st.text(), st.integers(), st.none()).filter(
         lambda value: value not in ESTIMATORS

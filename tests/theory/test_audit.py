@@ -14,8 +14,8 @@ from scipy import special, stats
 from wording import scientific
 
 from pgpd_hf import CMDP, LINKS, random_cmdp, run, runs, solve
-from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
+from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.statistics import mean_interval
@@ -23,6 +23,7 @@ from replication.theory import bounds, convergence, exact, records
 from replication.theory.constants import make_constants
 from replication.theory.estimates import make_estimates
 from replication.theory.problems import Problem
+from replication.theory.setting import Setting
 from replication.theory.table import check_all
 
 AUDIT = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
@@ -95,7 +96,7 @@ def one_zeroth_order_step(cmdp, rounds, perturbation, count=2000):
         directions="tangent",
         perturbation=perturbation,
     )
-    algorithm = get_algorithm("zpgpd_hf")(cmdp, solve(cmdp), setting)
+    algorithm = setting.run("zpgpd_hf", cmdp, solve(cmdp))
     theta = uniform_policy(cmdp.states, cmdp.actions)
     bits = streams.bit_generator(test="f1")
     normals = np.random.Generator(bits).standard_normal((count, theta.size))
@@ -136,7 +137,7 @@ def test_term_missing_in_f1_has_a_floor_the_noise_of_directions(small):
     theta = uniform_policy(4, 2)
     gradient = exact.gradient(small, theta, small.reward)
     gradient -= gradient.mean(-1, keepdims=True)
-    step, _ = get_algorithm("zpgpd_hf").theorem_steps(small, solve(small), 100)
+    step, _ = ZPGPDHF.theorem_steps(small, solve(small), 100)
     floor = step * (4 - 1) * (gradient**2).sum()
     sizes = [one_zeroth_order_step(small, 1, 0.3)[2].mean()]
     for rounds in (10, 100, 1000):
@@ -193,7 +194,7 @@ def test_tangent_directions_leave_the_simplex_at_vertices():
         evaluators=None, iterations=4000, horizon=60, directions="tangent", multiplier_bound=0.0
     )
     optimum = solve(cmdp)
-    algorithm = get_algorithm("zpgpd_hf")(cmdp, optimum, setting)
+    algorithm = setting.run("zpgpd_hf", cmdp, optimum)
     found = records.record(algorithm, optimum, 0)
     vertices = found.thetas[1:-1]
     assert (vertices.max(-1) == 1).all()
@@ -354,7 +355,7 @@ def test_theorem_2_s_steps_move_nothing():
     """Step sizes 1e-6 and 1e7/sqrt(T): even the exact gradient gets nowhere in 2000 iterations."""
     cmdp = random_cmdp(instance=1)
     optimum = solve(cmdp)
-    primal, dual = get_algorithm("zpgpd_hf").theorem_steps(cmdp, optimum, 2000)
+    primal, dual = ZPGPDHF.theorem_steps(cmdp, optimum, 2000)
     assert primal < 2e-6
     assert dual * math.sqrt(2000) > 1e6
     trace = run(
@@ -417,7 +418,7 @@ def test_lemma_1878_fails_on_many_paths_even_where_actions_matter(small):
 def test_conditional_mean_is_not_the_mean_under_the_next_policy(small):
     """Steps (d) and (f), lines 1919 and 1930: the next policy is made from the same estimate."""
     problem = problem_of(small, KNOWN)
-    algorithm = get_algorithm("npgpd_hf")(small, problem.optimum, KNOWN)
+    algorithm = KNOWN.run("npgpd_hf", small, problem.optimum)
     uniform = uniform_policy(4, 2)
     estimates = convergence.sample_advantages(algorithm, uniform, 4000)[:, 0]
     errors = estimates - small.advantages(uniform, small.reward)
@@ -432,7 +433,7 @@ def test_conditional_mean_is_not_the_mean_under_the_next_policy(small):
 def test_step_h_needs_a_logarithm_that_may_be_negative(small):
     """Line 1937 replaces d^(t+1) by (1 - gamma) mu, which takes log Z + c >= 0 on every path."""
     problem = problem_of(small, KNOWN)
-    algorithm = get_algorithm("npgpd_hf")(small, problem.optimum, KNOWN)
+    algorithm = KNOWN.run("npgpd_hf", small, problem.optimum)
     uniform = uniform_policy(4, 2)
     step = algorithm.primal_step / (1 - small.discount)
     estimates = step * convergence.sample_advantages(algorithm, uniform, 1000)[:, 0]
@@ -514,7 +515,7 @@ def test_average_of_positive_parts_is_not_bounded():
     cmdp = bandit(1.0)
     setting = Setting(evaluators=None, iterations=10000, horizon=200)
     optimum = solve(cmdp)
-    algorithm = get_algorithm("npg_pd")(cmdp, optimum, setting)
+    algorithm = setting.run("npg_pd", cmdp, optimum)
     policies = np.concatenate([chunk[0] for chunk in runs.iterates(algorithm, 0)])[:-1]
     shortfall = cmdp.threshold - cmdp.evaluate(policies)[1]
     bound = bounds.theorem_1_violation(make_constants(cmdp, optimum, setting), complete=True)

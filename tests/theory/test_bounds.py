@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from pgpd_hf import LINKS, Optimum, random_cmdp, solve
-from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
 from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps
 from replication.theory import bounds
 from replication.theory.constants import Constants, OutsideAssumptions, make_constants
+from replication.theory.setting import Setting
 
 # The paper's scale: rewards in [0, 1]. All numbers differ, so that no two can be mixed up.
 S, A, GAMMA, H, M, N, T, XI, MU, X = 3, 2, 0.8, 6, 50, 7, 900, 0.4, 0.3, 1.9
@@ -152,7 +152,7 @@ def test_constants_are_taken_from_the_process_and_the_run_engine():
     optimum = solve(cmdp)
     setting = Setting(evaluators=16, iterations=400, rounds=3, horizon=30)
     c = make_constants(cmdp, optimum, setting)
-    algorithm = get_algorithm("zpgpd_hf")(cmdp, optimum, setting)
+    algorithm = setting.run("zpgpd_hf", cmdp, optimum)
     assert c.multiplier_bound == algorithm.multiplier_bound
     assert c.perturbation == algorithm.perturbation.radius
     assert c.theorem_2_steps == (algorithm.primal_step, algorithm.dual_step)

@@ -8,7 +8,6 @@ import pytest
 from wording import scientific
 
 from pgpd_hf import CMDP, random_cmdp, run, runs, solve
-from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.statistics import mean_interval
 from replication.theory import certificates, exact, records, theorem_1
 from replication.theory.bounds import predicted_violation
@@ -16,6 +15,7 @@ from replication.theory.certificates import random_certificates, run_certificate
 from replication.theory.constants import OutsideAssumptions
 from replication.theory.estimates import make_estimates
 from replication.theory.one_step import one_step, oscillations
+from replication.theory.setting import Setting
 
 AUDIT = (Path(__file__).resolve().parents[2] / "docs" / "audit.md").read_text()
 NATURAL = Setting(
@@ -37,7 +37,7 @@ def optimum(cmdp):
 
 def record(cmdp, optimum, algorithm, seed=0, **changes):
     setting = replace(SETTINGS[algorithm], **changes)
-    return records.record(get_algorithm(algorithm)(cmdp, optimum, setting), optimum, seed)
+    return records.record(setting.run(algorithm, cmdp, optimum), optimum, seed)
 
 
 def lagrangian_gap(run_):
@@ -81,7 +81,7 @@ def test_record_is_the_run_of_the_engine(cmdp, optimum, algorithm):
     chunks = list(runs.iterates(recorded.algorithm, 5))
     np.testing.assert_array_equal(recorded.policies, np.concatenate([c[0] for c in chunks]))
     np.testing.assert_array_equal(recorded.multipliers, np.concatenate([c[1] for c in chunks]))
-    assert recorded.answered.shape == (2, recorded.algorithm.setting.iterations, 4, 3)
+    assert recorded.answered.shape == (2, recorded.algorithm.iterations, 4, 3)
 
 
 def test_recorded_estimates_are_those_of_the_updates(cmdp, optimum):
@@ -295,7 +295,7 @@ def tie():
     step = setting.primal_step
     _, (start, _) = theorem_1.primal_regrets(estimates, step, 0.0, iterations, 0.0)
     # The noise does not depend on the policy, to first order: a short run tells its size.
-    algorithm = get_algorithm("npgpd_hf")(cmdp, optimum, replace(setting, iterations=1000))
+    algorithm = replace(setting, iterations=1000).run("npgpd_hf", cmdp, optimum)
     noise = [(oscillations(records.record(algorithm, optimum, k)) ** 2).mean() for k in range(2)]
     first = np.tile([1.0, 0.0], (8, 1))
     worst, best = cmdp.evaluate(np.stack([first, 1 - first]))[0]
@@ -365,7 +365,7 @@ def test_violation_is_the_last_multiplier_over_the_dual_step(evaluators):
     optimum = solve(cmdp)
     iterations = 4000
     setting = Setting(evaluators=evaluators, iterations=iterations)
-    algorithm = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
+    algorithm = setting.run("npgpd_hf", cmdp, optimum)
     chunks = list(runs.iterates(algorithm, 0))
     multipliers = np.concatenate([chunk[1] for chunk in chunks])
     policies = np.concatenate([chunk[0] for chunk in chunks])[:-1]
@@ -385,9 +385,7 @@ def test_multiplier_oscillates_even_without_people():
     optimum = solve(cmdp)
     ratios = []
     for iterations in (1000, 16000):
-        algorithm = get_algorithm("npg_pd")(
-            cmdp, optimum, Setting(evaluators=None, iterations=iterations)
-        )
+        algorithm = Setting(evaluators=None, iterations=iterations).run("npg_pd", cmdp, optimum)
         trace = run(
             cmdp,
             "npg_pd",

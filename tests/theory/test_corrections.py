@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from pgpd_hf import random_cmdp, run, solve
-from pgpd_hf.algorithms import Setting
 from pgpd_hf.core.links import LINKS
 from replication.proofs import check_steps
 from replication.proofs.ledger import Ledger
@@ -17,6 +16,7 @@ from replication.theory import bounds, corrections, lengths, seen, theorem_1, th
 from replication.theory.constants import OutsideAssumptions, make_constants
 from replication.theory.estimates import make_estimates, mixing
 from replication.theory.exact import feedback_error
+from replication.theory.setting import Setting
 from replication.theory.table import check_all
 
 CMDP = random_cmdp(states=3, actions=2, instance=1, discount=0.7, threshold=0.5)
@@ -313,7 +313,7 @@ def test_bound_is_refuted_only_by_a_whole_interval_above_zero(monkeypatch, mean,
 def test_algorithm_2t_stays_inside_and_perturbs_to_policies():
     radius = 0.2
     setting = replace(SETTING, perturbation=radius, directions="tangent", primal_step=0.05)
-    algorithm = theorem_2.Interior(CMDP, BEST, setting)
+    algorithm = setting.run(theorem_2.Interior, CMDP, BEST)
     state, random = algorithm.initial_state(), np.random.default_rng(0)
     words = random.integers(0, 2**64, (30, algorithm.words_per_iteration), dtype=np.uint64)
     policies, _, state = algorithm.advance(state, words, random.standard_normal((30, 6)))
@@ -354,7 +354,7 @@ def test_algorithm_2t_stays_inside_and_perturbs_to_policies():
             "true_link, random_answers: people expected",
         ),
         (
-            lambda e: theorem_2.Interior(CMDP, BEST, replace(SETTING, perturbation=0.1)),
+            lambda e: replace(SETTING, perturbation=0.1).run(theorem_2.Interior, CMDP, BEST),
             "directions, parameterization: tangent",
         ),
     ],
@@ -402,7 +402,10 @@ def test_threshold_beyond_any_return_leaves_cells_with_the_reason_alone():
 def test_actions_that_do_not_differ_leave_cells_with_the_reason(actions):
     even, signal = np.full((2, actions, 2), 0.5), np.full((2, actions), 0.2)
     flat = type(CMDP)(even, signal, signal, [0.5, 0.5], 0.5, 0.1, 0.5)
-    plan, setting = [{"rounds": 1, "iterations": [5]}], Setting(None, 1, horizon=20)
+    plan, setting = (
+        [{"rounds": 1, "iterations": [5]}],
+        Setting(evaluators=None, iterations=1, horizon=20),
+    )
     table = seen.over_lengths(flat, solve(flat), setting, [None], plan, range(2))
     assert table["iterations"].isna().all()
     assert table["reason"].str.startswith("actions: estimates that differ").all()
@@ -430,7 +433,9 @@ def test_where_nothing_varies_the_bounds_are_their_limits():
 def test_votes_that_cannot_be_read_without_bias_leave_an_empty_cell_with_the_reason():
     wide = random_cmdp(states=2, actions=2, scale="unit", instance=1, threshold=3.0)
     plan = [{"rounds": 1, "iterations": [5]}]
-    table = seen.over_lengths(wide, solve(wide), Setting(None, 1, horizon=30), [4], plan, range(2))
+    table = seen.over_lengths(
+        wide, solve(wide), Setting(evaluators=None, iterations=1, horizon=30), [4], plan, range(2)
+    )
     empty = table[table["iterations"].isna()]
     assert list(empty["estimator"]) == ["unbiased"]
     assert empty["reason"].str.startswith("estimator: plug-in expected").all()

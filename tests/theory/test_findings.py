@@ -18,7 +18,8 @@ import pytest
 import yaml
 
 from pgpd_hf import environments, run
-from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms.safe_rlhf import SafeRLHF
+from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
 from pgpd_hf.core import optima
 from pgpd_hf.core.optima import utility_span
 from pgpd_hf.races import STEPS
@@ -33,6 +34,7 @@ from replication.statements.power import POWER, power_table
 from replication.statements.verdicts import verdict_at
 from replication.study import configuration, recorded_races
 from replication.theory import certificates, exact, predictions, records
+from replication.theory.setting import Setting
 from replication.work.cases import run_cases, run_setting, with_steps
 
 ROOT = Path(__file__).parents[2]
@@ -722,9 +724,8 @@ def test_readme_says_whether_what_safe_rlhf_knows_matters():
         for name in ("estimated", "zero_prior")
     ]
     assert 0.003 < max(changes) <= 0.004
-    assert get_algorithm("safe_rlhf").options.count("prior_mean") == 1
-    assert Setting(evaluators=1, iterations=1).prior_mean == 0.5
-    assert Setting(evaluators=1, iterations=1).transitions == "known"
+    assert SafeRLHF(evaluators=1).prior_mean == 0.5
+    assert SafeRLHF(evaluators=1).transitions == "known"
     says(
         "README",
         "safe_rlhf knows P and the mean of random environments; to estimate P, or to take 0 for "
@@ -844,7 +845,7 @@ def test_readme_says_what_was_not_reproduced():
     assert len(curves) == 3
     assert (curves["constraint_violation_low"] > 0).all()
     says("README", "Theorem 2's primal step is 6·10⁻⁷")
-    primal_step, _ = get_algorithm("zpgpd_hf").theorem_steps(CMDP, OPTIMUM, 50000)
+    primal_step, _ = ZPGPDHF.theorem_steps(CMDP, OPTIMUM, 50000)
     assert f"{primal_step:.0e}" == "6e-07"
 
 
@@ -890,7 +891,7 @@ def test_every_finding_of_the_audit_names_its_test():
 @pytest.mark.parametrize("evaluators", [64, None])
 def test_violation_is_what_is_owed_and_what_is_misread(evaluators):
     options = setting("npgpd_hf") | {"evaluators": evaluators, "iterations": 300}
-    found = records.record(get_algorithm("npgpd_hf")(CMDP, OPTIMUM, Setting(**options)), OPTIMUM, 0)
+    found = records.record(Setting(**options).run("npgpd_hf", CMDP, OPTIMUM), OPTIMUM, 0)
     multipliers = found.multipliers
     moved = multipliers[:-1] - found.algorithm.dual_step * found.answered_excess
     projected = multipliers[1:] - moved  # what the projection adds at zero: little, if anything
@@ -974,8 +975,8 @@ def test_zpgpd_hf_has_a_floor_unless_its_step_falls():
 
 
 def test_theorem_2_s_radius_is_tiny_for_infinitely_many_evaluators():
-    algorithm = get_algorithm("zpgpd_hf")(CMDP, OPTIMUM, Setting(evaluators=None, iterations=10))
-    horizon = algorithm.setting.horizon
+    algorithm = Setting(evaluators=None, iterations=10).run("zpgpd_hf", CMDP, OPTIMUM)
+    horizon = algorithm.horizon
     expected = np.sqrt(2 * CMDP.discount**horizon / (1 - CMDP.discount))
     assert algorithm.perturbation.radius == pytest.approx(expected)
     assert expected < 0.1
@@ -1210,7 +1211,7 @@ def test_loose_certificates_lose_what_a_projection_cuts_off():
 
     def recorded(row):
         problem = certificates._random_problem(int(row.draw), row.algorithm)
-        process = get_algorithm(row.algorithm)(*problem[:3])
+        process = problem[2].run(row.algorithm, *problem[:2])
         return records.record(process, problem[1], int(row.draw), "certificate")
 
     at_the_end = 0

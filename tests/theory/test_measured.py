@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from pgpd_hf import random_cmdp, run, solve
-from pgpd_hf.algorithms import Setting, get_algorithm
 from replication.theory import bounds, lengths, measured
 from replication.theory.constants import make_constants
 from replication.theory.problems import run_averages
+from replication.theory.setting import Setting
 
 CMDP = random_cmdp(states=3, actions=2, instance=1, discount=0.7, threshold=0.5)
 BEST = solve(CMDP)
@@ -37,8 +37,8 @@ def test_first_iterates_of_a_run_are_a_run_of_that_length():
     assert list(table["iterations"]) == [2, 5, 6]
     assert set(table["rounds"]) == {2}
     for row in table.itertuples():
-        setting = Setting(16, row.iterations, horizon=8, rounds=2, **STEPS)
-        whole = run_averages(get_algorithm("npgpd_hf")(CMDP, BEST, setting), BEST, seeds)
+        setting = Setting(evaluators=16, iterations=row.iterations, horizon=8, rounds=2, **STEPS)
+        whole = run_averages(setting.run("npgpd_hf", CMDP, BEST), BEST, seeds)
         gap, violation = whole["gap"].mean(), whole["violation"].clip(lower=0).mean()
         assert row.mean == pytest.approx(max(gap, violation), abs=1e-12)
         assert row.metric == ("gap" if gap > violation else "violation")

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from pgpd_hf import CMDP, random_cmdp, run, solve
-from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core import optima
 from replication.theory import bounds, convergence, exact, problems, smoothing
 from replication.theory import table as bounds_table
 from replication.theory.constants import Constants, make_constants
 from replication.theory.problems import Problem, Result
+from replication.theory.setting import Setting
 from replication.theory.table import check_all
 
 PAPER = Setting(evaluators=64, iterations=60, rounds=1, horizon=80)
@@ -276,7 +276,7 @@ def test_gradient_bias_fails_when_people_are_ignored(small, setting, monkeypatch
 
 def test_runs_are_those_of_the_engine(small, setting):
     """The averages are over iterates 0..T-1, as in the theorems."""
-    algorithm = get_algorithm("npgpd_hf")(small, solve(small), setting)
+    algorithm = setting.run("npgpd_hf", small, solve(small))
     averages = problems.run_averages(algorithm, solve(small), [0, 4])
     last = setting.iterations - 1
     trace = run(
@@ -300,7 +300,7 @@ def test_theorems_are_about_the_gap_and_the_positive_part_of_the_violation(
 ):
     safest = small.evaluate(optima.maximize(small, small.utility))[1]
     tight = replace(small, threshold=float(safest) - 0.02)
-    instance = get_algorithm(algorithm)(tight, solve(tight), setting)
+    instance = setting.run(algorithm, tight, solve(tight))
     averages = problems.run_averages(instance, solve(tight), [0, 1, 2])
     table = check_all(tight, setting, seeds=range(3), items=[item]).set_index("part")
     positive = np.maximum(averages["violation"], 0)

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 from chance import Z, assert_mean, assert_uncorrelated
-from preparing import ASKING, EXACT, prepare, randomness
+from preparing import ASKING, EXACT, forms, prepare, randomness
 from reference import (
     ESTIMATES,
     NATURAL,
@@ -22,12 +22,12 @@ from reference import (
 from scipy import stats
 
 from pgpd_hf import ALGORITHMS, CMDP, LINKS, solve, solve_unconstrained
-from pgpd_hf.algorithms import Setting, State, get_algorithm
+from pgpd_hf.algorithms import State, get_algorithm
 from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
 from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps, theorem_perturbation
 from pgpd_hf.core.links import get_link
 
-FORMS = {name: ALGORITHMS[name].parameterizations for name in (*ASKING, *EXACT)}
+FORMS = {name: forms(name) for name in (*ASKING, *EXACT)}
 
 
 def test_parameterizations_are_the_papers_first():
@@ -40,7 +40,8 @@ def test_parameterizations_are_the_papers_first():
 def test_default_steps_are_the_theorems(name):
     cmdp = random_process(8, 3, 2, 0.8, threshold=1.2)
     optimum = solve(cmdp)
-    algorithm = ALGORITHMS[name](cmdp, optimum, Setting(None, 400, perturbation=0.1))
+    steps = {"primal_step": None, "dual_step": None, "multiplier_bound": None}
+    algorithm = prepare(name, cmdp, iterations=400, **steps)
     if name in NATURAL:  # Theorem 1
         expected = 2 * np.log(2), 0.2 / 20
     else:  # Theorem 2
@@ -144,12 +145,12 @@ def test_iterations_are_those_of_the_pseudo_code(name, options):
     for t in range(3):
         theta, multiplier, _ = state
         expected = iterate(
-            name, cmdp, algorithm.setting, 1.5, theta, multiplier, words[t], normals[t]
+            name, cmdp, algorithm.algorithm, 1.5, theta, multiplier, words[t], normals[t]
         )
         if name in ASKING:
             estimates, excess = algorithm.estimate(theta, words[t], normals[t])
             directions, distance = ESTIMATES[name](
-                cmdp, algorithm.setting, theta, words[t], normals[t]
+                cmdp, algorithm.algorithm, theta, words[t], normals[t]
             )
             np.testing.assert_allclose(estimates, directions, rtol=1e-12, atol=1e-12)
             assert excess == pytest.approx(distance, rel=1e-12, abs=1e-12)
@@ -166,7 +167,7 @@ def test_other_sizes_follow_the_pseudo_code_too(name, form, states, actions):
     algorithm = prepare(name, cmdp, parameterization=form, rounds=2)
     words, normals = randomness(algorithm, 14, 1)
     state = State(algorithm.initial_parameter(random_policies(14, cmdp)), 0.4, 0)
-    expected = iterate(name, cmdp, algorithm.setting, 1.5, state.theta, 0.4, words[0], normals[0])
+    expected = iterate(name, cmdp, algorithm.algorithm, 1.5, state.theta, 0.4, words[0], normals[0])
     *_, state = algorithm.advance(state, words, normals)
     np.testing.assert_allclose(state.theta, expected[0], rtol=1e-12, atol=1e-12)
     assert state.multiplier == pytest.approx(expected[1], rel=1e-12, abs=1e-12)
@@ -275,7 +276,7 @@ def test_votes_of_all_questions_are_independent(name):
     """Same trajectories, other votes: the noise of r, g and c is uncorrelated."""
     cmdp = random_process(20, 2, 2, 0.5)
     algorithm = prepare(name, cmdp, evaluators=3, horizon=2)
-    moves = algorithm.steps_per_iteration + algorithm.setting.rounds
+    moves = algorithm.steps_per_iteration + algorithm.algorithm.rounds
     words, normals = randomness(algorithm, 20, 4000)
     words[:, :moves] = words[0, :moves]
     theta = algorithm.initial_parameter()
@@ -472,8 +473,8 @@ def test_directions_are_uniform(directions, dimension):
 )
 def test_default_perturbation_is_that_of_theorem_2(evaluators, link):
     cmdp = random_process(25, 3, 2, 0.8)
-    setting = Setting(evaluators, 10, horizon=6, link=link)
-    algorithm = ALGORITHMS["zpgpd_hf"](cmdp, solve(cmdp), setting)
+    options = {"perturbation": None, "evaluators": evaluators, "horizon": 6, "link": link}
+    algorithm = prepare("zpgpd_hf", cmdp, **options)
     bound = sum(0.8**t for t in range(7))
     candidates = [2 * 0.8**6 / 0.2]
     if evaluators is not None:

@@ -8,9 +8,9 @@ import pytest
 from pages import make_page, texts
 
 from pgpd_hf import random_cmdp, run, solve
-from pgpd_hf.algorithms import Setting
 from replication.files import storage
 from replication.theory import lengths
+from replication.theory.setting import Setting
 
 ROOT = Path(__file__).parents[2]
 SMALL = random_cmdp(3, 2, threshold=0.3)
@@ -23,7 +23,7 @@ def page(tmp_path, monkeypatch):
 
     def make(cmdp, algorithms, rates=(), horizon=20):
         cmdp.save(tmp_path / "environment.npz")
-        best, setting = solve(cmdp), Setting(None, 1, horizon=horizon)
+        best, setting = solve(cmdp), Setting(evaluators=None, iterations=1, horizon=horizon)
         found = lengths.lengths(cmdp, best, setting, [16], [1, 10], [100, 1000], 0, ())
         names = ("lengths", "first_lengths")
         for name, table in zip(names, found, strict=True):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import environments, random_cmdp, run, solve
+from pgpd_hf import ALGORITHMS, environments, random_cmdp, run, solve
 from replication.work import cases
 from replication.work.cases import (
     CALIBRATED,
@@ -164,6 +164,19 @@ def test_stream_keys_name_the_streams_after_the_setting_that_is_run(cmdp):
     assert_equal(run_cases([case], cmdp, CHOSEN), expected)
 
 
+@pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf", "safe_rlhf"])
+def test_default_that_is_written_out_changes_no_stream(algorithm):
+    """Any other value does, so that no two settings share random numbers by accident."""
+    own = {"evaluators": 16, "iterations": 20, "rounds": 1, "horizon": 6, "link": "logistic"}
+    plain = cases.stream_name("p", {}, algorithm, own)
+    for each in ALGORITHMS[algorithm].options().values():
+        if each.name not in own:
+            written = own | {each.name: each.default}
+            assert cases.stream_name("p", {}, algorithm, written) == plain
+            assert cases.stream_name("p", {}, algorithm, own | {each.name: "other"}) != plain
+    assert cases.stream_name("p", None, algorithm, own) == "p"
+
+
 def test_stream_of_an_exact_limit_is_named_after_all_options_of_its_algorithm(monkeypatch, cmdp):
     seen = {}
 
@@ -175,6 +188,7 @@ def test_stream_of_an_exact_limit_is_named_after_all_options_of_its_algorithm(mo
     setting = SETTING | {"evaluators": None, "perturbation": 0.5, "directions": "tangent"}
     run_cases([Case("pg_pd", setting, (0,), "p", stream_keys={"step_rule": "study"})], cmdp, None)
     names = {"pairs": setting.pop("rounds"), "step_rule": "study", **setting}
+    names["parameterization"] = "direct"
     assert seen["purpose"] == "p: " + json.dumps(names, sort_keys=True)
     assert not {"perturbation", "directions"} & set(seen)
 

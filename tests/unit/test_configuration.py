@@ -102,7 +102,7 @@ def test_other_numbers_are_refused(numbers):
         ),
         (
             {"algorithms": {"npgpd_hf": {"directions": "sphere"}}},
-            "algorithms.npgpd_hf: directions: no option of npgpd_hf",
+            "algorithms.npgpd_hf: unknown key 'directions'",
         ),
         (
             {"algorithms": {"npgpd_hf": {"rounds": 10000}}},

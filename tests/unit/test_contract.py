@@ -8,16 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from preparing import prepare, randomness
+from preparing import forms, prepare, randomness
 from reference import random_policies, random_process, softmax
 
-from pgpd_hf import ALGORITHMS, solve
-from pgpd_hf.algorithms import Algorithm, Setting, base, get_algorithm
-from pgpd_hf.algorithms.base import require_explicit_state
+from pgpd_hf import ALGORITHMS, runs, solve
+from pgpd_hf.algorithms import Algorithm, base, get_algorithm
+from pgpd_hf.algorithms.base import PrimalDual, option, require_explicit_state
 from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
+from pgpd_hf.core.options import REQUIRED
 from replication.work import resources
 
-VARIANTS = [(name, form) for name, kind in ALGORITHMS.items() for form in kind.parameterizations]
+VARIANTS = [(name, form) for name in ALGORITHMS for form in forms(name)]
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 every_variant = pytest.mark.parametrize(("name", "form"), VARIANTS)
 
@@ -29,9 +30,18 @@ def test_registry_holds_it_under_its_name(name):
     assert kind.name == name
     assert kind.label
     assert [other.label for other in ALGORITHMS.values()].count(kind.label) == 1
-    assert isinstance(kind.parameterizations, tuple)
-    assert kind.parameterizations
-    assert set(kind.parameterizations) <= {"softmax", "direct"}
+    assert set(forms(name)) <= {"softmax", "direct"}
+
+
+@every_algorithm
+def test_every_option_has_a_line_and_a_default_within_its_range(name):
+    """The line is a sentence; evaluators alone have to be given."""
+    for each in get_algorithm(name).options().values():
+        assert re.fullmatch(r"[A-Z][^\n]*\.", each.text), each.name
+        if each.default is REQUIRED:
+            assert each.name == "evaluators"
+        else:
+            assert each.check(each.default) == each.default
 
 
 def test_registry_is_a_mapping_in_alphabetical_order():
@@ -46,7 +56,7 @@ def test_registry_is_a_mapping_in_alphabetical_order():
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_price_is_that_of_its_effort(name, rounds):
     algorithm = prepare(name, random_process(1, 4, 3), rounds=rounds, horizon=7)
-    trajectories, questions = algorithm.effort(4, 3, rounds)
+    trajectories, questions = algorithm.algorithm.effort(4, 3, rounds)
     assert algorithm.steps_per_iteration == 8 * trajectories
     assert algorithm.questions_per_iteration == questions
     seconds = resources.run_seconds(name, {"iterations": 9, "rounds": rounds, "horizon": 7}, 4, 3)
@@ -56,19 +66,16 @@ def test_price_is_that_of_its_effort(name, rounds):
 @every_algorithm
 def test_steps_that_are_not_given_are_the_theorems_or_refused(name):
     cmdp, kind = random_process(2, 3, 2, 0.8, threshold=1.2), ALGORITHMS[name]
-    optimum = solve(cmdp)
-    setting = Setting(None, 400, perturbation=0.1)
-    if kind.has_theorem():
-        algorithm = kind(cmdp, optimum, setting)
-        expected = kind.theorem_steps(cmdp, optimum, 400)
-        assert (algorithm.primal_step, algorithm.dual_step) == expected
-        assert min(expected) > 0
-    elif not kind.has_steps:
-        algorithm = kind(cmdp, optimum, setting)
-        assert (algorithm.primal_step, algorithm.dual_step) == (0, 0)
-    else:
+    options = {"primal_step": None, "dual_step": None, "iterations": 400}
+    if kind.has_steps and not kind.has_theorem():
         with pytest.raises(ValueError, match=r"^primal_step, dual_step: numbers expected"):
-            kind(cmdp, optimum, setting)
+            prepare(name, cmdp, **options)
+        return
+    algorithm, expected = prepare(name, cmdp, **options), (0, 0)
+    if kind.has_steps:
+        expected = kind.theorem_steps(cmdp, solve(cmdp), 400)
+        assert min(expected) > 0
+    assert (algorithm.primal_step, algorithm.dual_step) == expected
 
 
 @every_algorithm
@@ -76,7 +83,7 @@ def test_estimates_are_refused_or_have_a_shape(name):
     algorithm = prepare(name, random_process(3))
     theta = algorithm.initial_parameter()
     words, normals = randomness(algorithm, 3, 1)
-    if type(algorithm).estimate is Algorithm.estimate:
+    if ALGORITHMS[name].estimate is Algorithm.estimate:
         with pytest.raises(TypeError, match=rf"^{name} follows no estimated directions"):
             algorithm.estimate(theta, words[0], normals[0])
         return
@@ -95,7 +102,9 @@ def test_iterates_are_policies_and_multipliers_stay_in_bounds(
     cmdp = random_process(1, states, actions, 0.8, threshold=0.3)
     steps = {"primal_step": 3.0, "dual_step": 2.0, "multiplier_bound": 0.5}
     algorithm = prepare(name, cmdp, parameterization=form, evaluators=evaluators, **steps)
-    count = 40 if algorithm.has_steps else 8  # the others fit anew to all answers, every time
+    count = (
+        40 if ALGORITHMS[name].has_steps else 8
+    )  # the others fit anew to all answers, every time
     words, normals = randomness(algorithm, 1, count)
     policies, multipliers, last = algorithm.advance(algorithm.initial_state(), words, normals)
     assert policies.shape == (count, states, actions)
@@ -114,7 +123,7 @@ def test_estimator_is_an_option_of_those_who_step_by_answers_and_changes_answers
     """Of the same questions; the printed one is the default, and M = infinity needs none."""
     cmdp, kind = random_process(4, threshold=0.3), ALGORITHMS[name]
     asks = kind.effort(3, 2, 1)[1] > 0 and kind.has_steps
-    assert ("estimator" in kind.options) == asks
+    assert ("estimator" in kind.options()) == asks
     traces = {}
     for evaluators in (40, None):
         for estimator in (None, "plug-in", "unbiased"):
@@ -261,27 +270,27 @@ def test_given_steps_are_used_even_if_zero(name):
 
 @every_algorithm
 def test_parameterization_that_it_cannot_run_with_is_refused(name):
-    for form in {"softmax", "direct"} - set(ALGORITHMS[name].parameterizations):
-        with pytest.raises(ValueError, match=f"^parameterization: {name} runs with "):
+    for form in {"softmax", "direct"} - set(forms(name)):
+        with pytest.raises(ValueError, match=r"^parameterization: one of "):
             prepare(name, random_process(10), parameterization=form)
 
 
 # The contract itself: what it allows, and what it finds.
 
 
-class Toy(Algorithm):
+class Toy(PrimalDual):
     """The policy gradient with exact values, with a step that subclasses choose."""
 
     name = "toy"
 
-    def update(self, state, policy, words, normals):
-        signal = self.cmdp.reward + state.multiplier * self.cmdp.utility
-        theta = state.theta + self.step(state) * self.cmdp.advantages(policy, signal)
-        excess = self.cmdp.evaluate(policy)[1] - self.cmdp.threshold
-        return state._replace(theta=theta, multiplier=self.dual_update(state.multiplier, excess))
+    def update(self, run, state, policy, words, normals):
+        signal = run.cmdp.reward + state.multiplier * run.cmdp.utility
+        theta = state.theta + self.step(run, state) * run.cmdp.advantages(policy, signal)
+        excess = run.cmdp.evaluate(policy)[1] - run.cmdp.threshold
+        return state._replace(theta=theta, multiplier=run.dual_update(state.multiplier, excess))
 
-    def step(self, state):
-        return self.primal_step / math.sqrt(state.iteration + 1)
+    def step(self, run, state):
+        return run.primal_step / math.sqrt(state.iteration + 1)
 
 
 class MeanState(NamedTuple):
@@ -296,72 +305,83 @@ class Mean(Toy):
 
     name = "mean"
 
-    def initial_state(self, initial_policy=None):
-        start = super().initial_state(initial_policy)
+    def initial_state(self, run, initial_policy=None):
+        start = super().initial_state(run, initial_policy)
         return MeanState(*start, mean=np.zeros_like(start.theta))
 
-    def update(self, state, policy, words, normals):
-        advantages = self.cmdp.advantages(policy, self.cmdp.reward)
+    def update(self, run, state, policy, words, normals):
+        advantages = run.cmdp.advantages(policy, run.cmdp.reward)
         mean = state.mean + (advantages - state.mean) / (state.iteration + 1)
-        return state._replace(theta=state.theta + self.primal_step * mean, mean=mean)
+        return state._replace(theta=state.theta + run.primal_step * mean, mean=mean)
 
 
 class Counter(Toy):
-    """A decaying step, with the iterations counted in self."""
+    """A decaying step, with the iterations counted in the class."""
 
     count = 0
 
-    def step(self, state):
-        self.count += 1
-        return self.primal_step / math.sqrt(self.count)
+    def step(self, run, state):
+        type(self).count += 1
+        return run.primal_step / math.sqrt(self.count)
 
 
 class PerCall(Toy):
     """A decaying step, with the iterations counted from each call on."""
 
-    def advance(self, state, words, normals):
-        self.count = 0
-        return super().advance(state, words, normals)
+    def advance(self, run, state, words, normals):
+        type(self).count = 0
+        return super().advance(run, state, words, normals)
 
     step = Counter.step
 
 
 class InPlace(Toy):
-    def update(self, state, policy, words, normals):
-        state.theta[:] += self.primal_step * self.cmdp.advantages(policy, self.cmdp.reward)
+    def update(self, run, state, policy, words, normals):
+        state.theta[:] += run.primal_step * run.cmdp.advantages(policy, run.cmdp.reward)
         return state
 
 
 class Momentum(Toy):
-    """The step before is kept in self."""
+    """The step before is kept in the class."""
 
     before = 0.0
 
-    def update(self, state, policy, words, normals):
-        self.before = 0.9 * self.before + self.cmdp.advantages(policy, self.cmdp.reward)
-        return state._replace(theta=state.theta + self.primal_step * self.before)
+    def update(self, run, state, policy, words, normals):
+        type(self).before = 0.9 * self.before + run.cmdp.advantages(policy, run.cmdp.reward)
+        return state._replace(theta=state.theta + run.primal_step * self.before)
 
 
 class View(Mean):
     """The state holds a view of the random words, which the caller overwrites."""
 
-    def update(self, state, policy, words, normals):
+    def update(self, run, state, policy, words, normals):
         moved = state.theta + (state.mean * 2.0**-64 if state.iteration else 0.0)
         return state._replace(theta=moved, mean=words)
 
-    words_per_iteration = 2
+    def prepare(self, cmdp, optimum, iterations):
+        return super().prepare(cmdp, optimum, iterations).having(words_per_iteration=2)
+
+
+class InSelf(Toy):
+    def step(self, run, state):
+        self.count = 1
+
+
+class InRun(Toy):
+    def step(self, run, state):
+        run.count = 1
 
 
 class Uncounted(Toy):
-    def advance(self, state, words, normals):
-        policies, multipliers, after = super().advance(state, words, normals)
+    def advance(self, run, state, words, normals):
+        policies, multipliers, after = super().advance(run, state, words, normals)
         return policies, multipliers, after._replace(iteration=0)
 
 
 def ready(kind, **options):
     cmdp = random_process(11, 3, 2)
     setting = {"primal_step": 0.3, "dual_step": 0.2, **options}
-    return kind(cmdp, solve(cmdp), Setting(None, 10, **setting))
+    return kind(**kind.pick({"evaluators": None, **setting})).prepare(cmdp, solve(cmdp), 10)
 
 
 @pytest.mark.parametrize("kind", [Toy, Mean])
@@ -409,6 +429,55 @@ def test_state_elsewhere_is_refused_in_one_line(kind):
     assert ("one iteration at a time" in str(error.value)) == pieces
 
 
+@pytest.mark.parametrize(("kind", "place"), [(InSelf, "field 'count'"), (InRun, "'count' of a")])
+def test_options_and_what_is_prepared_cannot_be_assigned(kind, place):
+    algorithm = ready(kind)
+    with pytest.raises(ValueError, match=r"^algorithm: update of toy: cannot assign to") as error:
+        require_explicit_state(algorithm, *randomness(algorithm, 12, 3))
+    assert place in str(error.value)
+    assert "belongs in the state, not in self" in str(error.value)
+
+
+class Returning(Toy):
+    """What an update returns is given."""
+
+    def update(self, run, state, policy, words, normals):
+        return state._replace(**self.changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"theta": np.zeros((3, 2), np.float32)}, "theta as float32 of shape (3, 2); float64 of"),
+        ({"theta": np.zeros((3, 2), complex)}, "theta as complex128 of shape (3, 2); float64 of"),
+        ({"theta": np.zeros(3)}, "theta as float64 of shape (3,); float64 of shape (3, 2) exp"),
+        ({"theta": [[0.0] * 2] * 3}, "theta as list of shape (3, 2); float64 of shape (3, 2) exp"),
+        ({"multiplier": np.nan}, "the multiplier nan; a number in [0, 1.5] expected"),
+        ({"multiplier": -5.0}, "the multiplier -5.0; a number in [0, 1.5] expected"),
+        ({"multiplier": 1.6}, "the multiplier 1.6; a number in [0, 1.5] expected"),
+    ],
+)
+@pytest.mark.parametrize("iterations", [1, 10])
+def test_what_an_update_must_not_return_is_refused_in_one_line(
+    monkeypatch, changes, message, iterations
+):
+    cmdp = random_process(11, 3, 2)
+    algorithm = Returning(primal_step=0.3, dual_step=0.2, multiplier_bound=1.5)
+    monkeypatch.setattr(Returning, "changes", changes, raising=False)
+    monkeypatch.setattr(runs, "_CHECKED", set())
+    with pytest.raises(ValueError, match=r"^algorithm: update of toy returned ") as error:
+        runs.run(cmdp, algorithm, seeds=[0], iterations=iterations)
+    assert message in str(error.value)
+
+
+def test_theta_that_is_no_number_is_told_with_its_algorithm_and_type(monkeypatch):
+    changes = {"theta": np.full((3, 2), np.nan)}
+    monkeypatch.setattr(Returning, "changes", changes, raising=False)
+    algorithm = Returning(primal_step=0.3, dual_step=0.2)
+    with pytest.raises(ValueError, match=r"^primal_step: 0.3 .* policy of toy .*theta is float64"):
+        runs.run(random_process(11, 3, 2), algorithm, seeds=[0], iterations=10)
+
+
 def test_iterations_that_are_not_counted_are_refused():
     algorithm = ready(Uncounted)
     with pytest.raises(ValueError, match=r"iteration 0 after 3 iterations from 0$"):
@@ -419,8 +488,8 @@ def test_update_of_a_variant_takes_the_place_of_its_parents_kernel():
     class Variant(NPGPDHF):
         name = "variant"
 
-        def update(self, state, policy, words, normals):
-            (reward, _), _ = self.estimate(state.theta, words, normals)
+        def update(self, run, state, policy, words, normals):
+            (reward, _), _ = run.estimate(state.theta, words, normals)
             return state._replace(theta=state.theta + reward)
 
     algorithm = ready(Variant, horizon=3)
@@ -431,11 +500,41 @@ def test_update_of_a_variant_takes_the_place_of_its_parents_kernel():
     assert (last.theta == first[0] + second[0]).all()
 
 
-def test_label_rate_and_limit_are_not_inherited():
+def test_label_streams_rate_and_limit_are_not_inherited():
     class Variant(NPGPDHF):
         name = "variant"
 
-    assert (Variant.label, Variant.rate, Variant.limit_of) == ("variant", None, None)
+    assert (Variant.label, Variant.streams) == ("variant", "variant")
+    assert (Variant.rate, Variant.limit_of) == (None, None)
+
+
+def test_common_random_numbers_give_a_variant_without_difference_the_same_bits():
+    class WithMomentum(NPGPDHF):
+        name = "with_momentum"
+        streams = "npgpd_hf"
+        momentum: float = option(0.0, "Share of the step before.", at_least=0, at_most=1)
+
+        def initial_state(self, run, initial_policy=None):
+            start = super().initial_state(run, initial_policy)
+            return MeanState(*start, mean=np.zeros_like(start.theta))
+
+        def update(self, run, state, policy, words, normals):
+            (reward, utility), excess = run.estimate(state.theta, words, normals)
+            step = run.primal_step / (1 - run.cmdp.discount)
+            moved = self.momentum * state.mean + step * (reward + state.multiplier * utility)
+            multiplier = run.dual_update(state.multiplier, excess)
+            return state._replace(theta=state.theta + moved, multiplier=multiplier, mean=moved)
+
+    cmdp = random_process(11, 3, 2, threshold=1.2)
+    options = {"evaluators": 16, "horizon": 5, "primal_step": 0.3, "dual_step": 0.2}
+    plain = runs.run(cmdp, NPGPDHF(**options), seeds=[0, 1], iterations=20)
+    for momentum in (0, 0.5):
+        other = runs.run(
+            cmdp, WithMomentum(momentum=momentum, **options), seeds=[0, 1], iterations=20
+        )
+        same = [column for column in plain if (plain[column] == other[column]).all()]
+        assert ("reward_value" in same) == (momentum == 0)
+        assert same == [*plain.columns[1:]] if momentum == 0 else "multiplier" not in same
 
 
 def test_algorithm_without_an_update_cannot_iterate():

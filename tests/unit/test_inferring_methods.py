@@ -66,12 +66,12 @@ def test_pessimism_is_beside_the_mean_visits_of_both_trajectories():
     cmdp = random_process(1, 3, 2, 0.6, threshold=0.5)
     options = {"rounds": 30, "horizon": 3, "design": "state-action", "pessimism": 3.0}
     state = fitted("pessimistic_safe_rlhf", cmdp, **options)
-    algorithm = prepare("pessimistic_safe_rlhf", cmdp, **options)
+    run = prepare("pessimistic_safe_rlhf", cmdp, **options)
     comparisons = reward_questions(state.answers)
     both = utility_questions(state.answers, cmdp.threshold)
     parts = (
-        (state.reward, algorithm.information(comparisons, state.reward)),
-        (state.utility, algorithm.information(both, state.utility)),
+        (state.reward, run.algorithm.information(run, comparisons, state.reward)),
+        (state.utility, run.algorithm.information(run, both, state.utility)),
     )
     visits = state.answers.visits
     policies = [
@@ -111,9 +111,9 @@ def losses_with_a_rare_arm(count, draws):
     for vote in votes < chances:
         shares = np.column_stack([vote, np.full(count, 0.5), np.ones(count)])
         answers = start.answers._replace(visits=visits, shares=shares, weights=np.ones(count))
-        found = greedy.fit(reward_questions(answers), start.reward)
+        found = greedy.algorithm.fit(greedy, reward_questions(answers), start.reward)
         state = start._replace(answers=answers, reward=found, utility=cmdp.utility)
-        policies = [method.solve(cmdp, state)[0] for method in (greedy, careful)]
+        policies = [method.algorithm.solve(method, state)[0] for method in (greedy, careful)]
         losses.append([1.6 - cmdp.evaluate(policy)[0] for policy in policies])
     return np.transpose(losses)
 
@@ -173,14 +173,14 @@ def test_information_of_the_prior_is_in_units_of_the_scale(scale):
     """Without answers a signal has the standard deviation scale over the root of the ridge."""
     signals = scale * np.ones((1, 2)), scale * np.ones((1, 2))
     cmdp = CMDP(np.ones((1, 2, 1)), *signals, [1.0], 0.5, scale, scale=scale)
-    algorithm = prepare("safe_rlhf", cmdp, ridge=4.0)
+    run = prepare("safe_rlhf", cmdp, ridge=4.0)
     nothing = np.empty((0, 2)), np.empty(0), np.empty(0), np.empty(0)
-    deviations = np.linalg.inv(algorithm.information(nothing, cmdp.reward)) ** 0.5
+    deviations = np.linalg.inv(run.algorithm.information(run, nothing, cmdp.reward)) ** 0.5
     np.testing.assert_allclose(np.diag(deviations), scale / 2)
-    found = algorithm.fit(nothing, cmdp.reward)
+    found = run.algorithm.fit(run, nothing, cmdp.reward)
     np.testing.assert_allclose(found, scale / 2)  # the middle of the range
     low = prepare("safe_rlhf", cmdp, ridge=4.0, prior_mean=0.0)
-    np.testing.assert_allclose(low.fit(nothing, cmdp.reward), 0, atol=1e-12)
+    np.testing.assert_allclose(low.algorithm.fit(low, nothing, cmdp.reward), 0, atol=1e-12)
     start = low.initial_state()
     assert (start.reward == 0).all()
     assert (start.utility == 0).all()
@@ -264,7 +264,7 @@ def test_a_case_without_a_result_is_named():
         ({"design": "random"}, "design: one of uniform, deterministic, state-action"),
         ({"transitions": "guessed"}, "transitions: one of known, estimated"),
         ({"ridge": 0.0}, "ridge: a positive number expected"),
-        ({"prior_mean": -1.0}, "prior_mean: a non-negative number expected"),
+        ({"prior_mean": -1.0}, "prior_mean: a number in .0, 1. expected"),
         ({"pessimism": 2.0}, "pessimism: no option of safe_rlhf"),
         ({"estimator": "unbiased"}, "estimator: no option of safe_rlhf"),
     ],
@@ -368,9 +368,9 @@ def test_row_t_of_dpo_is_the_fit_to_the_answers_of_t_iterations():
 def test_logits_of_dpo_are_bounded_where_all_votes_agree():
     """A logit times the temperature stands for an advantage, which is at most the largest value."""
     cmdp = CMDP(np.ones((1, 2, 1)), [[1.0, 0.0]], np.ones((1, 2)), [1.0], 0.0, 0.5)
-    algorithm = prepare("trajectory_dpo", cmdp, temperature=0.25)
+    run = prepare("trajectory_dpo", cmdp, temperature=0.25)
     arms, votes = np.array([[1.0, -1.0]]), np.ones(1)
-    better, worse = algorithm.fit(arms, votes, votes, np.zeros((1, 2)))[0]
+    better, worse = run.algorithm.fit(run, arms, votes, votes, np.zeros((1, 2)))[0]
     assert better - worse == pytest.approx(2 / 0.25)
 
 

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from reference import random_process, random_words
 
-from pgpd_hf.algorithms import Setting
 from pgpd_hf.core.evaluators import count_words, make_simulator
 from pgpd_hf.core.questions import DESIGNS, ask_about, no_answers
 
 
 def asked(cmdp, design, rounds, horizon, evaluators=None, questions=3, seed=0, before=None):
-    setting = Setting(evaluators, 1, rounds=rounds, horizon=horizon)
     count = count_words(rounds, horizon, 2 * rounds, questions * rounds)
     words = random_words(seed, count)
     before = before or no_answers(cmdp.states, cmdp.actions, questions)
-    return ask_about(make_simulator(cmdp, setting), design, cmdp.actions, words, before)
+    return ask_about(
+        make_simulator(cmdp, evaluators, rounds, horizon), design, cmdp.actions, words, before
+    )
 
 
 @pytest.mark.parametrize("design", DESIGNS)

@@ -116,11 +116,16 @@ def built(tmp_path_factory):
     return folder / "dist"
 
 
+def modules_in(folder):
+    files = [path for kind in ("py", "pyi", "typed") for path in folder.rglob(f"*.{kind}")]
+    return {path.relative_to(folder).as_posix() for path in files}
+
+
 def test_wheel_and_source_distribution_hold_the_package_and_nothing_else(built):
     (wheel,) = built.glob("*.whl")
     (source,) = built.glob("*.tar.gz")
     assert wheel.name == f"pgpd_hf-{PROJECT['version']}-py3-none-any.whl"
-    modules = {path.relative_to(ROOT / "src").as_posix() for path in ROOT.glob("src/**/*.py")}
+    modules = modules_in(ROOT / "src")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         described = archive.read(next(name for name in names if name.endswith("/METADATA")))
@@ -130,5 +135,4 @@ def test_wheel_and_source_distribution_hold_the_package_and_nothing_else(built):
     assert needs == [re.match(r"[\w-]+", need)[0] for need in PROJECT["dependencies"]]
     shutil.unpack_archive(source, built / "source")
     (unpacked,) = (built / "source").iterdir()
-    held = {path.relative_to(unpacked / "src").as_posix() for path in unpacked.glob("src/**/*.py")}
-    assert held == modules
+    assert modules_in(unpacked / "src") == modules

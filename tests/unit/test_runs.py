@@ -8,11 +8,12 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from preparing import ASKING, EXACT
+from preparing import ASKING, EXACT, prepare
 from reference import random_policies, random_process
 
 from pgpd_hf import ALGORITHMS, checkpoint_grid, random_cmdp, run, runs, solve
-from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms.base import CUT_OFF, default_horizon
 from pgpd_hf.core.recording import record
 
 STEPS = {"primal_step": 0.3, "dual_step": 0.2, "multiplier_bound": 1.5}
@@ -49,7 +50,7 @@ def demanding(cmdp):
 def replay(cmdp, name, seed=1, initial_policy=None, **options):
     """All iterates of a run, with their values: (policies, multipliers, v_r, v_g)."""
     options = {key: value for key, value in {**OPTIONS, **options}.items() if key != "seeds"}
-    algorithm = ALGORITHMS[name](cmdp, solve(cmdp), Setting(**options))
+    algorithm = prepare(name, cmdp, **{"perturbation": None, **options})
     chunks = list(runs.iterates(algorithm, seed, initial_policy=initial_policy))
     policies, multipliers = (np.concatenate([chunk[k] for chunk in chunks]) for k in (0, 1))
     return policies, multipliers, *cmdp.evaluate(policies)
@@ -412,9 +413,8 @@ def test_infeasible_threshold_is_named():
 def test_iteration_that_would_fill_the_memory_is_refused_where_it_is_built(name):
     cmdp = random_cmdp(10, 4, 1)
     limit = r"rounds, horizon: one iteration draws \d+ random words; at most 16777216 are possible"
-    setting = Setting(evaluators=4, iterations=1, rounds=10000, horizon=1000, perturbation=1.0)
     with pytest.raises(ValueError, match=limit):
-        get_algorithm(name)(cmdp, solve(cmdp), setting)
+        prepare(name, cmdp, rounds=10000, horizon=1000)
     with pytest.raises(ValueError, match=limit):
         run(cmdp, name, evaluators=4, seeds=[0], iterations=1, rounds=10000, horizon=1000)
 
@@ -430,13 +430,12 @@ IDLE = [("perturbation", 1.0), ("directions", "tangent"), ("estimator", "unbiase
     ],
 )
 def test_option_without_effect_is_refused(cmdp, name, option, value):
-    options = "estimator" if name == "npgpd_hf" else "none"
-    message = f"^{option}: no option of {name} \\(its options: {options}\\)$"
+    message = f"^{option}: no option of {name} \\(its options: parameterization, "
     with pytest.raises(ValueError, match=message):
         run(cmdp, name, **OPTIONS, **{option: value})
     run(cmdp, "zpgpd_hf", **OPTIONS, **{option: value})
-    assert get_algorithm(name).known({option: value, "rounds": 2}) == {"rounds": 2}
-    assert get_algorithm("zpgpd_hf").known({option: value}) == {option: value}
+    assert get_algorithm(name).pick({option: value, "dual_step": 2}) == {"dual_step": 2}
+    assert get_algorithm("zpgpd_hf").pick({option: value}) == {option: value}
 
 
 # Evaluators, and phases.
@@ -447,19 +446,18 @@ def test_algorithms_that_ask_nobody_need_no_evaluators(cmdp, name):
     options = {key: value for key, value in OPTIONS.items() if key != "evaluators"}
     trace = run(cmdp, name, **options)
     assert_same(trace, run(cmdp, name, **options, evaluators=None))
-    told = run(cmdp, name, **options, evaluators=16)
-    assert (told["evaluators"] == 16).all()
-    assert_same(told.drop(columns="evaluators"), trace.drop(columns="evaluators"))
+    assert_same(trace, run(cmdp, name, **options, evaluators=16))
+    assert trace["evaluators"].isna().all()
 
 
 @pytest.mark.parametrize("name", ASKING)
 def test_algorithms_that_ask_need_a_number_of_evaluators(cmdp, name):
     options = {key: value for key, value in OPTIONS.items() if key != "evaluators"}
-    message = r"^evaluators: a number expected, .* None stands for infinitely many$"
+    message = rf"^evaluators: needed by {name}: M, .* None for infinitely many"
     with pytest.raises(ValueError, match=message):
         run(cmdp, name, **options)
     phases = [{"iterations": 3, "evaluators": 4}, {"iterations": 4}]
-    with pytest.raises(ValueError, match=r"^phases\[1\]: evaluators: a number expected"):
+    with pytest.raises(ValueError, match=r"^phases\[1\]: evaluators: needed by"):
         run(cmdp, name, **{**options, "iterations": None}, phases=phases)
 
 
@@ -486,7 +484,7 @@ def test_phases_take_over_the_state(cmdp, name):
     state, policies, multipliers = None, [], []
     for k, phase in enumerate(phases):
         options = {key: value for key, value in OPTIONS.items() if key != "seeds"}
-        algorithm = ALGORITHMS[name](cmdp, solve(cmdp), Setting(**{**options, **phase}))
+        algorithm = prepare(name, cmdp, **{"perturbation": None, **options, **phase})
         *chunks, (last, multiplier, state) = runs.iterates(
             algorithm, 1, purpose=f"x, phase {k}", state=state
         )
@@ -571,9 +569,10 @@ def test_run_refuses_state_in_self(cmdp, monkeypatch):
         name = "counter"
         count = 0
 
-        def update(self, state, policy, words, normals):
-            self.count += 1
-            return super().update(state, policy, words, normals)._replace(theta=policy * self.count)
+        def update(self, run, state, policy, words, normals):
+            type(self).count += 1
+            following = super().update(run, state, policy, words, normals)
+            return following._replace(theta=policy * self.count)
 
     monkeypatch.setattr(runs, "get_algorithm", lambda name: Counter)
     message = r"^algorithm: update of counter gave other numbers .* not in self"
@@ -625,10 +624,10 @@ def test_last_policies_are_those_of_the_last_rows(cmdp, name):
 
 @pytest.mark.parametrize("discount", [0.0, 0.5, 0.9, 0.95, 0.99, 0.999])
 def test_default_horizon_cuts_off_as_little_as_stated(discount):
-    horizon = runs.default_horizon(discount)
+    horizon = default_horizon(discount)
     assert horizon >= 80
-    assert discount ** (horizon + 1) <= runs.CUT_OFF
-    assert horizon == 80 or discount**horizon > runs.CUT_OFF
+    assert discount ** (horizon + 1) <= CUT_OFF
+    assert horizon == 80 or discount**horizon > CUT_OFF
 
 
 def test_horizon_follows_the_discount(cmdp):

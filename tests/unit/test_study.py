@@ -246,7 +246,10 @@ def test_key_of_an_earlier_edition_is_refused_with_its_new_name(changes, place):
             "are dual_step, estimator, iterations, multiplier_bound, parameterization, "
             "primal_step, rounds",
         ),
-        ({"npgpd_hf": {"ridge": 1}}, "algorithms.npgpd_hf: ridge: no option of npgpd_hf"),
+        (
+            {"npgpd_hf": {"ridge": 1}},
+            "algorithms.npgpd_hf: unknown key 'ridge'; allowed are dual_step",
+        ),
         ({"npgpd_hf": {"pairs": 3}}, "algorithms.npgpd_hf.pairs: renamed, write rounds"),
     ],
     ids=str,

@@ -220,7 +220,7 @@ def test_analysis_is_five_places(with_analysis):
 def test_entry_of_an_analysis_is_checked_before_any_job(with_analysis):
     content = overlay(TINY, {"answers": {"links": ["logistic", "cosine"]}})
     write(with_analysis, "config/tiny.yaml", yaml.safe_dump(content))
-    code, output = with_analysis.snakemake("--dry-run", configfile="config/tiny.yaml")
+    code, output = with_analysis.snakemake("answers", "--dry-run", configfile="config/tiny.yaml")
     assert code == 1
     assert output.splitlines()[-1].startswith("config: ")
     assert "cosine" in output.splitlines()[-1]

@@ -7,55 +7,56 @@ import pytest
 import yaml
 from projects import ROOT
 
-# As little as there can be: a name, and `update`.
+# As little as there can be: a name, `update`, and an option.
 PLAIN = '''
 """The policy gradient with exact values and a decaying step, softmax parameterization."""
 
-import math
-
-from pgpd_hf.algorithms.base import Algorithm
+from pgpd_hf.algorithms.base import PrimalDual, option
 
 
-class Plain(Algorithm):
+class Plain(PrimalDual):
     name = "toy_plain"
+    decay: float = option(0.5, "Power of t by which the step falls.", at_least=0, at_most=1)
 
-    def update(self, state, policy, words, normals):
-        cmdp, step = self.cmdp, self.primal_step / math.sqrt(state.iteration + 1)
+    def update(self, run, state, policy, words, normals):
+        cmdp, step = run.cmdp, run.primal_step / (state.iteration + 1) ** self.decay
         advantages = cmdp.advantages(policy, cmdp.reward + state.multiplier * cmdp.utility)
         gradient = cmdp.state_occupancy(policy)[:, None] * policy * advantages
-        multiplier = self.dual_update(state.multiplier, cmdp.evaluate(policy)[1] - cmdp.threshold)
+        multiplier = run.dual_update(state.multiplier, cmdp.evaluate(policy)[1] - cmdp.threshold)
         return state._replace(theta=state.theta + step * gradient, multiplier=multiplier)
 '''
-# With memory: it asks evaluators, and follows the mean of all estimates so far.
+# With memory: NPGPD-HF with momentum, on the random numbers of NPGPD-HF.
 MEMORY = """
 from typing import NamedTuple
 
 import numpy as np
 
+from pgpd_hf.algorithms.base import option
 from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
 
 
-class MeanState(NamedTuple):
+class MovingState(NamedTuple):
     theta: np.ndarray
     multiplier: float
     iteration: int
-    mean: np.ndarray
+    moved: np.ndarray
 
 
 class Memory(NPGPDHF):
     name = "toy_memory"
+    streams = "npgpd_hf"
+    momentum: float = option(0.0, "Share of the step before.", at_least=0, at_most=1)
 
-    def initial_state(self, initial_policy=None):
-        start = super().initial_state(initial_policy)
-        return MeanState(*start, mean=np.zeros_like(start.theta))
+    def initial_state(self, run, initial_policy=None):
+        start = super().initial_state(run, initial_policy)
+        return MovingState(*start, moved=np.zeros_like(start.theta))
 
-    def update(self, state, policy, words, normals):
-        estimates, excess = self.estimate(state.theta, words, normals)
-        gradient = estimates[0] + state.multiplier * estimates[1]
-        mean = state.mean + (gradient - state.mean) / (state.iteration + 1)
-        theta = state.theta + self.primal_step * mean
-        multiplier = self.dual_update(state.multiplier, excess)
-        return state._replace(theta=theta, multiplier=multiplier, mean=mean)
+    def update(self, run, state, policy, words, normals):
+        (reward, utility), excess = run.estimate(state.theta, words, normals)
+        step = run.primal_step / (1 - run.cmdp.discount)
+        moved = self.momentum * state.moved + step * (reward + state.multiplier * utility)
+        multiplier = run.dual_update(state.multiplier, excess)
+        return state._replace(theta=state.theta + moved, multiplier=multiplier, moved=moved)
 """
 # A variant of another algorithm, with steps of its own.
 HALF = """
@@ -75,6 +76,13 @@ ENTRIES = {
     "toy_half": {"iterations": 40, "rounds": 2, "primal_step": "theorem", "dual_step": "theorem"},
     "toy_memory": {"iterations": 30, "rounds": 1, "primal_step": 0.3, "dual_step": 0.2},
 }
+PAPERS = {
+    "npgpd_hf": {"iterations": 30, "primal_step": 0.3, "dual_step": 0.2},
+    "zpgpd_hf": {"iterations": 30, "primal_step": 0.01, "dual_step": 0.01, "perturbation": 1},
+}
+SHOW = (
+    "import sys; sys.path.append({!r}); import document_config as d; print(d.tables()['options'])"
+)
 RUN = """
 import pgpd_hf
 for name in ("toy_plain", "toy_half", "toy_memory"):
@@ -85,6 +93,10 @@ for name in ("toy_plain", "toy_half", "toy_memory"):
     print(name, pgpd_hf.ALGORITHMS[name].label, last > first, trace["answers"].max())
 try:
     pgpd_hf.run(pgpd_hf.random_cmdp(), "toy_plain", **options)
+except ValueError as error:
+    print(error)
+try:
+    pgpd_hf.run(pgpd_hf.random_cmdp(), "toy_memory", momentum=1.5, **options)
 except ValueError as error:
     print(error)
 """
@@ -116,6 +128,7 @@ def test_run_knows_it(extended):
         f"toy_half toy_half True {50 * 16 * 81}",
         f"toy_memory toy_memory True {50 * 16 * 81}",
         "primal_step, dual_step: numbers expected, since this algorithm has no theorem",
+        "momentum: a number in [0, 1] expected, got 1.5",
     ]
 
 
@@ -140,6 +153,39 @@ def test_jobs_run_it(extended):
     code, output = extended.snakemake("--cores", "2", *runs, configfile="config/tiny.yaml")
     assert code == 0, output
     assert all((extended.folder / run).exists() for run in runs)
+
+
+def test_option_is_documented_and_checked(extended):
+    code, output = extended.call([sys.executable, "-c", SHOW.format(str(ROOT / "tools"))])
+    assert code == 0, output
+    row = "| `momentum` | `0.0` | number in [0, 1] | Share of the step before. | `toy_memory` |"
+    assert row in output.splitlines()
+    refused = [
+        ("toy_memory", 1.5, "algorithms.toy_memory.momentum: at most 1 expected, got 1.5"),
+        ("toy_memory", "much", "algorithms.toy_memory.momentum: number expected, got 'much'"),
+        ("toy_plain", 0.5, "algorithms.toy_plain: unknown key 'momentum'"),
+    ]
+    for name, momentum, message in refused:
+        study = {"study": "tiny", "algorithms": {name: {**ENTRIES[name], "momentum": momentum}}}
+        (extended.folder / "config/tiny.yaml").write_text(yaml.safe_dump(study))
+        code, output = extended.snakemake("--dry-run", configfile="config/tiny.yaml")
+        assert code == 1
+        assert output.splitlines()[-1].startswith(f"config: {message}")
+
+
+def test_option_counts_and_runs_beside_the_papers_two(extended):
+    """On common random numbers; the first step is NPGPD-HF's, which has no step before it."""
+    heavy = {**ENTRIES["toy_memory"], "momentum": 0.5}
+    study = {"study": "tiny", "seeds": 2, "horizon": 20, "evaluators": [64]}
+    study["algorithms"] = {**PAPERS, "toy_memory": heavy}
+    (extended.folder / "config/tiny.yaml").write_text(yaml.safe_dump(study))
+    runs = [f"results/tiny/runs/{name}/M64/seeds0000-0001.parquet" for name in study["algorithms"]]
+    code, output = extended.snakemake("--cores", "2", *runs, configfile="config/tiny.yaml")
+    assert code == 0, output
+    plain, _, ours = (pd.read_parquet(extended.folder / run) for run in runs)
+    same = plain["reward_value"] == ours["reward_value"]
+    assert same[plain["iteration"] <= 1].all()
+    assert not same[plain["iteration"] > 1].any()
 
 
 def test_rates_are_those_of_its_theorem_only_if_it_has_one(extended):
@@ -193,7 +239,7 @@ def test_job_refuses_state_in_self(extended):
     run = "results/tiny/runs/toy_plain/M64/seeds0000-0001.parquet"
     code, output = extended.snakemake("--cores", "2", run, configfile="config/tiny.yaml")
     assert code != 0
-    assert "algorithm: update of toy_plain gave other numbers for the same state" in output
+    assert "algorithm: update of toy_plain: cannot assign to field 'count'" in output
     assert not (extended.folder / run).exists()
     command = [sys.executable, "-m", "pytest", "-q", "-k", "toy_plain", "-p", "no:cacheprovider"]
     code, output = extended.call([*command, "tests/unit/test_contract.py"], cwd=ROOT)

@@ -5,7 +5,7 @@ import pkgutil
 from collections.abc import Mapping
 from functools import cache
 
-from pgpd_hf.algorithms.base import Algorithm, Setting, State
+from pgpd_hf.algorithms.base import Algorithm, State
 from pgpd_hf.core.arguments import require_one_of
 
 _NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "base")
@@ -24,6 +24,9 @@ class _Registry(Mapping):
         if name not in _NAMES:
             raise KeyError(name)
         return _load(name)
+
+    def __repr__(self):
+        return f"ALGORITHMS({', '.join(_NAMES)})"
 
 
 @cache  # a plan asks for the same ones thousands of times
@@ -84,4 +87,4 @@ def get_algorithm(name):
     return ALGORITHMS[name]
 
 
-__all__ = ["ALGORITHMS", "Algorithm", "Setting", "State", "get_algorithm"]
+__all__ = ["ALGORITHMS", "Algorithm", "State", "get_algorithm"]

@@ -2,43 +2,48 @@ r"""What an algorithm is to the rest of the package, and how to add one.
 
 A file in this folder that defines one subclass of :class:`Algorithm` adds an algorithm: the
 registry finds it, and so do :func:`pgpd_hf.run`, the workflow and the contract test. The class has
-the name of its file as `name`, and a method `update` that makes one iteration; everything else has
-a default:
+the name of its file as `name`, its options as fields, and a method `update` that makes one
+iteration; everything else has a default:
 
-* `label` is the name, and `parameterizations` is softmax alone;
-* `words_per_iteration` and `normals_per_iteration` are zero: the algorithm is deterministic;
+* `label` and `streams` are the name, and the parameterization is softmax;
 * `effort` is none: no trajectories and no questions;
-* `has_steps` is true, and `theorem_steps` raises: without a theorem, step sizes have to be given;
+* `theorem_steps` raises: without a theorem, step sizes have to be given;
 * `rate` and `limit_of` are None: no theorem promises a rate, and no algorithm has it as its limit;
 * `estimate` raises: it is for methods that follow estimated directions, to measure their errors;
 * `require_result` accepts every end of a run.
 
-This file, `decaying.py`, is a complete algorithm with a decaying step size::
+Subclasses of :class:`PrimalDual` have step sizes, those of :class:`HumanFeedback` ask people, and
+those of :class:`PrimalDualHF` do both. Every subclass is a frozen dataclass, without a decorator.
+An object of it holds options and nothing else: what depends on the CMDP is in a :class:`Run`, which
+all methods are given, and what goes from iteration to iteration is in a :class:`State`.
 
-    import math
+This file, `decaying.py`, is a complete algorithm with a step size that decays::
 
-    from pgpd_hf.algorithms.base import Algorithm
+    from pgpd_hf.algorithms.base import PrimalDual, option
 
-    class Decaying(Algorithm):
+    class Decaying(PrimalDual):
         name = "decaying"
+        decay: float = option(0.5, "Power of t by which the step falls.", at_least=0, at_most=1)
 
-        def update(self, state, policy, words, normals):
-            step = self.primal_step / math.sqrt(state.iteration + 1)
-            signal = self.cmdp.reward + state.multiplier * self.cmdp.utility
-            theta = state.theta + step * self.cmdp.advantages(policy, signal)
-            excess = self.cmdp.evaluate(policy)[1] - self.cmdp.threshold
-            multiplier = self.dual_update(state.multiplier, excess)
+        def update(self, run, state, policy, words, normals):
+            step = run.primal_step / (state.iteration + 1) ** self.decay
+            signal = run.cmdp.reward + state.multiplier * run.cmdp.utility
+            theta = state.theta + step * run.cmdp.advantages(policy, signal)
+            excess = run.cmdp.evaluate(policy)[1] - run.cmdp.threshold
+            multiplier = run.dual_update(state.multiplier, excess)
             return state._replace(theta=theta, multiplier=multiplier)
 
-Everything that an iteration needs from earlier ones is part of the state: keep no state of your own
-in `self`, which serves all seeds. An algorithm with memory has a state with more fields. This one
-follows the mean of all gradients so far::
+It runs by ``pgpd_hf.run(cmdp, "decaying", decay=1, primal_step=0.1, dual_step=0.1, ...)``, and with
+the entry ``decaying: {iterations: 1000, primal_step: 0.1, dual_step: 0.1, decay: 1}`` of a study.
+
+An algorithm with memory has a state with more fields. This one follows the mean of all gradients so
+far::
 
     from typing import NamedTuple
 
     import numpy as np
 
-    from pgpd_hf.algorithms.base import Algorithm
+    from pgpd_hf.algorithms.base import PrimalDual
 
     class MeanState(NamedTuple):
         theta: np.ndarray  # (S, A)
@@ -46,189 +51,49 @@ follows the mean of all gradients so far::
         iteration: int
         mean: np.ndarray  # (S, A)
 
-    class Averaged(Algorithm):
+    class Averaged(PrimalDual):
         name = "averaged"
 
-        def initial_state(self, initial_policy=None):
-            start = super().initial_state(initial_policy)
+        def initial_state(self, run, initial_policy=None):
+            start = super().initial_state(run, initial_policy)
             return MeanState(*start, mean=np.zeros_like(start.theta))
 
-        def update(self, state, policy, words, normals):
-            signal = self.cmdp.reward + state.multiplier * self.cmdp.utility
-            gradient = self.cmdp.advantages(policy, signal)
+        def update(self, run, state, policy, words, normals):
+            signal = run.cmdp.reward + state.multiplier * run.cmdp.utility
+            gradient = run.cmdp.advantages(policy, signal)
             mean = state.mean + (gradient - state.mean) / (state.iteration + 1)
-            theta = state.theta + self.primal_step * mean
-            excess = self.cmdp.evaluate(policy)[1] - self.cmdp.threshold
-            multiplier = self.dual_update(state.multiplier, excess)
+            theta = state.theta + run.primal_step * mean
+            excess = run.cmdp.evaluate(policy)[1] - run.cmdp.threshold
+            multiplier = run.dual_update(state.multiplier, excess)
             return state._replace(theta=theta, multiplier=multiplier, mean=mean)
+
+A variant of another algorithm that has ``streams = "npgpd_hf"`` draws the random numbers that
+NPGPD-HF draws (common random numbers): where both do the same, their results have the same bits,
+and where they differ, the difference is less noisy.
 
 Then run the contract test, which tests every algorithm in this folder:
 ``pytest tests/unit/test_contract.py``.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+import math
+from dataclasses import FrozenInstanceError, dataclass
+from functools import cache
+from types import SimpleNamespace
+from typing import NamedTuple, dataclass_transform
 
 import numpy as np
 
-from pgpd_hf.core import links, policies
-from pgpd_hf.core.arguments import require_integer, require_number, require_one_of, shown
+from pgpd_hf.core import links, options, policies
+from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.core.evaluators import ESTIMATORS, count_words
+from pgpd_hf.core.evaluators import ESTIMATORS, Simulator, count_words, make_simulator
 from pgpd_hf.core.optima import Optimum
-from pgpd_hf.core.questions import DESIGNS
+from pgpd_hf.core.options import REQUIRED, option
 
-DIRECTIONS = ("sphere", "tangent")
-# Beyond these, one run would exceed the memory of any machine, or take a lifetime.
-LARGEST = {"iterations": 10**9, "rounds": 10**4, "horizon": 10**5}
-# Options that only some algorithms have.
-OPTIONS = (
-    *("estimator", "perturbation", "directions"),
-    *("design", "transitions", "ridge", "prior_mean", "planner"),
-    *("pessimism", "margin", "temperature", "utility_weight"),
-)
-TRANSITIONS = ("known", "estimated")
-PLANNERS = ("linear-program", "npg-pd")
-_POSITIVE = ("perturbation", "ridge", "temperature")
-MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
-
-
-@dataclass(frozen=True)
-class Setting:
-    r"""Everything that a run depends on, except the CMDP and the seed.
-
-    Attributes
-    ----------
-    evaluators : int or None
-        M, evaluators per question; None for infinitely many.
-    iterations : int
-        T.
-    rounds : int
-        N, rounds of trajectories and questions per iteration.
-    horizon : int
-        H: trajectories have H + 1 steps.
-    primal_step, dual_step : float or None
-        :math:`\eta_1` and :math:`\eta_2`; None for those of the algorithm's theorem.
-    multiplier_bound : float or None
-        Upper end of :math:`\Lambda`; None for the paper's :math:`2/((1-\gamma)\xi)`.
-    link : str
-        Name of the link function of all three questions that the algorithm assumes.
-    true_link : str or None
-        Name of the one by which people vote; None for `link`.
-    random_answers : float
-        Share of answers that are given at random, in [0, 1].
-    estimator : {"plug-in", "unbiased"}
-        How differences are estimated from votes: as printed, or without bias
-        (:func:`~pgpd_hf.core.evaluators.unbiased_estimates`).
-    perturbation : float or None
-        :math:`\mu`, the perturbation radius of zeroth-order methods; None for Theorem 2's.
-    directions : {"sphere", "tangent"}
-        Perturb in all directions, as in the paper, or only in those along which the rows of a
-        direct parameter keep summing to one.
-    parameterization : str or None
-        "softmax" or "direct", for algorithms that have both; None for the paper's.
-    design : {"uniform", "deterministic", "state-action"}
-        Which pairs of trajectories are compared, for methods that infer rewards
-        (:data:`pgpd_hf.core.questions.DESIGNS`).
-    transitions : {"known", "estimated"}
-        Whether such a method knows P, or estimates it from the same trajectories.
-    ridge : float
-        :math:`\kappa > 0`, the weight of the prior of rewards in units of their scale
-        (:mod:`pgpd_hf.core.likelihood`); 12 is the precision of a uniform distribution.
-    prior_mean : float
-        Centre of that prior in the same units; 1/2, the middle of the range, is also the mean of
-        random environments.
-    planner : {"linear-program", "npg-pd"}
-        How such a method finds a policy for its estimates (:mod:`pgpd_hf.core.planning`).
-    pessimism, margin : float
-        Standard deviations by which estimates of reward and utility are lowered
-        (:mod:`pgpd_hf.core.pessimism`).
-    temperature : float
-        :math:`\beta > 0` of direct preference optimisation, in units of the largest value.
-    utility_weight : float
-        Weight of utility beside reward in direct preference optimisation.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of range; the message names it.
-
-    Examples
-    --------
-    >>> from pgpd_hf.algorithms import Setting
-    >>> Setting(evaluators=64, iterations=1000).horizon
-    80
-    >>> Setting(evaluators=0, iterations=1000)
-    Traceback (most recent call last):
-    ValueError: evaluators: an integer of at least 1 expected, got 0
-    """
-
-    evaluators: int | None
-    iterations: int
-    rounds: int = 1
-    horizon: int = 80
-    primal_step: float | None = None
-    dual_step: float | None = None
-    multiplier_bound: float | None = None
-    link: str = "logistic"
-    true_link: str | None = None
-    random_answers: float = 0.0
-    estimator: str = "plug-in"
-    perturbation: float | None = None
-    directions: str = "sphere"
-    parameterization: str | None = None
-    design: str = "uniform"
-    transitions: str = "known"
-    ridge: float = 1.0
-    prior_mean: float = 0.5
-    planner: str = "linear-program"
-    pessimism: float = 1.0
-    margin: float = 1.0
-    temperature: float = 0.01
-    utility_weight: float = 1.0
-
-    def __post_init__(self):
-        if self.evaluators is not None:
-            evaluators = require_integer("evaluators", self.evaluators, 1)
-            object.__setattr__(self, "evaluators", evaluators)
-        for name, most in LARGEST.items():
-            value = require_integer(name, getattr(self, name), 0 if name == "horizon" else 1, most)
-            object.__setattr__(self, name, value)
-        optional = ("primal_step", "dual_step", "multiplier_bound", "perturbation")
-        numbers = ("ridge", "prior_mean", "pessimism", "margin", "temperature", "utility_weight")
-        for name in (*optional, *numbers):
-            value = getattr(self, name)
-            if value is None and name in optional:
-                continue
-            number = require_number(name, value)
-            positive = name in _POSITIVE
-            if number < 0 or (positive and number == 0):
-                least = "positive" if positive else "non-negative"
-                raise ValueError(f"{name}: a {least} number expected, got {shown(value)}")
-            object.__setattr__(self, name, number)
-        links.get_link(self.link)
-        self._check_people()
-        require_one_of("estimator", self.estimator, ESTIMATORS)
-        require_one_of("directions", self.directions, DIRECTIONS)
-        require_one_of("design", self.design, DESIGNS)
-        require_one_of("transitions", self.transitions, TRANSITIONS)
-        require_one_of("planner", self.planner, PLANNERS)
-        if self.parameterization is not None:
-            known = policies.PARAMETERIZATIONS
-            require_one_of("parameterization", self.parameterization, known)
-
-    def _check_people(self):
-        if self.true_link is not None:
-            require_one_of("true_link", self.true_link, links.LINKS)
-        share = require_number("random_answers", self.random_answers)
-        if not 0 <= share <= 1:
-            raise ValueError(f"random_answers: a number in [0, 1] expected, got {shown(share)}")
-        object.__setattr__(self, "random_answers", share)
-        if self.evaluators is None and (share or self.true_link not in (None, self.link)):
-            raise ValueError(
-                "evaluators: an integer expected, since infinitely many answer with the difference "
-                "itself, whatever true_link and random_answers are"
-            )
+MOST_ITERATIONS = 10**9  # beyond it, a run would take a lifetime
+CUT_OFF = 2e-4  # largest share of a value that trajectories miss by default
+_SHORTEST, _LONGEST = 80, 10**5  # horizons by default; trajectories beyond exceed any memory
+_MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 
 
 class State(NamedTuple):
@@ -249,126 +114,308 @@ class State(NamedTuple):
     iteration: int
 
 
-class Algorithm:
-    r"""A primal-dual method, ready to iterate on one CMDP under one setting.
+class Run(SimpleNamespace):
+    r"""An algorithm that is ready to iterate on a CMDP, made by :meth:`Algorithm.prepare`.
 
-    Subclasses have a `name` and a method :meth:`update`, or :meth:`advance` where a kernel makes
-    many iterations at once; the rest has defaults.
+    Nothing in it changes. Algorithms may add what they prepare for themselves.
 
-    Parameters
+    Attributes
     ----------
+    algorithm : Algorithm
+        The algorithm with its options.
     cmdp : CMDP
         The CMDP.
     optimum : Optimum
-        Its optimum; supplies the Slater slack :math:`\xi`.
-    setting : Setting
-        The setting.
+        Its optimum.
+    iterations : int
+        T.
+    multiplier_bound : float
+        Upper end of :math:`\Lambda`.
+    primal_step, dual_step : float
+        :math:`\eta_1` and :math:`\eta_2`; zero if the algorithm makes no steps.
+    horizon : int
+        H, if the algorithm samples trajectories.
+    simulator : Simulator
+        Evaluators, and the CMDP to sample from, if it asks people.
+    questions_per_iteration, steps_per_iteration : int
+        Questions (each put to M evaluators) and environment steps of one iteration.
+    words_per_iteration, normals_per_iteration : int
+        64-bit random words and standard normal numbers that one iteration consumes.
+    """
+
+    algorithm: "Algorithm"
+    cmdp: CMDP
+    optimum: Optimum
+    iterations: int
+    multiplier_bound: float
+    primal_step: float = 0.0
+    dual_step: float = 0.0
+    horizon: int
+    simulator: Simulator
+    questions_per_iteration: int = 0
+    steps_per_iteration: int = 0
+    words_per_iteration: int = 0
+    normals_per_iteration: int = 0
+
+    @property
+    def name(self):
+        """str: name of the algorithm."""
+        return self.algorithm.name
+
+    def __setattr__(self, name, value):
+        raise FrozenInstanceError(f"cannot assign to {name!r} of a run")
+
+    def having(self, **more):
+        """Add what an algorithm prepares, or change what is there.
+
+        Parameters
+        ----------
+        **more : object
+            Attributes.
+
+        Returns
+        -------
+        Run
+            Another one.
+        """
+        return type(self)(**vars(self) | more)
+
+    def initial_state(self, initial_policy=None):
+        """State before the first iteration, :meth:`Algorithm.initial_state`."""
+        return self.algorithm.initial_state(self, initial_policy)
+
+    def advance(self, state, words, normals):
+        """Make as many iterations as there are rows of randomness, :meth:`Algorithm.advance`."""
+        return self.algorithm.advance(self, state, words, normals)
+
+    def estimate(self, theta, words, normals):
+        """Estimate as one iteration does, :meth:`Algorithm.estimate`."""
+        return self.algorithm.estimate(self, theta, words, normals)
+
+    def dual_update(self, multiplier, excess):
+        r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 \hat h_c)`.
+
+        Parameters
+        ----------
+        multiplier : float
+            :math:`\lambda`.
+        excess : float
+            :math:`V_g - b`, or an estimate of it.
+
+        Returns
+        -------
+        float
+        """
+        return min(max(multiplier - self.dual_step * excess, 0.0), self.multiplier_bound)
+
+    def initial_parameter(self, initial_policy=None):
+        r"""First parameter :math:`\theta^{(0)}`, by default that of the uniform policy.
+
+        Parameters
+        ----------
+        initial_policy : array_like, float, shape (S, A), optional
+            Start from this policy instead.
+
+        Returns
+        -------
+        ndarray, float64, shape (S, A)
+
+        Raises
+        ------
+        ValueError
+            If `initial_policy` is not a policy, or if it has a probability of zero and the
+            parameterization is softmax.
+        """
+        shape = (self.cmdp.states, self.cmdp.actions)
+        softmax = self.algorithm.parameterization == "softmax"
+        if initial_policy is None:
+            return np.zeros(shape) if softmax else policies.uniform_policy(*shape)
+        initial_policy = self.cmdp.check_policy(initial_policy, "initial_policy").copy()
+        if initial_policy.shape != shape:
+            raise ValueError(f"initial_policy: shape {shape} expected, got {initial_policy.shape}")
+        if not softmax:
+            return initial_policy
+        if not (initial_policy > 0).all():
+            index = tuple(int(i) for i in np.argwhere(initial_policy == 0)[0])
+            raise ValueError(
+                f"initial_policy: the probability at {index} is zero, which no softmax policy has"
+            )
+        return np.log(initial_policy)
+
+    def policy(self, theta):
+        """Policy of a parameter.
+
+        Parameters
+        ----------
+        theta : ndarray, float64, shape (S, A)
+            The parameter.
+
+        Returns
+        -------
+        ndarray, float64, shape (S, A)
+        """
+        policy = np.array(theta)
+        if self.algorithm.parameterization == "softmax":
+            policies.softmax(theta, policy)
+        return policy
+
+
+def parameterized(*names):
+    """Declare which parameterizations an algorithm can run with, the paper's first.
+
+    Parameters
+    ----------
+    *names : {"softmax", "direct"}
+        At least one.
+
+    Returns
+    -------
+    dataclasses.Field
+        Of the field `parameterization`.
+    """
+    return option(names[0], "Parameterization of the policy.", one_of=names)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Algorithm:
+    r"""A method that improves a policy iteration by iteration; its fields are its options.
+
+    Subclasses have a `name` and a method :meth:`update`, or :meth:`advance` where a kernel makes
+    many iterations at once; the rest has defaults. Each is a frozen dataclass with keywords only.
 
     Attributes
     ----------
     name, label : str
         In files and configurations, and in figures; by default the label is the name.
-    parameterizations : tuple of str
-        The parameterizations that it can run with, the paper's first; softmax by default.
-    options : tuple of str
-        Those of :data:`OPTIONS` that it has; none by default.
+    streams : str
+        Name of the algorithm whose random streams it shares, by default its own; not inherited.
     rate : float or None
         Exponent of T in its theorem's bounds of the average gap and violation; not inherited.
     limit_of : str or None
         Name of the algorithm whose exact limit it is; not inherited.
     has_steps : bool
-        Whether it makes steps; a method that solves for its policy ignores both step sizes.
-    words_per_iteration, normals_per_iteration : int
-        64-bit random words and standard normal numbers that one iteration consumes.
-    questions_per_iteration, steps_per_iteration : int
-        Questions (each put to M evaluators) and environment steps of one iteration.
-    primal_step, dual_step : float
-        :math:`\eta_1` and :math:`\eta_2`.
-    multiplier_bound : float
-        Upper end of :math:`\Lambda`.
+        Whether it makes steps; other methods solve for their policy.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range; the message names it.
+
+    Examples
+    --------
+    >>> from pgpd_hf import NPGPDHF
+    >>> NPGPDHF(evaluators=64, rounds=10)
+    NPGPDHF(evaluators=64, rounds=10)
+    >>> NPGPDHF(evaluators=0)
+    Traceback (most recent call last):
+    ValueError: evaluators: an integer of at least 1 expected, got 0
     """
 
-    name: str
-    label: str
-    parameterizations: tuple[str, ...] = ("softmax",)
-    options: tuple[str, ...] = ()
-    rate: float | None = None
-    limit_of: str | None = None
-    has_steps: bool = True
-    words_per_iteration: int = 0
-    normals_per_iteration: int = 0
+    name = label = streams = "algorithm"
+    rate = None
+    limit_of = None
+    has_steps = False
+
+    parameterization: str = parameterized("softmax")
+    multiplier_bound: float | None = option(
+        None, "Upper end of the multiplier's interval, by default 2 / ((1 - gamma) xi).", at_least=0
+    )
 
     def __init_subclass__(cls):
         super().__init_subclass__()
         # What these say holds for one algorithm, and not for a variant of it.
-        own = {"label": getattr(cls, "name", cls.__name__), "rate": None, "limit_of": None}
+        own = {"label": cls.name, "streams": cls.name, "rate": None, "limit_of": None}
         for attribute, value in own.items():
             if attribute not in vars(cls):
                 setattr(cls, attribute, value)
         if "update" in vars(cls) and "advance" not in vars(cls):
             cls.advance = Algorithm.advance  # a parent's kernel would not call it
+        dataclass(frozen=True, kw_only=True, repr=False)(cls)
 
-    def __init__(self, cmdp: CMDP, optimum: Optimum, setting: Setting):
-        self.cmdp = cmdp
-        self.setting = setting
-        trajectories, self.questions_per_iteration = self.effort(
-            cmdp.states, cmdp.actions, setting.rounds
-        )
-        self.steps_per_iteration = trajectories * (setting.horizon + 1)
-        if trajectories:
-            self.words_per_iteration = count_words(
-                setting.rounds, setting.horizon, trajectories, self.questions_per_iteration
-            )
-        if self.words_per_iteration > MOST_WORDS:
-            raise ValueError(
-                f"rounds, horizon: one iteration draws {self.words_per_iteration} random words; "
-                f"at most {MOST_WORDS} are possible"
-            )
-        self.parameterization = setting.parameterization or self.parameterizations[0]
-        if self.parameterization not in self.parameterizations:
-            raise ValueError(
-                f"parameterization: {self.name} runs with "
-                f"{' or '.join(self.parameterizations)}, got {self.parameterization!r}"
-            )
-        self.primal_step, self.dual_step = self.steps(cmdp, optimum, setting)
-        self.multiplier_bound = setting.multiplier_bound
-        if self.multiplier_bound is None:
-            self.multiplier_bound = 2 / ((1 - cmdp.discount) * optimum.slack)
+    def __post_init__(self):
+        for name, each in self.options().items():
+            object.__setattr__(self, name, each.check(getattr(self, name)))
+
+    def __repr__(self):
+        defaults = {name: each.default for name, each in self.options().items()}
+        told = [f"{name}={x!r}" for name, x in vars(self).items() if x != defaults[name]]
+        return f"{type(self).__name__}({', '.join(told)})"
 
     @classmethod
-    def refuse_idle(cls, given):
-        """Refuse options that would have no effect.
+    @cache
+    def options(cls):
+        """All options, with their types, ranges, defaults and meanings.
 
-        Parameters
-        ----------
-        given : iterable of str
-            Names of options.
-
-        Raises
-        ------
-        ValueError
-            If one of :data:`OPTIONS` is given that the algorithm lacks; the message names it.
+        Returns
+        -------
+        dict of pgpd_hf.core.options.Option
+            By name.
         """
-        for name in OPTIONS:
-            if name in given and name not in cls.options:
-                known = ", ".join(cls.options) or "none"
-                raise ValueError(f"{name}: no option of {cls.name} (its options: {known})")
+        return options.read(cls)
 
     @classmethod
-    def known(cls, options):
-        """Leave out the options that only other algorithms have.
+    def pick(cls, settings):
+        """Pick the algorithm's options out of settings that are also about others.
 
         Parameters
         ----------
-        options : dict
-            Keyword arguments of :func:`pgpd_hf.run`.
+        settings : dict
+            By name; stays as it is.
 
         Returns
         -------
         dict
         """
-        idle = set(OPTIONS) - set(cls.options)
-        return {name: value for name, value in options.items() if name not in idle}
+        return {name: settings[name] for name in cls.options() if name in settings}
+
+    @classmethod
+    def refuse_unknown(cls, names):
+        """Refuse what is neither an option of the algorithm, nor one that families share.
+
+        So that all algorithms can be called alike, one that has no use for an option of
+        :class:`PrimalDual` or :class:`HumanFeedback` lets it be given, and leaves it aside.
+
+        Parameters
+        ----------
+        names : iterable of str
+            What is given.
+
+        Raises
+        ------
+        ValueError
+            One line that names what is unknown, and the algorithm's options.
+        """
+        known = cls.options()
+        shared = {**PrimalDual.options(), **HumanFeedback.options()}
+        for name in names:
+            if name not in known and name not in shared:
+                listed = ", ".join(known)
+                raise ValueError(f"{name}: no option of {cls.name} (its options: {listed})")
+
+    @classmethod
+    def having(cls, settings):
+        """Make the algorithm with options that are given by name.
+
+        Parameters
+        ----------
+        settings : dict
+            Options by name; those that families share may be without use for this algorithm.
+
+        Returns
+        -------
+        Algorithm
+
+        Raises
+        ------
+        ValueError
+            One line that names what is unknown, missing or out of range.
+        """
+        cls.refuse_unknown(settings)
+        for name, each in cls.options().items():
+            if each.default is REQUIRED and name not in settings:
+                raise ValueError(f"{name}: needed by {cls.name}: {each.text}")
+        return cls(**cls.pick(settings))
 
     @staticmethod
     def effort(states, actions, rounds):
@@ -425,9 +472,8 @@ class Algorithm:
         """
         return cls.theorem_steps is not Algorithm.theorem_steps
 
-    @classmethod
-    def steps(cls, cmdp, optimum, setting):
-        r"""Step sizes of a run: the setting's, or the theorem's where the setting has None.
+    def steps(self, cmdp, optimum, iterations):
+        r"""Step sizes of a run: the given ones, or the theorem's where they are None.
 
         Parameters
         ----------
@@ -435,44 +481,76 @@ class Algorithm:
             The CMDP.
         optimum : Optimum
             Its optimum.
-        setting : Setting
-            The setting.
+        iterations : int
+            T.
 
         Returns
         -------
         primal_step, dual_step : float
             :math:`\eta_1` and :math:`\eta_2`; zero if the algorithm makes no steps.
         """
-        given = setting.primal_step, setting.dual_step
-        if not cls.has_steps:
-            return 0.0, 0.0
-        if None not in given:
-            return given
-        theorem = cls.theorem_steps(cmdp, optimum, setting.iterations)
-        return tuple(
-            other if step is None else step for step, other in zip(given, theorem, strict=True)
+        return 0.0, 0.0
+
+    def prepare(self, cmdp, optimum, iterations):
+        r"""Make ready to iterate; subclasses add what they need by :meth:`Run.having`.
+
+        Parameters
+        ----------
+        cmdp : CMDP
+            The CMDP.
+        optimum : Optimum
+            Its optimum; supplies the Slater slack :math:`\xi`.
+        iterations : int
+            T.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        ValueError
+            If the options do not fit the CMDP; the message names them.
+        """
+        iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
+        primal_step, dual_step = self.steps(cmdp, optimum, iterations)
+        multiplier_bound = self.multiplier_bound
+        if multiplier_bound is None:
+            multiplier_bound = 2 / ((1 - cmdp.discount) * optimum.slack)
+        return Run(
+            algorithm=self,
+            cmdp=cmdp,
+            optimum=optimum,
+            iterations=iterations,
+            multiplier_bound=multiplier_bound,
+            primal_step=primal_step,
+            dual_step=dual_step,
         )
 
-    def initial_state(self, initial_policy=None):
+    def initial_state(self, run, initial_policy=None):
         r"""State before the first iteration: :math:`\theta^{(0)}` and :math:`\lambda^{(0)} = 0`.
 
         Parameters
         ----------
+        run : Run
+            The run.
         initial_policy : array_like, float, shape (S, A), optional
-            Passed on to :meth:`initial_parameter`.
+            Passed on to :meth:`Run.initial_parameter`.
 
         Returns
         -------
         State
             Or a NamedTuple with at least the same fields.
         """
-        return State(self.initial_parameter(initial_policy), 0.0, 0)
+        return State(run.initial_parameter(initial_policy), 0.0, 0)
 
-    def update(self, state, policy, words, normals):
+    def update(self, run, state, policy, words, normals):
         r"""Make one iteration.
 
         Parameters
         ----------
+        run : Run
+            The run.
         state : State
             Before the iteration; its arrays must not be modified.
         policy : ndarray, float64, shape (S, A)
@@ -489,27 +567,13 @@ class Algorithm:
         """
         raise NotImplementedError
 
-    def dual_update(self, multiplier, excess):
-        r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 \hat h_c)`.
-
-        Parameters
-        ----------
-        multiplier : float
-            :math:`\lambda`.
-        excess : float
-            :math:`V_g - b`, or an estimate of it.
-
-        Returns
-        -------
-        float
-        """
-        return min(max(multiplier - self.dual_step * excess, 0.0), self.multiplier_bound)
-
-    def advance(self, state, words, normals):
+    def advance(self, run, state, words, normals):
         r"""Make as many iterations as there are rows of randomness.
 
         Parameters
         ----------
+        run : Run
+            The run.
         state : State
             Before the first of them; its arrays must not be modified.
         words : ndarray, uint64, shape (iterations, words_per_iteration)
@@ -529,17 +593,20 @@ class Algorithm:
         policies = np.empty((len(words), *state.theta.shape))
         multipliers = np.empty(len(words))
         for t in range(len(words)):
-            policy = self.policy(state.theta)
+            policy = run.policy(state.theta)
             policies[t], multipliers[t] = policy, state.multiplier
-            following = self.update(state, policy, words[t], normals[t])
+            following = self.update(run, state, policy, words[t], normals[t])
+            _require_parameter(run, following.theta, policy.shape)
             state = following._replace(iteration=state.iteration + 1)
         return policies, multipliers, state
 
-    def estimate(self, theta, words, normals):
+    def estimate(self, run, theta, words, normals):
         r"""Estimate the directions and the constraint as one iteration does, and update nothing.
 
         Parameters
         ----------
+        run : Run
+            The run.
         theta : ndarray, float64, shape (S, A)
             :math:`\theta^{(t)}`.
         words : ndarray, uint64, shape (words_per_iteration,)
@@ -576,67 +643,154 @@ class Algorithm:
             One line that names what has to change.
         """
 
-    def initial_parameter(self, initial_policy=None):
-        r"""First parameter :math:`\theta^{(0)}`, by default that of the uniform policy.
 
-        Parameters
-        ----------
-        initial_policy : array_like, float, shape (S, A), optional
-            Start from this policy instead.
+class PrimalDual(Algorithm):
+    r"""What methods share that make a primal and a dual step: both step sizes."""
 
-        Returns
-        -------
-        ndarray, float64, shape (S, A)
+    has_steps = True
 
-        Raises
-        ------
-        ValueError
-            If `initial_policy` is not a policy, or if it has a probability of zero and the
-            parameterization is softmax.
-        """
-        shape = (self.cmdp.states, self.cmdp.actions)
-        softmax = self.parameterization == "softmax"
-        if initial_policy is None:
-            return np.zeros(shape) if softmax else policies.uniform_policy(*shape)
-        initial_policy = self.cmdp.check_policy(initial_policy, "initial_policy").copy()
-        if initial_policy.shape != shape:
-            raise ValueError(f"initial_policy: shape {shape} expected, got {initial_policy.shape}")
-        if not softmax:
-            return initial_policy
-        if not (initial_policy > 0).all():
-            index = tuple(int(i) for i in np.argwhere(initial_policy == 0)[0])
+    primal_step: float | None = option(
+        None, "Step size eta_1 of the policy, by default the theorem's.", at_least=0
+    )
+    dual_step: float | None = option(
+        None, "Step size eta_2 of the multiplier, by default the theorem's.", at_least=0
+    )
+
+    def steps(self, cmdp, optimum, iterations):  # noqa: D102
+        given = self.primal_step, self.dual_step
+        if None not in given:
+            return given
+        theorem = self.theorem_steps(cmdp, optimum, iterations)
+        return tuple(
+            other if step is None else step for step, other in zip(given, theorem, strict=True)
+        )
+
+
+class HumanFeedback(Algorithm):
+    """What methods share that ask people about trajectories."""
+
+    estimator = "plug-in"  # of the simulator; no option of methods that do not step by answers
+
+    evaluators: int | None = option(
+        REQUIRED, "M, people per question; None for infinitely many.", at_least=1
+    )
+    rounds: int = option(
+        1, "N, rounds of trajectories and questions per iteration.", at_least=1, at_most=10**4
+    )
+    horizon: int | None = option(
+        None,
+        "H: trajectories have H + 1 steps; by default long enough, and at least 80.",
+        at_least=0,
+        at_most=_LONGEST,
+    )
+    link: str = option("logistic", "Link by which people are assumed to vote.", one_of=links.LINKS)
+    true_link: str | None = option(
+        None, "Link by which people vote, by default the same.", one_of=links.LINKS
+    )
+    random_answers: float = option(
+        0.0, "Share of answers that are given at random.", at_least=0, at_most=1
+    )
+
+    def __post_init__(self):
+        super().__post_init__()
+        strange = self.random_answers or self.true_link not in (None, self.link)
+        if self.evaluators is None and strange:
             raise ValueError(
-                f"initial_policy: the probability at {index} is zero, which no softmax policy has"
+                "evaluators: an integer expected, since infinitely many answer with the difference "
+                "itself, whatever true_link and random_answers are"
             )
-        return np.log(initial_policy)
 
-    def policy(self, theta):
-        """Policy of a parameter.
+    def prepare(self, cmdp, optimum, iterations):  # noqa: D102
+        run = super().prepare(cmdp, optimum, iterations)
+        horizon = default_horizon(cmdp.discount) if self.horizon is None else self.horizon
+        trajectories, questions = self.effort(cmdp.states, cmdp.actions, self.rounds)
+        words = count_words(self.rounds, horizon, trajectories, questions)
+        if words > _MOST_WORDS:
+            raise ValueError(
+                f"rounds, horizon: one iteration draws {words} random words; at most {_MOST_WORDS} "
+                "are possible"
+            )
+        people = {"estimator": self.estimator, "random_answers": self.random_answers}
+        people |= {"link": self.link, "true_link": self.true_link}
+        return run.having(
+            horizon=horizon,
+            simulator=make_simulator(cmdp, self.evaluators, self.rounds, horizon, **people),
+            questions_per_iteration=questions,
+            steps_per_iteration=trajectories * (horizon + 1),
+            words_per_iteration=words,
+        )
 
-        Parameters
-        ----------
-        theta : ndarray, float64, shape (S, A)
-            The parameter.
 
-        Returns
-        -------
-        ndarray, float64, shape (S, A)
-        """
-        policy = np.array(theta)
-        if self.parameterization == "softmax":
-            policies.softmax(theta, policy)
-        return policy
+class PrimalDualHF(HumanFeedback, PrimalDual):
+    """What primal-dual methods share whose steps follow estimates from people's votes."""
+
+    estimator: str = option(
+        "plug-in",
+        "How differences are read from votes: by the inverse link of their clipped share, as "
+        "printed, or without bias by a power series, where what remains of it is small.",
+        one_of=ESTIMATORS,
+    )
 
 
-def require_explicit_state(algorithm, words, normals, initial_policy=None):
+def default_horizon(discount):
+    r"""Horizon that cuts off as little of a return as the paper's does.
+
+    Parameters
+    ----------
+    discount : float
+        :math:`\gamma` in [0, 1).
+
+    Returns
+    -------
+    int
+        The paper's H = 80, or the smallest with :math:`\gamma^{H+1} \le` :data:`CUT_OFF` if that is
+        longer: the share of the largest value that comes after H + 1 steps.
+
+    Examples
+    --------
+    >>> from pgpd_hf.algorithms.base import default_horizon
+    >>> default_horizon(0.9), default_horizon(0.99)
+    (80, 847)
+    """
+    if discount == 0:
+        return _SHORTEST
+    needed = math.ceil(math.log(CUT_OFF) / math.log(discount)) - 1
+    return min(max(_SHORTEST, needed), _LONGEST)
+
+
+def require_multipliers(run, multipliers):
+    """Refuse multipliers that are not in their interval.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    multipliers : ndarray, float64, shape (n,)
+        Of consecutive iterates.
+
+    Raises
+    ------
+    ValueError
+        If one is not a number from 0 to the run's bound; the message names the algorithm.
+    """
+    bound = run.multiplier_bound
+    if not (multipliers.min() >= 0 and multipliers.max() <= bound):
+        wrong = multipliers[~((multipliers >= 0) & (multipliers <= bound))][0]
+        raise ValueError(
+            f"algorithm: update of {run.name} returned the multiplier {wrong}; a number "
+            f"in [0, {bound:.6g}] expected, as from run.dual_update"
+        )
+
+
+def require_explicit_state(run, words, normals, initial_policy=None):
     """Refuse an algorithm whose iterations depend on more than its state and the randomness.
 
     The same iterations are made twice in one piece, and once one by one; the bits have to agree.
 
     Parameters
     ----------
-    algorithm : Algorithm
-        Ready to iterate.
+    run : Run
+        The run.
     words : ndarray, uint64, shape (iterations, words_per_iteration)
         Random bits.
     normals : ndarray, float64, shape (iterations, normals_per_iteration)
@@ -647,29 +801,44 @@ def require_explicit_state(algorithm, words, normals, initial_policy=None):
     Raises
     ------
     ValueError
-        If they do not agree; the message says what has to be done.
+        If they do not agree, or the state is not one; the message says what has to be done.
     """
-    start = algorithm.initial_state(initial_policy)
-    whole = algorithm.advance(start, words, normals)
+    place = f"algorithm: update of {run.name}"
+    remedy = (
+        "what goes from iteration to iteration belongs in the state, not in self "
+        "(tests/unit/test_contract.py tests this)"
+    )
+    start = run.initial_state(initial_policy)
+    try:
+        whole = run.advance(start, words, normals)
+    except FrozenInstanceError as error:
+        raise ValueError(f"{place}: {error}: {remedy}") from None
     if whole[2].iteration != start.iteration + len(words):
         raise ValueError(
-            f"algorithm: update of {algorithm.name} returned a state with iteration "
-            f"{whole[2].iteration} after {len(words)} iterations from {start.iteration}"
+            f"{place} returned a state with iteration {whole[2].iteration} after {len(words)} "
+            f"iterations from {start.iteration}"
         )
-    again = algorithm.advance(start, words, normals)
+    again = run.advance(start, words, normals)
     word, normal, state, parts = words[:1].copy(), normals[:1].copy(), start, []
     for t in range(len(words)):
         word[:], normal[:] = words[t], normals[t]
-        *part, state = algorithm.advance(state, word, normal)
+        *part, state = run.advance(state, word, normal)
         parts.append(part)
     pieces = (*map(np.concatenate, zip(*parts, strict=True)), state)
     for result, how in ((again, "when repeated"), (pieces, "one iteration at a time")):
         if not _same(whole, result):
             raise ValueError(
-                f"algorithm: update of {algorithm.name} gave other numbers for the same state and "
-                f"randomness {how}: what goes from iteration to iteration belongs in the state, "
-                f"not in self (tests/unit/test_contract.py tests this)"
+                f"{place} gave other numbers for the same state and randomness {how}: {remedy}"
             )
+
+
+def _require_parameter(run, theta, shape):
+    kind = getattr(theta, "dtype", type(theta).__name__)
+    if kind != np.float64 or theta.shape != shape:
+        raise ValueError(
+            f"algorithm: update of {run.name} returned theta as {kind} of shape {np.shape(theta)}; "
+            f"float64 of shape {shape} expected"
+        )
 
 
 def _same(ours, theirs):

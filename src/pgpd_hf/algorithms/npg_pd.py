@@ -5,11 +5,11 @@ paper): :math:`\theta^{(t+1)} = \theta^{(t)} + \frac{\eta_1}{1-\gamma} A_L^{(t)}
 :math:`\lambda^{(t+1)} = P_\Lambda(\lambda^{(t)} - \eta_2 (V_g^{(t)}(\rho) - b))`.
 """
 
-from pgpd_hf.algorithms.base import Algorithm
+from pgpd_hf.algorithms.base import PrimalDual
 from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
 
 
-class NPGPD(Algorithm):
+class NPGPD(PrimalDual):
     """Exact limit of Algorithm 1."""
 
     name = "npg_pd"
@@ -17,10 +17,10 @@ class NPGPD(Algorithm):
     limit_of = "npgpd_hf"
     theorem_steps = staticmethod(NPGPDHF.theorem_steps)
 
-    def update(self, state, policy, words, normals):  # noqa: D102
-        cmdp = self.cmdp
+    def update(self, run, state, policy, words, normals):  # noqa: D102
+        cmdp = run.cmdp
         lagrangian = cmdp.reward + state.multiplier * cmdp.utility
-        step = self.primal_step / (1 - cmdp.discount)
+        step = run.primal_step / (1 - cmdp.discount)
         theta = state.theta + step * cmdp.advantages(policy, lagrangian)
         excess = cmdp.evaluate(policy)[1] - cmdp.threshold
-        return state._replace(theta=theta, multiplier=self.dual_update(state.multiplier, excess))
+        return state._replace(theta=theta, multiplier=run.dual_update(state.multiplier, excess))

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import Algorithm
+from pgpd_hf.algorithms.base import PrimalDualHF
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import ask, make_simulator
+from pgpd_hf.core.evaluators import ask
 from pgpd_hf.core.policies import softmax
 from pgpd_hf.core.sampling import (
     FREE,
@@ -24,17 +24,12 @@ from pgpd_hf.core.sampling import (
 )
 
 
-class NPGPDHF(Algorithm):
+class NPGPDHF(PrimalDualHF):
     """Algorithm 1; step sizes of Theorem 1."""
 
     name = "npgpd_hf"
     label = "NPGPD-HF"
-    options = ("estimator",)
     rate = -1 / 2
-
-    def __init__(self, cmdp, optimum, setting):
-        super().__init__(cmdp, optimum, setting)
-        self.simulator = make_simulator(cmdp, setting)
 
     @staticmethod
     def effort(states, actions, rounds):  # noqa: D102
@@ -44,22 +39,22 @@ class NPGPDHF(Algorithm):
     def theorem_steps(cmdp, optimum, iterations):  # noqa: D102
         return theorem_1_steps(cmdp.actions, cmdp.discount, iterations)
 
-    def estimate(self, theta, words, normals):  # noqa: D102
+    def estimate(self, run, theta, words, normals):  # noqa: D102
         estimates = np.empty((2, *theta.shape))
-        trajectories = _trajectories(self.simulator.rounds, *theta.shape)
-        excess = _estimate(self.simulator, self.policy(theta), words, estimates, trajectories)
+        trajectories = _trajectories(run.simulator.rounds, *theta.shape)
+        excess = _estimate(run.simulator, run.policy(theta), words, estimates, trajectories)
         return estimates, excess
 
-    def advance(self, state, words, normals):  # noqa: D102
+    def advance(self, run, state, words, normals):  # noqa: D102
         theta = state.theta.copy()  # the kernel updates it in place
         policies, multipliers, multiplier = _advance(
-            self.simulator,
+            run.simulator,
             theta,
             state.multiplier,
             words,
-            self.primal_step / (1 - self.cmdp.discount),
-            self.dual_step,
-            self.multiplier_bound,
+            run.primal_step / (1 - run.cmdp.discount),
+            run.dual_step,
+            run.multiplier_bound,
         )
         iteration = state.iteration + len(words)
         state = state._replace(theta=theta, multiplier=multiplier, iteration=iteration)

@@ -5,6 +5,9 @@ Both estimates are lowered by multiples of their standard deviations before the 
 best by an estimate is more likely one whose utility was overestimated: the margin counters this.
 """
 
+from typing import ClassVar
+
+from pgpd_hf.algorithms.base import option
 from pgpd_hf.algorithms.safe_rlhf import SafeRLHF, reward_questions, utility_questions
 from pgpd_hf.core.pessimism import pessimistic
 
@@ -14,16 +17,23 @@ class PessimisticSafeRLHF(SafeRLHF):
 
     name = "pessimistic_safe_rlhf"
     label = "Pessimistic safe RLHF"
-    options = ("design", "transitions", "ridge", "prior_mean", "pessimism", "margin")
 
-    def solve(self, cmdp, state):  # noqa: D102
+    planner: ClassVar = "cone-program"  # there is no choice
+    pessimism: float = option(
+        1.0, "Standard deviations by which estimated rewards are lowered.", at_least=0
+    )
+    margin: float = option(
+        1.0, "Standard deviations by which estimated utility is lowered.", at_least=0
+    )
+
+    def solve(self, run, state):  # noqa: D102
         comparisons = reward_questions(state.answers)
-        both = utility_questions(state.answers, cmdp.threshold)
+        both = utility_questions(state.answers, run.cmdp.threshold)
         return pessimistic(
-            cmdp,
-            (state.reward, self.information(comparisons, state.reward)),
-            (state.utility, self.information(both, state.utility)),
-            self.setting.pessimism,
-            self.setting.margin,
+            run.cmdp,
+            (state.reward, self.information(run, comparisons, state.reward)),
+            (state.utility, self.information(run, both, state.utility)),
+            self.pessimism,
+            self.margin,
             state.answers.visits.mean((0, 1)).reshape(state.theta.shape),
         )

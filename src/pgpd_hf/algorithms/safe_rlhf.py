@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import Algorithm
-from pgpd_hf.core.evaluators import make_simulator
+from pgpd_hf.algorithms.base import HumanFeedback, option, parameterized
 from pgpd_hf.core.likelihood import fit, information
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import best_for, maximize, proportional
 from pgpd_hf.core.planning import primal_dual
-from pgpd_hf.core.questions import Answers, ask_about, no_answers, require_differences
+from pgpd_hf.core.questions import DESIGNS, Answers, ask_about, no_answers, require_differences
 
 
 class Fit(NamedTuple):
@@ -45,53 +44,72 @@ class Fit(NamedTuple):
     utility: np.ndarray
 
 
-class SafeRLHF(Algorithm):
+class SafeRLHF(HumanFeedback):
     """Regression, then linear program or NPG-PD."""
 
     name = "safe_rlhf"
     label = "Safe RLHF (regression)"
-    parameterizations = ("direct",)
-    options = ("design", "transitions", "ridge", "prior_mean", "planner")
-    has_steps = False
 
-    def __init__(self, cmdp, optimum, setting):
-        super().__init__(cmdp, optimum, setting)
-        self.simulator = make_simulator(cmdp, setting)
-        self.link = get_link(setting.link)
-        self.center = np.full(cmdp.states * cmdp.actions, cmdp.scale * setting.prior_mean)
-        self.ridge = setting.ridge / cmdp.scale**2
+    parameterization: str = parameterized("direct")
+    design: str = option(
+        "uniform",
+        "Which pairs are compared: of the uniform policy, of deterministic ones, or NPGPD-HF's.",
+        one_of=DESIGNS,
+    )
+    transitions: str = option(
+        "known",
+        "Whether P is known, or estimated from the same trajectories.",
+        one_of=("known", "estimated"),
+    )
+    ridge: float = option(
+        1.0, "Weight of the prior of rewards, in units of their scale; a uniform has 12.", above=0
+    )
+    prior_mean: float = option(
+        0.5, "Centre of the prior of rewards, in units of their scale.", at_least=0, at_most=1
+    )
+    planner: str = option(
+        "linear-program",
+        "How a policy is found: by a linear program, or by NPG-PD with the authors' multipliers.",
+        one_of=("linear-program", "npg-pd"),
+    )
 
     @staticmethod
     def effort(states, actions, rounds):  # noqa: D102
         return 2 * rounds, 3 * rounds
 
-    def initial_state(self, initial_policy=None):  # noqa: D102
-        start = super().initial_state(initial_policy)
-        middle = self.center.reshape(start.theta.shape)
+    def prepare(self, cmdp, optimum, iterations):  # noqa: D102
+        run = super().prepare(cmdp, optimum, iterations)
+        center = np.full(cmdp.states * cmdp.actions, cmdp.scale * self.prior_mean)
+        return run.having(center=center)
+
+    def initial_state(self, run, initial_policy=None):  # noqa: D102
+        start = super().initial_state(run, initial_policy)
+        middle = run.center.reshape(start.theta.shape)
         return Fit(*start, no_answers(*start.theta.shape, 3), middle, middle)
 
-    def update(self, state, policy, words, normals):  # noqa: D102
-        design, actions = self.setting.design, self.cmdp.actions
-        answers = ask_about(self.simulator, design, actions, words, state.answers)
+    def update(self, run, state, policy, words, normals):  # noqa: D102
+        cmdp = run.cmdp
+        answers = ask_about(run.simulator, self.design, cmdp.actions, words, state.answers)
         state = state._replace(
             answers=answers,
-            reward=self.fit(reward_questions(answers), state.reward),
-            utility=self.fit(utility_questions(answers, self.cmdp.threshold), state.utility),
+            reward=self.fit(run, reward_questions(answers), state.reward),
+            utility=self.fit(run, utility_questions(answers, cmdp.threshold), state.utility),
         )
-        cmdp = self.cmdp
-        if self.setting.transitions == "estimated":
-            cmdp = replace(cmdp, transition=proportional(answers.steps))
-        policy, multiplier = self.solve(cmdp, state)
-        return state._replace(theta=policy, multiplier=min(multiplier, self.multiplier_bound))
+        if self.transitions == "estimated":
+            run = run.having(cmdp=replace(cmdp, transition=proportional(answers.steps)))
+        policy, multiplier = self.solve(run, state)
+        return state._replace(theta=policy, multiplier=min(multiplier, run.multiplier_bound))
 
     def require_result(self, state):  # noqa: D102
         require_differences(state.answers)
 
-    def fit(self, questions, start):
+    def fit(self, run, questions, start):
         r"""Estimate a signal from the answers about it.
 
         Parameters
         ----------
+        run : Run
+            The run.
         questions : tuple of ndarray
             Features, offsets, shares and weights of :func:`pgpd_hf.core.likelihood.fit`.
         start : ndarray, float64, shape (S, A)
@@ -103,24 +121,26 @@ class SafeRLHF(Algorithm):
         """
         # In units of the scale, so that the search stops at the same precision whatever it is.
         features, offsets, shares, weights = questions
-        scale = self.cmdp.scale
+        scale = run.cmdp.scale
         found = fit(
             features * scale,
             offsets,
             shares,
             weights,
-            self.link,
-            self.setting.ridge,
-            self.center / scale,
+            get_link(self.link),
+            self.ridge,
+            run.center / scale,
             start.ravel() / scale,
         )
         return scale * found.reshape(start.shape)
 
-    def information(self, questions, estimate):
+    def information(self, run, questions, estimate):
         """Information about a signal: of the answers and of the prior.
 
         Parameters
         ----------
+        run : Run
+            The run.
         questions : tuple of ndarray
             As for :meth:`fit`.
         estimate : ndarray, float64, shape (S, A)
@@ -131,15 +151,16 @@ class SafeRLHF(Algorithm):
         ndarray, float64, shape (S * A, S * A)
         """
         features, offsets, _, weights = questions
-        return information(features, offsets, weights, self.link, estimate.ravel(), self.ridge)
+        link, ridge = get_link(self.link), self.ridge / run.cmdp.scale**2
+        return information(features, offsets, weights, link, estimate.ravel(), ridge)
 
-    def solve(self, cmdp, state):
+    def solve(self, run, state):
         """Choose the policy, given the estimates.
 
         Parameters
         ----------
-        cmdp : CMDP
-            The CMDP, with estimated transitions if they are not known.
+        run : Run
+            The run; its CMDP has estimated transitions if they are not known.
         state : Fit
             Holds the estimates, and the answers that they come from.
 
@@ -149,8 +170,9 @@ class SafeRLHF(Algorithm):
         multiplier : float
             Infinite if no policy seems to be safe.
         """
-        if self.setting.planner == "npg-pd":
-            return primal_dual(cmdp, state.reward, state.utility, self.multiplier_bound)
+        cmdp = run.cmdp
+        if self.planner == "npg-pd":
+            return primal_dual(cmdp, state.reward, state.utility, run.multiplier_bound)
         found = best_for(cmdp, state.reward, state.utility)
         return found or (maximize(cmdp, state.utility), np.inf)
 

@@ -21,11 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from pgpd_hf.algorithms.base import Algorithm
-from pgpd_hf.core.evaluators import make_simulator
+from pgpd_hf.algorithms.base import HumanFeedback, option
 from pgpd_hf.core.likelihood import log_likelihood
 from pgpd_hf.core.links import get_link
-from pgpd_hf.core.questions import Answers, ask_about, no_answers, require_differences
+from pgpd_hf.core.questions import DESIGNS, Answers, ask_about, no_answers, require_differences
 
 # Gradients of the mean log-likelihood: the search ends at the first. If rounding ends it before,
 # the second is small enough.
@@ -52,50 +51,53 @@ class Preferred(NamedTuple):
     logits: np.ndarray
 
 
-class TrajectoryDPO(Algorithm):
+class TrajectoryDPO(HumanFeedback):
     """Policies fitted to comparisons."""
 
     name = "trajectory_dpo"
     label = "Trajectory DPO"
-    options = ("design", "temperature", "utility_weight")
-    has_steps = False
 
-    def __init__(self, cmdp, optimum, setting):
-        super().__init__(cmdp, optimum, setting)
-        self.simulator = make_simulator(cmdp, setting)
-        self.link = get_link(setting.link)
-        self.temperature = setting.temperature * cmdp.value_bound
+    design: str = option(
+        "uniform",
+        "Which pairs are compared: of the uniform policy, of deterministic ones, or NPGPD-HF's.",
+        one_of=DESIGNS,
+    )
+    temperature: float = option(
+        0.01, "Temperature of the entropy, in units of the largest value.", above=0
+    )
+    utility_weight: float = option(1.0, "Weight of utility beside reward.", at_least=0)
 
     @staticmethod
     def effort(states, actions, rounds):  # noqa: D102
         return 2 * rounds, 2 * rounds
 
-    def initial_state(self, initial_policy=None):  # noqa: D102
-        start = super().initial_state(initial_policy)
+    def initial_state(self, run, initial_policy=None):  # noqa: D102
+        start = super().initial_state(run, initial_policy)
         shape = start.theta.shape
         return Preferred(*start, no_answers(*shape, 2), np.zeros((2, *shape)))
 
-    def update(self, state, policy, words, normals):  # noqa: D102
-        design, actions = self.setting.design, self.cmdp.actions
-        answers = ask_about(self.simulator, design, actions, words, state.answers)
+    def update(self, run, state, policy, words, normals):  # noqa: D102
+        answers = ask_about(run.simulator, self.design, run.cmdp.actions, words, state.answers)
         differences = answers.visits[:, 0] - answers.visits[:, 1]
         logits = np.stack(
             [
-                self.fit(differences, answers.shares[:, k], answers.weights, state.logits[k])
+                self.fit(run, differences, answers.shares[:, k], answers.weights, state.logits[k])
                 for k in range(2)
             ]
         )
-        theta = logits[0] + self.setting.utility_weight * logits[1]
+        theta = logits[0] + self.utility_weight * logits[1]
         return state._replace(theta=theta, logits=logits, answers=answers)
 
     def require_result(self, state):  # noqa: D102
         require_differences(state.answers)
 
-    def fit(self, differences, shares, weights, start):
+    def fit(self, run, differences, shares, weights, start):
         """Fit a policy to comparisons.
 
         Parameters
         ----------
+        run : Run
+            The run.
         differences : ndarray, float64, shape (n, S * A)
             Discounted visits of the first trajectory minus those of the second.
         shares, weights : ndarray, float64, shape (n,)
@@ -115,17 +117,18 @@ class TrajectoryDPO(Algorithm):
         """
         from scipy.optimize import minimize  # slow to import, and needed here only
 
+        link, temperature = get_link(self.link), self.temperature * run.cmdp.value_bound
         weights = weights / weights.sum()
         # If the few votes all agree with a policy, its logits would grow without bound. Temperature
         # times logarithm stands for an advantage, which is at most the largest value.
-        largest = 1 / self.setting.temperature
+        largest = 1 / self.temperature
         centred = np.clip(start - start.mean(1, keepdims=True), -largest, largest)
 
         def negative(theta):
             logits = theta.reshape(start.shape)
-            z = self.temperature * (differences @ log_softmax(logits, 1).ravel())
-            total, score = log_likelihood(self.link, z, shares, weights)
-            slope = self.temperature * (differences.T @ score).reshape(start.shape)
+            z = temperature * (differences @ log_softmax(logits, 1).ravel())
+            total, score = log_likelihood(link, z, shares, weights)
+            slope = temperature * (differences.T @ score).reshape(start.shape)
             slope -= softmax(logits, 1) * slope.sum(1, keepdims=True)
             return -total, -slope.ravel()
 

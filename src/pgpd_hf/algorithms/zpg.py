@@ -8,7 +8,7 @@ asked about utility.
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import Algorithm
+from pgpd_hf.algorithms.base import Algorithm, parameterized
 from pgpd_hf.algorithms.zpgpd_hf import (
     ZPGPDHF,
     paired_trajectories,
@@ -25,19 +25,18 @@ class ZPG(ZPGPDHF):
 
     name = "zpg"
     label = "ZPG"
-    parameterizations = ("softmax",)
     theorem_steps = staticmethod(Algorithm.theorem_steps)
     estimate = Algorithm.estimate
+
+    parameterization: str = parameterized("softmax")
 
     @staticmethod
     def effort(states, actions, rounds):  # noqa: D102
         return 2 * rounds, rounds
 
-    def advance(self, state, words, normals):  # noqa: D102
+    def advance(self, run, state, words, normals):  # noqa: D102
         theta = state.theta.copy()  # the kernel updates it in place
-        policies = _advance(
-            self.simulator, self.perturbation, theta, words, normals, self.primal_step
-        )
+        policies = _advance(run.simulator, run.perturbation, theta, words, normals, run.primal_step)
         multipliers = np.full(len(words), state.multiplier)
         state = state._replace(theta=theta, iteration=state.iteration + len(words))
         return policies, multipliers, state

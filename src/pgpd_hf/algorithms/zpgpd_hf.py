@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import Algorithm
+from pgpd_hf.algorithms.base import PrimalDualHF, option, parameterized
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import ask, feedback_bias_bound, make_simulator
+from pgpd_hf.core.evaluators import ask, feedback_bias_bound
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.policies import project_rows, softmax
 from pgpd_hf.core.sampling import (
@@ -68,9 +68,8 @@ class Theorem2Steps:
             iterations,
         )
 
-    @classmethod
-    def steps(cls, cmdp, optimum, setting):  # noqa: D102
-        primal_step, dual_step = super().steps(cmdp, optimum, setting)
+    def steps(self, cmdp, optimum, iterations):  # noqa: D102
+        primal_step, dual_step = super().steps(cmdp, optimum, iterations)
         if dual_step == math.inf:
             visited = cmdp.state_occupancy(optimum.policy) > 0
             state = int(np.argmax(visited & (cmdp.initial == 0)))
@@ -81,70 +80,75 @@ class Theorem2Steps:
         return primal_step, dual_step
 
 
-class ZPGPDHF(Theorem2Steps, Algorithm):
+class ZPGPDHF(Theorem2Steps, PrimalDualHF):
     """Algorithm 2; step sizes and perturbation radius of Theorem 2."""
 
     name = "zpgpd_hf"
     label = "ZPGPD-HF"
-    parameterizations = ("direct", "softmax")
-    options = ("estimator", "perturbation", "directions")
     rate = -1 / 4
 
-    def __init__(self, cmdp, optimum, setting):
-        super().__init__(cmdp, optimum, setting)
-        self.normals_per_iteration = dimension = cmdp.states * cmdp.actions
-        tangent = setting.directions == "tangent"
+    parameterization: str = parameterized("direct", "softmax")
+    perturbation: float | None = option(
+        None, "Radius mu of the perturbation, by default Theorem 2's.", above=0
+    )
+    directions: str = option(
+        "sphere",
+        "Perturb in all directions, as written, or only in those along which rows keep their sum.",
+        one_of=("sphere", "tangent"),
+    )
+
+    def prepare(self, cmdp, optimum, iterations):  # noqa: D102
+        run = super().prepare(cmdp, optimum, iterations)
+        normals = dimension = cmdp.states * cmdp.actions
+        tangent = self.directions == "tangent"
         if tangent:
             dimension -= cmdp.states
         if dimension == 0:
             raise ValueError("directions: with one action there is no tangent direction")
-        radius = setting.perturbation
+        radius = self.perturbation
         if radius is None:
-            link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
-            radius = theorem_perturbation(
-                cmdp.discount, setting.horizon, setting.evaluators, link, bound
-            )
+            link, bound = get_link(self.link), cmdp.return_bound(run.horizon)
+            radius = theorem_perturbation(cmdp.discount, run.horizon, self.evaluators, link, bound)
             if not SMALLEST < radius < math.inf:
                 raise ValueError(
                     f"perturbation: Theorem 2's is {radius} here; a positive number has to be given"
                 )
-        self.simulator = make_simulator(cmdp, setting)
-        self.perturbation = Perturbation(
-            float(radius), dimension, tangent, self.parameterization == "softmax"
-        )
+        softmax = self.parameterization == "softmax"
+        perturbation = Perturbation(float(radius), dimension, tangent, softmax)
+        return run.having(normals_per_iteration=normals, perturbation=perturbation)
 
     @staticmethod
     def effort(states, actions, rounds):  # noqa: D102
         return 2 * rounds, 3 * rounds
 
-    def estimate(self, theta, words, normals):  # noqa: D102
+    def estimate(self, run, theta, words, normals):  # noqa: D102
         direction = np.empty_like(theta)
-        unit_direction(normals, self.perturbation.tangent, direction)
+        unit_direction(normals, run.perturbation.tangent, direction)
         *slopes, excess = _estimate(
-            self.simulator,
-            self.perturbation,
+            run.simulator,
+            run.perturbation,
             theta,
-            self.policy(theta),
+            run.policy(theta),
             direction,
             words,
             np.empty_like(theta),
-            paired_trajectories(self.simulator.rounds, *theta.shape),
+            paired_trajectories(run.simulator.rounds, *theta.shape),
         )
-        scale = self.perturbation.dimension / self.perturbation.radius
+        scale = run.perturbation.dimension / run.perturbation.radius
         return np.array([scale * slope * direction for slope in slopes]), excess
 
-    def advance(self, state, words, normals):  # noqa: D102
+    def advance(self, run, state, words, normals):  # noqa: D102
         theta = state.theta.copy()  # the kernel updates it in place
         policies, multipliers, multiplier = _advance(
-            self.simulator,
-            self.perturbation,
+            run.simulator,
+            run.perturbation,
             theta,
             state.multiplier,
             words,
             normals,
-            self.primal_step,
-            self.dual_step,
-            self.multiplier_bound,
+            run.primal_step,
+            run.dual_step,
+            run.multiplier_bound,
         )
         iteration = state.iteration + len(words)
         state = state._replace(theta=theta, multiplier=multiplier, iteration=iteration)

@@ -62,8 +62,8 @@ def require_integer(name, value, least, most=2**62):
     return int(value)
 
 
-def require_number(name, value):
-    """Check that an argument is a finite real number.
+def require_number(name, value, at_least=None, above=None, at_most=None):
+    """Check that an argument is a finite real number within bounds.
 
     Parameters
     ----------
@@ -71,6 +71,8 @@ def require_number(name, value):
         Name of the argument, for the message.
     value : object
         The argument. Arrays of shape () count as numbers, booleans do not.
+    at_least, above, at_most : float, optional
+        Bounds.
 
     Returns
     -------
@@ -79,7 +81,7 @@ def require_number(name, value):
     Raises
     ------
     ValueError
-        If `value` is not a real number, or not finite.
+        If `value` is not a real number, not finite, or out of bounds.
     """
     kinds = int | float | np.number
     single = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
@@ -91,7 +93,21 @@ def require_number(name, value):
         number = np.inf
     if not np.isfinite(number):
         raise ValueError(f"{name}: a finite number expected, got {shown(value)}")
+    low = at_least is not None and number < at_least
+    if low or (above is not None and number <= above) or (at_most is not None and number > at_most):
+        bounds = _bounds(at_least, above, at_most)
+        raise ValueError(f"{name}: a {bounds} expected, got {shown(value)}")
     return number
+
+
+def _bounds(at_least, above, at_most):
+    """A number within bounds, in words."""
+    if at_most is not None:
+        start = f"({-np.inf if above is None else above}" if at_least is None else f"[{at_least}"
+        return f"number in {start}, {at_most}]"
+    if 0 in (at_least, above):
+        return f"{'non-negative' if above is None else 'positive'} number"
+    return f"number of at least {at_least}" if above is None else f"number above {above}"
 
 
 def require_size(states, actions, most):

@@ -374,35 +374,29 @@ class Simulator(NamedTuple):
     threshold: float
 
 
-def make_simulator(cmdp, setting):
+def make_simulator(cmdp, evaluators, rounds, horizon, link="logistic", **people):
     """Build the simulator of a run.
 
     Parameters
     ----------
     cmdp : CMDP
         The CMDP.
-    setting : Setting
-        Supplies M, N, H, both links, the share of random answers and the estimator.
+    evaluators : int or None
+        M.
+    rounds, horizon : int
+        N and H.
+    link : str
+        Name of the link by which people are assumed to vote.
+    **people : str or float
+        Further arguments of :func:`make_evaluators`.
 
     Returns
     -------
     Simulator
     """
-    bound = cmdp.return_bound(setting.horizon)
-    return Simulator(
-        make_tables(cmdp),
-        make_evaluators(
-            setting.evaluators,
-            get_link(setting.link),
-            bound,
-            setting.estimator,
-            setting.true_link,
-            setting.random_answers,
-        ),
-        setting.rounds,
-        setting.horizon,
-        cmdp.threshold,
-    )
+    bound = cmdp.return_bound(horizon)
+    people = make_evaluators(evaluators, get_link(link), bound, **people)
+    return Simulator(make_tables(cmdp), people, rounds, horizon, cmdp.threshold)
 
 
 def count_words(rounds, horizon, trajectories, questions):

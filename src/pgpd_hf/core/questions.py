@@ -93,9 +93,8 @@ def ask_about(simulator, design, actions, words, before):
 
     >>> import numpy as np
     >>> from pgpd_hf import random_cmdp
-    >>> from pgpd_hf.algorithms import Setting
     >>> from pgpd_hf.core.evaluators import count_words, make_simulator
-    >>> simulator = make_simulator(random_cmdp(3, 2), Setting(10, 1, rounds=2, horizon=3))
+    >>> simulator = make_simulator(random_cmdp(3, 2), evaluators=10, rounds=2, horizon=3)
     >>> words = np.random.default_rng(0).integers(2**64, size=count_words(2, 3, 4, 6), dtype="u8")
     >>> answers = ask_about(simulator, "uniform", 2, words, no_answers(3, 2, 3))
     >>> answers.shares.tolist(), answers.steps.sum().item()

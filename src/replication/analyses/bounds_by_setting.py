@@ -30,7 +30,7 @@ def seconds(config):
 
 
 def tables(environment, archive, link, options, seeds, name):
-    from pgpd_hf.algorithms import Setting
+    from replication.theory.setting import Setting
     from replication.theory.table import check_all
 
     cmdp = configuration.environment({"environment": environment})

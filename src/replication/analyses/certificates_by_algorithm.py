@@ -49,10 +49,10 @@ def megabytes(config, algorithm):
 def tables(environment, steps, cases, draws, algorithm):
     import pandas as pd
 
-    from pgpd_hf.algorithms import Setting
     from pgpd_hf.core.cmdp import CMDP
     from replication.theory import certificates
     from replication.theory.constants import OutsideAssumptions
+    from replication.theory.setting import Setting
     from replication.work.cases import with_steps
 
     cmdp = CMDP.load(environment)

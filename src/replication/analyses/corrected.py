@@ -30,11 +30,11 @@ def seconds(config):
 
 
 def tables(environment, link, horizon, evaluators, corrected):
-    from pgpd_hf.algorithms import Setting
     from pgpd_hf.core import optima
     from pgpd_hf.core.cmdp import CMDP
     from replication import proofs
     from replication.theory import seen
+    from replication.theory.setting import Setting
 
     cmdp = CMDP.load(environment)
     setting = Setting(evaluators=None, iterations=1, link=link, horizon=horizon)

@@ -27,10 +27,10 @@ def seconds(config):
 
 
 def tables(environment, link, horizon, evaluators, corrected):
-    from pgpd_hf.algorithms import Setting
     from pgpd_hf.core import optima
     from pgpd_hf.core.cmdp import CMDP
     from replication.theory.lengths import lengths
+    from replication.theory.setting import Setting
 
     cmdp = CMDP.load(environment)
     found = lengths(

@@ -43,7 +43,7 @@ def check(config, schema):
     for algorithm, changes in options["algorithms"].items():
         with located(f"schedules.algorithms.{algorithm}"):
             configuration.require_algorithm(config, algorithm)
-            get_algorithm(algorithm).refuse_idle(changes)
+            get_algorithm(algorithm).refuse_unknown(changes.keys() - {"iterations"})
         for name in options["phases"]:
             with located(f"schedules.phases.{name}"):
                 case = _case(config, algorithm, name, 0)

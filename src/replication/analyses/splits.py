@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import solve
@@ -24,6 +24,7 @@ from replication.sweeps import priced_gap
 from replication.theory.exact import answer_variance, feedback_error
 from replication.theory.information import answer_information
 from replication.theory.records import sample_estimates
+from replication.theory.setting import Setting
 from replication.work.cases import Case, run_setting, stream_key
 
 TARGET = "compare"
@@ -142,7 +143,7 @@ def information_by_design(cmdp, horizon, link):
 
 def _questions(cmdp, optimum, setting, draws):
     """Draws of estimates at the uniform policy: "advantage" (draws, 2 S A), "safety" (draws, 1)."""
-    algorithm = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
+    algorithm = setting.run("npgpd_hf", cmdp, optimum)
     theta = algorithm.initial_parameter()
     axes = {"evaluators": setting.evaluators, stream_key("rounds"): setting.rounds}
     bits = bit_generator(purpose="variances", **axes, reading=setting.estimator)
@@ -152,7 +153,7 @@ def _questions(cmdp, optimum, setting, draws):
 
 def _asking(config):
     """Algorithms that have the option `estimator`."""
-    return [name for name in config["algorithms"] if "estimator" in get_algorithm(name).options]
+    return [name for name in config["algorithms"] if "estimator" in get_algorithm(name).options()]
 
 
 def _settings(config, algorithm):

@@ -34,6 +34,7 @@ def job(snakemake):
     snakemake : snakemake.script.Snakemake
         The object that Snakemake's `script` directive defines.
     """
+    _made_from.update(ingredients(snakemake))
     if "DEBUG_JOB" in os.environ:
         try:
             yield
@@ -44,7 +45,6 @@ def job(snakemake):
         return
     log = os.open(snakemake.log[0], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     console = os.dup(sys.stderr.fileno())
-    _made_from.update(ingredients(snakemake))
     for stream in (sys.stdout, sys.stderr):
         os.dup2(log, stream.fileno())
         stream.reconfigure(encoding="utf-8", line_buffering=True)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from pgpd_hf.algorithms import Setting
 from pgpd_hf.core import optima
 from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
@@ -12,6 +11,7 @@ from replication.proofs.small_cmdps import random_numbers, random_policy, small_
 from replication.proofs.votes import answer_moments
 from replication.theory import exact
 from replication.theory.estimates import make_estimates, mixing
+from replication.theory.setting import Setting
 
 _ROUNDING = 1e-9
 
@@ -57,7 +57,9 @@ def _check_values(ledger, random):
     policy, other = random_policy(random, cmdp), random_policy(random, cmdp)
     horizon = int(random.integers(1, 30))
     known = replace(cmdp, threshold=0.0)
-    deviation = make_estimates(known, Setting(None, 1, horizon=horizon), known=True).deviation
+    deviation = make_estimates(
+        known, Setting(evaluators=None, iterations=1, horizon=horizon), known=True
+    ).deviation
     for signal in (cmdp.reward, cmdp.utility):
         visits = exact.visitation(cmdp, policy)
         left = exact.value(cmdp, policy, signal) - exact.value(cmdp, other, signal)
@@ -92,7 +94,7 @@ def _check_estimates(ledger, random):
     horizon, people = int(random.integers(1, 4)), int(random.choice([4, 16, 64]))
     bound = cmdp.return_bound(horizon)
     cmdp = replace(cmdp, threshold=float(random.uniform(0, bound)))
-    setting = Setting(people, 1, horizon=horizon)
+    setting = Setting(evaluators=people, iterations=1, horizon=horizon)
     if bound < 1.5 and random.random() < 0.5:
         setting = replace(setting, estimator="unbiased")
     estimates = make_estimates(cmdp, setting, known=True)
@@ -148,7 +150,9 @@ def _check_need_of_noise(ledger):
     cmdp, _ = small_cmdp(random_numbers("noise", 0), states=2, actions=2, scale="normalized")
     cmdp = replace(cmdp, reward=cmdp.reward * 1e-3, utility=cmdp.utility * 1e-3, threshold=0.0)
     horizon, people, policy = 2, 16, np.full((2, 2), 0.5)
-    span = make_estimates(cmdp, Setting(people, 1, horizon=horizon), known=True).span
+    span = make_estimates(
+        cmdp, Setting(evaluators=people, iterations=1, horizon=horizon), known=True
+    ).span
     answers = make_evaluators(people, get_link("logistic"), 1.0, "unbiased").estimate
     means, covariance = _advantage_moments(cmdp, policy, 0, horizon, answers, 0.0)
     noise = policy[0] @ np.diag(covariance) - policy[0] @ covariance @ policy[0]

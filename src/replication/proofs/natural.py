@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 from scipy import special
 
-from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import solve
 from replication.proofs.small_cmdps import random_numbers, small_cmdp
@@ -15,6 +14,7 @@ from replication.theory.estimates import make_estimates
 from replication.theory.one_step import one_step, oscillations
 from replication.theory.problems import run_averages
 from replication.theory.records import record
+from replication.theory.setting import Setting
 
 _SEEDS = 12
 _ITERATIONS = 200
@@ -89,8 +89,8 @@ def _check_runs(ledger, random, case):
     cap = 2 * largest / best.slack if random.random() < 0.3 else 2 * best.multiplier + 0.5
     horizon = int(random.choice([10, 40]))
     setting = Setting(
-        [None, 4, 16, 64][random.integers(4)],
-        _ITERATIONS,
+        evaluators=[None, 4, 16, 64][random.integers(4)],
+        iterations=_ITERATIONS,
         rounds=int(random.choice([1, 3])),
         horizon=horizon if cmdp.threshold <= cmdp.return_bound(horizon) else 60,
         primal_step=float(random.choice([0.02, 0.1, 0.5])) / (stretch * largest),
@@ -99,7 +99,7 @@ def _check_runs(ledger, random, case):
     )
     if (setting.evaluators or 0) >= 16 and cmdp.scale < 1 and random.random() < 0.5:
         setting = replace(setting, estimator="unbiased")
-    algorithm = get_algorithm("npgpd_hf")(cmdp, best, setting)
+    algorithm = setting.run("npgpd_hf", cmdp, best)
     estimates = make_estimates(cmdp, setting, known=True)
     rows, paths = [], []
     for seed in range(_SEEDS):
@@ -186,7 +186,10 @@ def _check_rates(ledger, random, cases):
     for _ in range(cases):
         cmdp, best = small_cmdp(random)
         setting = Setting(
-            int(random.choice([4, 16, 64])), 1, rounds=int(random.choice([1, 10])), horizon=60
+            evaluators=int(random.choice([4, 16, 64])),
+            iterations=1,
+            rounds=int(random.choice([1, 10])),
+            horizon=60,
         )
         e = make_estimates(cmdp, setting)
         cap, length = 2 * cmdp.value_bound / best.slack, 10 ** random.uniform(0, 9)
@@ -206,8 +209,8 @@ def _check_coverage(ledger, runs):
     cmdp, best = small_cmdp(random_numbers("coverage", 5), 2, 2, (0.5,), "normalized")
     steps = {"primal_step": 0.5, "dual_step": 0.1}
     cap = 2 * best.multiplier + 0.5
-    setting = Setting(256, 100, rounds=100, horizon=20, estimator="unbiased", **steps)
-    setting = replace(setting, multiplier_bound=cap)
+    sizes = {"evaluators": 256, "rounds": 100, "horizon": 20, "iterations": 100}
+    setting = Setting(estimator="unbiased", multiplier_bound=cap, **sizes, **steps)
     estimates = make_estimates(cmdp, setting, known=True)
     given = *steps.values(), setting.iterations, cap, best.multiplier
     before = theorem_1.high_probability(estimates, *given, error=_ERROR)
@@ -245,9 +248,9 @@ def _check_need_of_variance(ledger):
     """Check that v/N is needed: with small signals and few people, estimates are mostly noise."""
     cmdp, best = _near_ties(lambda x: 0.05 + 0.05 * x)
     options = {"primal_step": 0.2, "dual_step": 0.0, "multiplier_bound": 0.0}
-    setting = Setting(16, 2000, horizon=20, estimator="unbiased", **options)
+    setting = Setting(evaluators=16, iterations=2000, horizon=20, estimator="unbiased", **options)
     e = make_estimates(cmdp, setting, known=True)
-    gap = run_averages(get_algorithm("npgpd_hf")(cmdp, best, setting), best, range(12))["gap"]
+    gap = run_averages(setting.run("npgpd_hf", cmdp, best), best, range(12))["gap"]
     without = replace(e, rounds=math.inf)  # then v/N is zero, and nothing else changes
     (constant, curvature), _ = theorem_1.primal_regrets(without, 0.2, 0.0, 2000, 0.0)
     right = constant / 2000 + 0.2 * curvature + e.primal_bias / (1 - cmdp.discount)
@@ -258,15 +261,15 @@ def _check_needs(ledger):
     """Check that other terms are needed: few people, one round and a large step."""
     cmdp, best = _near_ties(lambda x: 0.2 + 0.01 * x)
     options = {"primal_step": 2.0, "dual_step": 0.0, "multiplier_bound": 0.0}
-    setting = Setting(16, 1000, horizon=20, estimator="unbiased", **options)
+    setting = Setting(evaluators=16, iterations=1000, horizon=20, estimator="unbiased", **options)
     estimates = make_estimates(cmdp, setting, known=True)
-    algorithm = get_algorithm("npgpd_hf")(cmdp, best, setting)
+    algorithm = setting.run("npgpd_hf", cmdp, best)
     gap = run_averages(algorithm, best, range(40))["gap"].mean()
     stretch, length, eta_1 = 2.0, setting.iterations, setting.primal_step
     start = math.log(2) / (eta_1 * length) + estimates.primal_bias * stretch
     bias = eta_1 * stretch**3 / 8 * estimates.primal_bias**2
     ledger.add("3.5 without noise", gap, start + stretch * cmdp.value_bound / length + bias)
     ledger.add("3.12 without log Z", gap, start)
-    short = get_algorithm("npgpd_hf")(cmdp, best, replace(setting, iterations=100))
+    short = replace(setting, iterations=100).run("npgpd_hf", cmdp, best)
     gain, _, logarithm = one_step(record(short, best, 0, purpose="near-ties"), cmdp.initial)
     ledger.add("3.4 without variance", np.maximum(logarithm, 0), np.maximum(gain, 1e-6))

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core import optima
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.evaluators import make_evaluators
@@ -16,6 +15,7 @@ from replication.theory import bounds, exact, theorem_2
 from replication.theory.constants import make_constants
 from replication.theory.estimates import make_estimates
 from replication.theory.problems import run_averages
+from replication.theory.setting import Setting
 
 _ANGLES = 48
 _ROUNDING = 1e-9
@@ -115,7 +115,7 @@ def _check_geometry(ledger, random):
     states, actions = cmdp.states, cmdp.actions
     radius = float(random.uniform(0.01, 0.9)) * _largest_radius(actions)
     known = replace(cmdp, threshold=0.0)
-    constants = _curvature(known, best, Setting(None, 1, horizon=10), radius)
+    constants = _curvature(known, best, Setting(evaluators=None, iterations=1, horizon=10), radius)
     span, delta = constants.estimates.span, constants.margin
     direction = _tangent(random.standard_normal((states, actions)))
     if random.random() < 0.3:  # attains the bound
@@ -150,7 +150,7 @@ def _check_estimates(ledger, random, noisy):
     cmdp, best = small_cmdp(random, states=2, actions=2)
     horizon, people = int(random.integers(1, 4)), int(random.choice([4, 16, 64]))
     cmdp = replace(cmdp, threshold=0.0)
-    setting = Setting(people, 1, horizon=horizon)
+    setting = Setting(evaluators=people, iterations=1, horizon=horizon)
     if cmdp.return_bound(horizon) < 1.5 and random.random() < 0.5:
         setting = replace(setting, estimator="unbiased")
     chances = random.uniform(0.1, 0.9, 2)
@@ -233,7 +233,7 @@ def _check_descent(ledger, random, sharp):
     cmdp, best = small_cmdp(random, states=size, actions=size)
     actions, multiplier = cmdp.actions, float(random.choice([0.0, best.multiplier, 2.0]))
     known = replace(cmdp, threshold=0.0)
-    setting = Setting(None, 1, horizon=10)
+    setting = Setting(evaluators=None, iterations=1, horizon=10)
     ell = (1 + multiplier) * _curvature(known, best, setting, 1e-3).smoothness
     if sharp:
         ticks = np.linspace(0, 1, 15)
@@ -278,8 +278,8 @@ def _check_runs(ledger, random, case):
     cap, length, horizon = 2 * best.multiplier + 0.5, 1000, 20
     radius = float(random.choice([0.02, 0.1]))
     setting = Setting(
-        [None, 64][case % 2],
-        length,
+        evaluators=[None, 64][case % 2],
+        iterations=length,
         rounds=int(random.choice([1, 10])),
         horizon=horizon,
         multiplier_bound=cap,
@@ -290,7 +290,7 @@ def _check_runs(ledger, random, case):
     eta_1 = float(random.choice([0.03, 0.3])) / ((1 + cap) * constants.smoothness)
     eta_2 = float(random.choice([0.003, 0.03]))
     setting = replace(setting, primal_step=eta_1, dual_step=eta_2)
-    averages = run_averages(theorem_2.Interior(cmdp, best, setting), best, range(4)).mean()
+    averages = run_averages(setting.run(theorem_2.Interior, cmdp, best), best, range(4)).mean()
     weights = eta_1 * (1 + cap) * constants.smoothness / 2 * np.geomspace(1e-6, 1, 60)
     regret = theorem_2.regret(constants, eta_1, eta_2, length, cap, weights).min()
     gap, violation = theorem_2.theorem_2(constants, eta_1, eta_2, length, cap, best.multiplier)
@@ -303,7 +303,7 @@ def _check_rate(ledger):
     """Exponents without people and truncation, whose terms do not depend on T; then their floor."""
     cmdp, best = small_cmdp(random_numbers("exponent", 0), 3, 2, (0.5,), "normalized")
     cap = 2 * best.multiplier + 0.5
-    silent = make_estimates(cmdp, Setting(None, 1, horizon=400), known=True)
+    silent = make_estimates(cmdp, Setting(evaluators=None, iterations=1, horizon=400), known=True)
     silent = replace(silent, return_bound=silent.value_bound)
     ell = (1 + cap) * theorem_2.make_curvature(cmdp, best, silent, 0.1).smoothness
 
@@ -335,7 +335,7 @@ def _check_rate(ledger):
         slope = math.log(bound(ends[1]) / bound(ends[0])) / math.log(ends[1] / ends[0])
         ledger.add(step, abs(slope / exponent + 1), 0.02)
 
-    noisy = make_estimates(cmdp, Setting(256, 1, horizon=20), known=True)
+    noisy = make_estimates(cmdp, Setting(evaluators=256, iterations=1, horizon=20), known=True)
     radius, *steps = theorem_2.rate_setting(noisy, 1e60, cap)
     constants = theorem_2.make_curvature(cmdp, best, noisy, radius)
     bias = (1 + cap) * math.sqrt(constants.dimension) * constants.slope_bias / radius
@@ -348,8 +348,8 @@ def _check_failure(ledger):
     even, reward = np.full((2, 2, 2), 0.5), [[1.0, 0.5], [0.0, 0.0]]
     cmdp = CMDP(even, reward, np.ones((2, 2)), [0.5, 0.5], 0.5, 1.0, 1.0)
     best, seeds = optima.solve(cmdp), range(4)
-    setting = Setting(None, 4000, horizon=60)
-    gap = run_averages(get_algorithm("zpgpd_hf")(cmdp, best, setting), best, seeds)["gap"].mean()
+    setting = Setting(evaluators=None, iterations=4000, horizon=60)
+    gap = run_averages(setting.run("zpgpd_hf", cmdp, best), best, seeds)["gap"].mean()
     error = 0.25 / math.sqrt(len(seeds) * setting.iterations)  # gaps are 0 or 1/2, like fair coins
     ledger.add("4.13", abs(gap - 0.25), 4 * error)
     constants = replace(make_constants(cmdp, best, setting), iterations=10**40)

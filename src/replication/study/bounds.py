@@ -3,9 +3,9 @@
 import pickle
 from dataclasses import replace
 
-from pgpd_hf.algorithms import Setting
 from pgpd_hf.core.arguments import located
 from replication.study import configuration
+from replication.theory.setting import Setting
 
 
 def fit(config, changes):
@@ -35,10 +35,10 @@ def check(config, schema):
         )
         cmdp, setting = problem(config, name)
         # Where the theorem's own steps and perturbation do not exist, rows of the table say so.
-        given = replace(setting, primal_step=0.0, dual_step=0.0, perturbation=None)
+        given = replace(setting, primal_step=0.0, dual_step=0.0, perturbation=1.0)
         with located(key):
-            configuration.build(pickle.dumps(cmdp), "npgpd_hf", given)
-            configuration.build(pickle.dumps(cmdp), "zpgpd_hf", replace(given, perturbation=1.0))
+            for algorithm in ("npgpd_hf", "zpgpd_hf"):  # whose theorems the bounds are
+                configuration.build(pickle.dumps(cmdp), given.of(algorithm), given.iterations)
     for name in config["certificates"]["iterations"]:
         with located(f"certificates.iterations.{name}"):
             configuration.require_algorithm(config, name)

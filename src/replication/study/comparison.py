@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.arguments import located
 from replication.files.validation import conform, unknown_key
-from replication.study import configuration
+from replication.study import algorithms, configuration
 
 OWN_DESIGN = "its own"  # in tables, for a method whose questions are a part of it
 
@@ -116,7 +116,7 @@ def check(config, schema):
             for name in entry.options.get("large_budgets", {"candidates": {}})["candidates"]:
                 if name not in entry.options["candidates"]:
                     raise ValueError(f"large_budgets.candidates: {name} is not one of candidates")
-            kind.refuse_idle([*given, *(["design"] if "designs" in entry.options else [])])
+            kind.refuse_unknown([*given, *(["design"] if "designs" in entry.options else [])])
             needed = {"evaluators", "primal_step", "dual_step"} if kind.has_steps else set()
             for name in sorted(needed - given):
                 raise ValueError(f"candidates: {name} expected, since the method makes steps")
@@ -147,7 +147,7 @@ def fit(config, changes):
 
 def _check_arguments(entry, schema):
     """Hold arguments of runs against what an algorithm's entry of a study may have."""
-    known = schema["properties"]["algorithms"]["additionalProperties"]["properties"]
+    known = algorithms.keys(get_algorithm(entry.algorithm))
     people = schema["$defs"]["evaluators"]["items"] | {"type": "integer"}
     known = known | {"evaluators": people}
     fixed = {name: [value] for name, value in entry.options.get("fixed", {}).items()}

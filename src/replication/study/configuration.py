@@ -10,15 +10,16 @@ import pickle
 from functools import lru_cache
 
 from pgpd_hf import environments
-from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms.base import CUT_OFF, default_horizon
 from pgpd_hf.algorithms.zpgpd_hf import SMALLEST, theorem_perturbation
 from pgpd_hf.core.arguments import located, require_size
 from pgpd_hf.core.evaluators import evaluators_text, make_evaluators
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import find_safest, solve
 from pgpd_hf.core.sampling import absorbing_states
-from pgpd_hf.runs import CUT_OFF, default_horizon
 from replication.files.validation import conform
+from replication.study import algorithms
 from replication.work.cases import run_setting
 
 _MOST_TRANSITIONS = 10**6  # the linear program of an environment takes up to a minute
@@ -41,6 +42,7 @@ def check(config, schema, changed=None):
     ValueError
         One line that names the key, the value and what is allowed.
     """
+    schema = algorithms.with_options(schema, config)
     if changed is None:
         conform(config, schema)
     else:
@@ -52,8 +54,6 @@ def check(config, schema, changed=None):
         _optimum(pickle.dumps(cmdp))
     for name, options in config["algorithms"].items():
         key = f"algorithms.{name}"
-        with located(key):
-            get_algorithm(name).refuse_idle(options)
         steps = [options["primal_step"], options["dual_step"]]
         if steps.count("calibrated") == 1:
             raise ValueError(
@@ -396,9 +396,10 @@ def check_runs(config, algorithm, numbers, place):
         raced = [name for name, value in setting.items() if value == "calibrated"]
         setting |= dict.fromkeys(raced, 1.0)
         with located(f"algorithms.{algorithm}"):
-            setting = Setting(**setting)
+            kind = get_algorithm(algorithm)
+            ready = kind(**kind.pick(setting))
             try:
-                build(pickle.dumps(cmdp), algorithm, setting)
+                build(pickle.dumps(cmdp), ready, setting["iterations"])
             except ValueError as error:
                 count = "null" if evaluators is None else evaluators
                 raise ValueError(f"{error} (M = {count} of {place})") from None
@@ -431,9 +432,9 @@ def _made(options):
 
 
 @lru_cache
-def build(pickled, algorithm, setting):
-    """Refuse a setting that an algorithm cannot run with; readings share most of them."""
-    get_algorithm(algorithm)(pickle.loads(pickled), _optimum(pickled), setting)
+def build(pickled, algorithm, iterations):
+    """Refuse options that an algorithm cannot run with; readings share most of them."""
+    algorithm.prepare(pickle.loads(pickled), _optimum(pickled), iterations)
 
 
 @lru_cache

@@ -37,12 +37,12 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from pgpd_hf.algorithms import Setting, get_algorithm
 from pgpd_hf.core import optima, streams
 from pgpd_hf.environments.random import random_cmdp
 from replication.theory import bounds, exact
-from replication.theory.constants import SIZES, OutsideAssumptions
+from replication.theory.constants import OutsideAssumptions
 from replication.theory.records import record
+from replication.theory.setting import Setting
 
 PARTS = ("optimisation", "zeroth_order", "truncation", "sampling", "feedback", "remaining")
 _ERRORS = ("truncation", "sampling", "feedback")
@@ -55,7 +55,7 @@ def run_certificates(cmdp, algorithm, setting, seeds, optimum=None, purpose="run
     # that of the gap assumes nothing but V_g(pi*) >= b. The ratio to what is measured is NaN unless
     # that is positive beyond rounding.
     optimum = optima.solve(cmdp) if optimum is None else optimum
-    ready = get_algorithm(algorithm)(cmdp, optimum, setting)
+    ready = setting.run(algorithm, cmdp, optimum)
     return pd.concat(
         [_rows(record(ready, optimum, seed, purpose), seed) for seed in seeds], ignore_index=True
     )
@@ -114,10 +114,11 @@ def certificate(run):
     algorithm = run.algorithm
     bounds.require_step("primal_step", algorithm.primal_step)
     bounds.require_step("dual_step", algorithm.dual_step)
-    primal = _PRIMAL.get((algorithm.name, algorithm.parameterization))
+    primal = _PRIMAL.get((algorithm.name, algorithm.algorithm.parameterization))
     if primal is None:
         raise OutsideAssumptions(
-            f"algorithm: no certificate for {algorithm.name} with {algorithm.parameterization}"
+            f"algorithm: no certificate for {algorithm.name} with "
+            f"{algorithm.algorithm.parameterization}"
         )
     gap, (dual_gap, violation) = primal(run), _dual(run)
     gap = {part: amount + dual_gap[part] for part, amount in gap.items()}
@@ -125,7 +126,7 @@ def certificate(run):
 
 
 def _rows(run, seed):
-    cmdp, setting = run.algorithm.cmdp, run.algorithm.setting
+    cmdp, of_run = run.algorithm.cmdp, run.algorithm
     v_r, v_g = cmdp.evaluate(run.policies[:-1])
     measured = {
         "gap": run.optimum.reward_value - v_r.mean(),
@@ -138,7 +139,10 @@ def _rows(run, seed):
         rows.append(
             {
                 "algorithm": run.algorithm.name,
-                **{name: getattr(setting, name) for name in SIZES},
+                "evaluators": of_run.algorithm.evaluators,
+                "rounds": of_run.algorithm.rounds,
+                "horizon": of_run.horizon,
+                "iterations": of_run.iterations,
                 "seed": seed,
                 "quantity": quantity,
                 "measured": found,
@@ -180,7 +184,7 @@ def _natural_primal(run):
     parts = _differences(_ERRORS, np.add(levels, towards) - towards[0])
     # Kullback-Leibler divergences from the optimum, first and last, (2, S)
     distances = -special.entr(best).sum(-1) - (best * logarithms[[0, -1]]).sum(-1)
-    first, last = distances @ visits / (algorithm.primal_step * algorithm.setting.iterations)
+    first, last = distances @ visits / (algorithm.primal_step * algorithm.iterations)
     parts["optimisation"] += float(first)
     parts["remaining"] = -float(last)
     return parts
@@ -188,7 +192,7 @@ def _natural_primal(run):
 
 def advantage_levels(run):
     """Advantages of the Lagrangian, (T, S, A): exact, of truncated returns, sampled, answered."""
-    cmdp, policies, horizon = run.algorithm.cmdp, run.policies[:-1], run.algorithm.setting.horizon
+    cmdp, policies, horizon = run.algorithm.cmdp, run.policies[:-1], run.algorithm.horizon
     signals = cmdp.reward, cmdp.utility
     pairs = (
         [cmdp.advantages(policies, signal) for signal in signals],
@@ -201,7 +205,7 @@ def advantage_levels(run):
 
 def _zeroth_order_primal(run):
     """Bound of the average gap of the Lagrangian under ZPGPD-HF."""
-    cmdp, iterations = run.algorithm.cmdp, run.algorithm.setting.iterations
+    cmdp, iterations = run.algorithm.cmdp, run.algorithm.iterations
     thetas, best, step = run.thetas[:-1], run.optimum.policy, run.algorithm.primal_step
     occupancy, target = cmdp.state_occupancy(thetas), cmdp.state_occupancy(best)
     if ((occupancy == 0) & (target > 0)).any():
@@ -228,7 +232,7 @@ def _zeroth_order_primal(run):
 def _gradient_levels(run, occupancy):
     """Gradients: exact, zeroth-order, of truncated returns, sampled, and answered."""
     cmdp, thetas = run.algorithm.cmdp, run.thetas[:-1]
-    perturbation, horizon = run.algorithm.perturbation, run.algorithm.setting.horizon
+    perturbation, horizon = run.algorithm.perturbation, run.algorithm.horizon
     directions = run.normals.reshape(thetas.shape)
     if perturbation.tangent:
         directions = directions - directions.mean(-1, keepdims=True)
@@ -255,12 +259,13 @@ _PRIMAL = {("npgpd_hf", "softmax"): _natural_primal, ("zpgpd_hf", "direct"): _ze
 
 def _dual(run):
     """Contribution of the dual step to the gap, and the certificate of the violation."""
-    algorithm, cmdp, setting = run.algorithm, run.algorithm.cmdp, run.algorithm.setting
-    step, iterations = algorithm.dual_step, setting.iterations
+    algorithm, cmdp = run.algorithm, run.algorithm.cmdp
+    step, iterations = algorithm.dual_step, algorithm.iterations
     policies, multipliers = run.policies[:-1], run.multipliers[:-1]
     excesses = (
         cmdp.evaluate(policies)[1] - cmdp.threshold,
-        exact.finite_horizon_value(cmdp, policies, cmdp.utility, setting.horizon) - cmdp.threshold,
+        exact.finite_horizon_value(cmdp, policies, cmdp.utility, algorithm.horizon)
+        - cmdp.threshold,
         run.sampled_excess,
         run.answered_excess,
     )

@@ -111,7 +111,7 @@ def sample_advantages(algorithm, policy, count):
     """Sample NPGPD-HF's estimated advantages, (count, 2, S, A), at a policy that is positive."""
     theta = algorithm.initial_parameter(policy)
     bits = streams.bit_generator(
-        purpose="theory", check="advantages", evaluators=algorithm.setting.evaluators
+        purpose="theory", check="advantages", evaluators=algorithm.algorithm.evaluators
     )
     return sample_estimates(algorithm, theta, bits, count)[0]
 

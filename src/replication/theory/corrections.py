@@ -12,7 +12,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.algorithms import get_algorithm
 from replication.theory import seen, theorem_1, theorem_2
 from replication.theory.estimates import make_estimates
 from replication.theory.problems import Result, averaged, averages_of, mean_error, run_averages
@@ -81,7 +80,7 @@ def corrected_theorem_2(problem):
     bound = theorem_2.theorem_2(constants, *steps, setting.iterations, cap, multiplier)
     options = {"perturbation": radius, "directions": "tangent"}
     changed = replace(_with_steps(problem, steps), **options)
-    algorithm = theorem_2.Interior(problem.cmdp, problem.optimum, changed)
+    algorithm = changed.run(theorem_2.Interior, problem.cmdp, problem.optimum)
     averages = run_averages(algorithm, problem.optimum, problem.seeds)
     return _averaged(23, problem, bound, averages)
 
@@ -124,7 +123,7 @@ def _averages(problem, steps):
 
 def _algorithm(problem, steps):
     setting = _with_steps(problem, steps)
-    return get_algorithm("npgpd_hf")(problem.cmdp, problem.optimum, setting)
+    return setting.run("npgpd_hf", problem.cmdp, problem.optimum)
 
 
 def _averaged(item, problem, bound, averages):

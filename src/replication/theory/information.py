@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgpd_hf.algorithms import Setting
 from pgpd_hf.core import streams
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import count_words, make_simulator
@@ -61,12 +60,11 @@ def answer_information(cmdp, design, horizon, link, pairs, seed=0):
     reward, utility = cmdp.reward.ravel(), cmdp.utility.ravel()
     for begin in range(0, pairs, _ROUND):
         rounds = min(_ROUND, pairs - begin)
-        setting = Setting(None, 1, rounds=rounds, horizon=horizon, link=link)
         words = np.empty(count_words(rounds, horizon, 2 * rounds, 3 * rounds), np.uint64)
         streams.draw_words(stream, words)
         nothing = no_answers(cmdp.states, cmdp.actions, 3)
         visits = ask_about(
-            make_simulator(cmdp, setting), design, cmdp.actions, words, nothing
+            make_simulator(cmdp, None, rounds, horizon, link), design, cmdp.actions, words, nothing
         ).visits
         differences, zeros, ones = visits[:, 0] - visits[:, 1], np.zeros(rounds), np.ones(rounds)
         below = np.full(rounds, -cmdp.threshold)

@@ -15,7 +15,6 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core import optima
 from pgpd_hf.core.evaluators import ESTIMATORS
 from replication.theory import bounds, theorem_1, theorem_2
@@ -59,7 +58,7 @@ def lengths(cmdp, optimum, setting, evaluators, rounds, iterations, measured, se
             if at.rounds * t <= measured:
                 steps = {name: row[name] for name in ("primal_step", "dual_step")}
                 changes = {"iterations": t, "multiplier_bound": cap, **steps}
-                run = get_algorithm("npgpd_hf")(cmdp, optimum, replace(at, **changes))
+                run = replace(at, **changes).run("npgpd_hf", cmdp, optimum)
                 row |= _measure(run, optimum, seeds)
             rows.append(row)
         worse = partial(_worse, bound)

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.evaluators import ESTIMATORS, feedback_bias_bound
 from pgpd_hf.core.links import get_link
@@ -45,8 +45,7 @@ def truncated_optimum(cmdp, horizon, tolerance=1e-10):
 
 def feedback_moments(cmdp, policy, horizon, link, evaluators, count=200):
     """Exact moments of an answer's error by M, averaged over sampled trajectories of a policy."""
-    setting = Setting(evaluators=None, iterations=1, rounds=1, horizon=horizon)
-    algorithm = get_algorithm("npgpd_hf")(cmdp, optima.solve(cmdp), setting)
+    algorithm = NPGPDHF(evaluators=None, horizon=horizon).prepare(cmdp, optima.solve(cmdp), 1)
     theta = np.log(np.maximum(policy, _SMALLEST))
     bits = streams.bit_generator(purpose="effects", horizon=horizon)
     # Without votes, answers are the differences that the evaluators are asked about.

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf import runs
-from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core import streams
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.policies import uniform_policy
@@ -69,9 +68,9 @@ class Problem:
         return np.concatenate([named, mixed, pure])
 
     def algorithm(self, name):
-        """Algorithm: an instance under this setting."""
+        """Run: an algorithm under this setting."""
         try:
-            return get_algorithm(name)(self.cmdp, self.optimum, self.setting)
+            return self.setting.run(name, self.cmdp, self.optimum)
         except ValueError as error:  # the theorem's step or perturbation is not a positive number
             raise OutsideAssumptions(str(error)) from None
 

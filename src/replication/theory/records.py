@@ -4,7 +4,6 @@ Votes are drawn after the trajectories, so the same random words with infinitely
 give exactly the returns that the evaluators compared.
 """
 
-import copy
 import itertools
 from dataclasses import dataclass, replace
 
@@ -74,8 +73,7 @@ def record(algorithm, optimum, seed, purpose="run", sampled=True):
             parts.append(part)
         return *map(np.concatenate, zip(*parts, strict=True)), state
 
-    watched = copy.copy(algorithm)
-    watched.advance = advance
+    watched = algorithm.having(advance=advance)
     policies, multipliers, states = zip(*runs.iterates(watched, seed, purpose=purpose), strict=True)
     estimates = [
         (np.stack([pair for pair, _ in found], axis=1), np.array([excess for _, excess in found]))
@@ -94,7 +92,8 @@ def record(algorithm, optimum, seed, purpose="run", sampled=True):
 
 def _without_votes(algorithm, optimum):
     """The algorithm with the returns themselves in place of answers: how people vote is idle."""
-    setting = replace(algorithm.setting, evaluators=None, true_link=None, random_answers=0.0)
+    changes = {"evaluators": None, "true_link": None, "random_answers": 0.0}
     if algorithm.name == "zpgpd_hf":  # Theorem 2's radius would change with M
-        setting = replace(setting, perturbation=algorithm.perturbation.radius)
-    return type(algorithm)(algorithm.cmdp, optimum, setting)
+        changes["perturbation"] = algorithm.perturbation.radius
+    known = replace(algorithm.algorithm, **changes)
+    return known.prepare(algorithm.cmdp, optimum, algorithm.iterations)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.evaluators import ESTIMATORS
 from replication.theory.constants import OutsideAssumptions, require_slack
 from replication.theory.estimates import make_estimates
@@ -48,7 +47,7 @@ class Seen:
 
 def watch(cmdp, optimum, setting, seed, purpose="run"):
     """Make a run; return what its bounds are computed from, and its true gap and violation."""
-    algorithm = get_algorithm("npgpd_hf")(cmdp, optimum, setting)
+    algorithm = setting.run("npgpd_hf", cmdp, optimum)
     return look(record(algorithm, optimum, seed, purpose, sampled=False))
 
 

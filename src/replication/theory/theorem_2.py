@@ -143,24 +143,24 @@ def rate_setting(estimates, iterations, cap):
 class Interior(ZPGPDHF):
     """Algorithm 2T: ZPGPD-HF with tangent directions in the interior of the simplices."""
 
-    def __init__(self, cmdp, optimum, setting):
-        super().__init__(cmdp, optimum, setting)
-        if not (self.perturbation.tangent and self.parameterization == "direct"):
+    def prepare(self, cmdp, optimum, iterations):  # noqa: D102
+        run = super().prepare(cmdp, optimum, iterations)
+        if not (run.perturbation.tangent and self.parameterization == "direct"):
             raise OutsideAssumptions(
                 "directions, parameterization: tangent and direct expected for Algorithm 2T"
             )
-        self.margin = margin(self.perturbation.radius, cmdp.actions)
+        return run.having(margin=margin(run.perturbation.radius, cmdp.actions))
 
-    def advance(self, state, words, normals):  # noqa: D102
+    def advance(self, run, state, words, normals):  # noqa: D102
         policies, multipliers = [], []
         for word, normal in zip(words, normals, strict=True):
             policies.append(state.theta)
             multipliers.append(state.multiplier)
-            (reward, utility), excess = self.estimate(state.theta, word, normal)
-            moved = state.theta + self.primal_step * (reward + state.multiplier * utility)
+            (reward, utility), excess = run.estimate(state.theta, word, normal)
+            moved = state.theta + run.primal_step * (reward + state.multiplier * utility)
             state = state._replace(
-                theta=project_inside(moved, self.margin),
-                multiplier=self.dual_update(state.multiplier, excess),
+                theta=project_inside(moved, run.margin),
+                multiplier=run.dual_update(state.multiplier, excess),
                 iteration=state.iteration + 1,
             )
         return np.stack(policies), np.array(multipliers), state

@@ -15,13 +15,16 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf import environments
-from pgpd_hf.algorithms import Setting, get_algorithm
+from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.arguments import located
 from pgpd_hf.core.optima import solve
 from pgpd_hf.races import RACED, STEPS
 from pgpd_hf.runs import run
 
 CALIBRATED = "calibrated"
+# Names of streams have always told these, whatever they are.
+_TOLD = ("evaluators", "iterations", "rounds", "horizon", "link", *STEPS)
+_TOLD_OF = {"zpgpd_hf": ("perturbation", "directions", "parameterization")}
 # Columns that describe the case in a labelled trace, after the labels.
 DESCRIPTION = (
     *("iterations", "rounds", "horizon", "perturbation", *STEPS),
@@ -168,6 +171,8 @@ def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
             made = {key: (own, solve(own))}
         with located(", ".join(map(str, (case.labels or {}).values())) or case.algorithm):
             trace, last = _run(case, *made[key], calibrated)
+        if "evaluators" not in get_algorithm(case.algorithm).options():  # a study repeats M for it
+            trace["evaluators"] = pd.array([case.setting["evaluators"]], "Int64").repeat(len(trace))
         tables.append(trace)
         if return_policies:
             policies.append(_policy_table(case, last))
@@ -268,24 +273,21 @@ def _run(case, cmdp, optimum, calibrated):
     kind = get_algorithm(case.algorithm)
 
     def steps_of(setting):
-        fields = {name: value for name, value in setting.items() if name != "phases"}
-        return kind.steps(cmdp, optimum, Setting(**fields))
+        return kind.having(kind.pick(setting)).steps(cmdp, optimum, setting["iterations"])
 
     setting = with_steps(case.setting, calibrated, case.factors, steps_of)
-    purpose = case.purpose
-    if case.stream_keys is not None:
-        keys = {stream_key(key): value for key, value in {**case.stream_keys, **setting}.items()}
-        purpose += ": " + json.dumps(keys, sort_keys=True)
     trace, policies = run(
         cmdp,
         case.algorithm,
         seeds=case.seeds,
+        iterations=setting.get("iterations"),
+        phases=setting.get("phases"),
         checkpoints=case.checkpoints,
-        purpose=purpose,
+        purpose=stream_name(case.purpose, case.stream_keys, case.algorithm, setting),
         optimum=optimum,
         return_policies=True,
         # The exact limit of an algorithm has its settings, but not all of its options.
-        **kind.known(setting),
+        **kind.pick(setting),
     )
     if case.labels is None:
         return trace, policies
@@ -297,6 +299,36 @@ def _run(case, cmdp, optimum, calibrated):
     # Missing numbers stay numbers, so that a column has one type in all tables.
     columns = {name: np.nan if x is None else x for name, x in columns.items()}
     return trace.assign(**columns), policies
+
+
+def stream_name(purpose, keys, algorithm, setting):
+    """Name the family of random streams of a case. Another name would be other random numbers.
+
+    Parameters
+    ----------
+    purpose : str
+        Of the case.
+    keys : dict or None
+        Its `stream_keys`; without any, the purpose is the whole name.
+    algorithm : str
+        A key of :data:`pgpd_hf.ALGORITHMS`.
+    setting : dict
+        Of the case. The name tells an option that has its default value only if it has always told
+        it, so that a default may be written out or left out.
+
+    Returns
+    -------
+    str
+    """
+    if keys is None:
+        return purpose
+    kind = get_algorithm(algorithm)
+    defaults = {name: each.default for name, each in kind.options().items()}
+    always = (*_TOLD, *_TOLD_OF.get(kind.limit_of or kind.streams, ()))
+    told = {name: setting.get(name, defaults.get(name)) for name in always}
+    told |= {name: x for name, x in setting.items() if x != defaults.get(name)}
+    named = {stream_key(name): x for name, x in (keys | told).items()}
+    return f"{purpose}: {json.dumps(named, sort_keys=True)}"
 
 
 def _policy_table(case, policies):
