@@ -42,7 +42,7 @@ include: "workflow/rules/cluster.smk"
 for target, files in {
     "all": [RUNS, MAIN, rules.provenance.output],  # also what is made on the way
     "theory": [rules.bounds.output, analysis_outputs("theory")],
-    "compare": analysis_outputs("compare"),
+    "compare": asked("compare"),
     "infer": [analysis_outputs("infer"), rules.verdict_table.output],
     "reported": REPORTED,
     "sample": [RUNS, BOUNDS],  # what `make verify` runs again, for one seed

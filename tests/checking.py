@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from replication import admission, analyses
-from replication.study import bounds, readings
+from replication.study import readings
 
 ROOT = Path(__file__).parents[1]
 
@@ -12,7 +12,7 @@ def check_all(config):
     """Check all parts of a configuration that has been admitted."""
     schema = admission.load_schema(ROOT, "config")
     readings.check(config, readings.load(config, ROOT), schema)
-    for part in (bounds, *analyses.find().values()):
+    for part in analyses.find().values():
         part.check(config, schema)
 
 

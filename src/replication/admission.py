@@ -14,12 +14,11 @@ from pgpd_hf import environments
 from pgpd_hf.algorithms import ALGORITHMS
 from pgpd_hf.races import STEPS
 from replication import sweeps
-from replication.analyses import instances, rates
+from replication.analyses import bounds_by_setting, certificates, instances, rates
 from replication.files import validation
 from replication.statements import declaration
 from replication.study import (
     algorithms,
-    bounds,
     comparison,
     configuration,
     own_statements,
@@ -93,7 +92,8 @@ def settle(config, folder, own, defaults):
     changes = Changes(config, folder, own, defaults)
     lines = [f"left out: all that is about {name} (the study has none)" for name in dropped]
     lines += configuration.fit(config, changes)
-    for part in (bounds, readings, instances, comparison, sweeps, rates):
+    parts = (bounds_by_setting, readings, instances, comparison, sweeps, rates, certificates)
+    for part in parts:
         part.fit(config, changes)
     record = recorded_races.load_record(folder)
     config["claims"]["ties"] = recorded_races.ties(record, config) | config["claims"]["ties"]

@@ -114,22 +114,3 @@ def trials(configs, judged):
         if len(numbers) == 1:
             found.setdefault(numbers.pop(), []).append(folder)
     return found
-
-
-def table_megabytes(config):
-    """Memory for all traces that one table or notebook may be made from.
-
-    Parameters
-    ----------
-    config : dict
-        The study's configuration.
-
-    Returns
-    -------
-    float
-        Megabytes.
-    """
-    options = config["claims"]["instances"]
-    numbers = sum(len(group["numbers"]) for group in options["groups"].values())
-    seeds = config["seeds"] + options["seeds"] * numbers
-    return resources.ROW * 200 * len(config["algorithms"]) * len(config["evaluators"]) * seeds

@@ -9,7 +9,8 @@ import yaml
 
 from pgpd_hf import random_cmdp
 from replication import admission
-from replication.study import bounds, configuration
+from replication.analyses import bounds_by_setting
+from replication.study import configuration
 from replication.study.readings import overlay
 from replication.work.cases import run_setting
 
@@ -227,7 +228,7 @@ def test_changed_environment_is_checked_and_made():
 
 
 def test_problem_of_a_bound_has_the_changes_of_its_setting_and_the_steps_of_the_theorem():
-    cmdp, setting = bounds.problem(CONFIG, "short-horizon")
+    cmdp, setting = bounds_by_setting.problem(CONFIG, "short-horizon")
     assert (cmdp.states, cmdp.actions, cmdp.discount) == (5, 3, 0.5)
     assert (setting.evaluators, setting.rounds, setting.horizon) == (16, 10, 10)
     assert (setting.primal_step, setting.dual_step) == (None, None)

@@ -140,13 +140,6 @@ def test_certificates_ask_for_more_the_more_iterates_there_are():
     assert certificates.megabytes(longer, "zpgpd_hf") > 1e6 * 40 * 96 / 1e6
 
 
-def test_joining_many_runs_takes_memory():
-    asked = jobs.table_megabytes(changed({"seeds": 10000}))
-    assert asked > 3 * jobs.table_megabytes(CONFIG)
-    numbers = {"claims": {"instances": {"groups": {"binding": {"numbers": list(range(1500))}}}}}
-    assert jobs.table_megabytes(changed(numbers)) > 3 * jobs.table_megabytes(CONFIG)
-
-
 def test_everything_that_is_judged_has_a_title():
     config = changed({"claims": {"readings": ["ten-rounds"]}})
     config["claims"]["instances"]["groups"] = {

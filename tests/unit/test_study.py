@@ -10,8 +10,9 @@ from checking import admit_all
 
 from pgpd_hf import environments, random_cmdp, solve
 from replication import admission, analyses
+from replication.analyses import bounds_by_setting
 from replication.files import validation
-from replication.study import bounds, configuration, readings
+from replication.study import configuration, readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)
@@ -362,8 +363,8 @@ def test_file_takes_the_place_of_another_kind(tmp_path, monkeypatch):
         "bounds": {"settings": {"other": options}},
     }
     config, _ = admitted(own)
-    assert bounds.problem(config, "paper")[0].states == 2
-    assert bounds.problem(config, "other")[0].states == 4
+    assert bounds_by_setting.problem(config, "paper")[0].states == 2
+    assert bounds_by_setting.problem(config, "other")[0].states == 4
 
 
 # Statements of one's own.

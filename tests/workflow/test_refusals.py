@@ -10,9 +10,9 @@ from checking import check_all
 
 from pgpd_hf import random_cmdp
 from replication import admission, sweeps
-from replication.analyses import schedules
+from replication.analyses import bounds_by_setting, schedules
 from replication.files import validation
-from replication.study import bounds, configuration, readings
+from replication.study import configuration, readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)
@@ -152,12 +152,12 @@ def test_bounds_that_cannot_be_checked_are_refused(key, value, message):
         config["bounds"]["settings"]["paper"]["rounds"] = 10
     configuration.check(config, SCHEMA)
     with pytest.raises(ValueError, match=r".") as refusal:
-        bounds.check(config, SCHEMA)
+        bounds_by_setting.check(config, SCHEMA)
     assert str(refusal.value).startswith(f"bounds.settings.{message}")
 
 
 def test_default_configuration_passes():
-    bounds.check(CONFIG, SCHEMA)
+    bounds_by_setting.check(CONFIG, SCHEMA)
     check(CONFIG)
 
 

@@ -15,8 +15,8 @@ from pgpd_hf import random_cmdp
 from pgpd_hf.core.optima import METHODS, solve
 from pgpd_hf.runs import CUT_OFF
 from replication import admission, sweeps
-from replication.analyses import instances, rates
-from replication.study import bounds, configuration, readings
+from replication.analyses import bounds_by_setting, instances, rates
+from replication.study import configuration, readings
 from replication.theory.table import check_all
 
 ROOT = Path(__file__).parents[2]
@@ -172,7 +172,7 @@ def test_first_state_may_be_certain(archive):
 )
 def test_bounds_outside_their_assumptions_are_rows_with_a_reason(archive, changes):
     config, _ = varied(archive, {"perturbation": "calibrated"}, **changes)
-    cmdp, setting = bounds.problem(config, "paper")
+    cmdp, setting = bounds_by_setting.problem(config, "paper")
     table = check_all(
         cmdp, replace(setting, iterations=4, horizon=5), seeds=range(2), items=[11, 12]
     )
@@ -272,8 +272,8 @@ def test_setting_of_another_file_is_a_cmdp_of_its_own(archive):
     own = {"environment": {"file": archive}, "bounds": {"settings": {"other": options}}}
     config, _ = admitted(own)
     assert list(config["bounds"]["settings"]) == ["paper", "other"]
-    assert bounds.problem(config, "paper")[0].states == 6
-    assert bounds.problem(config, "other")[0].states == 4
+    assert bounds_by_setting.problem(config, "paper")[0].states == 6
+    assert bounds_by_setting.problem(config, "other")[0].states == 4
 
 
 def test_no_cmdp_of_a_file_goes_by_another_name(archive):
@@ -281,7 +281,7 @@ def test_no_cmdp_of_a_file_goes_by_another_name(archive):
     message = r": cannot be changed, since the CMDP in mine\.npz"
     for name in ("unit-scale", "short-horizon"):
         with pytest.raises(ValueError, match=message):
-            bounds.problem(config, name)
+            bounds_by_setting.problem(config, name)
     with pytest.raises(ValueError, match=f"^instance{message}"):
         configuration.vary(config, {"instance": 3})
 
@@ -464,11 +464,17 @@ def test_study_of_a_file_is_planned_as_the_readme_says(fresh):
     assert "results/mine/figures/figure1.pdf" in made
     assert [note.split(": ")[1] for note in notes] == ["scale", "left out"]
     assert "(the CMDP in my_environment.npz is a single one" in notes[1]
-    made, _ = plan(fresh, "claims", "theory", "grid")
+    made, _ = plan(fresh, "claims", "theory")
     assert "results/mine/verdicts.csv" in made
     assert not {path for path in made if "instances" in path or "/readings/unit" in path}
     assert "results/mine/effects.csv" in made
-    assert "results/mine/grid.csv" in made
+    why = "environment: the CMDP in my_environment.npz is a single one; only without a name"
+    for target in ("grid", "comparison"):
+        code, output = fresh.snakemake(target, "--dry-run", configfile="config/mine.yaml")
+        assert code == 1
+        assert output.splitlines()[-1].startswith(f"config: {target}: {why}")
+    _, output = fresh.snakemake("compare", "--dry-run", configfile="config/mine.yaml")
+    assert f"config: left out: comparison ({why}" in output
 
 
 def test_study_of_another_environment_is_planned(fresh):

@@ -68,7 +68,7 @@ for name, it in ANALYSES.items():
                 f"{RESULTS}/benchmarks/notebooks/{name}.tsv"
             resources:
                 runtime=runtime(resources.ANALYSIS),
-                mem_mb=memory(more=ROWS),
+                mem_mb=memory(more=resources.TRACES),
             params:
                 parameters=parameters_of(name),
             message:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 from replication import analyses, jobs, admission
@@ -100,6 +101,14 @@ def check(part, *given):
             part.check(*given, admission.load_schema(FOLDER, "config"))
 
 
+@cache
+def require(name):
+    """Refuse an analysis that is asked for and cannot be made, with what would have to change."""
+    if why := ask(ANALYSES[name].why_not):
+        sys.exit(f"config: {name}: {why}")
+    check(ANALYSES[name], config)
+
+
 def load_readings():
     """Readings of the study by name."""
     loaded = readings.load(config, FOLDER)
@@ -109,7 +118,7 @@ def load_readings():
 
 def plan(name):
     """Cases of an analysis by part and block."""
-    check(ANALYSES[name], config)
+    require(name)
     parts = ANALYSES[name].plan(config).items()
     return {part: jobs.fill_jobs(config, items) for part, items in parts}
 
@@ -135,4 +144,3 @@ PLANS = EachLater(plan)
 JUDGED = Later(lambda: jobs.judged(config, READINGS))  # titles of tables of verdicts, by folder
 # Folders with verdicts, by N. A study that infers has two for each: of seeds and of instances.
 TRIALS = Later(lambda: jobs.trials(CALIBRATED, JUDGED))
-ROWS = jobs.table_megabytes(config)

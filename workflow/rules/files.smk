@@ -157,7 +157,6 @@ def ask(function, wildcards=None):
             for name, (folder, algorithm) in new_races().items()
         },
         "figures": lambda: FIGURES,
-        "rows": lambda: ROWS,
         "archive_digest": lambda: archive_digest,
     }
     names = inspect.signature(function).parameters
@@ -274,10 +273,24 @@ def analysis_outputs(target):
     return [
         getattr(rules, rule).output
         for name, it in ANALYSES.items()
-        if it.TARGET == target and ask(it.applies) and not any("{" in table for table in it.TABLES)
+        if it.TARGET == target and not any("{" in table for table in it.TABLES)
+        if not ask(it.why_not)
         for rule in rules_of(name)
         if rule
     ]
+
+
+def asked(target):
+    """The same for a target that is asked for; it says which of its analyses do not apply."""
+
+    @cache
+    def found(wildcards):
+        for name, it in ANALYSES.items():
+            if it.TARGET == target and (why := ask(it.why_not)) and workflow.is_main_process:
+                print(f"config: left out: {name} ({why})", file=sys.stderr)
+        return [file for files in analysis_outputs(target) for file in files]
+
+    return found
 
 
 def tables(name):

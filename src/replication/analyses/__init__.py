@@ -7,8 +7,12 @@ target of the workflow that it belongs to. All else is there if it is needed:
   (:class:`replication.work.cases.Case`). A part is a path that ends with the name of the algorithm,
   such as "npgpd_hf"; a number names a piece of work, such as a seed or an instance. Pieces are
   packed into jobs, whose runs are `results/STUDY/NAME/PART/FIRST-LAST.parquet`;
-* `check(config, schema)`, which refuses in one line what cannot be planned;
-* `applies(config)`, whether it has anything to do for a study;
+* `fit(config, changes)`, which leaves out of its settings, config/analyses/NAME.yaml, what does not
+  fit a study (:class:`replication.study.changes.Changes`);
+* `why_not(config)`, which says in one line why it does not apply to a study and what to change, if
+  it does not; targets leave it out then, and it is refused if it is asked for;
+* `check(config, schema)`, which refuses in one line what cannot be run, as soon as one of its files
+  is asked for, and before any job;
 * `TABLES`, a :class:`Table` by name: CSV files of the study's results, unless the name has another
   ending. A name may hold wildcards of the workflow, such as "bounds/{setting}". `tables` makes
   them. It gets the files of the results that `READS` names and the entries of `arguments(...)`, all
@@ -24,7 +28,7 @@ target of the workflow that it belongs to. All else is there if it is needed:
   its runs, or of the study if it runs none, and for `ALGORITHMS`. `MAKES_ENVIRONMENTS = True`, if
   `tables` makes the study's environment. Both are for what a job depends on.
 
-`arguments`, `parameters`, `applies`, `seconds`, `megabytes`, `PICTURES` ask by name for `config`,
+`arguments`, `parameters`, `why_not`, `seconds`, `megabytes`, `PICTURES` ask by name for `config`,
 for wildcards, and for what else `ask` has in workflow/rules/files.smk. Names of results are those
 of tables, and those of `results_of` in the same file.
 """
@@ -44,10 +48,10 @@ def _nothing():
 _DEFAULTS = {
     "plan": lambda config: {},
     "check": lambda config, schema: None,
-    "applies": lambda: True,
+    "why_not": lambda: "",
     **dict.fromkeys(("arguments", "parameters"), _nothing),
     "seconds": lambda: resources.ANALYSIS,
-    "megabytes": lambda rows: rows,
+    "megabytes": lambda: resources.TRACES,
     **{name: {} for name in ("TABLES", "PICTURES")},
     **dict.fromkeys(("READS", "SHOWS", "ALGORITHMS"), ()),
     "NAMES_ALGORITHMS": ("page",),

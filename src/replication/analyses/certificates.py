@@ -11,8 +11,15 @@ ALGORITHMS = ("npg_pd",)
 LOCAL = True
 
 
-def applies(config):
-    return bool(config["certificates"]["iterations"])
+def fit(config, changes):
+    if "npgpd_hf" not in config["certificates"]["iterations"]:
+        config["certificates"]["iterations"] = {}  # the page explains the parts by its runs
+
+
+def why_not(config):
+    if not config["certificates"]["iterations"]:
+        return "certificates.iterations: the page is about npgpd_hf, which has no entry"
+    return ""
 
 
 def tables(certificates_by_algorithm):

@@ -2,6 +2,7 @@
 
 import math
 
+from pgpd_hf.core.arguments import located
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import configuration
@@ -23,6 +24,12 @@ def cases(config, algorithm):
         Case(algorithm, run_setting(config, algorithm, evaluators) | iterations, seeds)
         for evaluators in config["evaluators"]
     ]
+
+
+def check(config, schema):
+    for name in config["certificates"]["iterations"]:
+        with located(f"certificates.iterations.{name}"):
+            configuration.require_algorithm(config, name)
 
 
 def arguments(config, algorithm):

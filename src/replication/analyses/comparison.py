@@ -40,6 +40,7 @@ READS = ("runs", "environment")
 PICTURES = {"comparison": "What an answer buys", "comparison_gap": "Gap, and any violation"}
 NAMES_ALGORITHMS = ()
 check = comparison.check
+why_not = comparison.why_not
 SAFE = 0.02  # a violation that is tolerated
 TARGETS = (0.05, 0.02, 0.01)  # priced gaps
 TEST_LEVEL = 0.01  # probability of a wrong verdict on a statement, in either direction

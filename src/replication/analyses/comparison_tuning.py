@@ -24,6 +24,7 @@ READS = ("runs",)
 NAMES_ALGORITHMS = ()
 LOCAL = True
 check = comparison.check
+why_not = comparison.why_not
 _NOT_CHOSEN = ("horizon", "link")  # the same in the whole study
 _DERIVED = ["iterations"]  # from the budget and the other settings
 _FEWEST = 3  # of two values each is at an end

@@ -40,6 +40,10 @@ def plan(config):
     return work
 
 
+def why_not(config):
+    return configuration.why_single(config)
+
+
 def check(config, schema):
     sweeps.check_grids(config, "grid", config["grid"]["algorithms"], "evaluators")
 

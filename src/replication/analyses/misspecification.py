@@ -29,6 +29,7 @@ NAMES_ALGORITHMS = ()
 COLUMNS = ("people", *compared.COLUMNS)
 AS_ASSUMED = "as assumed"
 SIDES = ("skipping", "inferring")
+why_not = comparison.why_not
 DIFFERENCE_COLUMNS = ("people", "budget", *SIDES, "difference", "low", "high", "pays_off")
 
 

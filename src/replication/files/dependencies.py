@@ -1,12 +1,16 @@
 """Which files of the packages a job uses: a rule runs again when one of these is edited."""
 
-import ast
 import json
+import re
 from functools import cache
 from pathlib import Path
 
 _SOURCES = Path(__file__).parents[2]
 _PACKAGES = ("pgpd_hf", "replication")
+# A line that begins with it; a list of names may go on in the next ones.
+_FROM = re.compile(
+    r"^ *from ((?:pgpd_hf|replication)[\w.]*) import (?:\(([^)]*)\)|([^\n#]*))", re.MULTILINE
+)
 
 
 @cache
@@ -32,14 +36,11 @@ def _imported(path):
     if path.suffix == ".ipynb":
         cells = json.loads(code)["cells"]
         code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    names = set()
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    names = set(re.findall(r"^ *import ((?:pgpd_hf|replication)[\w.]*)", code, re.MULTILINE))
+    for module, several, one in _FROM.findall(code):
+        names |= {module, *(f"{module}.{it}" for it in re.findall(r"\w+", several or one))}
     parts = [name.split(".") for name in names]
-    places = [_SOURCES.joinpath(*part) for part in parts if part[0] in _PACKAGES and part[1:]]
+    places = [_SOURCES.joinpath(*part) for part in parts if part[1:]]
     files = {file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")}
     # Python also runs the `__init__` of a module's folder.
     files |= {file.with_name("__init__.py") for file in (path, *files)}

@@ -10,12 +10,14 @@ import hashlib
 import json
 import os
 import pdb
+import re
 import shutil
 import sys
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+_INGREDIENT = re.compile(r"^# (\w*)  (.+)$", re.MULTILINE)
 _made_from = {}  # of the job that this process runs
 
 
@@ -125,16 +127,16 @@ def ingredients(job):
 def differences(job):
     """Names of what results of a job were not made from but would be now, or the other way round.
 
-    A file of the sources that is new is none: what uses it has changed as well.
+    A file of the sources that is new is none: what uses it has changed as well. A kernel of a
+    notebook does not know what its job is made from, but the page says it.
     """
     records = [record for path in job.output if (record := _record(path)).is_file()]
-    if not records:
-        return {"record"}
-    now, found = ingredients(job), set()
+    lines = [_INGREDIENT.findall(record.read_text("utf-8", "replace")) for record in records]
+    made_from = [{name: digest for digest, name in pairs} for pairs in lines if pairs]
+    now = ingredients(job)
     sources = now.keys() & {*job.input.get("code", [])}
-    for record in records:
-        lines = record.read_text(encoding="utf-8", errors="replace").splitlines()[1:]
-        then = {name: digest for digest, name in (line[2:].split("  ", 1) for line in lines)}
+    found = {"record"} if job.output and not made_from else set()
+    for then in made_from:
         differing = {name for name, _ in then.items() ^ now.items()}
         found |= differing - (sources - then.keys())
     return found

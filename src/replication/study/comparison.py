@@ -145,6 +145,16 @@ def fit(config, changes):
     changes.leave_out(config, key, people, f"link: {config['link']}")
 
 
+def why_not(config):
+    """Say why methods cannot be compared in a study, and what to change."""
+    options = config["comparison"]
+    if options["methods"]:
+        return ""
+    group = f"claims.instances.groups.{options['group']}"
+    why = f"comparison.methods: none; they are tuned on {group}, so set its numbers"
+    return configuration.why_single(config) or why
+
+
 def _check_arguments(entry, schema):
     """Hold arguments of runs against what an algorithm's entry of a study may have."""
     known = algorithms.keys(get_algorithm(entry.algorithm))

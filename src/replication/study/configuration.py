@@ -256,6 +256,14 @@ def is_random(options):
     return environments.split(options)[0] == "random"
 
 
+def why_single(config):
+    """Say why there are no random instances of a study's environment; empty if there are."""
+    if is_random(config["environment"]):
+        return ""
+    what = describe(config["environment"])
+    return f"environment: the CMDP {what} is a single one; only without a name are there instances"
+
+
 def describe(options):
     """Name an environment that is not a random one.
 

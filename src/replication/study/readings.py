@@ -268,19 +268,7 @@ def runs_key(config, algorithm):
 
 
 def look(readings, folder):
-    """How verdicts look at the runs of a study or of a reading.
-
-    Parameters
-    ----------
-    readings : dict
-        Readings by name.
-    folder : str
-        Folder of the results.
-
-    Returns
-    -------
-    dict
-        The keys of :data:`LOOK`.
-    """
-    reading = readings.get(folder.removeprefix("readings/").rstrip("/"), LOOK)
+    """How verdicts look at the runs of a study or of a reading: the keys of :data:`LOOK`."""
+    name = folder.removeprefix("readings/").rstrip("/")
+    reading = readings.get(name, LOOK) if folder.startswith("readings/") else LOOK
     return {key: reading[key] for key in LOOK}

@@ -93,8 +93,9 @@ def _outcome(race, about, rows):
         raced = [name for name in RACED if name in about["candidates"]]
         steps = [tuple(float(row[column]) for column in raced) for row in rows]
         lists = [sorted(map(float, about["candidates"][column])) for column in raced]
-        known = set(itertools.product(*map(races.reach, lists)))
-        if unknown := next((it for it in steps if it not in known), None):
+        known = [set(races.reach(values)) for values in lists]
+        outside = (it for it in steps if not all(map(set.__contains__, known, it)))
+        if unknown := next(outside, None):
             raise ValueError(f"{unknown} is not of the grid that {RECORD} describes")
         if len(set(steps)) < len(steps) or not set(steps).issuperset(itertools.product(*lists)):
             raise ValueError(f"one row expected for each pair of the grid that {RECORD} describes")

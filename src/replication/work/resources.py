@@ -39,7 +39,7 @@ PROOF_CASE = 3.0  # of the checks of all steps of the proofs
 # Megabytes.
 JOB = 950  # Python with its packages, and the two Snakemakes of a Slurm job around it
 TRANSITION = 2e-4  # a transition probability, in all tables that are made of it
-ROW = 5e-4  # of a table that is read, joined and sorted
+TRACES = 600  # all that a table or a page is made from, read, joined and sorted
 CERTIFIED_ENTRY = 1.2e-4  # an entry of each iterate's policy, and of all estimates beside it
 
 TIME_MARGIN = 4
