@@ -131,6 +131,12 @@ def test_corollary_constant_covers_the_schedule(constants, iterations):
     assert scaled > limit / 100
 
 
+def test_corollary_schedule_takes_every_integer_type():
+    expected = bounds.corollary_schedule(100, GAMMA)
+    assert bounds.corollary_schedule(np.uint8(100), GAMMA) == expected
+    assert type(bounds.corollary_schedule(np.uint8(100), GAMMA)[0]) is int
+
+
 @pytest.mark.parametrize("iterations", [2, 3, 1000, 10**6])
 def test_corollary_schedule_is_the_smallest_that_is_long_enough(iterations):
     evaluators, horizon = bounds.corollary_schedule(iterations, GAMMA)

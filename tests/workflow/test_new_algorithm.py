@@ -242,7 +242,7 @@ def test_job_refuses_state_in_self(extended):
     assert "algorithm: update of toy_plain: cannot assign to field 'count'" in output
     assert not (extended.folder / run).exists()
     command = [sys.executable, "-m", "pytest", "-q", "-k", "toy_plain", "-p", "no:cacheprovider"]
-    code, output = extended.call([*command, "tests/unit/test_contract.py"], cwd=ROOT)
+    code, output = extended.call([*command, "tests/replication/test_contract.py"], cwd=ROOT)
     assert code == 1
     assert "belongs in the state, not in self" in output
 

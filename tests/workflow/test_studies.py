@@ -12,8 +12,8 @@ from checking import admit_all
 
 import pgpd_hf
 from pgpd_hf import random_cmdp
+from pgpd_hf.algorithms.base import CUT_OFF
 from pgpd_hf.core.optima import METHODS, solve
-from pgpd_hf.runs import CUT_OFF
 from replication import admission, sweeps
 from replication.analyses import bounds_by_setting, instances, rates
 from replication.study import configuration, readings

@@ -15,7 +15,6 @@ from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
 from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps, theorem_perturbation
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.evaluators import feedback_bias_bound, make_evaluators, unbiased_estimates
-from replication.theory.bounds import corollary_schedule
 
 CMDP = pgpd_hf.random_cmdp(3, 2, 1)
 POLICY = np.full((3, 2), 0.5)
@@ -75,7 +74,6 @@ FUNCTIONS = {
         {"iterations": 9, "points": 4},
     ),
     "choose_steps": (chosen, {"evaluators": 4, "iterations": 3, "seeds": 2, "horizon": 3}),
-    "corollary_schedule": (lambda n: corollary_schedule(n, 0.9), {"n": 100}),
     "ding_cmdp": (pgpd_hf.ding_cmdp, {"seed": 3}),
     "feedback_bias_bound": (lambda n: feedback_bias_bound(n, LINK, 1.0), {"n": 64}),
     "from_gymnasium": (avoiding, {"state": 5}),

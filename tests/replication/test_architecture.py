@@ -38,6 +38,8 @@ FILES = [
     if path != SOURCES / package / "__init__.py"
 ]
 
+TESTS = sorted((SOURCES.parent / "tests/library").glob("*.py"))
+
 
 def name_of(path):
     return str(path.relative_to(SOURCES))
@@ -80,3 +82,8 @@ def test_docstrings_refer_to_what_exists(path):
     for name in REFERENCE.findall(path.read_text(encoding="utf-8")):
         whole = name.startswith(("pgpd_hf.", "replication."))
         pkgutil.resolve_name(name if whole else f"{module}.{name}")
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)
+def test_tests_of_the_library_need_no_replication(path):
+    assert "replication" not in path.read_text(encoding="utf-8")

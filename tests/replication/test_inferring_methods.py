@@ -97,7 +97,7 @@ def losses_with_a_rare_arm(count, draws):
     """What the policies of both methods lose on three arms, shape (methods, draws).
 
     The first two arms, of nearly equal reward, are compared count - 1 times; the third, which is
-    worse by one, a single time. This is the published bandit (tests/unit/test_pessimism.py) as
+    worse by one, a single time. This is the published bandit (tests/library/test_pessimism.py) as
     far as a table of rewards has it: there, arms share features.
     """
     cmdp = CMDP(np.ones((1, 3, 1)), [[1.6, 1.5, 0.5]], np.ones((1, 3)), [1.0], 0.0, -1.0, scale=2.0)
