@@ -22,6 +22,7 @@ from replication.study import (
     comparison,
     configuration,
     own_statements,
+    radii,
     readings,
     recorded_races,
 )
@@ -63,7 +64,7 @@ def admit(config, folder, own, defaults):
     configuration.refuse_contradictions(own.get("environment", {}), defaults["environment"])
     config, lines = settle(config, folder, own, defaults)
     configuration.check(config, schema)
-    configuration.refuse_wide_radii(config)
+    radii.refuse_wide(config)
     more = [Path(folder, path) for path in config["claims"]["statements"]]
     declaration.load_claims(Path(folder, "config/claims.yaml"), load_schema(folder, "claims"), more)
     for path in more:

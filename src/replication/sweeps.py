@@ -24,6 +24,7 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.zpgpd_hf import SMALLEST
 from pgpd_hf.core.arguments import located
 from replication.study import configuration
+from replication.study.radii import theorem_radius
 from replication.work.cases import Case, run_setting, stream_key
 
 SIGNS = {  # symbols of axes in legends
@@ -213,7 +214,7 @@ def fit(config, changes):
             radii = grid.get("perturbation")
             if isinstance(radii, list) and "theorem" in radii:
                 found = [
-                    configuration.theorem_radius(config, number)
+                    theorem_radius(config, number)
                     for number in grid.get("evaluators", config["evaluators"])
                 ]
                 if not all(SMALLEST < radius < math.inf for radius in found):

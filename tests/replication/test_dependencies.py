@@ -1,4 +1,5 @@
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -100,3 +101,18 @@ def test_imports_are_found_wherever_a_statement_may_stand(tmp_path):
         *(f"replication/{name}.py" for name in ("admission", "sweeps", "summaries")),
         *(f"replication/work/{name}.py" for name in ("cases", "resources")),
     }
+
+
+def test_new_file_makes_nothing_stale(tmp_path, monkeypatch):
+    copy = shutil.copytree(dependencies._SOURCES, tmp_path / "src")
+    monkeypatch.setattr(dependencies, "_SOURCES", copy)
+    found = []
+    for _ in range(2):
+        dependencies.sources.cache_clear()
+        dependencies._imported.cache_clear()
+        found.append([dependencies.sources(module) for module in MODULES])
+        for folder in {path.parent for path in copy.rglob("*.py")}:
+            (folder / "new.py").write_text("from pgpd_hf import runs\n")
+    dependencies.sources.cache_clear()
+    dependencies._imported.cache_clear()
+    assert found[0] == found[1]

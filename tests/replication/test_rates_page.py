@@ -41,6 +41,7 @@ def page(tmp_path, monkeypatch):
         if cmdp is not None:
             cmdp.save(tmp_path / "mine.npz")
             own["environment"] = {"file": str(tmp_path / "mine.npz")}
+            own["algorithms"] = {"zpgpd_hf": {"perturbation": "calibrated"}}  # Theorem 2's is wide
         config, _ = admission.admit(readings.overlay(CONFIG, own), ROOT, own, CONFIG)
         cmdp = configuration.environment(config)
         cmdp.save(tmp_path / "environment.npz")

@@ -33,6 +33,12 @@ def test_exact_methods_sample_nothing(algorithm, larger):
     assert resources.run_seconds(algorithm, {**SETTING, **larger}, 10, 4) == once
 
 
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
+def test_iterations_take_time(algorithm):
+    seconds = resources.run_seconds(algorithm, {"iterations": 9, "rounds": 1, "horizon": 7}, 4, 3)
+    assert seconds > resources.RUN
+
+
 def test_model_is_counted_by_hand():
     """N (S + S A + 1) trajectories of H + 1 steps, N (2 S A + 1) questions."""
     found = resources.run_seconds("npgpd_hf", {"iterations": 7, "rounds": 3, "horizon": 9}, 10, 4)

@@ -101,8 +101,8 @@ except ValueError as error:
     print(error)
 """
 # All tests that look at every algorithm there is.
-TESTS = ["unit/test_contract.py", "unit/test_runs.py", "unit/test_resources.py"]
-TESTS += ["properties/test_properties.py"]
+TESTS = [f"library/test_{name}.py" for name in ("contract", "runs", "properties")]
+TESTS.append("replication/test_resources.py")
 
 
 def add(project, **files):
@@ -242,7 +242,7 @@ def test_job_refuses_state_in_self(extended):
     assert "algorithm: update of toy_plain: cannot assign to field 'count'" in output
     assert not (extended.folder / run).exists()
     command = [sys.executable, "-m", "pytest", "-q", "-k", "toy_plain", "-p", "no:cacheprovider"]
-    code, output = extended.call([*command, "tests/replication/test_contract.py"], cwd=ROOT)
+    code, output = extended.call([*command, "tests/library/test_contract.py"], cwd=ROOT)
     assert code == 1
     assert "belongs in the state, not in self" in output
 

@@ -72,7 +72,7 @@ NPGPD-HF draws (common random numbers): where both do the same, their results ha
 and where they differ, the difference is less noisy.
 
 Then run the contract test, which tests every algorithm in this folder:
-``pytest tests/replication/test_contract.py``.
+``pytest tests/library/test_contract.py``.
 """
 
 import math
@@ -806,7 +806,7 @@ def require_explicit_state(run, words, normals, initial_policy=None):
     place = f"algorithm: update of {run.name}"
     remedy = (
         "what goes from iteration to iteration belongs in the state, not in self "
-        "(tests/replication/test_contract.py tests this)"
+        "(tests/library/test_contract.py tests this)"
     )
     start = run.initial_state(initial_policy)
     try:

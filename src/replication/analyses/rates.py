@@ -17,6 +17,7 @@ from replication import summaries, sweeps
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import configuration
+from replication.study.radii import theorem_radius
 from replication.work.cases import Case, run_setting
 
 TARGET = "all"
@@ -56,7 +57,7 @@ def fit(config, changes):
         return
     radii = [config["algorithms"][name].get("perturbation") for name in options["iterations"]]
     if None in options["evaluators"] and "theorem" in radii:
-        radius = configuration.theorem_radius(config, None)
+        radius = theorem_radius(config, None)
         if not SMALLEST < radius <= math.sqrt(2 * configuration.size(config)[0]):
             why = "Theorem 2's radius is of no use"
             changes.leave_out(config, "rates.evaluators", [None], why)

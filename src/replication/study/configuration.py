@@ -12,9 +12,8 @@ from functools import lru_cache
 from pgpd_hf import environments
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import CUT_OFF, default_horizon
-from pgpd_hf.algorithms.zpgpd_hf import SMALLEST, theorem_perturbation
 from pgpd_hf.core.arguments import located, require_size
-from pgpd_hf.core.evaluators import evaluators_text, make_evaluators
+from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import find_safest, solve
 from pgpd_hf.core.sampling import absorbing_states
@@ -110,29 +109,6 @@ def fit(config, changes):
             f"trajectories: end in {ends} absorbing state{'s' * (ends > 1)}; what would follow is "
             "added in closed form"
         )
-
-
-def refuse_wide_radii(config):
-    """Refuse Theorem 2's perturbation radius where it is zero, or wider than all policies."""
-    cmdp = environment(config)
-    widest = math.sqrt(2 * cmdp.states)  # no two policies are further apart
-    for name, options in config["algorithms"].items():
-        for evaluators in config["evaluators"] if options.get("perturbation") == "theorem" else []:
-            radius = theorem_radius(config, evaluators)
-            if not SMALLEST < radius <= widest:
-                raise ValueError(
-                    f"algorithms.{name}.perturbation: Theorem 2's is {radius:.3g} at M = "
-                    f"{evaluators_text(evaluators)}, but of use are only positive numbers of at "
-                    f"most sqrt(2 |S|) = {widest:.3g}, the largest distance between policies; "
-                    "perturbation: calibrated lets it race with the steps"
-                )
-
-
-def theorem_radius(config, evaluators):
-    """Theorem 2's perturbation radius at the horizon and the link of a study."""
-    cmdp, link = environment(config), get_link(config["link"])
-    bound = cmdp.return_bound(config["horizon"])
-    return theorem_perturbation(cmdp.discount, config["horizon"], evaluators, link, bound)
 
 
 def low_bounds(config):
