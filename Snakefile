@@ -63,11 +63,3 @@ onstart:
     lift_job_rate()
     if workflow.executor_plugin.name == "slurm":
         consult_slurm()
-
-
-onsuccess:
-    summary = Path(rules.summary.output[0])
-    if summary.exists():
-        print("", summary.read_text(encoding="utf-8"), sep="\n")
-    if "claims" in workflow.dag_settings.targets:
-        print("", Path(f"{RESULTS}/verdicts.txt").read_text(encoding="utf-8"), sep="\n")

@@ -25,6 +25,7 @@ from pgpd_hf.algorithms.zpgpd_hf import SMALLEST
 from pgpd_hf.core.arguments import located
 from replication.study import configuration
 from replication.study.radii import theorem_radius
+from replication.theory.bounds import corollary_schedule
 from replication.work.cases import Case, run_setting, stream_key
 
 SIGNS = {  # symbols of axes in legends
@@ -71,8 +72,6 @@ def _make_case(algorithm, usual, config, choice, purpose):
     setting = usual | choice
     iterations = setting["iterations"]
     if "corollary" in (choice.get("evaluators"), choice.get("horizon")):
-        from replication.theory.bounds import corollary_schedule
-
         discount = configuration.environment(config).discount
         schedule = dict(
             zip(("evaluators", "horizon"), corollary_schedule(iterations, discount), strict=True)

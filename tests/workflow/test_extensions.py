@@ -258,14 +258,15 @@ def test_edit_of_an_analysis_runs_nothing_of_figure_1(finished, name):
 def test_environment_is_a_file_and_an_entry(fresh):
     write(fresh, "src/pgpd_hf/environments/two_rooms.py", ENVIRONMENT.lstrip())
     environment = {"name": "two_rooms", "stay": 0.8}
-    planned = plan(fresh, "figure", "claims", environment=environment)
+    own = {"environment": environment, "algorithms": {"zpgpd_hf": {"perturbation": 1}}}
+    planned = plan(fresh, "figure", "claims", **own)
     assert "npgpd_hf, M = 16, seeds 0000 to 0001" in planned
     assert "The matrix of verdicts, and what it says" in planned
     left = [line for line in planned.splitlines() if line.startswith("config: ")]
-    assert left[0].startswith("config: left out, since the CMDP two_rooms is a single one")
+    assert any("(the CMDP two_rooms is a single one" in line for line in left)
     assert "config: scale: values lie in [0, 1]" in left
     runs = [f"runs/{name}/M16/seeds0000-0001.parquet" for name in TINY["algorithms"]]
-    run(fresh, *(f"results/tiny/{name}" for name in runs), environment=environment)
+    run(fresh, *(f"results/tiny/{name}" for name in runs), **own)
     for name in runs:
         assert set(table(fresh, name)["seed"]) == {0, 1}
     optimum = json.loads((fresh.folder / "results/tiny/optimum.json").read_text())
@@ -388,7 +389,7 @@ def test_study_that_drops_an_algorithm_is_planned(fresh, dropped):
     (kept,) = set(LIMITS) - {dropped}
     planned = plan(fresh, "all", "theory", "claims", "grid", **dropping(fresh, dropped))
     lines = [line for line in planned.splitlines() if line.startswith("config: ")]
-    assert lines[0] == f"config: left out, since the study has no {dropped}: all that is about it"
+    assert lines[0] == f"config: left out: all that is about {dropped} (the study has none)"
     assert [line.split(": ")[1] for line in lines[1:]] == [kept]  # whose step sizes race
     assert f"{kept}, M = 16, seeds 0000 to 0002" in planned
     jobs = [line for line in planned.splitlines() if line.startswith("Job ")]

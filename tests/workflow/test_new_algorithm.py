@@ -273,7 +273,7 @@ def test_sweep_with_the_steps_of_no_theorem_is_refused(extended):
     grid = {"iterations": [10, 20], "steps": ["study", "theorem"]}
     study["sweeps"] = {"length": {"algorithms": {"toy_plain": grid}}}
     (extended.folder / "config/tiny.yaml").write_text(yaml.safe_dump(study))
-    code, output = extended.snakemake("--dry-run", configfile="config/tiny.yaml")
+    code, output = extended.snakemake("theory", "--dry-run", configfile="config/tiny.yaml")
     assert code == 1
     assert output.splitlines()[-1] == (
         "config: sweeps.length.algorithms.toy_plain: "

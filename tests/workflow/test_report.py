@@ -43,7 +43,7 @@ def test_results_are_sorted_into_folders_by_names_for_people(report):
     }
     assert set(labels) == {"Figure 1", "Provenance", "Theory", "Verdicts"}
     assert "NPGPD-HF: optimality gap" in labels["Figure 1"]
-    assert {"Bounds", "Certificates", "Rates in T (table)"} <= labels["Theory"]
+    assert {"Where the error comes from", "Rates in T (table)"} <= labels["Theory"]
     # Titles of analyses are the first lines of their files.
     assert {"Slopes in T, with floors removed or fitted"} <= labels["Theory"]
     assert "All readings (table)" in labels["Verdicts"]

@@ -1,5 +1,6 @@
 # The configuration, checked and settled, and what follows from it. No rules.
 
+import atexit
 import os
 import sys
 from functools import cache
@@ -88,6 +89,17 @@ def lift_job_rate():
         workflow.scheduler.job_rate_limiter = None
 
 
+def show_results():
+    """Print the summary, and the verdicts if they were asked for, also where nothing had to run."""
+    if workflow.dryrun or workflow.dag is None or any(workflow.dag.needrun_jobs()):
+        return
+    asked = {"summary": True, "verdicts": "claims" in workflow.dag_settings.targets}
+    for name in [name for name in asked if asked[name]]:
+        path = Path(f"{RESULTS}/{name}.txt")
+        if path.exists():
+            print("", path.read_text(encoding="utf-8"), sep="\n")
+
+
 stale.decide_by_content()
 LEFT_OUT = settle_config()
 if workflow.is_main_process:
@@ -144,3 +156,7 @@ PLANS = EachLater(plan)
 JUDGED = Later(lambda: jobs.judged(config, READINGS))  # titles of tables of verdicts, by folder
 # Folders with verdicts, by N. A study that infers has two for each: of seeds and of instances.
 TRIALS = Later(lambda: jobs.trials(CALIBRATED, JUDGED))
+
+# `onsuccess` is left out where nothing has to run.
+if workflow.is_main_process:
+    atexit.register(lambda: show_results() if workflow.execution_settings else None)
