@@ -372,7 +372,7 @@ def add_notebooks(site):
 
 
 def add_documentation(site):
-    """Write the package's documentation from its docstrings."""
+    """Write the library's documentation from its docstrings."""
     # pdoc sees only names that have been imported.
     for module in pkgutil.walk_packages(pgpd_hf.__path__, "pgpd_hf."):
         importlib.import_module(module.name)
