@@ -448,17 +448,6 @@ def test_file_that_holds_data_is_read(tmp_path):
         validation.read(tmp_path / "none.yaml")
 
 
-@pytest.mark.parametrize(
-    "path", sorted(ROOT.glob("workflow/rules/*.smk")), ids=lambda path: path.stem
-)
-def test_every_value_in_a_command_is_quoted(path):
-    commands = re.findall(r"(?ms)^    shell:\n(.*?)(?=^\S|\Z)", path.read_text())
-    values = [value for command in commands for value in re.findall(r"\{([^{}]+)\}", command)]
-    assert len(commands) == path.read_text().count("shell:\n")
-    assert [value for value in values if not value.endswith(":q") and value != "threads"] == []
-    assert not any(re.search(r"'\{|\{[^{}]+\}'", command) for command in commands)
-
-
 def test_files_are_handed_to_scripts_and_not_through_a_command():
     """A command is one argument of the shell, which thousands of names do not fit into."""
     rules = Path(ROOT / "workflow/rules").glob("*.smk")
