@@ -25,7 +25,7 @@ esac
 
 def environment_of_recipes(**changes):
     """Environment of the recipes, given changes of the shell's."""
-    command = ["make", "--eval=show: ; @env -0", "show"]
+    command = ["make", "--no-print-directory", "--eval=show: ; @env -0", "show"]
     environment = {name: it for name, it in {**os.environ, **changes}.items() if it is not None}
     answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
     lines = answer.stdout.decode().split("\0")
