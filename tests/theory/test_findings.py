@@ -140,7 +140,7 @@ def counted(reading):
     return Counter(report.of_experiment(verdicts().loc[reading])["verdict"])
 
 
-def test_readme_says_what_the_short_matrix_shows():
+def test_results_say_what_the_short_matrix_shows():
     files = [ROOT / f"config/readings/{name}.yaml" for name in CONFIG["claims"]["readings"]]
     chosen = [it["title"] for it in map(validation.read_yaml, files) if it.get("headline")]
     assert len(chosen) == 7
@@ -149,29 +149,29 @@ def test_readme_says_what_the_short_matrix_shows():
     fresh = table("confirmation").set_index("reading").rename(index={"default": "fresh seeds"})
     shown = report.of_experiment(pd.concat([judged, fresh]))
     says(
-        "README", "the default, seven other readings, 100 random environments and the confirmation"
+        "results", "the default, seven other readings, 100 random environments and the confirmation"
     )
     holds = shown["verdict"] == "reproduced"
     counts = holds.groupby(level="reading").sum()
     assert len(counts) == 11
-    says("README", f"In each column {counts.min()} to {counts.max()} are reproduced")
+    says("results", f"In each column {counts.min()} to {counts.max()} are reproduced")
     others = shown.loc[~holds, "claim"]
     assert others.str.startswith("zpgpd-gap").mean() > 0.9
-    says("README", "nearly all others are about ZPGPD-HF's gap and steady state")
+    says("results", "nearly all others are about ZPGPD-HF's gap and steady state")
 
 
-def test_readme_says_what_the_verdicts_are():
+def test_results_say_what_the_verdicts_are():
     assert counted("default") == {"reproduced": 12, "contradicted": 1, "inconclusive": 1}
     quick = Counter(report.of_experiment(table("claims"))["verdict"])
     assert quick == {"reproduced": 11, "contradicted": 1, "inconclusive": 2}
-    says("README", "With 300 seeds 12 of the 14 statements that the paper makes about its figure")
-    says("README", "11 with the 20 of the figure")
+    says("results", "With 300 seeds 12 of the 14 statements that the paper makes about its figure")
+    says("results", "11 with the 20 of the figure")
 
     steady = verdicts().loc[("default", "zpgpd-gap-steady-state")]
     assert steady["verdict"] == "contradicted"
     assert "multiplier(16)" in steady["part"]
     assert -steady["estimate"] == pytest.approx(0.45, abs=0.005)
-    says("README", "With 16 evaluators λ still moves by 0.45 λ*")
+    says("results", "With 16 evaluators λ still moves by 0.45 λ*")
 
     sensitive = [
         verdicts().loc[(reading, "zpgpd-gap-more-sensitive")]["verdict"]
@@ -185,7 +185,7 @@ def test_readme_says_what_the_verdicts_are():
     fresh = fresh.loc[("250 fresh instances", "zpgpd-gap-more-sensitive")]
     assert fresh["verdict"] == "inconclusive"
     says(
-        "README",
+        "results",
         f"inconclusive at N = 1, holds at N = 10. On {len(numbers)} random environments, the "
         f"default among them, {here} contradicts it; 250 fresh ones do not support this: "
         f"{interval(fresh)}, inconclusive.",
@@ -201,21 +201,21 @@ def test_readme_says_what_the_verdicts_are():
     assert counted("N = 10") == {"reproduced": 12, "contradicted": 1, "inconclusive": 1}
     readings = table("verdicts")["reading"].unique()
     assert not any(counted(reading)["reproduced"] == 14 for reading in readings)
-    says("README", "No reading reproduces all 14")
+    says("results", "No reading reproduces all 14")
 
 
-def test_readme_says_which_n_and_what_fresh_data_confirm():
+def test_results_say_which_n_and_what_fresh_data_confirm():
     found = table("inference").set_index("rounds")
     assert found["standing"].to_dict() | {2: "tied"} == {
         **{1: "inferred", 20: "worse"},
         **dict.fromkeys([2, 3, 5, 10], "tied"),
     }
     assert {CONFIG["algorithms"][name]["rounds"] for name in ("npgpd_hf", "zpgpd_hf")} == {1}
-    says("README", "N = 1, 2, 3, 5 and 10 cannot be told apart; N = 20 can")
+    says("results", "N = 1, 2, 3, 5 and 10 cannot be told apart; N = 20 can")
     under = table("inference_verdicts").set_index(["reading", "claim"])["verdict"]
     for reading in ("N = 20", "40 instances, N = 20"):
         assert under[reading, "zpgpd-gap-16-markedly-worse"] == "contradicted"
-    says("README", "since 16 evaluators are then not markedly worse")
+    says("results", "since 16 evaluators are then not markedly worse")
 
     fresh = report.of_experiment(table("confirmation")).set_index(["reading", "claim"])
     assert fresh.groupby("reading")["units"].max().to_dict() == {
@@ -227,10 +227,12 @@ def test_readme_says_which_n_and_what_fresh_data_confirm():
         assert Counter(verdicts)["reproduced"] == 12
         assert verdicts["zpgpd-gap-steady-state"] == "contradicted"
         assert verdicts["zpgpd-gap-more-sensitive"] == "inconclusive"
-    says("README", "250 other environments and 300 other seeds give all 14 verdicts of the default")
+    says(
+        "results", "250 other environments and 300 other seeds give all 14 verdicts of the default"
+    )
 
 
-def test_readme_s_table_of_findings_says_what_the_tables_say():
+def test_table_of_findings_says_what_the_tables_say():
     reproduced = {}
     for name in ("verdicts", "confirmation"):
         for reading, rows in table(name).groupby("reading"):
@@ -241,18 +243,18 @@ def test_readme_s_table_of_findings_says_what_the_tables_say():
     assert fresh == [ours, ours]
     units = table("confirmation").groupby("reading")["units"].max().astype(int)
     says(
-        "README",
+        "results",
         f"{len(ours)} of the 14 statements about the figure are reproduced",
         f"the same {len(ours)} are reproduced on {units['250 fresh instances']} fresh environments "
         f"and on {units['default']} fresh seeds",
     )
     margin = verdicts().loc[("default", "zpgpd-gap-steady-state"), "margin"]
-    says("README", f"changes of gap, violation and λ below {margin}")
+    says("results", f"changes of gap, violation and λ below {margin}")
     scores = table("inference").set_index("rounds")
     *tied, last = scores.index[scores["standing"] != "worse"]
     (worse,) = scores.index[scores["standing"] == "worse"]
     says(
-        "README",
+        "results",
         f"may be {', '.join(map(str, tied))} or {last}, which cannot be told apart by its "
         f"text; {worse} fits worse",
         f"if they are halved, N = {scores['score_0.5'].idxmin()} fits worst",
@@ -262,10 +264,10 @@ def test_readme_s_table_of_findings_says_what_the_tables_say():
     )
     assert (printed["bound"] > 1).all()
     assert round(np.log10(printed["bound"].max())) == 10
-    says("README", "above 1 for quantities that cannot exceed 1, by factors of up to 10¹⁰")
+    says("results", "above 1 for quantities that cannot exceed 1, by factors of up to 10¹⁰")
 
 
-def test_readme_says_what_the_default_study_is():
+def test_results_say_what_the_default_study_is():
     environment, algorithms = CONFIG["environment"], CONFIG["algorithms"]
     number_of = environment["instance"]
     for instance in range(number_of + 1):
@@ -275,23 +277,23 @@ def test_readme_says_what_the_default_study_is():
     lengths = [algorithms[it]["iterations"] for it in ("npgpd_hf", "zpgpd_hf")]
     most = max(RACES[it]["seeds"] for it in algorithms)
     says(
-        "README",
+        "results",
         f"b = {environment['threshold']} binds",
         f"the first random instance whose constraint binds (number {number_of})",
         f"iterations | {lengths[0]:,} (NPGPD-HF) and {lengths[1]:,} (ZPGPD-HF)",
         f"up to {most} seeds ({CONFIG['calibration']['seeds']} for a study of yours)",
-        f"Mean over {CONFIG['seeds']} seeds with 95 % intervals",
     )
+    says("README", f"Mean over {CONFIG['seeds']} seeds with 95 % intervals")
     (rounds,) = {options["rounds"] for options in algorithms.values()}
     says(
-        "README",
+        "results",
         f"questions per iteration, N | {rounds}, the smallest that cannot be told from the best",
     )
     start = table("curves").query("iteration == 0").iloc[0]
     margins = 0.1 * start["optimality_gap"], 0.1 * utility_span(CMDP)
     violation = start["constraint_violation"]
     says(
-        "README",
+        "results",
         f"here {margins[0]:.3f} for gaps and {margins[1]:.2f} for violations, "
         f"which begin at {violation:.2f}",
     )
@@ -303,7 +305,7 @@ def test_page_of_verdicts_says_what_is_declared():
     kinds = Counter(it.get("kind", "measured") for it in declared["claims"].values())
     about = len(report.of_experiment(verdicts().loc["default"]))
     assert kinds["ours"] == 2
-    says("README", f"All {kinds.total()} statements, all readings")
+    says("results", f"All {kinds.total()} statements, all readings")
     says(
         "claims",
         f"So {kinds.total() - kinds['ours']} statements are taken from the text",
@@ -377,7 +379,7 @@ def test_second_edition_is_told_beside_the_first():
         "| | 300 seeds | 250 instances |",
         "| first edition | 10, 1, 3 | 11, 1, 2 | | second edition | 12, 1, 1 | 12, 1, 1 |",
     )
-    says("README", "by the criteria's first edition, 11 and 10 hold")
+    says("results", "by the criteria's first edition, 11 and 10 hold")
     pairs = zip(both["verdict_first_edition"], both["verdict"], strict=True)
     turned = dict(zip(both.index, pairs, strict=True))
     opposite = {key for key, pair in turned.items() if {*pair} == {"reproduced", "contradicted"}}
@@ -390,14 +392,14 @@ def test_second_edition_is_told_beside_the_first():
     says("claims", f"whose margin is {0.1 * utility_span(CMDP):.3f} on the default environment")
 
 
-def test_readme_says_when_skipping_reward_inference_pays_off():
+def test_results_say_when_skipping_reward_inference_pays_off():
     decided = table("skipping_inference")
     counts = decided["pays_off"].value_counts()
     million = decided.loc[decided["budget"] == 10**6, "pays_off"]
     assert set(million) == {"no"}
     assert "yes" not in counts
     says(
-        "README",
+        "results",
         f"of {len(decided)} combinations of voters and budget, skipping reward inference is shown "
         f"to pay off in none, and shown not to in {counts['no']} (all {len(million)} at 10⁶ "
         f"answers); {counts['open']} are open, with {CONFIG['comparison']['instances']} random "
@@ -429,7 +431,7 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     }
     says("claims", *(f"| {name} | {' | '.join(map(str, row))} |" for name, row in cells.items()))
     says("claims", "At half the margins N = 1 has the lowest score, below that of N = 20.")
-    says("README", "at half the margins N = 1 has the lowest score, below N = 20")
+    says("results", "at half the margins N = 1 has the lowest score, below N = 20")
     assert set(scores["score"][[1, 2, 3]]) == {24}
     says("claims", "N = 1, 2 and 3 have the same score.")
 
@@ -490,7 +492,7 @@ def test_steady_state_is_contradicted_by_the_multiplier_alone():
         "claims",
         f"with 16 evaluators λ moves by {ours:.2f} λ*, and by {longer:.2f} λ* in runs of 2 T",
     )
-    says("README", "only by its multiplier", "gaps and violations move by less than the margin")
+    says("results", "only by its multiplier", "gaps and violations move by less than the margin")
 
 
 def test_verdicts_from_sweeps_are_told_with_their_power():
@@ -558,7 +560,7 @@ def test_sweeps_have_the_seeds_that_the_pilot_asks_for():
     )
 
 
-def test_readme_says_what_margins_do():
+def test_results_say_what_margins_do():
     found = report.of_experiment(verdicts().loc["default"])
     shown = found[found["verdict"] == "reproduced"]
     half, fifth = {"inconclusive": 3}, {"contradicted": 3, "inconclusive": 2}
@@ -567,8 +569,8 @@ def test_readme_says_what_margins_do():
         changed = shown[[verdict != "reproduced" for verdict in others]]
         assert Counter(others) - Counter(reproduced=len(shown)) == expected
         assert changed.index.str.startswith("npgpd-").all()
-    says("README", "Of the 12, at half the margins three are inconclusive")
-    says("README", "at a fifth three are contradicted and two inconclusive")
+    says("results", "Of the 12, at half the margins three are inconclusive")
+    says("results", "at a fifth three are contradicted and two inconclusive")
 
 
 def test_contradicted_statements_are_in_the_readme():
@@ -580,7 +582,7 @@ def test_contradicted_statements_are_in_the_readme():
         "zpgpd-rate-gap-theorem-steps",
         "zpgpd-rate-violation-theorem-steps",
     }
-    says("README", "fewer people and shorter trajectories first", "three of the four rates")
+    says("results", "fewer people and shorter trajectories first", "three of the four rates")
 
 
 def test_readme_describes_the_figure():
@@ -618,7 +620,7 @@ def test_documents_say_from_when_on_the_bounds_are_informative():
     theorem, knowing = first["Theorem 1"], first["Theorem 1'"]
     assert (f"{theorem['largest']:.0e}", f"{knowing['largest']:.0e}") == ("5e+05", "2e+04")
     says(
-        "README",
+        "results",
         "the printed bounds exceed the largest possible value for all T up to 10¹²; if votes are",
         "falls below it after 5·10⁵ iterations (M = 64), and after 2·10⁴ if λ* is known; none for",
     )
@@ -649,21 +651,21 @@ def test_verdicts_at_tied_steps():
     says("claims", "is reproduced with η₁ = 1 and 3 and inconclusive with the others")
 
 
-def test_readme_says_what_an_answer_buys():
+def test_results_say_what_an_answer_buys():
     needed = table("comparison_answers").query("target == 0.02 and units == '20 seeds'")
     by_method = needed.groupby("method")["answers"].min()
     assert (by_method["npgpd_hf"], by_method["safe_rlhf"]) == (1e7, 3e5)
     tried = table("comparison").query("method == 'npgpd_hf' and units == '20 seeds'")["budget"]
     assert tried[tried < 1e7].max() == 1e6
     says(
-        "README",
+        "results",
         "a priced gap (gap + λ* · violation) of 0.02, with a violation below 0.02, takes NPGPD-HF "
         "between 10⁶ and 10⁷ answers",
     )
     by_design = needed[needed["method"] == "safe_rlhf"].set_index("design")["answers"]
     assert by_design.to_dict() == {"deterministic": 3e5, "uniform": 1e6, "state-action": 1e6}
     says(
-        "README",
+        "results",
         "methods that infer rewards at most 3·10⁵ with the best of three designs, 10⁶ with",
     )
     tried = table("comparison").query("units == '20 seeds' and design == 'deterministic'")
@@ -674,10 +676,10 @@ def test_readme_says_what_an_answer_buys():
     few = [3000, 10_000, 30_000, 100_000]
     assert (dpo.loc[few, "priced_gap"] < rlhf.loc[few, "priced_gap"]).all()
     assert dpo.loc[100_000, "violation_low"] > rlhf.loc[100_000, "violation_high"]
-    says("README", "Up to 10⁵ answers trajectory DPO has priced gaps as small")
+    says("results", "Up to 10⁵ answers trajectory DPO has priced gaps as small")
     asked = table("comparison_deployment").query("slack == 0.02 and level == 0.95")["answers"]
     assert f"{asked.item():.1e}" == "1.3e+05"
-    says("README", "exceed b by 0.02, 1.3·10⁵ answers certify that at level 95 %, with power 0.9")
+    says("results", "exceed b by 0.02, 1.3·10⁵ answers certify that at level 95 %, with power 0.9")
     verdict = table("comparison_verdicts").set_index("claim")["verdict"]
     assert verdict["without-reward-inference"] == "contradicted"
     limited = table("comparison").query("units == '50 instances' and budget == 1000000")
@@ -685,7 +687,7 @@ def test_readme_says_what_an_answer_buys():
         limited["priced_gap"].idxmin()
         == limited["priced_gap"][limited["design"] == "deterministic"].idxmin()
     )
-    says("README", "Infer rewards from pairs of deterministic policies")
+    says("results", "Infer rewards from pairs of deterministic policies")
     drawn = table("comparison").query("units == '50 instances' and budget <= 1_000_000")
     drawn = drawn.set_index(["method", "design", "budget"]).sort_index()
     plain, careful, ascent = (
@@ -707,16 +709,16 @@ def test_readme_says_what_an_answer_buys():
     }
     assert (ascent["gap"] > plain["gap"])[safest["violates_0"]].all()
     says(
-        "README",
+        "results",
         "on random environments violations above 0.02 are rarest with it from 3·10⁵ answers on",
         "If any violation counts, plan with NPG-PD: it violates least often from 3·10⁴ answers on, "
         "but has larger gaps",
     )
     assert drawn.loc[("trajectory_dpo", "deterministic", 10**6), "violates_002"] == 0.2
-    says("README", "but even after 10⁶ a fifth of its policies violate by more than 0.02")
+    says("results", "but even after 10⁶ a fifth of its policies violate by more than 0.02")
 
 
-def test_readme_says_whether_what_safe_rlhf_knows_matters():
+def test_results_say_whether_what_safe_rlhf_knows_matters():
     drawn = table("comparison").query("units == '50 instances' and design == 'deterministic'")
     priced = drawn.pivot(index="budget", columns="method", values="priced_gap")
     changes = [
@@ -727,7 +729,7 @@ def test_readme_says_whether_what_safe_rlhf_knows_matters():
     assert SafeRLHF(evaluators=1).prior_mean == 0.5
     assert SafeRLHF(evaluators=1).transitions == "known"
     says(
-        "README",
+        "results",
         "safe_rlhf knows P and the mean of random environments; to estimate P, or to take 0 for "
         "the mean, changes its priced gap by at most 0.004 from 3·10³ answers on",
     )
@@ -748,14 +750,14 @@ def test_documents_say_which_settings_lie_at_an_end():
     )
 
 
-def test_readme_says_what_holds_elsewhere():
+def test_results_say_what_holds_elsewhere():
     verdicts = table("environments").query("verdict == 'reproduced'")["study"].value_counts()
     counts = [
         verdicts.get(f"{it}", 0)
         for it in ("ding", "cliff-walking", "media-streaming", "frozen-lake")
     ]
     says(
-        "README",
+        "results",
         "{} (Ding et al.), {} (CliffWalking), {} (media streaming), {} (FrozenLake)".format(
             *counts
         ),
@@ -769,7 +771,7 @@ def test_readme_says_what_holds_elsewhere():
     still = contradicted[~contradicted["moved"]]
     assert still["claim"].str.startswith("zpgpd").all()
     says(
-        "README",
+        "results",
         f"of all {len(found)} verdicts {len(contradicted)} are contradicted, {len(still)} of them "
         "where ZPGPD-HF hardly leaves its start",
         f"with {seeds} seeds {counts['inconclusive']} are inconclusive, and no run decides "
@@ -839,12 +841,12 @@ def test_one_step_in_81_changes_no_step_size_and_no_verdict_for_another():
     ]
 
 
-def test_readme_says_what_was_not_reproduced():
-    says("README", "ZPGPD-HF's violation has not reached zero after 50,000 iterations")
+def test_results_say_what_was_not_reproduced():
+    says("results", "ZPGPD-HF's violation has not reached zero after 50,000 iterations")
     curves = table("curves").query("algorithm == 'zpgpd_hf' and iteration == 50000")
     assert len(curves) == 3
     assert (curves["constraint_violation_low"] > 0).all()
-    says("README", "Theorem 2's primal step is 6·10⁻⁷")
+    says("results", "Theorem 2's primal step is 6·10⁻⁷")
     primal_step, _ = ZPGPDHF.theorem_steps(CMDP, OPTIMUM, 50000)
     assert f"{primal_step:.0e}" == "6e-07"
 
@@ -865,7 +867,7 @@ def test_gap_hardly_moves_with_the_steps_of_theorem_2():
     first, last = np.mean(gaps, axis=0)
     moved = np.abs(np.diff(gaps)).max() / first
     assert 0.02 < moved < 0.06
-    says("README", f"10 of the 14, ZPGPD-HF's gap only falls from {first:.3f} to {last:.3f}")
+    says("results", f"10 of the 14, ZPGPD-HF's gap only falls from {first:.3f} to {last:.3f}")
     says(
         "claims",
         f"gap hardly moves: from {first:.3f} to {last:.3f} in {ends[1]:,} iterations (mean over M "

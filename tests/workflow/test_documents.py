@@ -65,11 +65,42 @@ def test_notebook_says_nothing_about_one_study(path):
     assert not re.search(r"−?\d\.\d+ \[−?\d", prose)  # an estimate with its interval
 
 
-def test_pictures_of_the_readme_have_words():
-    readme = (ROOT / "README.md").read_text()
-    pictures = dict(re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", readme))
-    assert set(pictures.values()) == {"figures/figure1.png", "figures/claims_headline.png"}
-    assert all(len(words) > 80 for words in pictures)
+def test_readme_is_short():
+    """At most 110 lines of at most 100 characters beside tables and the words of a picture."""
+    text = re.sub(r"!\[[^\]]*\]\(.*\)|^\|.*\n", "", (ROOT / "README.md").read_text(), flags=re.M)
+    lines = text.splitlines()
+    assert len(lines) <= 110
+    assert max(map(len, lines)) <= 100
+
+
+def test_numbers_of_the_readme_s_answers_are_those_of_the_results():
+    """Those of docs/results.md are compared with the tables in tests/theory/test_findings.py."""
+    readme, results = ((ROOT / name).read_text() for name in ("README.md", "docs/results.md"))
+    answers = readme.partition("## What it finds")[2].partition("\n## ")[0]
+    numbers = set(
+        re.findall(
+            r"\b\d[\d,.]*(?:·10[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|10[⁰¹²³⁴⁵⁶⁷⁸⁹]+", re.sub(r"\]\([^)]*\)", "", answers)
+        )
+    )
+    assert len(numbers) > 10
+    assert {it for it in numbers if it.rstrip(".,") not in results} == set()
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+)
+def test_pictures_have_words_and_links_lead_somewhere(page):
+    text = (ROOT / page).read_text()
+    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", text)
+    for words, _ in re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", text):
+        assert len(words) > 80
+    for path, anchor in links:
+        target = (ROOT / page).parent / path if path else ROOT / page
+        assert target.exists(), path
+        if anchor and target.suffix == ".md":
+            titles = re.findall(r"^#+ (.*)$", target.read_text(), re.M)
+            slugs = {re.sub(r"[^\w\- ]", "", it.lower()).replace(" ", "-") for it in titles}
+            assert anchor in slugs, (path, anchor)
 
 
 def test_places_that_the_architecture_names_exist():
