@@ -313,6 +313,7 @@ def iterate(name, cmdp, setting, bound, theta, multiplier, words, normals):
     """Last three lines of both algorithms: one primal and one dual step, at the same time."""
     estimates, excess = ESTIMATES[name](cmdp, setting, theta, words, normals)
     step = setting.primal_step / ((1 - cmdp.discount) if name in NATURAL else 1)
+    step /= {"none": 1, "linear": 1 + multiplier, "quadratic": 1 + multiplier**2}[setting.normalize]
     theta = theta + step * (estimates[0] + multiplier * estimates[1])
     if name in ("zpgpd_hf", "pg_pd") and setting.parameterization != "softmax":
         theta = project(theta)

@@ -106,8 +106,9 @@ def test_exact_algorithms_have_nothing_to_estimate(name):
 
 def options_of(name):
     """Settings that matter to an algorithm."""
+    divided = [{"normalize": how} for how in ("linear", "quadratic")]
     if name not in ASKING:
-        return [{}]
+        return [{}, *divided]
     choices = {
         "evaluators": [1, 16, None],
         "rounds": [1, 3],
@@ -123,6 +124,7 @@ def options_of(name):
     listed += [{**other, "link": link} for link in LINKS if link != "logistic"]
     listed += [{**other, "link": "probit", "true_link": "cauchy"}]
     listed += [{**other, "random_answers": 0.4}]
+    listed += [{**other, **how} for how in divided]
     return listed + [
         {**other, "evaluators": evaluators, "estimator": "unbiased"} for evaluators in (8, 40, None)
     ]
@@ -158,6 +160,49 @@ def test_iterations_are_those_of_the_pseudo_code(name, options):
         np.testing.assert_allclose(state.theta, expected[0], rtol=1e-12, atol=1e-12)
         assert state.multiplier == pytest.approx(expected[1], rel=1e-12, abs=1e-12)
     assert not np.allclose(state.theta, algorithm.initial_parameter(), atol=1e-3)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_normalized_step_is_the_printed_one_divided(name):
+    """A step that is as much longer as it is divided leads to the same iterate."""
+    cmdp = random_process(13, 3, 2, 0.5, threshold=0.7)
+    multiplier = 0.75  # 1 + lambda and 1 + lambda^2 are powers of two times integers: no rounding
+    ends = {}
+    for how, divisor in (("none", 1), ("linear", 1.75), ("quadratic", 1.5625)):
+        algorithm = prepare(name, cmdp, normalize=how, primal_step=0.25 * divisor)
+        words, normals = randomness(algorithm, 13, 1)
+        state = algorithm.initial_state()._replace(multiplier=multiplier)
+        ends[how] = algorithm.advance(state, words, normals)[-1]
+    assert np.array_equal(ends["linear"].theta, ends["none"].theta)
+    assert np.array_equal(ends["quadratic"].theta, ends["none"].theta)
+    assert ends["linear"].multiplier == ends["quadratic"].multiplier == ends["none"].multiplier
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_normalization_has_no_effect_where_the_multiplier_is_zero(name):
+    cmdp = random_process(13, 3, 2, 0.5, threshold=0.7)
+    ends = []
+    for how in ("none", "linear", "quadratic"):
+        algorithm = prepare(name, cmdp, normalize=how, multiplier_bound=0)
+        words, normals = randomness(algorithm, 13, 4)
+        ends.append(algorithm.advance(algorithm.initial_state(), words, normals))
+    for other in ends[1:]:
+        assert np.array_equal(other[0], ends[0][0])
+        assert np.array_equal(other[2].theta, ends[0][2].theta)
+
+
+@pytest.mark.parametrize("how", ["linear", "quadratic"])
+@pytest.mark.parametrize("name", [name for name in FORMS if name in NATURAL])
+def test_logits_move_less_by_the_divisor(name, how):
+    """Without a projection, the division of the step is a division of the difference."""
+    cmdp = random_process(13, 3, 2, 0.5, threshold=0.7)
+    moved = []
+    for option in ("none", how):
+        algorithm = prepare(name, cmdp, normalize=option)
+        words, normals = randomness(algorithm, 13, 1)
+        state = algorithm.initial_state()._replace(multiplier=3.0)
+        moved.append(algorithm.advance(state, words, normals)[-1].theta - state.theta)
+    np.testing.assert_allclose(moved[0], {"linear": 4, "quadratic": 10}[how] * moved[1], rtol=1e-12)
 
 
 @pytest.mark.parametrize(("name", "form"), [(n, form) for n in ASKING for form in FORMS[n]])

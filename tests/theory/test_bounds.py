@@ -202,6 +202,12 @@ def test_people_who_do_not_vote_as_assumed_are_outside(people):
     assert make_constants(cmdp, solve(cmdp), same).evaluators == 4
 
 
+def test_divided_steps_are_outside():
+    cmdp = random_cmdp(states=3, actions=2, threshold=0.1)
+    with pytest.raises(OutsideAssumptions, match=r"^normalize: none expected, got linear"):
+        make_constants(cmdp, solve(cmdp), Setting(evaluators=4, iterations=10, normalize="linear"))
+
+
 @pytest.mark.parametrize("step", [0.0, -1.0, math.inf, math.nan])
 def test_step_sizes_have_to_be_positive(constants, step):
     with pytest.raises(OutsideAssumptions, match="dual_step"):

@@ -216,6 +216,13 @@ def test_certificates_hold_however_people_vote(cmdp, algorithm, people):
     assert table["holds"].all()
 
 
+@pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
+def test_no_certificate_for_divided_steps(cmdp, algorithm):
+    setting = replace(SETTINGS[algorithm], normalize="quadratic")
+    with pytest.raises(OutsideAssumptions, match=r"^normalize: none expected, got quadratic"):
+        run_certificates(cmdp, algorithm, setting, seeds=[0])
+
+
 def test_dual_range_enters_the_violation(cmdp):
     """At the upper end of the multiplier's range the certificate needs what was cut off."""
     setting = replace(NATURAL, multiplier_bound=0.1, dual_step=0.5)

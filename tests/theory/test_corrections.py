@@ -354,6 +354,10 @@ def test_algorithm_2t_stays_inside_and_perturbs_to_policies():
             "true_link, random_answers: people expected",
         ),
         (
+            lambda e: make_estimates(CMDP, replace(SETTING, normalize="linear")),
+            "normalize: none expected",
+        ),
+        (
             lambda e: replace(SETTING, perturbation=0.1).run(theorem_2.Interior, CMDP, BEST),
             "directions, parameterization: tangent",
         ),

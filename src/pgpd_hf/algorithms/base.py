@@ -86,11 +86,13 @@ import numpy as np
 from pgpd_hf.core import links, options, policies
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ESTIMATORS, Simulator, count_words, make_simulator
 from pgpd_hf.core.optima import Optimum
 from pgpd_hf.core.options import REQUIRED, option
 
 MOST_ITERATIONS = 10**9  # beyond it, a run would take a lifetime
+NORMALIZERS = {"none": 0, "linear": 1, "quadratic": 2}  # powers of lambda in `normalizer`
 CUT_OFF = 2e-4  # largest share of a value that trajectories miss by default
 _SHORTEST, _LONGEST = 80, 10**5  # horizons by default; trajectories beyond exceed any memory
 _MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
@@ -191,6 +193,24 @@ class Run(SimpleNamespace):
     def estimate(self, theta, words, normals):
         """Estimate as one iteration does, :meth:`Algorithm.estimate`."""
         return self.algorithm.estimate(self, theta, words, normals)
+
+    def at(self, multiplier):
+        r"""Take the primal step that an iteration makes: divided as `normalize` says.
+
+        Parameters
+        ----------
+        multiplier : float
+            :math:`\lambda`.
+
+        Returns
+        -------
+        Run
+            With the divided step as its `primal_step`.
+        """
+        power = NORMALIZERS[self.algorithm.normalize]
+        if power == 0:
+            return self
+        return self.having(primal_step=self.primal_step / normalizer(power, multiplier))
 
     def dual_update(self, multiplier, excess):
         r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 \hat h_c)`.
@@ -316,6 +336,7 @@ class Algorithm:
     rate = None
     limit_of = None
     has_steps = False
+    normalize = "none"  # no option of methods without a primal step
 
     parameterization: str = parameterized("softmax")
     multiplier_bound: float | None = option(
@@ -550,7 +571,7 @@ class Algorithm:
         Parameters
         ----------
         run : Run
-            The run.
+            The run; its `primal_step` is already divided as `normalize` says.
         state : State
             Before the iteration; its arrays must not be modified.
         policy : ndarray, float64, shape (S, A)
@@ -595,7 +616,7 @@ class Algorithm:
         for t in range(len(words)):
             policy = run.policy(state.theta)
             policies[t], multipliers[t] = policy, state.multiplier
-            following = self.update(run, state, policy, words[t], normals[t])
+            following = self.update(run.at(state.multiplier), state, policy, words[t], normals[t])
             _require_parameter(run, following.theta, policy.shape)
             state = following._replace(iteration=state.iteration + 1)
         return policies, multipliers, state
@@ -645,7 +666,15 @@ class Algorithm:
 
 
 class PrimalDual(Algorithm):
-    r"""What methods share that make a primal and a dual step: both step sizes."""
+    r"""What methods share that make a primal and a dual step: both step sizes.
+
+    The sum :math:`\hat g_r + \lambda \hat g_g` that the primal step follows grows with
+    :math:`\lambda`, and so does the step, as printed. Libraries for safe reinforcement learning
+    divide it by :math:`1 + \lambda`: the weights of reward and utility then add up to one. The
+    variance of an estimated sum grows like :math:`1 + \lambda^2`; dividing by this undoes what
+    the multiplier adds to the noise. The step is divided, not the estimates, so
+    :meth:`Algorithm.estimate` knows nothing of it.
+    """
 
     has_steps = True
 
@@ -654,6 +683,12 @@ class PrimalDual(Algorithm):
     )
     dual_step: float | None = option(
         None, "Step size eta_2 of the multiplier, by default the theorem's.", at_least=0
+    )
+    normalize: str = option(
+        "none",
+        "What the primal step is divided by: 1, as printed, 1 + lambda (linear), or 1 + lambda^2 "
+        "(quadratic).",
+        one_of=NORMALIZERS,
     )
 
     def steps(self, cmdp, optimum, iterations):  # noqa: D102
@@ -730,6 +765,33 @@ class PrimalDualHF(HumanFeedback, PrimalDual):
         "printed, or without bias by a power series, where what remains of it is small.",
         one_of=ESTIMATORS,
     )
+
+
+@njit
+def normalizer(power, multiplier):
+    r"""What the primal step is divided by.
+
+    Parameters
+    ----------
+    power : int
+        0, 1 or 2; a value of :data:`NORMALIZERS`.
+    multiplier : float
+        :math:`\lambda \ge 0`.
+
+    Returns
+    -------
+    float
+        1, :math:`1 + \lambda` or :math:`1 + \lambda^2`.
+
+    Examples
+    --------
+    >>> from pgpd_hf.algorithms.base import normalizer
+    >>> [normalizer(power, 3.0) for power in (0, 1, 2)]
+    [1.0, 4.0, 10.0]
+    """
+    if power == 0:
+        return 1.0
+    return 1.0 + (multiplier if power == 1 else multiplier * multiplier)
 
 
 def default_horizon(discount):

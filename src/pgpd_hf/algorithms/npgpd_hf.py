@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import PrimalDualHF
+from pgpd_hf.algorithms.base import NORMALIZERS, PrimalDualHF, normalizer
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask
@@ -53,6 +53,7 @@ class NPGPDHF(PrimalDualHF):
             state.multiplier,
             words,
             run.primal_step / (1 - run.cmdp.discount),
+            NORMALIZERS[self.normalize],
             run.dual_step,
             run.multiplier_bound,
         )
@@ -90,7 +91,7 @@ def theorem_1_steps(actions, discount, iterations):
 
 
 @njit
-def _advance(simulator, theta, multiplier, words, step, dual_step, multiplier_bound):
+def _advance(simulator, theta, multiplier, words, step, power, dual_step, multiplier_bound):
     states, actions = theta.shape
     policies = np.empty((len(words), states, actions))
     multipliers = np.empty(len(words))
@@ -101,10 +102,12 @@ def _advance(simulator, theta, multiplier, words, step, dual_step, multiplier_bo
         multipliers[t] = multiplier
         # Lines 3-20: estimate both advantages from votes, and V_g - b.
         excess = _estimate(simulator, policies[t], words[t], advantage, trajectories)
-        # Lines 21-22: natural policy gradient step on the Lagrangian.
+        # Lines 21-22: natural policy gradient step on the Lagrangian; as printed, divided by 1.
+        primal_step = step / normalizer(power, multiplier)
         for s in range(states):
             for a in range(actions):
-                theta[s, a] += step * (advantage[0, s, a] + multiplier * advantage[1, s, a])
+                lagrangian = advantage[0, s, a] + multiplier * advantage[1, s, a]
+                theta[s, a] += primal_step * lagrangian
         # Line 23: projected dual step.
         multiplier = min(max(multiplier - dual_step * excess, 0.0), multiplier_bound)
     return policies, multipliers, multiplier

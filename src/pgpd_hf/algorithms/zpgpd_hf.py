@@ -17,7 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import PrimalDualHF, option, parameterized
+from pgpd_hf.algorithms.base import (
+    NORMALIZERS,
+    PrimalDualHF,
+    normalizer,
+    option,
+    parameterized,
+)
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, feedback_bias_bound
@@ -147,6 +153,7 @@ class ZPGPDHF(Theorem2Steps, PrimalDualHF):
             words,
             normals,
             run.primal_step,
+            NORMALIZERS[self.normalize],
             run.dual_step,
             run.multiplier_bound,
         )
@@ -252,6 +259,7 @@ def _advance(
     words,
     normals,
     primal_step,
+    power,
     dual_step,
     multiplier_bound,
 ):
@@ -281,11 +289,12 @@ def _advance(
             perturbed,
             trajectories,
         )
-        # Line 16: projected gradient step on the Lagrangian.
+        # Line 16: projected gradient step on the Lagrangian; as printed, divided by 1.
+        step = primal_step / normalizer(power, multiplier)
         slope = scale * (reward_slope + multiplier * utility_slope)
         for s in range(states):
             for a in range(actions):
-                theta[s, a] += primal_step * slope * direction[s, a]
+                theta[s, a] += step * slope * direction[s, a]
         if not perturbation.softmax:
             project_rows(theta, theta)
         # Line 17: projected dual step.

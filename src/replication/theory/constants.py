@@ -44,6 +44,15 @@ def require_known_votes(setting):
         )
 
 
+def require_printed_step(algorithm):
+    """Refuse primal steps that are divided, about which no statement says anything."""
+    if algorithm.normalize != "none":
+        raise OutsideAssumptions(
+            f"normalize: none expected, got {algorithm.normalize}; the statements are about the "
+            "step as printed (lines 457 and 546)"
+        )
+
+
 @dataclass(frozen=True)
 class Constants:
     """Everything that the bounds depend on."""
@@ -188,6 +197,7 @@ def make_constants(cmdp, optimum, setting):
     """Constants of a CMDP under a setting, with the paper's cap and radius if it has none."""
     require_slack(optimum.slack)
     require_known_votes(setting)
+    require_printed_step(setting)
     link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
     if not math.isfinite(link.inverse_lipschitz(bound)):
         raise OutsideAssumptions(

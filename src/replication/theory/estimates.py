@@ -15,7 +15,11 @@ import numpy as np
 from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
 from replication.theory import exact
-from replication.theory.constants import OutsideAssumptions, require_known_votes
+from replication.theory.constants import (
+    OutsideAssumptions,
+    require_known_votes,
+    require_printed_step,
+)
 
 _GRID = 801  # differences at which an answer's moments are computed
 
@@ -93,6 +97,7 @@ class Estimates:
 def make_estimates(cmdp, setting, known=False):
     """What is known of the estimates under a setting, and of the transitions if that is `known`."""
     require_known_votes(setting)
+    require_printed_step(setting)
     bound, threshold = cmdp.return_bound(setting.horizon), cmdp.threshold
     if not 0 <= threshold <= bound:
         raise OutsideAssumptions(
