@@ -38,10 +38,12 @@ ALLOWED = {
     "seeds": [3],
     "perturbation": [2.5, 3],
     **dict.fromkeys(["title", "label", "source", "quote", "statement"], PHRASES),
+    "about": TEXTS[1:],
     "threshold": [-1],
     "ridge": [2.5, 3],
     "job_minutes": [2.5],
-    **{name: [None] for name in CONFIG["comparison"]["methods"]},  # leaves the method out
+    # Leaves the method, or the control, out.
+    **{name: [None] for name in (*CONFIG["comparison"]["methods"], *CONFIG["controls"])},
 }
 
 

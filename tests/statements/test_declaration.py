@@ -224,6 +224,10 @@ def test_own_statements_come_from_files_of_ones_own(tmp_path):
             {"claims": {"mine": OWN | {"source": "experiment"}}},
             "claims.mine: the key 'refuted_by' is missing",
         ),
+        (
+            {"claims": {"mine": {**OWN, "has_to_fail": {"permuted-m": "It is out of order."}}}},
+            "claims.mine: the key 'need_not_fail' is missing",
+        ),
         ({}, "the key 'claims' is missing"),
     ],
 )
@@ -242,6 +246,29 @@ def test_every_headline_statement_says_what_would_refute_it():
     assert not [
         it for it in CONTENT["claims"].values() if "refuted_by" in it and it not in headline
     ]
+
+
+def test_every_headline_statement_says_on_which_controls_it_has_to_fail_and_why():
+    controls = admission.load_defaults(ROOT)["controls"]
+    headline = [it for it in CONTENT["claims"].values() if "experiment" in it["source"]]
+    for claim in headline:
+        assert set(claim["has_to_fail"]) <= set(controls)
+        reasons = [*claim["has_to_fail"].values(), claim["need_not_fail"]]
+        assert all(reason.endswith(".") for reason in reasons)
+        assert len(claim["has_to_fail"]) < len(controls)
+    assert not [
+        it for it in CONTENT["claims"].values() if "has_to_fail" in it and it not in headline
+    ]
+
+
+@pytest.mark.parametrize("name", ["most_of_the_gain", "improves", "worse", "equivalent"])
+def test_permuted_labels_have_to_refute_what_singles_out_an_m(name):
+    """An order of all M, or a pair of them; not what is said of each M, or of all alike."""
+    for claim in CONTENT["claims"].values():
+        options = claim["criterion"]
+        if options["test"] == name and "has_to_fail" in claim:
+            ordered = name != "equivalent" or options["evaluators"] != [16, 64, 256]
+            assert ("permuted-m" in claim["has_to_fail"]) == ordered
 
 
 @pytest.mark.parametrize(
