@@ -35,9 +35,7 @@ WORKFLOW := Makefile Snakefile config notebooks profiles reference src tools wor
 # Tests of a file share what they run first, and the long files come first: tests/conftest.py.
 PARALLEL := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-# Snakemake evaluates templates in a file that it is given, so the file is looked at first.
 # The shell takes the name from the environment, where make puts it, and reads nothing into it.
-CHECK_CONFIG = $(if $(CONFIG),python tools/check_config.py "$$CONFIG" &&)
 USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
@@ -54,7 +52,7 @@ help:  ## list the targets
 	@echo '  COMMANDS=figures for test-clone: what to run there.'
 
 figures: .venv/kernels  ## run the default study: results/paper and the committed figures
-	$(IN_VENV) $(CHECK_CONFIG) snakemake --cores $(CORES) $(USE_CONFIG)
+	$(IN_VENV) snakemake --cores $(CORES) $(USE_CONFIG)
 
 races: .venv/kernels  ## run all races for step sizes again, for config/steps.yaml and reference/races.csv (three quarters of an hour)
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
@@ -75,13 +73,13 @@ infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tabl
 	cp results/inference/figures/rounds.* figures
 
 claims: .venv/kernels  ## judge the paper's statements under every reading (45 minutes)
-	$(IN_VENV) $(CHECK_CONFIG) snakemake claims --cores $(CORES) $(USE_CONFIG)
+	$(IN_VENV) snakemake claims --cores $(CORES) $(USE_CONFIG)
 
 theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (30 minutes)
-	$(IN_VENV) $(CHECK_CONFIG) snakemake theory --cores $(CORES) $(USE_CONFIG)
+	$(IN_VENV) snakemake theory --cores $(CORES) $(USE_CONFIG)
 
 compare: .venv/kernels  ## compare methods per human answer (45 minutes)
-	$(IN_VENV) $(CHECK_CONFIG) snakemake compare --cores $(CORES) $(USE_CONFIG)
+	$(IN_VENV) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
 environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (8 minutes)
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
@@ -91,7 +89,7 @@ environments: .venv/kernels  ## run the experiment on well-known environments, w
 	cp results/environments/figures/environments.* figures
 
 grid: .venv/kernels  ## run every combination of settings on random instances
-	$(IN_VENV) $(CHECK_CONFIG) snakemake grid --cores $(CORES) $(USE_CONFIG)
+	$(IN_VENV) snakemake grid --cores $(CORES) $(USE_CONFIG)
 
 report: .venv/installed  ## put all results so far into one HTML file: results/paper/report.html
 	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html --report-after-run
@@ -100,10 +98,10 @@ article: .venv-article/installed  ## typeset the replication as an article, from
 	.venv-article/bin/python article/build.py
 
 site: .venv-site/installed  ## write pages for readers from all results so far: results/paper/site/index.html
-	$(IN_VENV) $(CHECK_CONFIG) PYTHONPATH=.venv-site python site/build.py "$$CONFIG"
+	$(IN_VENV) PYTHONPATH=.venv-site python site/build.py "$$CONFIG"
 
 crate: .venv/installed  ## pack workflow, configuration and results: results/paper/crate.zip
-	$(IN_VENV) $(CHECK_CONFIG) snakemake crate --cores $(CORES) $(USE_CONFIG)
+	$(IN_VENV) snakemake crate --cores $(CORES) $(USE_CONFIG)
 
 smoke: .venv/kernels  ## run figures, claims and theory on a tiny budget, into its own results folder
 	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
@@ -127,7 +125,7 @@ verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs
 # For `make verify`: one seed of everything that is cheap, and the study's own races, whose outcome
 # it otherwise takes from the record.
 sample: .venv/kernels
-	$(IN_VENV) $(CHECK_CONFIG) snakemake sample --cores $(CORES) $(USE_CONFIG) --config seeds=1
+	$(IN_VENV) snakemake sample --cores $(CORES) $(USE_CONFIG) --config seeds=1
 
 raced: .venv/kernels
 	$(IN_VENV) snakemake results/races/calibration/npgpd_hf.csv \
@@ -229,8 +227,10 @@ else
 	    install --require-hashes -r article/requirements.lock
 	@touch $@
 
+# Where the package is, is written relative to its place: Python reads it in the locale's encoding.
 .venv/installed: .venv/locked pyproject.toml
 	@$(PIP) install --no-build-isolation --no-deps -e .
+	@find .venv/lib -name '__editable__.*.pth' -exec sh -c 'echo ../../../../src >"$$0"' {} \;
 	@touch $@
 
 # Compiled here, kernels are compiled once; jobs that start side by side would each do it.

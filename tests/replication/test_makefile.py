@@ -19,6 +19,10 @@ case "$*" in
     cp "$0" .venv/bin/python
     echo 'PATH=$PWD/.venv/bin:$PATH' >.venv/bin/activate
     ;;
+*'-e .')
+    mkdir -p .venv/lib/python3/site-packages
+    echo "$PWD/src" >.venv/lib/python3/site-packages/__editable__.pgpd_hf-0.1.0.pth
+    ;;
 esac
 """
 
@@ -62,3 +66,6 @@ def test_two_installations_take_turns(tmp_path):
     calls = (tmp_path / "calls").read_text().splitlines()
     assert sum("venv --clear" in call for call in calls) == 1
     assert calls.count("tools/compile_kernels.py") == 1
+    # Python reads this file in the locale's encoding, so the folder's own name is not in it.
+    place = tmp_path / ".venv/lib/python3/site-packages/__editable__.pgpd_hf-0.1.0.pth"
+    assert (place.parent / place.read_text().rstrip()).resolve() == tmp_path / "src"

@@ -2,7 +2,6 @@
 
 import copy
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -356,15 +355,6 @@ def test_refused_file_starts_no_job_and_reaches_no_shell(fresh, text, line):
     assert sorted(fresh.folder.rglob("pwned*")) == before == []
 
 
-def test_template_is_refused(fresh):
-    (fresh.folder / "config/bad.yaml").write_text("__use_yte__: true\nstudy: ?'a' + 'b'\n")
-    code, output = fresh.snakemake(configfile="config/bad.yaml")
-    assert code == 1
-    assert output.splitlines()[-1].endswith(
-        "bad.yaml: a template (__use_yte__), where only data is allowed"
-    )
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -421,17 +411,14 @@ def test_file_of_the_project_that_cannot_be_read_is_named(fresh, name, text, lin
     assert "Traceback" not in output
 
 
-def test_equal_keys_of_a_study_are_refused_by_make_and_by_snakemake(fresh):
-    path = fresh.folder / "config/mine.yaml"
-    path.write_text("study: mine\nseeds: 3\nseeds: 5\n")
-    line = (
-        "config/mine.yaml: not YAML: line 3: the key 'seeds' stands twice, where it may stand once"
+def test_equal_keys_of_a_study_are_refused(fresh):
+    (fresh.folder / "config/mine.yaml").write_text("study: mine\nseeds: 3\nseeds: 5\n")
+    code, output = fresh.snakemake("-n", configfile="config/mine.yaml")
+    assert code == 1
+    assert output.splitlines()[-1].startswith("config: ")
+    assert output.endswith(
+        ": not YAML: line 3: the key 'seeds' stands twice, where it may stand once\n"
     )
-    check = [sys.executable, ROOT / "tools/check_config.py", "config/mine.yaml"]
-    for code, output in (fresh.call(check), fresh.snakemake("-n", configfile="config/mine.yaml")):
-        assert code == 1
-        assert output.splitlines()[-1].startswith("config: ")
-        assert output.splitlines()[-1].endswith(line)
 
 
 def test_keys_of_equal_names_in_different_tables_are_read(tmp_path):

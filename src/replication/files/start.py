@@ -1,0 +1,51 @@
+"""What a run is started with, settled before Snakemake reads a file: profiles/default asks for it.
+
+Snakemake evaluates templates in the configurations that it is given. Where it cannot read them, or
+where a container's user has no name and no home, it ends in a traceback.
+"""
+
+import argparse
+import getpass
+import os
+import re
+import sys
+from pathlib import Path
+
+from replication.files import validation
+
+
+def settle():
+    """Make up what the environment lacks; refuse in one line what cannot be started."""
+    if sys.flags.optimize > 1:
+        sys.exit("error: PYTHONOPTIMIZE=2 drops docstrings, which hold titles; unset it")
+    try:
+        os.getcwd().encode()
+    except UnicodeEncodeError:
+        sys.exit("error: this folder's name is not ASCII, but the locale is; set PYTHONUTF8=1")
+    os.environ.pop("NUMBA_NUM_THREADS", None)  # the kernels use none of Numba's threads
+    if not os.access(Path.home(), os.W_OK | os.X_OK):
+        os.environ["HOME"] = str(Path(".snakemake/home").resolve())
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):  # since Python 3.13 an OSError
+        os.environ["LOGNAME"] = str(os.getuid())
+    with validation.one_line("config", ValueError):
+        _check(*_configuration(sys.argv[1:]))
+
+
+def _configuration(arguments):
+    """Files and entries of a configuration among the arguments of a command."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    parser.add_argument("--config", "-C", nargs="*", default=[])
+    given, _ = parser.parse_known_args(arguments)
+    return given.configfile, given.config
+
+
+def _check(files, entries):
+    """Refuse files that hold anything but data, and entries that Snakemake cannot take apart."""
+    for file in files:
+        validation.read(file)
+    for entry in entries:
+        if not re.match(r"[a-zA-Z_][\w-]*\w=", entry):
+            raise ValueError(f"--config: name=value expected, got {validation.shown(entry)}")
