@@ -26,8 +26,11 @@ endif
 
 # Activated rather than called by path: the rules of the workflow look up `python` in turn.
 IN_VENV := . .venv/bin/activate &&
-# -qq: errors only.
-PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
+# Install $(2) for the Python of $(1): by uv where there is one, and by pip elsewhere or where uv
+# fails, since it does not know the package index that pip may be set to.
+install = { command -v $(UV) >/dev/null && \
+    $(UV) --no-config pip install --quiet --compile-bytecode --python $(1)/bin/python $(2); } || \
+    $(1)/bin/python -m pip --disable-pip-version-check -qq install $(2)
 
 # What the workflow consists of.
 WORKFLOW := Makefile Snakefile config notebooks profiles reference src tools workflow
@@ -176,8 +179,13 @@ format: .venv/installed  ## rewrite the code in the style that lint checks
 docs: .venv/installed  ## write config/README.md from the schema's descriptions
 	$(IN_VENV) python tools/document_config.py
 
+# Once for all platforms. One version for every Python, not the newest for each: results are to be
+# comparable.
 lock:  ## resolve pyproject.toml again (needs uv): LOCK_FLAGS=--upgrade for newer versions
-	$(UV) pip compile pyproject.toml --quiet $(LOCK_FLAGS)
+	$(UV) --no-config pip compile pyproject.toml --all-extras $(addprefix --group ,build test lint) \
+	    --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+	    --no-emit-index-url --custom-compile-command 'make lock' \
+	    --output-file requirements.lock --quiet $(LOCK_FLAGS)
 
 clean:  ## remove results, keep the environment and the committed figures
 	rm -rf results .snakemake
@@ -203,34 +211,32 @@ else
 	@echo 'Installing the locked packages into .venv: a minute or two ...'
 	@$(PYTHON) -m venv --clear .venv
 	@awk '/^[a-z]/ { keep = /^setuptools==/ } keep' requirements.lock > .venv/backend.lock
-	@$(PIP) install --require-hashes -r .venv/backend.lock
-	@$(PIP) install --require-hashes --no-build-isolation -r requirements.lock
+	@$(call install,.venv,--require-hashes -r .venv/backend.lock)
+	@$(call install,.venv,--require-hashes --no-build-isolation -r requirements.lock)
 	@touch $@
 
 # Packages that only the benchmark's peers need do not belong in the package's environment.
 .venv-bench/installed: benchmarks/requirements.lock
 	@$(PYTHON) -m venv --clear .venv-bench
-	@.venv-bench/bin/python -m pip --disable-pip-version-check -qq \
-	    install --require-hashes -r benchmarks/requirements.lock
+	@$(call install,.venv-bench,--require-hashes -r benchmarks/requirements.lock)
 	@touch $@
 
 # Nor is what makes the site; it works with the packages of .venv, so its own lie beside them.
 .venv-site/installed: site/requirements.lock | .venv/installed
 	@rm -rf .venv-site
-	@$(PIP) install --require-hashes --no-deps --target .venv-site -r site/requirements.lock
+	@$(call install,.venv,--require-hashes --no-deps --target .venv-site -r site/requirements.lock)
 	@touch $@
 
 # Nor is what typesets the article.
 .venv-article/installed: article/requirements.lock
 	@$(PYTHON) -m venv --clear .venv-article
-	@.venv-article/bin/python -m pip --disable-pip-version-check -qq \
-	    install --require-hashes -r article/requirements.lock
+	@$(call install,.venv-article,--require-hashes -r article/requirements.lock)
 	@touch $@
 
 # Where the package is, is written relative to its place: Python reads it in the locale's encoding.
 .venv/installed: .venv/locked pyproject.toml
-	@$(PIP) install --no-build-isolation --no-deps -e .
-	@find .venv/lib -name '__editable__.*.pth' -exec sh -c 'echo ../../../../src >"$$0"' {} \;
+	@$(call install,.venv,--no-build-isolation --no-deps -e .)
+	@find .venv -name '__editable__.*.pth' -exec sh -c 'echo ../../../../src >"$$0"' {} \;
 	@touch $@
 
 # Compiled here, kernels are compiled once; jobs that start side by side would each do it.

@@ -1,9 +1,13 @@
 """The files that describe the environment agree, and nothing in them belongs to one machine."""
 
+import ast
+import json
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -33,6 +37,19 @@ REQUIRED = [
     *(item for group in PROJECT["dependency-groups"].values() for item in group),
 ]
 
+OPTIONAL = PROJECT["project"]["optional-dependencies"]
+LIGHT = PROJECT["project"]["dependencies"] + OPTIONAL["compare"] + OPTIONAL["environments"]
+# Who imports, and what is declared for them.
+IMPORTING = {
+    "src/pgpd_hf": LIGHT,
+    "src/replication": LIGHT + OPTIONAL["workflow"],
+    "workflow": LIGHT + OPTIONAL["workflow"],
+    "notebooks": LIGHT + OPTIONAL["workflow"],
+    "tools": LIGHT + OPTIONAL["workflow"],
+    "tests": REQUIRED,
+    "benchmarks": REQUIRED,
+}
+
 ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
 
 # What would tie the project to one machine or one package index.
@@ -42,6 +59,28 @@ FOREIGN = {
     "a wheel on disk": rb"file://[^\s\"'<>]+\.whl",
     "an absolute path": rb"(?<![\w.~})>-])/(?:home|mnt|root|work|workspace|Users)/[\w.-]",
 }
+
+
+def code_in(folder):
+    """Yield all Python code in a folder, with that of notebooks."""
+    for path in (ROOT / folder).rglob("*.py"):
+        yield path.read_text(encoding="utf-8")
+    for path in (ROOT / folder).rglob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        yield from ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
+def imported_in(folder):
+    """Distributions whose modules the code in a folder imports."""
+    names = set()
+    for node in (node for code in code_in(folder) for node in ast.walk(ast.parse(code))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add(node.module.partition(".")[0])
+    known = packages_distributions()
+    found = {known[name][0] for name in names - sys.stdlib_module_names if name in known}
+    return {canonicalize_name(name) for name in found} - {"pgpd-hf"}
 
 
 def version(requirement):
@@ -69,6 +108,24 @@ def test_requirement_is_locked_within_its_range(text):
     pin = LOCKED[canonicalize_name(requirement.name)]
     assert pin.marker is None, f"{pin.name} is not locked for every platform"
     assert version(pin) in requirement.specifier
+
+
+@pytest.mark.parametrize("folder", IMPORTING)
+def test_what_is_imported_is_declared(folder):
+    declared = {canonicalize_name(Requirement(text).name) for text in IMPORTING[folder]}
+    imported = imported_in(folder)
+    assert imported
+    assert imported <= declared
+
+
+def test_replication_asks_for_what_it_imports_of_its_extra():
+    extra = {canonicalize_name(Requirement(text).name) for text in OPTIONAL["workflow"]}
+    source = (ROOT / "src/replication/__init__.py").read_text(encoding="utf-8")
+    (asked,) = re.findall(r'lacking\("workflow", (.*?)\)', source)
+    known = packages_distributions()
+    asked = {canonicalize_name(known[name][0]) for name in re.findall(r'"(\w+)"', asked)}
+    # pandas imports pyarrow; llvmlite comes with numba; the workflow has Snakemake already.
+    assert asked - {"pyarrow"} == imported_in("src/replication") & extra - {"llvmlite", "snakemake"}
 
 
 def test_build_backend_is_among_what_is_locked():

@@ -400,5 +400,5 @@ def test_what_cannot_be_made_is_refused_in_one_line(register, changes, message):
 
 def test_missing_package_is_named_with_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
-    with pytest.raises(ValueError, match=r"Gymnasium is not installed; pip install 'gymnasium"):
+    with pytest.raises(ValueError, match=r"gymnasium is not .*pgpd-hf\[environments\]'"):
         pgpd_hf.from_gymnasium(**SMALL)

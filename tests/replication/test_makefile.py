@@ -53,19 +53,37 @@ def test_user_without_home_and_name_gets_both(home):
     assert (own["HOME"], own["LOGNAME"]) == (str(ROOT), "someone")
 
 
+def calls(folder, *options):
+    """What recipes call to install in a folder whose lock is empty."""
+    shutil.copy(ROOT / "Makefile", folder)
+    for name in ("requirements.lock", "pyproject.toml"):
+        (folder / name).write_text("")
+    (folder / "python").write_text(PYTHON)
+    (folder / "python").chmod(0o755)
+    command = ["make", "PYTHON=./python", ".venv/kernels", *options]
+    both = [subprocess.Popen(command, cwd=folder) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    return (folder / "calls").read_text().splitlines()
+
+
 @pytest.mark.skipif(shutil.which("flock") is None, reason="there is no flock")
 def test_two_installations_take_turns(tmp_path):
-    shutil.copy(ROOT / "Makefile", tmp_path)
-    for name in ("requirements.lock", "pyproject.toml"):
-        (tmp_path / name).write_text("")
-    (tmp_path / "python").write_text(PYTHON)
-    (tmp_path / "python").chmod(0o755)
-    command = ["make", "PYTHON=./python", ".venv/kernels"]
-    both = [subprocess.Popen(command, cwd=tmp_path) for _ in range(2)]
-    assert [process.wait() for process in both] == [0, 0]
-    calls = (tmp_path / "calls").read_text().splitlines()
-    assert sum("venv --clear" in call for call in calls) == 1
-    assert calls.count("tools/compile_kernels.py") == 1
+    found = calls(tmp_path)
+    assert sum("venv --clear" in call for call in found) == 1
+    assert found.count("tools/compile_kernels.py") == 1
     # Python reads this file in the locale's encoding, so the folder's own name is not in it.
     place = tmp_path / ".venv/lib/python3/site-packages/__editable__.pgpd_hf-0.1.0.pth"
     assert (place.parent / place.read_text().rstrip()).resolve() == tmp_path / "src"
+
+
+@pytest.mark.skipif(shutil.which("flock") is None, reason="there is no flock")
+@pytest.mark.parametrize(("code", "by_pip"), [(0, 0), (1, 3), (None, 3)])
+def test_uv_installs_where_it_is_and_pip_where_it_is_not_or_fails(tmp_path, code, by_pip):
+    if code is not None:
+        (tmp_path / "uv").write_text(f'#!/bin/sh\necho uv "$@" >>calls\nexit {code}\n')
+        (tmp_path / "uv").chmod(0o755)
+    found = calls(tmp_path, "UV=./uv")
+    assert sum("-m pip" in call for call in found) == by_pip
+    by_uv = [call for call in found if call.startswith("uv")]
+    assert len(by_uv) == (0 if code is None else 3)
+    assert sum("--require-hashes" in call for call in by_uv) in (0, 2)

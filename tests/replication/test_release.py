@@ -3,11 +3,8 @@
 import datetime
 import json
 import re
-import shutil
 import subprocess
-import sys
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -17,10 +14,6 @@ ROOT = Path(__file__).parents[2]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TARGETS = set(re.findall(r"^([\w./-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-BUILD = """
-from setuptools import build_meta
-print(build_meta.build_wheel("dist"), build_meta.build_sdist("dist"))
-"""
 
 
 def text(name):
@@ -100,39 +93,3 @@ def test_containers_copy_files_and_make_targets_that_exist():
     assert written == ["results", "figures"]
     versions = re.findall(r"python:([\d.]+)-", apptainer + text("Containerfile"))
     assert set(versions) == {re.search(r"python =([\d.]+)", text("environment.yml"))[1]}
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """Folder with a wheel and a source distribution, built without a network."""
-    folder = tmp_path_factory.mktemp("build")
-    for name in ("LICENSE", "README.md", "pyproject.toml"):
-        shutil.copy(ROOT / name, folder)
-    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    shutil.copytree(ROOT / "src", folder / "src", ignore=ignore)
-    command = [sys.executable, "-W", "error::UserWarning", "-c", BUILD]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder / "dist"
-
-
-def modules_in(folder):
-    files = [path for kind in ("py", "pyi", "typed") for path in folder.rglob(f"*.{kind}")]
-    return {path.relative_to(folder).as_posix() for path in files}
-
-
-def test_wheel_and_source_distribution_hold_the_package_and_nothing_else(built):
-    (wheel,) = built.glob("*.whl")
-    (source,) = built.glob("*.tar.gz")
-    assert wheel.name == f"pgpd_hf-{PROJECT['version']}-py3-none-any.whl"
-    modules = modules_in(ROOT / "src")
-    with zipfile.ZipFile(wheel) as archive:
-        names = set(archive.namelist())
-        described = archive.read(next(name for name in names if name.endswith("/METADATA")))
-    assert {name for name in names if ".dist-info/" not in name} == modules
-    assert any(name.endswith("LICENSE") for name in names)
-    needs = re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", described.decode(), re.MULTILINE)
-    assert needs == [re.match(r"[\w-]+", need)[0] for need in PROJECT["dependencies"]]
-    shutil.unpack_archive(source, built / "source")
-    (unpacked,) = (built / "source").iterdir()
-    assert modules_in(unpacked / "src") == modules

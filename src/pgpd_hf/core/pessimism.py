@@ -13,6 +13,7 @@ open, has no effect on it. Solved by Clarabel, an interior-point method.
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from pgpd_hf.core.extras import lacking
 from pgpd_hf.core.optima import flow, proportional
 
 _ROUNDING = 1e-6  # of values in [0, 1]
@@ -85,13 +86,9 @@ class _Part:
 
 def _solver():
     """Import the solver, which is slow and needed here only."""
-    try:
-        import clarabel
-    except ImportError:
-        raise ValueError(
-            "pessimistic_safe_rlhf: the package Clarabel is not installed; pip install "
-            "'clarabel>=0.11,<0.12' installs it"
-        ) from None
+    if lack := lacking("compare", "clarabel"):
+        raise ValueError(f"pessimistic_safe_rlhf: {lack}")
+    import clarabel
     from scipy import sparse
 
     return clarabel, sparse

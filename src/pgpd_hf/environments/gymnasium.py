@@ -23,6 +23,7 @@ import numpy as np
 
 from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.cmdp import CMDP, Map
+from pgpd_hf.core.extras import lacking
 from pgpd_hf.core.optima import utility_range
 
 _TRIED_STEPS = 3000  # of the environment itself, which its table has to know
@@ -177,13 +178,10 @@ def make(gymnasium, cost, at_most=None, threshold=None, discount=0.99, options=N
 
 def _open(name, options):
     """The environment itself, without wrappers; refused if it has no table, or a false one."""
-    try:
-        import gymnasium
-    except ImportError:
-        raise ValueError(
-            "gymnasium: the package Gymnasium is not installed; pip install 'gymnasium>=1.2,<2' "
-            "installs it"
-        ) from None
+    if lack := lacking("environments", "gymnasium"):
+        raise ValueError(f"from_gymnasium: {lack}")
+    import gymnasium
+
     if not isinstance(name, str):
         raise ValueError(f"name: that of an environment expected, got {shown(name)}")
     try:
