@@ -4,6 +4,7 @@ from .algorithms.npgpd_hf import NPGPDHF as NPGPDHF
 from .algorithms.pessimistic_safe_rlhf import PessimisticSafeRLHF as PessimisticSafeRLHF
 from .algorithms.pg_pd import PGPD as PGPD
 from .algorithms.safe_rlhf import SafeRLHF as SafeRLHF
+from .algorithms.sampled_npgpd_hf import SampledNPGPDHF as SampledNPGPDHF
 from .algorithms.trajectory_dpo import TrajectoryDPO as TrajectoryDPO
 from .algorithms.zpg import ZPG as ZPG
 from .algorithms.zpgpd_hf import ZPGPDHF as ZPGPDHF

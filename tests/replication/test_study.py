@@ -13,6 +13,7 @@ from replication import admission, analyses
 from replication.analyses import bounds_by_setting
 from replication.files import validation
 from replication.study import configuration, readings
+from replication.work import cases
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)
@@ -79,6 +80,24 @@ def test_method_without_steps_needs_none():
     assert config["algorithms"]["safe_rlhf"]["primal_step"] == "theorem"
     with pytest.raises(ValueError, match=r"algorithms\.npg_pd: the key 'primal_step' is missing"):
         admitted({"algorithms": {"npg_pd": {"iterations": 10, "rounds": 1}}})
+
+
+def test_sampled_steps_run_beside_the_papers_two_algorithms_at_the_same_price():
+    """A round of theirs is priced as one of ZPGPD-HF: three questions, two trajectories."""
+    steps = {"primal_step": 0.3, "dual_step": 0.01, "iterations": 40, "rounds": 1}
+    own = {"algorithms": {"zpgpd_hf": {"iterations": 40}, "sampled_npgpd_hf": steps}, "seeds": 2}
+    config, _ = admitted(own)
+    assert list(config["algorithms"]) == ["npgpd_hf", "zpgpd_hf", "sampled_npgpd_hf"]
+    cmdp, raced = random_cmdp(), {"primal_step": 0.001, "dual_step": 0.001}
+    last = {}
+    for name in ("zpgpd_hf", "sampled_npgpd_hf"):
+        groups = cases.figure_cases(config, name, config["evaluators"])
+        trace = cases.run_cases([case for _, own in groups for case in own], cmdp, raced)
+        last[name] = trace[trace["iteration"] == 40]
+        assert len(last[name]) == 2 * 3  # seeds and M
+        assert last[name]["optimality_gap"].nunique() == 6
+    prices = [list(table["answers"]) + list(table["steps"]) for table in last.values()]
+    assert prices[0] == prices[1]
 
 
 @pytest.mark.parametrize(("name", "count"), [("FrozenLake-v1", 5), ("CliffWalking-v1", 1)])
