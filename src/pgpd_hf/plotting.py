@@ -24,7 +24,7 @@ STYLE = {
     "font.size": 8,
     "grid.color": "0.9",
     "grid.linewidth": 0.5,
-    "legend.fontsize": 7.5,
+    "legend.fontsize": 8,
     "legend.frameon": False,
     "lines.linewidth": 1.4,
     "pdf.fonttype": 42,
@@ -32,9 +32,9 @@ STYLE = {
     "svg.fonttype": "path",
     "svg.hashsalt": "pgpd_hf",
     "xtick.color": "0.3",
-    "xtick.labelsize": 7.5,
+    "xtick.labelsize": 8,
     "ytick.color": "0.3",
-    "ytick.labelsize": 7.5,
+    "ytick.labelsize": 8,
 }
 ALONE = "#1b5e7d"  # colour of the only curve of a panel, and of infinitely many evaluators
 _VISITS = "Blues"

@@ -39,24 +39,69 @@ def test_panel_shows_the_numbers_of_the_aggregate(aggregate):
 def test_figure_has_a_row_per_algorithm_and_a_column_per_metric(aggregate):
     style.use_style()
     figure = panels.figure1(aggregate)
-    titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert titles == ["(a) NPGPD-HF", "(b) NPGPD-HF", "(c) ZPGPD-HF", "(d) ZPGPD-HF"]
+    keys = list(itertools.product(["npgpd_hf", "zpgpd_hf"], panels.METRIC_LABELS))
+    for letter, key, axes in zip("abcd", keys, figure.axes, strict=True):
+        found = panels.finding(aggregate, *key)
+        assert axes.get_title(loc="left") == f"({letter}) {found}"
+    assert [axes.get_ylabel() for axes in figure.axes[::2]] == ["NPGPD-HF", "ZPGPD-HF"]
+    style.plt.close(figure)
 
 
-def test_three_algorithms_share_the_axes_of_each_metric(aggregate):
-    """So that they can be compared; the paper's two keep axes of their own."""
+def test_panels_of_a_metric_have_one_range_with_room_for_all_curves(aggregate):
     style.use_style()
     low = aggregate[aggregate["algorithm"] == "npgpd_hf"].assign(algorithm="npg_pd")
     low = low.assign(**{name: low[name] / 10 for name in panels.METRIC_LABELS})
-    both, three = panels.figure1(aggregate), panels.figure1(pd.concat([aggregate, low]))
-    limits = [axes.get_ylim() for axes in three.axes]
+    figure = panels.figure1(pd.concat([aggregate, low]))
+    limits = [axes.get_ylim() for axes in figure.axes]
     assert len(set(limits[::2])) == len(set(limits[1::2])) == 1
-    for axes in three.axes:
-        for line in axes.lines:
-            lowest, highest = axes.get_ylim()
+    for axes in figure.axes:
+        lowest, highest = axes.get_ylim()
+        assert lowest < 0
+        for line in filter(lambda line: len(line.get_ydata()), axes.lines):
             assert lowest <= np.min(line.get_ydata()) <= np.max(line.get_ydata()) <= highest
-    assert not any(axes.get_shared_y_axes().get_siblings(axes)[1:] for axes in both.axes)
-    style.plt.close("all")
+    style.plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("start", "ends", "said"),
+    [
+        (0.25, (0.072, 0.0066), "falls from 0.25 to between 0.01 and 0.07"),
+        (0.161, (-0.0114, -0.001), "falls from 0.16 to between −0.01 and 0.00"),
+        (0.1, (0.2, 0.05), "goes from 0.10 to between 0.05 and 0.20"),
+        (-12.3, (-24.9, -25.1), "falls from −12 to −25"),
+        (0.0021, (0.001, 0.001), "falls from 0.0021 to 0.0010"),
+        (0.5, (0.496, 0.501), "hardly moves: by 0.004 at most"),
+        (0.0, (0.0, 0.0), "stays at 0"),
+    ],
+)
+def test_title_says_from_where_to_where_means_go(start, ends, said):
+    curves = pd.DataFrame(
+        {
+            "algorithm": "npgpd_hf",
+            "evaluators": pd.array([4, 4, None, None], "Int64"),
+            "iteration": [0, 10, 0, 10],
+            "optimality_gap": [start, ends[0], start, ends[1]],
+            "constraint_violation": 1.0,
+        }
+    )
+    assert panels.finding(curves, "npgpd_hf", "optimality_gap") == said
+
+
+def test_labels_at_ends_of_curves_do_not_collide():
+    style.use_style()
+    figure, axes = style.plt.subplots(figsize=(3, 2))
+    axes.plot([0, 1, 2], [0, 1, 0.5])
+    heights = [0.5, 0.5, 0.98, 0.52, 0.1]
+    style.label_ends(axes, [(height, f"{height}", "black") for height in heights])
+    figure.draw_without_rendering()
+    # Without the lines that lead to them:
+    boxes = [style.mpl.text.Text.get_window_extent(text) for text in axes.texts]
+    assert all(low.y1 <= high.y0 for low, high in itertools.pairwise(boxes))
+    assert [float(text.get_text()) for text in axes.texts] == sorted(heights)
+    ends = [axes.transAxes.transform(text.xy)[1] for text in axes.texts]
+    expected = axes.transData.transform([(2, height) for height in sorted(heights)])[:, 1]
+    np.testing.assert_allclose(ends, expected)
+    style.plt.close(figure)
 
 
 def test_curves_that_hardly_leave_their_start_are_found(aggregate):
@@ -79,8 +124,7 @@ def test_panel_without_movement_says_so(aggregate):
     flat = aggregate.assign(optimality_gap=0.3)
     for metric, said in (("optimality_gap", True), ("constraint_violation", False)):
         axes = panels.panel(flat, "npgpd_hf", metric).axes[0]
-        texts = [text.get_text() for text in axes.texts]
-        assert texts == ["means leave their start\nby at most 0"] * said
+        assert axes.get_title(loc="left").endswith("hardly moves: by 0 at most") == said
     style.plt.close("all")
 
 

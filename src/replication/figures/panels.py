@@ -10,17 +10,16 @@ import numpy as np
 from pgpd_hf.algorithms import get_algorithm
 from replication.figures import style
 
-METRIC_LABELS = {
-    "optimality_gap": r"optimality gap  $V_r^\star - V_r$",
-    "constraint_violation": r"constraint violation  $b - V_g$",
-}
+METRIC_LABELS = {"optimality_gap": r"$V_r^\star - V_r$", "constraint_violation": "$b - V_g$"}
+_ZERO = {"optimality_gap": "best safe policy", "constraint_violation": "safe below"}
+_PEOPLE = "$M$ evaluators answer each question"
 _AVERAGE = {"linewidth": 0.8, "linestyle": (0, (4, 2))}  # lines of running averages
 
 
-def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
+def draw_panel(axes, aggregate, algorithm, metric, scale="linear", ticks="auto"):
     """Draw one panel: a metric against iterations, one curve per number of evaluators."""
     # The solid line is the iterate's value with its interval over seeds, the dashed one the running
-    # average, which the theorems bound. Zero is the optimum, or the threshold.
+    # average, which the theorems bound.
     table = aggregate[aggregate["algorithm"] == algorithm]
     curves = [curve for _, curve in table.groupby("evaluators", dropna=False, sort=False)]
     for index, curve in enumerate(curves):
@@ -39,23 +38,26 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear"):
         )
     style.zero_line(axes)
     axes.set(xscale=scale, xlim=(int(scale == "log"), table["iteration"].max()))
-    axes.set(xlabel="iteration", ylabel=METRIC_LABELS[metric])
     if scale == "linear":  # steps of 2,500 would be labels that collide
-        ticks = mpl.ticker.MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True)
-        axes.xaxis.set_major_locator(ticks)
+        locator = mpl.ticker.MaxNLocator(ticks, steps=[1, 2, 5, 10], integer=True)
+        axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    if (algorithm, metric) in (still := flat(table)):
-        said = f"means leave their start\nby at most {still[algorithm, metric]:.2g}"
-        axes.text(0.04, 0.2, said, transform=axes.transAxes, va="center", color="0.3")
 
 
 def panel(aggregate, algorithm, metric, scale="linear"):
     """One panel as a figure, one column of a page wide."""
-    figure, axes = plt.subplots(figsize=(style.ONE_COLUMN, 2.5))
-    draw_panel(axes, aggregate, algorithm, metric, scale)
-    axes.set_title(get_algorithm(algorithm).label)
-    axes.plot([], [], color="0.3", label="running average", **_AVERAGE)
-    axes.legend(loc="center right" if axes.texts else "best")
+    figure, axes = plt.subplots(figsize=(style.ONE_COLUMN, 2.6))
+    draw_panel(axes, aggregate, algorithm, metric, scale, ticks=4)
+    words = f"{metric.replace('_', ' ').capitalize()} of {get_algorithm(algorithm).label}"
+    axes.set_title(f"{words}\n{finding(aggregate, algorithm, metric)}")
+    axes.set(xlabel="iteration", ylabel=f"← better      {METRIC_LABELS[metric]}")
+    lines, labels = axes.get_legend_handles_labels()
+    ends = [
+        (line.get_ydata()[-1], label, line.get_color())
+        for line, label in zip(lines, labels, strict=True)
+    ]
+    axes.legend(handles=_name_looks(axes))
+    style.label_ends(axes, [*ends, (0, _ZERO[metric], "0.3")])
     return figure
 
 
@@ -81,6 +83,24 @@ def describe_panel(aggregate, algorithm, metric):
     )
 
 
+def finding(aggregate, algorithm, metric):
+    """What a panel shows, in a few words: from where to where its means go."""
+    if (algorithm, metric) in (still := flat(aggregate)):
+        return f"hardly moves: by {still[algorithm, metric]:.1g} at most"
+    curves = aggregate[aggregate["algorithm"] == algorithm].groupby("evaluators", dropna=False)
+    start, last = curves[metric].first().iloc[0], curves[metric].last()
+    size = max(abs(start), last.abs().max())
+    if size == 0:
+        return "stays at 0"
+    decimals = max(0, 1 - int(np.floor(np.log10(size))))
+    begin, low, high = (
+        f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
+        for value in (start, last.min(), last.max())
+    )
+    verb = "falls" if last.max() < start else "goes"
+    return f"{verb} from {begin} to " + (low if low == high else f"between {low} and {high}")
+
+
 def flat(aggregate, share=0.02):
     """Panels in which no mean leaves its start by a share of it: how far one gets, at most."""
     found = {}
@@ -101,19 +121,22 @@ def worse_without_limit(aggregate, radius):
 
 def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
     """All panels as one figure: algorithms down, metrics across; sizes are in inches."""
-    figure, rows = style.algorithm_panels(aggregate, height, len(METRIC_LABELS))
+    algorithms = list(aggregate["algorithm"].unique())
+    figure, grid = style.panels(len(algorithms), len(METRIC_LABELS), height)
     figure.set_figwidth(width)
     letters = iter(string.ascii_lowercase)
-    for algorithm, table, panels in rows:
-        for axes, metric in zip(panels, METRIC_LABELS, strict=True):
-            draw_panel(axes, table, algorithm, metric, scale)
-            axes.set_title(f"({next(letters)}) {get_algorithm(algorithm).label}")
-    if len(rows) > 2:  # the paper's two have axes of their own
-        for first, *others in zip(*(panels for *_, panels in rows), strict=True):
-            for axes in others:
-                axes.sharey(first)
-            first.autoscale(axis="y")
-    _label(figure)
+    for algorithm, row in zip(algorithms, grid, strict=True):
+        for metric, axes in zip(METRIC_LABELS, row, strict=True):
+            draw_panel(axes, aggregate, algorithm, metric, scale)
+            axes.set_title(f"({next(letters)}) {finding(aggregate, algorithm, metric)}")
+        row[0].set_ylabel(get_algorithm(algorithm).label, fontweight="bold", fontsize=9)
+    for (metric, label), column in zip(METRIC_LABELS.items(), grid.T, strict=True):
+        style.head(column[0], f"{metric.replace('_', ' ')}  {label}  (↓ better)")
+        style.same_heights(column)
+        _name_zero(column, metric)
+    style.name_axes(grid, "iteration")
+    _name_looks(figure.axes[0])
+    style.share_legend(figure, 3, _PEOPLE)
     return figure
 
 
@@ -123,24 +146,37 @@ def side_by_side(aggregates):
     rows = list(itertools.product(algorithms, METRIC_LABELS))
     figure, grid = style.panels(len(rows), len(aggregates), 1.9)
     for (algorithm, metric), line in zip(rows, grid, strict=True):
-        for axes, (title, aggregate) in zip(line, aggregates.items(), strict=True):
-            draw_panel(axes, aggregate, algorithm, metric)
-            axes.set_title(f"{get_algorithm(algorithm).label}, {title}")
-            axes.sharey(line[0])
-            axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(3))
-            if axes is not line[0]:
-                axes.set_ylabel("")
-        line[0].autoscale(axis="y")
-    _label(figure)
+        for axes, aggregate in zip(line, aggregates.values(), strict=True):
+            draw_panel(axes, aggregate, algorithm, metric, ticks=3)
+            axes.set_title(finding(aggregate, algorithm, metric))
+        style.same_heights(line)
+        line[0].set_ylabel(f"{get_algorithm(algorithm).label}\n{metric.replace('_', ' ')}")
+    for axes, title in zip(grid[0], aggregates, strict=True):
+        style.head(axes, title)
+    style.name_axes(grid, "iteration")
+    _name_looks(figure.axes[0])
+    style.share_legend(figure, 3, _PEOPLE)
     return figure
 
 
-def _label(figure):
-    """One legend for all panels of a figure."""
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    handles += [mpl.lines.Line2D([], [], color="0.3", **look) for look in ({}, _AVERAGE)]
-    labels += ["iterate", "running average"]
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+def _name_zero(column, metric):
+    """Say below the line at zero what it is, where there is room for it."""
+    low, high = column[0].get_ylim()
+    x, side = (0.99, "right") if metric == "optimality_gap" else (0.02, "left")
+    for axes in column:
+        axes.set_ylim(min(low, -0.13 * high), high)
+        place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+        axes.annotate(_ZERO[metric], (x, 0), (0, -3), ha=side, va="top", color="0.3", **place)
+
+
+def _name_looks(axes):
+    """Add what the kinds of lines, and the band, show to the legend of a panel."""
+    looks = [
+        axes.plot([], [], color="0.3", label="current policy")[0],
+        axes.plot([], [], color="0.3", label="running average", **_AVERAGE)[0],
+        axes.fill_between([], [], color="0.3", alpha=0.2, linewidth=0, label="band: 95 %"),
+    ]
+    return looks
 
 
 def _spread(x, offset, scale):

@@ -11,6 +11,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from scipy.optimize import isotonic_regression
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.plotting import ALONE, STYLE
@@ -87,6 +88,19 @@ def name_axes(grid, below, left=None):
         axes.set_ylabel(left)
 
 
+def head(axes, text):
+    """Write the head of a column above its highest panel."""
+    place = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate(text, (0, 1), (0, 22), fontweight="bold", fontsize=9, **place)
+
+
+def same_heights(column):
+    """Give panels one range of the vertical axis."""
+    limits = np.array([axes.get_ylim() for axes in column])
+    for axes in column:
+        axes.set_ylim(limits.min(), limits.max())
+
+
 def ends(table, name):
     """Lengths of error bars below and above an estimate."""
     low, high = ends_of(name, table)
@@ -142,13 +156,34 @@ def zero_line(axes):
 
 
 def share_legend(figure, columns, title=None):
-    """Put one legend above all panels, with each label once."""
+    """Put one legend above all panels, with each label once, in rows."""
     found = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    place = {"loc": "outside upper center", "title": title, "title_fontsize": 7.5}
-    figure.legend(found.values(), found.keys(), ncols=columns, **place)
+    # Matplotlib fills columns, people read rows.
+    order = [label for first in range(columns) for label in [*found][first::columns]]
+    place = {"loc": "outside upper center", "title": title, "title_fontsize": 8}
+    figure.legend([found[label] for label in order], order, ncols=columns, **place)
+
+
+def label_ends(axes, labels):
+    """Write beside a panel what ends at which height: (height, label, colour)."""
+    # Labels that would lie upon each other move apart; lines lead to where they belong.
+    axes.figure.draw_without_rendering()
+    labels = sorted(labels, key=lambda it: it[0])
+    ends = axes.transData.transform([(1, height) for height, *_ in labels])
+    heights = axes.transAxes.inverted().transform(ends)[:, 1]
+    steps = 0.15 * axes.figure.dpi / axes.bbox.height * np.arange(len(labels))
+    places = isotonic_regression(heights - steps).x + steps
+    for (_, text, color), *ends in zip(labels, heights, places, strict=True):
+        lead = {"arrowstyle": "-", "color": color, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+        where = {
+            "xycoords": "axes fraction",
+            "va": "center",
+            "arrowprops": lead | {"relpos": (0, 0.5)},
+        }
+        axes.annotate(text, (1, ends[0]), (1.06, ends[1]), **where)
 
 
 def plain_decades(axis):
