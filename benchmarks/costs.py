@@ -1,4 +1,4 @@
-"""Measure what runs cost on this machine: the constants of src/replication/work/resources.py.
+"""Measure what runs cost on this machine: the constants of src/replication/study/resources.py.
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m benchmarks.costs
 
@@ -14,7 +14,7 @@ from scipy.optimize import nnls
 
 from pgpd_hf import ALGORITHMS, run
 from pgpd_hf.environments.random import random_cmdp
-from replication.work import resources
+from replication.study import resources
 
 OPTIONS = {"discount": 0.9, "concentration": 5, "scale": "normalized"}
 SIZES = [(5, 3), (10, 4), (20, 6), (40, 4), (80, 4)]

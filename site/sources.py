@@ -13,14 +13,13 @@ from snakemake.utils import update_config
 
 from pgpd_hf import statistics
 from pgpd_hf.runs import COLUMNS, METRICS
-from replication import admission
 from replication.figures import style
 from replication.files import storage, validation
 from replication.statements import criteria, report
 from replication.statements.declaration import load_claims
 from replication.statements.sources import as_read
 from replication.statements.verdicts import COLUMNS as VERDICTS
-from replication.study import readings
+from replication.study import admission, readings
 
 PRICED = ("priced_gap", "gap", "violation")
 CURVES = [

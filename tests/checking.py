@@ -1,23 +1,25 @@
 """What is refused before the first job, whichever results are asked for."""
 
+import inspect
 from pathlib import Path
 
-from replication import admission, analyses
-from replication.study import readings
+from replication import analyses
+from replication.study import admission, readings
 
 ROOT = Path(__file__).parents[1]
 
 
 def check_all(config):
     """Check all parts of a configuration that has been admitted."""
-    schema = admission.load_schema(ROOT, "config")
-    readings.check(config, readings.load(config, ROOT), schema)
+    schema, loaded = admission.load_schema(ROOT, "config"), readings.load(config, ROOT)
+    readings.check(config, loaded, schema)
+    facts = {"config": config, "schema": schema, "readings": loaded, "root": ROOT}
     for part in analyses.find().values():
-        part.check(config, schema)
+        part.check(**{name: facts[name] for name in inspect.signature(part.check).parameters})
 
 
 def admit_all(config, own, defaults):
     """Admit a study, and check all parts of it."""
-    admitted = admission.admit(config, ROOT, own, defaults)
+    admitted = admission.admit(config, ROOT, own, defaults, analyses.find())
     check_all(admitted[0])
     return admitted

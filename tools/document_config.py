@@ -10,10 +10,9 @@ from pathlib import Path
 import yaml
 
 from pgpd_hf import ALGORITHMS
-from replication import admission
 from replication.files.validation import read_yaml
 from replication.statements.criteria import CRITERIA
-from replication.study import algorithms
+from replication.study import admission, algorithms
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "config/README.md"

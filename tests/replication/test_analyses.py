@@ -14,11 +14,12 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.arguments import located
 from pgpd_hf.environments import make
 from pgpd_hf.races import STEPS
-from replication import admission, analyses, sweeps
+from replication import analyses
 from replication.analyses import effects, sensitivity, slopes
 from replication.statements.declaration import load_claims
+from replication.study import admission, sweeps
+from replication.study.cases import Case, run_cases
 from replication.study.readings import overlay
-from replication.work.cases import Case, run_cases
 
 ROOT = Path(__file__).parents[2]
 CONFIG = overlay(

@@ -16,12 +16,10 @@ FLOORS = {
         {"races"},
     ],
     "replication": [
-        {"files", "work", "theory"},
+        {"files", "theory"},
         {"proofs", "study", "statements"},
-        {"figures", "sweeps"},
-        {"summaries"},
-        {"analyses"},
-        {"admission", "jobs", "verify"},
+        {"analyses", "figures"},
+        {"verify"},
     ],
 }
 HEIGHTS = {

@@ -8,16 +8,16 @@ import pandas as pd
 import pytest
 
 from pgpd_hf import ALGORITHMS, environments, random_cmdp, run, solve
-from replication.work import cases
-from replication.work.cases import (
+from replication.study import cases
+from replication.study.cases import (
     CALIBRATED,
     DESCRIPTION,
     Case,
-    blocks,
     policy_array,
     run_cases,
     with_steps,
 )
+from replication.study.jobs import blocks
 
 SETTING = {
     "evaluators": 16,

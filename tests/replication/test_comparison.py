@@ -12,13 +12,13 @@ from scipy import stats
 from pgpd_hf import ALGORITHMS, LINKS, random_cmdp, run
 from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
 from pgpd_hf.deployment import answers_for
-from replication import admission
+from replication import analyses
 from replication.analyses import comparison as analysis
 from replication.analyses import comparison_tuning as tuning
 from replication.analyses import misspecification
 from replication.figures import comparison as drawings
-from replication.study import comparison
-from replication.work.cases import read_choices, run_cases
+from replication.study import admission, comparison
+from replication.study.cases import read_choices, run_cases
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)
@@ -345,7 +345,7 @@ def test_a_study_keeps_what_applies_to_it(own, dropped):
     config = copy.deepcopy(CONFIG)
     for part, changes in own.items():
         config[part] |= changes
-    settled, lines = admission.settle(config, ROOT, own, CONFIG)
+    settled, lines = admission.settle(config, ROOT, own, CONFIG, analyses.find())
     left = set(settled["comparison"]["methods"])
     assert left == set(CONFIG["comparison"]["methods"]) - dropped
     assert bool(analysis.plan(settled)) == bool(tuning.plan(settled)) == bool(left)

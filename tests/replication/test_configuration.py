@@ -8,11 +8,10 @@ import pytest
 import yaml
 
 from pgpd_hf import random_cmdp
-from replication import admission
 from replication.analyses import bounds_by_setting
-from replication.study import configuration
+from replication.study import admission, configuration
+from replication.study.cases import run_setting
 from replication.study.readings import overlay
-from replication.work.cases import run_setting
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)

@@ -46,7 +46,7 @@ def test_sources_follow_imports_and_leave_out_what_is_not_used():
     own = {"figures/panels.py", "figures/__init__.py", "files/storage.py"}
     assert {f"replication/{name}" for name in own} <= found
     assert {"pgpd_hf/algorithms/__init__.py", "pgpd_hf/algorithms/base.py"} <= found
-    others = {"work/cases.py", "sweeps.py", "theory/table.py", "admission.py"}
+    others = {"study/cases.py", "study/sweeps.py", "theory/table.py", "study/admission.py"}
     assert not found & {f"replication/{name}" for name in others}
     power = dependencies.sources("replication/statements/power.py")
     assert "replication/statements/criteria.py" in map(Path.as_posix, power)
@@ -82,15 +82,15 @@ def test_imports_are_found_wherever_a_statement_may_stand(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import pgpd_hf.statistics\n"
-        "def f():\n    from replication import admission\n"
+        "def f():\n    from replication.study import admission\n"
         "class C:\n    def g(self):\n        import pgpd_hf.runs\n"
-        "if True:\n    pass\nelif 1:\n    from replication import sweeps\n"
-        "else:\n    from replication.work import cases\n"
-        "for _ in []:\n    pass\nelse:\n    from replication import summaries\n"
+        "if True:\n    pass\nelif 1:\n    from replication.study import sweeps\n"
+        "else:\n    from replication.study import cases\n"
+        "for _ in []:\n    pass\nelse:\n    from replication.study import summaries\n"
         "try:\n    from pgpd_hf.core import normals\n"
         "except ValueError:\n    from pgpd_hf.core import links\n"
         "else:\n    from pgpd_hf.core import policies\n"
-        "finally:\n    from replication.work import resources\n"
+        "finally:\n    from replication.study import resources\n"
         "with f():\n    from pgpd_hf.core import optima\n"
         "match 1:\n    case 1:\n        from pgpd_hf.core import streams\n"
     )
@@ -98,8 +98,8 @@ def test_imports_are_found_wherever_a_statement_may_stand(tmp_path):
     assert found >= {
         *(f"pgpd_hf/{name}.py" for name in ("statistics", "runs")),
         *(f"pgpd_hf/core/{name}.py" for name in "normals links policies optima streams".split()),
-        *(f"replication/{name}.py" for name in ("admission", "sweeps", "summaries")),
-        *(f"replication/work/{name}.py" for name in ("cases", "resources")),
+        *(f"replication/study/{name}.py" for name in ("admission", "sweeps", "summaries")),
+        *(f"replication/study/{name}.py" for name in ("cases", "resources")),
     }
 
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from pgpd_hf import random_cmdp, run, statistics
-from replication import admission, sweeps
 from replication.analyses import grid
+from replication.study import admission, summaries
+from replication.study.cases import run_cases
 from replication.study.readings import overlay
-from replication.work.cases import run_cases
 
 CONFIG = admission.load_defaults(Path(__file__).parents[2])
 SETTING = {"iterations": 40, "primal_step": 0.3, "dual_step": 0.2}
@@ -53,7 +53,7 @@ def test_steps_are_calibrated_on_the_environment_of_the_study():
 
 
 def test_a_row_per_instance_case_and_seed(runs):
-    table = sweeps.averages(runs)
+    table = summaries.averages(runs)
     assert len(table) == 3 * 8 * 2
     assert not table.duplicated(["instance", "rounds", "horizon", "evaluators", "seed"]).any()
     assert not table["late_gap"].duplicated().any()
@@ -83,7 +83,7 @@ def test_runs_are_those_of_the_instance_under_the_name_of_case_and_instance(runs
         horizon=5,
         **SETTING,
     )
-    row = sweeps.averages(runs).query(
+    row = summaries.averages(runs).query(
         "instance == 1 and seed == 1 and rounds == 1 and horizon == 5 and evaluators == 4"
     )
     assert row["gap"].item() == expected["mean_optimality_gap"].item()
@@ -95,7 +95,7 @@ def test_table_averages_seeds_before_instances(runs):
     assert len(summary) == 8
     assert list(summary)[:9] == [*grid.CELL, "instances", "runs"]
     assert (summary[["instances", "runs"]] == [3, 6]).all(axis=None)
-    table = sweeps.averages(runs)
+    table = summaries.averages(runs)
     for _, row in summary.iterrows():
         infinite = pd.isna(row["evaluators"])
         same = table["evaluators"].isna() if infinite else table["evaluators"].eq(4).fillna(False)

@@ -16,7 +16,7 @@ from pgpd_hf.algorithms.safe_rlhf import reward_questions, utility_questions
 from pgpd_hf.core.optima import best_for, proportional
 from pgpd_hf.core.pessimism import pessimistic
 from pgpd_hf.core.questions import DESIGNS
-from replication.work.cases import Case, run_cases
+from replication.study.cases import Case, run_cases
 
 INFERRING = ("safe_rlhf", "pessimistic_safe_rlhf")
 

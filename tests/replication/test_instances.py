@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from pgpd_hf import environments, random_cmdp, run
-from replication import admission
 from replication.analyses import instances
-from replication.study import recorded_races
-from replication.work.cases import run_cases
+from replication.study import admission, recorded_races
+from replication.study.cases import run_cases
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)

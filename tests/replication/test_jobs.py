@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from pgpd_hf import environments, random_cmdp, run
-from replication import admission, analyses, jobs
+from replication import analyses
 from replication.analyses import certificates_by_algorithm as certificates
-from replication.study import readings
-from replication.work import resources
-from replication.work.cases import Case, figure_cases, run_cases, run_setting
+from replication.analyses import verdicts
+from replication.study import admission, jobs, readings, resources
+from replication.study.cases import Case, figure_cases, run_cases, run_setting
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)
@@ -147,7 +147,7 @@ def test_everything_that_is_judged_has_a_title():
         "small": {"numbers": [2]},
         "slack": {"numbers": [3], "title": "slack constraint"},
     }
-    assert jobs.judged(config, readings.load(config, ROOT)) == {
+    assert verdicts.judged(config, readings.load(config, ROOT)) == {
         "full/": "default",
         "readings/ten-rounds/": "N = 10",
         "instances/binding/": "binding",

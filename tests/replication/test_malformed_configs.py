@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from checking import admit_all
 
-from replication import admission
+from replication.study import admission
 
 ROOT = Path(__file__).parents[2]
 DRAWN = 400

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from replication import admission
 from replication.analyses import comparison
 from replication.analyses import misspecification as analysis
 from replication.figures import style
 from replication.figures.comparison import comparison_figure, people_figure
+from replication.study import admission
 from replication.study.comparison import entries
 
 ROOT = Path(__file__).parents[2]

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from pgpd_hf import races
-from replication import admission
+from replication import analyses
 from replication.analyses import instances
-from replication.study import readings, recorded_races
+from replication.study import admission, readings, recorded_races
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)
@@ -39,7 +39,7 @@ def own_of(name):
 def known(name, **own):
     """Study of a known environment, with other keys."""
     own = readings.overlay(own_of(name), own)
-    return admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG)[0]
+    return admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG, analyses.find())[0]
 
 
 def test_all_races_of_the_default_study_are_on_record_once():
@@ -182,7 +182,7 @@ def test_own_study_of_a_known_environment_takes_its_race():
     """All that it has to say is the environment, and that the radius races."""
     own = {"study": "mine", "environment": {"name": "ding"}, "seeds": 7}
     own["algorithms"] = {"zpgpd_hf": {"perturbation": "calibrated"}}
-    config, _ = admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG)
+    config, _ = admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG, analyses.find())
     for algorithm in ("npgpd_hf", "zpgpd_hf"):
         assert (
             recorded_races.recorded(RECORD, config, algorithm) == f"environments/ding/{algorithm}"

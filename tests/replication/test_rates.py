@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pgpd_hf import random_cmdp, run, solve
-from replication import admission, sweeps
 from replication.analyses import judged_rates, rates
+from replication.study import admission, summaries
+from replication.study.cases import run_cases
 from replication.study.readings import overlay
-from replication.work.cases import run_cases
 
 CONFIG = admission.load_defaults(Path(__file__).parents[2])
 SMALL = overlay(
@@ -93,7 +93,7 @@ def test_priced_gap_is_gap_plus_priced_violation_also_where_that_is_negative():
     cmdp = random_cmdp(threshold=0.5)
     runs = run_cases(cases, cmdp, {})
     found = rates.averages(runs)
-    signed = sweeps.averages(runs).sort_values(["step_rule", "value", "seed"], ignore_index=True)
+    signed = summaries.averages(runs).sort_values(["step_rule", "value", "seed"], ignore_index=True)
     priced = signed["gap"] + solve(cmdp).multiplier * signed["violation"]
     np.testing.assert_allclose(found["priced_gap"], priced)
     assert (found["priced_gap"] > 0).all()

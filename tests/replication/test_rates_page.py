@@ -8,11 +8,11 @@ import pytest
 from pages import make_page, texts
 
 from pgpd_hf import random_cmdp
-from replication import admission
+from replication import analyses
 from replication.analyses import rates
 from replication.files import storage
-from replication.study import configuration, readings
-from replication.work.cases import run_cases
+from replication.study import admission, configuration, readings
+from replication.study.cases import run_cases
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)
@@ -42,7 +42,9 @@ def page(tmp_path, monkeypatch):
             cmdp.save(tmp_path / "mine.npz")
             own["environment"] = {"file": str(tmp_path / "mine.npz")}
             own["algorithms"] = {"zpgpd_hf": {"perturbation": "calibrated"}}  # Theorem 2's is wide
-        config, _ = admission.admit(readings.overlay(CONFIG, own), ROOT, own, CONFIG)
+        config, _ = admission.admit(
+            readings.overlay(CONFIG, own), ROOT, own, CONFIG, analyses.find()
+        )
         cmdp = configuration.environment(config)
         cmdp.save(tmp_path / "environment.npz")
         cases = [case for work in rates.plan(config).values() for _, it in work for case in it]

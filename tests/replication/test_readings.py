@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from replication import admission
-from replication.study import readings
+from replication.study import admission, readings
 from replication.study.readings import LOOK, overlay
 
 ROOT = Path(__file__).parents[2]

@@ -3,8 +3,8 @@
 import pytest
 
 from pgpd_hf import ALGORITHMS
-from replication.work import resources
-from replication.work.cases import Case
+from replication.study import resources
+from replication.study.cases import Case
 
 SETTING = {"iterations": 1000, "rounds": 1, "horizon": 80}
 

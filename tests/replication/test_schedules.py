@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from pgpd_hf import random_cmdp, run
-from replication import admission
 from replication.analyses import schedules
-from replication.work.cases import run_cases
+from replication.study import admission
+from replication.study.cases import run_cases
 
 CONFIG = admission.load_defaults(Path(__file__).parents[2])
 STEPS = {"primal_step": 0.3, "dual_step": 0.2}

@@ -11,9 +11,9 @@ from scipy import stats
 
 from pgpd_hf import CMDP, LINKS, random_cmdp
 from pgpd_hf.core.evaluators import make_evaluators
-from replication import admission
 from replication.analyses import splits
 from replication.figures.splits import splits_figure
+from replication.study import admission
 from replication.theory.exact import answer_variance
 
 ROOT = Path(__file__).parents[2]

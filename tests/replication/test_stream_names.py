@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from replication import admission, analyses
-from replication.study import readings
-from replication.work import cases
+from replication import analyses
+from replication.study import admission, cases, readings
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = admission.load_defaults(ROOT)
@@ -30,7 +29,9 @@ NAMES = {
 def plans(path):
     """Cases of all analyses of a study, and of Figure 1 under all of its readings."""
     own = yaml.safe_load((ROOT / path).read_text())
-    config, _ = admission.settle(readings.overlay(DEFAULTS, own), ROOT, own, DEFAULTS)
+    config, _ = admission.settle(
+        readings.overlay(DEFAULTS, own), ROOT, own, DEFAULTS, analyses.find()
+    )
     plans = {
         name: [case for items in analysis.plan(config).values() for _, of in items for case in of]
         for name, analysis in analyses.find().items()

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from replication import admission, jobs
 from replication.analyses import effects, judged_rates, schedules, slopes
+from replication.analyses.inference import trials_of
 from replication.analyses.instances import calibrations
-from replication.study import readings, recorded_races
+from replication.analyses.verdicts import judged
+from replication.study import admission, readings, recorded_races
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("pilot", "inference", "confirmation")
@@ -73,7 +74,7 @@ def test_tables_of_verdicts_differ_in_n_alone(name):
     config = STUDIES[name]
     loaded = readings.load(config, ROOT)
     configs = readings.configurations(config, loaded) | calibrations(config)
-    trials = jobs.trials(configs, jobs.judged(config, loaded))
+    trials = trials_of(configs, judged(config, loaded))
     assert list(trials) == {"pilot": [1, 10], "inference": [1, 2, 3, 5, 10, 20]}[name]
     for rounds, folders in trials.items():
         assert [folder.startswith("instances/") for folder in folders] == [False, True]

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from pgpd_hf import random_cmdp, run
-from replication import summaries, sweeps
 from replication.analyses.schedules import phases
-from replication.work.cases import Case, run_cases
+from replication.study import summaries
+from replication.study.cases import Case, run_cases
 
 
 def runs(values, gap):
@@ -151,7 +151,7 @@ def test_differences_have_a_verdict_but_for_the_reference():
 
 
 def test_summaries_know_all_metrics_of_sweeps():
-    assert set(summaries.OUTCOMES) < set(sweeps.METRICS)
+    assert set(summaries.OUTCOMES) < set(summaries.METRICS)
 
 
 def test_slope_of_an_exact_power_and_infinity_is_no_position():

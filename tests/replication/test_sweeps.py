@@ -12,8 +12,8 @@ import pytest
 from pgpd_hf import environments, random_cmdp, run
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core import optima
-from replication import admission, sweeps
-from replication.work.cases import run_cases
+from replication.study import admission, summaries, sweeps
+from replication.study.cases import run_cases
 
 CONFIG = admission.load_defaults(Path(__file__).parents[2])
 CONFIG["horizon"] = 20
@@ -39,7 +39,7 @@ def cases(axis="iterations", algorithm="npgpd_hf", **grid):
 def run_seeds(made, seeds=range(3)):
     cmdp = environments.make(ENVIRONMENT)
     listed = [sweeps.for_seed(case, seed, ENVIRONMENT) for case in made for seed in seeds]
-    return sweeps.averages(run_cases(listed, cmdp, None))
+    return summaries.averages(run_cases(listed, cmdp, None))
 
 
 def test_grid_is_spelt_out_curve_by_curve():
@@ -267,7 +267,7 @@ def test_a_row_per_run_with_its_labels_and_description(table):
     assert len(table) == 2 * 2 * 3
     assert not table.duplicated(["curve", "value", "seed"]).any()
     described = ("algorithm", "axis", "step_rule", "iterations", "rounds", "horizon", "states")
-    assert {*described, *sweeps.METRICS, "perturbation", "optimal_multiplier"} <= set(table)
+    assert {*described, *summaries.METRICS, "perturbation", "optimal_multiplier"} <= set(table)
     assert table["iteration"].tolist() == table["iterations"].tolist()
 
 
@@ -278,8 +278,8 @@ def test_averages_do_not_depend_on_the_order_of_runs():
         run_cases([sweeps.for_seed(case, 0, ENVIRONMENT)], cmdp, None)
         for case in cases(iterations=[10, 12, 16], evaluators=[4, None])
     ]
-    together = sweeps.averages(pd.concat(parts, ignore_index=True))
-    backwards = sweeps.averages(pd.concat(parts[::-1], ignore_index=True))
+    together = summaries.averages(pd.concat(parts, ignore_index=True))
+    backwards = summaries.averages(pd.concat(parts[::-1], ignore_index=True))
     keys = ["curve", "value"]
     pd.testing.assert_frame_equal(
         together.sort_values(keys, ignore_index=True),
@@ -294,7 +294,7 @@ def test_sweeps_come_in_the_order_of_the_names():
         for case in cases(iterations=[10, 20]):
             case.labels["sweep"] = name
             listed.append(sweeps.for_seed(case, 0, ENVIRONMENT))
-    found = sweeps.averages(run_cases(listed, cmdp, None), ("a", "b", "c"))
+    found = summaries.averages(run_cases(listed, cmdp, None), ("a", "b", "c"))
     assert found["sweep"].tolist() == ["a", "a", "b", "b", "c", "c"]
     assert found["value"].tolist() == [10, 20] * 3
 

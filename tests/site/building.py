@@ -5,8 +5,8 @@ import shutil
 import pandas as pd
 import yaml
 
-from replication import admission
 from replication.files import provenance, storage
+from replication.study import admission
 
 
 def write_results(folder, origin=None):

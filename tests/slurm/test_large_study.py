@@ -15,11 +15,9 @@ import yaml
 from projects import ROOT
 from slurm_project import COSTS, HERE, PROFILE, Project, submitted
 
-from replication import admission
 from replication.analyses import grid
-from replication.jobs import fill_jobs
-from replication.study import readings
-from replication.work import resources
+from replication.study import admission, readings, resources
+from replication.study.jobs import fill_jobs
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 

@@ -11,13 +11,12 @@ import worlds
 import yaml
 
 from pgpd_hf.core.optima import solve
-from replication import admission
 from replication.statements import arguments as check
 from replication.statements import criteria, declaration
 from replication.statements.criteria import CRITERIA, Margin
 from replication.statements.declaration import load_claims
 from replication.statements.verdicts import judge
-from replication.study import configuration, readings
+from replication.study import admission, configuration, readings
 
 ROOT = Path(__file__).parents[2]
 

@@ -24,7 +24,6 @@ from pgpd_hf.core import optima
 from pgpd_hf.core.optima import utility_span
 from pgpd_hf.races import STEPS
 from pgpd_hf.statistics import difference_interval
-from replication import admission, summaries, sweeps
 from replication.analyses.comparison import TEST_LEVEL
 from replication.files import validation
 from replication.statements import report
@@ -32,10 +31,10 @@ from replication.statements.declaration import load_claims
 from replication.statements.evidence import Evidence, Member
 from replication.statements.power import POWER, power_table
 from replication.statements.verdicts import verdict_at
-from replication.study import configuration, recorded_races
+from replication.study import admission, configuration, recorded_races, summaries, sweeps
+from replication.study.cases import run_cases, run_setting, with_steps
 from replication.theory import certificates, exact, predictions, records
 from replication.theory.setting import Setting
-from replication.work.cases import run_cases, run_setting, with_steps
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)
@@ -126,7 +125,7 @@ def rerun(sweep, algorithm, curve, value):
         for case in listed
         if (case.labels["curve"], case.labels["value"]) == (curve, value)
     ]
-    return sweeps.averages(run_cases(cases, CMDP, steps(sweeps.studied(algorithm))))
+    return summaries.averages(run_cases(cases, CMDP, steps(sweeps.studied(algorithm))))
 
 
 @cache

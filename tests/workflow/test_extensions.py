@@ -42,7 +42,7 @@ ANALYSIS = '''
 """Answers under other links than the study's."""
 
 from replication.analyses import Table
-from replication.work.cases import Case, run_setting
+from replication.study.cases import Case, run_setting
 from pgpd_hf.core.links import get_link
 from replication.files import storage
 

@@ -8,10 +8,9 @@ import pytest
 from checking import check_all
 
 from pgpd_hf import random_cmdp
-from replication import admission, sweeps
 from replication.analyses import bounds_by_setting, schedules
 from replication.files import validation
-from replication.study import configuration, readings
+from replication.study import admission, configuration, readings, sweeps
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)

@@ -13,11 +13,11 @@ from projects import rules
 from pgpd_hf import runs
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.races import describe_race
-from replication import sweeps
 from replication.analyses import slopes
 from replication.files import storage
 from replication.statements import report
-from replication.work.cases import policy_array
+from replication.study import summaries
+from replication.study.cases import policy_array
 
 FIGURES = [
     f"{stem}.{ending}"
@@ -223,7 +223,7 @@ def test_certificates_hold_along_every_run(finished):
 def test_sweep_has_a_run_per_case_and_seed(finished, sweep, algorithm, cases, seeds):
     analysis = "slopes" if sweep in slopes.SWEEPS else "effects"
     project, _ = finished
-    table = sweeps.averages(read_runs(project, analysis, algorithm))
+    table = summaries.averages(read_runs(project, analysis, algorithm))
     table = table[table["sweep"] == sweep]
     assert len(table.groupby(["curve", "value"])) == cases
     assert len(table) == cases * seeds
@@ -266,7 +266,7 @@ def read_runs(project, *parts):
 
 def test_another_look_at_sweeps_runs_none(finished):
     project, _ = finished
-    source = project.folder / "src/replication/summaries.py"
+    source = project.folder / "src/replication/study/summaries.py"
     before = source.read_text()
     try:
         source.write_text(before + "\n# another line\n")

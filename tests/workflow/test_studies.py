@@ -14,9 +14,9 @@ import pgpd_hf
 from pgpd_hf import random_cmdp
 from pgpd_hf.algorithms.base import CUT_OFF
 from pgpd_hf.core.optima import METHODS, solve
-from replication import admission, sweeps
+from replication import analyses
 from replication.analyses import bounds_by_setting, instances, rates
-from replication.study import configuration, readings
+from replication.study import admission, configuration, readings, sweeps
 from replication.theory.table import check_all
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def changed(changes):
 
 def settled(own):
     """What is run of a study, and what is said to be left out of it."""
-    config, lines = admission.settle(changed(own), ROOT, own, CONFIG)
+    config, lines = admission.settle(changed(own), ROOT, own, CONFIG, analyses.find())
     return config, [line for line in lines if line.startswith("left out")]
 
 
@@ -75,7 +75,7 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
     assert config["claims"]["instances"]["groups"] == {}
     assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"states", "actions"}
     assert lines == [
-        "left out: 2 of bounds.settings, 4 of claims.readings, 4 of claims.instances.groups, 2 of "
+        "left out: 2 of bounds.settings, 4 of claims.instances.groups, 4 of claims.readings, 2 of "
         "sweeps (the CMDP in mine.npz is a single one, not a random family; config/analyses lists "
         "them, and what a study sets itself is kept)"
     ]
@@ -360,7 +360,7 @@ def test_environment_may_be_changed(environment):
     names = ", ".join(f"environment.{key}" for key in environment)
     assert len(lines) == (2 if unreadable else 1)
     assert lines[0] == (
-        "left out: 2 of bounds.settings, 4 of claims.readings, 4 of claims.instances.groups (made "
+        "left out: 2 of bounds.settings, 4 of claims.instances.groups, 4 of claims.readings (made "
         f"for another {names}; config/analyses lists them, and what a study sets itself is kept)"
     )
 

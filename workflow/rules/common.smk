@@ -6,10 +6,10 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from replication import analyses, jobs, admission
-from replication.analyses import instances
+from replication import analyses
+from replication.analyses import inference, instances, verdicts
 from replication.statements.report import CONFIRMATION
-from replication.study import recorded_races, readings
+from replication.study import admission, jobs, readings, recorded_races
 from replication.files import exclusive_run, stale, validation
 from replication.files.later import EachLater, Later
 from replication.files.storage import alteration, find_damaged, remove_partial, require_room
@@ -46,7 +46,7 @@ def settle_config():
         defaults = admission.load_defaults(FOLDER)
         whole = readings.overlay(defaults, config)
         displaced = whole != defaults and config.get("study") == defaults["study"]
-        settled, lines = prepare(whole, FOLDER, own, defaults)
+        settled, lines = prepare(whole, FOLDER, own, defaults, ANALYSES)
     config.update(settled)
     if workflow.overwrite_configfiles and displaced:
         name = "its name is the default study's" if "study" in own else "no name given"
@@ -101,16 +101,10 @@ def show_results():
 
 
 stale.decide_by_content()
+ANALYSES = analyses.find()
 LEFT_OUT = settle_config()
 if workflow.is_main_process:
     check_folders()
-
-
-def check(part, *given):
-    """Refuse in one line what cannot be run. Jobs on other nodes need not check it again."""
-    if workflow.is_main_process:
-        with validation.one_line("config", ValueError):
-            part.check(*given, admission.load_schema(FOLDER, "config"))
 
 
 @cache
@@ -118,13 +112,17 @@ def require(name):
     """Refuse an analysis that is asked for and cannot be made, with what would have to change."""
     if why := ask(ANALYSES[name].why_not):
         sys.exit(f"config: {name}: {why}")
-    check(ANALYSES[name], config)
+    if workflow.is_main_process:  # jobs on other nodes need not check it again
+        with validation.one_line("config", ValueError):
+            ask(ANALYSES[name].check)
 
 
 def load_readings():
     """Readings of the study by name."""
     loaded = readings.load(config, FOLDER)
-    check(readings, config, loaded)
+    if workflow.is_main_process:
+        with validation.one_line("config", ValueError):
+            readings.check(config, loaded, admission.load_schema(FOLDER, "config"))
     return loaded
 
 
@@ -151,11 +149,10 @@ RACES = recorded_races.load_record(FOLDER)
 CALIBRATION_OWNERS = {
     name: owners(CALIBRATED, recorded_races.key, name, RACES) for name in config["algorithms"]
 }
-ANALYSES = analyses.find()
 PLANS = EachLater(plan)
-JUDGED = Later(lambda: jobs.judged(config, READINGS))  # titles of tables of verdicts, by folder
+JUDGED = Later(lambda: verdicts.judged(config, READINGS))  # titles of tables of verdicts, by folder
 # Folders with verdicts, by N. A study that infers has two for each: of seeds and of instances.
-TRIALS = Later(lambda: jobs.trials(CALIBRATED, JUDGED))
+TRIALS = Later(lambda: inference.trials_of(CALIBRATED, JUDGED))
 
 # `onsuccess` is left out where nothing has to run.
 if workflow.is_main_process:

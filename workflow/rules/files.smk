@@ -6,11 +6,10 @@ from functools import cache
 from pathlib import Path
 
 from pgpd_hf import environments
-from replication import sweeps
 from replication.analyses import instances
 from replication.figures import FORMATS
 from replication.files import dependencies
-from replication.study import readings, recorded_races
+from replication.study import admission, readings, recorded_races, sweeps
 
 
 def code(name, *modules):
@@ -146,6 +145,8 @@ def ask(function, wildcards=None):
     """Call a function of an analysis with the facts that its arguments name."""
     facts = {
         "config": lambda: config,
+        "schema": lambda: admission.load_schema(FOLDER, "config"),
+        "root": lambda: FOLDER,
         "readings": lambda: READINGS,
         "judged": lambda: JUDGED,
         "trials": lambda: TRIALS,

@@ -2,11 +2,9 @@
 
 from functools import cache
 
-from replication import jobs
-from replication.work import resources
-from replication.work.cases import figure_cases
 from pgpd_hf.core.evaluators import evaluators_text
-from replication.study import configuration, recorded_races
+from replication.study import configuration, jobs, recorded_races, resources
+from replication.study.cases import figure_cases
 
 
 def evaluator_groups(folder):

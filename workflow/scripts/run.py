@@ -4,7 +4,7 @@ import pandas as pd
 
 from pgpd_hf.core.cmdp import CMDP
 from replication.files import storage
-from replication.work.cases import Case, read_choices, run_cases
+from replication.study.cases import Case, read_choices, run_cases
 
 with storage.job(snakemake):
     cases = [Case(**case) for case in snakemake.params.cases]

@@ -4,15 +4,15 @@ A file of this folder is an analysis. The first line of its docstring is its tit
 target of the workflow that it belongs to. All else is there if it is needed:
 
 * `plan(config)`, what it runs: for each part a list of pairs of a number and cases
-  (:class:`replication.work.cases.Case`). A part is a path that ends with the name of the algorithm,
-  such as "npgpd_hf"; a number names a piece of work, such as a seed or an instance. Pieces are
-  packed into jobs, whose runs are `results/STUDY/NAME/PART/FIRST-LAST.parquet`;
+  (:class:`replication.study.cases.Case`). A part is a path that ends with the name of its
+  algorithm, such as "npgpd_hf"; a number names a piece of work, such as a seed or an instance.
+  Pieces are packed into jobs, whose runs are `results/STUDY/NAME/PART/FIRST-LAST.parquet`;
 * `fit(config, changes)`, which leaves out of its settings, config/analyses/NAME.yaml, what does not
   fit a study (:class:`replication.study.changes.Changes`);
 * `why_not(config)`, which says in one line why it does not apply to a study and what to change, if
   it does not; targets leave it out then, and it is refused if it is asked for;
-* `check(config, schema)`, which refuses in one line what cannot be run, as soon as one of its files
-  is asked for, and before any job;
+* `check(...)`, which refuses in one line what cannot be run, as soon as one of its files is asked
+  for, and before any job;
 * `TABLES`, a :class:`Table` by name: CSV files of the study's results, unless the name has another
   ending. A name may hold wildcards of the workflow, such as "bounds/{setting}". `tables` makes
   them. It gets the files of the results that `READS` names and the entries of `arguments(...)`, all
@@ -28,9 +28,9 @@ target of the workflow that it belongs to. All else is there if it is needed:
   its runs, or of the study if it runs none, and for `ALGORITHMS`. `MAKES_ENVIRONMENTS = True`, if
   `tables` makes the study's environment. Both are for what a job depends on.
 
-`arguments`, `parameters`, `why_not`, `seconds`, `megabytes`, `PICTURES` ask by name for `config`,
-for wildcards, and for what else `ask` has in workflow/rules/files.smk. Names of results are those
-of tables, and those of `results_of` in the same file.
+`arguments`, `parameters`, `check`, `why_not`, `seconds`, `megabytes` and `PICTURES` ask by name for
+`config`, for wildcards, and for what else `ask` has in workflow/rules/files.smk. Names of results
+are those of tables, and those of `results_of` in the same file.
 """
 
 import importlib
@@ -38,7 +38,7 @@ import pkgutil
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from replication.work import resources
+from replication.study import resources
 
 
 def _nothing():
@@ -47,7 +47,8 @@ def _nothing():
 
 _DEFAULTS = {
     "plan": lambda config: {},
-    "check": lambda config, schema: None,
+    "fit": lambda config, changes: None,
+    "check": lambda: None,
     "why_not": lambda: "",
     **dict.fromkeys(("arguments", "parameters"), _nothing),
     "seconds": lambda: resources.ANALYSIS,

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from pgpd_hf.core.arguments import located
 from replication.analyses import Table
-from replication.study import configuration
-from replication.work import resources
+from replication.study import configuration, resources
 
 TARGET = "all"
 TABLES = {"bounds/{setting}": Table()}

@@ -5,9 +5,8 @@ import math
 from pgpd_hf.core.arguments import located
 from replication.analyses import Table
 from replication.files import storage
-from replication.study import configuration
-from replication.work import resources
-from replication.work.cases import Case, run_setting
+from replication.study import configuration, resources
+from replication.study.cases import Case, run_setting
 
 TARGET = "theory"
 TABLES = {"certificates/{algorithm}": Table()}
@@ -57,10 +56,10 @@ def tables(environment, steps, cases, draws, algorithm):
     import pandas as pd
 
     from pgpd_hf.core.cmdp import CMDP
+    from replication.study.cases import with_steps
     from replication.theory import certificates
     from replication.theory.constants import OutsideAssumptions
     from replication.theory.setting import Setting
-    from replication.work.cases import with_steps
 
     cmdp = CMDP.load(environment)
     calibrated = storage.read_json(steps[0]) if steps else None

@@ -21,11 +21,10 @@ from pgpd_hf.statistics import (
 )
 from replication.analyses import Table
 from replication.files import storage
-from replication.study import comparison, configuration
-from replication.sweeps import priced_gap
+from replication.study import comparison, configuration, resources
+from replication.study.cases import Case
+from replication.study.summaries import priced_gap
 from replication.theory.information import information_limit
-from replication.work import resources
-from replication.work.cases import Case
 
 TARGET = "compare"
 TABLES = {

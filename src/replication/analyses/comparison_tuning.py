@@ -13,7 +13,7 @@ import pandas as pd
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import comparison, configuration
-from replication.work.cases import Case
+from replication.study.cases import Case
 
 TARGET = "compare"
 TABLES = {

@@ -1,8 +1,7 @@
 """Data-dependent bounds, and every step of the corrected proofs."""
 
 from replication.analyses import Table
-from replication.study import configuration
-from replication.work import resources
+from replication.study import configuration, resources
 
 TARGET = "theory"
 TABLES = {

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from replication import summaries, sweeps
 from replication.analyses import Table
 from replication.files import storage
+from replication.study import summaries, sweeps
 
 TARGET = "theory"
 TABLES = {
@@ -48,7 +48,7 @@ def parts(table):
 
 
 def tables(runs):
-    table = sweeps.averages(storage.read_tables(runs), SWEEPS)
+    table = summaries.averages(storage.read_tables(runs), SWEEPS)
     slopes = []
     for quantity, part in parts(table).items():
         slopes.append(summaries.slopes(part, ["priced_gap"]))

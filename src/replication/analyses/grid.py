@@ -11,10 +11,9 @@ from dataclasses import replace
 import pandas as pd
 
 from pgpd_hf import statistics
-from replication import sweeps
 from replication.analyses import Table
 from replication.files import storage
-from replication.study import configuration
+from replication.study import configuration, summaries, sweeps
 
 TARGET = "grid"
 TABLES = {"grid": Table("Means of the grid over instances (table)")}
@@ -57,7 +56,7 @@ def tabulate(runs):
     if runs.empty:
         return pd.DataFrame(columns=CELL)
     rows = []
-    for cell, group in sweeps.averages(runs).groupby(CELL, dropna=False):
+    for cell, group in summaries.averages(runs).groupby(CELL, dropna=False):
         means = group.sort_values(["instance", "seed"]).groupby("instance")[METRICS].mean()
         row = dict(zip(CELL, cell, strict=True)) | {"instances": len(means), "runs": len(group)}
         rows.append(row | statistics.named_intervals(means, METRICS))

@@ -13,6 +13,17 @@ CATEGORY = "Inference"
 LOCAL = True
 
 
+def trials_of(configs, judged):
+    """Folders with a table of verdicts by N, which is the same for all algorithms of a folder."""
+    found = {}
+    for folder in judged:
+        algorithms = configs[folder]["algorithms"] if folder in configs else {}
+        numbers = {options["rounds"] for options in algorithms.values()}
+        if len(numbers) == 1:
+            found.setdefault(numbers.pop(), []).append(folder)
+    return found
+
+
 def arguments(trials):
     return {"rounds": [number for number, folders in trials.items() for _ in folders]}
 

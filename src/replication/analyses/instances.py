@@ -6,8 +6,8 @@ A group has one pair of step sizes for all its instances, which races on other i
 from pgpd_hf.core.arguments import located
 from pgpd_hf.core.optima import utility_range
 from replication.study import configuration
+from replication.study.cases import Case, run_setting
 from replication.study.readings import overlay
-from replication.work.cases import Case, run_setting
 
 TARGET = "claims"
 TABLES = {}

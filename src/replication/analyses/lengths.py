@@ -1,8 +1,7 @@
 """From which T on the bounds of NPGPD-HF are informative."""
 
 from replication.analyses import Table
-from replication.study import configuration
-from replication.work import resources
+from replication.study import configuration, resources
 
 TARGET = "all"
 TABLES = {

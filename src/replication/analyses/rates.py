@@ -13,12 +13,11 @@ import pandas as pd
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.zpgpd_hf import SMALLEST
 from pgpd_hf.core.arguments import located
-from replication import summaries, sweeps
 from replication.analyses import Table
 from replication.files import storage
-from replication.study import configuration
+from replication.study import configuration, summaries, sweeps
+from replication.study.cases import Case, run_setting
 from replication.study.radii import theorem_radius
-from replication.work.cases import Case, run_setting
 
 TARGET = "all"
 TABLES = {"rates": Table("Rates in T (table)", "algorithm step_rule evaluators metric")}
@@ -90,7 +89,7 @@ def setting(config, algorithm, iterations, evaluators, rule):
 
 def averages(runs):
     """Averages over the first T iterates of each run, as the theorems bound them."""
-    table = sweeps.averages(runs)
+    table = summaries.averages(runs)
     table["violation"] = table["violation"].clip(lower=0)
     order = ["algorithm", "evaluators", "step_rule", "value", "seed"]
     return table.sort_values(order, ignore_index=True)

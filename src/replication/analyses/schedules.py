@@ -10,12 +10,11 @@ import numpy as np
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.arguments import located
-from replication import summaries
 from replication.analyses import Table
 from replication.files import storage
-from replication.study import configuration
-from replication.sweeps import priced_gap
-from replication.work.cases import Case, run_setting
+from replication.study import configuration, summaries
+from replication.study.cases import Case, run_setting
+from replication.study.summaries import priced_gap
 
 TARGET = "theory"
 TABLES = {

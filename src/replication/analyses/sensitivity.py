@@ -8,7 +8,7 @@ from replication.analyses import Table
 from replication.files import storage, validation
 from replication.statements.evidence import Evidence, Member, Term
 from replication.statements.verdicts import point_verdicts
-from replication.work.cases import Case, run_setting
+from replication.study.cases import Case, run_setting
 
 TARGET = "claims"
 TABLES = {"sensitivity": Table("Other step sizes, N and μ (table)")}

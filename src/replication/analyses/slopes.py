@@ -1,8 +1,8 @@
 """Slopes in T, with floors removed or fitted."""
 
-from replication import summaries, sweeps
 from replication.analyses import Table
 from replication.files import storage
+from replication.study import summaries, sweeps
 
 TARGET = "theory"
 TABLES = {
@@ -26,7 +26,7 @@ def check(config, schema):
 
 
 def tables(runs):
-    table = sweeps.averages(storage.read_tables(runs), SWEEPS)
+    table = summaries.averages(storage.read_tables(runs), SWEEPS)
     return {
         "slopes": summaries.slopes(table, METRICS, floor=True),
         "slopes_means": summaries.means(table, METRICS),

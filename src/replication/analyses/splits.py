@@ -20,12 +20,12 @@ from pgpd_hf.statistics import named_intervals
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import configuration
-from replication.sweeps import priced_gap
+from replication.study.cases import Case, run_setting, stream_key
+from replication.study.summaries import priced_gap
 from replication.theory.exact import answer_variance, feedback_error
 from replication.theory.information import answer_information
 from replication.theory.records import sample_estimates
 from replication.theory.setting import Setting
-from replication.work.cases import Case, run_setting, stream_key
 
 TARGET = "compare"
 TABLES = {

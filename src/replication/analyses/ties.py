@@ -9,7 +9,7 @@ from pgpd_hf.races import STEPS
 from replication.analyses import Table
 from replication.files import storage, validation
 from replication.study import configuration
-from replication.work.cases import Case, run_setting
+from replication.study.cases import Case, run_setting
 
 TARGET = "claims"
 TABLES = {"ties": Table("Tied step sizes (table)", "algorithm primal_step dual_step claim")}

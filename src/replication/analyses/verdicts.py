@@ -1,8 +1,11 @@
 """Verdicts on the paper's statements, by the runs of one reading or of many random instances."""
 
+from pathlib import Path
+
 from replication.analyses import Table, instances
 from replication.files import validation
-from replication.study.readings import look
+from replication.study import admission, own_statements, sweeps
+from replication.study.readings import FULL, look
 
 TARGET = "claims"
 TABLES = {"{folder}claims": Table(keys="claim"), "{folder}power": Table()}
@@ -11,6 +14,27 @@ READS = ("claims", "own", "schema", *EVIDENCE)
 MAKES_ENVIRONMENTS = True
 NAMES_ALGORITHMS = ("tables",)
 ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which the statements are about
+
+
+def judged(config, readings):
+    """Titles of all tables of verdicts, by the folder of the results."""
+    return {
+        FULL: "default",
+        **{f"readings/{name}/": reading["title"] for name, reading in readings.items()},
+        **{f"instances/{group}/": title for group, title in instances.judged(config).items()},
+    }
+
+
+def check(config, readings, root):
+    """Refuse statements that cannot be judged, or that are about what the study lacks."""
+    from replication.statements.declaration import load_claims
+
+    own = [Path(root, path) for path in config["claims"]["statements"]]
+    load_claims(Path(root, "config/claims.yaml"), admission.load_schema(root, "claims"), own)
+    for path in own:
+        swept = [sweeps.plan(config, [name]).values() for name in ("people", "horizon")]
+        cases = [[case for items in parts for case in items[0][1]] for parts in swept]
+        own_statements.refuse_unknown_names(path, config, readings, *cases)
 
 
 def arguments(config, readings, folder):

@@ -8,7 +8,7 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import HumanFeedback, PrimalDual
 from pgpd_hf.core.arguments import located
 from pgpd_hf.races import RACED
-from replication.work.cases import CALIBRATED
+from replication.study.cases import CALIBRATED
 
 THEOREM = "theorem"
 # What a study says for all algorithms at once, and who does not answer as assumed.

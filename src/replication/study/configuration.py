@@ -19,7 +19,7 @@ from pgpd_hf.core.optima import find_safest, solve
 from pgpd_hf.core.sampling import absorbing_states
 from replication.files.validation import conform
 from replication.study import algorithms
-from replication.work.cases import run_setting
+from replication.study.cases import run_setting
 
 _MOST_TRANSITIONS = 10**6  # the linear program of an environment takes up to a minute
 

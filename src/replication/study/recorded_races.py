@@ -19,7 +19,7 @@ from pgpd_hf.core.arguments import located
 from pgpd_hf.races import RACED, STEPS
 from replication.files.validation import read_yaml
 from replication.study import configuration
-from replication.work.cases import CALIBRATED, run_setting
+from replication.study.cases import CALIBRATED, run_setting
 
 RECORD = "config/steps.yaml"
 SCORES = "reference/races.csv"

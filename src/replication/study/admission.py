@@ -13,18 +13,15 @@ from pathlib import Path
 from pgpd_hf import environments
 from pgpd_hf.algorithms import ALGORITHMS
 from pgpd_hf.races import STEPS
-from replication import sweeps
-from replication.analyses import bounds_by_setting, certificates, instances, rates
 from replication.files import validation
-from replication.statements import declaration
 from replication.study import (
     algorithms,
     comparison,
     configuration,
-    own_statements,
     radii,
     readings,
     recorded_races,
+    sweeps,
 )
 from replication.study.changes import Changes
 
@@ -51,7 +48,7 @@ def load_schema(folder, name):
     return schema
 
 
-def admit(config, folder, own, defaults):
+def admit(config, folder, own, defaults, analyses):
     """Settle a study, and refuse what cannot be run in one line that names the key.
 
     `config` is the study laid over `defaults`, which :func:`load_defaults` makes; `own` is what it
@@ -62,22 +59,16 @@ def admit(config, folder, own, defaults):
     schema = algorithms.with_options(schema, config)
     validation.conform(config, schema)
     configuration.refuse_contradictions(own.get("environment", {}), defaults["environment"])
-    config, lines = settle(config, folder, own, defaults)
+    config, lines = settle(config, folder, own, defaults, analyses)
     configuration.check(config, schema)
     radii.refuse_wide(config)
-    more = [Path(folder, path) for path in config["claims"]["statements"]]
-    declaration.load_claims(Path(folder, "config/claims.yaml"), load_schema(folder, "claims"), more)
-    for path in more:
-        swept = [sweeps.plan(config, [name]).values() for name in ("people", "horizon")]
-        cases = [[case for items in parts for case in items[0][1]] for parts in swept]
-        own_statements.refuse_unknown_names(path, config, readings.load(config, folder), *cases)
     lines += configuration.low_bounds(config)
     return config, lines + recorded_races.lines(
         recorded_races.load_record(folder), config, defaults
     )
 
 
-def settle(config, folder, own, defaults):
+def settle(config, folder, own, defaults, analyses):
     """What is run of a study, and lines about what is left out of the defaults or fitted to it."""
     config = copy.deepcopy(config)
     if environments.split(config["environment"])[0] not in ("random", "file"):
@@ -93,8 +84,7 @@ def settle(config, folder, own, defaults):
     changes = Changes(config, folder, own, defaults)
     lines = [f"left out: all that is about {name} (the study has none)" for name in dropped]
     lines += configuration.fit(config, changes)
-    parts = (bounds_by_setting, readings, instances, comparison, sweeps, rates, certificates)
-    for part in parts:
+    for part in (*analyses.values(), readings, comparison, sweeps):
         part.fit(config, changes)
     record = recorded_races.load_record(folder)
     config["claims"]["ties"] = recorded_races.ties(record, config) | config["claims"]["ties"]

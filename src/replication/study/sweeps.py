@@ -1,19 +1,7 @@
-r"""Sweeps: one axis varies, all else is fixed or spans further curves.
+"""Sweeps: one axis varies, all else is fixed or spans further curves.
 
-A sweep is a grid over settings, and each of its cases is run afresh. What is read off a run
-(:func:`averages`):
-
-* averages over iterates :math:`0..T-1`, which the theorems bound;
-* averages over the later half of them, which depend little on the start;
-* what the dual step owes, :math:`\lambda^{(T)} / (\eta_2 T)`. Where the multiplier was not
-  projected, the average violation is this plus the average of :math:`\hat h_c - (V_g - b)`, which
-  is kept as `misread`;
-* for the first two, the gap :math:`V_r^\star - V_r`, the violation :math:`b - V_g`, and the
-  *priced gap* :math:`V_r^\star - V_r + \lambda^\star (b - V_g)`.
-
-Gap and violation can be negative: an unsafe policy may earn more than the optimum. The priced gap
-never is, by strong duality, and it is zero exactly where the Lagrangian at the optimal multiplier
-is maximal; so it is what slopes on logarithmic axes are fitted to.
+A sweep is a grid over settings, and each of its cases is run afresh; what is read off a run is in
+:mod:`replication.study.summaries`.
 """
 
 import itertools
@@ -24,9 +12,9 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.zpgpd_hf import SMALLEST
 from pgpd_hf.core.arguments import located
 from replication.study import configuration
+from replication.study.cases import Case, run_setting, stream_key
 from replication.study.radii import theorem_radius
 from replication.theory.bounds import corollary_schedule
-from replication.work.cases import Case, run_setting, stream_key
 
 SIGNS = {  # symbols of axes in legends
     "iterations": "T",
@@ -39,8 +27,6 @@ SIGNS = {  # symbols of axes in legends
 SIZES = ("states", "actions")
 KEYS = (*SIGNS, "perturbation", "steps")
 STEP_RULES = ("study", "falling", "theorem")
-QUANTITIES = ("gap", "violation", "priced_gap")
-METRICS = (*QUANTITIES, *(f"late_{name}" for name in QUANTITIES), "owed", "misread")
 
 
 def make_cases(config, algorithm, axis, grid, purpose):
@@ -104,7 +90,7 @@ def scaled_steps(setting, iterations, rule):
 
 
 def checkpoints(iterations):
-    """Where a trace has to have rows, for :func:`averages`."""
+    """Where a trace has to have rows, for :func:`replication.study.summaries.averages`."""
     return (0, max(iterations // 2 - 1, 0), iterations - 1, iterations)
 
 
@@ -147,40 +133,6 @@ def _count_seeds(seeds, algorithm):
     if get_algorithm(algorithm).limit_of:
         return 1
     return seeds[algorithm] if isinstance(seeds, dict) else seeds
-
-
-def averages(traces, names=(), last_early=None):
-    """What is kept of runs with :func:`checkpoints`: a row of :data:`METRICS` for each."""
-    length = traces["iterations"]
-    # The last iteration that is not late: that before T/2. The only iterate of T = 1 is late.
-    if last_early is None:
-        last_early = (length // 2 - 1).clip(lower=0)
-
-    def at(iteration):
-        return traces[traces["iteration"] == iteration].reset_index(drop=True)
-
-    # The average over iterates 0..t stands at iteration t.
-    start, early, whole, table = at(0), at(last_early), at(length - 1), at(length)
-    length = table["iterations"]
-    half = (early["iteration"] + 1).clip(upper=length - 1)
-    for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
-        table[name] = whole[f"mean_{column}"]
-        sums = length * table[name] - half * early[f"mean_{column}"]
-        table[f"late_{name}"] = sums / (length - half)
-    table["start_priced_gap"] = priced_gap(start)
-    for late in ("", "late_"):
-        table[f"{late}priced_gap"] = priced_gap(table, f"{late}gap", f"{late}violation")
-    table["owed"] = table["multiplier"] / (table["dual_step"] * length)
-    table["misread"] = table["violation"] - table["owed"]
-    if names:
-        order = table["sweep"].map(names.index)
-        table = table.iloc[order.argsort(kind="stable")].reset_index(drop=True)
-    return table
-
-
-def priced_gap(runs, gap="optimality_gap", violation="constraint_violation"):
-    """Lagrangian gap at λ*, the optimal multiplier: gap and violation at this price."""
-    return runs[gap] + runs["optimal_multiplier"] * runs[violation]
 
 
 def studied(algorithm):

@@ -1,11 +1,10 @@
-r"""Cases: what is run of an algorithm, and how cases fill jobs.
+r"""Cases: what is run of an algorithm.
 
 A :class:`Case` says everything that runs depend on: environment, algorithm, setting, seeds, the
 family of random streams, and at which iterations the trace has a row. The figure, its readings and
-all further analyses are lists of cases. :func:`run_cases` runs them; :func:`blocks` packs them into
-jobs. Cases are planned before step sizes are calibrated, so a setting may hold the word
-"calibrated" in their place, and in that of the perturbation radius; a case whose whole setting is
-chosen later names the choice.
+all further analyses are lists of cases, and :func:`run_cases` runs them. Cases are planned before
+step sizes are calibrated, so a setting may hold the word "calibrated" in their place, and in that
+of the perturbation radius; a case whose whole setting is chosen later names the choice.
 """
 
 import json
@@ -196,42 +195,6 @@ def policy_array(table):
     table = table.sort_values(["seed", "state", "action"])
     shape = (table["seed"].nunique(), table["state"].nunique(), -1)
     return table["probability"].to_numpy().reshape(shape)
-
-
-def blocks(items, seconds, minutes, most=None):
-    """Pack consecutive items of work into jobs of about equal duration.
-
-    Full blocks stay as they are when items are appended.
-
-    Parameters
-    ----------
-    items : list of tuple of (int, list of Case)
-        Number of the item, such as a seed or an instance, and its cases.
-    seconds : callable
-        Time of a list of cases on one core.
-    minutes : float
-        How long a job should take; a longer item is a job of its own.
-    most : int, optional
-        Largest number of items in a block.
-
-    Returns
-    -------
-    dict
-        Cases by block; a block is the first and the last number, such as "0000-0019".
-    """
-    packed, room = [], 0.0
-    for number, cases in items:
-        needed = seconds(cases)
-        full = not packed or needed > room or len(packed[-1]) == most
-        if full:
-            packed.append([])
-            room = 60 * minutes
-        packed[-1].append((number, cases))
-        room -= needed
-    return {
-        f"{block[0][0]:04d}-{block[-1][0]:04d}": [case for _, cases in block for case in cases]
-        for block in packed
-    }
 
 
 def with_steps(setting, calibrated, factors=(1.0, 1.0), steps_of=None):

@@ -1,4 +1,19 @@
-"""Summaries of sweeps and schedules over seeds: means, slopes, differences."""
+r"""Summaries of sweeps and schedules: what is read off runs, and how it spreads over seeds.
+
+What is read off a run (:func:`averages`):
+
+* averages over iterates :math:`0..T-1`, which the theorems bound;
+* averages over the later half of them, which depend little on the start;
+* what the dual step owes, :math:`\lambda^{(T)} / (\eta_2 T)`. Where the multiplier was not
+  projected, the average violation is this plus the average of :math:`\hat h_c - (V_g - b)`, which
+  is kept as `misread`;
+* for the first two, the gap :math:`V_r^\star - V_r`, the violation :math:`b - V_g`, and the
+  *priced gap* :math:`V_r^\star - V_r + \lambda^\star (b - V_g)`.
+
+Gap and violation can be negative: an unsafe policy may earn more than the optimum. The priced gap
+never is, by strong duality, and it is zero exactly where the Lagrangian at the optimal multiplier
+is maximal; so it is what slopes on logarithmic axes are fitted to.
+"""
 
 import math
 
@@ -8,12 +23,47 @@ import pandas as pd
 from pgpd_hf import statistics
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.statistics import difference_interval, intervals, loglog_slope, power_with_floor
-from replication.sweeps import METRICS, QUANTITIES, averages
 
 FASTER = ("at least as fast", "slower")  # a slope beside a promised exponent
 LOWER = ("lower", "higher")  # a difference beside zero
+QUANTITIES = ("gap", "violation", "priced_gap")
+METRICS = (*QUANTITIES, *(f"late_{name}" for name in QUANTITIES), "owed", "misread")
 OUTCOMES = (*QUANTITIES, *(f"late_{name}" for name in QUANTITIES))
 CURVE = ["sweep", "algorithm", "curve"]
+
+
+def averages(traces, names=(), last_early=None):
+    """What is kept of runs with the checkpoints of a sweep: a row of :data:`METRICS` for each."""
+    length = traces["iterations"]
+    # The last iteration that is not late: that before T/2. The only iterate of T = 1 is late.
+    if last_early is None:
+        last_early = (length // 2 - 1).clip(lower=0)
+
+    def at(iteration):
+        return traces[traces["iteration"] == iteration].reset_index(drop=True)
+
+    # The average over iterates 0..t stands at iteration t.
+    start, early, whole, table = at(0), at(last_early), at(length - 1), at(length)
+    length = table["iterations"]
+    half = (early["iteration"] + 1).clip(upper=length - 1)
+    for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
+        table[name] = whole[f"mean_{column}"]
+        sums = length * table[name] - half * early[f"mean_{column}"]
+        table[f"late_{name}"] = sums / (length - half)
+    table["start_priced_gap"] = priced_gap(start)
+    for late in ("", "late_"):
+        table[f"{late}priced_gap"] = priced_gap(table, f"{late}gap", f"{late}violation")
+    table["owed"] = table["multiplier"] / (table["dual_step"] * length)
+    table["misread"] = table["violation"] - table["owed"]
+    if names:
+        order = table["sweep"].map(names.index)
+        table = table.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+    return table
+
+
+def priced_gap(runs, gap="optimality_gap", violation="constraint_violation"):
+    """Lagrangian gap at λ*, the optimal multiplier: gap and violation at this price."""
+    return runs[gap] + runs["optimal_multiplier"] * runs[violation]
 
 
 def means(table, metrics=METRICS, keys=(*CURVE, "axis", "value")):
@@ -108,7 +158,7 @@ def difference_verdicts(table):
 
 
 def outcomes(traces, share=0.1):
-    """What schedules achieve: averages of :mod:`replication.sweeps` whose late part is a share."""
+    """What schedules achieve: averages of runs whose late part is a share."""
     # Late are the iterates after the first (1 - share) T steps, or after the last checkpoint before
     # them, and one at least: iterates 901 to 999 of T = 1000 with a share of 0.1.
     length = traces["iterations"]

@@ -1,1 +1,0 @@
-"""Cases of runs, and the time and memory that they take."""
