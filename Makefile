@@ -24,8 +24,8 @@ ifneq ($(shell test -w "$$HOME" || echo no),)
 export HOME := $(CURDIR)/.snakemake/home
 endif
 
-# Activated rather than called by path: the rules of the workflow look up `python` in turn.
-IN_VENV := . .venv/bin/activate &&
+# The script `activate` of some versions of Python fails where the folder has a `$` in its name.
+IN_VENV := export PATH="$$PWD/.venv/bin:$$PATH" &&
 # Install $(2) for the Python of $(1): by uv where there is one, and by pip elsewhere or where uv
 # fails, since it does not know the package index that pip may be set to.
 install = { command -v $(UV) >/dev/null && \

@@ -1,17 +1,26 @@
 # Policy gradient primal-dual methods for safe RL from human feedback, replicated.
 # `snakemake` makes everything of the study that config/config.yaml describes.
 
+import sys
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 from replication.files import validation
 
 min_version("9.27")
 
+# The project's own files, as the working directory reaches them: results may be made elsewhere.
+PROJECT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))
+if PROJECT.samefile("."):
+    PROJECT = Path()
+if "{" in str(PROJECT):  # Snakemake would take what follows for a wildcard
+    sys.exit(f"error: {PROJECT}: a project with a brace in its path runs only in its own folder")
 with validation.one_line("config", ValueError):
-    validation.read("config/config.yaml")
+    validation.read(PROJECT / "config/config.yaml")
 
 
-configfile: "config/config.yaml"
+configfile: PROJECT / "config/config.yaml"
 
 
 report: "workflow/report/workflow.rst"

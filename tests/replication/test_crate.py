@@ -1,14 +1,15 @@
 import json
+import os
 import zipfile
 
 import pytest
 
-from replication.files import crate
+from replication.files import crate, storage
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-def make(folder, monkeypatch, commit=None):
+def make(folder, monkeypatch, commit=None, project=""):
     """Metadata of the crate of a project of a few files, by identifier."""
     monkeypatch.chdir(folder)
     for name in ("Snakefile", "README.md", "results/s/config.yaml", "results/s/table.csv"):
@@ -18,7 +19,7 @@ def make(folder, monkeypatch, commit=None):
     crate.write_crate(
         folder / "crate.zip",
         study="s",
-        sources=["Snakefile", "README.md"],
+        sources=[os.path.join(project, name) for name in ("Snakefile", "README.md")],
         configuration="results/s/config.yaml",
         results=["results/s/table.csv", "results/s/config.yaml"],
         provenance={
@@ -39,6 +40,12 @@ def test_configuration_is_used_and_not_made(tmp_path, monkeypatch):
     assert graph["#run"]["endTime"] == "2026-01-02T00:00:00+00:00"
     assert graph["README.md"]["about"] == {"@id": "./"}
     assert "snakemake 9.27" in graph["Snakefile"]["softwareRequirements"]
+
+
+def test_files_of_a_project_elsewhere_keep_their_places(tmp_path, monkeypatch):
+    graph = make(tmp_path, monkeypatch)
+    monkeypatch.setattr(storage, "_PROJECT", tmp_path)
+    assert make(tmp_path, monkeypatch, project=tmp_path) == graph
 
 
 @pytest.mark.parametrize(("commit", "version"), [(COMMIT, COMMIT), (None, "0.1")])

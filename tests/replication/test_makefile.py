@@ -17,7 +17,6 @@ case "$*" in
 '-m venv'*)
     mkdir -p .venv/bin
     cp "$0" .venv/bin/python
-    echo 'PATH=$PWD/.venv/bin:$PATH' >.venv/bin/activate
     ;;
 *'-e .')
     mkdir -p .venv/lib/python3/site-packages

@@ -28,10 +28,11 @@ def jobs_in(folder):
     return found
 
 
-def contents(project, study="smoke"):
+def contents(project, study="smoke", folder=None):
     """Bytes of all tables and figures of a study; notebooks and logs hold times."""
+    folder = folder or project.folder
     return {
-        path.relative_to(project.folder).as_posix(): path.read_bytes()
-        for path in sorted(project.folder.joinpath("results", study).rglob("*"))
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.joinpath("results", study).rglob("*"))
         if path.is_file() and not {"logs", "benchmarks", "notebooks"} & {*path.parts}
     }

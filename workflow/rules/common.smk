@@ -6,6 +6,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from snakemake.script import PythonScript
+
 from replication import analyses
 from replication.analyses import inference, instances, verdicts
 from replication.statements.report import CONFIRMATION
@@ -14,17 +16,16 @@ from replication.files import exclusive_run, stale, validation
 from replication.files.later import EachLater, Later
 from replication.files.storage import alteration, find_damaged, remove_partial, require_room
 
-FOLDER = os.path.relpath(workflow.basedir)
 STUDY = config["study"] if isinstance(config.get("study"), str) else ""
 RESULTS = f"results/{STUDY}"
 FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
-CLAIMS = "config/claims.yaml"
-CLAIMS_SCHEMA = "workflow/schemas/claims.schema.yaml"
+CLAIMS = str(PROJECT / "config/claims.yaml")
+CLAIMS_SCHEMA = str(PROJECT / "workflow/schemas/claims.schema.yaml")
 # Only the default study has a confirmation, and a copy of the project may lack it.
-CONFIRMED = [CONFIRMATION] if STUDY == "paper" and Path(CONFIRMATION).exists() else []
+CONFIRMED = [str(path) for path in [PROJECT / CONFIRMATION] if STUDY == "paper" and path.exists()]
 PAPER_ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which theorems and statements are about
-KNOWN = sorted(path.stem for path in Path("config/environments").glob("*.yaml"))  # studies
-NOTEBOOKS = [path.stem for path in Path("notebooks").glob("*.ipynb")]
+KNOWN = sorted(path.stem for path in Path(PROJECT, "config/environments").glob("*.yaml"))  # studies
+NOTEBOOKS = [path.stem for path in Path(PROJECT, "notebooks").glob("*.ipynb")]
 ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory
 
 # Linear algebra on one thread: jobs share the cores, and bits do not depend on their number.
@@ -32,6 +33,14 @@ shell.prefix(
     "export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 "
     "PYTHONHASHSEED=0 PYTHONUTF8=1 TZ=UTC; "
 )
+
+
+def quote_interpreter():
+    """Let folders have any name: Snakemake 9.27 does not quote the interpreter in its commands."""
+    run = PythonScript._execute_cmd
+    PythonScript._execute_cmd = lambda self, command, **options: run(
+        self, command.replace("{py_exec}", "{py_exec:q}"), **options
+    )
 
 
 def settle_config():
@@ -43,10 +52,10 @@ def settle_config():
             for file in workflow.overwrite_configfiles:
                 validation.read(file)
         own = workflow.config_settings.overwrite_config  # without config/config.yaml
-        defaults = admission.load_defaults(FOLDER)
+        defaults = admission.load_defaults(PROJECT)
         whole = readings.overlay(defaults, config)
         displaced = whole != defaults and config.get("study") == defaults["study"]
-        settled, lines = prepare(whole, FOLDER, own, defaults, ANALYSES)
+        settled, lines = prepare(whole, PROJECT, own, defaults, ANALYSES)
     config.update(settled)
     if workflow.overwrite_configfiles and displaced:
         name = "its name is the default study's" if "study" in own else "no name given"
@@ -100,6 +109,7 @@ def show_results():
             print("", path.read_text(encoding="utf-8"), sep="\n")
 
 
+quote_interpreter()
 stale.decide_by_content()
 ANALYSES = analyses.find()
 LEFT_OUT = settle_config()
@@ -119,10 +129,10 @@ def require(name):
 
 def load_readings():
     """Readings of the study by name."""
-    loaded = readings.load(config, FOLDER)
+    loaded = readings.load(config, PROJECT)
     if workflow.is_main_process:
         with validation.one_line("config", ValueError):
-            readings.check(config, loaded, admission.load_schema(FOLDER, "config"))
+            readings.check(config, loaded, admission.load_schema(PROJECT, "config"))
     return loaded
 
 
@@ -145,7 +155,7 @@ ENVIRONMENT_OWNERS = owners(CONFIGS, readings.environment_key)
 RUN_OWNERS = {name: owners(CONFIGS, readings.runs_key, name) for name in config["algorithms"]}
 # Those with step sizes of their own: groups of instances, too.
 CALIBRATED = Later(lambda: {**CONFIGS, **instances.calibrations(config)}, {"": config})
-RACES = recorded_races.load_record(FOLDER)
+RACES = recorded_races.load_record(PROJECT)
 CALIBRATION_OWNERS = {
     name: owners(CALIBRATED, recorded_races.key, name, RACES) for name in config["algorithms"]
 }

@@ -5,10 +5,10 @@ rule environments:
     input:
         code=code("environments.py"),
         claims=CLAIMS,
-        default="reference/verdicts.csv",
+        default=PROJECT / "reference/verdicts.csv",
         verdicts=expand("results/{study}/claims.csv", study=KNOWN),
         curves=[
-            "reference/curves.csv",
+            PROJECT / "reference/curves.csv",
             *expand("results/{study}/aggregate.parquet", study=KNOWN),
         ],
     output:

@@ -29,7 +29,7 @@ rule calibrate:
             algorithm_file(wildcards.algorithm),
             environment_module(wildcards.folder),
         ),
-        scores=lambda wildcards: recorded_races.SCORES if race_on_record(wildcards) else [],
+        scores=lambda wildcards: [PROJECT / recorded_races.SCORES] * bool(race_on_record(wildcards)),
     output:
         scores=f"{RESULTS}/{{folder}}calibration/{{algorithm}}.csv",
         steps=f"{RESULTS}/{{folder}}calibration/{{algorithm}}.json",

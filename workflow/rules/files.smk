@@ -14,12 +14,12 @@ from replication.study import admission, readings, recorded_races, sweeps
 
 def code(name, *modules):
     """A script of the workflow, or a notebook and what runs it, and the modules that it uses."""
-    files, template = [f"workflow/scripts/{name}"], []
+    files, template = [PROJECT / "workflow/scripts" / name], []
     if name.endswith(".ipynb"):
-        files = [f"notebooks/{name}", "workflow/scripts/notebook.py"]
-        template = ["workflow/templates/page/index.html.j2"]
-    used = [f"src/{path}" for path in dependencies.sources(*files, *modules)]
-    return files + used + template
+        files = [PROJECT / "notebooks" / name, PROJECT / "workflow/scripts/notebook.py"]
+        template = [PROJECT / "workflow/templates/page/index.html.j2"]
+    used = [PROJECT / "src" / path for path in dependencies.sources(*files, *modules)]
+    return [*map(str, files + used + template)]
 
 
 def algorithm_file(name):
@@ -145,8 +145,8 @@ def ask(function, wildcards=None):
     """Call a function of an analysis with the facts that its arguments name."""
     facts = {
         "config": lambda: config,
-        "schema": lambda: admission.load_schema(FOLDER, "config"),
-        "root": lambda: FOLDER,
+        "schema": lambda: admission.load_schema(PROJECT, "config"),
+        "root": lambda: PROJECT,
         "readings": lambda: READINGS,
         "judged": lambda: JUDGED,
         "trials": lambda: TRIALS,
@@ -321,7 +321,7 @@ def for_report(file, title, name, *captions):
     """
     if not title:
         return file
-    paths = [Path(f"workflow/report/{it}.rst") for it in (*captions, name)]
+    paths = [PROJECT / f"workflow/report/{it}.rst" for it in (*captions, name)]
     found = [{"caption": f"../report/{path.name}"} for path in paths if path.exists()]
     category = ANALYSES[name].CATEGORY if name in ANALYSES else name.capitalize()
     return report(file, category=category, labels={"result": title}, **(found or [{}])[0])
@@ -333,8 +333,9 @@ def project_files():
     files += ["pyproject.toml", "requirements.lock", "environment.yml"]
     folders = ["config", "notebooks", "profiles", "reference", "tools", "workflow"]
     folders += ["src/pgpd_hf", "src/replication"]
-    found = [path for folder in folders for path in sorted(Path(folder).rglob("*"))]
-    return files + [str(path) for path in found if path.is_file() and path.suffix != ".pyc"]
+    found = [path for folder in folders for path in sorted(Path(PROJECT, folder).rglob("*"))]
+    found = [path for path in found if path.is_file() and path.suffix != ".pyc"]
+    return [str(path) for path in [*(PROJECT / file for file in files), *found]]
 
 
 def benchmarks_of(rule):

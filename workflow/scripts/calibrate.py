@@ -8,7 +8,7 @@ from replication.study import recorded_races
 with storage.job(snakemake):
     recorded = snakemake.params.recorded
     if recorded:
-        scores = recorded_races.load_scores(snakemake.input.scores, recorded)
+        scores = recorded_races.load_scores(snakemake.input.scores[0], recorded)
         print(f"The race {recorded} on record ({recorded_races.RECORD}):")
     else:
         options = dict(snakemake.params.race)

@@ -55,7 +55,7 @@ with storage.job(snakemake), TemporaryDirectory(ignore_cleanup_errors=True) as s
     name_study(executed, snakemake.config["study"])
     exporter = HTMLExporter(
         template_name="page",
-        extra_template_basedirs=["workflow/templates"],
+        extra_template_basedirs=[str(Path(snakemake.scriptdir, "../templates"))],
         exclude_input_prompt=True,
         exclude_output_prompt=True,
     )

@@ -1,6 +1,7 @@
 """Record what a study was made with: versions, machine, commit, configuration, wall time."""
 
 import os
+from pathlib import Path
 
 import yaml
 
@@ -14,7 +15,7 @@ with storage.job(snakemake):
         "versions": provenance.versions(),
         "platform": provenance.machine(),
         "threads": {name: os.environ.get(name) for name in THREADS},
-        "commit": provenance.commit("."),
+        "commit": provenance.commit(Path(snakemake.scriptdir).parents[1]),
         "time": provenance.period(benchmarks),
         "wall_time": provenance.wall_time(benchmarks),
     }

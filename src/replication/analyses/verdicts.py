@@ -29,7 +29,7 @@ def check(config, readings, root):
     """Refuse statements that cannot be judged, or that are about what the study lacks."""
     from replication.statements.declaration import load_claims
 
-    own = [Path(root, path) for path in config["claims"]["statements"]]
+    own = [*map(Path, config["claims"]["statements"])]
     load_claims(Path(root, "config/claims.yaml"), admission.load_schema(root, "claims"), own)
     for path in own:
         swept = [sweeps.plan(config, [name]).values() for name in ("people", "horizon")]

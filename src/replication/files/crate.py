@@ -1,7 +1,8 @@
 """A study as a Workflow Run RO-Crate: workflow, configuration, results, and the run between them.
 
 https://www.researchobject.org/workflow-run-crate describes the profile. Files keep the paths that
-they have in the project; `ro-crate-metadata.json` says what they are.
+they have in the project, or below the working directory, and `ro-crate-metadata.json` says what
+they are.
 """
 
 import hashlib
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from rocrate.rocrate import ROCrate
 
-from replication.files.storage import recording
+from replication.files.storage import named, recording
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
@@ -34,17 +35,19 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
         for profile, (name, version) in PROFILES.items()
     ]
     versions = provenance["versions"]
+    paths = {named(path): path for path in {*sources, *results, configuration}}
     workflow = crate.add_workflow(
-        "Snakefile", main=True, lang="snakemake", lang_version=versions["snakemake"]
+        paths.pop("Snakefile"),
+        "Snakefile",
+        main=True,
+        lang="snakemake",
+        lang_version=versions["snakemake"],
     )
     workflow["name"] = "pgpd-hf"
     workflow["version"] = provenance["commit"] or versions["pgpd-hf"]
     workflow["license"] = LICENSE
     workflow["softwareRequirements"] = [f"{name} {number}" for name, number in versions.items()]
-    files = {
-        file: _add_file(crate, file)
-        for file in sorted({*sources, *results, configuration} - {"Snakefile"})
-    }
+    files = {name: _add_file(crate, path, name) for name, path in sorted(paths.items())}
     files["README.md"]["about"] = crate.root_dataset
     crate.root_dataset["mentions"] = crate.add_action(
         workflow,
@@ -63,8 +66,8 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
         crate.write_zip(partial)
 
 
-def _add_file(crate, path):
-    """Add a file under its own path."""
+def _add_file(crate, path, name):
+    """Add a file under a name."""
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    properties = {"name": Path(path).name, "sha256": digest}
-    return crate.add_file(path, dest_path=path, properties=properties, record_size=True)
+    properties = {"name": Path(name).name, "sha256": digest}
+    return crate.add_file(path, dest_path=name, properties=properties, record_size=True)

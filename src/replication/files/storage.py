@@ -19,6 +19,7 @@ from pathlib import Path
 
 _INGREDIENT = re.compile(r"^# (\w*)  (.+)$", re.MULTILINE)
 _made_from = {}  # of the job that this process runs
+_PROJECT = Path(__file__).parents[3]
 
 
 @contextmanager
@@ -120,8 +121,14 @@ def recording(path):
 def ingredients(job):
     """Digests of what a job is made from, by name, given Snakemake's object of the job."""
     params = json.dumps(dict(job.params.items()), sort_keys=True, default=str)
-    files = {str(path): digest(path) for path in job.input}
+    files = {named(path): digest(path) for path in job.input}
     return {"parameters": hashlib.sha256(params.encode()).hexdigest(), **files}
+
+
+def named(path):
+    """A file's path as records give it: the project's own files are named alike from everywhere."""
+    path = Path(path)
+    return str(path.relative_to(_PROJECT) if path.is_relative_to(_PROJECT) else path)
 
 
 def differences(job):
@@ -134,7 +141,7 @@ def differences(job):
     lines = [_INGREDIENT.findall(record.read_text("utf-8", "replace")) for record in records]
     made_from = [{name: digest for digest, name in pairs} for pairs in lines if pairs]
     now = ingredients(job)
-    sources = now.keys() & {*job.input.get("code", [])}
+    sources = now.keys() & {*map(named, job.input.get("code", []))}
     found = {"record"} if job.output and not made_from else set()
     for then in made_from:
         differing = {name for name, _ in then.items() ^ now.items()}

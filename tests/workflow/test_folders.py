@@ -1,0 +1,87 @@
+"""A study comes out the same wherever the project lies, and wherever its results go."""
+
+import os
+import shutil
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+import yaml
+from processes import contents
+from projects import Project
+
+ODD = 'My "odd" (é) {a} & $HOME\'s'
+TINY = {
+    "study": "tiny",
+    "seeds": 2,
+    "evaluators": [8],
+    "algorithms": {
+        "npgpd_hf": {"iterations": 20, "primal_step": 0.3, "dual_step": 0.1},
+        "zpgpd_hf": None,
+    },
+    "rates": {"seeds": 2, "iterations": {"npgpd_hf": [10, 20]}},
+}
+
+
+def place(folder):
+    """A project with the file of a study that takes seconds."""
+    folder.mkdir()
+    project = Project(folder)
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(TINY))
+    return project
+
+
+def run(project, *targets, folder=None, python="python"):
+    """Run the study with an interpreter, its results going into a folder."""
+    command = [python, "-m", *project.workflow(*targets, "--cores", "2", configfile="tiny.yaml")]
+    if folder is not None:
+        command[command.index("--directory") + 1] = folder
+    process = project.start(command, cwd=folder)
+    output, _ = process.communicate()
+    assert process.returncode == 0, output
+    return output
+
+
+@pytest.fixture(scope="module")
+def ordinary(tmp_path_factory):
+    """A project in which the study has run."""
+    project = place(tmp_path_factory.mktemp("ordinary") / "project")
+    run(project, "figure")
+    return project
+
+
+@pytest.mark.long
+def test_folder_of_the_project_may_have_any_name(ordinary, tmp_path):
+    project = place(tmp_path / ODD)
+    venv.create(project.folder / ".venv", symlinks=True)
+    packages = project.folder / ".venv" / Path(os.__file__).relative_to(sys.base_prefix).parent
+    (packages / "site-packages/all.pth").write_text(str(Path(yaml.__file__).parents[1]))
+    (project.folder / ".venv/share").symlink_to(Path(sys.prefix, "share"))
+    run(project, "all", "crate", python=project.folder / ".venv/bin/python")
+    found, expected = contents(project, "tiny"), contents(ordinary, "tiny")
+    assert {name: found.get(name) for name in expected} == expected
+    assert project.folder.joinpath("results/tiny/crate.zip").is_file()
+
+
+@pytest.mark.long
+def test_results_may_lie_elsewhere_and_come_back(ordinary, tmp_path):
+    project, scratch = place(tmp_path / "project"), tmp_path / "scratch"
+    before = {path: path.stat().st_mtime_ns for path in project.folder.rglob("*")}
+    scratch.mkdir()
+    run(project, "figure", folder=scratch)
+    found = contents(project, "tiny", scratch)
+    assert found == contents(ordinary, "tiny")  # and their records
+    after = {path: path.stat().st_mtime_ns for path in project.folder.rglob("*")}
+    assert {path for path in after if "__pycache__" not in path.parts} <= before.keys()
+    shutil.copytree(scratch / "results", project.folder / "results")
+    assert "Nothing to be done" in run(project, "figure")
+
+
+def test_brace_in_the_path_of_a_project_elsewhere_is_refused(tmp_path):
+    project = place(tmp_path / "{a}")
+    command = ["snakemake", "--snakefile", project.folder / "Snakefile", "--dry-run"]
+    code, output = project.call(command, cwd=tmp_path)
+    assert code == 1
+    reason = "a project with a brace in its path runs only in its own folder"
+    assert output.splitlines()[-1] == f"error: {project.folder}: {reason}"
