@@ -22,5 +22,7 @@ from .plotting import plot_policy as plot_policy
 from .races import choose_steps as choose_steps
 from .runs import checkpoint_grid as checkpoint_grid
 from .runs import run as run
+from .stability import Stability as Stability
+from .stability import predict_stability as predict_stability
 
 __version__: str

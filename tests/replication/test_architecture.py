@@ -12,7 +12,8 @@ FLOORS = {
     "pgpd_hf": [
         {"core"},
         {"algorithms", "environments", "statistics"},
-        {"deployment", "plotting", "runs"},
+        {"deployment", "plotting", "stability"},
+        {"runs"},
         {"races"},
     ],
     "replication": [

@@ -1,0 +1,339 @@
+"""Stability: the law of the policy at a frozen multiplier, against exact chains."""
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+from chance import LEVEL, Z
+from preparing import randomness
+from reference import random_policies, random_process, truncated_moments
+from scipy import integrate, linalg, special, stats
+
+from pgpd_hf import (
+    CMDP,
+    LINKS,
+    NPGPDHF,
+    ZPG,
+    ZPGPDHF,
+    predict_stability,
+    random_cmdp,
+    solve,
+    stability,
+)
+from pgpd_hf.core.evaluators import make_evaluators
+
+PRINTED = {"evaluators": 16, "primal_step": 0.001, "dual_step": 0.0003}
+CHAIN = {"evaluators": 4, "horizon": 0, "perturbation": 0.5, "dual_step": 0.1}
+DIVISORS = {"none": lambda x: 1, "linear": lambda x: 1 + x, "quadratic": lambda x: 1 + x**2}
+
+
+# Against a chain in one dimension.
+
+
+def bandit(reward=(0.55, 0.45), utility=(0.44, 0.56)):
+    """One state and two actions; a trajectory is one step, so a return is one of two numbers."""
+    return CMDP([[[1.0], [1.0]]], [reward], [utility], [1.0], 0.0, 0.5)
+
+
+def votes(evaluators, difference):
+    """Numbers that an answer about a difference can be, and their probabilities."""
+    counts = np.arange(evaluators + 1)
+    numbers = np.clip(special.logit(counts / evaluators), -1, 1)  # the largest return is one
+    return numbers, stats.binom.pmf(counts, evaluators, special.expit(difference))
+
+
+def outcomes(cmdp, grid, multiplier, radius, angles):
+    """All that Algorithm 2 can draw at policies (x, 1 - x): chances, slopes, and tilts of v."""
+    (reward,), (utility,) = cmdp.reward, cmdp.utility
+    for angle in 2 * math.pi * (np.arange(angles) + 0.5) / angles:
+        tilt = (math.cos(angle) - math.sin(angle)) / 2  # of v, once its mean is projected away
+        perturbed = np.clip(grid + radius * tilt, 0, 1)
+        for one, other in itertools.product(range(2), repeat=2):
+            chance = np.where(one == 0, grid, 1 - grid)
+            chance = chance * np.where(other == 0, perturbed, 1 - perturbed) / angles
+            sums, weights = np.zeros(1), np.ones(1)
+            for factor, signal in ((1.0, reward), (multiplier, utility)):
+                numbers, shares = votes(CHAIN["evaluators"], signal[other] - signal[one])
+                sums = np.add.outer(sums, factor * numbers).ravel()
+                weights = np.multiply.outer(weights, shares).ravel()
+            for y, weight in zip(sums, weights, strict=True):
+                yield weight * chance, y, tilt
+
+
+def stationary(cmdp, multiplier, step, cells=601, angles=64):
+    """Points x and their stationary probabilities under the kernel of Algorithm 2.
+
+    Between two points of the grid, probability is shared so that means are kept.
+    """
+    grid = np.linspace(0, 1, cells)
+    kernel, places, radius = np.zeros(cells**2), np.arange(cells), CHAIN["perturbation"]
+    for chance, y, tilt in outcomes(cmdp, grid, multiplier, radius, angles):
+        moved = np.clip(grid + step * 2 / radius * y * tilt, 0, 1) * (cells - 1)
+        left = np.minimum(moved.astype(int), cells - 2)
+        np.add.at(kernel, places * cells + left, chance * (1 - moved + left))
+        np.add.at(kernel, places * cells + left + 1, chance * (moved - left))
+    kernel = kernel.reshape(cells, cells)
+    assert kernel.sum(1) == pytest.approx(1)
+    system, right = kernel.T - np.eye(cells), np.zeros(cells)
+    system[-1], right[-1] = 1, 1
+    return grid, np.linalg.solve(system, right)
+
+
+@pytest.mark.parametrize("normalize", DIVISORS)
+@pytest.mark.parametrize("multiplier", [0.0, 0.5, 2.0, 6.0])
+def test_mean_values_are_those_of_the_exact_chain(normalize, multiplier):
+    """Steps have about the same length in all cases: a hundredth, and five cells of the grid."""
+    cmdp, divisor = bandit(), DIVISORS[normalize](multiplier)
+    step = 0.006 * divisor / math.sqrt(1 + multiplier**2)
+    algorithm = ZPGPDHF(**CHAIN, primal_step=step, normalize=normalize)
+    found = predict_stability(cmdp, algorithm, multipliers=[multiplier])
+    grid, law = stationary(cmdp, multiplier, step / divisor)
+    for value, signal in ((found.rewards, cmdp.reward), (found.utilities, cmdp.utility)):
+        exact = law @ (grid * signal[0, 0] + (1 - grid) * signal[0, 1])
+        assert value[0] == pytest.approx(exact, abs=0.0015)
+
+
+@pytest.mark.parametrize("multiplier", [0.0, 0.5, 3.0])
+def test_temperature_is_that_of_the_exact_steps(multiplier):
+    """The variance of the sum of answers, over everything that can be drawn at the middle."""
+    cmdp = bandit()
+    algorithm = ZPGPDHF(**CHAIN, primal_step=0.01)
+    law = stability._Law.of(cmdp, algorithm, None)
+    drawn = outcomes(cmdp, np.array([0.5]), multiplier, 1e-9, 64)
+    chance, sums, _ = np.array([(chance[0], y, tilt) for chance, y, tilt in drawn]).T
+    variance = chance @ sums**2 - (chance @ sums) ** 2
+    expected = 0.01 * 2 * variance / (2 * 0.5**2)
+    # The quadrature takes differences of returns, which are -0.1, 0 and 0.1, as normal.
+    assert law.temperature(multiplier) == pytest.approx(expected, rel=1e-4)
+
+
+# The parts of the law.
+
+
+@pytest.mark.parametrize("actions", [2, 3, 4, 8])
+@pytest.mark.parametrize("strength", [0.0, 1.0, 10.0, 100.0])
+def test_points_of_a_simplex_are_weighted_as_they_should_be(actions, strength):
+    """Without a perturbation the law exp(w x) has a mean that divided differences give."""
+    field = strength * np.linspace(0, 1, actions) ** 2
+    points, images, logarithms = stability._cloud(1e-12, 2 * actions, actions, False)
+    np.testing.assert_allclose(points, images, atol=1e-9)
+    weights = np.exp(points @ field + logarithms - (points @ field + logarithms).max())
+    found = weights @ points / weights.sum()
+
+    def log_mass(x):
+        """Of the integral of exp(w x) over the simplex: a divided difference of exp at w."""
+        matrix = np.diag(x - x.max()) + np.diag(np.ones(actions - 1), 1)
+        return math.log(linalg.expm(matrix)[0, -1]) + x.max()
+
+    step = 1e-4
+    shifts = step * np.eye(actions)
+    exact = [(log_mass(field + e) - log_mass(field - e)) / (2 * step) for e in shifts]
+    np.testing.assert_allclose(found, exact, atol=0.03)
+
+
+@pytest.mark.parametrize("states", [1, 3, 10])
+@pytest.mark.parametrize("tangent", [False, True])
+def test_perturbations_are_uniform_in_a_ball(states, tangent):
+    """Their covariance is the identity, on the space of directions, over d + 2."""
+    actions = 4
+    dimension = states * (actions - tangent)
+    rows = stability._rows_of_ball(np.random.default_rng(1), 10**5, dimension, actions, tangent)
+    space = np.eye(actions) - tangent / actions
+    found = rows.T @ rows / len(rows)
+    np.testing.assert_allclose(found, space / (dimension + 2), atol=0.01 / dimension)
+    if states == 1:  # the norm of a uniform point, to the power of the dimension, is uniform
+        norms = np.linalg.norm(rows, axis=1) ** dimension
+        assert stats.kstest(norms, "uniform").pvalue > LEVEL
+
+
+def test_covariance_of_returns_is_that_of_the_backward_recursion():
+    cmdp = random_process(3, 4, 3, 0.8)
+    policy = random_policies(3, cmdp)
+    mean, second = truncated_moments(cmdp, policy, 200)
+    first = np.einsum("sa,sai->si", policy, mean)
+    moments = np.einsum("sa,saij->sij", policy, second)
+    within = moments - np.einsum("si,sj->sij", first, first)
+    expected = np.einsum("s,sij->ij", cmdp.initial, within)
+    np.testing.assert_allclose(stability.return_covariance(cmdp, policy), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "people",
+    [
+        {},
+        {"estimator": "unbiased"},
+        {"true_link": "probit"},
+        {"random_answers": 0.3},
+        {"estimator": "unbiased", "true_link": "cauchy", "random_answers": 0.2},
+    ],
+)
+@pytest.mark.parametrize("variance", [0.0, 0.05])
+def test_moments_of_answers_are_those_of_all_votes(people, variance):
+    evaluators = make_evaluators(12, LINKS["logistic"], 1.0, **people)
+    link = {"probit": stats.norm.cdf, "cauchy": stats.cauchy.cdf}.get(
+        people.get("true_link"), special.expit
+    )
+    share = people.get("random_answers", 0.0)
+    counts = np.arange(13)
+
+    def moment(power, shift):
+        def at(noise):
+            chance = (1 - share) * link(shift + noise) + share / 2
+            return stats.binom.pmf(counts, 12, chance) @ evaluators.estimate**power
+
+        if variance == 0:
+            return at(0.0)
+        scale = math.sqrt(variance)
+        density = stats.norm(scale=scale).pdf
+        return integrate.quad(lambda x: at(x) * density(x), -8 * scale, 8 * scale)[0]
+
+    slope, spread = stability.answer_moments(evaluators, variance)
+    step = 1e-3
+    assert slope == pytest.approx((moment(1, step) - moment(1, -step)) / (2 * step), rel=1e-5)
+    assert spread == pytest.approx(moment(2, 0.0) - moment(1, 0.0) ** 2, rel=1e-6)
+
+
+def test_moments_of_infinitely_many_people_are_those_of_returns():
+    everyone = make_evaluators(None, LINKS["logistic"], 1.0)
+    assert stability.answer_moments(everyone, 0.25) == (1.0, 0.25)
+
+
+def test_many_people_are_summed_over_where_their_votes_are():
+    """Votes of a million people: slope one, and the variance of a share over the link's slope."""
+    people = make_evaluators(10**6, LINKS["logistic"], 1.0)
+    slope, variance = stability.answer_moments(people, 0.0)
+    assert slope == pytest.approx(1, rel=1e-5)
+    assert variance == pytest.approx(4e-6, rel=1e-4)
+
+
+@pytest.mark.parametrize("rounds", [1, 4])
+def test_noise_is_that_of_the_algorithm_s_own_estimates(rounds):
+    cmdp = random_cmdp()
+    algorithm = ZPGPDHF(**PRINTED, rounds=rounds)
+    run = algorithm.prepare(cmdp, solve(cmdp), 1)
+    words, normals = randomness(run, 21, 6000)
+    theta, place = run.initial_parameter(), run.perturbation
+    answers = np.empty((len(words), 2))
+    for t in range(len(words)):
+        direction = normals[t].reshape(theta.shape)
+        direction = direction / np.linalg.norm(direction)
+        estimates = run.estimate(theta, words[t], normals[t])[0]
+        scale = place.radius / place.dimension
+        answers[t] = scale * (estimates * direction).sum((1, 2))
+    law = predict_stability(cmdp, algorithm, multipliers=[0.0])
+    centred = answers - answers.mean(0)
+    for i, j in ((0, 0), (1, 1), (0, 1)):
+        products = centred[:, i] * centred[:, j]
+        error = products.std() / math.sqrt(len(products))
+        assert abs(products.mean() - law.noise[i, j]) < Z * error
+        if i == j:
+            assert error < 0.02 * law.noise[i, i]  # so that a wrong formula would be seen
+
+
+# What is predicted.
+
+
+def test_printed_steps_of_the_default_environment_break_and_divided_ones_do_not():
+    cmdp = random_cmdp()
+    best = solve(cmdp)
+    found = {
+        (rounds, how): predict_stability(
+            cmdp, ZPGPDHF(**PRINTED, rounds=rounds, normalize=how), optimum=best
+        )
+        for rounds in (1, 10)
+        for how in DIVISORS
+    }
+    assert {key for key, it in found.items() if it.breaks} == {(1, "none")}
+    broken, printed, divided = found[1, "none"], found[10, "none"], found[1, "quadratic"]
+    assert broken.stable is None
+    assert broken.unstable is None
+    assert 0 < printed.stable < printed.unstable
+    assert divided.unstable is None
+    assert np.diff(divided.utilities).min() > -0.002  # it grows; the points leave an error
+
+
+def test_utility_falls_back_to_that_of_the_uniform_policy_under_pressure():
+    cmdp = random_cmdp()
+    found = predict_stability(cmdp, ZPGPDHF(**PRINTED, multiplier_bound=1e5))
+    uniform = cmdp.evaluate(np.full((10, 4), 0.25))[1]
+    assert found.utilities[-1] == pytest.approx(uniform, abs=0.005)
+    assert found.utilities.max() > uniform + 0.1
+
+
+def test_without_noise_the_multiplier_is_the_optimal_one():
+    """A step that is nearly zero, and nearly without smoothing: the law is at the optimum."""
+    cmdp = random_cmdp()
+    best = solve(cmdp)
+    cold = ZPGPDHF(evaluators=16, primal_step=1e-15, dual_step=1e-9, perturbation=1e-2)
+    near = best.multiplier + np.linspace(-0.1, 0.1, 21)
+    found = predict_stability(cmdp, cold, optimum=best, multipliers=near)
+    assert not found.breaks
+    assert found.stable == pytest.approx(best.multiplier, abs=0.01)
+    pressed = dataclasses.replace(cold, multiplier_bound=1e4)
+    found = predict_stability(cmdp, pressed, optimum=best, multipliers=[1e3])
+    assert found.peak == pytest.approx(best.slack, abs=0.001)
+
+
+def test_constraint_that_is_met_without_pressure_needs_no_multiplier():
+    cmdp = bandit(utility=(0.9, 0.7))
+    found = predict_stability(cmdp, ZPGPDHF(**CHAIN, primal_step=0.001))
+    assert (found.breaks, found.stable, found.unstable) == (False, 0.0, None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rounds": 10},
+        {"evaluators": 64},
+        {"primal_step": 0.0003},
+        {"perturbation": 3.0},
+        {"directions": "tangent"},
+    ],
+)
+def test_whatever_makes_less_noise_lowers_the_temperature(change):
+    """More rounds, more people, shorter steps, wider perturbations, fewer directions."""
+    cmdp = random_cmdp()
+    options = {"perturbation": 1.7, **PRINTED}
+    cold, hot = (
+        predict_stability(cmdp, ZPGPDHF(**{**options, **how}), multipliers=[1.0])
+        for how in (change, {})
+    )
+    assert cold.temperature < hot.temperature
+    assert cold.peak > hot.peak - 0.01
+
+
+def test_predictions_are_the_same_in_every_call():
+    one, two = (predict_stability(random_cmdp(), ZPGPDHF(**PRINTED)) for _ in range(2))
+    assert one.peak == two.peak
+    assert np.array_equal(one.utilities, two.utilities)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "message"),
+    [
+        (NPGPDHF(**PRINTED), "algorithm: an object of ZPGPDHF expected; for npgpd_hf there is no"),
+        (ZPG(**PRINTED), "algorithm: an object of ZPGPDHF expected; for zpg there is no"),
+        ("zpgpd_hf", "algorithm: an object of ZPGPDHF expected; for 'zpgpd_hf' there is no"),
+        (ZPGPDHF(**PRINTED, parameterization="softmax"), "parameterization: direct expected"),
+        (ZPGPDHF(**{**PRINTED, "primal_step": 0.0}), "primal_step: a positive number expected"),
+        (ZPGPDHF(**PRINTED, horizon=10), "horizon: trajectories of 11 steps miss 0.31 of a value"),
+    ],
+)
+def test_what_cannot_be_predicted_is_refused_in_one_line(algorithm, message):
+    with pytest.raises(ValueError, match=message) as refusal:
+        predict_stability(random_cmdp(), algorithm)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("multipliers", [[-1.0], [np.nan], [1e9], [], [[1.0]], ["x"], [2, 1], 1])
+def test_frozen_multipliers_outside_their_range_are_refused(multipliers):
+    with pytest.raises(ValueError, match=r"^multipliers: "):
+        predict_stability(random_cmdp(), ZPGPDHF(**PRINTED), multipliers=multipliers)
+
+
+def test_one_action_leaves_nothing_to_predict():
+    cmdp = CMDP([[[1.0]]], [[0.5]], [[0.5]], [1.0], 0.5, 0.5)
+    with pytest.raises(ValueError, match=r"^transition: at least two actions"):
+        predict_stability(cmdp, ZPGPDHF(**PRINTED))
