@@ -165,9 +165,10 @@ test-faults: .venv/installed  ## kill runs at random moments and let them go on 
 test-clone: .venv/installed  ## run the README's commands in a clean clone with an empty home
 	$(IN_VENV) COMMANDS='$(COMMANDS)' pytest tests/clone
 
-lint: .venv/installed  ## check style and the workflow's good practice
+lint: .venv/installed  ## check style, types and the workflow's good practice
 	$(IN_VENV) ruff check
 	$(IN_VENV) ruff format --check
+	$(IN_VENV) mypy
 	$(IN_VENV) snakefmt --check Snakefile workflow
 	$(IN_VENV) python tools/lint_workflow.py
 
@@ -191,7 +192,7 @@ clean:  ## remove results, keep the environment and the committed figures
 	rm -rf results .snakemake
 
 distclean: clean  ## remove everything that a target made
-	rm -rf .venv .venv-article .venv-bench .venv-site .hypothesis .pytest_cache .ruff_cache src/*.egg-info
+	rm -rf .venv .venv-article .venv-bench .venv-site .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # Two `make` in one clone install in turn, and the second one finds everything done.

@@ -13,14 +13,18 @@ where :math:`X = R_g^H(\tau) - b`. Three steps lead from votes to a bound:
   :math:`\gamma^{H+1}` times the largest value.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import require_integer, require_number, shown
+from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.links import get_link, probability
 from pgpd_hf.core.sampling import (
@@ -70,7 +74,16 @@ class Certificate(NamedTuple):
     truncation: float
 
 
-def certify(cmdp, policy, answers, seed, level=0.95, *, horizon=80, link="logistic"):
+def certify(
+    cmdp: CMDP,
+    policy: ArrayLike,
+    answers: int,
+    seed: int,
+    level: float = 0.95,
+    *,
+    horizon: int = 80,
+    link: str = "logistic",
+) -> Certificate:
     """Ask whether trajectories of a policy are harmless enough, and bound its utility value.
 
     Parameters
@@ -118,7 +131,15 @@ def certify(cmdp, policy, answers, seed, level=0.95, *, horizon=80, link="logist
     return certificate(cmdp, votes_for, answers, level, horizon=horizon, link=link)
 
 
-def certificate(cmdp, favourable, answers, level=0.95, *, horizon=80, link="logistic"):
+def certificate(
+    cmdp: CMDP,
+    favourable: int,
+    answers: int,
+    level: float = 0.95,
+    *,
+    horizon: int = 80,
+    link: str = "logistic",
+) -> Certificate:
     """Bound a utility value, given the votes of :func:`certify`.
 
     Parameters
@@ -157,7 +178,15 @@ def certificate(cmdp, favourable, answers, level=0.95, *, horizon=80, link="logi
     )
 
 
-def answers_for(cmdp, slack, level=0.95, power=0.9, *, horizon=80, link="logistic"):
+def answers_for(
+    cmdp: CMDP,
+    slack: float,
+    level: float = 0.95,
+    power: float = 0.9,
+    *,
+    horizon: int = 80,
+    link: str = "logistic",
+) -> float:
     r"""Number of answers with which a safe policy is certified.
 
     Parameters

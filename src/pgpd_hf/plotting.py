@@ -1,14 +1,20 @@
 """Policies as pictures: on the map where there is one, otherwise as strips of states by actions."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
+from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import require_cmdp
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": "0.3",
     "axes.grid": True,
@@ -46,7 +52,7 @@ _TITLE = 2.8  # inches: a panel is as wide as its title
 _MOST_BESIDE = 30  # states of strips that stand beside each other
 
 
-def plot_policy(cmdp, policy):
+def plot_policy(cmdp: CMDP, policy: ArrayLike | dict[str, ArrayLike]) -> Figure:
     r"""Draw a policy, or several beside each other.
 
     On a map, an arrow is as long as its action is probable, and the darker a cell, the more often

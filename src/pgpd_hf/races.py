@@ -13,9 +13,13 @@ one with the smallest steps is chosen, so that noise does not choose among equal
 A zeroth-order method can also race its perturbation radius: then triples race.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +27,7 @@ import pandas as pd
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import MOST_ITERATIONS
 from pgpd_hf.core.arguments import require_integer, require_number, shown
+from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import require_cmdp, solve
 from pgpd_hf.runs import values_at
 from pgpd_hf.statistics import mean_interval, mean_test
@@ -43,7 +48,15 @@ _LISTED = 10  # ties that a sentence names, at most
 _GROWTH = 4  # values that are added at either end of a grid, at most
 
 
-def race(cmdps, algorithm, setting, evaluators, candidates, seeds, threads=1):
+def race(
+    cmdps: Sequence[CMDP],
+    algorithm: str,
+    setting: dict[str, Any],
+    evaluators: Sequence[int | None],
+    candidates: dict[str, list[float]],
+    seeds: int,
+    threads: int = 1,
+) -> pd.DataFrame:
     r"""Race pairs of step sizes.
 
     Parameters
@@ -103,8 +116,16 @@ def race(cmdps, algorithm, setting, evaluators, candidates, seeds, threads=1):
 
 
 def choose_steps(
-    cmdp, algorithm, *, evaluators, iterations, candidates=None, seeds=8, threads=1, **setting
-):
+    cmdp: CMDP,
+    algorithm: str,
+    *,
+    evaluators: int | list[int | None] | None,
+    iterations: int,
+    candidates: dict[str, list[float]] | None = None,
+    seeds: int = 8,
+    threads: int = 1,
+    **setting: Any,
+) -> dict[str, float]:
     r"""Choose step sizes for :func:`pgpd_hf.run` by a race.
 
     Parameters
@@ -211,7 +232,7 @@ class _Grid:
         return []
 
 
-def reach(values):
+def reach(values: Sequence[float]) -> list[float]:
     """All values that a list of candidates may have in a race.
 
     Parameters
@@ -322,7 +343,7 @@ def _p_value(differences):
     return mean_test(differences)[0] if math.isfinite(mean) else 0.0
 
 
-def chosen_steps(scores):
+def chosen_steps(scores: pd.DataFrame) -> dict[str, float]:
     r"""Chosen step sizes, and what else has raced.
 
     Parameters
@@ -339,7 +360,7 @@ def chosen_steps(scores):
     return {name: float(chosen[name]) for name in RACED if name in scores}
 
 
-def describe_race(scores):
+def describe_race(scores: pd.DataFrame) -> str:
     """Say in a sentence what a race has chosen, and how clearly.
 
     Parameters

@@ -5,21 +5,28 @@ evaluated by a linear solve, so that the running averages, which the theorems bo
 iterates and not only over those at checkpoints.
 """
 
+from __future__ import annotations
+
 import itertools
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any, Literal, overload
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
-from pgpd_hf.algorithms import Algorithm, get_algorithm
+from pgpd_hf.algorithms import Algorithm, State, get_algorithm
 from pgpd_hf.algorithms.base import (
     MOST_ITERATIONS,
+    Run,
     require_explicit_state,
     require_multipliers,
 )
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import located, require_integer, require_one_of, shown
+from pgpd_hf.core.cmdp import CMDP, Array
 from pgpd_hf.core.normals import draw_normals
 from pgpd_hf.core.recording import record
 
@@ -36,26 +43,64 @@ _CHUNK_WORDS = 2**18  # random words drawn at once: 2 MiB
 _CHUNK_ENTRIES = 2**16  # of policies that are evaluated at once: 512 KiB
 _CHUNK_ITERATIONS = 1024
 _CHECKED_ITERATIONS = 3  # of an algorithm, before its first run
-_CHECKED = set()  # algorithms that have been checked, with their options that are no numbers
+_CHECKED: set[Any] = (
+    set()
+)  # algorithms that have been checked, with their options that are no numbers
 _MOST_ENTRIES = 10**6  # of a list of seeds, checkpoints or phases
 _PHASE = ("iterations", "evaluators", "rounds", "horizon")  # that phases may differ in
 
 
+@overload
 def run(
-    cmdp,
-    algorithm,
+    cmdp: CMDP,
+    algorithm: Algorithm | str,
     *,
-    seeds,
-    iterations=None,
-    phases=None,
-    initial_policy=None,
-    checkpoints=None,
-    threads=1,
-    purpose="run",
-    optimum=None,
-    return_policies=False,
-    **options,
-):
+    seeds: Iterable[int],
+    iterations: int | None = None,
+    phases: list[dict[str, Any]] | None = None,
+    initial_policy: ArrayLike | None = None,
+    checkpoints: Iterable[int] | None = None,
+    threads: int = 1,
+    purpose: str = "run",
+    optimum: optima.Optimum | None = None,
+    return_policies: Literal[False] = False,
+    **options: Any,
+) -> pd.DataFrame: ...
+
+
+@overload
+def run(
+    cmdp: CMDP,
+    algorithm: Algorithm | str,
+    *,
+    seeds: Iterable[int],
+    iterations: int | None = None,
+    phases: list[dict[str, Any]] | None = None,
+    initial_policy: ArrayLike | None = None,
+    checkpoints: Iterable[int] | None = None,
+    threads: int = 1,
+    purpose: str = "run",
+    optimum: optima.Optimum | None = None,
+    return_policies: Literal[True],
+    **options: Any,
+) -> tuple[pd.DataFrame, Array]: ...
+
+
+def run(
+    cmdp: CMDP,
+    algorithm: Algorithm | str,
+    *,
+    seeds: Iterable[int],
+    iterations: int | None = None,
+    phases: list[dict[str, Any]] | None = None,
+    initial_policy: ArrayLike | None = None,
+    checkpoints: Iterable[int] | None = None,
+    threads: int = 1,
+    purpose: str = "run",
+    optimum: optima.Optimum | None = None,
+    return_policies: bool = False,
+    **options: Any,
+) -> pd.DataFrame | tuple[pd.DataFrame, Array]:
     r"""Run an algorithm once per seed and evaluate it exactly.
 
     Parameters
@@ -156,7 +201,7 @@ def run(
     return (table, np.stack(last)) if return_policies else table
 
 
-def checkpoint_grid(iterations, points=100):
+def checkpoint_grid(iterations: int, points: int = 100) -> NDArray[np.int64]:
     """Iterations at which a run is recorded: a logarithmic grid and an even one, together.
 
     Parameters
@@ -191,7 +236,14 @@ def checkpoint_grid(iterations, points=100):
     return np.unique(np.rint(np.concatenate([even, logarithmic, ends])).astype(np.int64))
 
 
-def iterates(run, seed, *, purpose="run", initial_policy=None, state=None):
+def iterates(
+    run: Run,
+    seed: int,
+    *,
+    purpose: str = "run",
+    initial_policy: ArrayLike | None = None,
+    state: State | None = None,
+) -> Iterator[tuple[Array, Array, State]]:
     """Yield all iterates of one run, in chunks.
 
     Parameters
@@ -257,7 +309,7 @@ def iterates(run, seed, *, purpose="run", initial_policy=None, state=None):
     yield run.policy(state.theta)[None], multipliers, state
 
 
-def values_at(run, seed, checkpoints, purpose="run"):
+def values_at(run: Run, seed: int, checkpoints: NDArray[np.int64], purpose: str = "run") -> Array:
     """Exact values of some iterates of one run, without its running averages.
 
     Parameters

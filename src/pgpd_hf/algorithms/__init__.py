@@ -1,8 +1,10 @@
 """The algorithms, one per file of this folder; a file is imported when its algorithm is used."""
 
+from __future__ import annotations
+
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from pgpd_hf.algorithms.base import Algorithm, State
@@ -11,21 +13,21 @@ from pgpd_hf.core.arguments import require_one_of
 _NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "base")
 
 
-class _Registry(Mapping):
+class _Registry(Mapping[str, type[Algorithm]]):
     """Algorithms by name, in alphabetical order; looking one up imports its file and checks it."""
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(_NAMES)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(_NAMES)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> type[Algorithm]:
         if name not in _NAMES:
             raise KeyError(name)
         return _load(name)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ALGORITHMS({', '.join(_NAMES)})"
 
 
@@ -57,7 +59,7 @@ def _load(name):
 ALGORITHMS = _Registry()
 
 
-def get_algorithm(name):
+def get_algorithm(name: str) -> type[Algorithm]:
     """Look an algorithm up by name and import its file, but no other algorithm's.
 
     Parameters

@@ -79,7 +79,7 @@ import math
 from dataclasses import FrozenInstanceError, dataclass
 from functools import cache
 from types import SimpleNamespace
-from typing import NamedTuple, dataclass_transform
+from typing import ClassVar, NamedTuple, dataclass_transform
 
 import numpy as np
 
@@ -333,8 +333,8 @@ class Algorithm:
     """
 
     name = label = streams = "algorithm"
-    rate = None
-    limit_of = None
+    rate: ClassVar[float | None] = None
+    limit_of: ClassVar[str | None] = None
     has_steps = False
     normalize = "none"  # no option of methods without a primal step
 

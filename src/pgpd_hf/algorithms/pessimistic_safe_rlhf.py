@@ -18,7 +18,7 @@ class PessimisticSafeRLHF(SafeRLHF):
     name = "pessimistic_safe_rlhf"
     label = "Pessimistic safe RLHF"
 
-    planner: ClassVar = "cone-program"  # there is no choice
+    planner: ClassVar = "cone-program"  # type: ignore[misc]  # there is no choice
     pessimism: float = option(
         1.0, "Standard deviations by which estimated rewards are lowered.", at_least=0
     )

@@ -9,14 +9,20 @@ paper's occupancy-measure form (proof of Theorem 2) and equals
 :math:`\rho^\top (I - \gamma P_\pi)^{-1} r_\pi` of its Section 5.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from pgpd_hf.core.arguments import located, require_integer, require_number, shown
 from pgpd_hf.core.compilation import njit
+
+Array = NDArray[np.float64]
 
 # Policies eliminated side by side (measured, ns per policy: 200; 230 with 16, 380 with 8).
 _LANES = 32
@@ -41,9 +47,9 @@ class Map(NamedTuple):
         Rows down and columns to the right that each action means to go.
     """
 
-    letters: np.ndarray
-    cells: np.ndarray
-    moves: np.ndarray
+    letters: NDArray[np.str_]
+    cells: NDArray[np.int64]
+    moves: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +104,10 @@ class CMDP:
     (0.5, 1.5)
     """
 
-    transition: np.ndarray
-    reward: np.ndarray
-    utility: np.ndarray
-    initial: np.ndarray
+    transition: Array
+    reward: Array
+    utility: Array
+    initial: Array
     discount: float
     threshold: float
     scale: float = 1.0
@@ -109,7 +115,23 @@ class CMDP:
     value_zero: float = 0.0
     map: Map | None = None
 
-    def __post_init__(self):
+    if TYPE_CHECKING:  # which takes more than the fields hold
+
+        def __init__(
+            self,
+            transition: ArrayLike,
+            reward: ArrayLike,
+            utility: ArrayLike,
+            initial: ArrayLike,
+            discount: float,
+            threshold: float,
+            scale: float = 1.0,
+            value_unit: float = 1.0,
+            value_zero: float = 0.0,
+            map: Map | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
         transition = _array("transition", self.transition, 3)  # (S, A, S)
         states, actions, _ = transition.shape
         if transition.shape != (states, actions, states):
@@ -142,28 +164,28 @@ class CMDP:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"<CMDP: |S| = {self.states}, |A| = {self.actions}, discount {self.discount:g}, "
             f"threshold {self.threshold:g}, values in [0, {self.value_bound:g}]>"
         )
 
     @property
-    def states(self):
+    def states(self) -> int:
         """int: number of states, :math:`|S|`."""
         return self.transition.shape[0]
 
     @property
-    def actions(self):
+    def actions(self) -> int:
         """int: number of actions, :math:`|A|`."""
         return self.transition.shape[1]
 
     @property
-    def value_bound(self):
+    def value_bound(self) -> float:
         r"""float: largest possible value, scale :math:`/(1-\gamma)`."""
         return self.scale / (1 - self.discount)
 
-    def return_bound(self, horizon):
+    def return_bound(self, horizon: int) -> float:
         r"""Largest possible return of a trajectory of :math:`H + 1` steps.
 
         Parameters
@@ -184,7 +206,7 @@ class CMDP:
         horizon = require_integer("horizon", horizon, 0)
         return self.value_bound * (1 - self.discount ** (horizon + 1))
 
-    def evaluate(self, policy):
+    def evaluate(self, policy: ArrayLike) -> tuple[Array, Array]:
         r"""Evaluate policies exactly, by linear solves.
 
         Parameters
@@ -228,9 +250,10 @@ class CMDP:
             values = np.stack(
                 [(weighted * signal).sum((1, 2)) for signal in (self.reward, self.utility)]
             )
-        return tuple(value.reshape(policy.shape[:-2])[()] for value in values)
+        v_r, v_g = (value.reshape(policy.shape[:-2])[()] for value in values)
+        return v_r, v_g
 
-    def state_occupancy(self, policy):
+    def state_occupancy(self, policy: ArrayLike) -> Array:
         r"""Discounted state occupancy :math:`\sum_t \gamma^t P^\pi(s_t = s)`.
 
         It is :math:`d_\rho^\pi(s) / (1-\gamma)` with the paper's visitation distribution.
@@ -250,7 +273,7 @@ class CMDP:
         initial = np.broadcast_to(self.initial[:, None], (*policy.shape[:-1], 1))
         return np.linalg.solve(matrix, initial)[..., 0]
 
-    def state_values(self, policy, signal):
+    def state_values(self, policy: ArrayLike, signal: ArrayLike) -> Array:
         r"""State values :math:`V^\pi(s)` of a per-step signal such as :attr:`reward`.
 
         Parameters
@@ -278,7 +301,7 @@ class CMDP:
         per_step = (policy * signal).sum(-1)[..., None]  # (..., S, 1)
         return np.linalg.solve(self._balance(policy), per_step)[..., 0]
 
-    def action_values(self, policy, signal):
+    def action_values(self, policy: ArrayLike, signal: ArrayLike) -> Array:
         r"""Action values :math:`Q^\pi(s, a)` of a per-step signal.
 
         Parameters
@@ -299,7 +322,7 @@ class CMDP:
         """
         return self._look_ahead(signal, self.state_values(policy, signal))
 
-    def advantages(self, policy, signal):
+    def advantages(self, policy: ArrayLike, signal: ArrayLike) -> Array:
         r"""Advantages :math:`A^\pi(s, a) = Q^\pi(s, a) - V^\pi(s)` of a per-step signal.
 
         Parameters
@@ -321,7 +344,7 @@ class CMDP:
         values = self.state_values(policy, signal)
         return self._look_ahead(signal, values) - values[..., None]
 
-    def check_policy(self, policy, name="policy"):
+    def check_policy(self, policy: ArrayLike, name: str = "policy") -> Array:
         r"""Check that an argument holds policies for this CMDP.
 
         Parameters
@@ -348,7 +371,7 @@ class CMDP:
         _require_distribution(name, policy)
         return policy
 
-    def save(self, path):
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the CMDP to a NumPy archive.
 
         Parameters
@@ -364,7 +387,7 @@ class CMDP:
         np.savez(path, **arrays)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | PathLike[str]) -> CMDP:
         """Read a CMDP from a NumPy archive; no code in the file is executed.
 
         Parameters

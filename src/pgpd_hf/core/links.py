@@ -12,11 +12,14 @@ their series :math:`\sigma^{-1}((1 + y)/2) = c_1 y + c_3 y^3 + c_5 y^5 + \dots` 
 the inverses are infinite at one, so the series converge for :math:`|y| < 1` and nowhere else.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from pgpd_hf.core.arguments import require_one_of
@@ -46,11 +49,11 @@ class Link:
 
     name: str
     code: int
-    inverse: Callable
-    density: Callable
-    series: Callable | None = None
+    inverse: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    density: Callable[[float], float]
+    series: Callable[[int], NDArray[np.float64]] | None = None
 
-    def clipped_inverse(self, probability, bound):
+    def clipped_inverse(self, probability: ArrayLike, bound: float) -> NDArray[np.float64]:
         r"""Inverse link of a clipped frequency, :math:`\sigma^{-1}(\mathrm{clip}[p])`.
 
         Since :math:`\sigma` increases, the frequency may be clipped at :math:`\sigma(\pm B)` or its
@@ -70,7 +73,7 @@ class Link:
         """
         return np.clip(self.inverse(np.asarray(probability, dtype=np.float64)), -bound, bound)
 
-    def inverse_lipschitz(self, bound):
+    def inverse_lipschitz(self, bound: float) -> float:
         r"""Lipschitz constant :math:`L` of the inverse on :math:`[\sigma(-B), \sigma(B)]`.
 
         Parameters
@@ -204,7 +207,7 @@ LINKS = {
 }
 
 
-def get_link(name):
+def get_link(name: str) -> Link:
     """Look a link up by name.
 
     Parameters

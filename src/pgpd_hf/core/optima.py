@@ -12,12 +12,15 @@ is convex and piecewise linear; its minimum is found exactly, by intersecting th
 policies, one on either side of it.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from pgpd_hf.core.arguments import require_one_of, shown
-from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.cmdp import CMDP, Array
 
 METHODS = ("linear_program", "policy_iteration")
 _INFEASIBLE = 2  # status of scipy.optimize.linprog
@@ -49,7 +52,7 @@ class Optimum:
     <Optimum: V_r = 0.680825, V_g = 0.55, multiplier 0.513774, threshold 0.55, slack 0.100158>
     """
 
-    policy: np.ndarray
+    policy: Array
     reward_value: float
     utility_value: float
     multiplier: float
@@ -57,14 +60,16 @@ class Optimum:
     method: str
     threshold: float
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"<Optimum: V_r = {self.reward_value:g}, V_g = {self.utility_value:g}, "
             f"multiplier {self.multiplier:g}, threshold {self.threshold:g}, slack {self.slack:g}>"
         )
 
 
-def solve(cmdp, method="linear_program"):
+def solve(
+    cmdp: CMDP, method: Literal["linear_program", "policy_iteration"] = "linear_program"
+) -> Optimum:
     """Solve the constrained problem (equation 3 of the paper).
 
     Parameters
@@ -102,7 +107,8 @@ def solve(cmdp, method="linear_program"):
             raise ValueError(f"threshold: {cmdp.threshold}: linear program failed: infeasible")
     else:
         found = _dual(cmdp, safest)
-    return _optimum(cmdp, *found, slack, method)
+    policy, multiplier = found
+    return _optimum(cmdp, policy, multiplier, slack, method)
 
 
 def require_cmdp(cmdp):
@@ -189,7 +195,7 @@ def find_safest(cmdp):
     return safest, slack
 
 
-def solve_unconstrained(cmdp):
+def solve_unconstrained(cmdp: CMDP) -> Optimum:
     """Solve the problem without its constraint, by policy iteration on the reward.
 
     Parameters

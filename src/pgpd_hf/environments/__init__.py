@@ -6,14 +6,18 @@ arguments and returns a :class:`~pgpd_hf.core.cmdp.CMDP`. A study asks for it by
 kinds go by a key of their own: ``{file: mine.npz}`` and ``{gymnasium: FrozenLake-v1, ...}``.
 """
 
+from __future__ import annotations
+
 import importlib
 import inspect
 import pkgutil
+from typing import Any
 
 from pgpd_hf.core.arguments import require_one_of, shown
+from pgpd_hf.core.cmdp import CMDP
 
 
-def make(options):
+def make(options: dict[str, Any]) -> CMDP:
     """Make the environment that a configuration describes.
 
     Only the file of the requested kind is imported, so that a kind may depend on a library that
@@ -58,7 +62,7 @@ def make(options):
     return kind(**options)
 
 
-def split(options):
+def split(options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Kind of environment that a configuration asks for, and the arguments of its ``make``.
 
     Parameters
@@ -84,7 +88,7 @@ def split(options):
     return name or ("gymnasium" if "gymnasium" in options else "random"), options
 
 
-def kinds():
+def kinds() -> list[str]:
     """Names of the kinds of environment: the files of this folder.
 
     Returns

@@ -4,6 +4,10 @@ Ding, Zhang, Başar and Jovanović, "Natural Policy Gradient Primal-Dual Method 
 Decision Processes" (NeurIPS 2020), as the code that accompanies it draws it.
 """
 
+from __future__ import annotations
+
+from typing import Literal
+
 import numpy as np
 
 from pgpd_hf.core.arguments import require_integer, require_number, require_one_of
@@ -11,7 +15,12 @@ from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.environments.random import SCALES
 
 
-def ding_cmdp(seed=10, *, threshold=3.0, scale="normalized"):
+def ding_cmdp(
+    seed: int = 10,
+    *,
+    threshold: float = 3.0,
+    scale: Literal["normalized", "unit"] = "normalized",
+) -> CMDP:
     r"""Draw the environment: 20 states, 10 actions, :math:`\gamma = 0.8`, a uniform first state.
 
     Rows of the transition probabilities are uniform numbers divided by their sum; rewards and

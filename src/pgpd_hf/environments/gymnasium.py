@@ -14,10 +14,13 @@ Limits on the number of steps are left out, since states do not count steps; and
 no policy reaches.
 """
 
+from __future__ import annotations
+
 import math
 import warnings
 from collections import defaultdict
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,7 +53,15 @@ class _World(NamedTuple):
     costs: dict  # by name, whether a step has the cost
 
 
-def from_gymnasium(name, *, cost, at_most=None, threshold=None, discount=0.99, **options):
+def from_gymnasium(
+    name: str,
+    *,
+    cost: str | Iterable[int],
+    at_most: float | None = None,
+    threshold: float | None = None,
+    discount: float = 0.99,
+    **options: Any,
+) -> CMDP:
     r"""Make a CMDP from the table of a Gymnasium environment.
 
     Parameters
@@ -114,7 +125,7 @@ def from_gymnasium(name, *, cost, at_most=None, threshold=None, discount=0.99, *
     if not costs.max() > 0:
         raise ValueError(f"cost: no step of {name} that a policy can make has the cost {cost!r}")
     unit, price = (1 - discount) / width, (1 - discount) / costs.max()
-    if at_most is not None:
+    if threshold is None:
         threshold = 1 - price * require_number("at_most", at_most)
         if threshold < -1e-9:
             most = f"at most {1 / price:.6g} expected, since no policy can cost more"

@@ -15,6 +15,8 @@ there a fast request at a full buffer always brings a packet, so that the buffer
 one goes on asking; here arrivals are the same in all states, as in DOPE.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from pgpd_hf.core.arguments import require_integer, require_number
@@ -22,7 +24,15 @@ from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import utility_range
 
 
-def media_streaming(buffer=20, *, fast=0.9, slow=0.1, leaving=0.7, at_most=0.1, discount=0.95):
+def media_streaming(
+    buffer: int = 20,
+    *,
+    fast: float = 0.9,
+    slow: float = 0.1,
+    leaving: float = 0.7,
+    at_most: float = 0.1,
+    discount: float = 0.95,
+) -> CMDP:
     r"""Make the environment.
 
     A state is the number of packets in the buffer, from 0 to `buffer` - 1. Action 0 asks for the

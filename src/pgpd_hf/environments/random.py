@@ -1,6 +1,9 @@
 r"""Random environments, drawn as in the paper's experiment (Section 5)."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -21,15 +24,15 @@ _MOST_ENTRIES = 2**27  # of the transition array: one gibibyte
 
 
 def random_cmdp(
-    states=10,
-    actions=4,
-    instance=1,
+    states: int = 10,
+    actions: int = 4,
+    instance: int = 1,
     *,
-    discount=0.9,
-    concentration=5.0,
-    threshold=0.55,
-    scale="normalized",
-):
+    discount: float = 0.9,
+    concentration: float = 5.0,
+    threshold: float | Literal["midway"] = 0.55,
+    scale: Literal["normalized", "unit"] = "normalized",
+) -> CMDP:
     r"""Draw a random environment (Section 5 of the paper).
 
     Rows of the transition probabilities are Dirichlet, rewards and utilities uniform, all of them
@@ -79,8 +82,7 @@ def random_cmdp(
     require_one_of("scale", scale, SCALES)
     if not 0 <= require_number("discount", discount) < 1:
         raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
-    midway = isinstance(threshold, str)
-    if midway and threshold != MIDWAY:
+    if isinstance(threshold, str) and threshold != MIDWAY:
         raise ValueError(f"threshold: a number or {MIDWAY!r} expected, got {shown(threshold)}")
     random = np.random.Generator(streams.bit_generator(purpose="environment", instance=instance))
     transition = random.dirichlet(np.full(states, float(concentration)), size=(states, actions))
@@ -91,10 +93,12 @@ def random_cmdp(
         utility=largest * random.random((states, actions)),
         initial=np.full(states, 1 / states),
         discount=discount,
-        threshold=0.0 if midway else threshold,
+        threshold=0.0 if isinstance(threshold, str) else threshold,
         scale=largest,
     )
-    return replace(cmdp, threshold=sum(utility_range(cmdp)) / 2) if midway else cmdp
+    if isinstance(threshold, str):
+        return replace(cmdp, threshold=sum(utility_range(cmdp)) / 2)
+    return cmdp
 
 
 make = random_cmdp

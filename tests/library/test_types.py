@@ -1,0 +1,53 @@
+"""The library tells editors and type checkers what it takes and gives."""
+
+import inspect
+import pydoc
+from typing import get_type_hints
+
+import pytest
+
+import pgpd_hf
+from pgpd_hf import algorithms, deployment, environments, races, runs
+
+
+def public():
+    """Functions by name: those of the package, its classes, and its modules for users."""
+    functions = {name: getattr(pgpd_hf, name) for name in pgpd_hf.__all__}
+    for module in (algorithms, deployment, environments, races, runs):
+        for name, it in vars(module).items():
+            if not name.startswith("_") and getattr(it, "__module__", "") == module.__name__:
+                functions[f"{module.__name__}.{name}"] = it
+    for kind in (pgpd_hf.CMDP, pgpd_hf.Optimum):
+        for name, it in vars(kind).items():
+            if not name.startswith("_"):
+                it = getattr(it, "__func__", it)  # of a class method
+                functions[f"{kind.__name__}.{name}"] = getattr(it, "fget", it)
+    return {name: it for name, it in functions.items() if inspect.isfunction(it)}
+
+
+@pytest.mark.parametrize("name", sorted(public()))
+def test_public_functions_are_annotated(name):
+    function = public()[name]
+    hints = get_type_hints(function)
+    parameters = set(inspect.signature(function).parameters) - {"self", "cls"}
+    assert hints.keys() == parameters | {"return"}
+
+
+def test_what_is_public_is_found():
+    assert {
+        "run",
+        "certify",
+        "pgpd_hf.races.race",
+        "CMDP.evaluate",
+        "CMDP.states",
+        "CMDP.load",
+    } < public().keys()
+
+
+def test_help_and_names_are_readable():
+    text = pydoc.plain(pydoc.render_doc(pgpd_hf.run))
+    assert "object at 0x" not in text
+    assert "SupportsArray" not in text
+    assert "evaluators" in repr(pgpd_hf.NPGPDHF(evaluators=8))
+    assert repr(pgpd_hf.ALGORITHMS).startswith("ALGORITHMS(npg_pd, npgpd_hf, ")
+    assert pgpd_hf.__version__
