@@ -17,18 +17,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms import Algorithm, get_algorithm, kind_and_options
 from pgpd_hf.algorithms.base import MOST_ITERATIONS
 from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import require_cmdp, solve
+from pgpd_hf.core.progress import Progress
 from pgpd_hf.runs import values_at
 from pgpd_hf.statistics import mean_interval, mean_test
 
@@ -50,12 +51,13 @@ _GROWTH = 4  # values that are added at either end of a grid, at most
 
 def race(
     cmdps: Sequence[CMDP],
-    algorithm: str,
+    algorithm: str | type[Algorithm],
     setting: dict[str, Any],
     evaluators: Sequence[int | None],
     candidates: dict[str, list[float]],
     seeds: int,
     threads: int = 1,
+    progress: bool | Callable[[int, int], Any] = False,
 ) -> pd.DataFrame:
     r"""Race pairs of step sizes.
 
@@ -63,8 +65,8 @@ def race(
     ----------
     cmdps : sequence of CMDP
         The environments; seed k runs on number k modulo their number.
-    algorithm : str
-        A key of :data:`pgpd_hf.ALGORITHMS`.
+    algorithm : str or type
+        A key of :data:`pgpd_hf.ALGORITHMS`, or the algorithm's class.
     setting : dict
         Keyword arguments of :func:`pgpd_hf.run`; its step sizes and evaluators are replaced.
     evaluators : sequence of int or None
@@ -77,6 +79,8 @@ def race(
         The largest number of seeds that a pair runs.
     threads : int
         Pairs run side by side.
+    progress : bool or callable
+        As for :func:`pgpd_hf.run`; what is counted are runs, of one pair and seed each.
 
     Returns
     -------
@@ -103,11 +107,11 @@ def race(
     runs = _Runs(cmdps, algorithm, setting, evaluators, names)
     grid = _Grid({name: sorted(map(float, candidates[name])) for name in names})
     running, ends = grid.pairs(), _ends_of_stages(seeds)
-    with ThreadPoolExecutor(threads) as pool:
+    with Progress(progress, "runs") as done, ThreadPoolExecutor(threads) as pool:
         for end in ends:
-            runs.extend(running, end, pool)
+            runs.extend(running, end, pool, done)
             while new := grid.grow(runs.leader(running), running):
-                runs.extend(new, end, pool)
+                runs.extend(new, end, pool, done)
                 running += new
             running = runs.undecided(running, LEVEL / len(ends))
             if len(running) == 1:
@@ -117,14 +121,14 @@ def race(
 
 def choose_steps(
     cmdp: CMDP,
-    algorithm: str,
+    algorithm: Algorithm | str,
     *,
-    evaluators: int | list[int | None] | None,
     iterations: int,
     candidates: dict[str, list[float]] | None = None,
     seeds: int = 8,
     threads: int = 1,
-    **setting: Any,
+    progress: bool | Callable[[int, int], Any] = False,
+    **options: Any,
 ) -> dict[str, float]:
     r"""Choose step sizes for :func:`pgpd_hf.run` by a race.
 
@@ -132,10 +136,9 @@ def choose_steps(
     ----------
     cmdp : CMDP
         The environment.
-    algorithm : str
-        A key of :data:`pgpd_hf.ALGORITHMS`.
-    evaluators : int, None, or a list of these
-        M; with several, scores are averaged over them.
+    algorithm : Algorithm or str
+        The algorithm with its options, or its name, as for :func:`pgpd_hf.run`; step sizes that it
+        has are replaced.
     iterations : int
         T.
     candidates : dict, optional
@@ -146,14 +149,18 @@ def choose_steps(
         The largest number of seeds that a pair runs.
     threads : int
         Pairs run side by side.
-    **setting
-        Further arguments of :func:`pgpd_hf.run`, such as `rounds`.
+    progress : bool or callable
+        True draws a bar on the error stream. A function is called with the number of runs that are
+        done, of one pair and seed each, and with the number that is known to be needed, which grows
+        from stage to stage.
+    **options
+        Options of the algorithm, where only its name is given, such as `rounds`. `evaluators` may
+        be a list of values of M, over which scores are averaged.
 
     Returns
     -------
     dict
-        `primal_step`, `dual_step` and what else has raced, to be passed on to
-        :func:`pgpd_hf.run`.
+        `primal_step`, `dual_step` and what else has raced: options of the algorithm.
 
     Raises
     ------
@@ -168,16 +175,22 @@ def choose_steps(
     >>> sorted(steps)
     ['dual_step', 'primal_step']
     >>> trace = pgpd_hf.run(cmdp, "npgpd_hf", seeds=[0], **setting, **steps)
+
+    An algorithm that is an object gets its steps by ``dataclasses.replace``.
+
+    >>> from dataclasses import replace
+    >>> algorithm = pgpd_hf.NPGPDHF(evaluators=64, rounds=2)
+    >>> steps = pgpd_hf.choose_steps(cmdp, algorithm, iterations=20, seeds=2)
+    >>> replace(algorithm, **steps).rounds
+    2
     """
     require_cmdp(cmdp)
-    kind = get_algorithm(algorithm)
+    kind, options = kind_and_options(algorithm, options)
     if not kind.has_steps:
-        raise ValueError(f"algorithm: {algorithm} has no step sizes")
-    candidates = CANDIDATES.get(algorithm) if candidates is None else candidates
+        raise ValueError(f"algorithm: {kind.name} has no step sizes")
+    candidates = CANDIDATES.get(kind.name) if candidates is None else candidates
     if candidates is None:
-        raise ValueError(
-            f"candidates: needed for {shown(algorithm)}: lists for {' and '.join(STEPS)}"
-        )
+        raise ValueError(f"candidates: needed for {kind.name}: lists for {' and '.join(STEPS)}")
     for name in RACED:
         values = candidates.get(name) if isinstance(candidates, dict) else None
         if name not in STEPS and values is None:
@@ -189,14 +202,15 @@ def choose_steps(
     seeds = require_integer("seeds", seeds, 1, 10**4)
     threads = require_integer("threads", threads, 1, 1024)
     iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
-    numbers = list(evaluators) if isinstance(evaluators, list | tuple) else [evaluators]
+    numbers = options.get("evaluators")
+    numbers = list(numbers) if isinstance(numbers, list | tuple) else [numbers]
     if not numbers:
         raise ValueError("evaluators: at least one number expected")
     for number in numbers:  # refuses what cannot be run
-        kind.having({**setting, "evaluators": number})
+        kind.having(options | ({"evaluators": number} if "evaluators" in options else {}))
     kind.refuse_unknown(candidates)
-    setting = {"iterations": iterations, **setting}
-    table = race([cmdp], algorithm, setting, numbers, candidates, seeds, threads)
+    setting = {"iterations": iterations, **options}
+    table = race([cmdp], kind, setting, numbers, candidates, seeds, threads, progress)
     return chosen_steps(table)
 
 
@@ -264,19 +278,21 @@ class _Runs:
     def __init__(self, cmdps, algorithm, setting, evaluators, names):
         self.names = names
         self.problems = [(cmdp, solve(cmdp)) for cmdp in cmdps]
-        self.algorithm = get_algorithm(algorithm)
+        self.algorithm = algorithm if isinstance(algorithm, type) else get_algorithm(algorithm)
         even = np.linspace(0, setting["iterations"], _CHECKPOINTS + 1)
         self.checkpoints = np.unique(np.rint(even).astype(np.int64))
         self.settings = [setting | {"evaluators": number} for number in evaluators]
         self.scores = {}
 
-    def extend(self, pairs, seeds, pool):
+    def extend(self, pairs, seeds, pool, done):
         """Run pairs until they have a number of seeds."""
         tasks = [
             (pair, seed) for pair in pairs for seed in range(len(self.scores.get(pair, ())), seeds)
         ]
+        done.expect(len(tasks))
         for (pair, _), score in zip(tasks, pool.map(self._score, tasks), strict=True):
             self.scores.setdefault(pair, []).append(score)
+            done.add(1)
 
     def _score(self, task):
         """Positive gap and violation of one pair on one seed, averaged over time and M."""

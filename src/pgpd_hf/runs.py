@@ -8,7 +8,7 @@ iterates and not only over those at checkpoints.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Literal, overload
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from pgpd_hf.algorithms import Algorithm, State, get_algorithm
+from pgpd_hf.algorithms import Algorithm, State, kind_and_options
 from pgpd_hf.algorithms.base import (
     MOST_ITERATIONS,
     Run,
@@ -28,6 +28,7 @@ from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import located, require_integer, require_one_of, shown
 from pgpd_hf.core.cmdp import CMDP, Array
 from pgpd_hf.core.normals import draw_normals
+from pgpd_hf.core.progress import Progress
 from pgpd_hf.core.recording import record
 
 COLUMNS = tuple(
@@ -63,6 +64,7 @@ def run(
     threads: int = 1,
     purpose: str = "run",
     optimum: optima.Optimum | None = None,
+    progress: bool | Callable[[int, int], Any] = False,
     return_policies: Literal[False] = False,
     **options: Any,
 ) -> pd.DataFrame: ...
@@ -81,6 +83,7 @@ def run(
     threads: int = 1,
     purpose: str = "run",
     optimum: optima.Optimum | None = None,
+    progress: bool | Callable[[int, int], Any] = False,
     return_policies: Literal[True],
     **options: Any,
 ) -> tuple[pd.DataFrame, Array]: ...
@@ -98,6 +101,7 @@ def run(
     threads: int = 1,
     purpose: str = "run",
     optimum: optima.Optimum | None = None,
+    progress: bool | Callable[[int, int], Any] = False,
     return_policies: bool = False,
     **options: Any,
 ) -> pd.DataFrame | tuple[pd.DataFrame, Array]:
@@ -130,6 +134,9 @@ def run(
         Name of a family of random streams; runs with different purposes share no random numbers.
     optimum : Optimum, optional
         Optimum of this CMDP, if known; by default it is found by a linear program.
+    progress : bool or callable
+        True draws a bar on the error stream. A function is called with the number of iterations
+        that are done, over all seeds, and with the number of all of them.
     return_policies : bool
         Whether to also return the policies that the runs end with.
     **options
@@ -177,6 +184,7 @@ def run(
     seeds = _seeds(seeds)
     grid = checkpoint_grid(total) if checkpoints is None else _grid(checkpoints, total)
     threads = require_integer("threads", threads, 1, 1024)
+    done = Progress(progress, "iterations")
     if not isinstance(purpose, str):
         raise ValueError(f"purpose: a string expected, got {shown(purpose)}")
     if optimum is None:
@@ -194,9 +202,11 @@ def run(
     _check(parts[0], initial_policy)
 
     def trace(seed):
-        return _trace(parts, seed, initial_policy, grid, purpose)
+        return _trace(parts, seed, initial_policy, grid, purpose, done)
 
-    traces, last = zip(*_in_threads(trace, seeds, threads), strict=True)
+    with done:
+        done.expect(total * len(seeds))
+        traces, last = zip(*_in_threads(trace, seeds, threads), strict=True)
     table = _table(parts, seeds, grid, traces)
     return (table, np.stack(last)) if return_policies else table
 
@@ -339,12 +349,7 @@ def values_at(run: Run, seed: int, checkpoints: NDArray[np.int64], purpose: str 
 
 def _phases(algorithm, options, iterations, phases):
     """The algorithm of each phase of a run, and the numbers of iterations."""
-    if isinstance(algorithm, Algorithm):
-        if options:
-            raise ValueError(f"{next(iter(options))}: an option of the algorithm, {algorithm!r}")
-        kind, options = type(algorithm), vars(algorithm)
-    else:
-        kind = get_algorithm(algorithm)
+    kind, options = kind_and_options(algorithm, options)
     if phases is None:
         return [kind.having(options)], [_length(iterations)]
     if not isinstance(phases, list | tuple) or not 1 <= len(phases) <= _MOST_ENTRIES:
@@ -416,7 +421,7 @@ def _check(run, initial_policy):
     _CHECKED.add(kind)
 
 
-def _trace(parts, seed, initial_policy, grid, purpose):
+def _trace(parts, seed, initial_policy, grid, purpose, done):
     """Numbers of one seed's run through all phases, (5, checkpoints), and its last policy.
 
     The rows are those of :func:`~pgpd_hf.core.recording.record`.
@@ -435,6 +440,7 @@ def _trace(parts, seed, initial_policy, grid, purpose):
             except ValueError as error:
                 raise ValueError(_destroyed(run, state, error)) from None
             record(values, multipliers, first, grid, sums, rows)
+            done.add(min(len(policies), end - first))
             first += len(policies)
     run.algorithm.require_result(state)
     return rows, policies[-1]

@@ -97,6 +97,7 @@ NO_PHASES = [value for value in NO_NUMBER if value is not None] + [3, [], [3], [
 NO_PHASES += [{"iterations": 5}, [{"iterations": 0}], [{"iterations": 5, "link": "probit"}], "run"]
 RUN["phases"] = [*NO_PHASES, [{"iterations": 5, "evaluators": 0}], [{"iterations": 10**30}]]
 RUN["purpose"] = [None, 3, object(), b"run", ["run"], math.nan]
+RUN["progress"] = [None, 0, 1, "bar", [print], math.nan]
 FUNCTIONS = {
     "CMDP": (lambda **given: pgpd_hf.CMDP(**{**ARRAYS, **given}), CMDP),
     "random_cmdp": (pgpd_hf.random_cmdp, RANDOM),
@@ -121,7 +122,10 @@ FUNCTIONS = {
                 **given,
             }
         ),
-        {name: RUN[name] for name in ("cmdp", "algorithm", "evaluators", "iterations", "rounds")}
+        {
+            name: RUN[name]
+            for name in ("cmdp", "algorithm", "evaluators", "iterations", "rounds", "progress")
+        }
         | {"candidates": [3, "few", [], {"primal_step": [0.1]}, {"primal_step": 1, "dual_step": 1}]}
         | {"seeds": [*NO_INTEGER, 0, 10**6], "threads": RUN["threads"]},
     ),

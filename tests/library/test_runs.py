@@ -565,7 +565,7 @@ def test_iterations_beside_phases_are_their_sum(cmdp):
 # State that an algorithm keeps in itself.
 
 
-def test_run_refuses_state_in_self(cmdp, monkeypatch):
+def test_run_refuses_state_in_self(cmdp):
     class Counter(ALGORITHMS["npg_pd"]):
         name = "counter"
         count = 0
@@ -575,10 +575,9 @@ def test_run_refuses_state_in_self(cmdp, monkeypatch):
             following = super().update(run, state, policy, words, normals)
             return following._replace(theta=policy * self.count)
 
-    monkeypatch.setattr(runs, "get_algorithm", lambda name: Counter)
     message = r"^algorithm: update of counter gave other numbers .* not in self"
     with pytest.raises(ValueError, match=message):
-        run(cmdp, "counter", seeds=[0], iterations=5, evaluators=None, **STEPS)
+        run(cmdp, Counter(**STEPS), seeds=[0], iterations=5)
 
 
 def test_run_checks_an_algorithm_once_for_all_numbers_of_a_setting(monkeypatch):

@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any
 
 from pgpd_hf.algorithms.base import Algorithm, State
 from pgpd_hf.core.arguments import require_one_of
@@ -89,4 +90,35 @@ def get_algorithm(name: str) -> type[Algorithm]:
     return ALGORITHMS[name]
 
 
-__all__ = ["ALGORITHMS", "Algorithm", "State", "get_algorithm"]
+def kind_and_options(
+    algorithm: Algorithm | str, options: dict[str, Any]
+) -> tuple[type[Algorithm], dict[str, Any]]:
+    """Read an algorithm that is given as an object, or by its name and options.
+
+    Parameters
+    ----------
+    algorithm : Algorithm or str
+        The object, or a key of :data:`ALGORITHMS`.
+    options : dict
+        Options by name, of an algorithm that is given by name.
+
+    Returns
+    -------
+    kind : type
+        Subclass of :class:`Algorithm`.
+    options : dict
+        Options by name, those of an object included; not checked where they are given by name.
+
+    Raises
+    ------
+    ValueError
+        If options are given beside an object, or there is no such algorithm.
+    """
+    if not isinstance(algorithm, Algorithm):
+        return get_algorithm(algorithm), dict(options)
+    if options:
+        raise ValueError(f"{next(iter(options))}: an option of the algorithm, {algorithm!r}")
+    return type(algorithm), dict(vars(algorithm))
+
+
+__all__ = ["ALGORITHMS", "Algorithm", "State", "get_algorithm", "kind_and_options"]
