@@ -40,18 +40,22 @@ away, and near the border, with :math:`\bar V_g - b` within about .02 of zero fo
 it may be wrong. A setting that is predicted to settle may still be driven away by chance.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from pgpd_hf.algorithms.base import NORMALIZERS, normalizer
 from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
 from pgpd_hf.core import optima
 from pgpd_hf.core.arguments import shown
-from pgpd_hf.core.evaluators import chance_of_vote
+from pgpd_hf.core.cmdp import CMDP, Array
+from pgpd_hf.core.evaluators import Evaluators, chance_of_vote
 from pgpd_hf.core.policies import project_rows, uniform_policy
 
 _POINTS, _SHIFTS = 3000, 200  # of a simplex, and of the ball around each
@@ -95,14 +99,20 @@ class Stability:
     stable: float | None
     unstable: float | None
     temperature: float
-    noise: np.ndarray
-    slopes: np.ndarray
-    multipliers: np.ndarray
-    rewards: np.ndarray
-    utilities: np.ndarray
+    noise: Array
+    slopes: Array
+    multipliers: Array
+    rewards: Array
+    utilities: Array
 
 
-def predict_stability(cmdp, algorithm, *, optimum=None, multipliers=None):
+def predict_stability(
+    cmdp: CMDP,
+    algorithm: ZPGPDHF,
+    *,
+    optimum: optima.Optimum | None = None,
+    multipliers: ArrayLike | None = None,
+) -> Stability:
     r"""Predict whether a setting of ZPGPD-HF settles, from the law of its noise.
 
     Parameters
@@ -162,7 +172,7 @@ def predict_stability(cmdp, algorithm, *, optimum=None, multipliers=None):
     )
 
 
-def return_covariance(cmdp, policy):
+def return_covariance(cmdp: CMDP, policy: Array) -> Array:
     r"""Covariance matrix of the two returns of a trajectory, given its first state.
 
     With the values :math:`V_i(s)`, the second moments solve :math:`M_{ij}(s) = E[r_i r_j +
@@ -194,7 +204,7 @@ def return_covariance(cmdp, policy):
     return covariance
 
 
-def answer_moments(evaluators, variance):
+def answer_moments(evaluators: Evaluators, variance: float) -> tuple[float, float]:
     r"""Slope and variance of an answer about a noisy difference.
 
     The difference of returns is :math:`\Delta + \epsilon`, with a normal :math:`\epsilon`, whose

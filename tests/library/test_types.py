@@ -7,13 +7,13 @@ from typing import get_type_hints
 import pytest
 
 import pgpd_hf
-from pgpd_hf import algorithms, deployment, environments, races, runs
+from pgpd_hf import algorithms, deployment, environments, races, runs, stability
 
 
 def public():
     """Functions by name: those of the package, its classes, and its modules for users."""
     functions = {name: getattr(pgpd_hf, name) for name in pgpd_hf.__all__}
-    for module in (algorithms, deployment, environments, races, runs):
+    for module in (algorithms, deployment, environments, races, runs, stability):
         for name, it in vars(module).items():
             if not name.startswith("_") and getattr(it, "__module__", "") == module.__name__:
                 functions[f"{module.__name__}.{name}"] = it
