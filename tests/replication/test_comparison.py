@@ -17,6 +17,7 @@ from replication.analyses import comparison as analysis
 from replication.analyses import comparison_tuning as tuning
 from replication.analyses import misspecification
 from replication.figures import comparison as drawings
+from replication.figures import style
 from replication.study import admission, comparison
 from replication.study.cases import read_choices, run_cases
 
@@ -393,42 +394,66 @@ def test_what_cannot_be_compared_is_named(change, message):
         comparison.check(config, SCHEMA)
 
 
-def test_figure_shows_every_method_and_the_limit():
-    limit = pd.DataFrame({"budget": [1000, 3000], "priced_gap": [0.1, 0.02]})
+REFERENCE = pd.read_csv(ROOT / "reference/comparison.csv")
+LABELS = {name: entry["label"] for name, entry in CONFIG["comparison"]["methods"].items()}
+
+
+@pytest.mark.parametrize("kind", ["instances", "seeds"])
+def test_figure_shows_each_method_with_its_best_design(kind):
+    limit = pd.read_csv(ROOT / "reference/comparison_limit.csv")
+    style.use_style()
+    figure = drawings.comparison_figure(REFERENCE, LABELS, kind, limit)
+    shown = drawings.of_kind(REFERENCE, kind)
+    for axes, quantity in zip(figure.axes, drawings.QUANTITIES, strict=True):
+        drawn = [[*line.get_ydata()] for line in axes.get_lines()]
+        names = [text.get_text() for text in axes.texts]
+        for method, label in LABELS.items():
+            rows = shown[shown["method"] == method]
+            curves = [it[quantity].tolist() for _, it in rows.groupby("design")]
+            assert sum(curve in drawn for curve in curves) == (method not in drawings.VARIANTS)
+            assert (label in names) == (method not in drawings.VARIANTS)
+        assert ("information limit" in names) == (quantity == "priced_gap")
+    safe = shown[shown["method"].eq("safe_rlhf") & shown["budget"].eq(1_000_000)]
+    best = safe.loc[safe["priced_gap"].idxmin(), "design"]
+    assert drawings.best_designs(shown)["safe_rlhf"] == best
+    style.plt.close(figure)
+
+
+def test_titles_name_the_method_that_is_lowest_where_all_have_been_asked():
     table = analysis.tabulate(traces())
-    both = pd.concat([table, table.assign(units="2 instances", method="zpg")])
-    labels = {"npgpd_hf": "ours", "zpg": "parent"}
-    figure = drawings.comparison_figure(both, labels, limit)
-    assert len(figure.axes) == 6
-    above, below = (
-        {line.get_label() for line in figure.axes[place].get_lines()} for place in (0, 3)
-    )
-    assert {"ours", "parent"} <= above & below
-    assert "information limit" in below - above  # it is a mean over environments
-    more = drawings.comparison_figure(both, labels, quantities=drawings.FURTHER)
-    assert len(more.axes) == 4
-    (line,) = [it for it in more.axes[0].get_lines() if it.get_label() == "ours"]
-    assert line.get_ydata().tolist() == table["gap"].tolist()
-    (line,) = [it for it in more.axes[3].get_lines() if it.get_label() == "parent"]
-    assert line.get_ydata().tolist() == table["violates_0"].tolist()
+    other = table.assign(method="zpg_too", gap=table["gap"] - 1)
+    more = other.assign(budget=10 * table["budget"].max(), gap=-9)  # for one of them only
+    labels = {"npgpd_hf": "ours", "zpg_too": "theirs"}
+    style.use_style()
+    figure = drawings.comparison_figure(pd.concat([table, other, more]), labels, "seeds")
+    titles = {axes.get_title("left").split()[0]: axes.get_title("left") for axes in figure.axes}
+    last = table.loc[table["budget"] == table["budget"].max()].iloc[0]
+    assert titles["gap"].endswith(f"lowest: theirs, {last['gap'] - 1:.2g}".replace("-", "−"))
+    assert "lowest: ours and theirs, " in titles["violation"]
+    style.plt.close(figure)
 
 
-def test_rows_of_the_figure_end_where_their_answers_do():
-    table = analysis.tabulate(traces())
-    few = table[table["answers"] < table["answers"].max()].assign(units="2 instances")
-    figure = drawings.comparison_figure(pd.concat([table, few]), {"npgpd_hf": "ours"})
-    ends = [axes.get_xlim()[1] for axes in figure.axes]
-    assert ends[:3] == [pytest.approx(1.5 * table["answers"].max())] * 3
-    assert ends[3:] == [pytest.approx(1.5 * few["answers"].max())] * 3
+def test_every_curve_that_is_no_method_s_best_is_a_variant_beside_it():
+    shown = drawings.of_kind(REFERENCE, "instances")
+    best = drawings.best_designs(shown)
+    style.use_style()
+    figure = drawings.variants_figure(REFERENCE, LABELS, "instances")
+    titles = [axes.get_title("left").split("\n") for axes in figure.axes]
+    curves = shown[["method", "design"]].drop_duplicates().itertuples(index=False, name=None)
+    assert len(titles) == len([curve for curve in curves if curve not in best.items()]) == 6
+    said = dict(titles)
+    last = shown[shown["budget"] == 1_000_000].set_index(["method", "design"])["priced_gap"]
+    ratio = last["safe_rlhf_npg_pd", "deterministic"] / last["safe_rlhf", best["safe_rlhf"]]
+    assert said["Safe RLHF, NPG-PD"] == f"{ratio:.2f} × Safe RLHF's at $10^{{6}}$"
+    assert "ZPGPD-HF's" in said["ZPG (no constraint)"]
+    style.plt.close(figure)
 
 
-def test_of_two_methods_that_are_nearly_equal_one_is_drawn_inside_the_other():
-    row = dict.fromkeys(analysis.COLUMNS, 0.1) | {"design": "deterministic", "units": "2 seeds"}
-    names = ["safe_rlhf", "safe_rlhf_estimated"]
-    table = pd.DataFrame([row | {"method": name} for name in names])
-    both = pd.concat([table, table.assign(units="2 instances")])
-    labels = dict(zip(names, ("known", "estimated"), strict=True))
-    known, estimated = drawings.comparison_figure(both, labels).axes[0].get_lines()
-    assert estimated.get_label() == "estimated: deterministic policies"
-    assert estimated.get_markersize() < known.get_markersize() / 2
-    assert known.get_markerfacecolor() == "none" != estimated.get_markerfacecolor()
+def test_figures_without_any_result_are_empty():
+    none = REFERENCE.assign(answers=np.nan)
+    for figure in (
+        drawings.comparison_figure(none, LABELS, "seeds"),
+        drawings.variants_figure(none, LABELS, "seeds"),
+    ):
+        figure.draw_without_rendering()
+        style.plt.close(figure)

@@ -12,7 +12,6 @@ from replication.analyses import misspecification as analysis
 from replication.figures import style
 from replication.figures.comparison import comparison_figure, people_figure
 from replication.study import admission
-from replication.study.comparison import entries
 
 ROOT = Path(__file__).parents[2]
 CONFIG = admission.load_defaults(ROOT)
@@ -109,41 +108,46 @@ def test_what_cannot_be_asked_is_named(change, message):
 
 
 def test_figure_shows_every_method_for_all_people():
-    row = {"people": "us", "method": "zpg", "design": "its own", "budget": 1000}
+    row = {"people": "us", "method": "ours", "design": "its own", "budget": 1000}
     row |= {"priced_gap": 0.1, "priced_gap_low": -0.1, "priced_gap_high": 0.3}
     table = pd.DataFrame([row, row | {"people": "them", "priced_gap": 0.2}, row | {"budget": 3000}])
+    decided = pd.DataFrame({"skipping": "ours, its own", "pays_off": ["yes", "no", "no", "open"]})
     style.use_style()
-    figure = people_figure(table, {"zpg": "parent"}, [("zpg", "its own")])
+    figure = people_figure(table, decided, {"ours": "our method"})
     assert [axes.get_title("left") for axes in figure.axes] == ["1,000 answers", "3,000 answers"]
     first = figure.axes[0].containers[0]
-    assert first.get_label() == "parent"
+    assert first.get_label() == "our method"
     assert first.lines[0].get_xdata().tolist() == [0.1, 0.2]
     assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["us", "them"]
     assert figure.axes[0].get_xlim() == pytest.approx((0.05, 0.3))
     assert figure.axes[1].get_xlim() == pytest.approx((0.05, 0.15))
+    assert figure.legends[0].get_title().get_text() == (
+        "Skipping reward learning, which our method does best, pays off in 1 of 4 cases and is "
+        "worse in 2"
+    )
 
 
 def test_a_method_looks_as_in_the_comparison():
     """Although not all of that one's methods are shown."""
-    curves = [(it.method, it.design) for it in entries(CONFIG)]
-    assert analysis.parameters(CONFIG)["curves"] == curves
-    labels = {method: method for method, _ in curves}
-    row = {"people": "us", "units": "2 instances", "answers": 1000, "budget": 1000}
-    row |= dict.fromkeys(["priced_gap", "priced_gap_low", "priced_gap_high"], 0.1)
-    row |= dict.fromkeys(["violation", "violates_002"], 0.1)
-    table = pd.DataFrame([row | {"method": it, "design": how} for it, how in curves])
-    both = pd.concat([table, table.assign(units="2 seeds")])
-    few = table[table["method"].isin(["npgpd_hf", "safe_rlhf", "trajectory_dpo"])]
+    table = pd.read_csv(ROOT / "reference/comparison.csv")
+    people = pd.read_csv(ROOT / "reference/misspecification.csv")
+    decided = pd.read_csv(ROOT / "reference/skipping_inference.csv")
+    labels = {name: it["label"] for name, it in CONFIG["comparison"]["methods"].items()}
     style.use_style()
     looks = [
-        {it.get_label(): look(it) for it in found}
+        [look(it) for it in found]
         for found, look in (
-            (comparison_figure(both, labels).axes[0].get_lines(), _look),
-            (people_figure(few, labels, curves).axes[0].containers, lambda it: _look(it.lines[0])),
+            (comparison_figure(table, labels, "instances").axes[1].get_lines(), _look),
+            (
+                people_figure(people[people["method"] != "zpgpd_hf"], decided, labels)
+                .axes[0]
+                .containers,
+                lambda it: _look(it.lines[0]),
+            ),
         )
     ]
-    assert len(looks[1]) == 5
-    assert looks[1].items() <= looks[0].items()
+    assert len(looks[1]) == 4
+    assert set(looks[1]) < set(looks[0])
 
 
 def _look(line):

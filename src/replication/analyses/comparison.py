@@ -36,7 +36,11 @@ TABLES = {
     "comparison_verdicts": Table("Verdicts of the comparison (table)", "claim unit"),
 }
 READS = ("runs", "environment")
-PICTURES = {"comparison": "What an answer buys", "comparison_gap": "Gap, and any violation"}
+PICTURES = {
+    "comparison": "What an answer buys",
+    "comparison_own": "The same on the study's own environment",
+    "comparison_variants": "Variants of the methods compared",
+}
 NAMES_ALGORITHMS = ()
 check = comparison.check
 why_not = comparison.why_not

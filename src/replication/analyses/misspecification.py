@@ -91,10 +91,7 @@ def tables(runs, sides):
 
 def parameters(config):
     methods = config["comparison"]["methods"]
-    return {
-        "labels": {name: it.get("label", name) for name, it in methods.items()},
-        "curves": [(it.method, it.design) for it in comparison.entries(config)],
-    }
+    return {"labels": {name: it.get("label", name) for name, it in methods.items()}}
 
 
 def tabulate(runs):

@@ -36,7 +36,6 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear", ticks="auto")
             markersize=3.2,
             markevery=_spread(x, index / len(curves), scale),
         )
-    style.zero_line(axes)
     axes.set(xscale=scale, xlim=(int(scale == "log"), table["iteration"].max()))
     if scale == "linear":  # steps of 2,500 would be labels that collide
         locator = mpl.ticker.MaxNLocator(ticks, steps=[1, 2, 5, 10], integer=True)
@@ -53,11 +52,12 @@ def panel(aggregate, algorithm, metric, scale="linear"):
     axes.set(xlabel="iteration", ylabel=f"← better      {METRIC_LABELS[metric]}")
     lines, labels = axes.get_legend_handles_labels()
     ends = [
-        (line.get_ydata()[-1], label, line.get_color())
+        (*line.get_xydata()[-1], label, line.get_color())
         for line, label in zip(lines, labels, strict=True)
     ]
     axes.legend(handles=_name_looks(axes))
-    style.label_ends(axes, [*ends, (0, _ZERO[metric], "0.3")])
+    style.zero_line(axes)
+    style.label_ends(axes, [*ends, (axes.get_xlim()[1], 0, _ZERO[metric], "0.3")])
     return figure
 
 
@@ -149,6 +149,7 @@ def side_by_side(aggregates):
         for axes, aggregate in zip(line, aggregates.values(), strict=True):
             draw_panel(axes, aggregate, algorithm, metric, ticks=3)
             axes.set_title(finding(aggregate, algorithm, metric))
+            style.zero_line(axes)
         style.same_heights(line)
         line[0].set_ylabel(f"{get_algorithm(algorithm).label}\n{metric.replace('_', ' ')}")
     for axes, title in zip(grid[0], aggregates, strict=True):
@@ -164,6 +165,7 @@ def _name_zero(column, metric):
     low, high = column[0].get_ylim()
     x, side = (0.99, "right") if metric == "optimality_gap" else (0.02, "left")
     for axes in column:
+        style.zero_line(axes)
         axes.set_ylim(min(low, -0.13 * high), high)
         place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
         axes.annotate(_ZERO[metric], (x, 0), (0, -3), ha=side, va="top", color="0.3", **place)

@@ -168,22 +168,22 @@ def share_legend(figure, columns, title=None):
 
 
 def label_ends(axes, labels):
-    """Write beside a panel what ends at which height: (height, label, colour)."""
+    """Write beside a panel what ends where: (x, height, label, colour)."""
     # Labels that would lie upon each other move apart; lines lead to where they belong.
     axes.figure.draw_without_rendering()
-    labels = sorted(labels, key=lambda it: it[0])
-    ends = axes.transData.transform([(1, height) for height, *_ in labels])
+    lowest, highest = axes.get_ylim()
+    if not labels:
+        return
+    labels = sorted((np.clip(y, lowest, highest), x, text, color) for x, y, text, color in labels)
+    ends = axes.transData.transform([(x, y) for y, x, *_ in labels])
     heights = axes.transAxes.inverted().transform(ends)[:, 1]
     steps = 0.15 * axes.figure.dpi / axes.bbox.height * np.arange(len(labels))
     places = isotonic_regression(heights - steps).x + steps
-    for (_, text, color), *ends in zip(labels, heights, places, strict=True):
-        lead = {"arrowstyle": "-", "color": color, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
-        where = {
-            "xycoords": "axes fraction",
-            "va": "center",
-            "arrowprops": lead | {"relpos": (0, 0.5)},
-        }
-        axes.annotate(text, (1, ends[0]), (1.06, ends[1]), **where)
+    for (y, x, text, color), place in zip(labels, places, strict=True):
+        lead = {"arrowstyle": "-", "color": color, "linestyle": ":", "relpos": (0, 0.5)}
+        lead |= {"shrinkA": 0, "shrinkB": 0}
+        where = {"textcoords": "axes fraction", "va": "center", "annotation_clip": False}
+        axes.annotate(text, (x, y), (1.06, place), arrowprops=lead, **where)
 
 
 def plain_decades(axis):
