@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import charts
+import documents
 import jinja2
 import latex2mathml.converter
 import pandas as pd
@@ -371,6 +372,18 @@ def add_notebooks(site):
     return found
 
 
+def add_documents(site):
+    """Write the documents that are for readers, and links between them."""
+    (site.folder / "documents").mkdir()
+    pages = {documents.page_of(path): title for path, title in documents.DOCUMENTS.items()}
+    for path, title in documents.DOCUMENTS.items():
+        text = documents.render(site, path)
+        page = {"title": title, "text": text, "documents": pages}
+        site.add(documents.page_of(path), "document.html.j2", **page)
+    site.pages[next(iter(pages))] = "Documents"
+    return pages
+
+
 def add_documentation(site):
     """Write the library's documentation from its docstrings."""
     # pdoc sees only names that have been imported.
@@ -401,6 +414,7 @@ def main(configfile):
     article = site.take(ROOT / "article/article.pdf", "article.pdf") if sources.is_default else None
     if sources.is_default and article is None:
         site.lack("Article", "make article")
+    pages = add_documents(site)
     add_documentation(site)
     add_explorer(site, views)
     readings = [view for view in views if view.group == READINGS]
@@ -429,6 +443,7 @@ def main(configfile):
         seeds=experiment["units"].max(),
         words=describe(first.curves),
         notebooks=notebooks,
+        documents=pages,
         article=article,
         optimum=sources.optimum,
         provenance=provenance,

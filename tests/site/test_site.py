@@ -24,7 +24,8 @@ from replication.statements import report
 
 STEADY = "explorer.html#view=default&claim=zpgpd-gap-steady-state"
 PAGES = ("index.html", STEADY, "readings/default.html", "readings/softmax.html")
-PAGES += ("comparison.html", "environments.html", "api/pgpd_hf.html")
+PAGES += ("comparison.html", "environments.html", "documents/results.html", "documents/audit.html")
+PAGES += ("api/pgpd_hf.html",)
 SHOTS = {
     "start": "index.html",
     "explorer": "explorer.html",
@@ -132,8 +133,15 @@ def test_pages_are_accessible(visit, scheme):
 def test_every_page_leads_to_every_other(visit):
     visitor = visit()
     for name in PAGES[:-1]:  # the last one is pdoc's, which leads to the first one
-        names = visitor.open(name).locator("nav li").all_inner_texts()
-        assert names == ["Start", "Explorer", "Comparison", "Environments", "Package"], name
+        names = visitor.open(name).locator("header nav li").all_inner_texts()
+        assert names == [
+            "Start",
+            "Explorer",
+            "Comparison",
+            "Environments",
+            "Documents",
+            "Package",
+        ], name
 
 
 @pytest.mark.parametrize("width", [320, 600, 1300])

@@ -195,7 +195,7 @@ class Run(SimpleNamespace):
         return self.algorithm.estimate(self, theta, words, normals)
 
     def at(self, multiplier):
-        r"""Take the primal step that an iteration makes: divided as `normalize` says.
+        r"""Take the primal step that an iteration makes: divided as the option normalize says.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class Run(SimpleNamespace):
         Returns
         -------
         Run
-            With the divided step as its `primal_step`.
+            With the divided primal step.
         """
         power = NORMALIZERS[self.algorithm.normalize]
         if power == 0:
@@ -571,7 +571,7 @@ class Algorithm:
         Parameters
         ----------
         run : Run
-            The run; its `primal_step` is already divided as `normalize` says.
+            The run, whose primal step is divided already, as the option normalize says.
         state : State
             Before the iteration; its arrays must not be modified.
         policy : ndarray, float64, shape (S, A)

@@ -9,8 +9,6 @@ paper's occupancy-measure form (proof of Theorem 2) and equals
 :math:`\rho^\top (I - \gamma P_\pi)^{-1} r_\pi` of its Section 5.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -387,7 +385,7 @@ class CMDP:
         np.savez(path, **arrays)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> CMDP:
+    def load(cls, path: str | PathLike[str]) -> "CMDP":
         """Read a CMDP from a NumPy archive; no code in the file is executed.
 
         Parameters
