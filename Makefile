@@ -3,6 +3,8 @@
 PYTHON ?= python3
 CORES ?= all
 CONFIG ?=
+STATEMENT ?=
+SEEDS ?=
 KILLS ?= 20
 COMMANDS ?= figures test
 UV ?= uv
@@ -43,19 +45,26 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures races infer claims theory compare environments grid report site article crate \
-    smoke smoke-all verify sample raced reference bench scaling \
+.PHONY: help figures figure verdict races infer claims theory compare environments grid report \
+    site article crate smoke smoke-all verify sample raced reference bench scaling \
     test test-long test-all test-faults test-clone test-slurm lint format docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke,'
-	@echo '  CONFIG=config/mine.yaml makes figures, claims, theory, compare, grid, site or crate of another study, KILLS=3 is for test-faults,'
+	@echo '  CONFIG=config/mine.yaml makes figures, figure, verdict, claims, theory, compare, grid, site or crate of another study,'
+	@echo '  STATEMENT is a key of config/claims.yaml and SEEDS a number for verdict, KILLS=3 is for test-faults,'
 	@echo '  COMMANDS=figures for test-clone: what to run there.'
 
 figures: .venv/kernels  ## run the default study: results/paper and the committed figures
 	$(IN_VENV) snakemake --cores $(CORES) $(USE_CONFIG)
+
+figure: .venv/kernels  ## run the figure's panels and its page alone
+	$(IN_VENV) snakemake figure summary --cores $(CORES) $(USE_CONFIG)
+
+verdict: .venv/kernels  ## judge one statement by its own runs: STATEMENT=npgpd-gap-plateaus SEEDS=300
+	@$(IN_VENV) python tools/verdict.py "$$STATEMENT" "$$SEEDS" "$$CONFIG" --cores $(CORES)
 
 races: .venv/kernels  ## run all races for step sizes again, for config/steps.yaml and reference/races.csv (three quarters of an hour)
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml

@@ -99,14 +99,13 @@ def lift_job_rate():
 
 
 def show_results():
-    """Print the summary, and the verdicts if they were asked for, also where nothing had to run."""
+    """Print the summary and the verdicts if they were asked for, also where nothing had to run."""
     if workflow.dryrun or workflow.dag is None or any(workflow.dag.needrun_jobs()):
         return
-    asked = {"summary": True, "verdicts": "claims" in workflow.dag_settings.targets}
-    for name in [name for name in asked if asked[name]]:
-        path = Path(f"{RESULTS}/{name}.txt")
-        if path.exists():
-            print("", path.read_text(encoding="utf-8"), sep="\n")
+    made = {file for job in workflow.dag.jobs for file in job.output}
+    for path in [f"{RESULTS}/summary.txt", f"{RESULTS}/verdicts.txt"]:
+        if path in made:
+            print("", Path(path).read_text(encoding="utf-8"), sep="\n")
 
 
 quote_interpreter()

@@ -55,7 +55,7 @@ with storage.job(snakemake), TemporaryDirectory(ignore_cleanup_errors=True) as s
     name_study(executed, snakemake.config["study"])
     exporter = HTMLExporter(
         template_name="page",
-        extra_template_basedirs=[str(Path(snakemake.scriptdir, "../templates"))],
+        extra_template_basedirs=[str(Path(__file__).parents[1] / "templates")],
         exclude_input_prompt=True,
         exclude_output_prompt=True,
     )

@@ -15,7 +15,7 @@ with storage.job(snakemake):
         "versions": provenance.versions(),
         "platform": provenance.machine(),
         "threads": {name: os.environ.get(name) for name in THREADS},
-        "commit": provenance.commit(Path(snakemake.scriptdir).parents[1]),
+        "commit": provenance.commit(Path(__file__).parents[2]),
         "time": provenance.period(benchmarks),
         "wall_time": provenance.wall_time(benchmarks),
     }

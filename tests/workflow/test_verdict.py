@@ -1,0 +1,60 @@
+"""One statement is judged by the runs that it is about as it is judged with all others."""
+
+import re
+import shutil
+import sys
+
+import pandas as pd
+import pytest
+from projects import ROOT
+
+from replication.files import validation
+
+STATEMENTS = validation.read_yaml(ROOT / "config/claims.yaml")["claims"]
+EXPERIMENT = [name for name, it in STATEMENTS.items() if it["source"].endswith("experiment")]
+
+
+@pytest.fixture
+def study_of(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    yield __import__("verdict").study_of
+    del sys.modules["verdict"]
+
+
+@pytest.mark.parametrize("name", EXPERIMENT)
+def test_study_of_a_statement_has_what_its_criterion_names(study_of, name):
+    study, criterion = study_of(name, "7", ""), STATEMENTS[name]["criterion"]
+    named = {criterion["algorithm"], criterion.get("than", criterion["algorithm"])}
+    assert set(study["evaluators"]) == {*criterion["evaluators"]}
+    assert {"npgpd_hf", "zpgpd_hf"} - study["algorithms"].keys() == named
+    assert study["seeds"] == 7
+
+
+@pytest.mark.parametrize(
+    ("name", "seeds", "message"),
+    [
+        ("npgpd-gap-plateau", "3", "STATEMENT: expected is one of npgpd-gap-plateaus, "),
+        ("npgpd-gap-plateaus", "3x", "SEEDS: a whole number expected, got '3x'"),
+        ("npgpd-rate-gap", "3", "npgpd-rate-gap: it is about the tables rates, and `make claims`"),
+        ("no-reward-inference", "3", "no-reward-inference: not asked by any run: "),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_in_one_line(study_of, name, seeds, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}") as raised:
+        study_of(name, seeds, "")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.long
+def test_verdict_is_that_of_the_whole_study(finished):
+    project, _ = finished
+    name = "npgpd-gap-64-256-identical"
+    shutil.copytree(ROOT / "tools", project.folder / "tools")
+    tool = [sys.executable, "tools/verdict.py", name, "", "config/smoke.yaml", "--cores", "2"]
+    code, output = project.call(tool)
+    assert code == 0, output
+    tables = [project.folder / "results" / study / "claims.csv" for study in (name, "smoke")]
+    alone, among = (pd.read_csv(path).set_index("claim").loc[name] for path in tables)
+    pd.testing.assert_series_equal(alone, among)
+    assert f"{among['statement']}: {among['verdict']} with 3 seeds" in output.splitlines()
+    assert not list(project.folder.glob(f"results/{name}/runs/npgpd_hf/M16"))

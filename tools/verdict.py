@@ -1,0 +1,76 @@
+"""Judge one statement: `make verdict STATEMENT=... SEEDS=...`.
+
+The runs that the statement is about, and no others, are a study of its own with the statement's
+name. Arguments are the statement, the number of seeds, a study's file, and options of Snakemake;
+seeds and file may be empty.
+"""
+
+import difflib
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from replication.files import storage, validation
+from replication.statements.criteria import make_parts
+from replication.statements.declaration import load_claims
+from replication.statements.evidence import Term, Undecidable
+from replication.study import admission, readings
+
+ROOT = Path(__file__).parents[1]
+
+
+def study_of(name, seeds, file):
+    """What a study changes so that it has the runs that a statement is about."""
+    if seeds and not seeds.isdecimal():
+        raise ValueError(f"SEEDS: a whole number expected, got {seeds!r}")
+    own = validation.read(file) if file else {}
+    config = readings.overlay(admission.load_defaults(ROOT), own)
+    more = [*map(Path, config["claims"]["statements"])]
+    schema = admission.load_schema(ROOT, "claims")
+    claims = load_claims(ROOT / "config/claims.yaml", schema, more)["claims"]
+    if name not in claims:
+        near = difflib.get_close_matches(name, claims) or claims
+        raise ValueError(f"STATEMENT: expected is one of {', '.join(near)}, got {name!r}")
+    try:
+        parts = make_parts(claims[name]["criterion"])
+    except Undecidable as error:
+        raise ValueError(f"{name}: {error}") from None
+    terms = [term for part in parts for term in part.contrast]
+    tables = sorted({term.table for term in terms if not isinstance(term, Term)})
+    if tables or not terms:
+        where = f"the tables {', '.join(tables)}" if tables else "no run"
+        raise ValueError(f"{name}: it is about {where}, and `make claims` judges it")
+    algorithms = {term.algorithm for term in terms}
+    return own | {
+        "study": name,
+        "seeds": int(seeds or config["seeds"]),
+        "evaluators": list(dict.fromkeys(term.evaluators for term in terms)),
+        "algorithms": own.get("algorithms", {})
+        | {other: None for other in config["algorithms"] if other not in algorithms},
+    }
+
+
+def judge(name, seeds, file, *options):
+    """Run the study, and print the verdict."""
+    folder = Path("results", name)
+    with validation.one_line("config", ValueError):
+        study = study_of(name, seeds, file)
+    folder.mkdir(parents=True, exist_ok=True)
+    storage.write_text(folder / "study.yaml", yaml.safe_dump(study, sort_keys=False))
+    made = folder / "claims.csv"
+    command = ["snakemake", str(made), *options, "--configfile", str(folder / "study.yaml")]
+    if code := subprocess.run(command).returncode:
+        sys.exit(code)
+    [row] = storage.read_table(made).query("claim == @name").to_dict("records")
+    print(f"\n{row['statement']}: {row['verdict']} with {study['seeds']} seeds")
+    if row["estimate"] == row["estimate"]:
+        print(f"{row['part']}: {row['estimate']:.4f}, from {row['low']:.4f} to {row['high']:.4f}")
+    if isinstance(row["why"], str):
+        print(row["why"])
+    print(f"Table: {made}")
+
+
+if __name__ == "__main__":
+    judge(*sys.argv[1:])
