@@ -467,6 +467,21 @@ def test_what_an_update_must_not_return_is_refused_in_one_line(
     assert message in str(error.value)
 
 
+class Undefined(Toy):
+    """A multiplier that is no number, and is used in the next iteration."""
+
+    def update(self, run, state, policy, words, normals):
+        following = super().update(run, state, policy, words, normals)
+        return following._replace(multiplier=np.nan)
+
+
+def test_multiplier_that_is_no_number_is_refused_before_it_is_used():
+    algorithm = Undefined(primal_step=0.3, dual_step=0.2)
+    message = "^algorithm: update of toy returned the multiplier nan; a number in "
+    with pytest.raises(ValueError, match=message):
+        runs.run(random_process(11, 3, 2), algorithm, seeds=[0], iterations=10)
+
+
 def test_theta_that_is_no_number_is_told_with_its_algorithm_and_type(monkeypatch):
     changes = {"theta": np.full((3, 2), np.nan)}
     monkeypatch.setattr(Returning, "changes", changes, raising=False)

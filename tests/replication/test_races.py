@@ -82,6 +82,16 @@ def test_edited_outcome_is_refused(tmp_path, old, new, what):
         recorded_races.load_record(tmp_path)
 
 
+@pytest.mark.parametrize("about", ["3", "{candidates: .nan}", "{primal_step: .nan}"])
+def test_race_that_is_about_nothing_is_refused(tmp_path, about):
+    (tmp_path / "config").mkdir()
+    (tmp_path / recorded_races.RECORD).write_text(f"npgpd_hf: {about}\n")
+    (tmp_path / "reference").mkdir()
+    (tmp_path / recorded_races.SCORES).write_text("race\n")
+    with pytest.raises(ValueError, match=r"^config/steps\.yaml: npgpd_hf: what the race was about"):
+        recorded_races.load_record(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("own", "reason"),
     [

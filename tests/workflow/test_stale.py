@@ -53,7 +53,9 @@ def test_copy_with_new_times_is_as_it_was(project):
     assert project.planned(TARGET) == {}
 
 
-@pytest.mark.parametrize("options", [[], ["--rerun-triggers", "mtime"]])
+@pytest.mark.parametrize(
+    "options", [[], ["--rerun-triggers", "mtime"], ["--persistence-backend", "db"]]
+)
 @pytest.mark.parametrize(
     ("name", "before", "after", "rules"),
     [

@@ -618,6 +618,7 @@ class Algorithm:
             policies[t], multipliers[t] = policy, state.multiplier
             following = self.update(run.at(state.multiplier), state, policy, words[t], normals[t])
             _require_parameter(run, following.theta, policy.shape)
+            require_multipliers(run, np.array([following.multiplier], dtype=float))
             state = following._replace(iteration=state.iteration + 1)
         return policies, multipliers, state
 

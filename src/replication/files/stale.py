@@ -6,7 +6,7 @@ it to. Neither survives a copy. Here the records beside the results decide, and 
 
 import sys
 
-from snakemake import workflow as engine
+import snakemake.api  # before its `workflow`, since the two import each other
 from snakemake.persistence import ParamsChange
 from snakemake.persistence.file import FilePersistence
 from snakemake.settings.enums import RerunTrigger
@@ -17,7 +17,7 @@ from replication.files import storage
 class Memory(FilePersistence):
     """What Snakemake asks when it looks for jobs to run; it calls every difference a parameter."""
 
-    def __init__(self, *args, dag, **options):
+    def __init__(self, *args, dag, db_url=None, **options):
         super().__init__(*args, dag=dag, **options)
         dag.workflow.dag_settings.rerun_triggers = frozenset({RerunTrigger.PARAMS})
         dag.max_checksum_file_size = sys.maxsize
@@ -41,4 +41,4 @@ class Memory(FilePersistence):
 
 def decide_by_content():
     """Let the records decide which jobs of a workflow run."""
-    engine.FilePersistence = Memory
+    snakemake.workflow.FilePersistence = snakemake.workflow.DbPersistence = Memory

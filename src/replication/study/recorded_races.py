@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from pgpd_hf import environments, races
-from pgpd_hf.core.arguments import located
+from pgpd_hf.core.arguments import located, shown
 from pgpd_hf.races import RACED, STEPS
 from replication.files.validation import read_yaml
 from replication.study import configuration
@@ -89,6 +89,8 @@ def load_record(folder):
 
 def _outcome(race, about, rows):
     """What a race has found; scores that no such race can have are refused."""
+    if not isinstance(about, dict) or not isinstance(about.get("candidates"), dict):
+        raise ValueError(f"{RECORD}: {race}: what the race was about expected, got {shown(about)}")
     with located(f"{SCORES}: race {race}"):
         raced = [name for name in RACED if name in about["candidates"]]
         steps = [tuple(float(row[column]) for column in raced) for row in rows]
