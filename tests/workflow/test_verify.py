@@ -37,7 +37,7 @@ class Verified:
             ignore=shutil.ignore_patterns("logs", "benchmarks", "notebooks", "slopes", "effects"),
         )
         self.reference = project.folder / "reference"
-        self.scratch = project.folder / "scratch"
+        self.scratch = project.folder / "a 'scratch' & more"
         self.scratch.mkdir()
         results = project.results()
         # The studies that stand beside the default one are not run here: nothing to compare with.
