@@ -24,19 +24,9 @@ _PROJECT = Path(__file__).parents[3]
 
 @contextmanager
 def job(snakemake):
-    """Run the body of a workflow's script: output goes to the log, expected errors are one line.
-
-    Everything that this process and its children print from now on goes to the rule's first log.
-    The process exits with code 1 and the line "error: ..." if a file cannot be read or written, or
-    if something has no result, such as a search that does not converge (ValueError); other
-    exceptions keep their traceback. With `DEBUG_JOB` in the environment output stays on the screen,
-    and an exception opens the debugger where it was raised.
-
-    Parameters
-    ----------
-    snakemake : snakemake.script.Snakemake
-        The object that Snakemake's `script` directive defines.
-    """
+    """Run a workflow's script: output goes to the log, an error that is expected is one line."""
+    # Also what children print. An exception that is not expected keeps its traceback; with
+    # `DEBUG_JOB` in the environment it opens the debugger, and output stays on the screen.
     _made_from.update(ingredients(snakemake))
     if "DEBUG_JOB" in os.environ:
         try:
@@ -64,23 +54,7 @@ def job(snakemake):
 
 @contextmanager
 def replacing(path):
-    """Write a file under another name and give it its own once it is complete.
-
-    Parameters
-    ----------
-    path : path-like
-        The file; its folder is made if necessary.
-
-    Yields
-    ------
-    pathlib.Path
-        Where to write.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written; the message names it and the reason.
-    """
+    """Write a file under another name and give it its own once it is complete."""
     path = Path(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial{path.suffix}")
     try:
@@ -97,18 +71,7 @@ def replacing(path):
 
 @contextmanager
 def recording(path):
-    """Write a result: as :func:`replacing`, with its digest beside it.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Yields
-    ------
-    pathlib.Path
-        Where to write.
-    """
+    """Write a result as :func:`replacing` does, with its digest beside it."""
     with replacing(path) as partial:
         yield partial
         # First the digest: a result that is there always has one.
@@ -132,11 +95,9 @@ def named(path):
 
 
 def differences(job):
-    """Names of what results of a job were not made from but would be now, or the other way round.
-
-    A file of the sources that is new is none: what uses it has changed as well. A kernel of a
-    notebook does not know what its job is made from, but the page says it.
-    """
+    """Names of what a job's results were not made from but would be now, and of the reverse."""
+    # A file of the sources that is new is none: what uses it has changed as well. A kernel of a
+    # notebook does not know what its job is made from, but the page says it.
     records = [record for path in job.output if (record := _record(path)).is_file()]
     lines = [_INGREDIENT.findall(record.read_text("utf-8", "replace")) for record in records]
     made_from = [{name: digest for digest, name in pairs} for pairs in lines if pairs]
@@ -159,23 +120,7 @@ def digest(path):
 
 
 def find_damaged(folder):
-    """List results that differ from their digests.
-
-    Parameters
-    ----------
-    folder : path-like
-        Where to look, with all folders below.
-
-    Returns
-    -------
-    list of pathlib.Path
-        Sorted, without results that were deleted.
-
-    Raises
-    ------
-    OSError
-        If a file or folder cannot be read; the message names it.
-    """
+    """List results below a folder that differ from their digests; those deleted do not."""
     paths, seen = [], set()
     for place, folders, files in os.walk(folder, onerror=_refuse, followlinks=True):
         status = os.stat(place)
@@ -199,32 +144,13 @@ def alteration(path):
 
 
 def remove_partial(folder):
-    """Remove what writers that were killed have left; no other process may be writing there.
-
-    Parameters
-    ----------
-    folder : path-like
-        Where to look, with all folders below.
-    """
+    """Remove what writers that were killed have left; no other process may write there."""
     for path in Path(folder).rglob(".*.partial*"):
         path.unlink()
 
 
 def require_room(folder, least):
-    """Refuse a folder that cannot be written to, or whose disk is full.
-
-    Parameters
-    ----------
-    folder : path-like
-        Need not exist: then the first folder above it that does is looked at.
-    least : int
-        Free bytes that the disk must have.
-
-    Raises
-    ------
-    OSError
-        The message names the folder and the reason.
-    """
+    """Refuse a folder that cannot be written to, or whose disk has fewer free bytes."""
     folder = Path(folder).resolve()
     place = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(place, os.W_OK | os.X_OK):
@@ -238,63 +164,24 @@ def require_room(folder, least):
 
 
 def write_text(path, text):
-    """Write text in UTF-8.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    text : str
-        Its new content.
-    """
+    """Write text in UTF-8."""
     with recording(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
 def write_json(path, content):
-    """Write JSON, indented and with numbers in full precision.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    content : object
-        What :mod:`json` can write, without NaN and infinities.
-    """
+    """Write JSON, indented and with numbers in full precision, without NaN and infinities."""
     write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 
 def read_json(path):
-    """Read a JSON file.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    OSError
-        If it is not JSON or differs from its digest; the message names the file.
-    """
+    """Read a JSON file that agrees with its digest."""
     with _reading(path):
         return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def write_table(path, table):
-    """Write a data frame as CSV if the file's name ends so, and as Parquet otherwise.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    table : pandas.DataFrame
-        Its index is left out.
-    """
+    """Write a data frame as CSV if the file's name ends so, and as Parquet otherwise."""
     with recording(path) as partial:
         if partial.suffix == ".csv":
             table.to_csv(partial, index=False, lineterminator="\n")
@@ -313,22 +200,7 @@ def write(path, content):
 
 
 def read_table(path):
-    """Read a data frame from CSV if the file's name ends so, and from Parquet otherwise.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    pandas.DataFrame
-
-    Raises
-    ------
-    OSError
-        If it is not a table or differs from its digest; the message names the file.
-    """
+    """Read a data frame of :func:`write_table` that agrees with its digest."""
     import pandas as pd  # slow to import, and this module is used by jobs that read no table
 
     with _reading(path):

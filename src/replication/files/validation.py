@@ -63,15 +63,7 @@ class _Loader(yaml.CSafeLoader):  # twenty times as fast as the one in Python
 
 @contextmanager
 def one_line(what, error):
-    """Exit with one line instead of a traceback.
-
-    Parameters
-    ----------
-    what : str
-        What the line begins with, before a colon and the error's message.
-    error : type, or tuple of types
-        Errors that are meant for people.
-    """
+    """Exit with one line, what and the message, where an error is meant for people."""
     try:
         yield
     except error as refusal:
@@ -79,26 +71,8 @@ def one_line(what, error):
 
 
 def read(path):
-    """Read what a study changes, from a file that holds nothing but data.
-
-    Snakemake evaluates Python in files that ask for it by the key `__use_yte__`; here that is
-    refused.
-
-    Parameters
-    ----------
-    path : path-like
-        YAML or JSON file.
-
-    Returns
-    -------
-    dict
-        Not checked further.
-
-    Raises
-    ------
-    ValueError
-        If the file holds anything else; one line that names it.
-    """
+    """Read keys and values from a file that holds nothing but data."""
+    # Snakemake evaluates Python in files that ask for it by the key `__use_yte__`.
     content = read_yaml(path)
     if not isinstance(content, dict):
         # A list may stand for more than fits into memory, by its aliases.
@@ -110,22 +84,7 @@ def read(path):
 
 
 def read_yaml(path):
-    """Read a YAML file, executing nothing in it.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    ValueError
-        If it cannot be read; one line that names it.
-    """
+    """Read a YAML file, executing nothing in it."""
     if Path(path).is_fifo():  # reading it would wait for ever
         raise ValueError(f"{path}: a file expected, got a pipe")
     try:
@@ -142,10 +101,8 @@ def read_yaml(path):
 
 
 def _refuse_traps(text):
-    """Refuse what nests deeply, or holds itself, and numbers that are not what they look like.
-
-    The loader recurses in C, without a limit of its own.
-    """
+    """Refuse what nests deeply or holds itself, and numbers that are not what they look like."""
+    # The loader recurses in C, without a limit of its own.
     anchors = []  # of the tables and lists that are open
     for event in yaml.parse(text, _Loader):
         if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
@@ -163,22 +120,7 @@ def _refuse_traps(text):
 
 
 def conform(content, schema, key=""):
-    """Refuse what does not follow a JSON Schema.
-
-    Parameters
-    ----------
-    content : object
-        What was read from a file.
-    schema : dict
-        The JSON Schema.
-    key : str, optional
-        Where the content stands in the file, for the message.
-
-    Raises
-    ------
-    ValueError
-        One line that names the key, the value and what is allowed.
-    """
+    """Refuse what does not follow a JSON Schema, naming the key where the content stands."""
     error = best_match(_Validator(schema).iter_errors(content))
     if error is not None:
         error.path.extendleft(reversed(key.split(".") if key else []))
@@ -188,22 +130,6 @@ def conform(content, schema, key=""):
 def unknown_key(place, name, allowed):
     """Say that a key is unknown, and which are allowed.
 
-    Parameters
-    ----------
-    place : str
-        Where it stands.
-    name : object
-        The key.
-    allowed : iterable of str
-        Keys that may stand there.
-
-    Returns
-    -------
-    str
-        One line.
-
-    Examples
-    --------
     >>> unknown_key("rates", "sedes", ["iterations", "seeds"])
     "rates: unknown key 'sedes' (did you mean 'seeds'?); allowed are iterations, seeds"
     """

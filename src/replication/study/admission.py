@@ -49,11 +49,7 @@ def load_schema(folder, name):
 
 
 def admit(config, folder, own, defaults, analyses):
-    """Settle a study, and refuse what cannot be run in one line that names the key.
-
-    `config` is the study laid over `defaults`, which :func:`load_defaults` makes; `own` is what it
-    says itself, in its file and on the command line. Analyses check their settings when planned.
-    """
+    """Settle a study that is laid over the defaults, and refuse what cannot be run in one line."""
     schema = load_schema(folder, "config")
     config = _fill_steps(config)
     schema = algorithms.with_options(schema, config)

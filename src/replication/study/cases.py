@@ -33,46 +33,20 @@ DESCRIPTION = (
 
 @dataclass(frozen=True)
 class Case:
-    r"""Runs of one algorithm under one setting.
-
-    Attributes
-    ----------
-    algorithm : str
-        A key of :data:`pgpd_hf.ALGORITHMS`.
-    setting : dict
-        Keyword arguments of :func:`pgpd_hf.run`. Those of :data:`RACED` may be "calibrated".
-    seeds : tuple of int
-        One run each.
-    purpose : str
-        Names the family of random streams.
-    environment : dict, optional
-        Options of :func:`pgpd_hf.environments.make`; by default the study's own environment.
-    factors : tuple of float
-        Multiply :math:`\eta_1` and :math:`\eta_2`.
-    calibration : str, optional
-        Folder of the calibration of its step sizes, such as "instances/binding/"; by default, that
-        of the study or of the reading.
-    stream_keys : dict, optional
-        If given, streams are also named after these keys and the setting.
-    checkpoints : tuple of int, optional
-        Iterations at which the trace has a row; by default :func:`pgpd_hf.checkpoint_grid`.
-    labels : dict, optional
-        Columns that the trace gets beside :data:`DESCRIPTION`; by default it gets neither.
-    choice : str, optional
-        Name of the choice that replaces parts of the setting (:func:`read_choices`); the trace then
-        has a row for the last iteration only, and the label `tuning_score`.
-    """
+    """Runs of one algorithm under one setting."""
 
     algorithm: str
-    setting: dict
-    seeds: tuple
-    purpose: str = "run"
-    environment: dict | None = None
-    factors: tuple = (1.0, 1.0)
-    calibration: str = ""
-    stream_keys: dict | None = None
-    checkpoints: tuple | None = None
-    labels: dict | None = None
+    setting: dict  # keywords of :func:`pgpd_hf.run`; those of :data:`RACED` may be "calibrated"
+    seeds: tuple  # one run each
+    purpose: str = "run"  # names the family of random streams
+    environment: dict | None = None  # options of its `make`; by default the study's own
+    factors: tuple = (1.0, 1.0)  # multiply the two step sizes
+    calibration: str = ""  # folder, such as "instances/binding/"; by default the study's own
+    stream_keys: dict | None = None  # streams are also named after these, and the setting
+    checkpoints: tuple | None = None  # by default those of :func:`pgpd_hf.checkpoint_grid`
+    labels: dict | None = None  # columns of the trace, beside :data:`DESCRIPTION`
+    # Replaces parts of the setting (:func:`read_choices`). The trace then has a row for the last
+    # iteration only, and the label `tuning_score`.
     choice: str | None = None
 
     @property
@@ -87,23 +61,7 @@ class Case:
 
 
 def run_setting(config, algorithm, evaluators):
-    r"""Keyword arguments of the runs of one algorithm and M.
-
-    Parameters
-    ----------
-    config : dict
-        Configuration of a study or a reading.
-    algorithm : str
-        A key of its `algorithms`.
-    evaluators : int or None
-        M.
-
-    Returns
-    -------
-    dict
-        Setting of a :class:`Case`: what the configuration leaves to the theorem is None, and what
-        races is "calibrated".
-    """
+    """Setting of a case: what is left to the theorem is None, what races is "calibrated"."""
     options = config["algorithms"][algorithm]
     return {
         "evaluators": evaluators,
@@ -114,22 +72,7 @@ def run_setting(config, algorithm, evaluators):
 
 
 def figure_cases(config, algorithm, evaluators):
-    """Runs of Figure 1, or of one of its readings.
-
-    Parameters
-    ----------
-    config : dict
-        Configuration of the study, or of the reading.
-    algorithm : str
-        A key of its `algorithms`.
-    evaluators : sequence of int or None
-        Values of M.
-
-    Returns
-    -------
-    list of tuple of (int, list of Case)
-        Seeds and their cases.
-    """
+    """Cases of Figure 1, or of one of its readings, each with its seeds."""
     settings = [run_setting(config, algorithm, number) for number in evaluators]
     return [
         (seed, [Case(algorithm, setting, (seed,), config["streams"]) for setting in settings])
@@ -138,29 +81,9 @@ def figure_cases(config, algorithm, evaluators):
 
 
 def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
-    r"""Run cases one after the other.
-
-    Parameters
-    ----------
-    cases : iterable of Case
-        Those that differ only in their seeds are run together.
-    cmdp : CMDP or None
-        The study's environment, if a case asks for it.
-    calibrated : dict or None
-        Numbers by name, of :data:`RACED`, if a case asks for them.
-    choices : dict, optional
-        Made by :func:`read_choices`, if a case asks for it.
-    return_policies : bool
-        Whether to also return the policies that the runs end with.
-
-    Returns
-    -------
-    traces : pandas.DataFrame
-        Traces of :func:`pgpd_hf.run`, with the columns of each case's labels and
-        :data:`DESCRIPTION` where it has labels.
-    policies : pandas.DataFrame
-        If `return_policies`: algorithm, evaluators, seed, state, action, probability.
-    """
+    """Run cases one after the other: a table of traces, and one of final policies if asked for."""
+    # Cases that differ only in their seeds are run together. Those with labels have them as
+    # columns, and :data:`DESCRIPTION`.
     made = {}
     tables, policies = [], []
     for case in _merged(_chosen(case, choices) for case in cases):
@@ -180,42 +103,14 @@ def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
 
 
 def policy_array(table):
-    """Policies of a table as an array.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Policies of one algorithm and M, made by :func:`run_cases`.
-
-    Returns
-    -------
-    ndarray, float64, shape (seeds, S, A)
-        By increasing seed.
-    """
+    """Policies of one algorithm and M as an array (seeds, S, A), by increasing seed."""
     table = table.sort_values(["seed", "state", "action"])
     shape = (table["seed"].nunique(), table["state"].nunique(), -1)
     return table["probability"].to_numpy().reshape(shape)
 
 
 def with_steps(setting, calibrated, factors=(1.0, 1.0), steps_of=None):
-    r"""Put numbers in the place of what is calibrated, or of step sizes that are multiplied.
-
-    Parameters
-    ----------
-    setting : dict
-        As of a :class:`Case`.
-    calibrated : dict or None
-        Numbers by name.
-    factors : tuple of float
-        Multiply the two.
-    steps_of : callable, optional
-        Gives the step sizes that :func:`pgpd_hf.run` would use for a setting; for factors.
-
-    Returns
-    -------
-    dict
-        The setting; a step that is left to the theorem stays None unless it is multiplied.
-    """
+    """Put numbers in the place of what is calibrated, or of step sizes that are multiplied."""
     open_names = [name for name in RACED if setting.get(name) == CALIBRATED]
     setting = setting | {name: calibrated[name] for name in open_names}
     for place, (name, factor) in enumerate(zip(STEPS, factors, strict=True)):
@@ -265,24 +160,9 @@ def _run(case, cmdp, optimum, calibrated):
 
 
 def stream_name(purpose, keys, algorithm, setting):
-    """Name the family of random streams of a case. Another name would be other random numbers.
-
-    Parameters
-    ----------
-    purpose : str
-        Of the case.
-    keys : dict or None
-        Its `stream_keys`; without any, the purpose is the whole name.
-    algorithm : str
-        A key of :data:`pgpd_hf.ALGORITHMS`.
-    setting : dict
-        Of the case. The name tells an option that has its default value only if it has always told
-        it, so that a default may be written out or left out.
-
-    Returns
-    -------
-    str
-    """
+    """Name the family of random streams of a case. Another name is other random numbers."""
+    # The name tells an option that has its default value only if it has always told it, so that a
+    # default may be written out or left out.
     if keys is None:
         return purpose
     kind = get_algorithm(algorithm)
@@ -312,18 +192,7 @@ def _policy_table(case, policies):
 
 
 def read_choices(table):
-    """Settings that tuning has chosen, and their scores.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        With columns `key`, `setting` (JSON), `score` and `chosen`.
-
-    Returns
-    -------
-    dict
-        Setting and score by key.
-    """
+    """Settings that tuning has chosen, and their scores, by key."""
     rows = table[table["chosen"]]
     return {
         key: (json.loads(setting), score)

@@ -4,11 +4,10 @@ from replication.study import configuration
 
 
 class Changes:
-    """What a study says itself, beside the defaults; and what is left out of these.
+    """What a study says itself, beside the defaults; and what is left out of these, and why."""
 
-    `why` says why defaults that were chosen for the environment of config/config.yaml do not fit
-    that of the study; it is empty if they do.
-    """
+    # `why` says why defaults that were chosen for the environment of config/config.yaml do not fit
+    # that of the study; it is empty if they do.
 
     def __init__(self, config, folder, own, defaults):
         self.folder, self.own, self.defaults, self.left = folder, own, defaults, {}

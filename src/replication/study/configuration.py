@@ -25,22 +25,7 @@ _MOST_TRANSITIONS = 10**6  # the linear program of an environment takes up to a 
 
 
 def check(config, schema, changed=None):
-    """Refuse a configuration that cannot be run.
-
-    Parameters
-    ----------
-    config : dict
-        The configuration.
-    schema : dict
-        Its JSON Schema.
-    changed : iterable of str, optional
-        Keys in which it differs from one that has been checked; by default all.
-
-    Raises
-    ------
-    ValueError
-        One line that names the key, the value and what is allowed.
-    """
+    """Refuse a configuration that cannot be run; only keys that changed, where these are given."""
     schema = algorithms.with_options(schema, config)
     if changed is None:
         conform(config, schema)
@@ -112,18 +97,7 @@ def fit(config, changes):
 
 
 def low_bounds(config):
-    """Say where the multiplier cannot reach that of the optimum.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration that :func:`check` has passed.
-
-    Returns
-    -------
-    list of str
-        A line for each such algorithm.
-    """
+    """Say in a line for each algorithm where λ cannot reach that of the optimum."""
     needed = _optimum(pickle.dumps(environment(config))).multiplier
     return [
         f"algorithms.{name}.multiplier_bound: {options['multiplier_bound']:g} is below the optimal "
@@ -135,48 +109,13 @@ def low_bounds(config):
 
 
 def require_algorithm(config, name):
-    """Refuse what is about an algorithm that a study does not have.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration.
-    name : str
-        The algorithm.
-
-    Raises
-    ------
-    ValueError
-        If the study does not have it; the message names it.
-    """
+    """Refuse what is about an algorithm that a study does not have."""
     if name not in config["algorithms"]:
         raise ValueError(f"the study has no algorithm {name!r}")
 
 
 def check_environment(key, config, changes, schema):
-    """Refuse changes of a study's environment that cannot be made, or leave no slack.
-
-    Parameters
-    ----------
-    key : str
-        Where the changes stand, for the message.
-    config : dict
-        The configuration.
-    changes : dict
-        Keys of its `environment` that differ.
-    schema : dict
-        JSON Schema of a configuration.
-
-    Returns
-    -------
-    CMDP
-        The changed environment.
-
-    Raises
-    ------
-    ValueError
-        One line that names the key, the value and what is allowed.
-    """
+    """Environment of a study with changes; those that leave no slack are refused by their key."""
     with located(key):
         merged = vary(config, changes)
     conform(merged, schema["properties"]["environment"], key)
@@ -187,25 +126,7 @@ def check_environment(key, config, changes, schema):
 
 
 def vary(config, changes):
-    """Change a study's environment.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration.
-    changes : dict
-        Keys of its `environment` that differ.
-
-    Returns
-    -------
-    dict
-        Its `environment`, changed.
-
-    Raises
-    ------
-    ValueError
-        If the environment is not a random one, and so cannot be changed.
-    """
+    """Options of a study's environment with changes, which only a random one can have."""
     merged = {**config["environment"], **changes}
     if "file" in changes:
         merged.pop("name", None)  # the file takes the place of any kind
@@ -218,17 +139,7 @@ def vary(config, changes):
 
 
 def is_random(options):
-    """Whether an environment is a random one, of which there are other draws and sizes.
-
-    Parameters
-    ----------
-    options : dict
-        The `environment` of a configuration.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether an environment is a random one, of which there are other draws and sizes."""
     return environments.split(options)[0] == "random"
 
 
@@ -241,38 +152,13 @@ def why_single(config):
 
 
 def describe(options):
-    """Name an environment that is not a random one.
-
-    Parameters
-    ----------
-    options : dict
-        The `environment` of a configuration.
-
-    Returns
-    -------
-    str
-    """
+    """Name an environment that is not a random one."""
     name, arguments = environments.split(options)
     return f"in {arguments['path']}" if name == "file" else arguments.get("gymnasium", name)
 
 
 def environment(config):
-    """Environment of a study.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration.
-
-    Returns
-    -------
-    CMDP
-
-    Raises
-    ------
-    ValueError
-        If it cannot be made; the message names the key.
-    """
+    """Environment of a study; what is wrong with it is told by its key."""
     options = config["environment"]
     kind, _ = environments.split(options)
     with located("environment.file" if kind == "file" else "environment"):
@@ -285,17 +171,7 @@ def environment(config):
 
 
 def size(config):
-    """Numbers of states and actions of a study's environment.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration.
-
-    Returns
-    -------
-    states, actions : int
-    """
+    """Numbers of states and actions of a study's environment."""
     options = config["environment"]
     if is_random(options) and {"states", "actions"} <= set(options):
         return options["states"], options["actions"]
@@ -304,38 +180,12 @@ def size(config):
 
 
 def stream_family(config, name):
-    """Family of the random streams of a sweep.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration.
-    name : str
-        Name of the sweep.
-
-    Returns
-    -------
-    str
-        The name alone for a study with the family `run`; another study shares no random numbers.
-    """
+    """Family of a sweep's streams: its name alone for a study with the family `run`."""
     return name if config["streams"] == "run" else f"{config['streams']}: {name}"
 
 
 def require_estimates(config, setting):
-    """Refuse a setting whose estimator cannot be used with one of its M and H.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration; supplies the environment.
-    setting : dict
-        Keyword arguments of :func:`pgpd_hf.run`, with or without phases.
-
-    Raises
-    ------
-    ValueError
-        If votes cannot be read without bias; the message names `estimator`.
-    """
+    """Refuse a setting whose estimator cannot be used with one of its M and H."""
     if setting.get("estimator", "plug-in") == "plug-in":
         return
     cmdp, link = environment(config), get_link(setting["link"])
@@ -346,19 +196,7 @@ def require_estimates(config, setting):
 
 
 def theorem_applies(config, algorithm):
-    """Whether a theorem gives step sizes for an algorithm on the study's environment.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration.
-    algorithm : str
-        A key of its `algorithms`.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a theorem gives step sizes for an algorithm on the study's environment."""
     kind = get_algorithm(algorithm)
     if not kind.has_theorem() or is_random(config["environment"]):  # whose rho is positive
         return kind.has_theorem()
@@ -390,20 +228,7 @@ def check_runs(config, algorithm, numbers, place):
 
 
 def require_increasing(key, numbers):
-    """Refuse numbers, or None for infinity, that do not increase.
-
-    Parameters
-    ----------
-    key : str
-        Where they stand, for the message.
-    numbers : list of float or None
-        The numbers.
-
-    Raises
-    ------
-    ValueError
-        One line that names the key.
-    """
+    """Refuse numbers, or None for infinity, that do not increase."""
     ordered = sorted(numbers, key=lambda number: math.inf if number is None else number)
     if numbers != ordered:
         raise ValueError(f"{key}: increasing order expected, null last, got {numbers}")

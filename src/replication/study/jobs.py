@@ -15,12 +15,9 @@ def fill_jobs(config, items):
 
 
 def blocks(items, seconds, minutes, most=None):
-    """Pack consecutive items of work into jobs of about equal duration; cases by block.
-
-    A block is the first and the last number of its items, such as "0000-0019", and has at most
-    `most` of them. An item that takes longer than a job is a job of its own. Full blocks stay as
-    they are when items are appended.
-    """
+    """Pack consecutive items into jobs of about equal duration; cases by block, say 0000-0019."""
+    # An item that takes longer than a job is a job of its own. Full blocks stay as they are when
+    # items are appended.
     packed, room = [], 0.0
     for number, cases in items:
         needed = seconds(cases)

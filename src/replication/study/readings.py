@@ -22,27 +22,7 @@ _KEYS = ("environment", "evaluators", "link", "horizon", "seeds", "algorithms", 
 
 
 def load_reading(folder, name, schema):
-    """Read one reading.
-
-    Parameters
-    ----------
-    folder : path-like
-        Where readings are.
-    name : str
-        File name without its ending.
-    schema : dict
-        JSON Schema of a reading.
-
-    Returns
-    -------
-    dict
-        With all keys of the schema.
-
-    Raises
-    ------
-    ValueError
-        One line that names the file and what is wrong.
-    """
+    """Read one reading, with all keys of the schema."""
     known = sorted(file.stem for file in Path(folder).glob("*.yaml"))
     require_one_of("claims.readings", name, known)
     path = Path(folder) / f"{name}.yaml"
@@ -88,19 +68,7 @@ def fit(config, changes):
 
 
 def restrict(reading, algorithms):
-    """Leave out what a reading says about algorithms that a study has dropped.
-
-    Parameters
-    ----------
-    reading : dict
-        Made by :func:`load_reading`; stays as it is.
-    algorithms : collection of str
-        Those that the study has.
-
-    Returns
-    -------
-    dict
-    """
+    """Leave out what a reading says about algorithms that a study has dropped."""
     changes = copy.deepcopy(reading["config"])
     for parent, key in ((changes, "algorithms"), (changes.get("calibration", {}), "candidates")):
         # Unknown names stay, so that they are refused.
@@ -112,34 +80,12 @@ def restrict(reading, algorithms):
 
 
 def is_idle(reading):
-    """Whether a reading is that of the study itself.
-
-    Parameters
-    ----------
-    reading : dict
-        Made by :func:`load_reading` or :func:`restrict`.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a reading is that of the study itself."""
     return not reading["config"] and all(reading[key] == LOOK[key] for key in LOOK)
 
 
 def overlay(config, changes):
-    """Replace what differs, key by key.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration; stays as it is.
-    changes : dict
-        The keys that differ, nested likewise.
-
-    Returns
-    -------
-    dict
-    """
+    """Replace what differs, key by key; neither argument is changed."""
     merged = copy.deepcopy(config)
     for key, value in changes.items():
         inner = isinstance(value, dict) and isinstance(merged.get(key), dict)
@@ -148,22 +94,7 @@ def overlay(config, changes):
 
 
 def check(config, readings, schema):
-    """Refuse readings that cannot be run.
-
-    Parameters
-    ----------
-    config : dict
-        The study's, which has been checked.
-    readings : dict
-        Readings by name.
-    schema : dict
-        JSON Schema of a configuration.
-
-    Raises
-    ------
-    ValueError
-        One line that names the reading, the key and what is allowed.
-    """
+    """Refuse readings that cannot be run, naming the reading and the key."""
     for name, reading in readings.items():
         unfit = sorted(set(reading["config"]) - set(_KEYS))
         with located(f"reading {name!r}"):
@@ -176,21 +107,9 @@ def check(config, readings, schema):
 
 
 def configurations(config, readings):
-    """Configurations of a study and its readings.
-
-    Parameters
-    ----------
-    config : dict
-        The study's.
-    readings : dict
-        Readings by name.
-
-    Returns
-    -------
-    dict
-        By folder. That of the study itself is "", and :data:`FULL` with as many seeds as verdicts
-        need, which readings share that only look at the runs in another way.
-    """
+    """Configurations of a study and its readings, by folder."""
+    # That of the study itself is "", and :data:`FULL` with as many seeds as verdicts need, which
+    # readings share that only look at the runs in another way.
     options = config["claims"]
     full = overlay(config, {"seeds": options["own_seeds"]})
     fewer = {"seeds": options["seeds"], "calibration": {"seeds": options["race_seeds"]}}
@@ -203,22 +122,7 @@ def configurations(config, readings):
 
 
 def owners(configs, key, *arguments):
-    """The folder whose results each reading uses: its own, or that of the first with equal keys.
-
-    Parameters
-    ----------
-    configs : dict
-        Configurations by folder.
-    key : callable
-        From a configuration to what results depend on, such as :func:`environment_key`.
-    *arguments
-        Further arguments of the key, beside the configuration.
-
-    Returns
-    -------
-    dict
-        Folder by folder.
-    """
+    """The folder whose results each reading uses: its own, or that of the first with equal keys."""
     first = {}
     return {
         folder: first.setdefault(key(config, *arguments), folder)
@@ -227,36 +131,12 @@ def owners(configs, key, *arguments):
 
 
 def environment_key(config):
-    """All that an environment and its optimum depend on.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration.
-
-    Returns
-    -------
-    str
-        Equal for two configurations if and only if their environments are.
-    """
+    """Text of all that an environment and its optimum depend on."""
     return json.dumps(config["environment"], sort_keys=True)
 
 
 def runs_key(config, algorithm):
-    """All that the runs of an algorithm depend on.
-
-    Parameters
-    ----------
-    config : dict
-        A configuration.
-    algorithm : str
-        A key of its `algorithms`.
-
-    Returns
-    -------
-    str
-        Equal for two configurations if and only if their runs are.
-    """
+    """Text of all that the runs of an algorithm depend on."""
     options = config["algorithms"][algorithm]
     names = ("environment", "evaluators", "link", "horizon", "seeds", "streams")
     content = {name: config[name] for name in names} | {algorithm: options}

@@ -26,24 +26,12 @@ _DRAWN = (
 
 
 class Table(NamedTuple):
-    """One table of the reference.
+    """One table of the reference."""
 
-    Attributes
-    ----------
-    name : str
-        It is `NAME.csv` in the reference.
-    keys : str
-        Columns that name a row, with blanks between them.
-    target : str
-        Target of `make` that makes it; `sample` does so without the whole study.
-    pattern : str, optional
-        Pattern of its files in the folder of a study's results, if not `NAME.csv`.
-    """
-
-    name: str
-    keys: str
-    target: str
-    pattern: str = ""
+    name: str  # it is NAME.csv in the reference
+    keys: str  # columns that name a row, with blanks between them
+    target: str  # of `make`; `sample` makes it without the whole study
+    pattern: str = ""  # of its files in the folder of a study's results, if not NAME.csv
 
     @property
     def files(self):
@@ -51,24 +39,7 @@ class Table(NamedTuple):
         return self.pattern or f"{self.name}.csv"
 
     def load(self, results):
-        """Read it from the folder of a study's results.
-
-        Parameters
-        ----------
-        results : pathlib.Path
-            The folder.
-
-        Returns
-        -------
-        pandas.DataFrame of str
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is none of its files.
-        ValueError
-            If a file is damaged; the message names it.
-        """
+        """Read it as text from the folder of a study's results."""
         paths = sorted(results.glob(self.files))
         if not paths:
             raise FileNotFoundError(f"{self.files}: missing")
@@ -129,24 +100,8 @@ TABLES = [*(Table(*row) for row in _OTHERS), *_of_analyses()]
 
 
 def read_file(path):
-    """Read a table from any kind of result.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        CSV, Parquet, JSON, an archive of arrays (.npz) or lines of text (.txt). JSON and arrays
-        become a row for each number, whose `entry` is, say, `policy.3.1`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With its own types, if it is a Parquet file; of text, otherwise.
-
-    Raises
-    ------
-    ValueError
-        If it is not a whole file of its kind; the message names it.
-    """
+    """Read a table from any kind of result; JSON and arrays become a row for each number."""
+    # Parquet files have types of their own, all else is text. An `entry` is, say, policy.3.1.
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
@@ -169,17 +124,6 @@ def read_file(path):
 def as_text(frame):
     """Turn the cells of a data frame into text; missing ones are empty.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Its index is left out.
-
-    Returns
-    -------
-    pandas.DataFrame of str
-
-    Examples
-    --------
     >>> as_text(pd.DataFrame({"gap": [0.1 + 0.2, None], "seed": 0}))["gap"].tolist()
     ['0.30000000000000004', '']
     """
