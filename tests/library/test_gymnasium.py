@@ -276,6 +276,20 @@ def test_study_names_the_same_environment(options):
         assert (getattr(ours, name) == getattr(theirs, name)).all()
 
 
+@pytest.mark.parametrize(("given", "options"), [(SMALL, {"is_slippery": False}), (CLIFF, {})])
+def test_moves_of_a_map_are_those_of_the_environment(given, options):
+    env = gymnasium.make(given["name"], **options).unwrapped
+    letters, _, moves = pgpd_hf.from_gymnasium(**given, **options).map
+    shape = np.array(letters.shape)
+    for cell, actions in env.P.items():
+        place = np.array(np.unravel_index(cell, letters.shape))
+        if letters[*place] in "SF":
+            for action, [(_, following, *_)] in actions.items():
+                expected = np.clip(place + moves[action], 0, shape - 1)
+                if letters[*expected] != "C":  # from the cliff, one is taken back
+                    assert following == np.ravel_multi_index(expected, letters.shape)
+
+
 def test_map_and_units_survive_a_file(tmp_path):
     cmdp = pgpd_hf.from_gymnasium(**SLIPPERY)
     cmdp.save(tmp_path / "cliff.npz")

@@ -374,6 +374,14 @@ def test_logits_of_dpo_are_bounded_where_all_votes_agree():
     assert better - worse == pytest.approx(2 / 0.25)
 
 
+def test_dpo_leaves_as_it_was_what_no_comparison_has_seen():
+    run = prepare("trajectory_dpo", random_process(3, 2, 2), temperature=0.25)
+    seen, votes, start = np.array([[1.0, -1.0, 0.0, 0.0]]), np.ones(1), np.log([[0.4, 0.6]] * 2)
+    found = run.algorithm.fit(run, seen, votes, votes, start)
+    np.testing.assert_allclose(found[1], start[1], rtol=1e-12)
+    assert found[0, 0] > found[0, 1]
+
+
 def test_dpo_that_does_not_converge_is_named(monkeypatch):
     def one_step(*arguments, options, **named):
         return minimize(*arguments, options=options | {"maxiter": 1}, **named)
