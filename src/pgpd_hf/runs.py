@@ -8,6 +8,7 @@ iterates and not only over those at checkpoints.
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -30,6 +31,7 @@ from pgpd_hf.core.cmdp import CMDP, Array
 from pgpd_hf.core.normals import draw_normals
 from pgpd_hf.core.progress import Progress
 from pgpd_hf.core.recording import record
+from pgpd_hf.stability import StabilityWarning, forecast, runaway
 
 COLUMNS = tuple(
     (
@@ -154,6 +156,12 @@ def run(
     policies : ndarray, float64, shape (seeds, S, A)
         If `return_policies`: after the last iteration, by increasing seed.
 
+    Warns
+    -----
+    StabilityWarning
+        If ZPGPD-HF is predicted not to settle (:func:`pgpd_hf.predict_stability`), unless the run
+        is short; and if the multiplier runs away in the trace (:func:`~pgpd_hf.stability.runaway`).
+
     Raises
     ------
     ValueError
@@ -200,6 +208,9 @@ def run(
         for each, length in zip(algorithms, lengths, strict=True)
     ]
     _check(parts[0], initial_policy)
+    if len(parts) == 1:
+        steps = len(seeds) * total * parts[0].steps_per_iteration
+        _warn(forecast(cmdp, parts[0].algorithm, optimum, steps))
 
     def trace(seed):
         return _trace(parts, seed, initial_policy, grid, purpose, done)
@@ -208,6 +219,7 @@ def run(
         done.expect(total * len(seeds))
         traces, last = zip(*_in_threads(trace, seeds, threads), strict=True)
     table = _table(parts, seeds, grid, traces)
+    _warn(runaway(table, parts[-1].algorithm, optimum))
     return (table, np.stack(last)) if return_policies else table
 
 
@@ -345,6 +357,12 @@ def values_at(run: Run, seed: int, checkpoints: NDArray[np.int64], purpose: str 
         chosen.append(policies[at])
         first += len(policies)
     return np.stack(run.cmdp.evaluate(np.concatenate(chosen)))
+
+
+def _warn(line):
+    """Warn the caller of :func:`run`, if there is something to say."""
+    if line:
+        warnings.warn(line, StabilityWarning, stacklevel=3)
 
 
 def _phases(algorithm, options, iterations, phases):

@@ -47,17 +47,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from pgpd_hf.algorithms.base import NORMALIZERS, normalizer
-from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
+from pgpd_hf.algorithms.base import NORMALIZERS, Algorithm, normalizer
 from pgpd_hf.core import optima
 from pgpd_hf.core.arguments import shown
 from pgpd_hf.core.cmdp import CMDP, Array
 from pgpd_hf.core.evaluators import Evaluators, chance_of_vote
 from pgpd_hf.core.policies import project_rows, uniform_policy
 
+_PREDICTED = "zpgpd_hf"  # not its class, so that others need not depend on its file
 _POINTS, _SHIFTS = 3000, 200  # of a simplex, and of the ball around each
 _ALONG_FACES = 0.4  # parameter of a Dirichlet distribution
 _NEAREST = 1e-5  # distance of points from a corner
@@ -66,7 +67,13 @@ _MULTIPLIERS = 24
 _LARGEST_TRUNCATION = 0.01  # share of a value that trajectories may miss
 _COLDEST = 1e-12  # temperature, as a share of the largest value
 _SWEEPS, _CLOSE, _DAMPING = 100, 1e-4, 0.9
+_WORTH = 1000  # environment steps per entry of a law that make a prediction worth its time
+_SHORTEST_RUN = 1000  # iterations in which a multiplier can run away
 _SEED = 0  # of the points; no run shares them
+
+
+class StabilityWarning(UserWarning):
+    """The multiplier runs away, or is predicted to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +115,7 @@ class Stability:
 
 def predict_stability(
     cmdp: CMDP,
-    algorithm: ZPGPDHF,
+    algorithm: Algorithm,
     *,
     optimum: optima.Optimum | None = None,
     multipliers: ArrayLike | None = None,
@@ -170,6 +177,87 @@ def predict_stability(
         rewards=rewards,
         utilities=utilities,
     )
+
+
+def forecast(cmdp: CMDP, algorithm: Algorithm, optimum: optima.Optimum | None, steps: int) -> str:
+    """Say in one line that a run is predicted to break, if it is, and if that costs little.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The CMDP.
+    algorithm : Algorithm
+        Any algorithm; about most of them nothing is predicted.
+    optimum : Optimum or None
+        Of the CMDP, if it is known.
+    steps : int
+        Environment steps of the run. Short runs are not worth a prediction, which would take more
+        than a tenth of their time.
+
+    Returns
+    -------
+    str
+        Empty if nothing has to be said.
+    """
+    size = cmdp.states * cmdp.actions * _number_of_points(cmdp.actions)
+    if algorithm.name != _PREDICTED or steps < _WORTH * size:
+        return ""
+    try:
+        found = predict_stability(cmdp, algorithm, optimum=optimum)
+    except ValueError:  # there is no prediction
+        return ""
+    if not found.breaks:
+        return ""
+    return (
+        f"{algorithm.label} is predicted not to settle: the noise of its steps keeps the mean "
+        f"utility value {-found.peak:.2g} below the threshold at every multiplier "
+        f"(predict_stability); {_remedies(algorithm)}"
+    )
+
+
+def runaway(trace: pd.DataFrame, algorithm: Algorithm, optimum: optima.Optimum) -> str:
+    """Say in one line that the multiplier runs away in a trace, if it does.
+
+    It does if, on average over seeds, it rises over the last half of the run to more than twice the
+    optimal one while the violation is positive and grows from the third quarter to the last one.
+
+    Parameters
+    ----------
+    trace : pandas.DataFrame
+        Made by :func:`pgpd_hf.run`, with rows at the half, at three quarters and at the end.
+    algorithm : Algorithm
+        The algorithm.
+    optimum : Optimum
+        Of the CMDP.
+
+    Returns
+    -------
+    str
+        Empty if nothing has to be said, as of runs of less than a thousand iterations.
+    """
+    last = int(trace["iteration"].max())
+    marks = [round(last / 2), round(3 * last / 4), last]
+    means = trace.groupby("iteration")[["multiplier", "mean_constraint_violation"]].mean()
+    if last < _SHORTEST_RUN or not set(marks) <= set(means.index):
+        return ""
+    multipliers = means.loc[marks, "multiplier"].to_numpy()
+    iterates = np.array(marks) + 1
+    totals = iterates * means.loc[marks, "mean_constraint_violation"].to_numpy()
+    third, fourth = np.diff(totals) / np.diff(iterates)
+    rises = (np.diff(multipliers) > 0).all() and multipliers[-1] > 2 * optimum.multiplier
+    if not (rises and fourth > third > 0):
+        return ""
+    return (
+        f"the multiplier of {algorithm.label} runs away: it is {multipliers[-1]:.3g}, where "
+        f"{optimum.multiplier:.3g} is optimal, and the violation grows with it, from {third:.2g} "
+        f"in the third quarter of the run to {fourth:.2g} in the last; {_remedies(algorithm)}"
+    )
+
+
+def _remedies(algorithm):
+    if algorithm.normalize == "quadratic":
+        return "take more rounds or a smaller primal_step"
+    return "take more rounds or a smaller primal_step, or divide the step (normalize)"
 
 
 def return_covariance(cmdp: CMDP, policy: Array) -> Array:
@@ -262,10 +350,10 @@ class _Law:
     @classmethod
     def of(cls, cmdp, algorithm, optimum):
         optima.require_cmdp(cmdp)
-        if type(algorithm) is not ZPGPDHF:
+        if not isinstance(algorithm, Algorithm) or algorithm.name != _PREDICTED:
+            given = algorithm.name if isinstance(algorithm, Algorithm) else shown(algorithm)
             raise ValueError(
-                "algorithm: an object of ZPGPDHF expected; for "
-                f"{getattr(algorithm, 'name', shown(algorithm))} there is no prediction"
+                f"algorithm: an object of ZPGPDHF expected; for {given} there is no prediction"
             )
         if algorithm.parameterization != "direct":
             raise ValueError(
@@ -370,9 +458,13 @@ def _rows_of_ball(random, count, dimension, actions, tangent):
     return rows * lengths[:, None]
 
 
+def _number_of_points(actions):
+    return max(_POINTS, 500 * actions)
+
+
 def _drawn_points(random, actions):
     """Points that are spread evenly, along the faces, and around every corner at all distances."""
-    each = max(_POINTS, 500 * actions) // 3
+    each = _number_of_points(actions) // 3
     yield random.dirichlet(np.ones(actions), each)
     yield random.dirichlet(np.full(actions, _ALONG_FACES), each)
     corners = np.arange(each) % actions

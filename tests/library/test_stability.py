@@ -3,8 +3,10 @@
 import dataclasses
 import itertools
 import math
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from chance import LEVEL, Z
 from preparing import randomness
@@ -19,6 +21,7 @@ from pgpd_hf import (
     ZPGPDHF,
     predict_stability,
     random_cmdp,
+    run,
     solve,
     stability,
 )
@@ -212,14 +215,14 @@ def test_many_people_are_summed_over_where_their_votes_are():
 def test_noise_is_that_of_the_algorithm_s_own_estimates(rounds):
     cmdp = random_cmdp()
     algorithm = ZPGPDHF(**PRINTED, rounds=rounds)
-    run = algorithm.prepare(cmdp, solve(cmdp), 1)
-    words, normals = randomness(run, 21, 6000)
-    theta, place = run.initial_parameter(), run.perturbation
+    ready = algorithm.prepare(cmdp, solve(cmdp), 1)
+    words, normals = randomness(ready, 21, 6000)
+    theta, place = ready.initial_parameter(), ready.perturbation
     answers = np.empty((len(words), 2))
     for t in range(len(words)):
         direction = normals[t].reshape(theta.shape)
         direction = direction / np.linalg.norm(direction)
-        estimates = run.estimate(theta, words[t], normals[t])[0]
+        estimates = ready.estimate(theta, words[t], normals[t])[0]
         scale = place.radius / place.dimension
         answers[t] = scale * (estimates * direction).sum((1, 2))
     law = predict_stability(cmdp, algorithm, multipliers=[0.0])
@@ -337,3 +340,91 @@ def test_one_action_leaves_nothing_to_predict():
     cmdp = CMDP([[[1.0]]], [[0.5]], [[0.5]], [1.0], 0.5, 0.5)
     with pytest.raises(ValueError, match=r"^transition: at least two actions"):
         predict_stability(cmdp, ZPGPDHF(**PRINTED))
+
+
+# Warnings.
+
+
+PREDICTED = (
+    r"^ZPGPD-HF is predicted not to settle: .* take more rounds or a smaller primal_step, or"
+)
+
+
+def steps_of(seeds, iterations):
+    """Environment steps of a run with one round."""
+    return seeds * iterations * 2 * 81
+
+
+def test_long_runs_are_told_what_is_predicted_and_short_ones_are_not():
+    cmdp, best = random_cmdp(), solve(random_cmdp())
+    printed, divided = ZPGPDHF(**PRINTED), ZPGPDHF(**PRINTED, normalize="quadratic")
+    assert "\n" not in stability.forecast(cmdp, printed, best, steps_of(8, 100_000))
+    assert re.match(PREDICTED, stability.forecast(cmdp, printed, best, steps_of(8, 100_000)))
+    assert stability.forecast(cmdp, printed, best, steps_of(8, 1_000)) == ""
+    assert stability.forecast(cmdp, divided, best, steps_of(8, 100_000)) == ""
+    softmax = ZPGPDHF(**PRINTED, parameterization="softmax")
+    for other in (softmax, NPGPDHF(**PRINTED), ZPG(**PRINTED)):
+        assert stability.forecast(cmdp, other, best, steps_of(8, 10**6)) == ""
+
+
+def test_run_warns_once_before_it_begins_and_keeps_its_bits(monkeypatch):
+    """A run that is worth a prediction takes seconds; here a shorter one is, too."""
+    cmdp = random_cmdp()
+    options = {"seeds": [0, 1], "iterations": 50, "checkpoints": [50], "optimum": solve(cmdp)}
+    silent = run(cmdp, ZPGPDHF(**PRINTED), **options)
+    monkeypatch.setattr(stability, "_WORTH", 0)
+    with pytest.warns(stability.StabilityWarning, match=PREDICTED) as told:
+        warned = run(cmdp, ZPGPDHF(**PRINTED), **options)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    pd.testing.assert_frame_equal(silent, warned, check_exact=True)
+    run(cmdp, ZPGPDHF(**PRINTED, rounds=10), **options)  # a warning would be an error
+
+
+def trace_of(multipliers, violations):
+    """A trace of two thousand iterations with given averages in its quarters."""
+    totals = np.cumsum([0.0, *(np.array(violations) * 500)])
+    iterations = np.arange(5) * 500
+    means = totals / (iterations + 1)
+    columns = {"iteration": iterations, "multiplier": multipliers}
+    return pd.DataFrame(columns | {"mean_constraint_violation": means})
+
+
+RISING, GROWING = [0.0, 0.5, 0.9, 1.2, 1.6], [0.1, 0.02, 0.03, 0.05]
+
+
+@pytest.mark.parametrize(
+    ("multipliers", "violations", "told"),
+    [
+        (RISING, GROWING, True),
+        ([0.0, 1.0, 1.6, 1.5, 1.6], GROWING, False),  # the multiplier wanders
+        ([0.0, 0.3, 0.6, 0.8, 1.0], GROWING, False),  # less than twice the optimal one
+        (RISING, [0.1, 0.05, 0.05, 0.03], False),  # pressure helps
+        (RISING, [0.1, 0.0, -0.03, 0.01], False),  # safe in the third quarter
+    ],
+)
+def test_multiplier_that_runs_away_is_told_from_one_that_rises(multipliers, violations, told):
+    cmdp = random_cmdp()
+    best = solve(cmdp)  # lambda* = 0.514
+    line = stability.runaway(trace_of(multipliers, violations), NPGPDHF(**PRINTED), best)
+    assert bool(line) == told
+    if told:
+        assert line.startswith("the multiplier of NPGPD-HF runs away: it is 1.6, where 0.514 is")
+        assert "from 0.03 in the third quarter of the run to 0.05 in the last; take more" in line
+        assert "\n" not in line
+
+
+def test_nothing_is_said_of_short_traces_or_without_the_quarters():
+    cmdp = random_cmdp()
+    best, found = solve(cmdp), trace_of(RISING, GROWING)
+    short = found.assign(iteration=found["iteration"] // 4)
+    assert stability.runaway(short, NPGPDHF(**PRINTED), best) == ""
+    assert stability.runaway(found[found["iteration"] != 1500], NPGPDHF(**PRINTED), best) == ""
+
+
+def test_run_warns_of_a_multiplier_that_runs_away():
+    """So much noise that no multiplier makes the constraint hold."""
+    cmdp = random_cmdp()
+    loud = ZPGPDHF(evaluators=1, primal_step=0.02, dual_step=0.02, multiplier_bound=1e4)
+    with pytest.warns(stability.StabilityWarning, match=r"^the multiplier of ZPGPD-HF runs away"):
+        run(cmdp, loud, seeds=range(4), iterations=4000)

@@ -2,18 +2,20 @@
 
 import pandas as pd
 
-from pgpd_hf import statistics
+from pgpd_hf import stability, statistics
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.evaluators import evaluators_text
-from pgpd_hf.races import describe_race
+from pgpd_hf.races import chosen_steps, describe_race
 from pgpd_hf.runs import METRICS
 from replication.analyses import Table
 from replication.files import storage
 from replication.statements import report
+from replication.study.cases import run_setting, with_steps
 
 TARGET = "all"
 TABLES = {"summary.txt": Table(keys="line")}
-READS = ("aggregate", "optimum", "races", "own_verdicts", "confirmation")
+READS = ("environment", "aggregate", "optimum", "races", "own_verdicts", "confirmation")
 NAMES_ALGORITHMS = ("tables",)
 LOCAL = True
 
@@ -25,19 +27,37 @@ def arguments(config, left_out, raced, figures):
             "study": config["study"],
             "left_out": left_out,
             "figures": figures,
+            "settings": {
+                name: [run_setting(config, name, number) for number in config["evaluators"]]
+                for name in config["algorithms"]
+            },
             "rounds": {name: it["rounds"] for name, it in config["algorithms"].items()},
             "page": f"results/{config['study']}/notebooks/figure1.html",
         },
     }
 
 
-def tables(aggregate, optimum, races, own_verdicts, confirmation, raced, about):
+def tables(environment, aggregate, optimum, races, own_verdicts, confirmation, raced, about):
     scores = dict(zip(raced, map(storage.read_table, races), strict=True))
     verdicts, fresh = storage.read_table(own_verdicts), {}
     for path in confirmation:
         fresh = report.on_fresh_data(verdicts, storage.read_table(path))
-    given = storage.read_json(optimum), storage.read_table(aggregate), scores, verdicts, fresh
+    cmdp, runs = CMDP.load(environment), storage.read_table(aggregate)
+    about = about | {"forecasts": [*_forecasts(cmdp, about["settings"], scores, runs)]}
+    given = storage.read_json(optimum), runs, scores, verdicts, fresh
     return {"summary": "\n".join(_lines(about, *given)) + "\n"}
+
+
+def _forecasts(cmdp, settings, scores, runs):
+    """Which of the study's settings are predicted not to settle."""
+    for name, of_numbers in settings.items():
+        kind = get_algorithm(name)
+        steps = runs.loc[runs["algorithm"] == name, "steps"].max() * runs["seeds"].iloc[0]
+        chosen = chosen_steps(scores[name]) if name in scores else None
+        for setting in of_numbers:
+            algorithm = kind(**kind.pick(with_steps(setting, chosen)))
+            if line := stability.forecast(cmdp, algorithm, None, steps):
+                yield f"M = {evaluators_text(setting['evaluators'])}: {line}."
 
 
 def _lines(about, optimum, aggregate, races, verdicts, fresh):
@@ -64,6 +84,7 @@ def _lines(about, optimum, aggregate, races, verdicts, fresh):
         yield "Values of one seed: intervals take two or more."
     else:
         yield f"Means over {seeds} seeds with {statistics.LEVEL:.0%} intervals."
+    yield from about["forecasts"]
     yield ""
     found = report.of_experiment(verdicts)
     yield f"Does it reproduce? {report.in_short(found)} with these seeds:"
