@@ -152,14 +152,23 @@ def votes(evaluators, chance, word):
 
 
 def answer(
-    link, bound, evaluators, difference, word, estimator="plug-in", true_link=None, random_answers=0
+    link,
+    bound,
+    evaluators,
+    difference,
+    word,
+    estimator="plug-in",
+    true_link=None,
+    random_answers=0,
+    flipped_answers=0,
 ):
     """Lines 8-12, 15-17 and 19-20 of Algorithm 1: votes, clipped frequency, inverse link."""
     if evaluators is None:
         return difference
     sigma = DISTRIBUTIONS[link]
-    chance = DISTRIBUTIONS[true_link or link].cdf(difference)
-    favourable = votes(evaluators, (1 - random_answers) * chance + random_answers / 2, word)
+    meant = DISTRIBUTIONS[true_link or link].cdf(difference)
+    said = flipped_answers * (1 - meant) + (1 - flipped_answers) * meant
+    favourable = votes(evaluators, (1 - random_answers) * said + random_answers / 2, word)
     if estimator == "unbiased":
         return unbiased_answer(bound, evaluators, favourable)
     frequency = favourable / evaluators
@@ -169,7 +178,8 @@ def answer(
 
 def answer_to(setting, bound, difference, word):
     """The answer of the people of a setting."""
-    people = setting.estimator, setting.true_link, setting.random_answers
+    people = setting.estimator, setting.true_link
+    people += setting.random_answers, setting.flipped_answers
     return answer(setting.link, bound, setting.evaluators, difference, word, *people)
 
 

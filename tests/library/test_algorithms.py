@@ -123,7 +123,8 @@ def options_of(name):
     other = {"evaluators": 16, "rounds": 3, "horizon": 5}
     listed += [{**other, "link": link} for link in LINKS if link != "logistic"]
     listed += [{**other, "link": "probit", "true_link": "cauchy"}]
-    listed += [{**other, "random_answers": 0.4}]
+    listed += [{**other, "random_answers": 0.4}, {**other, "flipped_answers": 1.0}]
+    listed += [{**other, "random_answers": 0.4, "flipped_answers": 0.3}]
     listed += [{**other, **how} for how in divided]
     return listed + [
         {**other, "evaluators": evaluators, "estimator": "unbiased"} for evaluators in (8, 40, None)

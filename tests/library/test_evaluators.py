@@ -327,12 +327,14 @@ def test_number_of_evaluators_without_a_table_is_refused(size, estimator):
 
 @pytest.mark.parametrize("true_link", LINKS)
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_people_may_vote_otherwise_than_assumed(true_link, share):
+@pytest.mark.parametrize("flipped", [0.0, 0.2, 1.0])
+def test_people_may_vote_otherwise_than_assumed(true_link, share, flipped):
     """The mean answer is a binomial sum, with their chances and the logistic table."""
-    people = {"true_link": true_link, "random_answers": share}
+    people = {"true_link": true_link, "random_answers": share, "flipped_answers": flipped}
     evaluators = make_evaluators(16, LINKS["logistic"], 2.0, **people)
     assert (evaluators.estimate == table_of(16, "logistic", 2.0).estimate).all()
-    chance = (1 - share) * DISTRIBUTIONS[true_link].cdf(0.7) + share / 2
+    meant, opposite = DISTRIBUTIONS[true_link].cdf([0.7, -0.7])
+    chance = (1 - share) * ((1 - flipped) * meant + flipped * opposite) + share / 2
     assert chance_of_vote(evaluators, 0.7) == pytest.approx(chance, rel=1e-14)
     expected = stats.binom.pmf(np.arange(17), 16, chance) @ evaluators.estimate
     assert_mean(all_answers(evaluators, 0.7, random_words(16, 20_000)), expected)

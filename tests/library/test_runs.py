@@ -372,6 +372,7 @@ BAD = [
     ("link", ["logit", None, 1, ["probit"]]),
     ("true_link", ["logit", 1, ["probit"]]),
     ("random_answers", [-0.1, 1.1, np.nan, "1", None, True]),
+    ("flipped_answers", [-0.1, 1.1, np.nan, "1", None, True]),
     ("directions", ["ball", None, 0]),
     ("estimator", ["printed", None, 0, ["unbiased"]]),
     ("normalize", ["cubic", None, 0, ["linear"], True]),
@@ -391,7 +392,9 @@ def test_bad_argument_is_named(cmdp, name, value):
         run(cmdp, "npgpd_hf", **{**OPTIONS, name: value})
 
 
-@pytest.mark.parametrize("people", [{"true_link": "probit"}, {"random_answers": 0.1}])
+@pytest.mark.parametrize(
+    "people", [{"true_link": "probit"}, {"random_answers": 0.1}, {"flipped_answers": 0.1}]
+)
 def test_infinitely_many_vote_as_assumed(cmdp, people):
     with pytest.raises(
         ValueError, match=r"^evaluators: an integer expected, since infinitely many"

@@ -193,10 +193,12 @@ def test_missing_slack_is_outside(constants, slack):
         make_constants(cmdp, optimum, Setting(evaluators=4, iterations=10))
 
 
-@pytest.mark.parametrize("people", [{"true_link": "probit"}, {"random_answers": 0.1}])
+@pytest.mark.parametrize(
+    "people", [{"true_link": "probit"}, {"random_answers": 0.1}, {"flipped_answers": 0.1}]
+)
 def test_people_who_do_not_vote_as_assumed_are_outside(people):
     cmdp = random_cmdp(states=3, actions=2, threshold=0.1)
-    with pytest.raises(OutsideAssumptions, match="true_link, random_answers"):
+    with pytest.raises(OutsideAssumptions, match="true_link, random_answers, flipped_answers"):
         make_constants(cmdp, solve(cmdp), Setting(evaluators=4, iterations=10, **people))
     same = Setting(evaluators=4, iterations=10, true_link="logistic")
     assert make_constants(cmdp, solve(cmdp), same).evaluators == 4

@@ -208,7 +208,9 @@ def test_sampled_estimates_are_unbiased_for_truncated_returns(cmdp, optimum):
     assert np.abs(levels[1] - levels[0]).max() > 3 * width.max()
 
 
-@pytest.mark.parametrize("people", [{"true_link": "probit"}, {"random_answers": 0.3}])
+@pytest.mark.parametrize(
+    "people", [{"true_link": "probit"}, {"random_answers": 0.1}, {"flipped_answers": 0.1}]
+)
 @pytest.mark.parametrize("algorithm", ["npgpd_hf", "zpgpd_hf"])
 def test_certificates_hold_however_people_vote(cmdp, algorithm, people):
     """They are about single paths; what people say enters as it was said."""

@@ -726,14 +726,18 @@ class HumanFeedback(Algorithm):
     random_answers: float = option(
         0.0, "Share of answers that are given at random.", at_least=0, at_most=1
     )
+    flipped_answers: float = option(
+        0.0, "Share of the other answers that say the opposite.", at_least=0, at_most=1
+    )
 
     def __post_init__(self):
         super().__post_init__()
-        strange = self.random_answers or self.true_link not in (None, self.link)
+        strange = self.random_answers or self.flipped_answers
+        strange = strange or self.true_link not in (None, self.link)
         if self.evaluators is None and strange:
             raise ValueError(
                 "evaluators: an integer expected, since infinitely many answer with the difference "
-                "itself, whatever true_link and random_answers are"
+                "itself, whatever true_link, random_answers and flipped_answers are"
             )
 
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
@@ -746,8 +750,8 @@ class HumanFeedback(Algorithm):
                 f"rounds, horizon: one iteration draws {words} random words; at most {_MOST_WORDS} "
                 "are possible"
             )
-        people = {"estimator": self.estimator, "random_answers": self.random_answers}
-        people |= {"link": self.link, "true_link": self.true_link}
+        told = ("estimator", "link", "true_link", "random_answers", "flipped_answers")
+        people = {name: getattr(self, name) for name in told}
         return run.having(
             horizon=horizon,
             simulator=make_simulator(cmdp, self.evaluators, self.rounds, horizon, **people),

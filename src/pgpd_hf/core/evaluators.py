@@ -11,7 +11,8 @@ This is the plug-in estimator, and biased: the inverse link is not linear, and f
 clipped. Another table of M + 1 numbers, :func:`unbiased_estimates`, has no bias but the remainder
 of a power series.
 
-People need not vote as the algorithms assume: by another link, or at random in a share of answers.
+People need not vote as the algorithms assume: by another link, or at random or the wrong way round
+in a share of answers.
 
 A :class:`Simulator` is all that the kernels of a run know: evaluators, and a CMDP to sample from.
 """
@@ -68,7 +69,8 @@ class Evaluators(NamedTuple):
     link : int
         Code of the link function by which they vote.
     random_answers : float
-        Share of answers that are given at random, for and against with equal probabilities.
+        Share q of answers that are given at random, for and against with equal probabilities. An
+        answer that says the opposite counts as two random ones, so q is in [0, 2].
     estimate : ndarray, float64, shape (M + 1,)
         For each number of votes k, the difference that is estimated from them.
     """
@@ -80,7 +82,13 @@ class Evaluators(NamedTuple):
 
 
 def make_evaluators(
-    evaluators, link, bound, estimator="plug-in", true_link=None, random_answers=0.0
+    evaluators,
+    link,
+    bound,
+    estimator="plug-in",
+    true_link=None,
+    random_answers=0.0,
+    flipped_answers=0.0,
 ):
     r"""Tabulate the estimates of M evaluators.
 
@@ -99,6 +107,8 @@ def make_evaluators(
         Name of the link by which they vote; by default the assumed one.
     random_answers : float
         In [0, 1], the share of answers that they give at random.
+    flipped_answers : float
+        In [0, 1], the share of the other answers that say the opposite.
 
     Returns
     -------
@@ -123,6 +133,7 @@ def make_evaluators(
         return Evaluators(_INFINITELY_MANY, link.code, 0.0, np.zeros(1))
     evaluators = require_integer("evaluators", evaluators, 1, _MOST)
     code = link.code if true_link is None else get_link(true_link).code
+    random_answers += 2 * flipped_answers * (1 - random_answers)
     if estimator == "plug-in":
         estimate = link.clipped_inverse(np.arange(evaluators + 1) / evaluators, bound)
         return Evaluators(evaluators, code, random_answers, estimate)

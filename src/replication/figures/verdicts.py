@@ -20,6 +20,7 @@ _MEANINGS = {mark: f"{verdict}: {_SHOWN[verdict]}" for verdict, mark in SIGNS.it
 _MEANINGS |= {UNDECIDABLE: "no run decides"}
 # Blocks at the end: statements that the paper does not make, and those that need no run.
 _APART = {"ours": "Our own questions", "arithmetic": "By construction, without a run"}
+_FRAMED = "Framed: wrong data on which the statement has to fail."
 _STILL = "* says little: the curve hardly leaves its start, for any number of people M"
 _ROW, _WIDEST = 0.165, 0.26  # inches: height of a row, largest width of a cell
 _RIGHT, _TOP, _BOTTOM = 0.5, 1.4, 0.1  # margins in inches
@@ -30,16 +31,18 @@ _GAP, _SIGN = 0.4, 1.25  # of a cell: between columns, and from the legend's sig
 _TEXT = {"fontsize": 6.6, "va": "center"}
 _BOLD = _TEXT | {"fontweight": "bold", "color": "0.15"}
 _CENTRED = {"ha": "center", "va": "center", "fontsize": 6.2}
+_FRAME = {"facecolor": "none", "edgecolor": "black", "linewidth": 1.6}
 _SHORTFALLS = {"cmap": "cividis_r", "vmin": -0.2}
 
 
 def matrix(table, marks=(), sharing=(), brackets=None, note=None):
     """Draw verdicts: statements down, readings across, that of the study itself first."""
     # Colour and sign of a cell are the verdict; it is struck out where no run decides, as where a
-    # reading lacks a statement, and has an asterisk where `moved` is false. Readings of `marks`
-    # have a gap before them. Those of `sharing` look at the runs of the first one in another way,
-    # and stand beside it under a bracket, as the readings of each of `brackets` do. At the bottom
-    # verdicts are counted, but not those on statements of other kinds than "measured".
+    # reading lacks a statement, has an asterisk where `moved` is false, and a frame where
+    # `had_to_fail` is true. Readings of `marks` have a gap before them. Those of `sharing` look at
+    # the runs of the first one in another way, and stand beside it under a bracket, as the readings
+    # of each of `brackets` do. At the bottom verdicts are counted, but not those on statements of
+    # other kinds than "measured".
     first, *others = table["reading"].drop_duplicates()
     same = [first, *(name for name in others if name in sharing)]
     rest = [name for name in others if name not in sharing]
@@ -48,7 +51,10 @@ def matrix(table, marks=(), sharing=(), brackets=None, note=None):
     blocks = _blocks(table.drop_duplicates("claim"))
     still = table[~table["moved"].astype(bool)] if "moved" in table else table[:0]
     still = set(zip(still["claim"], still["reading"], strict=True))
-    notes = [text for text in (_STILL if still else None, note) if text]
+    framed = table[table["had_to_fail"].astype(bool)] if "had_to_fail" in table else table[:0]
+    framed = set(zip(framed["claim"], framed["reading"], strict=True))
+    told = _STILL if still else None, _FRAMED if framed else None, note
+    notes = [text for text in told if text]
     height = sum(1 + _GAP + len(block) for block in blocks.values()) + 1 + len(_MEANINGS)
     labels = [label for block in blocks.values() for label in block.values()]
     legend = _LETTER * max(map(len, _MEANINGS.values())) + 1.1 * _SIGN * _WIDEST
@@ -68,6 +74,9 @@ def matrix(table, marks=(), sharing=(), brackets=None, note=None):
             for reading, x in columns.items():
                 mark = signs[claim, reading]
                 _cell(axes, x, y, mark)
+                if (claim, reading) in framed:
+                    place = (x + 0.06, y + 0.07), 0.88, 0.86
+                    axes.add_patch(Rectangle(*place, clip_on=False, **_FRAME))
                 if (claim, reading) in still:
                     axes.text(x + 0.75, y + 0.5, "*", color=_INKS.get(mark, "0.35"), **_CENTRED)
         y += 1 + _GAP

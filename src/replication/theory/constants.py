@@ -37,10 +37,11 @@ def require_radius(perturbation):
 
 def require_known_votes(setting):
     """Refuse people who do not vote as assumed: their preference model is known (line 148)."""
-    if setting.random_answers or setting.true_link not in (None, setting.link):
+    strange = setting.random_answers or setting.flipped_answers
+    if strange or setting.true_link not in (None, setting.link):
         raise OutsideAssumptions(
-            "true_link, random_answers: people expected who vote by the assumed link alone; the "
-            "statements are about a known preference model (line 148)"
+            "true_link, random_answers, flipped_answers: people expected who vote by the assumed "
+            "link alone; the statements are about a known preference model (line 148)"
         )
 
 

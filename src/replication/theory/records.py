@@ -92,7 +92,8 @@ def record(algorithm, optimum, seed, purpose="run", sampled=True):
 
 def _without_votes(algorithm, optimum):
     """The algorithm with the returns themselves in place of answers: how people vote is idle."""
-    changes = {"evaluators": None, "true_link": None, "random_answers": 0.0}
+    changes = {"evaluators": None, "true_link": None}
+    changes |= dict.fromkeys(("random_answers", "flipped_answers"), 0.0)
     if algorithm.name == "zpgpd_hf":  # Theorem 2's radius would change with M
         changes["perturbation"] = algorithm.perturbation.radius
     known = replace(algorithm.algorithm, **changes)
