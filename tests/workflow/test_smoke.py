@@ -195,7 +195,7 @@ def test_benchmarks_of_an_earlier_plan_are_not_counted(finished):
 def test_bounds_have_a_row_for_every_item_at_every_setting(finished):
     project, _ = finished
     table = pd.read_csv(project.results("bounds.csv"))
-    assert (table.groupby("setting")["item"].nunique() == 23).all()
+    assert (table.groupby("setting")["item"].nunique() == 25).all()
     assert table["setting"].nunique() == 3
     open_rows = table[table["holds"].isna()]
     assert open_rows["reason"].notna().all()

@@ -77,18 +77,15 @@ class SampledNPGPDHF(PrimalDualHF):
         return run.having(exploration=exploration)
 
     def estimate(self, run, theta, words, normals):  # noqa: D102
-        return self._estimate(run, run.policy(theta), words)
+        estimates = np.zeros((2, *theta.shape))
+        excess = _estimate(run.simulator, run.exploration, run.policy(theta), words, estimates)
+        return estimates, excess
 
     def update(self, run, state, policy, words, normals):  # noqa: D102
-        (reward, utility), excess = self._estimate(run, policy, words)
+        (reward, utility), excess = self.estimate(run, state.theta, words, normals)
         step = run.primal_step / (1 - run.cmdp.discount)
         theta = state.theta + step * (reward + state.multiplier * utility)
         return state._replace(theta=theta, multiplier=run.dual_update(state.multiplier, excess))
-
-    @staticmethod
-    def _estimate(run, policy, words):
-        estimates = np.zeros((2, *policy.shape))
-        return estimates, _estimate(run.simulator, run.exploration, policy, words, estimates)
 
 
 def reaching_step(cmdp):

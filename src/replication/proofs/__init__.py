@@ -6,7 +6,7 @@ checked at every iteration of every run, statements about means on the mean over
 leave out a term that a proof needs, and have to fail.
 """
 
-from replication.proofs import lemmas, natural, votes, zeroth_order
+from replication.proofs import constant_step, lemmas, natural, sampled, votes, zeroth_order
 from replication.proofs.ledger import Ledger
 
 __all__ = ["check_steps"]
@@ -17,6 +17,8 @@ def check_steps(cases=40):
     ledger = Ledger()
     lemmas.check(ledger, cases)
     natural.check(ledger, cases)
+    constant_step.check(ledger, cases)
     votes.check(ledger)
     zeroth_order.check(ledger, cases)
+    sampled.check(ledger, cases)
     return ledger.table()

@@ -2,7 +2,8 @@ r"""The right sides of the paper's lemmas, theorems and corollary, as numbers.
 
 :data:`STATEMENTS` lists the statements in the paper's order, with label and line, and behind them
 the corrected theorems, whose bounds are in :mod:`~replication.theory.theorem_1`,
-:mod:`~replication.theory.theorem_2` and :mod:`~replication.theory.seen`. Where a printed bound is
+:mod:`~replication.theory.constant_step`, :mod:`~replication.theory.theorem_2`,
+:mod:`~replication.theory.sampled` and :mod:`~replication.theory.seen`. Where a printed bound is
 one of the paper's named constants it is a property of
 :class:`~replication.theory.constants.Constants`; all other bounds are functions in this module.
 Where the audit (docs/audit.md) found a printed constant to be wrong, the function returns the
@@ -91,6 +92,9 @@ _STATEMENTS = [
     ("22b", "thm1", 457, "from what runs show: E[b - avg V_g]+ <= .."),
     ("23a", "thm2", 546, "Theorem 2 corrected: avg E gap <= .."),
     ("23b", "thm2", 546, "Theorem 2 corrected: E[b - avg V_g]+ <= .."),
+    ("24", "thm1", 457, "Theorem 1, constant step, P free of actions: avg E priced gap <= .."),
+    ("25a", "thm2", 546, "Algorithm 2's questions, natural steps: avg E gap <= .."),
+    ("25b", "thm2", 546, "Algorithm 2's questions, natural steps: E[b - avg V_g]+ <= .."),
 ]
 STATEMENTS = {s.key: s for s in itertools.starmap(Statement, _STATEMENTS)}
 

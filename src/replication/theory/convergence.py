@@ -127,8 +127,8 @@ def _theorem(problem, item, algorithm, gap, violation):
     limits = gap(c), violation(c), violation(c, complete=True)
     averages = problem.averages(algorithm)
     positive = averages["violation"].clip(lower=0)
-    samples, trivial = (averages["gap"], positive, positive), (c.value_bound, *[c.threshold] * 2)
-    return averaged(item, samples, limits, trivial)
+    (most, worst), samples = problem.largest, (averages["gap"], positive, positive)
+    return averaged(item, samples, limits, (most, worst, worst))
 
 
 def _largest_gap(constants):

@@ -1,9 +1,9 @@
-r"""Checks of the corrected theorems, along runs: items 19 to 23.
+r"""Checks of the corrected theorems, along runs: items 19 to 25.
 
-The statements hold for every step size; here each is taken at step sizes that make its bound small.
-The cap of multipliers is :math:`2B/\xi`. The function of an item takes a
-:class:`~replication.theory.problems.Problem` and returns a list of
-:class:`~replication.theory.problems.Result`, one for each part.
+The statements hold for every step size; here each is taken at step sizes that make its bound small,
+but that of a constant step, which is taken at the printed ones. The cap of multipliers is
+:math:`2B/\xi`. The function of an item takes a :class:`~replication.theory.problems.Problem` and
+returns a list of :class:`~replication.theory.problems.Result`, one for each part.
 """
 
 from dataclasses import replace
@@ -12,7 +12,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from replication.theory import seen, theorem_1, theorem_2
+from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
+from pgpd_hf.algorithms.sampled_npgpd_hf import reaching_step
+from replication.theory import constant_step, sampled, seen, theorem_1, theorem_2
 from replication.theory.estimates import make_estimates
 from replication.theory.problems import Result, averaged, averages_of, mean_error, run_averages
 from replication.theory.records import record
@@ -43,7 +45,7 @@ def one_run(problem):
     worst = averages["gap"].max(), max(0.0, averages["violation"].max())
     reason = f"the worst of {len(averages)} runs; each exceeds a bound with probability {_ERROR}"
     return [
-        Result(f"21{part}", worst[k], bound[k], "runs", 0.0, reason, _largest(problem)[k])
+        Result(f"21{part}", worst[k], bound[k], "runs", 0.0, reason, problem.largest[k])
         for k, part in enumerate("ab")
     ]
 
@@ -64,7 +66,7 @@ def semi_a_priori(problem):
             "runs",
             mean_error(measured[:, k] - bound[:, k])[1],
             reason,
-            _largest(problem)[k],
+            problem.largest[k],
         )
         for k, part in enumerate("ab")
     ]
@@ -83,6 +85,29 @@ def corrected_theorem_2(problem):
     algorithm = changed.run(theorem_2.Interior, problem.cmdp, problem.optimum)
     averages = run_averages(algorithm, problem.optimum, problem.seeds)
     return _averaged(23, problem, bound, averages)
+
+
+def theorem_1_with_a_constant_step(problem):
+    """Item 24: Theorem A's bound of the priced gap, at the printed step sizes."""
+    cmdp, best, length = problem.cmdp, problem.optimum, problem.setting.iterations
+    steps = theorem_1_steps(cmdp.actions, cmdp.discount, length)
+    estimates = make_estimates(cmdp, problem.setting)
+    bound = constant_step.priced_gap(cmdp, best, estimates, *steps, length, cap_of(problem))
+    averages = _averages(problem, steps)
+    priced = averages["gap"] + best.multiplier * averages["violation"]
+    gap, violation = problem.largest
+    return averaged("24", [priced], [bound], [gap + best.multiplier * violation])
+
+
+def sampled_steps(problem):
+    """Item 25: sampled NPGPD-HF, at the step sizes for which its bounds are smallest."""
+    cmdp, best = problem.cmdp, problem.optimum
+    estimates, cap = make_estimates(cmdp, problem.setting), cap_of(problem)
+    known = cmdp, best, reaching_step(cmdp), estimates
+    statement = partial(sampled.sampled, *known, cap=cap)
+    steps, bound = theorem_1.best_steps(statement, problem.setting.iterations)
+    run = _with_steps(problem, steps).run("sampled_npgpd_hf", cmdp, best)
+    return _averaged(25, problem, bound, run_averages(run, best, problem.seeds))
 
 
 def cap_of(problem):
@@ -128,9 +153,4 @@ def _algorithm(problem, steps):
 
 def _averaged(item, problem, bound, averages):
     samples = averages["gap"], averages["violation"].clip(lower=0)
-    return averaged(item, samples, bound, _largest(problem))
-
-
-def _largest(problem):
-    """Largest possible gap and violation."""
-    return problem.cmdp.value_bound, problem.cmdp.threshold
+    return averaged(item, samples, bound, problem.largest)

@@ -1,10 +1,10 @@
-r"""First T at which the bounds of NPGPD-HF, printed and corrected, are not vacuous.
+r"""First T at which the bounds of NPGPD-HF, printed and corrected, are informative.
 
-A pair of bounds is vacuous unless both are below the largest gap and the largest violation of any
-policy. Each statement is taken at its own step sizes: the printed theorem's, and for the corrected
-ones those that make the larger of the two bounds smallest. Gap and violation are measured in runs
-with the same step sizes. Of step 3.10's bounds of one run, and of both versions of Theorem 2 at the
-step sizes of their rates, only the first T is computed.
+A pair of bounds is informative if both are below the largest gap and the largest violation of any
+policy, whichever is smaller. Each statement is taken at its own step sizes: the printed theorem's,
+and for the corrected ones those that make the larger of the two bounds smallest. Gap and violation
+are measured in runs with the same step sizes. Of step 3.10's bounds of one run, and of both
+versions of Theorem 2 at the step sizes of their rates, only the first T is computed.
 """
 
 import itertools
@@ -15,12 +15,11 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.core import optima
 from pgpd_hf.core.evaluators import ESTIMATORS
 from replication.theory import bounds, theorem_1, theorem_2
 from replication.theory.constants import make_constants, require_slack
 from replication.theory.estimates import make_estimates
-from replication.theory.problems import mean_error, run_averages
+from replication.theory.problems import largest_values, mean_error, run_averages
 
 LEVELS = (0.1, 0.02)  # in units of value
 THEOREMS = {  # about each algorithm: printed, corrected, and with more known of the transitions
@@ -77,15 +76,6 @@ def bounds_at(cmdp, optimum, setting, statements, evaluators, rounds, iterations
     for keys, _, _, bound in _each(cmdp, optimum, setting, statements, evaluators, rounds):
         rows += [keys] if bound is None else [_row(keys, bound, t) for t in iterations]
     return _table(rows, _COLUMNS)
-
-
-def largest_values(cmdp, optimum):
-    """Largest gap and largest violation of any policy, above which a bound is vacuous."""
-    worst, unsafest = (
-        optima.maximize(cmdp, signal.max() - signal) for signal in (cmdp.reward, cmdp.utility)
-    )
-    gap = optimum.reward_value - float(cmdp.evaluate(worst)[0])
-    return gap, cmdp.threshold - float(cmdp.evaluate(unsafest)[1])
 
 
 def _each(cmdp, optimum, setting, statements, evaluators, rounds):

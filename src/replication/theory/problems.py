@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf import runs
-from pgpd_hf.core import streams
+from pgpd_hf.core import optima, streams
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.statistics import mean_interval
@@ -29,7 +29,7 @@ class Result:
     error: float = 0.0  # half width of the 95 % interval of `measured`
     reason: str = ""
     # The largest `measured` that the ranges of values, answers and multipliers allow. A bound that
-    # is not below it is vacuous.
+    # is not below it is vacuous, and else informative.
     trivial: float = math.inf
 
 
@@ -48,6 +48,11 @@ class Problem:
     def link(self):
         """Link: the setting's link function."""
         return get_link(self.setting.link)
+
+    @property
+    def largest(self):
+        """Tuple of float: :func:`largest_values`."""
+        return largest_values(self.cmdp, self.optimum)
 
     @property
     def signals(self):
@@ -101,6 +106,15 @@ class Problem:
             raise OutsideAssumptions(
                 "primal_step, dual_step: the theorem is for its own step sizes"
             )
+
+
+def largest_values(cmdp, optimum):
+    """Largest gap and largest violation of any policy: bounds are informative below them."""
+    worst, unsafest = (
+        optima.maximize(cmdp, signal.max() - signal) for signal in (cmdp.reward, cmdp.utility)
+    )
+    gap = optimum.reward_value - float(cmdp.evaluate(worst)[0])
+    return gap, cmdp.threshold - float(cmdp.evaluate(unsafest)[1])
 
 
 def run_averages(algorithm, optimum, seeds):

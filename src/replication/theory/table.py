@@ -51,6 +51,8 @@ CHECKS = {
     21: corrections.one_run,
     22: corrections.semi_a_priori,
     23: corrections.corrected_theorem_2,
+    24: corrections.theorem_1_with_a_constant_step,
+    25: corrections.sampled_steps,
 }
 
 

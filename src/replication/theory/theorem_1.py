@@ -61,7 +61,6 @@ def primal_regrets(estimates, primal_step, dual_step, iterations, cap):
 
 def theorem_1(estimates, primal_step, dual_step, iterations, cap, multiplier):
     """Theorem 1, corrected, for a `multiplier` of lambda*, or an upper bound of it."""
-    require_cap(cap, multiplier)
     e, stretch = estimates, 1 / (1 - estimates.discount)
     regret = np.minimum(
         *(
@@ -70,6 +69,13 @@ def theorem_1(estimates, primal_step, dual_step, iterations, cap, multiplier):
         )
     )
     regret = regret + (1 + cap) * e.primal_bias * stretch
+    return bounds_from_regret(e, regret, dual_step, iterations, cap, multiplier)
+
+
+def bounds_from_regret(estimates, regret, dual_step, iterations, cap, multiplier):
+    """Both bounds that follow from one of the Lagrangian's average regret (steps 3.6 and 3.7)."""
+    require_cap(cap, multiplier)
+    e = estimates
     gap = regret + dual_step * e.excess_square / 2 + cap * e.dual_bias
     fluctuation = cap / 2 * np.sqrt(e.excess_round_variance / (e.rounds * iterations))
     total = gap + cap**2 / (2 * dual_step * iterations) + fluctuation
