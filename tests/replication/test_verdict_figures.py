@@ -11,7 +11,7 @@ from replication.figures.verdicts import matrix
 from replication.statements import report
 
 REFERENCE = Path(__file__).parents[2] / "reference"
-READINGS = ["default", "N = 10", "running average", "instances"]
+READINGS = ["default", "N = 10", "running average", "fresh seeds"]
 STATEMENTS = {
     "fast": ("NPGPD-HF: gap falls fast", "line 606, experiment", "measured"),
     "slow": ("ZPGPD-HF: gap much slower", "line 606, experiment", "measured"),
@@ -23,7 +23,7 @@ VERDICTS = {
     "fast": ["reproduced", "contradicted", "reproduced", "inconclusive"],
     "slow": ["inconclusive", "contradicted", "inconclusive", "inconclusive"],
     "few": ["reproduced"] * 4,
-    "rate": ["reproduced", None, None, None],
+    "rate": [None, "reproduced", None, None],
     "best": ["contradicted"] * 4,
 }
 
@@ -39,6 +39,8 @@ def table():
             "kind": STATEMENTS[claim][2],
             "verdict": verdict or "inconclusive",
             "estimate": 0.1 if verdict else None,
+            "low": -0.2 if verdict else None,
+            "high": 0.4 if verdict else None,
         }
         for claim, verdicts in VERDICTS.items()
         for reading, verdict in zip(READINGS, verdicts, strict=True)
@@ -72,12 +74,23 @@ def column(figure, reading):
     return [sign for y, sign in sorted(signs) if y < at["Number of verdicts"][1]]
 
 
-def test_cells_have_the_sign_of_their_verdict_and_none_where_no_run_decides(table):
+def test_cells_have_the_sign_of_their_verdict(table):
     figure = matrix(table)
-    assert column(figure, "default") == ["+", "?", "+", "−", "+"]
-    assert column(figure, "N = 10") == ["−", "−", "−", "+"]
-    assert column(figure, "instances") == ["?", "?", "−", "+"]
-    assert len(figure.axes[0].lines) == 3 + 1  # struck out: three cells, and one of the legend
+    assert column(figure, "default") == ["+", "?", "−"]
+    assert column(figure, "N = 10") == ["−", "−", "−"]
+    assert column(figure, "fresh seeds") == ["?", "?", "−"]
+    assert len(figure.axes[0].lines) == 1  # struck out: that of the legend
+
+
+def test_title_counts_what_holds_everywhere_and_names_what_fails_most(table):
+    (title,) = matrix(table).texts
+    words = " ".join(title.get_text().split())
+    assert words == "0 of 2 statements hold in all 4 columns; “NPGPD-HF: gap falls fast” fails in 1"
+    holds = table.assign(verdict="reproduced")
+    (title,) = matrix(holds).texts
+    assert " ".join(title.get_text().split()).endswith(
+        "2 statements hold in all 4 columns; none fails"
+    )
 
 
 def test_verdicts_differ_in_grey(table):
@@ -86,7 +99,7 @@ def test_verdicts_differ_in_grey(table):
     assert min(second - first, third - second) > 0.25
 
 
-def test_verdicts_that_need_no_run_and_our_own_are_apart_and_not_counted(table):
+def test_verdicts_that_need_no_run_are_listed_and_our_own_are_not_counted(table):
     figure = matrix(table)
     at = places(figure)
     order = [
@@ -94,13 +107,13 @@ def test_verdicts_that_need_no_run_and_our_own_are_apart_and_not_counted(table):
         "gap falls fast",
         "ZPGPD-HF, experiment",
         "gap much slower",
-        "Theorems and text",
-        "NPGPD-HF: rate",
         "Our own questions",
         "NPGPD-HF: reaches the optimum",
+        "Number of verdicts",
+        "Theorems and text",
+        "NPGPD-HF: rate",
         "By construction, without a run",
         "ZPGPD-HF: few questions",
-        "Number of verdicts",
     ]
     assert sorted(order, key=lambda name: at[name][1]) == order
     counted = {
@@ -113,19 +126,33 @@ def test_verdicts_that_need_no_run_and_our_own_are_apart_and_not_counted(table):
         if name.split(":")[0] in (*report.SIGNS, "no run decides")
     }
     assert counted == {
-        "reproduced: shown to hold": ["2", "0", "1", "0"],
+        "reproduced: shown to hold": ["1", "0", "1", "0"],
         "contradicted: shown to fail": ["0", "2", "0", "0"],
         "inconclusive: neither": ["1", "0", "1", "2"],
-        "no run decides": ["0", "1", "1", "1"],
+        "no run decides": ["0", "0", "0", "0"],
     }
+
+
+def test_a_listed_statement_has_its_first_estimate_and_says_under_which_reading(table):
+    axes = matrix(table).axes[0]
+    for label, said in (
+        ("NPGPD-HF: rate", "0.100  [−0.200, 0.400]  (N = 10)"),
+        ("ZPGPD-HF: few questions", "0.100  [−0.200, 0.400]"),
+    ):
+        (y,) = (text.get_position()[1] for text in axes.texts if text.get_text() == label)
+        row = [text.get_text() for text in axes.texts if abs(text.get_position()[1] - y) < 0.1]
+        assert row == ["+", label, said]
+    never = table.assign(estimate=None)
+    texts = [text.get_text() for text in matrix(never[never["claim"] == "rate"]).axes[0].texts]
+    assert texts[texts.index("NPGPD-HF: rate") + 1] == "no run decides"
 
 
 def test_readings_with_the_same_runs_stand_together_under_a_bracket(table):
     apart = matrix(table)
     assert "the same runs" not in places(apart)
-    figure = matrix(table, marks=["instances"], sharing=["running average"])
+    figure = matrix(table, marks=["fresh seeds"], sharing=["running average"])
     at = places(figure)
-    order = ["default", "running average", "N = 10", "instances"]
+    order = ["default", "running average", "N = 10", "fresh seeds"]
     assert sorted(order, key=lambda name: at[name][0]) == order
     first, second, third, fourth = (at[name][0] for name in order)
     assert second - first == pytest.approx(1)
@@ -136,13 +163,13 @@ def test_readings_with_the_same_runs_stand_together_under_a_bracket(table):
 
 
 def test_a_statement_that_a_reading_lacks_is_struck_out_there(table):
-    lacking = table[(table["claim"] != "slow") | (table["reading"] != "instances")]
-    brackets = {"confirmation": ["instances"]}
-    figure = matrix(lacking, marks=["instances"], brackets=brackets)
-    assert column(figure, "instances") == ["?", "−", "+"]
-    assert len(figure.axes[0].lines) == 4 + 1 + 1  # four cells, the legend and a bracket
+    lacking = table[(table["claim"] != "slow") | (table["reading"] != "fresh seeds")]
+    brackets = {"confirmation": ["fresh seeds"]}
+    figure = matrix(lacking, marks=["fresh seeds"], brackets=brackets)
+    assert column(figure, "fresh seeds") == ["?", "−"]
+    assert len(figure.axes[0].lines) == 1 + 1 + 1  # a cell, the legend and a bracket
     at = places(figure)
-    assert at["confirmation"][0] == pytest.approx(at["instances"][0] + 0.1)
+    assert at["confirmation"][0] <= at["fresh seeds"][0] + 0.1
 
 
 @pytest.mark.parametrize("sharing", [(), ("running average", "positive violation")])
@@ -158,11 +185,11 @@ def test_text_is_legible_and_inside_the_page(few, sharing):
     brackets = {"confirmation": names}
     note = "A note on what the columns are, about as long as this one."
     figure = matrix(table, marks=names[:1], sharing=sharing, brackets=brackets, note=note)
-    assert (figure.get_figwidth() < 5) == few
+    assert (figure.get_figwidth() < 6) == few
     assert figure.get_figwidth() <= 7
-    texts = figure.axes[0].texts
+    texts = [*figure.axes[0].texts, *figure.texts]
     assert note in [text.get_text() for text in texts]
-    assert min(text.get_fontsize() for text in texts) >= 6
+    assert min(text.get_fontsize() for text in texts) >= 8
     page = figure.bbox
     for text in texts:
         box = text.get_window_extent()

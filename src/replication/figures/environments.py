@@ -7,7 +7,7 @@ from replication.figures import panels, verdicts
 from replication.statements import report
 
 DEFAULT = "default"  # in place of the default study's name
-NOTE = "Not confirmed: fewer seeds, and not repeated on fresh ones."
+NOTE = "Exploratory: fewer seeds, and not repeated on fresh ones."
 _COLUMNS = "study claim source statement kind verdict estimate low high moved why".split()
 _NAMES = {  # names by which readers know the environments of studies
     "cliff-walking": "CliffWalking",
@@ -31,8 +31,14 @@ def collect(studies, statements):
 def matrix(table):
     """Draw a table of :func:`collect` whose first study is the default one."""
     named = table.rename(columns={"study": "reading"}).replace({"reading": _NAMES})
-    _, *others = named["reading"].drop_duplicates()
-    return verdicts.matrix(named, brackets={"not confirmed": others}, note=NOTE)
+    first, *others = named["reading"].drop_duplicates()
+    hold = named["verdict"].eq("reproduced").groupby(named["reading"]).sum()
+    others.sort(key=hold.get, reverse=True)
+    few = [f"{hold[it]} in {it}" for it in others if 2 * hold[it] < named["claim"].nunique()]
+    title = f"Of {named['claim'].nunique()} statements {hold[first]} hold in the {first} study"
+    title += f", but only {' and '.join(few)}" if few else ", and at least half in each other one"
+    named = pd.concat([named[named["reading"] == it] for it in (first, *others)])
+    return verdicts.matrix(named, brackets={"exploratory": others}, note=NOTE, title=title)
 
 
 def _about(criterion):

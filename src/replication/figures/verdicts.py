@@ -1,6 +1,8 @@
 """Figures of verdicts: statements by readings, and the neighbourhood of the chosen steps."""
 
 import itertools
+import re
+import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,57 +20,66 @@ _SHOWN = {"reproduced": "shown to hold", "contradicted": "shown to fail"}
 _SHOWN |= {"inconclusive": "neither"}
 _MEANINGS = {mark: f"{verdict}: {_SHOWN[verdict]}" for verdict, mark in SIGNS.items()}
 _MEANINGS |= {UNDECIDABLE: "no run decides"}
-# Blocks at the end: statements that the paper does not make, and those that need no run.
-_APART = {"ours": "Our own questions", "arithmetic": "By construction, without a run"}
+# Blocks beside those of the experiment; the last two are lists, with estimates.
+_OURS, *_LISTED = "Our own questions", "Theorems and text", "By construction, without a run"
+_NAMES = {  # as readers say it; tables have short names
+    "2 T": "twice as long",
+    "slack instances": "inactive constraints",
+    "binding instances": "environments",
+    "instances": "environments",
+}
 _FRAMED = "Framed: wrong data on which the statement has to fail."
 _STILL = "* says little: the curve hardly leaves its start, for any number of people M"
-_ROW, _WIDEST = 0.165, 0.26  # inches: height of a row, largest width of a cell
-_RIGHT, _TOP, _BOTTOM = 0.5, 1.4, 0.1  # margins in inches
-_LETTER = 0.05  # inches, of a label
-_SLANTED, _UPRIGHT = 50, 90  # degrees, of titles of columns
-_LINE = 0.11  # inches between lines of text
+_ROW, _WIDEST = 0.17, 0.26  # inches: height of a row, largest width of a cell
+_BOTTOM = 0.1  # inches
+_LETTER = 0.0625  # inches, of a label; those of a title are an eighth wider
+_SLANTED, _UPRIGHT = 50, 90  # degrees, of names of columns
+_LINE = 0.135  # inches between lines of text
 _GAP, _SIGN = 0.4, 1.25  # of a cell: between columns, and from the legend's signs to the columns
-_TEXT = {"fontsize": 6.6, "va": "center"}
+_TEXT = {"fontsize": 8, "va": "center"}
 _BOLD = _TEXT | {"fontweight": "bold", "color": "0.15"}
-_CENTRED = {"ha": "center", "va": "center", "fontsize": 6.2}
+_CENTRED = _TEXT | {"ha": "center"}
 _FRAME = {"facecolor": "none", "edgecolor": "black", "linewidth": 1.6}
 _SHORTFALLS = {"cmap": "cividis_r", "vmin": -0.2}
 
 
-def matrix(table, marks=(), sharing=(), brackets=None, note=None):
+def matrix(table, marks=(), sharing=(), brackets=None, note=None, title=None):
     """Draw verdicts: statements down, readings across, that of the study itself first."""
     # Colour and sign of a cell are the verdict; it is struck out where no run decides, as where a
     # reading lacks a statement, has an asterisk where `moved` is false, and a frame where
     # `had_to_fail` is true. Readings of `marks` have a gap before them. Those of `sharing` look at
     # the runs of the first one in another way, and stand beside it under a bracket, as the readings
-    # of each of `brackets` do. At the bottom verdicts are counted, but not those on statements of
-    # other kinds than "measured".
+    # of each of `brackets` do. Below the matrix verdicts on the experiment are counted, and
+    # statements that hardly any reading decides are listed, each with its first estimate.
     first, *others = table["reading"].drop_duplicates()
     same = [first, *(name for name in others if name in sharing)]
     rest = [name for name in others if name not in sharing]
     gaps = _GAP * np.cumsum([name in {*rest[:1], *marks} for name in same + rest])
     columns = dict(zip(same + rest, np.arange(len(gaps)) + gaps, strict=True))
     blocks = _blocks(table.drop_duplicates("claim"))
-    still = table[~table["moved"].astype(bool)] if "moved" in table else table[:0]
-    still = set(zip(still["claim"], still["reading"], strict=True))
-    framed = table[table["had_to_fail"].astype(bool)] if "had_to_fail" in table else table[:0]
-    framed = set(zip(framed["claim"], framed["reading"], strict=True))
-    told = _STILL if still else None, _FRAMED if framed else None, note
-    notes = [text for text in told if text]
-    height = sum(1 + _GAP + len(block) for block in blocks.values()) + 1 + len(_MEANINGS)
-    labels = [label for block in blocks.values() for label in block.values()]
-    legend = _LETTER * max(map(len, _MEANINGS.values())) + 1.1 * _SIGN * _WIDEST
-    left = 0.1 + max(_LETTER * max(map(len, labels)), legend)
-    least = 0.1 + _LETTER * max(map(len, notes), default=0)
-    rows = height + len(notes)
-    axes, inch = _page(gaps[-1] + len(gaps), rows, left, least, max(map(len, columns)))
+    lists = {name: blocks.pop(name) for name in _LISTED if name in blocks}
     cells = itertools.product(itertools.chain(*blocks.values()), columns)
     signs = dict.fromkeys(cells, UNDECIDABLE)  # where a reading lacks a statement
     signs |= {(row["claim"], row["reading"]): sign(row) for _, row in table.iterrows()}
+    counted = {claim for heading in set(blocks) - {_OURS} for claim in blocks[heading]}
+    counted = {key: mark for key, mark in signs.items() if key[0] in counted}
+    still, framed = _where(table, "moved", False), _where(table, "had_to_fail", True)
+    notes = [text for text in (still and _STILL, framed and _FRAMED, note) if text]
+    rows = 1 + len(_MEANINGS) + len(notes)
+    rows += sum(1 + _GAP + len(block) for block in (blocks | lists).values())
+    labels = [label for block in blocks.values() for label in block.values()]
+    legend = _LETTER * max(map(len, _MEANINGS.values())) + 1.1 * _SIGN * _WIDEST
+    left = 0.1 + max(_LETTER * max(map(len, labels), default=0), legend)
+    least = 0.1 + _LETTER * max(map(len, notes), default=0)
+    if title is None:
+        title = _finding(table.drop_duplicates("claim").set_index("claim")["statement"], counted)
+    names = {reading: _named(reading) for reading in columns}
+    shared = ({"the same runs": same} if same[1:] else {}) | (brackets or {})
+    axes, inch = _page(columns, names, rows, left, least, title, bool(shared))
     y = 0
-    for heading, labels in blocks.items():
+    for heading, block in blocks.items():
         axes.text((0.05 - left) * inch, y + 0.5, heading, **_BOLD)
-        for claim, label in labels.items():
+        for claim, label in block.items():
             y += 1
             axes.text(-0.08 * inch, y + 0.5, label, ha="right", **_TEXT)
             for reading, x in columns.items():
@@ -81,60 +92,118 @@ def matrix(table, marks=(), sharing=(), brackets=None, note=None):
                     axes.text(x + 0.75, y + 0.5, "*", color=_INKS.get(mark, "0.35"), **_CENTRED)
         y += 1 + _GAP
     axes.text((0.05 - left) * inch, y + 0.5, "Number of verdicts", **_BOLD)
-    counted = [claim for heading in set(blocks) - set(_APART.values()) for claim in blocks[heading]]
-    _count(axes, columns, y, inch, {key: signs[key] for key in signs if key[0] in counted})
-    for line, text in enumerate(notes):
-        axes.text((0.05 - left) * inch, height + line + 0.6, text, **_TEXT)
-    shared = {"the same runs": same} if same[1:] else {}
-    _name(axes, columns, shared | (brackets or {}), _angle(inch))
+    _count(axes, columns, y, inch, counted)
+    y += 1 + len(_MEANINGS)
+    for text in notes:
+        axes.text((0.05 - left) * inch, y + 0.6, text, **_TEXT)
+        y += 1
+    for heading, block in lists.items():
+        y += _GAP
+        axes.text((0.05 - left) * inch, y + 0.5, heading, **_BOLD)
+        axes.text((3.9 - left) * inch, y + 0.5, "estimate [interval]", **_TEXT)
+        for claim, label in block.items():
+            y += 1
+            _list(axes, y, label, table[table["claim"] == claim], left, inch)
+        y += 1
+    _name(axes, columns, names, shared, inch)
     return axes.figure
 
 
-def _page(columns, rows, left, least, letters):
+def _finding(statements, signs):
+    """How many statements hold in all columns, and which one fails most often."""
+    claims, readings = dict.fromkeys(claim for claim, _ in signs), {it for _, it in signs}
+    if not claims:
+        return ""
+    hold = sum(all(signs[claim, it] == "+" for it in readings) for claim in claims)
+    fail = {claim: sum(signs[claim, it] == "-" for it in readings) for claim in claims}
+    worst = max(fail, key=fail.get)
+    text = f"{hold} of {len(claims)} statements hold in all {len(readings)} columns; "
+    if fail[worst] == 0:
+        return text + "none fails"
+    return text + f"“{statements[worst]}” fails in {fail[worst]}"
+
+
+def _where(table, column, value):
+    """Cells, if there is such a column, in which it has a value."""
+    rows = table[table[column].astype(bool) == value] if column in table else table[:0]
+    return set(zip(rows["claim"], rows["reading"], strict=True))
+
+
+def _named(reading):
+    """Name of a reading as readers say it."""
+    for short, long in _NAMES.items():
+        reading = reading.replace(short, long)
+    return reading
+
+
+def _page(columns, names, rows, left, least, title, bracketed):
     """Axes in units of cells, and how many of them make an inch across."""
-    width = min(TWO_COLUMNS - left - _RIGHT, _WIDEST * columns)
-    slanted = _angle(columns / width) == _SLANTED
-    top = min(_TOP, 0.4 + 0.045 * letters) if slanted else 0.35 + _LETTER * letters
+    count = max(columns.values()) + 1
+    width = min(TWO_COLUMNS - left - 0.1, _WIDEST * count)
+    angle, inch = np.radians(_angle(count / width)), count / width
+    letters = {reading: _LETTER * len(name) for reading, name in names.items()}
+    ends = [(x + 0.5) / inch + letters[it] * np.cos(angle) for it, x in columns.items()]
+    page = min(max(left + max(width, *ends) + 0.1, least), TWO_COLUMNS)
+    share = np.ceil(len(title) * 1.125 * _LETTER / page)  # of lines that are about equally long
+    lines = textwrap.wrap(title, int(len(title) / max(share, 1)) + 6, break_on_hyphens=False)
+    top = 0.2 + 0.2 * bracketed + max(letters.values()) * np.sin(angle) + 0.16 * len(lines)
     height = top + _BOTTOM + _ROW * rows
-    page = min(max(left + width + 1.5 * _RIGHT, least), TWO_COLUMNS)
     figure, axes = plt.subplots(figsize=(page, height))
     figure.set_layout_engine("none")
-    across = left / page, width / page
-    axes.set_position([across[0], _BOTTOM / height, across[1], _ROW * rows / height])
-    axes.set(xlim=(0, columns), ylim=(rows, 0))
+    figure.text(0.05 / page, 1 - 0.05 / height, "\n".join(lines), va="top", fontsize=9)
+    axes.set_position([left / page, _BOTTOM / height, width / page, _ROW * rows / height])
+    axes.set(xlim=(0, count), ylim=(rows, 0))
     axes.axis("off")
-    return axes, columns / width
+    return axes, inch
 
 
 def _angle(inch):
-    """Slope of titles; those of narrow columns, of which `inch` make one, stand upright."""
+    """Slope of names; those of narrow columns, of which `inch` make one, stand upright."""
     room = np.sin(np.radians(_SLANTED)) / inch
     return _SLANTED if room > _LINE else _UPRIGHT
 
 
 def _blocks(claims):
     """Labels of statements by claim, in blocks by heading."""
+    text, construction = _LISTED
     blocks = {}
     for _, row in claims.iterrows():
-        heading, label = _APART.get(row["kind"], "Theorems and text"), row["statement"]
-        if row["kind"] not in _APART and "experiment" in row["source"]:
+        heading = {"ours": _OURS, "arithmetic": construction}.get(row["kind"], text)
+        label = row["statement"]
+        if heading == text and "experiment" in row["source"]:
             algorithm, _, label = label.rpartition(": ")
             heading = f"{algorithm}, experiment" if algorithm else "Experiment"
         blocks.setdefault(heading, {})[row["claim"]] = label
-    apart = {name: blocks.pop(name) for name in _APART.values() if name in blocks}
-    return blocks | apart
+    apart = (_OURS, text, construction)
+    return {name: blocks[name] for name in sorted(blocks, key=lambda it: it in apart)}
 
 
-def _cell(axes, x, y, mark):
+def _cell(axes, x, y, mark, width=1):
     """Draw one verdict."""
     if mark == UNDECIDABLE:
-        ends = [x + 0.3, x + 0.7], [y + 0.72, y + 0.28]
+        ends = [x + 0.3 * width, x + 0.7 * width], [y + 0.72, y + 0.28]
         axes.plot(*ends, color="0.7", linewidth=0.7, clip_on=False)
         return
     look = {"facecolor": _FACES[mark], "edgecolor": _EDGES[mark], "linewidth": 0.5}
-    axes.add_patch(Rectangle((x + 0.06, y + 0.07), 0.88, 0.86, clip_on=False, **look))
-    ink = {"color": _INKS[mark], "fontweight": "bold", "fontsize": 7.5}
-    axes.text(x + 0.5, y + 0.53, mark.replace("-", "−"), **(_CENTRED | ink))
+    place = (x + 0.06 * width, y + 0.07), 0.88 * width, 0.86
+    axes.add_patch(Rectangle(*place, clip_on=False, **look))
+    ink = {"color": _INKS[mark], "fontweight": "bold"}
+    axes.text(x + 0.5 * width, y + 0.53, mark.replace("-", "−"), **(_CENTRED | ink))
+
+
+def _list(axes, y, label, rows, left, inch):
+    """Draw the first verdict on a statement that a run decides, with its estimate."""
+    decided = rows[rows["estimate"].notna()]
+    row = decided.iloc[0] if len(decided) else rows.iloc[0]
+    _cell(axes, (0.1 - left) * inch, y, sign(row), 0.22 * inch)
+    label = re.sub(r"\^\((\S+)\)", r"$^{\1}$", label)
+    axes.text((0.4 - left) * inch, y + 0.5, label, **_TEXT)
+    text = _MEANINGS[UNDECIDABLE]
+    if len(decided):
+        text = "{estimate:.3f}  [{low:.3f}, {high:.3f}]".format(**row).replace("-", "−")
+        if row["reading"] != rows["reading"].iloc[0]:
+            text += f"  ({_named(row['reading'])})"
+    axes.text((3.9 - left) * inch, y + 0.5, text, **_TEXT)
 
 
 def _count(axes, columns, y, inch, signs):
@@ -145,20 +214,23 @@ def _count(axes, columns, y, inch, signs):
         _cell(axes, -_SIGN, y, mark)
         for reading, x in columns.items():
             count = sum(key[1] == reading and found == mark for key, found in signs.items())
-            axes.text(x + 0.5, y + 0.5, str(count), color="0.2", **_CENTRED)
+            look = _CENTRED | {"color": "0.2", "rotation": 90 * (_angle(inch) == _UPRIGHT)}
+            axes.text(x + 0.5, y + 0.5, str(count), **look)
 
 
-def _name(axes, columns, brackets, angle):
+def _name(axes, columns, names, brackets, inch):
     """Write readings above their columns at an angle, below these brackets over some of them."""
+    angle = _angle(inch)
     turned = {"rotation": angle, "rotation_mode": "anchor", "ha": "left"}
     place, turned["va"] = (0.4, "bottom") if angle == _SLANTED else (0.5, "center")
     for reading, x in columns.items():
-        axes.text(x + place, -0.25 - 1.3 * bool(brackets), reading, **(_TEXT | turned))
-    for text, names in brackets.items():
-        left, right = columns[names[0]] + 0.1, columns[names[-1]] + 0.9
+        axes.text(x + place, -0.25 - 1.3 * bool(brackets), names[reading], **(_TEXT | turned))
+    for text, readings in brackets.items():
+        left, right = columns[readings[0]] + 0.1, columns[readings[-1]] + 0.9
         ends = [left, left, right, right], [0.6, 0.3, 0.3, 0.6]
         axes.plot(*ends, color="0.3", linewidth=0.8, clip_on=False)
-        axes.text((left + right) / 2, -0.3, text, color="0.3", **_CENTRED)
+        middle = min((left + right) / 2, axes.get_xlim()[1] - len(text) * _LETTER * inch / 2)
+        axes.text(middle, -0.3, text, color="0.3", **_CENTRED)
 
 
 def step_map(tables):
