@@ -12,6 +12,7 @@ from scipy import stats
 from pgpd_hf import CMDP, LINKS, random_cmdp
 from pgpd_hf.core.evaluators import make_evaluators
 from replication.analyses import splits
+from replication.figures import style
 from replication.figures.splits import splits_figure
 from replication.study import admission
 from replication.theory.exact import answer_variance
@@ -126,8 +127,10 @@ def test_figure_has_a_row_per_algorithm_and_a_tick_per_split():
         for how in ("plug-in", "unbiased")
         for m in (1, 2, 4)
     ]
+    style.use_style()
     figure = splits_figure(pd.DataFrame(rows))
-    assert len(figure.axes) == 4
+    assert len(figure.axes) == 6
+    assert {axes.get_title(loc="left") for axes in figure.axes} == {"lowest: plug-in, 1 × 4"}
     ticks = [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
     assert ticks == ["4 × 1", "2 × 2", "1 × 4"]
     drawn = [it.get_label() for it in figure.axes[3].containers]

@@ -124,11 +124,13 @@ SEEN = pd.DataFrame(
 
 def test_bounds_from_what_runs_show_stand_above_what_is_measured():
     few = SEEN.assign(evaluators=pd.array([64] * 4, dtype="Int64"), bound=0.5)
-    figure = seen_figure(pd.concat([SEEN, few]))
+    figure = seen_figure(pd.concat([SEEN, few]), largest=2.5)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert titles == [f"{name}, $M = {m}$" for name in ("gap", "violation") for m in (16, 64)]
+    assert titles == ["1 of 2 informative"] + ["2 of 2 informative"] * 3
+    heads = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+    assert heads == [["$M = 16$"], ["$M = 64$"], [], []]
     above, other, below, _ = figure.axes
-    assert bars(above) == [[3.0, 2.0], [0.2, 0.1]]
+    assert bars(above) == [[3.0, 2.0], [0.2, 0.1], []]
     assert bars(other) == [[0.5, 0.5], [0.2, 0.1]]
     # A logarithmic axis has no place for slack.
     bound, (first, second) = bars(below)
@@ -136,6 +138,18 @@ def test_bounds_from_what_runs_show_stand_above_what_is_measured():
     assert first == 0.05
     assert np.isnan(second)
     assert above.get_ylim() == other.get_ylim()
+    assert above.get_ylabel().endswith(" gap")
+    assert below.get_ylabel().endswith(" violation")
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "bounds are informative below 2.5" in labels
+
+
+def test_bounds_of_a_t_stand_side_by_side_in_its_slot():
+    more = SEEN[SEEN["iterations"] == 10].assign(rounds=10)
+    axes = seen_figure(pd.concat([SEEN, more]), largest=1).axes[0]
+    marks = [line.get_xdata() for line in axes.get_lines() if line.get_marker() == "_"]
+    places = sorted(x for line in marks for x in line)
+    assert places == pytest.approx([-0.2, 0.2, 1.0])
 
 
 def bars(axes):
@@ -207,5 +221,5 @@ def test_bounds_over_t_say_why_they_are_left_out():
 
 def test_bounds_from_what_runs_show_say_why_they_are_left_out():
     table = SEEN.assign(iterations=np.nan, reason="threshold: too low")
-    (axes,) = seen_figure(table).axes
+    (axes,) = seen_figure(table, 1).axes
     assert [text.get_text() for text in axes.texts] == ["Left out: threshold: too low."]

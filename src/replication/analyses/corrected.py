@@ -10,7 +10,7 @@ TABLES = {
     ),
     "proof_steps": Table("Steps of proofs (table)", "step"),
 }
-READS = ("environment",)
+READS = SHOWS = ("environment",)
 PICTURES = {"seen": "Data-dependent bounds"}
 NAMES_ALGORITHMS = ("tables",)
 ALGORITHMS = ("npgpd_hf", "zpgpd_hf")

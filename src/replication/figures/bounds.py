@@ -38,7 +38,7 @@ def bounds_figure(table):
     table["place"] = -table.groupby(["item", "part"], sort=False).ngroup()
     names = table.drop_duplicates("place")
     settings = list(table["setting"].drop_duplicates())
-    figure, axes = plt.subplots(figsize=(style.TWO_COLUMNS, 0.19 * len(names) + 0.9))
+    figure, axes = plt.subplots(figsize=(style.TWO_COLUMNS, 0.2 * len(names) + 0.9))
     for index, (setting, color) in enumerate(
         zip(settings, style.colors(len(settings)), strict=True)
     ):
@@ -57,7 +57,7 @@ def bounds_figure(table):
             )
     axes.axvline(1, color="0.3", linewidth=0.8)
     labels = [_statement_name(row) for row in names.itertuples()]
-    axes.set_yticks(names["place"], labels, fontsize=6.5)
+    axes.set_yticks(names["place"], labels)
     axes.set(
         xscale="log",
         ylim=(-len(names) + 0.4, 0.6),
@@ -135,10 +135,11 @@ def _keys_of_lengths(colors, own, measured, largest):
         yield line(color="0.3", linewidth=0.8, label="vacuous above")
 
 
-def seen_figure(table):
+def seen_figure(table, largest):
     """Gap and violation of runs, and their bounds, at several T: M across, quantities down."""
     # A line leads from what is measured, a marker by N, to the bound, a bar; its colour is that of
-    # the estimator. Where nothing above zero is measured, the bar stands alone.
+    # the estimator. Where nothing above zero is measured, the bar stands alone. A bound is
+    # informative below `largest`.
     reasons = table.loc[table["iterations"].isna(), "reason"].unique()
     table = table.dropna(subset="iterations")
     if table.empty:
@@ -147,18 +148,17 @@ def seen_figure(table):
         list(table[name].drop_duplicates())
         for name in ("quantity", "evaluators", "rounds", "iterations")
     )
-    kinds = list(table[["estimator", "rounds"]].drop_duplicates().itertuples(index=False))
-    figure, grid = style.panels(len(quantities), len(evaluators), 2.2)
+    figure, grid = style.panels(len(quantities), len(evaluators), 2.3)
     for axes, (quantity, m) in zip(
         grid.flat, itertools.product(quantities, evaluators), strict=True
     ):
         axes.set_yscale("log", nonpositive="clip")
-        for place, (estimator, n) in enumerate(kinds):
-            rows = style.choose(
-                table, quantity=quantity, evaluators=m, rounds=n, estimator=estimator
-            )
-            x = rows["iterations"].map(lengths.index) + 0.7 * ((place + 0.5) / len(kinds) - 0.5)
-            color = style.ESTIMATOR_COLORS[estimator]
+        shown = style.choose(table, quantity=quantity, evaluators=m)
+        slots = shown.groupby("iterations").cumcount() + 0.5
+        slots = slots / shown.groupby("iterations")["bound"].transform("size") - 0.5
+        shown = shown.assign(x=shown["iterations"].map(lengths.index) + 0.8 * slots)
+        for (estimator, n), rows in shown.groupby(["estimator", "rounds"], sort=False):
+            x, color = rows["x"], style.ESTIMATOR_COLORS[estimator]
             measured = rows["measured"].where(rows["measured"] > 0)
             axes.vlines(x, measured, rows["bound"], color=color, linewidth=0.9)
             error = {"yerr": rows["bound_error"], "elinewidth": 2.4, "alpha": 0.35}
@@ -169,17 +169,30 @@ def seen_figure(table):
                 measured,
                 linestyle="none",
                 marker=style.marker(rounds.index(n)),
-                markersize=3.4,
+                markersize=3.6,
                 color=color,
+                markerfacecolor=color if estimator == "plug-in" else "white",
                 label=f"{style.ESTIMATORS[estimator]}, $N = {n}$",
             )
-        axes.set_title(f"{quantity}, {style.evaluators_label(m)}")
+        axes.axhline(largest, color="0.3", linewidth=0.9, linestyle=(0, (4, 2)))
+        below = (shown["bound"] < largest).sum()
+        axes.set_title(f"{below} of {len(shown)} informative")
         axes.set_xticks(range(len(lengths)), [f"{length:,.0f}" for length in lengths])
         axes.grid(visible=False, axis="x")
-    style.name_axes(grid, "iterations $T$", "marker: measured; bar: bound")
-    for row in grid:
+        for border in np.arange(len(lengths) - 1) + 0.5:
+            axes.axvline(border, color="0.9", linewidth=0.5)
+    for axes, m in zip(grid[0], evaluators, strict=True):
+        style.head(axes, style.evaluators_label(m))
+    style.name_axes(grid, "iterations $T$")
+    for row, quantity in zip(grid, quantities, strict=True):
+        row[0].set_ylabel(f"← better      {quantity}")
         _same_heights(row)
-    style.share_legend(figure, 2)
+    first, look = grid[0, 0], {"color": "0.3", "linestyle": "none"}
+    first.plot([], [], marker="_", markersize=6, label="bound", **look)
+    first.errorbar([], [], [], elinewidth=2.4, alpha=0.35, label="its 95 % interval", **look)
+    label = f"bounds are informative below {largest:.3g}"
+    first.plot([], [], color="0.3", linewidth=0.9, linestyle=(0, (4, 2)), label=label)
+    style.share_legend(figure, 2, "markers: measured")
     return figure
 
 

@@ -8,24 +8,23 @@ from replication.figures import style
 QUANTITIES = {
     "optimality_gap": r"optimality gap  $V_r^\star - V_r$",
     "constraint_violation": r"violation  $b - V_g$",
+    "priced_gap": r"gap + $\lambda^\star$ × violation",
 }
 
 
 def splits_figure(table):
-    """Gap and violation against M and N at equal M N; a row, with one scale, per algorithm."""
+    """All quantities against M and N at equal M N; a row, with one scale, per algorithm."""
     algorithms = list(dict.fromkeys(table["algorithm"]))
     estimators = list(dict.fromkeys(table["estimator"]))
     figure, grid = style.panels(len(algorithms), len(QUANTITIES), 2.2)
     for algorithm, row in zip(algorithms, grid, strict=True):
         shown = table[table["algorithm"] == algorithm]
         splits = shown[["evaluators", "rounds"]].drop_duplicates().sort_values("rounds")
-        for axes, (quantity, name) in zip(row, QUANTITIES.items(), strict=True):
-            if axes is not row[0]:
-                axes.sharey(row[0])
+        for axes, quantity in zip(row, QUANTITIES, strict=True):
             for place, estimator in enumerate(estimators):
                 line = shown[shown["estimator"] == estimator].sort_values("rounds")
                 axes.errorbar(
-                    np.log2(line["rounds"]) + 0.12 * (place - 0.5),
+                    np.log2(line["rounds"]) + 0.3 * (place - 0.5),
                     line[quantity],
                     yerr=style.ends(line, quantity),
                     color=style.ESTIMATOR_COLORS[estimator],
@@ -35,10 +34,18 @@ def splits_figure(table):
                     markersize=3.5,
                     elinewidth=1,
                 )
-            axes.set_title(f"{get_algorithm(algorithm).label}: {name}")
+            least = shown.loc[shown[quantity].idxmin()]
             names = [f"{m} × {n}" for m, n in splits.itertuples(index=False)]
+            axes.set_title(
+                f"lowest: {least['estimator']}, {least['evaluators']} × {least['rounds']}"
+            )
             axes.set_xticks(np.log2(splits["rounds"]), names)
             style.zero_line(axes)
-    style.name_axes(grid, "people asked per question $M$ × questions $N$")
-    style.share_legend(figure, len(estimators))
+        style.same_heights(row)
+        label = get_algorithm(algorithm).label
+        row[0].set_ylabel(f"← better      {label}")
+    for axes, name in zip(grid[0], QUANTITIES.values(), strict=True):
+        style.head(axes, name)
+    style.name_axes(grid, "people $M$ × questions $N$")
+    style.share_legend(figure, len(estimators), "zero: best safe policy, or the threshold")
     return figure
