@@ -48,7 +48,7 @@ LABELS = {
     "seeds": "seeds",
     "iterations": r"iterations $T$",
 }
-COLORS = {"npgpd_hf": "#b5367a", "zpgpd_hf": "#2c7fb8"}
+COLORS = {"npgpd_hf": "#000000", "zpgpd_hf": "#757575"}
 SECONDS = 0.15  # that a measured run has to take
 
 
@@ -166,17 +166,17 @@ def draw(table):
             sizes, seconds = part["size"].to_numpy(float), part["seconds"].to_numpy()
             order = EXPECTED.get(axis, 1)
             color, name = COLORS[algorithm], get_algorithm(algorithm).label
-            axes.plot(sizes, seconds, "o-", ms=3, lw=1, color=color, label=name)
+            marker = style.marker(index)
+            axes.plot(sizes, seconds, marker=marker, ms=3, lw=1, color=color, label=name)
             half = sizes[-(len(sizes) // 2) - 1 :]
             axes.plot(half, seconds[-1] * (half / half[-1]) ** order, ":", lw=1, color="0.35")
             if axis == "states":
                 axes.plot(sizes, part["simulation"], "--", lw=0.8, color=color)
             axes.text(
                 0,
-                1.13 - 0.1 * index,
-                f"exponent {exponent(sizes, seconds):.2f}, in the limit {order}",
+                1.16 - 0.12 * index,
+                f"slope {exponent(sizes, seconds):.2f}, limit {order}",
                 transform=axes.transAxes,
-                fontsize=6.2,
                 color=color,
             )
         axes.set(xscale="log", yscale="log", xlabel=LABELS[axis])
@@ -195,7 +195,7 @@ def draw(table):
         "NPGPD-HF",
         "ZPGPD-HF",
         "without exact\nvalues",
-        "exponent in the limit\nof large sizes",
+        "slope in the limit\nof large sizes",
     ]
     panels[1, 3].axis("off")
     panels[1, 3].legend(handles, names, loc="center")

@@ -260,7 +260,7 @@ def step_map(tables):
             axes.set_xticks(range(values.shape[1]), [f"{v:g}" for v in values.columns])
             axes.set_yticks(range(values.shape[0]), [f"{v:g}" for v in values.index])
             axes.grid(False)
-            axes.set_title(title, fontsize=7.5)
+            axes.set_title(title, fontsize=8)
             axes.set_xlabel("dual step, times the calibrated")
         row[0].set_ylabel("primal step, times the calibrated")
     return figure
