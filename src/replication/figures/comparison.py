@@ -19,20 +19,15 @@ LINES = {  # heights that are named
     "gap": (0, "best safe policy"),
     "violation": (0, "safe below"),
 }
-DESIGNS = {  # The trajectories or pairs that a method asks about stand after its name.
-    "uniform": "uniform policy",
-    "deterministic": "deterministic policies",
-    "state-action": "state-action pairs",
-}
 VARIANTS = {  # Methods with one thing changed or left out, and what they are variants of.
     "zpg": "zpgpd_hf",
     "safe_rlhf_estimated": "safe_rlhf",
     "safe_rlhf_npg_pd": "safe_rlhf",
     "safe_rlhf_zero_prior": "safe_rlhf",
 }
-_PAPER = {"npgpd_hf": "#000000", "zpgpd_hf": "#8a8a8a"}
-# Okabe and Ito's (2008), for any colour vision, in an order in which they differ in grey as well.
-_OTHERS = "#0072B2 #E69F00 #CC79A7 #009E73 #56B4E9 #D55E00".split()
+_PAPER = ("npgpd_hf", "zpgpd_hf")
+# Black, grey, and Okabe and Ito's (2008) for any colour vision, which differ in grey as well.
+_COLORS = "#000000 #8a8a8a #0072B2 #E69F00 #CC79A7 #009E73 #56B4E9 #D55E00".split()
 _LEAST = 1e-5  # lower end of intervals on a logarithmic axis
 _DECADES = 4.0  # So many decades of priced gaps are shown.
 
@@ -40,16 +35,17 @@ _DECADES = 4.0  # So many decades of priced gaps are shown.
 def comparison_figure(table, labels, kind, limit=None):
     """All quantities against answers, for each method with its best design."""
     table = of_kind(table, kind)
-    designs, looks = best_designs(table), _looks(labels)
+    curves, looks = best_curves(table), _looks(labels)
+    budgets = [set(line["budget"]) for line in curves.values()]
+    common = max(set.intersection(*budgets), default=None) if budgets else None
     figure, grid = style.panels(2, 2, 2.5)
-    budget = max(_common(table, designs), default=None)
     for axes, (quantity, name) in zip(grid.flat, QUANTITIES.items(), strict=True):
-        ends = []
-        for method, design in designs.items():
-            line = style.choose(table, method=method, design=design)
+        ends, values = [], {}
+        for method, line in curves.items():
             _draw(axes, line, quantity, looks[method])
-            last = line.iloc[-1]
-            ends.append((last["answers"], last[quantity], labels[method], looks[method]["color"]))
+            last, color = line.iloc[-1], looks[method]["color"]
+            ends.append((last["answers"], last[quantity], labels[method], color))
+            values[labels[method]] = line.set_index("budget")[quantity].get(common)
         _scale_answers(axes)
         if quantity == "priced_gap":
             if limit is not None and len(limit):
@@ -62,35 +58,37 @@ def comparison_figure(table, labels, kind, limit=None):
             height, text = LINES[quantity]
             axes.axhline(height, color="0.3", linewidth=0.8)
             ends.append((axes.get_xlim()[1], height, text, "0.3"))
-        axes.set_title(f"{name}\n{_lowest(table, designs, quantity, labels, budget)}")
+        axes.set_title(f"{name}\n{_lowest(values) if common else ''}")
         axes.set_ylabel("← better")
         style.label_ends(axes, ends)
     style.name_axes(grid, "human answers")
-    _name_markers(figure, budget)
+    first, look = grid[0, 0], {"linestyle": "none", "color": "0.2"}
+    first.plot([], [], "o", label="the paper's methods", **look)
+    first.plot([], [], "o", label="other methods", markerfacecolor="white", **look)
+    first.fill_between([], [], color="0.3", alpha=0.2, linewidth=0, label="band: 95 %")
+    style.share_legend(figure, 3, f"lowest: after {_number(common)} answers" if common else None)
     return figure
 
 
 def variants_figure(table, labels, kind):
     """Priced gaps of variants, and of other designs, each beside what it is a variant of."""
     table = of_kind(table, kind)
-    designs, looks = best_designs(table), _looks(labels)
-    curves = dict.fromkeys(zip(table["method"], table["design"], strict=True))
-    pairs = [(VARIANTS.get(method, method), (method, design)) for method, design in curves]
-    pairs = [(own, it) for own, it in pairs if own in designs and it != (own, designs[own])]
-    rows = max(1, math.ceil(len(pairs) / 3))
-    figure, grid = style.panels(rows, 3, 2.2)
+    curves, looks, pairs = best_curves(table), _looks(labels), []
+    for (method, design), line in table.groupby(["method", "design"], sort=False):
+        own = VARIANTS.get(method, method)
+        if own in curves and not (method == own and line.equals(curves[own])):
+            name = labels[method] if method != own else f"{labels[own]}, {design}"
+            pairs.append((own, name, line))
+    figure, grid = style.panels(max(1, math.ceil(len(pairs) / 3)), 3, 2.2)
     for axes in grid.flat[len(pairs) :]:
         axes.set_axis_off()
-    for axes, (own, (method, design)) in zip(grid.flat, pairs, strict=False):
-        base = style.choose(table, method=own, design=designs[own])
-        line = style.choose(table, method=method, design=design)
-        _draw(axes, base, "priced_gap", looks[own], labels[own])
+    for axes, (own, name, line) in zip(grid.flat, pairs, strict=False):
         look = {"color": "#D55E00", "marker": "x", "linestyle": (0, (4, 2))}
+        _draw(axes, curves[own], "priced_gap", looks[own], labels[own])
         _draw(axes, line, "priced_gap", look, "the variant")
-        both = base.merge(line, on="budget").iloc[-1]
+        both = curves[own].merge(line, on="budget").iloc[-1]
         ratio = both["priced_gap_y"] / both["priced_gap_x"]
-        name = labels[method] if method != own else f"{labels[own]}, {DESIGNS.get(design, design)}"
-        axes.set_title(f"{name}\n{ratio:.2f} × {labels[own]}'s at {_count(both['budget'])}")
+        axes.set_title(f"{name}\n{ratio:.2f} × {labels[own]}'s at {_number(both['budget'])}")
         _scale_answers(axes)
         _scale_priced_gap(axes, table)
     style.name_axes(grid, "human answers", "← better      priced gap")
@@ -100,21 +98,20 @@ def variants_figure(table, labels, kind):
 
 def people_figure(table, decided, labels):
     """Priced gap with its interval for each kind of people; a panel per budget."""
-    designs, looks = best_designs(table), _looks(labels)
+    curves, looks = best_curves(table), _looks(labels)
     people, budgets = (list(dict.fromkeys(table[name])) for name in ("people", "budget"))
     figure, grid = style.panels(1, len(budgets), 3.4)
     ends = [_ends(table.loc[table["budget"] == budget, "priced_gap"]) for budget in budgets]
     # As many inches for a decade in every panel.
     grid[0, 0].get_gridspec().set_width_ratios([np.log10(high / low) for low, high in ends])
     for axes, budget, shown in zip(grid[0], budgets, ends, strict=True):
-        for place, (method, design) in enumerate(designs.items()):
-            line = style.choose(table, method=method, design=design, budget=budget)
-            line = line.set_index("people").reindex(people)
+        for place, (method, line) in enumerate(curves.items()):
+            line = style.choose(line, budget=budget).set_index("people").reindex(people)
             low = line["priced_gap"] - line["priced_gap_low"].clip(lower=_LEAST)
             high = line["priced_gap_high"] - line["priced_gap"]
             axes.errorbar(
                 line["priced_gap"],
-                np.arange(len(people)) + 0.7 * ((place + 0.5) / len(designs) - 0.5),
+                np.arange(len(people)) + 0.7 * ((place + 0.5) / len(curves) - 0.5),
                 xerr=[low, high],
                 label=labels[method],
                 elinewidth=0.7,
@@ -140,29 +137,22 @@ def of_kind(table, kind):
     return table[table["answers"].notna() & table["units"].str.endswith(kind)]
 
 
-def best_designs(table):
-    """For each method that is no variant, the design with the smallest priced gap at the end."""
-    own = table[~table["method"].isin(VARIANTS)]
-    order = own["method"].drop_duplicates()
-    last = own[own["budget"] == own.groupby("method")["budget"].transform("max")]
-    means = last.groupby(["method", "design"])["priced_gap"].mean().sort_values(kind="stable")
-    best = dict(reversed(means.index))
-    return {method: best[method] for method in order}
+def best_curves(table):
+    """Rows of each method that is no variant, with the design of least priced gap at the end."""
+    curves = {}
+    for method, rows in table.groupby("method", sort=False):
+        last = rows[rows["budget"] == rows["budget"].max()]
+        best = last.groupby("design", sort=False)["priced_gap"].mean().idxmin()
+        if method not in VARIANTS:
+            curves[method] = rows[rows["design"] == best]
+    return curves
 
 
-def _common(table, designs):
-    """Budgets that all methods were given."""
-    curves = [style.choose(table, method=it, design=how) for it, how in designs.items()]
-    return set.intersection(*(set(line["budget"]) for line in curves)) if curves else set()
-
-
-def _lowest(table, designs, quantity, labels, budget):
-    """Which method is lowest at a budget."""
-    rows = table[table["budget"] == budget].set_index(["method", "design"])[quantity]
-    values = {method: rows[method, design] for method, design in designs.items() if len(rows)}
-    least = min(values.values(), default=None)
-    names = [labels[method] for method, value in values.items() if value == least]
-    return f"lowest: {' and '.join(names)}, {least:.2g}".replace("-", "−") if names else ""
+def _lowest(values):
+    """Which of named values is the lowest."""
+    least = min(values.values())
+    names = " and ".join(name for name, value in values.items() if value == least)
+    return f"lowest: {names}, {least:.2g}".replace("-", "−")
 
 
 def _skipping(decided, labels):
@@ -175,10 +165,10 @@ def _skipping(decided, labels):
     )
 
 
-def _count(number):
+def _number(budget):
     """A number of answers, as a power of ten where it is one."""
-    power = math.log10(number)
-    return f"$10^{{{power:.0f}}}$" if power.is_integer() else f"{number:,}"
+    power = math.log10(budget)
+    return f"$10^{{{power:.0f}}}$" if power.is_integer() else f"{budget:,}"
 
 
 def _ends(gaps):
@@ -214,18 +204,8 @@ def _looks(labels):
     """Colours and markers by method; those of the paper's methods are filled."""
     looks = {}
     for index, method in enumerate(it for it in labels if it not in VARIANTS):
-        look = {"marker": style.marker(index), "markersize": 4}
-        others = len(looks) - sum(it in _PAPER for it in looks)
-        color = _PAPER.get(method, _OTHERS[others % len(_OTHERS)])
-        fill = {} if method in _PAPER else {"markerfacecolor": "white"}
-        looks[method] = look | fill | {"color": color}
+        color = _COLORS[index % len(_COLORS)]
+        fill = color if method in _PAPER else "white"
+        look = {"marker": style.marker(index), "markersize": 4, "markerfacecolor": fill}
+        looks[method] = look | {"color": color}
     return looks
-
-
-def _name_markers(figure, budget):
-    """Say what filled and hollow markers are, bands, and where a method is the lowest."""
-    axes, look = figure.axes[0], {"linestyle": "none", "color": "0.2"}
-    axes.plot([], [], "o", label="the paper's methods", **look)
-    axes.plot([], [], "o", label="other methods", markerfacecolor="white", **look)
-    axes.fill_between([], [], color="0.3", alpha=0.2, linewidth=0, label="band: 95 %")
-    style.share_legend(figure, 3, f"lowest: after {_count(budget)} answers" if budget else None)

@@ -148,15 +148,15 @@ def side_by_side(aggregates):
     for (algorithm, metric), line in zip(rows, grid, strict=True):
         for axes, aggregate in zip(line, aggregates.values(), strict=True):
             draw_panel(axes, aggregate, algorithm, metric, ticks=3)
-            axes.set_title(finding(aggregate, algorithm, metric))
+            axes.set_title(finding(aggregate, algorithm, metric).rpartition(" to ")[2])
             style.zero_line(axes)
         style.same_heights(line)
         line[0].set_ylabel(f"{get_algorithm(algorithm).label}\n{metric.replace('_', ' ')}")
     for axes, title in zip(grid[0], aggregates, strict=True):
         style.head(axes, title)
-    style.name_axes(grid, "iteration")
+    figure.supxlabel("iteration", fontsize=8)
     _name_looks(figure.axes[0])
-    style.share_legend(figure, 3, _PEOPLE)
+    style.share_legend(figure, 3, f"{_PEOPLE}; titles: where the curves end")
     return figure
 
 
