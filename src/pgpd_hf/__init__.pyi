@@ -18,6 +18,7 @@ from .environments.ding import ding_cmdp as ding_cmdp
 from .environments.gymnasium import from_gymnasium as from_gymnasium
 from .environments.media_streaming import media_streaming as media_streaming
 from .environments.random import random_cmdp as random_cmdp
+from .episodes import CMDPEnv as CMDPEnv
 from .plotting import plot_policy as plot_policy
 from .races import choose_steps as choose_steps
 from .runs import checkpoint_grid as checkpoint_grid

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from pgpd_hf.core.arguments import shown
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import require_cmdp
 
@@ -52,7 +53,13 @@ _TITLE = 2.8  # inches: a panel is as wide as its title
 _MOST_BESIDE = 30  # states of strips that stand beside each other
 
 
-def plot_policy(cmdp: CMDP, policy: ArrayLike | dict[str, ArrayLike]) -> Figure:
+def plot_policy(
+    cmdp: CMDP,
+    policy: ArrayLike | dict[str, ArrayLike],
+    *,
+    states: list[str] | None = None,
+    actions: list[str] | None = None,
+) -> Figure:
     r"""Draw a policy, or several beside each other.
 
     On a map, an arrow is as long as its action is probable, and the darker a cell, the more often
@@ -67,6 +74,8 @@ def plot_policy(cmdp: CMDP, policy: ArrayLike | dict[str, ArrayLike]) -> Figure:
         The environment.
     policy : array_like, float, shape (S, A), or dict of these
         :math:`\pi(a|s)`; the keys of a dict are titles.
+    states, actions : list of str, optional
+        Names of states and actions in strips, by default their numbers; a map needs none.
 
     Returns
     -------
@@ -75,7 +84,7 @@ def plot_policy(cmdp: CMDP, policy: ArrayLike | dict[str, ArrayLike]) -> Figure:
     Raises
     ------
     ValueError
-        If an argument is not a CMDP, or not a policy of it.
+        If an argument is not a CMDP, or not a policy of it, or names are too many or too few.
 
     Examples
     --------
@@ -95,13 +104,31 @@ def plot_policy(cmdp: CMDP, policy: ArrayLike | dict[str, ArrayLike]) -> Figure:
     for it in policies.values():
         if it.shape != shape:
             raise ValueError(f"policy: shape {shape} expected, got {it.shape}")
+    names = (
+        _names("states", states, cmdp.states, "state"),
+        _names("actions", actions, cmdp.actions, "action"),
+    )
     visits = {name: np.maximum(cmdp.state_occupancy(it), 0) for name, it in policies.items()}
     with mpl.rc_context(STYLE | {"axes.grid": False}):
-        figure = (_strips if cmdp.map is None else _maps)(cmdp, policies, visits)
+        if cmdp.map is None:
+            figure = _strips(cmdp, policies, visits, *names)
+        else:
+            figure = _maps(cmdp, policies, visits)
         # A notebook's backend, loaded by the first figure, shows figures only in this mode.
         interactive = mpl.is_interactive()
     mpl.interactive(interactive)
     return figure
+
+
+def _names(argument, names, count, kind):
+    """Label of an axis, and the names of what it shows, if they are given."""
+    if names is None:
+        return kind, None
+    if not (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)):
+        raise ValueError(f"{argument}: names expected, got {shown(names)}")
+    if len(names) != count:
+        raise ValueError(f"{argument}: {count} names expected, got {len(names)}")
+    return "", list(names)
 
 
 def _title(cmdp, name, policy):
@@ -142,14 +169,15 @@ def _draw_map(axes, cmdp, policy, visits, absorbing, most):
         if letter in _CELLS:
             colours[place] = mpl.colors.to_rgba(_CELLS[letter])
     axes.imshow(colours, extent=(0, columns, rows, 0))
-    for state, cell in enumerate(cells):
+    for cell in np.unique(cells[absorbing]):  # where episodes may end in several ways
         row, column = divmod(int(cell), columns)
+        ends = (1 - cmdp.discount) * visits[absorbing & (cells == cell)].sum()
+        ink = "white" if letters[row, column] in "HC" else "black"
+        place = {"ha": "center", "va": "center", "fontsize": 6.5}
+        axes.text(column + 0.5, row + 0.5, f"{ends:.2f}", color=ink, **place)
+    for state in np.flatnonzero(~absorbing):
+        row, column = divmod(int(cells[state]), columns)
         middle = np.array([column, row]) + 0.5
-        if absorbing[state]:
-            ends = (1 - cmdp.discount) * visits[state]
-            ink = "white" if letters[row, column] in "HC" else "black"
-            axes.text(*middle, f"{ends:.2f}", color=ink, ha="center", va="center", fontsize=6.5)
-            continue
         dark = visits[state] > 0.45 * most
         faint = 0.35 if visits[state] < _RARELY * most else 1.0
         for probability, (down, right) in zip(policy[state], moves, strict=True):
@@ -188,7 +216,7 @@ def _draw_map(axes, cmdp, policy, visits, absorbing, most):
         spine.set(visible=True, linewidth=0.6)
 
 
-def _strips(cmdp, policies, visits):
+def _strips(cmdp, policies, visits, states, actions):
     """For each policy bars of its visits above a strip of its probabilities."""
     across = 1 if len(policies) == 1 or cmdp.states > _MOST_BESIDE else 2
     down = math.ceil(len(policies) / across)
@@ -204,26 +232,30 @@ def _strips(cmdp, policies, visits):
     )
     for axes in grid[-2:, len(policies) - across * (down - 1) :].flat:
         axes.set_visible(False)
-    states = np.arange(cmdp.states)
+    numbers = np.arange(cmdp.states)
     for k, (name, policy) in enumerate(policies.items()):
         row, column = divmod(k, across)
         bars, strip = grid[2 * row : 2 * row + 2, column]
-        bars.bar(states, (1 - cmdp.discount) * visits[name], width=0.9, color=ALONE)
+        bars.bar(numbers, (1 - cmdp.discount) * visits[name], width=0.9, color=ALONE)
         title = _title(cmdp, name, policy)
         bars.set_title(title.replace(": ", "\n", 1) if across > 1 else title)
         bars.set_ylabel("visits")
         bars.tick_params(which="both", length=0)
         image = strip.imshow(policy.T, vmin=0, vmax=1, cmap=_VISITS, aspect="auto")
-        strip.set(ylabel="action", yticks=np.arange(cmdp.actions))
+        strip.set(ylabel=actions[0])
+        strip.set_yticks(np.arange(cmdp.actions), labels=actions[1])
         strip.set_yticks(np.arange(cmdp.actions + 1) - 0.5, minor=True)
         strip.set_xticks(np.arange(cmdp.states + 1) - 0.5, minor=True)
         strip.grid(True, which="minor", color="0.85", linewidth=0.4)
         strip.tick_params(which="both", length=0)
     for column in range(across):
         lowest = grid[2 * ((len(policies) - 1 - column) // across) + 1, column]
-        lowest.set_xlabel("state")
+        lowest.set_xlabel(states[0])
         lowest.tick_params(labelbottom=True)
-        lowest.xaxis.set_major_locator(mpl.ticker.MaxNLocator(10, integer=True))
+        if states[1] is None:
+            lowest.xaxis.set_major_locator(mpl.ticker.MaxNLocator(10, integer=True))
+        else:
+            lowest.set_xticks(numbers, labels=states[1], rotation=90)
     label = {"label": "probability", "pad": 0.02, "aspect": 30 * down}
     figure.colorbar(image, ax=grid.ravel().tolist(), **label)
     return figure

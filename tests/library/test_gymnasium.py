@@ -13,12 +13,12 @@ import pgpd_hf
 from pgpd_hf import environments
 from pgpd_hf.core.optima import METHODS
 
-FROZEN = {"name": "FrozenLake-v1", "map_name": "8x8", "cost": "holes", "at_most": 0.05}
-SMALL = {"name": "FrozenLake-v1", "cost": "holes", "at_most": 0.5}
-CLIFF = {"name": "CliffWalking-v1", "cost": "cliff", "at_most": 0.5, "discount": 0.98}
+FROZEN = {"env": "FrozenLake-v1", "map_name": "8x8", "cost": "holes", "at_most": 0.05}
+SMALL = {"env": "FrozenLake-v1", "cost": "holes", "at_most": 0.5}
+CLIFF = {"env": "CliffWalking-v1", "cost": "cliff", "at_most": 0.5, "discount": 0.98}
 EDGE = {**CLIFF, "cost": "edge", "at_most": 3, "discount": 0.95}
-SLIPPERY = {**CLIFF, "name": "CliffWalkingSlippery-v1"}
-TAXI = {"name": "Taxi-v4", "cost": [16, 97, 418], "at_most": 1, "discount": 0.3}
+SLIPPERY = {**CLIFF, "env": "CliffWalkingSlippery-v1"}
+TAXI = {"env": "Taxi-v4", "cost": [16, 97, 418], "at_most": 1, "discount": 0.3}
 
 
 class Table(gymnasium.Env):
@@ -75,13 +75,13 @@ def from_table(table, initial, policy, discount, payment):
         for a, outcomes in actions.items():
             for p, following, reward, ends in outcomes:
                 weight = policy[s, a] * p
-                mean[s] += weight * payment(following, reward)
+                mean[s] += weight * payment(s, a, following, reward)
                 if not ends:
                     matrix[s, following] -= discount * weight
     return initial @ np.linalg.solve(matrix, mean)
 
 
-def assert_same_values(cmdp, env, is_cost, reward_of=lambda reward: reward):
+def assert_same_values(cmdp, env, cost, reward_of=lambda reward: reward):
     """Values of random policies are those of the table; utilities follow from the cost alone."""
     random = np.random.default_rng(1)
     states = np.arange(len(env.P)) if cmdp.map is None else cmdp.map.cells
@@ -92,9 +92,9 @@ def assert_same_values(cmdp, env, is_cost, reward_of=lambda reward: reward):
         inside[: len(states)] = whole[states]
         args = (env.P, env.initial_state_distrib, whole, cmdp.discount)
         value, utility = cmdp.evaluate(inside)
-        own_return = from_table(*args, lambda _, reward: reward_of(reward))
+        own_return = from_table(*args, lambda *step: reward_of(step[3]))
         assert (value - cmdp.value_zero) / cmdp.value_unit == pytest.approx(own_return, rel=1e-9)
-        costs.append(from_table(*args, lambda following, reward: float(is_cost(following, reward))))
+        costs.append(from_table(*args, lambda *step: float(cost(*step))))
         utilities.append(utility)
     price = (1 - utilities[0]) / costs[0]
     assert utilities == pytest.approx(1 - price * np.array(costs), abs=1e-12)
@@ -104,17 +104,17 @@ def assert_same_values(cmdp, env, is_cost, reward_of=lambda reward: reward):
 def test_values_of_frozen_lake_are_those_of_its_table():
     env = gymnasium.make("FrozenLake-v1", map_name="8x8").unwrapped
     cmdp = pgpd_hf.from_gymnasium(**FROZEN)
-    price = assert_same_values(cmdp, env, lambda s, _: env.desc.flat[s] == b"H")
+    price = assert_same_values(cmdp, env, lambda *step: env.desc.flat[step[2]] == b"H")
     assert cmdp.threshold == pytest.approx(1 - 0.05 * price)
 
 
 @pytest.mark.parametrize("options", [CLIFF, SLIPPERY])
 def test_values_of_cliff_walking_are_those_of_its_table(options):
     """The fall pays what any step pays: the constraint stands in its place."""
-    env = gymnasium.make(options["name"]).unwrapped
+    env = gymnasium.make(options["env"]).unwrapped
     cmdp = pgpd_hf.from_gymnasium(**options)
     assert cmdp.states == 38  # without the cliff, in which nobody ever stands
-    price = assert_same_values(cmdp, env, lambda _, r: r == -100, lambda r: max(r, -1))
+    price = assert_same_values(cmdp, env, lambda *step: step[3] == -100, lambda r: max(r, -1))
     assert cmdp.threshold == pytest.approx(1 - 0.5 * price)
 
 
@@ -122,7 +122,9 @@ def test_edge_is_the_cliff_and_what_lies_above_it():
     env = gymnasium.make("CliffWalking-v1").unwrapped
     cmdp = pgpd_hf.from_gymnasium(**EDGE)
     above = range(2 * 12 + 1, 2 * 12 + 11)
-    assert_same_values(cmdp, env, lambda s, r: r == -100 or s in above, lambda r: max(r, -1))
+    assert_same_values(
+        cmdp, env, lambda *step: step[3] == -100 or step[2] in above, lambda r: max(r, -1)
+    )
 
 
 def test_values_of_taxi_are_those_of_its_table():
@@ -154,7 +156,7 @@ def test_episodes_may_end_in_different_ways(register):
     random = np.random.default_rng(2)
     policy = random.dirichlet([1, 1], 3)
     value = cmdp.evaluate(np.vstack([policy, np.full((4, 2), 0.5)]))[0]
-    own_return = from_table(env.P, env.initial_state_distrib, policy, 0.7, lambda _, r: r)
+    own_return = from_table(env.P, env.initial_state_distrib, policy, 0.7, lambda *step: step[3])
     assert (value - cmdp.value_zero) / cmdp.value_unit == pytest.approx(own_return, rel=1e-12)
 
 
@@ -242,7 +244,7 @@ def test_transitions_are_those_of_the_environment_itself(options):
     """A chi-square test over all pairs, which a correct table fails with probability 1e-6."""
     cmdp = pgpd_hf.from_gymnasium(**options)
     extra = {"map_name": "8x8"} if "map_name" in options else {}
-    env = gymnasium.make(options["name"], **extra).unwrapped
+    env = gymnasium.make(options["env"], **extra).unwrapped
     env.reset(seed=3)
     place = {cell: state for state, cell in enumerate(cmdp.map.cells)}
     moving = [s for s in range(cmdp.states) if not (cmdp.transition[s, :, s] == 1).all()]
@@ -265,7 +267,7 @@ def test_transitions_are_those_of_the_environment_itself(options):
 @pytest.mark.parametrize("options", [FROZEN, SLIPPERY])
 def test_study_names_the_same_environment(options):
     described = dict(options)
-    described["gymnasium"] = described.pop("name")
+    described["gymnasium"] = described.pop("env")
     if "map_name" in described:
         described["options"] = {"map_name": described.pop("map_name")}
     for name in ("Lake-v1", 3):
@@ -334,51 +336,81 @@ ODD = {
 }
 
 
+NO_COST = "cost: 'holes', numbers of states from 0 to 15, costs of shape (16, 4) that are not "
+NO_COST += "negative, or a function expected, got {}"
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"name": "Untrue-v0", "cost": [1]}, "name: Untrue-v0 went from state 0 by action "),
         (
-            {"name": "Mirrored-v0", "cost": [2]},
-            "name: Mirrored-v0 moves with other probabilities than those of its table (a correct",
+            {"env": "Untrue-v0", "cost": [1]},
+            "env: Untrue-v0 went from state 0 by action ",
         ),
         (
-            {"name": "Elsewhere-v0", "cost": [2]},
-            "name: Elsewhere-v0 began in state 1, which its initial_state_distrib excludes",
+            {"env": "Mirrored-v0", "cost": [2]},
+            "env: Mirrored-v0 moves with other probabilities than those of its table (a correct",
         ),
-        ({"name": "Leaky-v0", "cost": [1]}, "name: in the table of Leaky-v0 the probabilities of"),
-        ({"name": "Even-v0", "cost": [1]}, "name: all steps of Even-v0 have the same reward"),
-        ({"name": "Blackjack-v1"}, "name: Blackjack-v1 has no table of transitions (P, "),
-        ({"name": "Lake-v1"}, "name: Gymnasium cannot make 'Lake-v1': Environment `Lake`"),
         (
-            {"name": "CliffWalking-v0"},
-            "name: Gymnasium cannot make 'CliffWalking-v0': Environment version v0 for",
+            {"env": "Elsewhere-v0", "cost": [2]},
+            "env: Elsewhere-v0 began in state 1, which its initial_state_distrib excludes",
         ),
-        ({"name": 3}, "name: that of an environment expected, got 3"),
+        (
+            {"env": "Leaky-v0", "cost": [1]},
+            "env: in the table of Leaky-v0 the probabilities of",
+        ),
+        (
+            {"env": "Even-v0", "cost": [1]},
+            "env: all steps of Even-v0 have the same reward",
+        ),
+        (
+            {"env": "Blackjack-v1"},
+            "env: Blackjack-v1 has no table of transitions (P, ",
+        ),
+        (
+            {"env": "Lake-v1"},
+            "env: Gymnasium cannot make 'Lake-v1': Environment `Lake`",
+        ),
+        (
+            {"env": "CliffWalking-v0"},
+            "env: Gymnasium cannot make 'CliffWalking-v0': Environment version v0 for",
+        ),
+        ({"env": 3}, "env: an environment or its name expected, got 3"),
         (
             {"map_name": "9x9"},
-            "name: Gymnasium cannot make 'FrozenLake-v1' with {'map_name': '9x9'}",
+            "env: Gymnasium cannot make 'FrozenLake-v1' with {'map_name': '9x9'}",
         ),
         *[
             (
-                {"name": name, "cost": [1]},
-                f"name: in the table of {name} state 0 and action 1 have the outcome "
+                {"env": name, "cost": [1]},
+                f"env: in the table of {name} state 0 and action 1 have the outcome "
                 f"{outcomes[1][:3]}; a probability, a state of the table and a finite reward",
             )
             for name, outcomes in ODD.items()
         ],
         (
             {"cost": "cliff"},
-            "cost: 'holes' or numbers of states from 0 to 15 expected, got 'cliff'",
+            "cost: 'holes', numbers of states from 0 to 15, costs of shape (16, 4) that are not",
         ),
-        ({"cost": [16]}, "cost: a name, or numbers of states from 0 to 15 expected, got [16]"),
-        ({"cost": [0.5]}, "cost: a name, or numbers of states from 0 to 15 expected, got [0.5]"),
-        ({"cost": [True]}, "cost: a name, or numbers of states from 0 to 15 expected, got [True]"),
-        ({"cost": 3}, "cost: a name, or numbers of states from 0 to 15 expected, got 3"),
+        ({"cost": [16]}, NO_COST.format([16])),
+        ({"cost": [0.5]}, NO_COST.format([0.5])),
+        ({"cost": [True]}, NO_COST.format([True])),
+        ({"cost": 3}, NO_COST.format(3)),
+        ({"cost": np.ones((4, 16))}, NO_COST.format("array([[1.")),
+        ({"cost": -np.ones((16, 4))}, NO_COST.format("array([[-1.")),
+        ({"cost": np.full((16, 4), np.inf)}, NO_COST.format("array([[inf")),
+        ({"cost": np.ma.array(np.ones((16, 4)), mask=np.eye(16, 4))}, NO_COST.format("masked_arr")),
+        ({"cost": [[1, 2], [3]]}, NO_COST.format("[[1, 2], [3]]")),
+        ({"cost": lambda *step: -1}, "cost(0, 0, 0): a non-negative number expected, got -1"),
+        ({"cost": lambda *step: None}, "cost(0, 0, 0): a number expected, got None"),
+        ({"cost": np.zeros((16, 4))}, "cost: no step of FrozenLake-v1 that a policy can make has"),
         ({"cost": []}, "cost: no step of FrozenLake-v1 that a policy can make has the cost []"),
-        ({"name": "Taxi-v4"}, "cost: numbers of states from 0 to 499 expected, got 'holes'"),
         (
-            {"name": "Taxi-v4", "fickle_passenger": True},
+            {"env": "Taxi-v4"},
+            "cost: numbers of states from 0 to 499, costs of shape (500, 6)",
+        ),
+        (
+            {"env": "Taxi-v4", "fickle_passenger": True},
             "fickle_passenger: changes the destination outside of the table; leave it out",
         ),
         ({"at_most": 0}, "at_most: 0 leaves no policy any slack, which learning needs (Slater's"),
@@ -410,6 +442,74 @@ def test_what_cannot_be_made_is_refused_in_one_line(register, changes, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}") as refusal:
         pgpd_hf.from_gymnasium(**SMALL | changes)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("options", [FROZEN, EDGE])
+def test_environment_may_be_an_object(options):
+    extra = {name: options[name] for name in options.keys() & {"map_name"}}
+    env = gymnasium.make(options["env"], **extra)
+    given = {name: options[name] for name in options.keys() - {"map_name"}}
+    ours = pgpd_hf.from_gymnasium(**given | {"env": env})
+    bare = pgpd_hf.from_gymnasium(**given | {"env": env.unwrapped})
+    theirs = pgpd_hf.from_gymnasium(**options)
+    for name in ("transition", "reward", "utility", "initial", "threshold"):
+        assert np.array_equal(getattr(ours, name), getattr(theirs, name))
+        assert np.array_equal(getattr(bare, name), getattr(theirs, name))
+
+
+def test_environment_that_nobody_registered_may_be_an_object():
+    cmdp = pgpd_hf.from_gymnasium(Table(MIXED), cost=[2], threshold=0.1, discount=0.7)
+    assert cmdp.states == 7
+
+
+def test_wrapper_that_changes_the_environment_is_refused():
+    env = gymnasium.wrappers.TransformReward(gymnasium.make("FrozenLake-v1"), lambda it: it + 1)
+    with pytest.raises(ValueError, match=r"^env: TransformReward changes FrozenLakeEnv, "):
+        pgpd_hf.from_gymnasium(env, cost="holes", at_most=0.5)
+
+
+def test_object_takes_no_options():
+    env = gymnasium.make("FrozenLake-v1")
+    with pytest.raises(ValueError, match=r"^map_name: an option of an environment made by name$"):
+        pgpd_hf.from_gymnasium(env, cost="holes", at_most=0.5, map_name="8x8")
+
+
+def test_costs_may_be_a_function_of_the_step():
+    """Entering a hole costs one, and going up a quarter more, there and elsewhere."""
+    env = gymnasium.make("FrozenLake-v1").unwrapped
+    holes = np.flatnonzero(env.desc.flat == b"H")
+    named = pgpd_hf.from_gymnasium(**SMALL)
+    ours = pgpd_hf.from_gymnasium(**SMALL | {"cost": lambda s, a, following: following in holes})
+    assert np.array_equal(ours.utility, named.utility)
+
+    def cost(state, action, following, reward=None):
+        return (following in holes) + 0.25 * (action == 3)
+
+    cmdp = pgpd_hf.from_gymnasium(**SMALL | {"cost": cost, "at_most": 1})
+    price = assert_same_values(cmdp, env, cost)
+    assert cmdp.threshold == pytest.approx(1 - price)
+
+
+def test_costs_may_be_an_array():
+    """Taxi's illegal pick-up, and what is twice as bad costs twice as much."""
+    env = gymnasium.make("Taxi-v4").unwrapped
+    table = np.zeros((500, 6))
+    for state, actions in env.P.items():
+        for action, ((_, _, reward, _),) in actions.items():
+            table[state, action] = reward == -10
+    given = {"env": "Taxi-v4", "at_most": 1, "discount": 0.9}
+    cmdp = pgpd_hf.from_gymnasium(**given, cost=table)
+    uniform = np.full((500, 6), 1 / 6), 0.9, lambda *step: float(step[3] == -10)
+    cost = from_table(env.P, env.initial_state_distrib, *uniform)
+    utility = cmdp.evaluate(np.full((cmdp.states, 6), 1 / 6))[1]
+    assert utility == pytest.approx(1 - (1 - 0.9) * cost, abs=1e-12)
+    assert cost > 0.1
+    listed = pgpd_hf.from_gymnasium(**given, cost=table.tolist())
+    twice = pgpd_hf.from_gymnasium(**given | {"at_most": 2}, cost=2 * table)
+    function = pgpd_hf.from_gymnasium(**given, cost=lambda s, a, _: table[s, a])
+    for other in (listed, twice, function):
+        assert np.array_equal(other.utility, cmdp.utility)
+        assert other.threshold == pytest.approx(cmdp.threshold, abs=1e-15)
 
 
 def test_missing_package_is_named_with_what_to_do(monkeypatch):

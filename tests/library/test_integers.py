@@ -59,6 +59,7 @@ FUNCTIONS = {
         ),
         {"favourable": 90, "answers": 100, "horizon": 3},
     ),
+    "CMDPEnv": (lambda horizon: pgpd_hf.CMDPEnv(CMDP, horizon).horizon, {"horizon": 3}),
     "answers_for": (
         lambda horizon: deployment.answers_for(CMDP, 0.3, horizon=horizon),
         {"horizon": 3},
@@ -86,6 +87,10 @@ FUNCTIONS = {
     "run": (run, {"evaluators": 4, "iterations": 3, "horizon": 3, "seed": 2, "rounds": 2}),
     "run, checkpoints": (checkpoints, {"checkpoint": 2}),
     "run, phases": (phases, {"evaluators": 4, "iterations": 3, "horizon": 3, "rounds": 2}),
+    "run, exploration": (
+        lambda exploration: run("sampled_npgpd_hf", exploration=exploration),
+        {"exploration": 2},
+    ),
     "run, threads": (run, {"threads": 2}),
     "theorem_1_steps": (
         lambda **given: theorem_1_steps(discount=0.5, **{"actions": 2, "iterations": 9, **given}),

@@ -64,6 +64,19 @@ def test_map_shows_arrows_and_where_one_ends(corridor):
     assert {text for text, *_ in shown} >= {"S", "H", "G"}
 
 
+def test_cell_in_which_episodes_end_in_several_ways_shows_their_sum():
+    """Holes cost one, and one and a quarter if going up leads there."""
+    given = {"cost": lambda s, a, to: (to in (5, 7, 11, 12)) * (1 + 0.25 * (a == 3)), "at_most": 1}
+    plain = pgpd_hf.from_gymnasium("FrozenLake-v1", cost="holes", at_most=0.5)
+    split = pgpd_hf.from_gymnasium("FrozenLake-v1", **given)
+    assert split.states == plain.states + 4
+    drawn = [
+        texts(pgpd_hf.plot_policy(cmdp, np.full((cmdp.states, 4), 0.25)).axes[0])
+        for cmdp in (plain, split)
+    ]
+    assert drawn[0] == drawn[1]
+
+
 def test_darker_is_more_often_visited(corridor):
     (axes,) = pgpd_hf.plot_policy(
         corridor, np.array([[0.0, 1.0], [0.4, 0.6]] + [[0.5, 0.5]] * 2)
@@ -117,6 +130,36 @@ def test_titles_of_strips_do_not_meet_and_states_have_numbers(states, count):
     for axes in lowest:
         assert axes.get_xlabel() == "state"
         assert axes.xaxis.get_tick_params()["labelbottom"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_strips_may_have_names(count):
+    cmdp = pgpd_hf.media_streaming(6)
+    states, actions = ["empty", "1", "2", "3", "4", "full"], ["slow", "fast"]
+    named = {f"{k}": np.full((6, 2), 0.5) for k in range(count)}
+    figure = pgpd_hf.plot_policy(cmdp, named, states=states, actions=actions)
+    figure.canvas.draw()
+    strips = [axes for axes in figure.axes if axes.images and axes.get_visible()]
+    lowest = strips[-2:] if count > 1 else strips
+    for axes in strips:
+        assert [it.get_text() for it in axes.get_yticklabels()] == actions
+    for axes in lowest:
+        assert [it.get_text() for it in axes.get_xticklabels() if it.get_visible()] == states
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"states": ["a", "b"]}, "states: 3 names expected, got 2"),
+        ({"actions": "ab"}, "actions: names expected, got 'ab'"),
+        ({"actions": [0, 1]}, "actions: names expected, got [0, 1]"),
+        ({"actions": 2}, "actions: names expected, got 2"),
+    ],
+)
+def test_wrong_names_are_refused(names, message):
+    cmdp = pgpd_hf.random_cmdp(3, 2)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        pgpd_hf.plot_policy(cmdp, np.full((3, 2), 0.5), **names)
 
 
 @pytest.mark.parametrize(

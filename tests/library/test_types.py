@@ -4,6 +4,7 @@ import inspect
 import pydoc
 from typing import get_type_hints
 
+import gymnasium
 import pytest
 
 import pgpd_hf
@@ -28,7 +29,7 @@ def public():
 @pytest.mark.parametrize("name", sorted(public()))
 def test_public_functions_are_annotated(name):
     function = public()[name]
-    hints = get_type_hints(function)
+    hints = get_type_hints(function, localns={"gymnasium": gymnasium})
     parameters = set(inspect.signature(function).parameters) - {"self", "cls"}
     assert hints.keys() == parameters | {"return"}
 

@@ -12,7 +12,7 @@ FLOORS = {
     "pgpd_hf": [
         {"core"},
         {"algorithms", "environments", "statistics"},
-        {"deployment", "plotting", "stability"},
+        {"deployment", "episodes", "plotting", "stability"},
         {"runs"},
         {"races"},
     ],

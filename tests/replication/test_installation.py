@@ -44,11 +44,16 @@ import pgpd_hf
 options = {"evaluators": 1, "iterations": 1}
 pgpd_hf.run(pgpd_hf.random_cmdp(), "pessimistic_safe_rlhf", seeds=[0], **options)
 """
-LACKING = {
-    "workflow": "import replication",
-    "environments": GYMNASIUM,
-    "compare": PESSIMISTIC,
-}
+EPISODES = """
+from pgpd_hf import *
+CMDPEnv(random_cmdp())
+"""
+LACKING = [
+    ("import replication", "workflow"),
+    (GYMNASIUM, "environments"),
+    (EPISODES, "environments"),
+    (PESSIMISTIC, "compare"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +112,7 @@ def test_wheel_and_source_distribution_hold_both_packages_and_nothing_else(built
     (source,) = built.glob("*.tar.gz")
     assert wheel.name == f"pgpd_hf-{PROJECT['version']}-py3-none-any.whl"
     modules = modules_in(ROOT / "src")
-    assert {"pgpd_hf/runs.py", "replication/jobs.py"} < modules
+    assert {"pgpd_hf/runs.py", "replication/__init__.py"} < modules
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         described = archive.read(next(name for name in names if name.endswith("/METADATA")))
@@ -135,9 +140,9 @@ def test_light_installation_runs_the_library(light, tmp_path):
     assert (tmp_path / "policy.svg").exists()
 
 
-@pytest.mark.parametrize("extra", LACKING)
-def test_missing_extra_is_named_with_the_command_that_brings_it(light, tmp_path, extra):
-    done = call(light, LACKING[extra], tmp_path)
+@pytest.mark.parametrize(("code", "extra"), LACKING)
+def test_missing_extra_is_named_with_the_command_that_brings_it(light, tmp_path, code, extra):
+    done = call(light, code, tmp_path)
     assert done.returncode == 1
     message = done.stderr.splitlines()[-1]
     assert message.endswith(("brings it", "brings them"))

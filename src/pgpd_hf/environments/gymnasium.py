@@ -19,19 +19,24 @@ from __future__ import annotations
 import math
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.cmdp import CMDP, Map
 from pgpd_hf.core.extras import lacking
 from pgpd_hf.core.optima import utility_range
 
+if TYPE_CHECKING:
+    import gymnasium
+
 _TRIED_STEPS = 3000  # of the environment itself, which its table has to know
 _FALSE_ALARM = 1e-9  # largest probability that a correct table is refused
 _FALL, _STEP = -100.0, -1.0  # rewards of CliffWalking
+_HARMLESS = ("Autoreset", "OrderEnforcing", "PassiveEnvChecker", "TimeLimit")  # wrappers
 
 
 class _Step(NamedTuple):
@@ -50,13 +55,13 @@ class _World(NamedTuple):
 
     letters: np.ndarray  # as of a Map
     moves: tuple
-    costs: dict  # by name, whether a step has the cost
+    costs: dict  # by name, the cost of a step
 
 
 def from_gymnasium(
-    name: str,
+    env: str | gymnasium.Env,
     *,
-    cost: str | Iterable[int],
+    cost: str | Iterable[int] | ArrayLike | Callable[[int, int, int], float],
     at_most: float | None = None,
     threshold: float | None = None,
     discount: float = 0.99,
@@ -66,23 +71,26 @@ def from_gymnasium(
 
     Parameters
     ----------
-    name : str
-        Name of the environment, with its version, such as "FrozenLake-v1".
-    cost : str or iterable of int
+    env : str or gymnasium.Env
+        Name of the environment, with its version, such as "FrozenLake-v1"; or the environment
+        itself, which is reset and makes some steps, so that its table can be tried.
+    cost : str, iterable of int, array_like of shape (S, A), or callable
         What is to be avoided: "holes" of FrozenLake; "cliff" of CliffWalking, or "edge", which is
         the cliff and the cells beside it; or states by their number in the table, to enter which
-        costs one. With a name, the cliff's own reward of -100 is that of any other step, -1, since
-        the constraint takes its place.
+        costs one; or the cost of each action in each state of the table; or a function of state,
+        action and next state that gives the cost of a step. Costs are not negative. With "cliff"
+        and "edge", the cliff's own reward of -100 is that of any other step, -1, since the
+        constraint takes its place.
     at_most : float, optional
-        Largest :math:`E\sum_t \gamma^t\,1\{\text{step } t \text{ enters a cost state}\}`, where t
-        counts from 0: a discounted probability where cost states end the episode. At most what it
-        is if every step has the cost.
+        Largest :math:`E\sum_t \gamma^t c_t` with the cost :math:`c_t` of step t, which counts from
+        0: a discounted probability where entering a state that ends the episode costs one. At most
+        what it is if every step has the largest cost.
     threshold : float, optional
         :math:`b` itself, in place of `at_most`.
     discount : float
         :math:`\gamma` in (0, 1).
     **options
-        Options of the environment, such as ``map_name="8x8"``.
+        Options of the environment that is made by name, such as ``map_name="8x8"``.
 
     Returns
     -------
@@ -111,19 +119,21 @@ def from_gymnasium(
         raise ValueError("at_most: this or threshold expected")
     if at_most is not None and threshold is not None:
         raise ValueError("at_most: this or threshold expected, not both")
-    env = _open(name, options)
+    name, env = _open(env, options)
     steps = _steps(name, env)
     world = _world(env)
-    steps, costs = _with_costs(steps, cost, world, len(env.P))
+    steps, costs = _with_costs(steps, cost, world, (len(env.P), len(env.P[0])))
     initial = np.asarray(env.initial_state_distrib, float)
-    transition, reward, costs, initial, states = _tables(
+    transition, reward, costs, initial, places = _tables(
         steps, costs, initial, len(env.P[0]), discount
     )
     lowest, width = reward.min(), np.ptp(reward)
     if not width > 0:
-        raise ValueError(f"name: all steps of {name} have the same reward, nothing to learn")
+        raise ValueError(f"env: all steps of {name} have the same reward, nothing to learn")
     if not costs.max() > 0:
-        raise ValueError(f"cost: no step of {name} that a policy can make has the cost {cost!r}")
+        raise ValueError(
+            f"cost: no step of {name} that a policy can make has the cost {shown(cost)}"
+        )
     unit, price = (1 - discount) / width, (1 - discount) / costs.max()
     if threshold is None:
         threshold = 1 - price * require_number("at_most", at_most)
@@ -140,7 +150,7 @@ def from_gymnasium(
         scale=1 - discount,
         value_unit=unit,
         value_zero=-unit * lowest / (1 - discount),
-        map=world and Map(world.letters, states, np.array(world.moves)),
+        map=world and Map(world.letters, places, np.array(world.moves)),
     )
     safest = utility_range(cmdp)[1]
     if safest - cmdp.threshold <= 1e-12:
@@ -182,37 +192,54 @@ def make(gymnasium, cost, at_most=None, threshold=None, discount=0.99, options=N
         return from_gymnasium(gymnasium, cost=cost, **given, **(options or {}))
     except ValueError as error:
         message = str(error)
-        if message.startswith("name:"):  # which is another key of a study
-            message = "gymnasium" + message.removeprefix("name")
+        if message.startswith("env:"):  # which is another key of a study
+            message = "gymnasium" + message.removeprefix("env")
         raise ValueError(message) from None
 
 
-def _open(name, options):
-    """The environment itself, without wrappers; refused if it has no table, or a false one."""
+def _open(env, options):
+    """Name of an environment, and itself without wrappers; refused if it has no table."""
     if lack := lacking("environments", "gymnasium"):
         raise ValueError(f"from_gymnasium: {lack}")
     import gymnasium
 
-    if not isinstance(name, str):
-        raise ValueError(f"name: that of an environment expected, got {shown(name)}")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # which repeat the error
-            env = gymnasium.make(name, **options).unwrapped
-    except Exception as error:  # whatever an environment raises on options that it does not know
-        reason = " ".join(str(error).split())
-        given = f" with {options}" if options else ""
-        raise ValueError(f"name: Gymnasium cannot make {name!r}{given}: {reason}") from None
+    if isinstance(env, gymnasium.Env):
+        if options:
+            raise ValueError(f"{next(iter(options))}: an option of an environment made by name")
+        name = type(env.unwrapped).__name__
+    elif isinstance(env, str):
+        name, env = env, _make(env, options)
+    else:
+        raise ValueError(f"env: an environment or its name expected, got {shown(env)}")
+    while isinstance(env, gymnasium.Wrapper):
+        wrapper = type(env).__name__
+        if wrapper not in _HARMLESS:
+            raise ValueError(f"env: {wrapper} changes {name}, and not its table")
+        env = env.env
     if not (hasattr(env, "P") and hasattr(env, "initial_state_distrib")):
         raise ValueError(
-            f"name: {name} has no table of transitions (P, initial_state_distrib); FrozenLake-v1, "
-            "CliffWalking-v1, CliffWalkingSlippery-v1 and Taxi-v4 have"
+            f"env: {name} has no table of transitions (P, initial_state_distrib); "
+            "FrozenLake-v1, CliffWalking-v1, CliffWalkingSlippery-v1 and Taxi-v4 have"
         )
     if getattr(env, "fickle_passenger", False):
         raise ValueError(
             "fickle_passenger: changes the destination outside of the table; leave it out"
         )
-    return env
+    return name, env
+
+
+def _make(name, options):
+    """Make an environment by name."""
+    import gymnasium
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # which repeat the error
+            return gymnasium.make(name, **options)
+    except Exception as error:  # whatever an environment raises on options that it does not know
+        reason = " ".join(str(error).split())
+        given = f" with {options}" if options else ""
+        raise ValueError(f"env: Gymnasium cannot make {name!r}{given}: {reason}") from None
 
 
 def _steps(name, env):
@@ -223,14 +250,14 @@ def _steps(name, env):
             for p, following, reward, _ in outcomes:
                 if not (p >= 0 and following in env.P and math.isfinite(reward)):
                     raise ValueError(
-                        f"name: in the table of {name} state {state} and action {action} have the "
+                        f"env: in the table of {name} state {state} and action {action} have the "
                         f"outcome {shown((p, following, reward))}; a probability, a state of the "
                         "table and a finite reward expected"
                     )
             total = math.fsum(outcome[0] for outcome in outcomes)
             if not abs(total - 1) <= 1e-9:
                 raise ValueError(
-                    f"name: in the table of {name} the probabilities of state {state} and action "
+                    f"env: in the table of {name} the probabilities of state {state} and action "
                     f"{action} sum to {total}, not to 1"
                 )
             steps += [
@@ -273,18 +300,18 @@ def _watch(name, env, steps):
             seed = None  # the first one seeds all that follows
             if not is_known("start", int(state)):
                 raise ValueError(
-                    f"name: {name} began in state {state}, which its initial_state_distrib excludes"
+                    f"env: {name} began in state {state}, which its initial_state_distrib excludes"
                 )
         before, action = state, int(random.integers(len(env.P[0])))
         state, reward, ends, _, _ = env.step(action)
         if not is_known((int(before), action), (int(state), float(reward), bool(ends))):
             raise ValueError(
-                f"name: {name} went from state {before} by action {action} to {state} with "
+                f"env: {name} went from state {before} by action {action} to {state} with "
                 f"reward {reward}, which is not in its table"
             )
         if odds > -math.log(_FALSE_ALARM):
             raise ValueError(
-                f"name: {name} moves with other probabilities than those of its table "
+                f"env: {name} moves with other probabilities than those of its table "
                 f"(a correct table is refused with probability {_FALSE_ALARM:g} at most)"
             )
 
@@ -308,35 +335,54 @@ def _world(env):
     return None
 
 
-def _with_costs(steps, cost, world, count):
-    """Steps, and which of them have the cost."""
-    if isinstance(cost, str):
-        costs = world.costs if world else {}
-        if cost not in costs:
-            names = "".join(f"{name!r} or " for name in costs)
+def _with_costs(steps, cost, world, shape):
+    """Steps, and the cost of each."""
+    named = world.costs if world else {}
+    if isinstance(cost, str) and cost in named:
+        prices = [float(named[cost](step)) for step in steps]
+        if "cliff" in named:
+            steps = [it._replace(reward=_STEP) if it.reward == _FALL else it for it in steps]
+    elif callable(cost):
+        prices = [_price(cost, step) for step in steps]
+    else:
+        try:
+            prices = _prices(steps, cost, shape)
+        except (TypeError, ValueError):
+            names = "".join(f"{name!r}, " for name in named)
             raise ValueError(
-                f"cost: {names}numbers of states from 0 to {count - 1} expected, got {cost!r}"
-            )
-        has_cost = [costs[cost](step) for step in steps]
-        steps = [
-            step._replace(reward=_STEP) if step.reward == _FALL and "cliff" in costs else step
-            for step in steps
-        ]
-        return steps, has_cost
-    try:
-        avoided = {require_integer("cost", state, 0, count - 1) for state in cost}
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"cost: a name, or numbers of states from 0 to {count - 1} expected, got {shown(cost)}"
-        ) from None
-    return steps, [step.next in avoided and step.state != step.next for step in steps]
+                f"cost: {names}numbers of states from 0 to {shape[0] - 1}, costs of shape {shape} "
+                f"that are not negative, or a function expected, got {shown(cost)}"
+            ) from None
+    return steps, prices
+
+
+def _price(cost, step):
+    """What a function says that a step costs."""
+    place = step.state, step.action, step.next
+    price = cost(*place)
+    price = float(price) if isinstance(price, bool | np.bool_) else price
+    return require_number(f"cost{place}", price, at_least=0)
+
+
+def _prices(steps, cost, shape):
+    """Costs of steps, by states to enter or by state and action; an error if it is neither."""
+    rows = isinstance(cost, list | tuple) and any(isinstance(row, list | tuple) for row in cost)
+    if not rows and getattr(cost, "ndim", 1) != 2:
+        avoided = {require_integer("cost", state, 0, shape[0] - 1) for state in cost}
+        return [float(it.next in avoided and it.state != it.next) for it in steps]
+    table = np.array(cost, dtype=float)
+    possible = np.isfinite(table) & (table >= 0)
+    if table.shape != shape or not possible.all() or np.ma.is_masked(cost):
+        raise ValueError
+    return [float(table[step.state, step.action]) for step in steps]
 
 
 def _tables(steps, costs, initial, actions, discount):
     """Transitions, and what is paid: reward and cost, each by state and action.
 
-    With them the initial distribution and the numbers of the states, for those states that some
-    policy reaches: states of the table, and those added for episodes that end in different ways.
+    With them the initial distribution and the states of the table, for those states that some
+    policy reaches: states of the table, and those added for episodes that end there in different
+    ways.
     """
     passed = {step.next for step in steps if not step.ends and step.next != step.state}
     passed |= set(np.flatnonzero(initial).tolist())
@@ -354,13 +400,15 @@ def _tables(steps, costs, initial, actions, discount):
             added = step.next if step.next in alone else len(initial) + len(ends)
             ends.setdefault((step.next, (step.reward, cost)), added)
     size = len(initial) + len(ends)
+    places = np.arange(size)
     transition, payments = np.zeros((size, actions, size)), np.zeros((2, size, actions))
     for step, cost in entries:
         following = ends[step.next, (step.reward, cost)] if step.ends else step.next
         transition[step.state, step.action, following] += step.probability
         if not step.ends:
             payments[:, step.state, step.action] += step.probability * np.array([step.reward, cost])
-    for (_, kind), state in ends.items():
+    for (place, kind), state in ends.items():
+        places[state] = place
         transition[state, :, state] = 1
         payments[:, state] = (1 - discount) / discount * np.array(kind)[:, None]
     initial = np.append(initial, np.zeros(len(ends)))
@@ -369,4 +417,4 @@ def _tables(steps, costs, initial, actions, discount):
         reached = grown
     states = np.flatnonzero(reached)
     inside = np.ix_(states, range(actions), states)
-    return transition[inside], *payments[:, states], initial[states], states
+    return transition[inside], *payments[:, states], initial[states], places[states]
