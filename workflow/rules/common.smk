@@ -12,7 +12,7 @@ from replication import analyses
 from replication.analyses import inference, instances, verdicts
 from replication.statements.report import CONFIRMATION
 from replication.study import admission, jobs, readings, recorded_races
-from replication.files import exclusive_run, stale, validation
+from replication.files import exclusive_run, progress, stale, validation
 from replication.files.later import EachLater, Later
 from replication.files.storage import alteration, find_damaged, remove_partial, require_room
 
@@ -108,6 +108,8 @@ def show_results():
             print("", Path(path).read_text(encoding="utf-8"), sep="\n")
 
 
+if workflow.is_main_process and not workflow.output_settings.dryrun:
+    progress.show(bars=not workflow.resource_settings.default_resources)  # which clusters have
 quote_interpreter()
 stale.decide_by_content()
 ANALYSES = analyses.find()
