@@ -192,6 +192,19 @@ def test_normalization_has_no_effect_where_the_multiplier_is_zero(name):
         assert np.array_equal(other[2].theta, ends[0][2].theta)
 
 
+@pytest.mark.parametrize("name", FORMS)
+def test_multiplier_is_frozen_without_a_dual_step(name):
+    """A run from another multiplier is that from a state which has it."""
+    cmdp = random_process(13, 3, 2, 0.5, threshold=0.7)
+    frozen = prepare(name, cmdp, initial_multiplier=0.75, dual_step=0.0)
+    words, normals = randomness(frozen, 13, 5)
+    policies, multipliers, last = frozen.advance(frozen.initial_state(), words, normals)
+    assert [*multipliers, last.multiplier] == [0.75] * 6
+    usual = prepare(name, cmdp, dual_step=0.0)
+    state = usual.initial_state()._replace(multiplier=0.75)
+    assert np.array_equal(usual.advance(state, words, normals)[0], policies)
+
+
 @pytest.mark.parametrize("how", ["linear", "quadratic"])
 @pytest.mark.parametrize("name", [name for name in FORMS if name in NATURAL])
 def test_logits_move_less_by_the_divisor(name, how):

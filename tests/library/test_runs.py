@@ -375,6 +375,7 @@ BAD = [
     ("flipped_answers", [-0.1, 1.1, np.nan, "1", None, True]),
     ("directions", ["ball", None, 0]),
     ("estimator", ["printed", None, 0, ["unbiased"]]),
+    ("initial_multiplier", [-1, np.nan, np.inf, "1", 1e9]),
     ("normalize", ["cubic", None, 0, ["linear"], True]),
     ("parameterization", ["linear", 0, ["direct"], "direct"]),
     ("initial_policy", [[[0.5, 0.5]] * 2, [[0.5, 0.6]] * 3, "uniform", [[1.0, 0.0]] * 3]),

@@ -204,10 +204,11 @@ def test_people_who_do_not_vote_as_assumed_are_outside(people):
     assert make_constants(cmdp, solve(cmdp), same).evaluators == 4
 
 
-def test_divided_steps_are_outside():
+@pytest.mark.parametrize("change", [{"normalize": "linear"}, {"initial_multiplier": 0.1}])
+def test_divided_steps_and_other_starts_are_outside(change):
     cmdp = random_cmdp(states=3, actions=2, threshold=0.1)
-    with pytest.raises(OutsideAssumptions, match=r"^normalize: none expected, got linear"):
-        make_constants(cmdp, solve(cmdp), Setting(evaluators=4, iterations=10, normalize="linear"))
+    with pytest.raises(OutsideAssumptions, match=rf"^{next(iter(change))}: .* expected, got"):
+        make_constants(cmdp, solve(cmdp), Setting(evaluators=4, iterations=10, **change))
 
 
 @pytest.mark.parametrize("step", [0.0, -1.0, math.inf, math.nan])

@@ -691,6 +691,22 @@ class PrimalDual(Algorithm):
         "(quadratic).",
         one_of=NORMALIZERS,
     )
+    initial_multiplier: float = option(
+        0.0, "Multiplier lambda at the start; a dual_step of 0 freezes it.", at_least=0
+    )
+
+    def prepare(self, cmdp, optimum, iterations):  # noqa: D102
+        run = super().prepare(cmdp, optimum, iterations)
+        if self.initial_multiplier > run.multiplier_bound:
+            raise ValueError(
+                f"initial_multiplier: at most the multiplier's bound, {run.multiplier_bound:.6g}, "
+                f"expected, got {self.initial_multiplier:g}"
+            )
+        return run
+
+    def initial_state(self, run, initial_policy=None):  # noqa: D102
+        state = super().initial_state(run, initial_policy)
+        return state._replace(multiplier=self.initial_multiplier)
 
     def steps(self, cmdp, optimum, iterations):  # noqa: D102
         given = self.primal_step, self.dual_step

@@ -40,7 +40,7 @@ from scipy import special
 from pgpd_hf.core import optima, streams
 from pgpd_hf.environments.random import random_cmdp
 from replication.theory import bounds, exact
-from replication.theory.constants import OutsideAssumptions, require_printed_step
+from replication.theory.constants import OutsideAssumptions, require_as_printed
 from replication.theory.records import record
 from replication.theory.setting import Setting
 
@@ -114,7 +114,7 @@ def certificate(run):
     algorithm = run.algorithm
     bounds.require_step("primal_step", algorithm.primal_step)
     bounds.require_step("dual_step", algorithm.dual_step)
-    require_printed_step(algorithm.algorithm)
+    require_as_printed(algorithm.algorithm)
     primal = _PRIMAL.get((algorithm.name, algorithm.algorithm.parameterization))
     if primal is None:
         raise OutsideAssumptions(

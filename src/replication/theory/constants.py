@@ -45,13 +45,14 @@ def require_known_votes(setting):
         )
 
 
-def require_printed_step(algorithm):
-    """Refuse primal steps that are divided, about which no statement says anything."""
-    if algorithm.normalize != "none":
-        raise OutsideAssumptions(
-            f"normalize: none expected, got {algorithm.normalize}; the statements are about the "
-            "step as printed (lines 457 and 546)"
-        )
+def require_as_printed(algorithm):
+    """Refuse primal steps that are divided and multipliers that do not begin at zero."""
+    for name, printed in (("normalize", "none"), ("initial_multiplier", 0)):
+        if (given := getattr(algorithm, name)) != printed:
+            raise OutsideAssumptions(
+                f"{name}: {printed} expected, got {given}; the statements are about the algorithms "
+                "as printed"
+            )
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ def make_constants(cmdp, optimum, setting):
     """Constants of a CMDP under a setting, with the paper's cap and radius if it has none."""
     require_slack(optimum.slack)
     require_known_votes(setting)
-    require_printed_step(setting)
+    require_as_printed(setting)
     link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
     if not math.isfinite(link.inverse_lipschitz(bound)):
         raise OutsideAssumptions(

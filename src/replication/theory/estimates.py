@@ -17,8 +17,8 @@ from pgpd_hf.core.links import get_link
 from replication.theory import exact
 from replication.theory.constants import (
     OutsideAssumptions,
+    require_as_printed,
     require_known_votes,
-    require_printed_step,
 )
 
 _GRID = 801  # differences at which an answer's moments are computed
@@ -97,7 +97,7 @@ class Estimates:
 def make_estimates(cmdp, setting, known=False):
     """What is known of the estimates under a setting, and of the transitions if that is `known`."""
     require_known_votes(setting)
-    require_printed_step(setting)
+    require_as_printed(setting)
     bound, threshold = cmdp.return_bound(setting.horizon), cmdp.threshold
     if not 0 <= threshold <= bound:
         raise OutsideAssumptions(
