@@ -47,7 +47,8 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 .DELETE_ON_ERROR:
 .PHONY: help figures figure verdict races infer claims theory compare environments grid report \
     site article crate smoke smoke-all verify sample raced reference bench scaling \
-    test test-long test-all test-faults test-clone test-slurm lint format docs lock clean distclean
+    test test-long test-all test-faults test-clone test-slurm mutants lint format \
+    docs lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -174,6 +175,9 @@ test-faults: .venv/installed  ## kill runs at random moments and let them go on 
 test-clone: .venv/installed  ## run the README's commands in a clean clone with an empty home
 	$(IN_VENV) COMMANDS='$(COMMANDS)' pytest tests/clone
 
+mutants: .venv/kernels .venv-mutants/installed  ## change the code in 200 places, and see how often a test fails (an hour)
+	.venv-mutants/bin/python tools/mutants/run.py
+
 lint: .venv/installed  ## check style, types and the workflow's good practice
 	$(IN_VENV) ruff check
 	$(IN_VENV) ruff format --check
@@ -201,13 +205,13 @@ clean:  ## remove results, keep the environment and the committed figures
 	rm -rf results .snakemake
 
 distclean: clean  ## remove everything that a target made
-	rm -rf .venv .venv-article .venv-bench .venv-site .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
+	rm -rf .venv .venv-article .venv-bench .venv-mutants .venv-site .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # Two `make` in one clone install in turn, and the second one finds everything done.
 ifndef TURN
 .venv/locked .venv/installed .venv/kernels \
-.venv-article/installed .venv-bench/installed .venv-site/installed: ANEW
+.venv-article/installed .venv-bench/installed .venv-mutants/installed .venv-site/installed: ANEW
 	@$(IN_TURN) $(MAKE) --silent TURN=mine $@
 ANEW:
 else
@@ -241,6 +245,12 @@ else
 .venv-article/installed: article/requirements.lock
 	@$(PYTHON) -m venv --clear .venv-article
 	@$(call install,.venv-article,--require-hashes -r article/requirements.lock)
+	@touch $@
+
+# Nor is what makes mutants of the code, which are tested in .venv.
+.venv-mutants/installed: tools/mutants/requirements.lock
+	@$(PYTHON) -m venv --clear .venv-mutants
+	@$(call install,.venv-mutants,--require-hashes -r tools/mutants/requirements.lock)
 	@touch $@
 
 # Where the package is, is written relative to its place: Python reads it in the locale's encoding.
