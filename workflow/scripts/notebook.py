@@ -16,6 +16,7 @@ from ipykernel.kernelspec import write_kernel_spec
 from nbconvert import HTMLExporter
 
 from replication.files import storage
+from replication.files.notebooks import MARK
 
 
 def use_own_settings(folder):
@@ -24,7 +25,7 @@ def use_own_settings(folder):
         if name.startswith(("IPYTHON", "JUPYTER", "MPLBACKEND", "PYTHONSTARTUP")):
             del os.environ[name]
     places = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_PATH")
-    os.environ |= {**dict.fromkeys(places, folder), "MATPLOTLIBRC": os.devnull}
+    os.environ |= {**dict.fromkeys(places, folder), "MATPLOTLIBRC": os.devnull, MARK: "1"}
     write_kernel_spec(f"{folder}/kernels/python3")
 
 
