@@ -47,6 +47,19 @@ def test_score_is_the_derivative_of_the_likelihood(name):
 
 
 @every_link
+def test_what_is_minimized_has_the_gradient_that_is_told(monkeypatch, name):
+    def checked(function, start, **named):
+        error = check_grad(lambda x: function(x)[0], lambda x: function(x)[1], start + 0.3)
+        assert error < 1e-5
+        return minimize(function, start, **named)
+
+    monkeypatch.setattr(optimize, "minimize", checked)
+    random = np.random.default_rng(4)
+    features, shares, weights = random.random((5, 3)), random.random(5), 10 * random.random(5)
+    fit(features, np.zeros(5), shares, weights, LINKS[name], 3.0, np.array([0.2, -0.1, 0.0]))
+
+
+@every_link
 def test_exact_shares_give_the_parameter_back(name):
     """Offsets, as of absolute answers, make the constant identifiable."""
     random = np.random.default_rng(2)

@@ -49,7 +49,9 @@ def arrows(axes):
     }
 
 
-def test_map_shows_arrows_and_where_one_ends(corridor):
+@pytest.mark.parametrize("discount", [0.9, 0.4])
+def test_map_shows_arrows_and_where_one_ends(corridor, discount):
+    corridor = replace(corridor, discount=discount, threshold=0.05)
     policy = np.array([[0.25, 0.75], [0, 1], [0.5, 0.5], [0.5, 0.5]])
     (axes,) = pgpd_hf.plot_policy(corridor, policy).axes
     assert arrows(axes) == {
@@ -59,8 +61,8 @@ def test_map_shows_arrows_and_where_one_ends(corridor):
     }
     shown = texts(axes)
     # The hole after one step with probability 1/4, the goal after two with 3/4.
-    assert (f"{0.9 * 0.25:.2f}", 0.5, 0.5) in shown
-    assert (f"{0.81 * 0.75:.2f}", 3.5, 0.5) in shown
+    assert (f"{discount * 0.25:.2f}", 0.5, 0.5) in shown
+    assert (f"{discount**2 * 0.75:.2f}", 3.5, 0.5) in shown
     assert {text for text, *_ in shown} >= {"S", "H", "G"}
 
 

@@ -5,6 +5,7 @@ killed if a test fails or takes far longer than it should; only the tests of its
 What is drawn depends on the text of a line and its file, so an edit elsewhere draws nothing anew.
 """
 
+import ast
 import hashlib
 import os
 import queue
@@ -64,16 +65,26 @@ class Mutant(NamedTuple):
     occurrence: int
 
 
+def annotations(code):
+    """Where types stand, which change nothing: mypy is their test."""
+    for node in ast.walk(ast.parse(code)):
+        for it in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+            if it is not None:
+                yield (it.lineno, it.col_offset), (it.end_lineno, it.end_col_offset)
+
+
 def mutants(path):
     """All mutants of a file."""
     code = (ROOT / path).read_text(encoding="utf-8")
-    lines, nodes = code.splitlines(), [*ast_nodes(get_ast(code))]
+    lines, nodes, types = code.splitlines(), [*ast_nodes(get_ast(code))], [*annotations(code)]
     for name in filter(lambda name: not DULL.search(name), operator_names()):
         operator = get_operator(name)
         if operator.arguments():
             continue
         places = (start for node in nodes for start, _ in operator().mutation_positions(node))
         for occurrence, (line, column) in enumerate(places):
+            if any(start <= (line, column) <= end for start, end in types):
+                continue
             text = f"{SEED} {path} {lines[line - 1]} {column} {name}"
             rank = hashlib.sha256(text.encode()).hexdigest()
             kind = name.split("_")[0]
