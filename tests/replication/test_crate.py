@@ -42,6 +42,29 @@ def test_configuration_is_used_and_not_made(tmp_path, monkeypatch):
     assert "snakemake 9.27" in graph["Snakefile"]["softwareRequirements"]
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("results/s/table.csv", "text/csv"),
+        ("runs/0000-0019.parquet", "application/vnd.apache.parquet"),
+        ("figure1.pdf", "application/pdf"),
+        ("notebooks/figure1.ipynb", "application/x-ipynb+json"),
+        ("requirements.lock", "text/plain"),
+        ("Makefile", "text/plain"),
+        ("config.yaml", "application/yaml"),
+    ],
+)
+def test_files_have_the_type_that_their_name_says(name, kind):
+    assert crate._format(name) == kind
+
+
+def test_every_file_of_a_crate_has_a_type(tmp_path, monkeypatch):
+    graph = make(tmp_path, monkeypatch)
+    files = [it for it in graph.values() if "sha256" in it]
+    assert len(files) == 3
+    assert all("/" in it["encodingFormat"] for it in files)
+
+
 def test_files_of_a_project_elsewhere_keep_their_places(tmp_path, monkeypatch):
     graph = make(tmp_path, monkeypatch)
     monkeypatch.setattr(storage, "_PROJECT", tmp_path)

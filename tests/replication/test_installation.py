@@ -19,22 +19,8 @@ BUILD = """
 from setuptools import build_meta
 print(build_meta.build_wheel("dist"), build_meta.build_sdist("dist"))
 """
-LIBRARY = """
-import numpy as np
-
-import pgpd_hf
-
-cmdp = pgpd_hf.random_cmdp(states=10, actions=4, instance=1)
-options = {"evaluators": 64, "iterations": 20}
-steps = pgpd_hf.choose_steps(cmdp, "npgpd_hf", seeds=2, **options)
-trace, policies = pgpd_hf.run(
-    cmdp, "npgpd_hf", seeds=[0], return_policies=True, **options, **steps
-)
-assert np.isfinite(trace["optimality_gap"]).all()
-pgpd_hf.certify(cmdp, policies[0], answers=100, seed=0)
-pgpd_hf.plot_policy(cmdp, policies[0]).savefig("policy.svg")
-print(pgpd_hf.__file__, pgpd_hf.__version__)
-"""
+LIBRARY = (ROOT / "tools/try_library.py").read_text(encoding="utf-8")
+LIBRARY += "print(pgpd_hf.__file__, pgpd_hf.__version__)"
 GYMNASIUM = """
 import pgpd_hf
 pgpd_hf.from_gymnasium("FrozenLake-v1", cost="holes", at_most=1)
@@ -134,10 +120,9 @@ def test_light_installation_is_light():
 def test_light_installation_runs_the_library(light, tmp_path):
     done = call(light, LIBRARY, tmp_path)
     assert done.returncode == 0, done.stderr
-    place, version = done.stdout.split()
+    place, version = done.stdout.splitlines()[-1].split()
     assert Path(place).is_relative_to(light.parents[1])
     assert version == PROJECT["version"]
-    assert (tmp_path / "policy.svg").exists()
 
 
 @pytest.mark.parametrize(("code", "extra"), LACKING)

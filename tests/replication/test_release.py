@@ -4,6 +4,7 @@ import datetime
 import json
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -56,6 +57,7 @@ def test_manifest_of_a_codecheck_lists_files_and_commands_that_exist():
     codecheck = yaml.safe_load(text("codecheck.yml"))
     assert text("codecheck.yml").startswith("---\n")
     assert f'title: "{codecheck["paper"]["title"]}"' in text("article/article.typ")
+    assert codecheck["version"] == "https://codecheck.org.uk/spec/config/2.0/"
     for item in codecheck["manifest"]:
         assert (ROOT / item["file"]).is_file(), item
         assert set(re.findall(r"make (\w+)", item["comment"])) <= TARGETS, item
@@ -93,3 +95,21 @@ def test_containers_copy_files_and_make_targets_that_exist():
     assert written == ["results", "figures"]
     versions = re.findall(r"python:([\d.]+)-", apptainer + text("Containerfile"))
     assert set(versions) == {re.search(r"python =([\d.]+)", text("environment.yml"))[1]}
+
+
+def test_hosted_ci_runs_what_exists_and_nothing_of_its_own():
+    jobs = yaml.safe_load(text(".github/workflows/ci.yml"))["jobs"]
+    ran = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    assert ran == [".ci/run", "python -m pip install .", "python tools/try_library.py"]
+    assert (ROOT / ".ci/run").exists()
+    assert (ROOT / "tools/try_library.py").exists()
+
+
+def test_template_of_an_issue_asks_for_provenance_and_code_that_works():
+    form = yaml.safe_load(text(".github/ISSUE_TEMPLATE/bug.yml"))
+    (asked,) = [field for field in form["body"] if field["id"] == "provenance"]
+    assert asked["validations"]["required"]
+    (code,) = re.findall(r'python -c "(.*?)"', asked["attributes"]["description"])
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "numpy" in done.stdout

@@ -338,15 +338,25 @@ def project_files():
     return [str(path) for path in [*(PROJECT / file for file in files), *found]]
 
 
+def jobs_before(rule):
+    """All jobs that the results of a rule come from, those of the rule included."""
+    dag = workflow.dag
+    return list(dag.bfs(dag.dependencies, *[job for job in dag.jobs if job.rule.name == rule]))
+
+
+def made_before(rule):
+    """Files that the results of a rule come from, in order."""
+    jobs = [job for job in jobs_before(rule) if job.rule.name != rule]
+    return sorted({str(file) for job in jobs for file in job.output})
+
+
 def benchmarks_of(rule):
     """Benchmark files of all jobs that the results of a rule come from, by rule.
 
     Files that an earlier plan has left, such as those of other blocks, are not among them.
     """
-    dag = workflow.dag
-    last = [job for job in dag.jobs if job.rule.name == rule]
     found = {}
-    for job in dag.bfs(dag.dependencies, *last):
+    for job in jobs_before(rule):
         if job.benchmark:
             found.setdefault(job.rule.name, set()).add(str(job.benchmark))
     return {name: sorted(files) for name, files in sorted(found.items())}

@@ -30,6 +30,7 @@ rule provenance:
     params:
         config=config,
         benchmarks=lambda wildcards: benchmarks_of("provenance"),
+        made=lambda wildcards: made_before("provenance"),
     message:
         "Versions, machine, commit, configuration and wall time"
     script:
@@ -67,7 +68,7 @@ rule crate:
     localrule: True
     params:
         study=STUDY,
-        benchmarks=lambda wildcards: benchmarks_of("crate"),
+        made=lambda wildcards: made_before("crate"),
     message:
         "Workflow, configuration and results as an RO-Crate"
     script:

@@ -10,5 +10,5 @@ with storage.job(snakemake):
         configuration=snakemake.input.configuration,
         results=snakemake.input.results,
         provenance=storage.read_json(snakemake.input.provenance),
-        period=provenance.period(snakemake.params.benchmarks),
+        period=provenance.period(snakemake.params.made),
     )

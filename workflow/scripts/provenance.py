@@ -16,7 +16,7 @@ with storage.job(snakemake):
         "platform": provenance.machine(),
         "threads": {name: os.environ.get(name) for name in THREADS},
         "commit": provenance.commit(Path(__file__).parents[2]),
-        "time": provenance.period(benchmarks),
+        "time": provenance.period(snakemake.params.made),
         "wall_time": provenance.wall_time(benchmarks),
     }
     storage.write_text(snakemake.output.config, yaml.safe_dump(config, sort_keys=False))

@@ -6,6 +6,7 @@ they are.
 """
 
 import hashlib
+import mimetypes
 from pathlib import Path
 
 from rocrate.rocrate import ROCrate
@@ -18,6 +19,16 @@ PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
 LICENSE = "https://spdx.org/licenses/MIT"
+# What Python does not know, in any version; the machine's own list of types is not asked.
+FORMATS = {
+    ".ipynb": "application/x-ipynb+json",
+    ".lock": "text/plain",
+    ".parquet": "application/vnd.apache.parquet",
+    ".smk": "text/x-python",
+    ".toml": "application/toml",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+}
 TITLE = "Policy Gradient Primal-Dual Method for Safe Reinforcement Learning from Human Feedback"
 
 
@@ -69,5 +80,13 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
 def _add_file(crate, path, name):
     """Add a file under a name."""
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    properties = {"name": Path(name).name, "sha256": digest}
+    properties = {"name": Path(name).name, "sha256": digest, "encodingFormat": _format(name)}
     return crate.add_file(path, dest_path=name, properties=properties, record_size=True)
+
+
+def _format(name):
+    """Media type of a file, by its name; those without a known ending are text."""
+    known = mimetypes.MimeTypes()
+    for ending, kind in FORMATS.items():
+        known.add_type(kind, ending)
+    return known.guess_type(name)[0] or "text/plain"

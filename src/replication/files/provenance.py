@@ -1,10 +1,12 @@
 """What a study was made with: versions, machine, commit, and the time it took."""
 
 import hashlib
+import json
 import os
 import platform
 import re
 import subprocess
+from base64 import urlsafe_b64encode
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -87,12 +89,22 @@ def wall_time(benchmarks):
     return rules.agg(jobs="count", seconds="sum", longest="max").round(3).to_dict("index")
 
 
-def period(benchmarks):
-    """When the first job `started` and the last one `finished`, in ISO 8601 to the second."""
-    jobs = _read(benchmarks)
-    if jobs.empty:
-        raise ValueError("no benchmark file of any job, so it is unknown when they ran")
-    times = {"started": (jobs["end"] - jobs["seconds"]).min(), "finished": jobs["end"].max()}
+def period(files, records=".snakemake/metadata"):
+    """When the first job that made some files `started` and the last one `finished`, in ISO 8601.
+
+    Snakemake's records say so. The times of files change with every copy.
+    """
+    known = []
+    for file in files:
+        path = Path(records, urlsafe_b64encode(str(file).encode()).decode())
+        if path.exists():
+            known.append(json.loads(path.read_text(encoding="utf-8")))
+    if not known:
+        raise ValueError(f"no record in {records} of what was run, so it is unknown when")
+    times = {
+        "started": min(record["starttime"] for record in known),
+        "finished": max(record["endtime"] for record in known),
+    }
     return {
         name: datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds")
         for name, time in times.items()
@@ -100,14 +112,14 @@ def period(benchmarks):
 
 
 def _read(benchmarks):
-    """Rule, seconds and time of the end of every job whose benchmark file exists."""
+    """Rule and seconds of every job whose benchmark file exists."""
     rows = [
-        (rule, float(pd.read_csv(file, sep="\t")["s"].iloc[-1]), file.stat().st_mtime)
+        (rule, float(pd.read_csv(file, sep="\t")["s"].iloc[-1]))
         for rule, files in sorted(benchmarks.items())
         for file in map(Path, files)
         if file.exists()
     ]
-    return pd.DataFrame(rows, columns=["rule", "seconds", "end"])
+    return pd.DataFrame(rows, columns=["rule", "seconds"])
 
 
 def _git(folder, *arguments):
