@@ -71,6 +71,7 @@ LONG = {
         "algorithm,step_rule,evaluators,metric,slope",
         "npgpd_hf,study,256,gap,-0.5",
     ],
+    "controls.csv": ["claim,control,verdict,low", "falls,still,contradicted,0.5"],
     "ties.csv": ["algorithm,primal_step,dual_step,claim,low", "npgpd_hf,3.0,0.03,falls,0.5"],
     "../pilot/verdicts_power.csv": ["reading,claim,power", "unit,falls,0.75"],
     "../inference/inferred.csv": ["rounds,score", "1,24"],

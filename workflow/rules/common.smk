@@ -10,6 +10,7 @@ from snakemake.script import PythonScript
 
 from replication import analyses
 from replication.analyses import inference, instances, verdicts
+from replication.statements import controls
 from replication.statements.report import CONFIRMATION
 from replication.study import admission, jobs, readings, recorded_races
 from replication.files import exclusive_run, progress, stale, validation
@@ -21,8 +22,11 @@ RESULTS = f"results/{STUDY}"
 FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
 CLAIMS = str(PROJECT / "config/claims.yaml")
 CLAIMS_SCHEMA = str(PROJECT / "workflow/schemas/claims.schema.yaml")
-# Only the default study has a confirmation, and a copy of the project may lack it.
-CONFIRMED = [str(path) for path in [PROJECT / CONFIRMATION] if STUDY == "paper" and path.exists()]
+# Only the default study has a confirmation and controls on record; a copy may lack them.
+CONFIRMED, CONTROLLED = (
+    [str(path) for path in [PROJECT / record] if STUDY == "paper" and path.exists()]
+    for record in (CONFIRMATION, controls.RECORD)
+)
 PAPER_ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which theorems and statements are about
 KNOWN = sorted(path.stem for path in Path(PROJECT, "config/environments").glob("*.yaml"))  # studies
 NOTEBOOKS = [path.stem for path in Path(PROJECT, "notebooks").glob("*.ipynb")]

@@ -125,6 +125,7 @@ def results_of(name, names):
         "own": config["claims"]["statements"],
         "schema": CLAIMS_SCHEMA,
         "confirmation": CONFIRMED,
+        "recorded_controls": CONTROLLED,
         "own_verdicts": f"{RESULTS}/claims.csv",
         "full_verdicts": f"{RESULTS}/{readings.FULL}claims.csv",
         "full_traces": lambda wildcards: traces(readings.FULL),

@@ -8,7 +8,7 @@ from replication.statements.controls import for_all_labels, judge_controls, with
 from replication.study.cases import Case, run_setting
 
 TARGET = "claims"
-TABLES = {"controls": Table("Statements on wrong data (table)")}
+TABLES = {"controls": Table("Statements on wrong data (table)", "claim control")}
 STATEMENTS = ("claims", "own", "schema")
 READS = ("runs", *STATEMENTS, "environment", "optimum", "traces")
 SHOWS = ("controls", "own_verdicts")

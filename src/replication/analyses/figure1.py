@@ -4,7 +4,7 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.runs import METRICS
 
 TARGET = "all"
-SHOWS = ("aggregate", "optimum", "races", "own_verdicts", "confirmation")
+SHOWS = ("aggregate", "optimum", "races", "own_verdicts", "confirmation", "recorded_controls")
 CATEGORY = "Figure 1"
 
 

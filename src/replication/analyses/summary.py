@@ -10,12 +10,13 @@ from pgpd_hf.races import chosen_steps, describe_race
 from pgpd_hf.runs import METRICS
 from replication.analyses import Table
 from replication.files import storage
-from replication.statements import report
+from replication.statements import controls, report
 from replication.study.cases import run_setting, with_steps
 
 TARGET = "all"
 TABLES = {"summary.txt": Table(keys="line")}
-READS = ("environment", "aggregate", "optimum", "races", "own_verdicts", "confirmation")
+RECORDS = ("confirmation", "recorded_controls")
+READS = ("environment", "aggregate", "optimum", "races", "own_verdicts", *RECORDS)
 NAMES_ALGORITHMS = ("tables",)
 LOCAL = True
 
@@ -37,14 +38,15 @@ def arguments(config, left_out, raced, figures):
     }
 
 
-def tables(environment, aggregate, optimum, races, own_verdicts, confirmation, raced, about):
+def tables(environment, aggregate, optimum, races, own_verdicts, raced, about, **records):
     scores = dict(zip(raced, map(storage.read_table, races), strict=True))
     verdicts, fresh = storage.read_table(own_verdicts), {}
-    for path in confirmation:
+    for path in records["confirmation"]:
         fresh = report.on_fresh_data(verdicts, storage.read_table(path))
     cmdp, runs = CMDP.load(environment), storage.read_table(aggregate)
     about = about | {"forecasts": [*_forecasts(cmdp, about["settings"], scores, runs)]}
-    given = storage.read_json(optimum), runs, scores, verdicts, fresh
+    recorded = [storage.read_table(path) for path in records["recorded_controls"]]
+    given = storage.read_json(optimum), runs, scores, verdicts, fresh, recorded
     return {"summary": "\n".join(_lines(about, *given)) + "\n"}
 
 
@@ -60,7 +62,7 @@ def _forecasts(cmdp, settings, scores, runs):
                 yield f"M = {evaluators_text(setting['evaluators'])}: {line}."
 
 
-def _lines(about, optimum, aggregate, races, verdicts, fresh):
+def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
     kind = "binds" if optimum["binding"] else "does not bind"
     yield f"Study {about['study']}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind}"
     yield f"(lambda* = {optimum['multiplier']:.3f}, Slater slack xi = {optimum['slack']:#.3g})."
@@ -87,11 +89,19 @@ def _lines(about, optimum, aggregate, races, verdicts, fresh):
     yield from about["forecasts"]
     yield ""
     found = report.of_experiment(verdicts)
-    yield f"Does it reproduce? {report.in_short(found)} with these seeds:"
-    for _, row in found.iterrows():
-        told = fresh.get(row["claim"], "")
-        yield f"  {row['verdict']:<13}{row['statement']:<43}{told}".rstrip()
-    yield from report.undecided(found)
+    if report.asked(found).empty:
+        yield f"Does it reproduce? {report.in_short(found)}."
+    else:
+        yield f"Does it reproduce? {report.in_short(found)} with these seeds:"
+        silent = [claim for it in recorded for claim in controls.not_informative(found, it)]
+        for _, row in found.iterrows():
+            mark = "*" if row["claim"] in silent else ""
+            told = f"{report.word(row):<13}{row['statement'] + mark:<43}"
+            yield f"  {told}{fresh.get(row['claim'], '')}".rstrip()
+        yield from report.undecided(found)
+        for table in recorded:
+            yield f"{controls.counted(found, table)}; *: no wrong data on which the statement has"
+            yield f"to fail contradict it ({controls.RECORD})."
     if fresh:
         yield f"On the right: verdicts on fresh data ({report.CONFIRMATION})."
     else:

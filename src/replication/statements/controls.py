@@ -68,23 +68,21 @@ def about_the_same(controls, table):
 
 
 def informative(controls):
-    """Statements that fail on at least one of the controls on which they have to, by claim."""
+    """Claims that fail on at least one of the controls on which they have to."""
     return list(controls.loc[controls["had_to_fail"] & controls["failed"], "claim"].unique())
 
 
-def counted(table, controls):
-    """Say how many statements are informative and how many of these are reproduced, in lines."""
+def not_informative(table, controls):
+    """Claims of a table that were judged on controls, and are not informative."""
     controls = about_the_same(controls, table)
-    if len(controls):
-        telling = table["claim"].isin(informative(controls))
-        reproduced = (table.loc[telling, "verdict"] == "reproduced").sum()
-        silent = table.loc[~telling & table["claim"].isin(controls["claim"]), "statement"]
-        yield (
-            "Informative statements, which fail on wrong data on which they have to: "
-            f"{telling.sum()}. Of these, reproduced: {reproduced}."
-        )
-        if len(silent):
-            yield f"Not informative: {'; '.join(silent)}."
+    return [it for it in controls["claim"].unique() if it not in informative(controls)]
+
+
+def counted(table, controls):
+    """Say how many statements are informative, and how many of these are reproduced."""
+    telling = table[table["claim"].isin(informative(about_the_same(controls, table)))]
+    reproduced = (telling["verdict"] == "reproduced").sum()
+    return f"Of the {len(telling)} that are informative, {reproduced} are reproduced"
 
 
 def scores(controls):

@@ -11,6 +11,7 @@ UNDECIDABLE = "."
 CONFIRMATION = "reference/confirmation.csv"  # verdicts of the default study on fresh data
 FRESH = "fresh seeds"  # its reading of the environment of the study, for people
 NOT_CONFIRMED = "not confirmed"
+NOT_ASKED = "not asked"
 
 
 def expected_errors(table):
@@ -49,11 +50,26 @@ def on_fresh_data(table, confirmation):
     return words
 
 
+def word(row):
+    """Verdict of a row in a word or two."""
+    return NOT_ASKED if str(row["why"]).startswith(NOT_ASKED) else row["verdict"]
+
+
+def asked(table):
+    """Rows of a table of verdicts that its runs are about."""
+    return table[[word(row) != NOT_ASKED for _, row in table.iterrows()]]
+
+
 def in_short(table):
     """Say in a clause how many statements have which verdict."""
-    counts = [(table["verdict"] == verdict).sum() for verdict in VERDICTS]
+    others = len(table) - len(asked(table))
+    if others and others == len(table):
+        why = table["why"].str.removeprefix(f"{NOT_ASKED} by this run: ").unique()
+        return f"None of the {others} statements is judged ({'; '.join(why)})"
+    counts = [(asked(table)["verdict"] == verdict).sum() for verdict in VERDICTS]
     first, second, third = (f"{n} {verdict}" for n, verdict in zip(counts, VERDICTS, strict=True))
-    return f"Of {len(table)} statements {first.replace(' ', ' are ', 1)}, {second} and {third}"
+    told = f"Of {len(table)} statements {first.replace(' ', ' are ', 1)}, {second} and {third}"
+    return f"{told}; {others} are {NOT_ASKED}" if others else told
 
 
 def undecided(table):
