@@ -1,0 +1,80 @@
+"""When a run has settled: the smallest T from which on nothing moves over a whole further T.
+
+A run has settled at T if, for every M, each of gap, violation and multiplier is shown to stay
+within the margin: its mean over each quarter of the further T, from T to 2T, differs from its mean
+over the last quarter up to T by less than the margin, in the units of the criteria. "Shown" means
+that the 95 % interval over seeds lies within the margin. Candidates for T are 1, 2 and 5 times
+powers of ten, up to a cap that the time of `make figures` sets, and a T is chosen only if the run
+has also settled at all longer candidates: a slow method hardly moves in its first iterations, and
+one that breaks down may rest before it does. What has not settled at its cap is labelled, and runs
+on.
+
+Two statements judge what this rule looks at, "plateaus" and "steady state". Under it they hold by
+choice of T, and are not counted.
+"""
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf.statistics import mean_interval
+
+CAPS = {"npgpd_hf": 5000, "zpgpd_hf": 200_000}  # with these, `make figures` takes two minutes
+MARGIN = 0.1  # that of "plateaus"
+SHORTEST = 100
+STILL = "still moving"
+BY_CHOICE = ("npgpd-gap-plateaus", "zpgpd-gap-steady-state")
+CURVES = ("optimality_gap", "constraint_violation", "multiplier")
+COLUMNS = ("evaluators", "curve", "quarter", "move", "low", "high")
+_POINTS = 51  # of a window, at which a curve is interpolated
+
+
+def lengths(cap):
+    """Candidates for T: 1, 2 and 5 times powers of ten, from :data:`SHORTEST` to a cap."""
+    powers = 10 ** np.arange(int(np.log10(cap)) + 1)
+    found = sorted(int(factor * power) for power in powers for factor in (1, 2, 5))
+    return [length for length in found if SHORTEST <= length <= cap]
+
+
+def moves(traces, length, scales):
+    """How far curves move after T, with 95 % intervals: a row per M, curve and quarter.
+
+    Traces are those of one algorithm, and go on to 2T at least; `scales` has the unit of each
+    curve. A curve without a unit, such as the multiplier where the constraint does not bind, is
+    left out.
+    """
+    if traces["iteration"].max() < 2 * length:
+        raise ValueError(f"traces: at least {2 * length} iterations expected, to judge {length}")
+    rows = []
+    for evaluators, runs in traces.groupby("evaluators", dropna=False):
+        table = runs.pivot(index="seed", columns="iteration")
+        for curve in [it for it in CURVES if scales.get(it, 0) > 0]:
+            values = table[curve].to_numpy() / scales[curve]
+            iterations = table[curve].columns.to_numpy()
+            before = _means(values, iterations, 0.75 * length, length)
+            for quarter in range(4):
+                ends = (length * (1 + (quarter + k) / 4) for k in (0, 1))
+                after = _means(values, iterations, *ends)
+                rows.append((evaluators, curve, quarter, *mean_interval(after - before)))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def settled_length(traces, candidates, scales, margin=MARGIN):
+    """The smallest candidate at which, and at all longer ones, curves have settled; else None."""
+    found = None
+    for length in sorted(candidates, reverse=True):
+        table = moves(traces, length, scales)
+        if not ((table["low"] > -margin).all() and (table["high"] < margin).all()):
+            break
+        found = length
+    return found
+
+
+def label(length, cap):
+    """T, and what a panel says about it: nothing, or that its curves still move at the cap."""
+    return (cap, STILL) if length is None else (length, "")
+
+
+def _means(values, iterations, first, last):
+    """Mean of each seed's curve over a window."""
+    points = np.linspace(first, last, _POINTS)
+    return np.array([np.interp(points, iterations, curve).mean() for curve in values])

@@ -1,0 +1,89 @@
+"""The typical environment: by a rule that no extreme instance moves."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pgpd_hf import environments, random_cmdp, solve
+from replication.study import admission, typical
+
+ROOT = Path(__file__).parents[2]
+CONFIG = admission.load_defaults(ROOT)
+
+
+def made(number):
+    return environments.make(CONFIG["environment"] | {"instance": number})
+
+
+@pytest.fixture(scope="module")
+def hundred():
+    return typical.first_binding(made)
+
+
+def test_first_hundred_are_those_of_the_study(hundred):
+    groups = CONFIG["claims"]["instances"]["groups"]
+    assert list(hundred["instance"]) == groups["binding"]["numbers"]
+
+
+def test_numbers_are_those_of_the_instance(hundred):
+    cmdp, row = random_cmdp(instance=3), hundred.set_index("instance").loc[3]
+    optimum, uniform = solve(cmdp), cmdp.evaluate(np.full((10, 4), 0.25))
+    assert row["slack"] == optimum.slack
+    assert row["multiplier"] == optimum.multiplier
+    assert row["initial_gap"] == pytest.approx(optimum.reward_value - uniform[0], abs=1e-14)
+    assert row["initial_violation"] == pytest.approx(0.55 - uniform[1], abs=1e-14)
+
+
+def table_of(values):
+    table = pd.DataFrame(values, columns=list(typical.PROPERTIES))
+    return table.assign(instance=range(10, 10 + len(table)))
+
+
+def test_nearest_to_the_median_comes_first_whatever_the_units():
+    values = np.random.default_rng(0).normal(size=(21, 4))
+    values[7] = np.median(np.delete(values, 7, axis=0), axis=0)
+    table = table_of(values)
+    assert typical.most_typical(table)[0] == 17
+    order = typical.most_typical(table_of(values * [1, 1000, 0.01, 7] + [5, -3, 0, 1]))
+    assert order == typical.most_typical(table)
+    distance = np.zeros(21)  # by the definition, one number at a time
+    for column in values.T:
+        away = abs(column - np.median(column))
+        distance += (away / np.median(away)) ** 2
+    assert list(np.argsort(distance) + 10) == order
+
+
+def test_one_extreme_instance_does_not_change_what_is_typical():
+    values = np.random.default_rng(1).normal(size=(41, 4))
+    far = values.copy()
+    far[np.argmax(values[:, 0]), 0] = 1e9
+    kept = [it for it in typical.most_typical(table_of(values)) if it != 10 + np.argmax(far[:, 0])]
+    assert [it for it in typical.most_typical(table_of(far)) if it in kept] == kept
+
+
+def test_of_equal_ones_the_first_is_most_typical():
+    values = [[1.0] * 4, [2.0] * 4, [3.0] * 4, [2.0] * 4, [0.0] * 4]
+    assert typical.most_typical(table_of(values))[:2] == [11, 13]
+
+
+def test_pages_say_where_the_environment_of_the_study_lies(hundred):
+    """Instance 1 is the hard case of the first hundred."""
+    first = hundred.set_index("instance").loc[CONFIG["environment"]["instance"]]
+    assert first["slack"] == hundred["slack"].min()
+    assert first["initial_violation"] == hundred["initial_violation"].max()
+    told = []
+    for name, words in (("slack", "smallest slack"), ("initial_violation", "violation of the")):
+        low, middle, high = hundred[name].quantile([0.1, 0.5, 0.9])
+        numbers = f"{first[name]:.3f}; 10, 50 and 90 % of them: {low:.3f}, {middle:.3f}, {high:.3f}"
+        told.append((words, numbers.replace("-", "−")))
+    results = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    results = " ".join(results.split())
+    for words, numbers in told:
+        assert words in results
+        assert numbers in results
+    nearest = ", ".join(map(str, typical.most_typical(hundred)[:5]))
+    claims = " ".join((ROOT / "docs/claims.md").read_text(encoding="utf-8").split())
+    assert f"It chooses instance {nearest.split(',')[0]}" in claims
+    assert nearest in claims
