@@ -75,3 +75,29 @@ def test_criteria_are_those_that_were_confirmed(name):
     told = report.on_fresh_data(pd.read_csv(ROOT / f"reference/{name}.csv"), confirmation)
     decided = confirmation.groupby("claim")["estimate"].count() > 0
     assert {claim: words != "not confirmed" for claim, words in told.items()} == decided.to_dict()
+
+
+ROWS = pd.DataFrame(
+    [
+        ("reproduced", 0.1, None),
+        ("inconclusive", 0.1, "on the margin: about 30 seeds would decide"),
+        ("inconclusive", None, "not asked by this run: npgpd_hf was not run with M = 16"),
+        ("inconclusive", None, "not decided: one seed has no interval"),
+    ],
+    columns=["verdict", "estimate", "why"],
+)
+
+
+def test_what_runs_do_not_ask_is_called_so():
+    words = [report.word(row) for _, row in ROWS.iterrows()]
+    assert words == ["reproduced", "inconclusive", "not asked", "inconclusive"]
+    told = "Of 4 statements 1 are reproduced, 0 contradicted and 2 inconclusive; 1 are not asked"
+    assert report.in_short(ROWS) == told
+    assert report.in_short(ROWS[:2]).endswith("and 1 inconclusive")
+
+
+def test_study_that_asks_nothing_says_so_in_one_line():
+    nothing = pd.concat([ROWS[2:3]] * 3)
+    assert report.asked(nothing).empty
+    told = "None of the 3 statements is judged (npgpd_hf was not run with M = 16)"
+    assert report.in_short(nothing) == told
