@@ -165,6 +165,15 @@ def test_text_follows_the_tables_and_fonts_are_embedded(copy):
 
 
 @needs_typst
+def test_semicolons_of_sentences_are_typeset(copy):
+    """Typst takes one after an expression for the end of its code, unless it is escaped."""
+    assert build(copy)[0].returncode == 0
+    text = " ".join(read(copy / "article/article.pdf").split())
+    assert re.search(r"is 0\.\d+; it is 0\.\d+ if the probabilities are estimated", text)
+    assert re.search(r"shown to be worse in \d+; the other \d+ are open", text)
+
+
+@needs_typst
 def test_two_builds_give_the_same_bytes_and_they_are_committed(copy):
     first = build(copy)[1].read_bytes()
     assert build(copy)[1].read_bytes() == first
