@@ -45,7 +45,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures figure verdict races infer claims theory compare environments grid report \
+.PHONY: help figures figure verdict races infer claims theory compare stability environments grid report \
     site article crate smoke smoke-all verify sample raced reference bench scaling \
     test test-long test-all test-faults test-clone test-slurm mutants lint format \
     docs lock clean distclean
@@ -94,6 +94,9 @@ theory: .venv/kernels  ## measure what the theorems promise: certificates, slope
 compare: .venv/kernels  ## compare methods per human answer (45 minutes)
 	$(IN_VENV) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
+stability: .venv/kernels  ## does ZPGPD-HF settle: predictions, long runs, cures (30 minutes)
+	$(IN_VENV) snakemake stability --cores $(CORES) $(USE_CONFIG)
+
 environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (8 minutes)
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
 	    snakemake figure policies --cores $(CORES) --configfile $$study; done
@@ -120,7 +123,7 @@ smoke: .venv/kernels  ## run figures, claims and theory on a tiny budget, into i
 	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
 
 smoke-all: .venv/kernels  ## likewise run every rule and every analysis
-	$(IN_VENV) snakemake all claims theory compare grid crate --cores $(CORES) \
+	$(IN_VENV) snakemake all claims theory compare stability grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
 # In a copy of what the workflow needs, from scratch and with the package of the copy.

@@ -34,6 +34,7 @@ CERTIFIED_DRAW = 0.2  # a small random CMDP and its certificate
 BOUND_RUN = 6.0  # of the checks of all lemmas and theorems
 BOUND_CELL = 0.5  # of bounds with their best step sizes, and first lengths
 SEEN = 4  # times the time of a run, to keep what it shows
+PREDICTION = 0.5  # of whether a setting settles
 PROOF_CASE = 3.0  # of the checks of all steps of the proofs
 
 # Megabytes.

@@ -1,0 +1,308 @@
+"""Stability of ZPGPD-HF: predictions without a run, and runs.
+
+Its parts are mean utility at frozen multipliers, long runs, fresh instances that test the
+predictor, and what else keeps the multiplier at equal numbers of answers.
+"""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from pgpd_hf import environments
+from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms.base import NORMALIZERS, default_horizon, normalizer
+from pgpd_hf.core.arguments import located
+from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.statistics import named_intervals
+from replication.analyses import Table
+from replication.files import storage
+from replication.study import configuration, resources
+from replication.study.cases import CALIBRATED, Case, run_setting
+
+TARGET = "stability"
+NAME = "zpgpd_hf"
+TABLES = {
+    "stability": Table("Mean utility at frozen multipliers (table)"),
+    "stability_long": Table("Long runs of ZPGPD-HF (table)"),
+    "stability_fresh": Table("Predictions on fresh instances (table)"),
+    "stability_cures": Table("What keeps the multiplier (table)"),
+}
+READS = ("runs", "environment")
+SHOWS = ("environment",)
+ALGORITHMS = (NAME,)
+MAKES_ENVIRONMENTS = True
+PICTURES = {"stability": "Does ZPGPD-HF settle?"}
+METRICS = ("optimality_gap", "constraint_violation", "multiplier")
+_POINTS = 24  # rows of a long run
+_SKIPPED = 0.2  # of a run at a frozen multiplier
+
+
+def plan(config):
+    if why_not(config):
+        return {}
+    parts = {"frozen": _frozen, "long": _long, "fresh": _fresh, "cures": _cures}
+    return {f"{part}/{NAME}": items for part, make in parts.items() if (items := make(config))}
+
+
+def fit(config, changes):
+    """Leave out instances that were chosen for another environment."""
+    for part in ("long", "fresh"):
+        if changes.inherits("stability", part, "instances"):
+            numbers = config["stability"][part]["instances"]
+            changes.leave_out(config, f"stability.{part}.instances", numbers, changes.why)
+
+
+def why_not(config):
+    if NAME not in config["algorithms"]:
+        return f"algorithms.{NAME}: the study has none"
+    return configuration.why_single(config)
+
+
+def check(config, schema):
+    """Refuse options that ZPGPD-HF does not have or that are out of range, and multipliers."""
+    if why_not(config):
+        return
+    options = config["stability"]
+    parts = {"variants": options["variants"], "cures.methods": options["cures"]["methods"]}
+    for part, named in (*parts.items(), ("fresh.settings", options["fresh"]["settings"])):
+        for name, changes in named.items():
+            with located(f"stability.{part}.{name}"):
+                own = {"iterations"} if part == "fresh.settings" else set()
+                get_algorithm(NAME).refuse_unknown(changes.keys() - own)
+                _algorithm({**_setting(config, 16, 1), **changes})
+    with located("stability.frozen"):
+        configuration.require_increasing("multipliers", options["frozen"]["multipliers"])
+
+
+def seconds(config):
+    options = config["stability"]["fresh"]
+    predictions = len(options["settings"]) * len(options["instances"])
+    return resources.ANALYSIS + resources.PREDICTION * predictions
+
+
+def arguments(config):
+    options = config["stability"]
+    names = [
+        (name, {**_setting(config, config["evaluators"][0], 1), **changes})
+        for name, changes in options["variants"].items()
+    ]
+    return {
+        "variants": dict(names),
+        "multipliers": options["frozen"]["multipliers"],
+        "settings": {
+            name: {**_setting(config, 16, 1), **changes}
+            for name, changes in options["fresh"]["settings"].items()
+        },
+        "family": config["environment"],
+        "options": {key: options[key] for key in ("broken", "fresh", "cures")},
+    }
+
+
+def tables(runs, environment, variants, multipliers, settings, family, options):
+    read = {
+        part: storage.read_tables([path for path in runs if f"/{part}/" in str(path)])
+        for part in ("frozen", "long", "fresh", "cures")
+    }
+    return {
+        "stability": frozen(read["frozen"], CMDP.load(environment), variants, multipliers),
+        "stability_long": long_runs(read["long"], family, variants),
+        "stability_fresh": fresh(read["fresh"], family, settings, options),
+        "stability_cures": cures(read["cures"], options["cures"]["race_seeds"]),
+    }
+
+
+def between(runs, first, last):
+    """Means of gap and violation over the iterates of each seed from one iteration to another."""
+    rows = {
+        it: runs[runs["iteration"] == it].set_index("seed").sort_index() for it in (first, last)
+    }
+    means = {"multiplier": rows[last]["multiplier"]}
+    for metric in METRICS[:2]:
+        sums = {it: (it + 1) * rows[it][f"mean_{metric}"] for it in (first, last)}
+        means[metric] = (sums[last] - sums[first]) / (last - first)
+    return pd.DataFrame(means).reset_index()
+
+
+def frozen(runs, cmdp, variants, multipliers):
+    """Mean values at frozen multipliers, measured over seeds and predicted, in units of value."""
+    from pgpd_hf.stability import predict_stability
+
+    rows = []
+    for variant, setting in variants.items():
+        predicted = predict_stability(cmdp, _algorithm(setting), multipliers=multipliers)
+        for place, multiplier in enumerate(multipliers):
+            chosen = (runs["variant"] == variant) & (runs["frozen"] == multiplier)
+            last = int(runs.loc[chosen, "iteration"].max())
+            means = between(runs[chosen], round(_SKIPPED * last), last)
+            rows.append(
+                {"variant": variant, "multiplier": multiplier}
+                | named_intervals(means, METRICS[:2])
+                | {"predicted_violation": cmdp.threshold - predicted.utilities[place]}
+            )
+    return pd.DataFrame(rows)
+
+
+def long_runs(runs, family, variants):
+    """Means of long runs over seeds, between neighbouring checkpoints; and what is predicted."""
+    from pgpd_hf.stability import predict_stability
+
+    rows = []
+    keys = ["instance", "evaluators", "variant"]
+    for (instance, evaluators, variant), of_one in runs.groupby(keys, sort=False):
+        cmdp = environments.make({**family, "instance": int(instance)})
+        algorithm = _algorithm({**variants[variant], "evaluators": int(evaluators)})
+        breaks = predict_stability(cmdp, algorithm).breaks
+        marks = sorted(of_one["iteration"].unique())
+        for first, last in itertools.pairwise(marks):
+            means = between(of_one, first, last)[[*METRICS]].mean()
+            answers = of_one.loc[of_one["iteration"] == last, "answers"].iloc[0]
+            key = dict(zip(keys, (instance, evaluators, variant), strict=True))
+            rows.append({**key, "iteration": last, "answers": answers, **means, "breaks": breaks})
+    return pd.DataFrame(rows)
+
+
+def fresh(runs, family, settings, options):
+    """Whether runs broke after T and after several times T iterations, and whether they should."""
+    from pgpd_hf.stability import predict_stability
+
+    rows = []
+    for (name, instance), of_one in runs.groupby(["setting", "instance"], sort=False):
+        cmdp = environments.make({**family, "instance": int(instance)})
+        predicted = predict_stability(cmdp, _algorithm(settings[name]))
+        initial = of_one.loc[of_one["iteration"] == 0, "constraint_violation"].iloc[0]
+        row = {"setting": name, "instance": instance, "initial_violation": initial}
+        row |= {"peak": predicted.peak, "breaks": predicted.breaks}
+        for late, times in (("", 1), ("late_", options["fresh"]["followed"])):
+            last = times * settings[name]["iterations"]
+            found = between(of_one, round(0.75 * last), last).iloc[0]
+            row[f"{late}violation"] = found["constraint_violation"]
+            row[f"{late}multiplier"] = found["multiplier"]
+            row[f"{late}broke"] = broke(found["constraint_violation"], initial, **options["broken"])
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def broke(late, initial, violation, share):
+    """Whether a run has broken: the criterion of `stability.broken`."""
+    return bool(late > max(violation, share * initial))
+
+
+def cures(runs, race_seeds):
+    """Gap and violation over the last half with raced steps, on seeds that did not race."""
+    rows = []
+    for method, of_one in runs.groupby("method", sort=False):
+        scores, found = {}, {}
+        for steps, group in of_one.groupby(["primal_step", "dual_step"]):
+            last = int(group["iteration"].max())
+            means = between(group, last // 2, last)
+            raced = means[means["seed"] < race_seeds]
+            scores[steps] = raced[[*METRICS[:2]]].clip(lower=0).mean().sum()
+            found[steps] = means[means["seed"] >= race_seeds]
+        best = min(scores, key=scores.get)
+        row = {"method": method, "primal_step": best[0], "dual_step": best[1]}
+        rows.append(row | named_intervals(found[best], METRICS))
+    return pd.DataFrame(rows)
+
+
+def _algorithm(setting):
+    kind = get_algorithm(NAME)
+    return kind.having(kind.pick(setting))
+
+
+def _setting(config, evaluators, iterations):
+    """The study's setting with the steps of this analysis."""
+    options = config["stability"]
+    usual = run_setting(config, NAME, evaluators)
+    if usual.get("perturbation") == CALIBRATED:
+        usual["perturbation"] = None
+    steps = {"primal_step": options["primal_step"], "dual_step": options["dual_step"]}
+    # Predictions are about values: trajectories must not be much shorter than these.
+    horizon = default_horizon(config["environment"]["discount"])
+    return {**usual, **steps, "iterations": iterations, "rounds": 1, "horizon": horizon}
+
+
+def _case(setting, seeds, part, marks, labels, instance=None, family=None):
+    environment = None if instance is None else {**family, "instance": instance}
+    keys = {} if instance is None else {"instance": instance}
+    return Case(
+        NAME,
+        setting,
+        tuple(seeds),
+        f"stability {part}",
+        environment=environment,
+        stream_keys=keys,
+        checkpoints=tuple(sorted({*marks})),
+        labels=labels,
+    )
+
+
+def _frozen(config):
+    """Runs that are long enough to forget their start, which shorter steps take longer to do."""
+    options, items = config["stability"]["frozen"], []
+    usual = _setting(config, config["evaluators"][0], 1)
+    for name, changes in config["stability"]["variants"].items():
+        for multiplier in options["multipliers"]:
+            setting = {**usual, **changes, "dual_step": 0.0, "initial_multiplier": multiplier}
+            power = NORMALIZERS[setting.get("normalize", "none")]
+            slower = normalizer(power, float(multiplier))
+            slower *= usual["primal_step"] / setting["primal_step"]
+            setting["iterations"] = last = round(options["iterations"] * slower)
+            labels = {"variant": name, "frozen": multiplier}
+            marks = round(_SKIPPED * last), last
+            case = _case(setting, range(options["seeds"]), "frozen", marks, labels)
+            items.append((len(items), [case]))
+    return items
+
+
+def _long(config):
+    """Runs of all variants that ask for the same number of answers."""
+    options, items = config["stability"]["long"], []
+    for instance, evaluators, (name, changes) in itertools.product(
+        options["instances"], options["evaluators"], config["stability"]["variants"].items()
+    ):
+        setting = {**_setting(config, evaluators, 1), **changes}
+        setting["iterations"] = last = max(10, options["iterations"] // setting["rounds"])
+        marks = {0, *np.rint(np.geomspace(last / 1000, last, _POINTS)).astype(int).tolist()}
+        labels = {"instance": instance, "variant": name}
+        seeds = range(options["seeds"])
+        case = _case(setting, seeds, "long", marks, labels, instance, config["environment"])
+        items.append((len(items), [case]))
+    return items
+
+
+def _fresh(config):
+    options, items = config["stability"]["fresh"], []
+    for instance in options["instances"]:
+        cases = []
+        for name, changes in options["settings"].items():
+            setting = {**_setting(config, 16, 1), **changes}
+            once, last = setting["iterations"], options["followed"] * setting["iterations"]
+            marks = {0, *(round(part * end) for part in (0.75, 1) for end in (once, last))}
+            labels = {"setting": name, "instance": instance}
+            setting = {**setting, "iterations": last}
+            cases.append(
+                _case(setting, [0], "fresh", marks, labels, instance, config["environment"])
+            )
+        items.append((instance, cases))
+    return items
+
+
+def _cures(config):
+    options, items = config["stability"]["cures"], []
+    seeds = range(options["race_seeds"] + options["seeds"])
+    last = options["iterations"]
+    for name, changes in options["methods"].items():
+        cases = [
+            _case(
+                {**_setting(config, config["evaluators"][0], last), **changes}
+                | {"primal_step": primal, "dual_step": dual},
+                seeds,
+                "cures",
+                (last // 2, last),
+                {"method": name},
+            )
+            for primal, dual in itertools.product(options["primal_steps"], options["dual_steps"])
+        ]
+        items.append((len(items), cases))
+    return items

@@ -1,0 +1,66 @@
+"""Figure of stability: what a multiplier buys, long runs, and whether a break is foreseen."""
+
+from replication.figures import style
+
+_COLORS = ("#D55E00", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
+
+
+def stability_figure(frozen, long, fresh, optimum):
+    """Three panels: utility at frozen multipliers, multipliers of long runs, and predictions."""
+    figure, (panels,) = style.panels(1, 3, 2.7)
+    names = list(dict.fromkeys(frozen["variant"]))
+    colors = dict(zip(names, _COLORS, strict=False))
+    for variant, rows in frozen.groupby("variant", sort=False):
+        color = colors.get(variant, "black")
+        panels[0].plot(rows["multiplier"], -rows["predicted_violation"], color=color, label=variant)
+        panels[0].errorbar(
+            rows["multiplier"],
+            -rows["constraint_violation"],
+            yerr=style.ends(rows, "constraint_violation")[::-1],
+            color=color,
+            marker="o",
+            markersize=3,
+            linestyle="none",
+            elinewidth=0.8,
+        )
+    panels[0].set_xscale("log", base=2)
+    panels[0].xaxis.set_major_formatter("{x:g}")
+    panels[0].set_xlabel(r"frozen multiplier $\lambda$")
+    panels[0].set_title(r"mean utility over threshold  $V_g - b$")
+    style.zero_line(panels[0])
+
+    first = long[["instance", "evaluators"]].head(1).to_numpy()
+    shown = (
+        long[(long[["instance", "evaluators"]].to_numpy() == first).all(1)] if len(long) else long
+    )
+    for variant, rows in shown.groupby("variant", sort=False):
+        panels[1].plot(
+            rows["answers"] / 1e6, rows["multiplier"], color=colors.get(variant, "black")
+        )
+    panels[1].axhline(optimum.multiplier, color="0.6", linestyle=":", linewidth=0.8)
+    panels[1].set_yscale("log")
+    panels[1].set_ylim(bottom=0.1)
+    panels[1].yaxis.set_major_formatter("{x:g}")
+    panels[1].yaxis.set_minor_formatter("")
+    panels[1].set_xlabel("millions of answers")
+    panels[1].set_title(r"multiplier $\lambda$ of long runs")
+
+    for place, (setting, rows) in enumerate(fresh.groupby("setting", sort=False)):
+        broke = rows["late_broke"].to_numpy(dtype=bool)
+        for chosen, color in ((~broke, "#0072B2"), (broke, "#D55E00")):
+            panels[2].plot(
+                rows["peak"][chosen],
+                rows["late_violation"][chosen],
+                color=color,
+                marker=style.marker(place),
+                markersize=2.8,
+                markerfacecolor="none",
+                linestyle="none",
+                label=setting if color == "#0072B2" else None,
+            )
+    panels[2].axvline(0, color="0.2", linewidth=0.8)
+    style.zero_line(panels[2])
+    panels[2].set_xlabel(r"predicted largest $V_g - b$")
+    panels[2].set_title("violation late in fresh runs")
+    style.share_legend(figure, 4)
+    return figure

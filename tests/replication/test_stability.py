@@ -1,0 +1,160 @@
+"""The analysis of stability: its cases, its criterion, and how runs become its tables."""
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pgpd_hf import predict_stability, random_cmdp, run, solve
+from pgpd_hf.core.optima import utility_range
+from pgpd_hf.runs import values_at
+from replication.analyses import stability
+from replication.study import admission
+
+ROOT = Path(__file__).parents[2]
+CONFIG = admission.load_defaults(ROOT)
+
+
+def changed(**parts):
+    """The default study with other settings of this analysis."""
+    config = copy.deepcopy(CONFIG)
+    for part, settings in parts.items():
+        config["stability"][part] |= settings
+    return config
+
+
+def test_long_runs_of_all_variants_ask_for_the_same_number_of_answers():
+    cases = [case for _, cases in stability.plan(CONFIG)["long/zpgpd_hf"] for case in cases]
+    asked = {case.setting["iterations"] * case.setting["rounds"] for case in cases}
+    assert asked == {CONFIG["stability"]["long"]["iterations"]}
+
+
+def test_runs_at_frozen_multipliers_take_the_longer_the_shorter_their_steps_are():
+    cases = [case for _, cases in stability.plan(CONFIG)["frozen/zpgpd_hf"] for case in cases]
+    for case in cases:
+        setting, multiplier = case.setting, case.labels["frozen"]
+        how = setting.get("normalize", "none")
+        divisor = {"none": 1, "linear": 1 + multiplier, "quadratic": 1 + multiplier**2}[how]
+        moved = setting["iterations"] * setting["primal_step"] / divisor
+        assert moved == pytest.approx(250_000 * 0.001, rel=1e-5)
+
+
+def test_frozen_multipliers_stay_and_long_runs_begin_at_zero():
+    plan = stability.plan(CONFIG)
+    frozen = [case.setting for _, cases in plan["frozen/zpgpd_hf"] for case in cases]
+    given = {it["initial_multiplier"] for it in frozen}
+    assert given == {*CONFIG["stability"]["frozen"]["multipliers"]}
+    assert {it["dual_step"] for it in frozen} == {0.0}
+    long = [case.setting for _, cases in plan["long/zpgpd_hf"] for case in cases]
+    assert not any("initial_multiplier" in it for it in long)
+
+
+def test_predictor_is_tested_on_the_first_instances_that_bind_from_2001_on():
+    numbers = CONFIG["stability"]["fresh"]["instances"]
+    assert len(numbers) == 100
+    binding = [
+        number
+        for number in range(2001, numbers[-1] + 1)
+        if utility_range(cmdp := random_cmdp(instance=number))[0] < cmdp.threshold
+    ]
+    assert numbers == binding
+
+
+def test_means_between_two_iterations_are_those_of_the_iterates():
+    cmdp = random_cmdp(3, 2, 1, threshold=0.5)
+    options = {"evaluators": 4, "primal_step": 0.05, "dual_step": 0.1, "horizon": 5}
+    trace = run(cmdp, "zpgpd_hf", seeds=[3, 4], iterations=30, checkpoints=[10, 30], **options)
+    found = stability.between(trace, 10, 30)
+    assert list(found["seed"]) == [3, 4]
+    algorithm = stability.get_algorithm("zpgpd_hf")(**options)
+    ready = algorithm.prepare(cmdp, solve(cmdp), 30)
+    values = values_at(ready, 3, np.arange(11, 31))
+    expected = cmdp.threshold - values[1].mean()
+    assert found["constraint_violation"][0] == pytest.approx(expected, rel=1e-9)
+    assert found["optimality_gap"][0] == pytest.approx(
+        solve(cmdp).reward_value - values[0].mean(), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("late", "initial", "broken"),
+    [(0.03, 0.1, True), (0.024, 0.1, False), (0.019, 0.01, False), (0.021, -0.1, True)],
+)
+def test_run_has_broken_beyond_a_floor_and_a_share_of_the_initial_violation(late, initial, broken):
+    assert stability.broke(late, initial, violation=0.02, share=0.25) == broken
+
+
+def trace_of(seeds, marks, gap, violation, **labels):
+    """Traces with constant values."""
+    rows = [
+        {
+            "seed": seed,
+            "iteration": mark,
+            "multiplier": 1.0,
+            "constraint_violation": violation[seed],
+            "mean_optimality_gap": gap[seed],
+            "mean_constraint_violation": violation[seed],
+            **labels,
+        }
+        for seed in seeds
+        for mark in marks
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_steps_of_cures_race_on_seeds_that_do_not_count():
+    """The first pair is the better one on the seed that races, and the worse one on the others."""
+    lucky = trace_of(
+        [0, 1, 2], [5, 10], [0.1, 0.9, 0.7], [0.0] * 3, method="a", primal_step=1.0, dual_step=1.0
+    )
+    usual = trace_of(
+        [0, 1, 2], [5, 10], [0.2, 0.3, 0.3], [-0.5] * 3, method="a", primal_step=2.0, dual_step=1.0
+    )
+    (row,) = stability.cures(pd.concat([lucky, usual]), race_seeds=1).to_dict("records")
+    assert row["primal_step"] == 1.0
+    assert row["optimality_gap"] == pytest.approx(0.8)
+
+
+def test_fresh_runs_are_judged_early_and_late_beside_what_is_predicted():
+    arguments = stability.arguments(CONFIG)
+    name, setting = next(iter(arguments["settings"].items()))
+    end = setting["iterations"]
+    marks = [0, round(0.75 * end), end, round(0.75 * 3 * end), 3 * end]
+    runs = trace_of([0], marks, [0.1], [0.15], setting=name, instance=1)
+    late = runs["iteration"] > end
+    runs.loc[late, "mean_constraint_violation"] = 0.0
+    runs.loc[runs["iteration"] == 0, "constraint_violation"] = 0.161
+    options = arguments["options"]
+    (row,) = stability.fresh(runs, arguments["family"], arguments["settings"], options).to_dict(
+        "records"
+    )
+    expected = predict_stability(random_cmdp(), stability._algorithm(setting))
+    assert (row["peak"], row["breaks"]) == (expected.peak, expected.breaks)
+    assert (row["broke"], row["late_broke"]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            {"variants": {"other": {"rouns": 2}}},
+            "stability.variants.other: rouns: no option of zpgp",
+        ),
+        ({"variants": {"other": {"rounds": 0}}}, "stability.variants.other: rounds: an integer of"),
+        ({"frozen": {"multipliers": [2, 1]}}, "stability.frozen: multipliers: increasing"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_line(parts, message):
+    with pytest.raises(ValueError, match=r".") as refusal:
+        stability.check(changed(**parts), {})
+    assert str(refusal.value).startswith(message)
+    assert "\n" not in str(refusal.value)
+
+
+def test_study_without_zpgpd_hf_or_of_a_single_environment_is_told_why():
+    config = copy.deepcopy(CONFIG)
+    del config["algorithms"]["zpgpd_hf"]
+    assert stability.why_not(config).startswith("algorithms.zpgpd_hf: the study has none")
+    assert stability.plan(config) == {}
