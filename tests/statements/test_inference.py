@@ -10,13 +10,20 @@ import yaml
 
 from replication.statements.declaration import load_claims
 from replication.statements.evidence import Evidence, Term
-from replication.statements.inference import infer, of_experiment, resampled_scores, score
+from replication.statements.inference import (
+    FACTORS,
+    infer,
+    of_experiment,
+    resampled_scores,
+    score,
+)
 from replication.statements.verdicts import judge
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
 CLAIMS = of_experiment(load_claims(ROOT / "config/claims.yaml", SCHEMA))
 PAPER = worlds.paper()
+SHIFTED = ("npgpd_hf", 64, "gap")
 COUNT = len(CLAIMS["claims"])
 
 
@@ -45,8 +52,19 @@ def test_score_counts_what_is_reproduced_minus_what_is_contradicted():
     assert score(judge(CLAIMS, worlds.seed_evidence(PAPER))) == COUNT
 
 
+def test_scores_at_other_margins_have_columns_of_their_own():
+    table = judge(CLAIMS, worlds.seed_evidence(worlds.shifted(PAPER, -0.02, SHIFTED)))
+    rows = infer({1: [table], 10: [table] * 2}, {1: np.zeros(2), 10: np.zeros(2)})
+    expected = {f"score_{factor:g}": score(table, factor) for factor in FACTORS if factor != 1}
+    expected["score"] = score(table)
+    assert {name: rows[name].tolist() for name in expected} == {
+        name: [value, 2 * value] for name, value in expected.items()
+    }
+    assert len(set(expected.values())) == len(FACTORS)  # margins matter
+
+
 def test_score_with_other_margins_is_that_of_a_criterion_with_them():
-    evidence = worlds.seed_evidence(worlds.shifted(PAPER, 0.03, ("npgpd_hf", 64, "gap")))
+    evidence = worlds.seed_evidence(worlds.shifted(PAPER, 0.03, SHIFTED))
     table = judge(CLAIMS, evidence)
     for factor in (0.5, 2.0):
         changed = {
