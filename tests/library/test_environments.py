@@ -110,6 +110,11 @@ def test_only_one_word_may_stand_for_the_threshold(threshold):
 # Published ones.
 
 
+def test_largest_seed_of_ding_et_al_makes_another_process():
+    largest = ding_cmdp(seed=2**32 - 1)
+    assert not np.array_equal(largest.transition, ding_cmdp(seed=2**32 - 2).transition)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("scale", ["normalized", "unit"])
 def test_optimum_of_ding_et_al_is_the_known_one(scale, method):
@@ -151,6 +156,7 @@ def test_constraint_of_media_streaming_binds(method):
     ("make", "name", "value"),
     [
         (ding_cmdp, "seed", -1),
+        (ding_cmdp, "seed", 2**32),
         (ding_cmdp, "scale", "log"),
         (ding_cmdp, "threshold", None),
         (media_streaming, "buffer", 1),
