@@ -22,7 +22,7 @@ SCRIPT = """\
 import runpy, sys
 from types import SimpleNamespace
 log = type("Log", (list,), {"notebook": "executed.ipynb"})(["job.log"])
-files = type("Files", (list,), {"code": ["page.ipynb"]})(["page.ipynb"])
+files = type("Files", (list,), {"notebook": "page.ipynb"})(["page.ipynb"])
 job = SimpleNamespace(
     input=files,
     log=log,

@@ -217,37 +217,34 @@ def test_job_writes_everything_to_its_log_and_file_errors_in_one_line(tmp_path, 
 class Job:
     """A job as Snakemake describes it."""
 
-    class Files(list):
-        code = ("source.py",)
-
-        def get(self, name, default):
-            return getattr(self, name, default)
-
     def __init__(self, output, files, **params):
-        self.output, self.input, self.params = [output], self.Files(files), params
+        self.output, self.input, self.params = [output], files, params
 
 
 @pytest.fixture
 def given(tmp_path, monkeypatch):
-    """A job, from a source and a file of data, with its result."""
+    """A job, from code and a file of data, with its result."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "source.py").write_text("CLIP = 1")
     (tmp_path / "data.csv").write_text("a")
-    job = Job("table.csv", ["source.py", "data.csv"], seeds=3, options={"a": (1, None)})
+    job = Job("table.csv", ["data.csv"], seeds=3, options={"a": (1, None)})
     storage.digest.cache_clear()
+    monkeypatch.setattr(storage, "_PROJECT", tmp_path)
+    monkeypatch.setattr(storage, "loaded_code", lambda: ["source.py"])
     monkeypatch.setattr(storage, "_made_from", storage.ingredients(job))
+    storage.note_code(storage.loaded_code())
     storage.digest.cache_clear()  # as in the next run
     return job
 
 
 CHANGES = {
     "nothing": (lambda job: None, set()),
-    "a source": (lambda job: open("source.py", "w").close(), {"source.py"}),
-    "a source that is gone": (lambda job: os.unlink("source.py"), {"source.py"}),
+    "code": (lambda job: open("source.py", "w").close(), {"code: source.py"}),
+    "code that is gone": (lambda job: os.unlink("source.py"), {"code: source.py"}),
+    "more code": (lambda job: open("new.py", "w").close(), set()),
     "data": (lambda job: open("data.csv", "w").close(), {"data.csv"}),
     "less data": (lambda job: job.input.remove("data.csv"), {"data.csv"}),
     "more data": (lambda job: job.input.append("more.csv"), {"more.csv"}),
-    "more sources": (lambda job: setattr(job.input, "code", ["source.py", "new.py"]), set()),
     "a parameter": (lambda job: job.params.update(seeds=4), {"parameters"}),
 }
 
@@ -257,7 +254,5 @@ def test_what_a_result_is_made_from_is_taken_when_its_job_starts(given, change):
     alter, expected = CHANGES[change]
     alter(given)  # while the job runs
     storage.write_table("table.csv", TABLE)
-    if change == "more sources":
-        given.input.append("new.py")
     assert storage.differences(given) == expected
     assert storage.find_damaged(".") == []

@@ -21,11 +21,10 @@ def note():
     entry = {"parent": os.getppid(), "loaded": loaded}
     job = getattr(sys.modules["__main__"], "snakemake", None)  # of the script directive
     if hasattr(job, "rule"):
-        inputs = map(Path, job.input)
+        records = [Path(path).with_name(f".{Path(path).name}.sha256") for path in job.output]
+        lines = [line for it in records if it.is_file() for line in it.read_text().splitlines()]
         entry["rule"] = job.rule
-        entry["declared"] = sorted(
-            path.relative_to("src").as_posix() for path in inputs if path.is_relative_to("src")
-        )
+        entry["recorded"] = [it.partition(": src/")[2] for it in lines if "  code: src/" in it]
     (NOTES / f"{os.getpid()}.json").write_text(json.dumps(entry))
 
 

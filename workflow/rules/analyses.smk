@@ -4,7 +4,6 @@
 
 use rule run as run_block with:
     input:
-        code=lambda wildcards: code("run.py", *modules_of(wildcards)),
         environment=f"{RESULTS}/environment.npz",
         steps=lambda wildcards: steps_of(cases_of(wildcards)),
         tuning=lambda wildcards: tuning_of(cases_of(wildcards)),
@@ -26,8 +25,8 @@ for name, it in ANALYSES.items():
             name:
                 table_rule
             input:
+                required(name),
                 **results_of(name, it.READS),
-                code=code_of(name, "tables"),
             output:
                 tables(name),
             log:
@@ -54,8 +53,10 @@ for name, it in ANALYSES.items():
             name:
                 page_rule
             input:
+                required(name),
                 **results_of(name, it.SHOWS),
-                code=code_of(name, "page"),
+                notebook=str(PROJECT / f"notebooks/{name}.ipynb"),
+                template=str(PROJECT / "workflow/templates/page/index.html.j2"),
                 tables=tables(name),
             output:
                 pictures(name),

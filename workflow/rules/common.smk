@@ -27,7 +27,6 @@ CONFIRMED, CONTROLLED = (
     [str(path) for path in [PROJECT / record] if STUDY == "paper" and path.exists()]
     for record in (CONFIRMATION, controls.RECORD)
 )
-PAPER_ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which theorems and statements are about
 KNOWN = sorted(path.stem for path in Path(PROJECT, "config/environments").glob("*.yaml"))  # studies
 NOTEBOOKS = [path.stem for path in Path(PROJECT, "notebooks").glob("*.ipynb")]
 ROOM = 32 * 2**20  # bytes: what the default study takes, with its claims and theory
@@ -130,6 +129,11 @@ def require(name):
     if workflow.is_main_process:  # jobs on other nodes need not check it again
         with validation.one_line("config", ValueError):
             ask(ANALYSES[name].check)
+
+
+def required(name):
+    """Among inputs of a rule: refuses its analysis before any job, and gives no file."""
+    return lambda wildcards: require(name) or []
 
 
 def load_readings():

@@ -3,7 +3,6 @@
 # seeds, are those on record.
 rule environments:
     input:
-        code=code("environments.py"),
         claims=CLAIMS,
         default=PROJECT / "reference/verdicts.csv",
         verdicts=expand("results/{study}/claims.csv", study=KNOWN),

@@ -3,8 +3,6 @@
 
 
 rule environment:
-    input:
-        code=lambda wildcards: code("environment.py", environment_module(wildcards.reading)),
     output:
         environment=f"{RESULTS}/{{reading}}environment.npz",
         optimum=f"{RESULTS}/{{reading}}optimum.json",
@@ -24,11 +22,6 @@ rule environment:
 
 rule calibrate:
     input:
-        code=lambda wildcards: code(
-            "calibrate.py",
-            algorithm_file(wildcards.algorithm),
-            environment_module(wildcards.folder),
-        ),
         scores=lambda wildcards: [PROJECT / recorded_races.SCORES] * bool(race_on_record(wildcards)),
     output:
         scores=f"{RESULTS}/{{folder}}calibration/{{algorithm}}.csv",
@@ -54,7 +47,6 @@ rule calibrate:
 
 rule run:
     input:
-        code=lambda wildcards: code("run.py", algorithm_file(wildcards.algorithm)),
         environment=lambda wildcards: environment_of(wildcards.reading),
         steps=lambda wildcards: steps_of(cases_of(wildcards), wildcards.reading),
     output:

@@ -8,52 +8,7 @@ from pathlib import Path
 from pgpd_hf import environments
 from replication.analyses import instances
 from replication.figures import FORMATS
-from replication.files import dependencies
 from replication.study import admission, readings, recorded_races, sweeps
-
-
-def code(name, *modules):
-    """A script of the workflow, or a notebook and what runs it, and the modules that it uses."""
-    files, template = [PROJECT / "workflow/scripts" / name], []
-    if name.endswith(".ipynb"):
-        files = [PROJECT / "notebooks" / name, PROJECT / "workflow/scripts/notebook.py"]
-        template = [PROJECT / "workflow/templates/page/index.html.j2"]
-    used = [PROJECT / "src" / path for path in dependencies.sources(*files, *modules)]
-    return [*map(str, files + used + template)]
-
-
-def algorithm_file(name):
-    """File of the package with an algorithm."""
-    return f"pgpd_hf/algorithms/{name}.py"
-
-
-def environment_module(folder=""):
-    """File of the package that makes the environment of the study, or of a reading."""
-    return f"pgpd_hf/environments/{environments.split(CALIBRATED[folder]['environment'])[0]}.py"
-
-
-def modules_of(wildcards):
-    """Files of the package that the cases of a job of an analysis need by name."""
-    made = any(case.environment for case in cases_of(wildcards))
-    return [algorithm_file(algorithm_of(wildcards))] + ["pgpd_hf/environments/random.py"] * made
-
-
-def code_of(name, what):
-    """What makes the "tables" or the "page" of an analysis."""
-    it = ANALYSES[name]
-    files = [f"{name}.ipynb"]
-    if what == "tables":
-        files = ["tables.py", f"replication/analyses/{name}.py"]
-        files += [environment_module()] * it.MAKES_ENVIRONMENTS
-
-    def found(wildcards):
-        algorithms = {wildcards.algorithm} if "algorithm" in wildcards.keys() else set()
-        parts = PLANS[name] or config["algorithms"]  # a plan refuses what cannot be run
-        if what in it.NAMES_ALGORITHMS:
-            algorithms |= {*it.ALGORITHMS, *(part.rpartition("/")[2] for part in parts)}
-        return code(*files, *map(algorithm_file, sorted(algorithms)))
-
-    return found
 
 
 @cache

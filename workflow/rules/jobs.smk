@@ -31,11 +31,6 @@ def cases_of(wildcards):
     return blocks[f"{wildcards.first}-{wildcards.last}"]
 
 
-def algorithm_of(wildcards):
-    """Algorithm of a part of an analysis."""
-    return wildcards.part.rpartition("/")[2]
-
-
 def race_on_record(wildcards):
     """Name of the race that has chosen step sizes already; None if they need a new race."""
     return recorded_races.recorded(RACES, CALIBRATED[wildcards.folder], wildcards.algorithm)

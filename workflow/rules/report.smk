@@ -17,7 +17,6 @@ MAIN = [
 
 rule provenance:
     input:
-        code=code("provenance.py"),
         results=MAIN,
     output:
         provenance=for_report(
@@ -53,7 +52,6 @@ REPORTED = [
 
 rule crate:
     input:
-        code=code("crate.py"),
         project=project_files(),
         configuration=f"{RESULTS}/config.yaml",
         provenance=f"{RESULTS}/provenance.json",

@@ -18,6 +18,15 @@ from nbconvert import HTMLExporter
 from replication.files import storage
 from replication.files.notebooks import MARK
 
+# What a kernel runs first, so that it tells after each cell what it has loaded.
+TELL_CODE = """
+from pathlib import Path
+from replication.files import storage
+get_ipython().events.register(
+    "post_run_cell", lambda result: Path({!r}).write_text("\\n".join(storage.loaded_code()))
+)
+"""
+
 
 def use_own_settings(folder):
     """Let kernels be this interpreter as it is, whatever Jupyter and the like are told at home."""
@@ -27,6 +36,9 @@ def use_own_settings(folder):
     places = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_PATH")
     os.environ |= {**dict.fromkeys(places, folder), "MATPLOTLIBRC": os.devnull, MARK: "1"}
     write_kernel_spec(f"{folder}/kernels/python3")
+    start = Path(folder, "profile_default/startup/code.py")
+    start.parent.mkdir(parents=True)
+    start.write_text(TELL_CODE.format(str(Path(folder, "code"))), encoding="utf-8")
 
 
 def name_study(path, study):
@@ -42,7 +54,7 @@ def name_study(path, study):
 
 with storage.job(snakemake), TemporaryDirectory(ignore_cleanup_errors=True) as settings:
     use_own_settings(settings)
-    source, executed = snakemake.input.code[0], snakemake.log.notebook
+    source, executed = snakemake.input.notebook, snakemake.log.notebook
     try:
         # Papermill writes lists as lists, but tuples as text.
         parameters = json.loads(json.dumps(snakemake.params.parameters))
@@ -53,6 +65,7 @@ with storage.job(snakemake), TemporaryDirectory(ignore_cleanup_errors=True) as s
             raise
         # A file that cannot be read or written is one line in the log, not a traceback.
         raise OSError(error.evalue) from None
+    storage.note_code(Path(settings, "code").read_text(encoding="utf-8").splitlines())
     name_study(executed, snakemake.config["study"])
     exporter = HTMLExporter(
         template_name="page",

@@ -6,7 +6,6 @@ from replication.files import storage
 
 with storage.job(snakemake):
     analysis = importlib.import_module(f"replication.analyses.{snakemake.params.analysis}")
-    files = {name: it for name, it in snakemake.input.items() if name != "code"}
-    made = analysis.tables(**files, **snakemake.params.arguments)
+    made = analysis.tables(**snakemake.input, **snakemake.params.arguments)
     for path, content in zip(snakemake.output, made.values(), strict=True):
         storage.write(path, content)

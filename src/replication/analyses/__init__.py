@@ -23,10 +23,7 @@ target of the workflow that it belongs to. All else is there if it is needed:
   folder), the files of the results that `SHOWS` names, and the entries of `parameters(...)`;
 * `PICTURES`, which the page writes into the folder `figures`, in every format: names, with titles,
   or a function that gives them. A file of one format has its ending in the name, and no title;
-* `CATEGORY`, its part of Snakemake's report;
-* `NAMES_ALGORITHMS`, which of "tables" and "page" asks for algorithms by their names: for those of
-  its runs, or of the study if it runs none, and for `ALGORITHMS`. `MAKES_ENVIRONMENTS = True`, if
-  `tables` makes the study's environment. Both are for what a job depends on.
+* `CATEGORY`, its part of Snakemake's report.
 
 `arguments`, `parameters`, `check`, `why_not`, `seconds`, `megabytes` and `PICTURES` ask by name for
 `config`, for wildcards, and for what else `ask` has in workflow/rules/files.smk. Names of results
@@ -54,9 +51,8 @@ _DEFAULTS = {
     "seconds": lambda: resources.ANALYSIS,
     "megabytes": lambda: resources.TRACES,
     **{name: {} for name in ("TABLES", "PICTURES")},
-    **dict.fromkeys(("READS", "SHOWS", "ALGORITHMS"), ()),
-    "NAMES_ALGORITHMS": ("page",),
-    **dict.fromkeys(("MAKES_ENVIRONMENTS", "LOCAL"), False),
+    **dict.fromkeys(("READS", "SHOWS"), ()),
+    "LOCAL": False,
     "CATEGORY": "Theory",
 }
 

@@ -6,7 +6,6 @@ from replication.files import storage
 TARGET = "all"
 TABLES = {"aggregate.parquet": Table()}
 READS = ("traces",)
-NAMES_ALGORITHMS = ()
 LOCAL = True
 
 

@@ -7,7 +7,6 @@ TARGET = "all"
 TABLES = {"bounds": Table("Bounds (table)", "setting item part")}
 READS = ("bounds_by_setting",)
 SHOWS = ("environment", "lengths", "first_lengths", "traces", "rates_runs")
-ALGORITHMS = ("npgpd_hf", "zpgpd_hf")
 LOCAL = True
 
 

@@ -9,8 +9,6 @@ from replication.study import configuration, resources
 
 TARGET = "all"
 TABLES = {"bounds/{setting}": Table()}
-MAKES_ENVIRONMENTS = True
-NAMES_ALGORITHMS = ("tables",)
 ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # whose theorems these are
 
 

@@ -7,7 +7,6 @@ TARGET = "theory"
 TABLES = {"certificates": Table("Certificates (table)", "case algorithm evaluators seed quantity")}
 READS = ("certificates_by_algorithm",)
 SHOWS = ("environment",)
-ALGORITHMS = ("npg_pd",)
 LOCAL = True
 
 

@@ -11,7 +11,6 @@ from replication.study.cases import Case, run_setting
 TARGET = "theory"
 TABLES = {"certificates/{algorithm}": Table()}
 READS = ("environment", "steps")
-NAMES_ALGORITHMS = ()
 
 
 def cases(config, algorithm):

@@ -3,7 +3,6 @@
 TARGET = "claims"
 SHOWS = ("verdicts", "verdicts_power", "ties", "sensitivity", "confirmation", "controls")
 PICTURES = {"claims_headline": "Statements about the figure", "claims": "All readings"}
-ALGORITHMS = ("npgpd_hf", "zpgpd_hf")
 CATEGORY = "Verdicts"
 
 

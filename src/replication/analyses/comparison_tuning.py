@@ -21,7 +21,6 @@ TABLES = {
     "comparison_settings": Table("Settings of the methods that are compared (table)", "key"),
 }
 READS = ("runs",)
-NAMES_ALGORITHMS = ()
 LOCAL = True
 check = comparison.check
 why_not = comparison.why_not

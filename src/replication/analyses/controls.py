@@ -1,5 +1,7 @@
 """Controls: the statements about the figure on wrong data."""
 
+from contextlib import suppress
+
 from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
 from pgpd_hf.core.arguments import located
 from replication.analyses import Table
@@ -13,7 +15,6 @@ STATEMENTS = ("claims", "own", "schema")
 READS = ("runs", *STATEMENTS, "environment", "optimum", "traces")
 SHOWS = ("controls", "own_verdicts")
 PICTURES = {"controls": "Statements on wrong data"}
-NAMES_ALGORITHMS = ("tables",)
 CATEGORY = "Verdicts"
 
 
@@ -96,15 +97,19 @@ def _wrong(study, runs, controls, limits):
 
 def _limit(algorithm):
     """Name of the exact limit of an algorithm, if there is one."""
-    found = [name for name in ALGORITHMS if ALGORITHMS[name].limit_of == algorithm]
-    return found[0] if found else None
+    for name in ALGORITHMS:
+        with suppress(TypeError):  # of a file that is no algorithm yet
+            if ALGORITHMS[name].limit_of == algorithm:
+                return name
+    return None
 
 
 def _why_none(config, name):
     """Why no algorithm of a study can have a control, if none can."""
     control = config["controls"][name]
-    reasons = [_why_not(config, algorithm, control) for algorithm in config["algorithms"]]
-    return reasons[0] if reasons and all(reasons) else ""
+    reasons = (_why_not(config, algorithm, control) for algorithm in config["algorithms"])
+    first = next(reasons, "")  # one by one, since looking for a limit imports algorithms
+    return first if first and all(reasons) else ""
 
 
 def _why_not(config, algorithm, control):

@@ -12,8 +12,6 @@ TABLES = {
 }
 READS = SHOWS = ("environment",)
 PICTURES = {"seen": "Data-dependent bounds"}
-NAMES_ALGORITHMS = ("tables",)
-ALGORITHMS = ("npgpd_hf", "zpgpd_hf")
 
 
 def arguments(config):

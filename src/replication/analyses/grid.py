@@ -18,7 +18,6 @@ from replication.study import configuration, summaries, sweeps
 TARGET = "grid"
 TABLES = {"grid": Table("Means of the grid over instances (table)")}
 READS = ("runs",)
-NAMES_ALGORITHMS = ()
 LOCAL = True
 CELL = ["algorithm", "states", "actions", "iterations", "rounds", "horizon", "evaluators"]
 METRICS = ["gap", "violation", "late_gap", "late_violation", "late_priced_gap"]

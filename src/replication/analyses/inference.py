@@ -8,7 +8,6 @@ TABLES = {"inferred": Table()}
 READS = ("trial_claims", "trial_resampled")
 SHOWS = ("trial_claims", "trial_runs")
 PICTURES = {"rounds": "Other N"}
-ALGORITHMS = ("npgpd_hf", "zpgpd_hf")
 CATEGORY = "Inference"
 LOCAL = True
 

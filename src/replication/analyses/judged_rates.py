@@ -10,7 +10,6 @@ TABLES = {
     )
 }
 READS = ("runs",)
-NAMES_ALGORITHMS = ("tables",)
 LOCAL = True
 check = rates.check
 

@@ -11,8 +11,6 @@ TABLES = {
     "first_lengths": Table("First lengths (table)", "statement estimator evaluators rounds level"),
 }
 READS = ("environment",)
-NAMES_ALGORITHMS = ("tables",)
-ALGORITHMS = ("npgpd_hf",)
 
 
 def arguments(config):

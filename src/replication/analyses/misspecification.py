@@ -25,7 +25,6 @@ TABLES = {
 }
 READS = ("runs",)
 PICTURES = {"misspecification": "People who do not vote as assumed"}
-NAMES_ALGORITHMS = ()
 COLUMNS = ("people", *compared.COLUMNS)
 AS_ASSUMED = "as assumed"
 SIDES = ("skipping", "inferring")

@@ -23,7 +23,6 @@ TARGET = "all"
 TABLES = {"rates": Table("Rates in T (table)", "algorithm step_rule evaluators metric")}
 READS = ("runs",)
 SHOWS = ("environment", "runs")
-NAMES_ALGORITHMS = ("tables", "page")
 METRICS = ("gap", "violation")
 SLOPES = (*METRICS, "priced_gap")
 RUNS = ["algorithm", "step_rule", "evaluators"]

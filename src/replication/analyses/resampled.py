@@ -5,9 +5,6 @@ from replication.analyses import Table, verdicts
 TARGET = "infer"
 TABLES = {"{folder}resampled": Table()}
 READS = verdicts.READS
-MAKES_ENVIRONMENTS = True
-NAMES_ALGORITHMS = ("tables",)
-ALGORITHMS = verdicts.ALGORITHMS
 RESAMPLES = 1000
 
 

@@ -13,7 +13,6 @@ from replication.study.cases import Case, run_setting
 TARGET = "claims"
 TABLES = {"sensitivity": Table("Other step sizes, N and μ (table)")}
 READS = ("runs", "claims", "own", "schema", "environment")
-NAMES_ALGORITHMS = ("tables",)
 CATEGORY = "Verdicts"
 AXES = ("steps", "rounds", "perturbation")
 

@@ -36,7 +36,6 @@ TABLES = {
 }
 READS = ("runs", "environment")
 SHOWS = ("environment",)
-NAMES_ALGORITHMS = ("tables", "page")
 PICTURES = {"splits": "Allocation between M and N"}
 METRICS = ("optimality_gap", "constraint_violation", "priced_gap")
 KEYS = ("algorithm", "estimator", "evaluators", "rounds")

@@ -30,8 +30,6 @@ TABLES = {
 }
 READS = ("runs", "environment")
 SHOWS = ("environment",)
-ALGORITHMS = (NAME,)
-MAKES_ENVIRONMENTS = True
 PICTURES = {"stability": "Does ZPGPD-HF settle?"}
 METRICS = ("optimality_gap", "constraint_violation", "multiplier")
 _POINTS = 24  # rows of a long run

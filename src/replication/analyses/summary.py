@@ -17,7 +17,6 @@ TARGET = "all"
 TABLES = {"summary.txt": Table(keys="line")}
 RECORDS = ("confirmation", "recorded_controls")
 READS = ("environment", "aggregate", "optimum", "races", "own_verdicts", *RECORDS)
-NAMES_ALGORITHMS = ("tables",)
 LOCAL = True
 
 

@@ -15,7 +15,6 @@ TARGET = "claims"
 TABLES = {"ties": Table("Tied step sizes (table)", "algorithm primal_step dual_step claim")}
 STATEMENTS = ("claims", "own", "schema")
 READS = ("runs", *STATEMENTS, "environment", "optimum", "full_traces", "full_verdicts")
-NAMES_ALGORITHMS = ("tables",)
 CATEGORY = "Verdicts"
 COLUMNS = ["algorithm", *STEPS, *"claim statement verdict chosen estimate low high".split()]
 

@@ -11,9 +11,6 @@ TARGET = "claims"
 TABLES = {"{folder}claims": Table(keys="claim"), "{folder}power": Table()}
 EVIDENCE = ("judged_traces", "judged_tables", "judged_environment", "judged_optimum")
 READS = ("claims", "own", "schema", *EVIDENCE)
-MAKES_ENVIRONMENTS = True
-NAMES_ALGORITHMS = ("tables",)
-ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # which the statements are about
 
 
 def judged(config, readings):

@@ -1,7 +1,8 @@
 """Result files that appear whole or not at all, and are read only if nothing has altered them.
 
 A hidden file beside every result is its record: its SHA-256 digest, in the format of
-`sha256sum -c`, and as comments those of the parameters, inputs and sources that it was made from.
+`sha256sum -c`, and as comments those of the parameters and inputs that it was made from, and of the
+project's own code: the script, and all modules that it had loaded.
 Figures have none: git and `make verify` compare them. A result without a record is read all the
 same, since it may come from elsewhere.
 """
@@ -18,6 +19,8 @@ from functools import cache
 from pathlib import Path
 
 _INGREDIENT = re.compile(r"^# (\w*)  (.+)$", re.MULTILINE)
+_OURS = ("pgpd_hf.", "replication.")  # begin the names of modules, but for the two lists of names
+_CODE = "code: "  # begins the names of code among those of what a result was made from
 _made_from = {}  # of the job that this process runs
 _PROJECT = Path(__file__).parents[3]
 
@@ -28,6 +31,7 @@ def job(snakemake):
     # Also what children print. An exception that is not expected keeps its traceback; with
     # `DEBUG_JOB` in the environment it opens the debugger, and output stays on the screen.
     _made_from.update(ingredients(snakemake))
+    note_code(loaded_code())
     if "DEBUG_JOB" in os.environ:
         try:
             yield
@@ -75,6 +79,8 @@ def recording(path):
     with replacing(path) as partial:
         yield partial
         # First the digest: a result that is there always has one.
+        if _made_from:
+            note_code(loaded_code())
         with replacing(_record(path)) as record:
             lines = [f"{_digest(partial)}  {Path(path).name}"]
             lines += [f"# {digest}  {name}" for name, digest in _made_from.items()]
@@ -94,19 +100,35 @@ def named(path):
     return str(path.relative_to(_PROJECT) if path.is_relative_to(_PROJECT) else path)
 
 
+def loaded_code():
+    """Files of the project that this process has loaded: its script, and modules of packages."""
+    modules = [it for name, it in [*sys.modules.items()] if name.startswith(_OURS)]
+    script = Path(getattr(sys.modules["__main__"], "__file__", ""))
+    files = {Path(module.__file__) for module in modules}
+    files |= {script} if script.is_relative_to(_PROJECT / "workflow") else set()
+    return sorted(map(named, files))
+
+
+def note_code(files):
+    """Note code that results of this process are made from, also what a kernel has loaded."""
+    for file in files:
+        _made_from.setdefault(f"{_CODE}{file}", digest(_PROJECT / file))
+
+
 def differences(job):
     """Names of what a job's results were not made from but would be now, and of the reverse."""
-    # A file of the sources that is new is none: what uses it has changed as well. A kernel of a
-    # notebook does not know what its job is made from, but the page says it.
+    # Code that is new is none: what uses it has changed as well. A kernel of a notebook does not
+    # know what its job is made from, but the page says it.
     records = [record for path in job.output if (record := _record(path)).is_file()]
     lines = [_INGREDIENT.findall(record.read_text("utf-8", "replace")) for record in records]
     made_from = [{name: digest for digest, name in pairs} for pairs in lines if pairs]
     now = ingredients(job)
-    sources = now.keys() & {*map(named, job.input.get("code", []))}
     found = {"record"} if job.output and not made_from else set()
     for then in made_from:
-        differing = {name for name, _ in then.items() ^ now.items()}
-        found |= differing - (sources - then.keys())
+        code = {name for name in then if name.startswith(_CODE)}
+        made = {name: digest(_PROJECT / name.removeprefix(_CODE)) for name in code}
+        found |= {name for name in code if then[name] != made[name]}
+        found |= {name for name, _ in then.items() ^ now.items()} - code
     return found
 
 
