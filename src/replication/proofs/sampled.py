@@ -1,4 +1,4 @@
-"""Steps D2 and D3: sampled NPGPD-HF (a test shows D1 by enumeration)."""
+"""Step D3: sampled NPGPD-HF (a test shows D1 and D2 by enumeration)."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from replication.theory.setting import Setting
 
 def check(ledger, cases):
     """Check these steps."""
-    ledger.declare("exact", {"D2": "nu <= gamma^(-h) |A| w"})
+    ledger.declare("exact", {"D3c": "nu <= gamma^(-h) |A| w"})
     ledger.declare(
         "mean over runs",
         {"D3": "gap, sampled NPGPD-HF", "D3a": "violation", "D3b": "slope of the bound over -1/2"},
@@ -40,7 +40,7 @@ def _check_runs(ledger, random, case):
         return sampled.sampled(cmdp, best, first, e, primal_step, dual_step, iterations, cap)
 
     visits, weights = sampled.visits_and_weights(cmdp, case)
-    ledger.add("D2", visits, cmdp.discount**-case * cmdp.actions * weights)
+    ledger.add("D3c", visits, cmdp.discount**-case * cmdp.actions * weights)
     (eta_1, eta_2), bound = theorem_1.best_steps(statement, length)
     changed = replace(setting, primal_step=eta_1, dual_step=eta_2)
     means = run_averages(changed.run("sampled_npgpd_hf", cmdp, best), best, range(4)).mean()

@@ -92,9 +92,9 @@ _STATEMENTS = [
     ("22b", "thm1", 457, "from what runs show: E[b - avg V_g]+ <= .."),
     ("23a", "thm2", 546, "Theorem 2 corrected: avg E gap <= .."),
     ("23b", "thm2", 546, "Theorem 2 corrected: E[b - avg V_g]+ <= .."),
-    ("24", "thm1", 457, "Theorem 1, constant step, P free of actions: avg E priced gap <= .."),
-    ("25a", "thm2", 546, "Algorithm 2's questions, natural steps: avg E gap <= .."),
-    ("25b", "thm2", 546, "Algorithm 2's questions, natural steps: E[b - avg V_g]+ <= .."),
+    ("24", "thm1", 457, "constant step, P free of actions: avg E priced gap <= .."),
+    ("25a", "thm2", 546, "sampled NPGPD-HF: avg E gap <= .."),
+    ("25b", "thm2", 546, "sampled NPGPD-HF: E[b - avg V_g]+ <= .."),
 ]
 STATEMENTS = {s.key: s for s in itertools.starmap(Statement, _STATEMENTS)}
 
