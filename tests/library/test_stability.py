@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 import math
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -257,6 +258,11 @@ def test_printed_steps_of_the_default_environment_break_and_divided_ones_do_not(
     assert np.diff(divided.utilities).min() > -0.002  # it grows; the points leave an error
 
 
+@pytest.mark.parametrize("change", [{"evaluators": 64}, {"evaluators": 256}, {"rounds": 2}])
+def test_more_people_or_rounds_keep_the_multiplier_of_the_default_environment(change):
+    assert not predict_stability(random_cmdp(), ZPGPDHF(**{**PRINTED, **change})).breaks
+
+
 def test_utility_falls_back_to_that_of_the_uniform_policy_under_pressure():
     cmdp = random_cmdp()
     found = predict_stability(cmdp, ZPGPDHF(**PRINTED, multiplier_bound=1e5))
@@ -428,3 +434,35 @@ def test_run_warns_of_a_multiplier_that_runs_away():
     loud = ZPGPDHF(evaluators=1, primal_step=0.02, dual_step=0.02, multiplier_bound=1e4)
     with pytest.warns(stability.StabilityWarning, match=r"^the multiplier of ZPGPD-HF runs away"):
         run(cmdp, loud, seeds=range(4), iterations=4000)
+
+
+# Measured.
+
+
+def between(trace, first, last):
+    """Means over seeds of gap and violation over the iterates from one iteration to another."""
+    means = trace.groupby("iteration")[["mean_optimality_gap", "mean_constraint_violation"]].mean()
+    sums = means.mul(means.index + 1, axis=0)
+    return ((sums.loc[last] - sums.loc[first]) / (last - first)).to_numpy()
+
+
+def test_what_the_figure_s_setting_has_learned_is_forgotten_after_it_ends():
+    """The default study ends after 50,000 iterations; its first policy has the gap 0.248."""
+    cmdp = random_cmdp()
+    marks = [40_000, 50_000, 350_000, 400_000]
+    options = {"seeds": range(2), "iterations": 400_000, "checkpoints": marks, "threads": 2}
+    found = {}
+    for how in ("none", "quadratic"):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found[how] = run(cmdp, ZPGPDHF(**PRINTED, normalize=how), **options)
+        assert [it.category for it in told] == [stability.StabilityWarning] * (how == "none")
+    gap, violation = between(found["none"], *marks[:2])
+    assert gap < 0.13
+    late_gap, late_violation = between(found["none"], *marks[2:])
+    assert late_gap > 0.2
+    assert late_violation > violation + 0.03
+    assert found["none"]["multiplier"].tail(1).item() > 5 * solve(cmdp).multiplier
+    late_gap, late_violation = between(found["quadratic"], *marks[2:])
+    assert late_gap < 0.13
+    assert late_violation < 0.02
