@@ -26,7 +26,7 @@ def stability_figure(frozen, long, fresh, optimum):
     panels[0].set_xscale("log", base=2)
     panels[0].xaxis.set_major_formatter("{x:g}")
     panels[0].set_xlabel(r"frozen multiplier $\lambda$")
-    panels[0].set_title(r"mean utility over threshold  $V_g - b$")
+    panels[0].set_title(r"mean utility over threshold, $V_g - b$")
     style.zero_line(panels[0])
 
     first = long[["instance", "evaluators"]].head(1).to_numpy()
@@ -47,20 +47,20 @@ def stability_figure(frozen, long, fresh, optimum):
 
     for place, (setting, rows) in enumerate(fresh.groupby("setting", sort=False)):
         broke = rows["late_broke"].to_numpy(dtype=bool)
-        for chosen, color in ((~broke, "#0072B2"), (broke, "#D55E00")):
-            panels[2].plot(
-                rows["peak"][chosen],
-                rows["late_violation"][chosen],
-                color=color,
-                marker=style.marker(place),
-                markersize=2.8,
-                markerfacecolor="none",
-                linestyle="none",
-                label=setting if color == "#0072B2" else None,
-            )
+        look = {
+            "color": "0.25",
+            "marker": style.marker(place),
+            "markersize": 3,
+            "linestyle": "none",
+        }
+        for chosen, how in (
+            (~broke, {"markerfacecolor": "none", "label": setting}),
+            (broke, {}),
+        ):
+            panels[2].plot(rows["peak"][chosen], rows["late_violation"][chosen], **look, **how)
     panels[2].axvline(0, color="0.2", linewidth=0.8)
     style.zero_line(panels[2])
     panels[2].set_xlabel(r"predicted largest $V_g - b$")
-    panels[2].set_title("violation late in fresh runs")
+    panels[2].set_title("late violation (filled: it broke)")
     style.share_legend(figure, 4)
     return figure
