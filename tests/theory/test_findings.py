@@ -304,7 +304,7 @@ def test_page_of_verdicts_says_what_is_declared():
     kinds = Counter(it.get("kind", "measured") for it in declared["claims"].values())
     about = len(report.of_experiment(verdicts().loc["default"]))
     assert kinds["ours"] == 2
-    says("results", f"All {kinds.total()} statements, all readings")
+    says("results", f"All readings, and all {kinds.total()} statements")
     says(
         "claims",
         f"So {kinds.total() - kinds['ours']} statements are taken from the text",
