@@ -12,7 +12,7 @@ min_version("9.27")
 
 # The project's own files, as the working directory reaches them: results may be made elsewhere.
 PROJECT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))
-if PROJECT.samefile("."):
+if workflow.modifier.is_main_snakefile() and PROJECT.samefile("."):
     PROJECT = Path()
 if "{" in str(PROJECT):  # Snakemake would take what follows for a wildcard
     sys.exit(f"error: {PROJECT}: a project with a brace in its path runs only in its own folder")

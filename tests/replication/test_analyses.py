@@ -31,7 +31,12 @@ FOUND = analyses.find()
 RUNNING = [name for name, analysis in FOUND.items() if analysis.plan(CONFIG)]
 FACTS = {
     **{"config": CONFIG, "algorithm": "npgpd_hf", "setting": "paper", "folder": "full/"},
-    **{"figures": "figures", "rows": 1.0, "archive_digest": lambda options: None},
+    **{
+        "results": "results",
+        "figures": "figures",
+        "rows": 1.0,
+        "archive_digest": lambda options: None,
+    },
     **{name: {} for name in ("readings", "judged", "trials", "trial_runs", "subjects")},
     **{name: [] for name in ("left_out", "raced")},
 }

@@ -78,6 +78,42 @@ def test_results_may_lie_elsewhere_and_come_back(ordinary, tmp_path):
     assert "Nothing to be done" in run(project, "figure")
 
 
+OUTER = """
+import yaml
+
+module votes:
+    snakefile: "{project}/Snakefile"
+    config: yaml.safe_load(open("{project}/tiny.yaml"))
+    prefix: "votes"
+
+use rule * from votes as votes_*
+
+rule mine:
+    default_target: True
+    input: "votes/results/tiny/aggregate.parquet", page=rules.votes_figure.output.page
+    output: "mine.txt"
+    shell: "wc {{input}} >{{output}}"
+"""
+
+
+@pytest.mark.long
+def test_module_with_a_prefix_makes_the_same(ordinary, tmp_path):
+    project, outer = place(tmp_path / "project"), tmp_path / "outer"
+    outer.mkdir()
+    (outer / "Snakefile").write_text(OUTER.format(project=project.folder))
+    command = ["snakemake", "--cores", "2"]
+    code, output = project.call(command, cwd=outer)
+    assert code == 0, output
+    found, expected = contents(project, "tiny", outer / "votes"), contents(ordinary, "tiny")
+    # Records name what a result was made from, which is in another place.
+    assert found.keys() == expected.keys()
+    made = {name for name in expected if not name.endswith(".sha256")}
+    assert {name: found[name] for name in made} == {name: expected[name] for name in made}
+    assert "Nothing to be done" in project.call(command, cwd=outer)[1]
+    (outer / "Snakefile").write_text(OUTER.format(project=project.folder).replace("wc", "wc -c"))
+    assert "rule mine:" in project.call([*command, "--dry-run"], cwd=outer)[1]
+
+
 def test_brace_in_the_path_of_a_project_elsewhere_is_refused(tmp_path):
     project = place(tmp_path / "{a}")
     command = ["snakemake", "--snakefile", project.folder / "Snakefile", "--dry-run"]

@@ -1,6 +1,7 @@
 # The configuration, checked and settled, and what follows from it. No rules.
 
 import atexit
+import copy
 import os
 import sys
 from functools import cache
@@ -17,9 +18,14 @@ from replication.files import exclusive_run, progress, stale, validation
 from replication.files.later import EachLater, Later
 from replication.files.storage import alteration, find_damaged, remove_partial, require_room
 
-STUDY = config["study"] if isinstance(config.get("study"), str) else ""
+STUDY = config["study"] if isinstance(config.setdefault("study", "paper"), str) else ""
 RESULTS = f"results/{STUDY}"
 FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
+# Where these are: a workflow that uses this one as a module may put a prefix before all it writes.
+PLACES = {
+    name: workflow.modifier.path_modifier.replace_prefix(folder)
+    for name, folder in {"results": RESULTS, "figures": FIGURES}.items()
+}
 CLAIMS = str(PROJECT / "config/claims.yaml")
 CLAIMS_SCHEMA = str(PROJECT / "workflow/schemas/claims.schema.yaml")
 # Only the default study has a confirmation and controls on record; a copy may lack them.
@@ -54,7 +60,9 @@ def settle_config():
         if workflow.is_main_process:
             for file in workflow.overwrite_configfiles:
                 validation.read(file)
-        own = workflow.config_settings.overwrite_config  # without config/config.yaml
+        # Without config/config.yaml. A workflow that uses this one as a module may give all of it.
+        given = workflow.modifier.skip_configfile
+        own = copy.deepcopy(config) if given else workflow.config_settings.overwrite_config
         defaults = admission.load_defaults(PROJECT)
         whole = readings.overlay(defaults, config)
         displaced = whole != defaults and config.get("study") == defaults["study"]
@@ -72,9 +80,9 @@ def settle_config():
 def check_folders():
     """Stop if results cannot be written, or with a line per result that is not as written."""
     with validation.one_line("error", OSError):
-        for folder in (".snakemake", RESULTS, FIGURES):
+        for folder in (".snakemake", *PLACES.values()):
             require_room(folder, ROOM)
-        damaged = find_damaged(RESULTS)
+        damaged = find_damaged(PLACES["results"])
     if damaged:
         sys.exit("\n".join(f"error: {alteration(path)}" for path in damaged))
 
@@ -87,8 +95,8 @@ def take_folder():
         exclusive_run.claim()
         if workflow.local_exec:  # jobs of a cluster may outlive the process that sent them
             exclusive_run.end_orphans()
-            remove_partial(RESULTS)
-            remove_partial(FIGURES)
+            for folder in PLACES.values():
+                remove_partial(folder)
 
 
 def lift_job_rate():
@@ -106,15 +114,15 @@ def show_results():
     if workflow.dryrun or workflow.dag is None or any(workflow.dag.needrun_jobs()):
         return
     made = {file for job in workflow.dag.jobs for file in job.output}
-    for path in [f"{RESULTS}/summary.txt", f"{RESULTS}/verdicts.txt"]:
-        if path in made:
+    for name in ("summary", "verdicts"):
+        if (path := f"{PLACES['results']}/{name}.txt") in made:
             print("", Path(path).read_text(encoding="utf-8"), sep="\n")
 
 
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     progress.show(bars=not workflow.resource_settings.default_resources)  # which clusters have
 quote_interpreter()
-stale.decide_by_content()
+stale.decide_by_content(PROJECT / "workflow/rules")
 ANALYSES = analyses.find()
 LEFT_OUT = settle_config()
 if workflow.is_main_process:

@@ -113,7 +113,8 @@ def ask(function, wildcards=None):
             name: recorded_races.subject(CALIBRATED[folder], algorithm)
             for name, (folder, algorithm) in new_races().items()
         },
-        "figures": lambda: FIGURES,
+        "results": lambda: PLACES["results"],
+        "figures": lambda: PLACES["figures"],
         "archive_digest": lambda: archive_digest,
     }
     names = inspect.signature(function).parameters
@@ -128,9 +129,9 @@ def asking(function):
 def parameters_of(name):
     """What the page of an analysis is told."""
     it = ANALYSES[name]
-    places = {"results": RESULTS, **({"figures": FIGURES} if it.PICTURES else {})}
+    places = ["results", "figures"] if it.PICTURES else ["results"]
     return lambda wildcards, input: {
-        **places,
+        **{place: PLACES[place] for place in places},
         **{shown: input[shown] for shown in it.SHOWS},
         **ask(it.parameters),
     }
@@ -294,15 +295,20 @@ def project_files():
     return [str(path) for path in [*(PROJECT / file for file in files), *found]]
 
 
+# Name of a rule of this workflow, which has another one in a Snakefile that uses it as a module.
+rule_name = workflow.modifier.modify_rulename
+
+
 def jobs_before(rule):
     """All jobs that the results of a rule come from, those of the rule included."""
     dag = workflow.dag
-    return list(dag.bfs(dag.dependencies, *[job for job in dag.jobs if job.rule.name == rule]))
+    last = [job for job in dag.jobs if job.rule.name == rule_name(rule)]
+    return list(dag.bfs(dag.dependencies, *last))
 
 
 def made_before(rule):
     """Files that the results of a rule come from, in order."""
-    jobs = [job for job in jobs_before(rule) if job.rule.name != rule]
+    jobs = [job for job in jobs_before(rule) if job.rule.name != rule_name(rule)]
     return sorted({str(file) for job in jobs for file in job.output})
 
 

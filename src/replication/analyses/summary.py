@@ -20,19 +20,20 @@ READS = ("environment", "aggregate", "optimum", "races", "own_verdicts", *RECORD
 LOCAL = True
 
 
-def arguments(config, left_out, raced, figures):
+def arguments(config, left_out, raced, results, figures):
     return {
         "raced": raced,
         "about": {
             "study": config["study"],
             "left_out": left_out,
+            "results": results,
             "figures": figures,
             "settings": {
                 name: [run_setting(config, name, number) for number in config["evaluators"]]
                 for name in config["algorithms"]
             },
             "rounds": {name: it["rounds"] for name, it in config["algorithms"].items()},
-            "page": f"results/{config['study']}/notebooks/figure1.html",
+            "page": f"{results}/notebooks/figure1.html",
         },
     }
 
@@ -110,5 +111,5 @@ def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
     yield f"With more seeds, other readings and other environments: make claims{own}."
     yield from about["left_out"]
     yield ""
-    places = f"{about['figures']}/figure1.pdf. Notebooks and tables: results/{about['study']}/."
+    places = f"{about['figures']}/figure1.pdf. Notebooks and tables: {about['results']}/."
     yield f"Figures: {places}"
