@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from replication.statements import report
 
@@ -101,3 +102,15 @@ def test_study_that_asks_nothing_says_so_in_one_line():
     assert report.asked(nothing).empty
     told = "None of the 3 statements is judged (npgpd_hf was not run with M = 16)"
     assert report.in_short(nothing) == told
+
+
+def test_numbers_of_a_verdict_have_a_unit():
+    """Each part of a criterion about curves is about one kind of curve, whose unit is named."""
+    table = report.of_experiment(pd.read_csv(ROOT / "reference/claims.csv"))
+    of_column = {"optimality_gap": "initial gap", "constraint_violation": "range of V_g"}
+    claims = yaml.safe_load((ROOT / "config/claims.yaml").read_text())["claims"]
+    for _, row in table.iterrows():
+        column = claims[row["claim"]]["criterion"].get("column")
+        assert report.unit_of(row["part"]) == of_column.get(column, "λ*")
+    assert report.unit_of("questions per iteration / |S||A|, M = 16 > 1") == ""
+    assert report.unit_of(float("nan")) == ""

@@ -4,7 +4,8 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.runs import METRICS
 
 TARGET = "all"
-SHOWS = ("aggregate", "optimum", "races", "own_verdicts", "confirmation", "recorded_controls")
+RECORDS = ("confirmation", "recorded_controls")
+SHOWS = ("environment", "aggregate", "optimum", "races", "own_verdicts", *RECORDS)
 CATEGORY = "Figure 1"
 
 

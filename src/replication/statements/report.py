@@ -12,6 +12,7 @@ CONFIRMATION = "reference/confirmation.csv"  # verdicts of the default study on 
 FRESH = "fresh seeds"  # its reading of the environment of the study, for people
 NOT_CONFIRMED = "not confirmed"
 NOT_ASKED = "not asked"
+_UNITS = {"multiplier": "λ*", "violation": "range of V_g", "gap": "initial gap"}
 
 
 def expected_errors(table):
@@ -48,6 +49,11 @@ def on_fresh_data(table, confirmation):
         agree = rows["verdict"].nunique() == 1
         words[claim] = rows["verdict"].iloc[0] if agree else ", ".join(told)
     return words
+
+
+def unit_of(part):
+    """What the numbers of a part of a criterion are measured in; nothing if that is 1."""
+    return next((unit for curve, unit in _UNITS.items() if curve in str(part)), "")
 
 
 def word(row):
