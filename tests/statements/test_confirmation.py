@@ -95,6 +95,8 @@ def test_what_runs_do_not_ask_is_called_so():
     told = "Of 4 statements 1 are reproduced, 0 contradicted and 2 inconclusive; 1 are not asked"
     assert report.in_short(ROWS) == told
     assert report.in_short(ROWS[:2]).endswith("and 1 inconclusive")
+    none = "Of 0 statements 0 are reproduced, 0 contradicted and 0 inconclusive"
+    assert report.in_short(ROWS[:0]) == none
 
 
 def test_study_that_asks_nothing_says_so_in_one_line():
