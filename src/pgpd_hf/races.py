@@ -19,6 +19,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,15 @@ def race(
     seeds: int,
     threads: int = 1,
     progress: bool | Callable[[int, int], Any] = False,
+    runs: int | None = None,
 ) -> pd.DataFrame:
     r"""Race pairs of step sizes.
+
+    Without a limit pairs run for 8, 16, 32, ... seeds, and after each stage those that are shown to
+    be worse than the leader drop out. With a limit, half of it is for one seed of each pair, and
+    for pairs by which the grid grows; where it does not suffice, these runs are shortened. The
+    other half is for more seeds of the best third, which nothing has shown to be better. Radii then
+    end where all policies are within reach.
 
     Parameters
     ----------
@@ -81,6 +89,8 @@ def race(
         Pairs run side by side.
     progress : bool or callable
         As for :func:`pgpd_hf.run`; what is counted are runs, of one pair and seed each.
+    runs : int, optional
+        Limit of what the race costs, in runs of all iterations.
 
     Returns
     -------
@@ -89,7 +99,8 @@ def race(
         positive_gap, positive_violation and their sum, score, in units of value; behind,
         behind_low and behind_high, by how much its score exceeds that of the chosen pair on the
         same seeds, with a 95 % interval (NaN with one seed); standing, one of :data:`STANDINGS`.
-        Where rounding destroys the policy, the score is infinite.
+        Where rounding destroys the policy, the score is infinite. With a limit, also iterations,
+        which the scores of a pair are about.
 
     Examples
     --------
@@ -104,19 +115,47 @@ def race(
     ['dropped', 'dropped', 'tied', 'tied', 'chosen', 'tied', 'tied']
     """
     names = [name for name in RACED if name in candidates]
-    runs = _Runs(cmdps, algorithm, setting, evaluators, names)
     grid = _Grid({name: sorted(map(float, candidates[name])) for name in names})
-    running, ends = grid.pairs(), _ends_of_stages(seeds)
+    whole = _Runs(cmdps, algorithm, setting, evaluators, names)
     with Progress(progress, "runs") as done, ThreadPoolExecutor(threads) as pool:
-        for end in ends:
-            runs.extend(running, end, pool, done)
-            while new := grid.grow(runs.leader(running), running):
-                runs.extend(new, end, pool, done)
-                running += new
-            running = runs.undecided(running, LEVEL / len(ends))
-            if len(running) == 1:
-                break
-    return runs.table(running)
+        if runs is None:
+            return _table([whole], _drop_worse(whole, grid, seeds, pool, done))
+        if setting.get("parameterization") != "softmax":  # no two policies are further apart
+            grid.most["perturbation"] = math.sqrt(2 * max(cmdp.states for cmdp in cmdps))
+        rounds, running = _halve(whole, grid, seeds, runs, pool, done)
+        return _table(rounds, running).assign(iterations=_lengths(rounds))
+
+
+def _drop_worse(runs, grid, seeds, pool, done):
+    """Drop pairs that are shown to be worse, until seeds are used up; give back the others."""
+    running, ends = grid.pairs(), _ends_of_stages(seeds)
+    for end in ends:
+        runs.extend(running, end, pool, done)
+        while new := grid.grow(runs.leader(running), running):
+            runs.extend(new, end, pool, done)
+            running += new
+        running = runs.undecided(running, LEVEL / len(ends))
+        if len(running) == 1:
+            break
+    return running
+
+
+def _halve(whole, grid, seeds, most, pool, done):
+    """Race within a number of whole runs; give back the rounds, and the pairs that are left."""
+    running = grid.pairs()
+    part = min(1.0, most / 2 / len(running))  # of all iterations, so that each pair can run once
+    first = whole.shortened(max(1, int(part * whole.iterations)))
+    first.extend(running, 1, pool, done)
+    while new := grid.grow(first.leader(running), running):
+        if part * (len(running) + len(new)) > most / 2:
+            break
+        first.extend(new, 1, pool, done)
+        running += new
+    running = first.best(running, max(2, math.ceil(len(running) / 3)))
+    more = int(most / 2) // len(running)
+    last = whole if part < 1 and more else first
+    last.extend(running, min(seeds, more + (part == 1)), pool, done)
+    return [first, last], last.undecided(running, LEVEL)
 
 
 def choose_steps(
@@ -128,6 +167,7 @@ def choose_steps(
     seeds: int = 8,
     threads: int = 1,
     progress: bool | Callable[[int, int], Any] = False,
+    runs: int | None = None,
     **options: Any,
 ) -> dict[str, float]:
     r"""Choose step sizes for :func:`pgpd_hf.run` by a race.
@@ -153,6 +193,8 @@ def choose_steps(
         True draws a bar on the error stream. A function is called with the number of runs that are
         done, of one pair and seed each, and with the number that is known to be needed, which grows
         from stage to stage.
+    runs : int, optional
+        Limit of what the race costs, in runs of all iterations; :func:`race` says how it is spent.
     **options
         Options of the algorithm, where only its name is given, such as `rounds`. `evaluators` may
         be a list of values of M, over which scores are averaged.
@@ -210,7 +252,9 @@ def choose_steps(
         kind.having(options | ({"evaluators": number} if "evaluators" in options else {}))
     kind.refuse_unknown(candidates)
     setting = {"iterations": iterations, **options}
-    table = race([cmdp], kind, setting, numbers, candidates, seeds, threads, progress)
+    if runs is not None:
+        runs = require_integer("runs", runs, 1, 10**6)
+    table = race([cmdp], kind, setting, numbers, candidates, seeds, threads, progress, runs)
     return chosen_steps(table)
 
 
@@ -227,6 +271,7 @@ class _Grid:
 
     def __init__(self, values):
         self.values = values
+        self.most = {}  # by name, beyond which no value is of use
         self.room = {
             (name, end): _GROWTH * (len(values[name]) > 1) for name in values for end in (0, -1)
         }
@@ -241,6 +286,8 @@ class _Grid:
             if room and leader[place] == values[end]:
                 self.room[name, end] -= 1
                 step = _next(values if end else values[::-1])
+                if step > self.most.get(name, math.inf):
+                    continue
                 self.values[name] = sorted([*values, step])
                 return sorted({(*pair[:place], step, *pair[place + 1 :]) for pair in running})
         return []
@@ -279,10 +326,19 @@ class _Runs:
         self.names = names
         self.problems = [(cmdp, solve(cmdp)) for cmdp in cmdps]
         self.algorithm = algorithm if isinstance(algorithm, type) else get_algorithm(algorithm)
-        even = np.linspace(0, setting["iterations"], _CHECKPOINTS + 1)
-        self.checkpoints = np.unique(np.rint(even).astype(np.int64))
         self.settings = [setting | {"evaluators": number} for number in evaluators]
-        self.scores = {}
+        self._begin(setting["iterations"])
+
+    def _begin(self, iterations):
+        even = np.linspace(0, iterations, _CHECKPOINTS + 1)
+        self.checkpoints = np.unique(np.rint(even).astype(np.int64))
+        self.iterations, self.scores = iterations, {}
+
+    def shortened(self, iterations):
+        """The same runs, of fewer iterations, none of which has been made yet."""
+        runs = copy(self)
+        runs._begin(iterations)
+        return runs
 
     def extend(self, pairs, seeds, pool, done):
         """Run pairs until they have a number of seeds."""
@@ -301,7 +357,7 @@ class _Runs:
         steps, parts = dict(zip(self.names, pair, strict=True)), []
         for setting in self.settings:
             algorithm = self.algorithm(**self.algorithm.pick(setting | steps))
-            run = algorithm.prepare(cmdp, optimum, setting["iterations"])
+            run = algorithm.prepare(cmdp, optimum, self.iterations)
             try:
                 values = values_at(run, seed, self.checkpoints, purpose="calibration")
             except ValueError:  # the step is so large that rounding destroys the policy
@@ -315,6 +371,10 @@ class _Runs:
 
     def leader(self, pairs):
         return min(pairs, key=lambda pair: self.sums(pair).mean())
+
+    def best(self, pairs, count):
+        """Pairs with the lowest scores, in the order of the steps."""
+        return sorted(sorted(pairs, key=lambda pair: self.sums(pair).mean())[:count])
 
     def undecided(self, pairs, level):
         """Pairs that are not worse than the leader beyond doubt.
@@ -334,21 +394,39 @@ class _Runs:
         seeds = min(len(self.scores[pair]), len(self.scores[other]))
         return self.sums(pair)[:seeds] - self.sums(other)[:seeds]
 
-    def table(self, running):
-        most = (1 + _EQUAL) * self.sums(self.leader(running)).mean()
-        chosen = min(pair for pair in running if self.sums(pair).mean() <= most)
-        rows = []
-        for pair, scores in sorted(self.scores.items()):
-            gap, violation = np.mean(scores, axis=0)
-            row = dict(zip(self.names, pair, strict=True)) | {"seeds": len(scores)}
-            row |= {"positive_gap": gap, "positive_violation": violation, "score": gap + violation}
-            behind = (math.inf, math.nan, math.nan)
-            if math.isfinite(gap):
-                behind = mean_interval(self.behind(pair, chosen))
-            row |= dict(zip(("behind", "behind_low", "behind_high"), behind, strict=True))
-            row["standing"] = TIED if pair in running else DROPPED
-            rows.append(row | ({"standing": CHOSEN} if pair == chosen else {}))
-        return pd.DataFrame(rows)
+
+def _table(rounds, running):
+    """Scores of each pair in its last round, beside those of the chosen one there."""
+    last = rounds[-1]
+    most = (1 + _EQUAL) * last.sums(last.leader(running)).mean()
+    chosen = min(pair for pair in running if last.sums(pair).mean() <= most)
+    rows = []
+    for pair, runs in _last_rounds(rounds):
+        scores = runs.scores[pair]
+        gap, violation = np.mean(scores, axis=0)
+        row = dict(zip(runs.names, pair, strict=True)) | {"seeds": len(scores)}
+        row |= {"positive_gap": gap, "positive_violation": violation, "score": gap + violation}
+        behind = (math.inf, math.nan, math.nan)
+        if math.isfinite(gap):
+            behind = mean_interval(runs.behind(pair, chosen))
+        row |= dict(zip(("behind", "behind_low", "behind_high"), behind, strict=True))
+        row["standing"] = TIED if pair in running else DROPPED
+        rows.append(row | ({"standing": CHOSEN} if pair == chosen else {}))
+    return pd.DataFrame(rows)
+
+
+def _last_rounds(rounds):
+    """Pairs, in the order of the steps, each with the runs of the last round that it was in."""
+    return sorted({pair: runs for runs in rounds for pair in runs.scores}.items(), key=_first)
+
+
+def _first(item):
+    return item[0]
+
+
+def _lengths(rounds):
+    """Iterations of the last round of each pair."""
+    return [runs.iterations for _, runs in _last_rounds(rounds)]
 
 
 def _p_value(differences):

@@ -305,3 +305,56 @@ def test_radius_of_a_method_without_one_is_refused():
 def test_method_without_steps_is_refused():
     with pytest.raises(ValueError, match=r"^algorithm: safe_rlhf has no step sizes$"):
         races.choose_steps(CMDP, "safe_rlhf", evaluators=16, iterations=1, candidates=CANDIDATES)
+
+
+class Counted:
+    """Scores that are known, and what the runs behind them would have cost."""
+
+    def __init__(self, monkeypatch, best):
+        self.best, self.cost = np.log(best), 0.0
+        monkeypatch.setattr(races._Runs, "_score", lambda runs, task: self.score(runs, task))
+
+    def score(self, runs, task):
+        self.cost += runs.iterations / SETTING["iterations"]
+        pair, seed = task
+        return 1 + np.abs(np.log(pair) - self.best).sum() + 1e-3 * np.sin(seed), 0.0
+
+
+GRID = {"primal_step": [0.1, 0.3, 1], "dual_step": [0.1, 0.3, 1]}
+
+
+@pytest.mark.parametrize("limit", [3, 7, 18, 24, 60, 1000])
+@pytest.mark.parametrize("radii", [{}, {"perturbation": [0.5, 1, 2]}])
+def test_race_with_a_limit_stays_within_it_and_finds_what_is_best(monkeypatch, limit, radii):
+    best = [0.3, 1.0, *[1.0] * bool(radii)]
+    counted = Counted(monkeypatch, best)
+    table = race([CMDP], "zpgpd_hf", SETTING, [16], GRID | radii, 32, runs=limit)
+    assert counted.cost <= limit
+    assert list(races.chosen_steps(table).values()) == pytest.approx(best)
+    assert len(table) >= 9 * 3 ** bool(radii)
+    assert table["iterations"].max() <= SETTING["iterations"]
+    dropped = table[table["standing"] == DROPPED]
+    assert (dropped["behind"] > 0).all()
+
+
+def test_grid_of_a_race_with_a_limit_grows_while_half_of_it_lasts(monkeypatch):
+    Counted(monkeypatch, [100.0, 0.3])
+    sizes = {
+        limit: race([CMDP], "zpgpd_hf", SETTING, [16], GRID, 32, runs=limit)["primal_step"].max()
+        for limit in (18, 24, 30, 1000)
+    }
+    assert sizes == {18: 1.0, 24: 3.0, 30: 10.0, 1000: 100.0}
+
+
+def test_radii_of_a_race_with_a_limit_end_where_all_policies_are_within_reach(monkeypatch):
+    Counted(monkeypatch, [0.3, 0.3, 1000.0])
+    candidates = {"primal_step": [0.3], "dual_step": [0.3], "perturbation": [1, 2]}
+    arguments = [CMDP], "zpgpd_hf", SETTING, [16], candidates, 32
+    widest = math.sqrt(2 * CMDP.states)
+    assert widest / 2 < race(*arguments, runs=1000)["perturbation"].max() <= widest
+    assert race(*arguments)["perturbation"].max() > widest
+
+
+def test_race_without_a_limit_has_no_column_for_it():
+    table = race([CMDP], "npgpd_hf", SETTING, [16], {"primal_step": [1], "dual_step": [1]}, 1)
+    assert "iterations" not in table

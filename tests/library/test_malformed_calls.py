@@ -126,6 +126,7 @@ FUNCTIONS = {
             name: RUN[name]
             for name in ("cmdp", "algorithm", "evaluators", "iterations", "rounds", "progress")
         }
+        | {"runs": [value for value in NO_INTEGER if value is not None] + [0, 10**30]}
         | {"candidates": [3, "few", [], {"primal_step": [0.1]}, {"primal_step": 1, "dual_step": 1}]}
         | {"seeds": [*NO_INTEGER, 0, 10**6], "threads": RUN["threads"]},
     ),

@@ -112,18 +112,22 @@ def test_race_scores_all_reported_numbers_of_evaluators():
         "evaluators": [16, 64, 256],
         "candidates": CONFIG["calibration"]["candidates"]["npgpd_hf"],
         "seeds": CONFIG["calibration"]["seeds"],
+        "runs": CONFIG["calibration"]["runs"],
     }
 
 
 def test_longer_races_ask_for_more_time():
-    seconds = jobs.race_seconds(CONFIG, "npgpd_hf")
+    unlimited = {"calibration": {"runs": None}}
+    seconds = jobs.race_seconds(changed(unlimited), "npgpd_hf")
     once = sum(
         resources.run_seconds("npgpd_hf", run_setting(CONFIG, "npgpd_hf", number), 10, 4)
         for number in CONFIG["evaluators"]
     )
     assert seconds >= 9 * 8 * once  # the first stage of nine pairs
     for longer in ({"seeds": 256}, {"candidates": {"npgpd_hf": {"primal_step": [1, 2, 3, 4]}}}):
-        assert jobs.race_seconds(changed({"calibration": longer}), "npgpd_hf") > seconds
+        own = readings.overlay(unlimited, {"calibration": longer})
+        assert jobs.race_seconds(changed(own), "npgpd_hf") > seconds
+    assert jobs.race_seconds(CONFIG, "npgpd_hf") == pytest.approx(24 * once)
 
 
 def test_certified_runs_have_their_own_length():

@@ -118,7 +118,7 @@ def test_what_races_anew_is_said_with_the_reason(own, reason):
     (line,) = (line for line in said(changed(**own)) if line.startswith("npgpd_hf: "))
     assert line.startswith("npgpd_hf: new race for step sizes, since ")
     assert reason in line
-    assert line.endswith("(at most 32 seeds for each pair)")
+    assert line.endswith("(at most 32 seeds for each pair, and 24 runs in all)")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,34 @@ def test_seeds_that_a_race_on_record_does_not_have_are_said_to_be_idle():
         f"zpgpd_hf: calibration.seeds: 5 {idle} {RECORD['zpgpd_hf']['seeds']} {advice}",
     ]
     own = readings.overlay(seeds, {"evaluators": [8]})  # whose race is new, with these seeds
-    assert all(line.endswith("(at most 5 seeds for each pair)") for line in said(changed(**own)))
+    limit = "(at most 5 seeds for each pair, and 24 runs in all)"
+    assert all(line.endswith(limit) for line in said(changed(**own)))
+
+
+@pytest.mark.parametrize(
+    ("own", "runs"),
+    [
+        ({}, 24),
+        ({"seeds": 100}, 24),  # so that more seeds do not change the steps
+        ({"seeds": 8}, 24),
+        ({"seeds": 5}, 15),
+        ({"seeds": 1}, 3),
+        ({"calibration": {"runs": 1000}}, 60),
+        ({"calibration": {"runs": None}}, None),
+        ({"tuning": [1, 3]}, None),
+    ],
+    ids=str,
+)
+def test_new_race_costs_at_most_three_times_its_study(own, runs):
+    assert recorded_races.effort(changed(**own)) == {"seeds": 32, "runs": runs}
+
+
+def test_races_on_record_had_no_limit():
+    """`make races` makes them again, by these configurations."""
+    files = ["races.yaml", "inference.yaml", *(f"environments/{name}.yaml" for name in KNOWN)]
+    for file in files:
+        own = yaml.safe_load(Path(ROOT, "config", file).read_text(encoding="utf-8"))
+        assert own["calibration"]["runs"] is None, file
 
 
 def test_radius_races_only_where_it_is_calibrated():

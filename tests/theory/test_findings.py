@@ -280,7 +280,7 @@ def test_results_say_what_the_default_study_is():
         f"b = {environment['threshold']} binds",
         f"the first random instance whose constraint binds (number {number_of})",
         f"iterations | {lengths[0]:,} (NPGPD-HF) and {lengths[1]:,} (ZPGPD-HF)",
-        f"up to {most} seeds ({CONFIG['calibration']['seeds']} for a study of yours)",
+        f"up to {most} seeds ({CONFIG['calibration']['runs']} runs in all for a study of yours)",
     )
     says("README", f"Mean over {CONFIG['seeds']} seeds with 95 % intervals")
     (rounds,) = {options["rounds"] for options in algorithms.values()}

@@ -35,11 +35,11 @@ def blocks(items, seconds, minutes, most=None):
 
 def race(config, algorithm):
     """Arguments of :func:`pgpd_hf.races.race` for an algorithm, with environments as options."""
-    return recorded_races.subject(config, algorithm) | {"seeds": config["calibration"]["seeds"]}
+    return recorded_races.subject(config, algorithm) | recorded_races.effort(config)
 
 
 def race_seconds(config, algorithm):
-    """Seconds of one core that a race takes, if each stage drops half of the pairs."""
+    """Seconds of one core that a race takes; without a limit, if stages drop half of the pairs."""
     options = race(config, algorithm)
     pairs = math.prod(map(len, options["candidates"].values()))
     stages = max(1.0, math.log2(options["seeds"] / 4))
@@ -47,4 +47,5 @@ def race_seconds(config, algorithm):
         Case(algorithm, run_setting(config, algorithm, number), tuple(range(8)))
         for number in options["evaluators"]
     ]
-    return 2 * pairs * stages * resources.seconds(cases, configuration.size(config))
+    seconds = resources.seconds(cases, configuration.size(config))  # of eight seeds of a pair
+    return seconds * (2 * pairs * stages if options["runs"] is None else options["runs"] / 8)

@@ -23,6 +23,7 @@ from replication.study.cases import CALIBRATED, run_setting
 
 RECORD = "config/steps.yaml"
 SCORES = "reference/races.csv"
+_TIMES = 3  # runs of a new race for each seed of its study, at most
 
 
 def subject(config, algorithm):
@@ -46,6 +47,14 @@ def subject(config, algorithm):
     }
 
 
+def effort(config):
+    """Seeds of a pair in a new race, and its limit in whole runs; groups have none."""
+    options = config["calibration"]
+    limited = options["runs"] is not None and not config.get("tuning")
+    runs = min(options["runs"], _TIMES * config["seeds"]) if limited else None
+    return {"seeds": options["seeds"], "runs": runs}
+
+
 def recorded(record, config, algorithm):
     """Name of the race on record that is about a configuration, or None."""
     options = config["calibration"]
@@ -60,7 +69,7 @@ def key(config, algorithm, record):
     if config["algorithms"][algorithm]["primal_step"] != "calibrated":
         return ""
     found = recorded(record, config, algorithm)
-    return found or _as_text([subject(config, algorithm), config["calibration"]["seeds"]])
+    return found or _as_text([subject(config, algorithm), effort(config)])
 
 
 def distinct(configs):
@@ -143,9 +152,11 @@ def lines(record, config, defaults):
                     key.partition(".")[0] for key in ours if ours[key] != theirs.get(key)
                 )
                 why = f"the recorded race had another {', '.join(keys)}" if keys else why
+        runs = effort(config)["runs"]
+        limit = "" if runs is None else f", and {runs} runs in all"
         found.append(
             f"{algorithm}: new race for step sizes, since {why} "
-            f"(at most {most} seed{'s' * (most > 1)} for each pair)"
+            f"(at most {most} seed{'s' * (most > 1)} for each pair{limit})"
         )
     return found
 
