@@ -12,6 +12,8 @@ min_version("9.27")
 
 # The project's own files, as the working directory reaches them: results may be made elsewhere.
 PROJECT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))
+if not PROJECT.is_dir():
+    sys.exit(f"error: {PROJECT}: a clone of the project expected, whose files are read")
 if workflow.modifier.is_main_snakefile() and PROJECT.samefile("."):
     PROJECT = Path()
 if "{" in str(PROJECT):  # Snakemake would take what follows for a wildcard

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import venv
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from processes import contents
-from projects import Project
+from projects import ROOT, Project
 
 ODD = 'My "odd" (é) {a} & $HOME\'s'
 TINY = {
@@ -112,6 +113,21 @@ def test_module_with_a_prefix_makes_the_same(ordinary, tmp_path):
     assert "Nothing to be done" in project.call(command, cwd=outer)[1]
     (outer / "Snakefile").write_text(OUTER.format(project=project.folder).replace("wc", "wc -c"))
     assert "rule mine:" in project.call([*command, "--dry-run"], cwd=outer)[1]
+
+
+def test_module_without_a_clone_is_refused(tmp_path):
+    commit = ["git", "-C", ROOT, "rev-parse", "HEAD"]
+    if subprocess.run(commit, capture_output=True).returncode:
+        pytest.skip("needs a git checkout")
+    (tmp_path / "Snakefile").write_text(
+        f'module votes:\n    snakefile: "git+file://{ROOT}/Snakefile@HEAD"\n'
+        "use rule * from votes as votes_*\n"
+    )
+    code, output = place(tmp_path / "project").call(["snakemake", "--dry-run"], cwd=tmp_path)
+    assert code == 1
+    assert output.splitlines()[-1].endswith(
+        ": a clone of the project expected, whose files are read"
+    )
 
 
 def test_brace_in_the_path_of_a_project_elsewhere_is_refused(tmp_path):

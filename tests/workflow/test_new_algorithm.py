@@ -141,7 +141,7 @@ def test_every_target_is_planned_with_it(extended):
             assert f"{name}, M = {evaluators}, seeds 0000 to " in output
         assert f"instances: binding/{name}, 0001 to " in output
         assert f"sensitivity: steps/{name}, 0000 to " in output
-        assert f"{name}: step sizes, by a race" not in output
+        assert f"{name}: step sizes, from" not in output
         assert f"slopes: {name}, " not in output
         assert f"rates: {name}, " not in output
     assert "slopes: npgpd_hf, 0000 to " in output

@@ -56,7 +56,7 @@ def test_ascii_locale_in_a_folder_with_another_name(tmp_path):
     [
         (["--config", "study"], "--config: name=value expected, got 'study'"),
         (["-n", "-C", "seeds=3", "a=1"], "--config: name=value expected, got 'a=1'"),
-        (["--configfile", "none.yaml"], "none.yaml: No such file or directory"),
+        (["--configfile", "none.yaml"], "none.yaml: no such file here, in "),
         (["--configfiles", "config/smoke.yaml", "config"], "config: Is a directory"),
         (["--configfile=pipe"], "pipe: a file expected, got a pipe"),
         (["--configfile=latin"], "latin: not YAML: 'utf-8' codec can't decode byte 0xfc in "),

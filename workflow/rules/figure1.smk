@@ -37,10 +37,11 @@ rule calibrate:
         mem_mb=memory(lambda wildcards: configuration.size(CALIBRATED[wildcards.folder])),
     params:
         recorded=race_on_record,
+        source=lambda wildcards: "a recorded race" if race_on_record(wildcards) else "a new race",
         race=lambda wildcards: jobs.race(CALIBRATED[wildcards.folder], wildcards.algorithm),
         archive=lambda wildcards: archive_digest(CALIBRATED[wildcards.folder]["environment"]),
     message:
-        "{wildcards.folder}{wildcards.algorithm}: step sizes, by a race or from the one on record"
+        "{wildcards.folder}{wildcards.algorithm}: step sizes, from {params.source}"
     script:
         "../scripts/calibrate.py"
 

@@ -45,6 +45,8 @@ def _configuration(arguments):
 def _check(files, entries):
     """Refuse files that hold anything but data, and entries that Snakemake cannot take apart."""
     for file in files:
+        if not Path(file).exists():
+            raise ValueError(f"{file}: no such file here, in {Path.cwd()}")
         validation.read(file)
     for entry in entries:
         if not re.match(r"[a-zA-Z_][\w-]*\w=", entry):
