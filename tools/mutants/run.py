@@ -34,7 +34,7 @@ SOURCES = ("src/pgpd_hf/**/*.py", "src/replication/statements/*.py")
 TESTS = {  # of files that no file of tests is named after; the first line that fits
     "pgpd_hf/__init__.py": "library/contract",
     "pgpd_hf/plotting.py": "library/policy_figures",
-    "pgpd_hf/races.py": "library/calibration",
+    "pgpd_hf/races.py": "library/calibration library/malformed_calls",
     "pgpd_hf/statistics.py": "replication/statistics",
     "pgpd_hf/core/arguments.py": "library/malformed_calls library/integers",
     "pgpd_hf/core/extras.py": "replication/installation",
