@@ -152,6 +152,11 @@ def test_constraint_of_media_streaming_binds(method):
     assert utility == pytest.approx(1 - empty, abs=1e-12)
 
 
+@pytest.mark.parametrize(("name", "value"), [("leaving", 0), ("slow", 0), ("fast", 1)])
+def test_coins_of_media_streaming_may_be_sure_of_their_side(name, value):
+    assert media_streaming(**{name: value}).states == 20
+
+
 @pytest.mark.parametrize(
     ("make", "name", "value"),
     [
@@ -160,7 +165,11 @@ def test_constraint_of_media_streaming_binds(method):
         (ding_cmdp, "scale", "log"),
         (ding_cmdp, "threshold", None),
         (media_streaming, "buffer", 1),
-        *[(media_streaming, name, 1.1) for name in ("fast", "slow", "leaving", "at_most")],
+        *[
+            (media_streaming, name, value)
+            for name in ("fast", "slow", "leaving", "at_most")
+            for value in (-0.1, 1.1)
+        ],
         (media_streaming, "discount", 1),
         (media_streaming, "at_most", 0),
     ],
