@@ -30,7 +30,7 @@ from pgpd_hf.runs import METRICS
 from replication import analyses
 from replication.figures import panels, style
 from replication.files import validation
-from replication.statements import report
+from replication.statements import controls, report
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -427,6 +427,9 @@ def main(configfile):
         site.lack("Verdicts", "make figures")
     if sources.is_default and sources.confirmation() is None:
         site.lack("Verdicts on fresh data", "make infer")
+    tested = sources.table("controls")
+    if tested is None:
+        site.lack("Statements on wrong data", "make claims")
     parts = {"optimum.json": sources.optimum, "provenance.json": provenance}
     for name, content in parts.items():
         if content is None:
@@ -440,6 +443,7 @@ def main(configfile):
         view=first,
         verdicts=[site.verdict(row) for _, row in experiment.iterrows()],
         summary=report.in_short(experiment),
+        informative="" if tested is None else controls.counted(experiment, tested),
         seeds=experiment["units"].max(),
         words=describe(first.curves),
         notebooks=notebooks,

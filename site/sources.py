@@ -34,6 +34,7 @@ NEEDED = {  # what pages read of files; other tables are shown with whatever col
     "claims": VERDICTS,
     "verdicts": ["reading", *VERDICTS],
     "confirmation": ["reading", *VERDICTS],
+    "controls": "claim criterion had_to_fail failed".split(),
     "environments": "study claim source statement verdict estimate low high why".split(),
     "comparison": [
         *"units method design budget steps".split(),

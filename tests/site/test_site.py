@@ -20,7 +20,7 @@ from visiting import PACKAGES, build, violations
 
 from pgpd_hf.algorithms import get_algorithm
 from replication.files import storage, validation
-from replication.statements import report
+from replication.statements import controls, report
 
 STEADY = "explorer.html#view=default&claim=zpgpd-gap-steady-state"
 PAGES = ("index.html", STEADY, "readings/default.html", "readings/softmax.html")
@@ -172,7 +172,9 @@ def test_first_page_has_the_verdicts_of_the_table(visit, verdicts):
     rows = report.of_experiment(verdicts[verdicts["reading"] == "default"])
     page = visit().open("index.html")
     told = f"{report.in_short(rows)}, judged on {rows['units'].max():.0f} seeds"
-    assert told in page.locator("main").inner_text()
+    main = page.locator("main").inner_text()
+    assert told in main
+    assert controls.counted(rows, pd.read_csv(ROOT / controls.RECORD)) in main
     shown = page.locator("ul.verdicts > li")
     assert shown.count() == len(rows) == 14
     for i, (_, row) in enumerate(rows.iterrows()):
@@ -548,6 +550,7 @@ def test_missing_parts_of_the_default_study_are_named(clone, tmp_path):
         "The experiment in well-known environments": "environments",
         "Verdicts under other readings of the paper": "claims",
         "Verdicts on fresh data": "infer",
+        "Statements on wrong data": "claims",
         "Article": "article",
     }.items():
         assert f"<li>{what}: <code>make {command}</code>" in first
