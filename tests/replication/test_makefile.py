@@ -43,7 +43,7 @@ def test_recipes_do_not_inherit_what_changes_python():
     assert (found["PYTHONUTF8"], found["LC_ALL"]) == ("1", "C.UTF-8")
 
 
-@pytest.mark.parametrize("home", [None, "/nonexistent"])
+@pytest.mark.parametrize("home", [None, "/proc/nobody"])
 def test_user_without_home_and_name_gets_both(home):
     found = environment_of_recipes(HOME=home, LOGNAME=None)
     assert found["HOME"] == str(ROOT / ".snakemake/home")

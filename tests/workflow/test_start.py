@@ -19,7 +19,7 @@ def nobody_is_possible():
 
 
 @pytest.mark.skipif(not nobody_is_possible(), reason="user namespaces are not allowed here")
-@pytest.mark.parametrize("home", ["/", "/nonexistent"])
+@pytest.mark.parametrize("home", ["/", "/proc/nobody"])
 def test_user_without_name_and_home_in_a_hostile_environment(fresh, home):
     hostile = {"HOME": home, "NUMBA_NUM_THREADS": "0", "PYTHONOPTIMIZE": "1"}
     without = [f"--unset={name}" for name in ("LOGNAME", "USER", "LNAME", "USERNAME")]
