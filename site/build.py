@@ -273,7 +273,7 @@ def add_comparison(site):
             parts.append(
                 {
                     "name": name,
-                    "title": analysis.__doc__.splitlines()[0].rstrip("."),
+                    "title": analysis.title,
                     "picture": site.take(path, f"pictures/{name}.svg"),
                     "tables": {
                         title: it.replace(labels, regex=True)

@@ -49,7 +49,6 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 from pgpd_hf.algorithms.base import NORMALIZERS, Algorithm, normalizer
 from pgpd_hf.core import optima
@@ -423,6 +422,8 @@ def _votes(number, estimate, chance):
 
 
 def _binomial(votes, number, chance):
+    from scipy.special import gammaln  # slow to import, and needed here only
+
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithm = gammaln(number + 1) - gammaln(votes + 1) - gammaln(number - votes + 1)
         logarithm = logarithm + votes * np.log(chance) + (number - votes) * np.log1p(-chance)
@@ -479,6 +480,8 @@ def _drawn_points(random, actions):
 
 def _log_density(points):
     """Of the mixture of all three kinds of points, up to a constant."""
+    from scipy.special import gammaln  # slow to import, and needed here only
+
     actions = points.shape[1]
     even = np.full(len(points), gammaln(actions))
     along = gammaln(actions * _ALONG_FACES) - actions * gammaln(_ALONG_FACES)

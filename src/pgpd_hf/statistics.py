@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy  # imports its parts when they are used
 
 LEVEL = 0.95
 VERDICTS = ("reproduced", "contradicted", "inconclusive")  # on a statement
@@ -28,7 +28,7 @@ def student_quantile(probability, freedom):
     -------
     float
     """
-    return float(special.stdtrit(freedom, probability))
+    return float(scipy.special.stdtrit(freedom, probability))
 
 
 def student_test(mean, error, freedom):
@@ -47,7 +47,7 @@ def student_test(mean, error, freedom):
     if error == 0:
         return (0.0, 1.0) if mean > 0 else (1.0, 0.0)
     score = mean / error
-    return float(special.stdtr(freedom, -score)), float(special.stdtr(freedom, score))
+    return float(scipy.special.stdtr(freedom, -score)), float(scipy.special.stdtr(freedom, score))
 
 
 def mean_test(samples):
@@ -88,7 +88,7 @@ def student_power(distance, error, freedom, level):
         return 1.0
     quantile = student_quantile(1 - level, freedom)
     # The upper tail is the lower one of the opposite law; `scipy.stats` is slow to import.
-    return float(special.nctdtr(freedom, -distance / error, -quantile))
+    return float(scipy.special.nctdtr(freedom, -distance / error, -quantile))
 
 
 def errors_for(power, level):
@@ -103,7 +103,7 @@ def errors_for(power, level):
     -------
     float
     """
-    return special.ndtri(1 - level) + special.ndtri(power)
+    return scipy.special.ndtri(1 - level) + scipy.special.ndtri(power)
 
 
 def joint_test(inside, outside):

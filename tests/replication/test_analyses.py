@@ -4,6 +4,7 @@ import copy
 import importlib
 import inspect
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -69,6 +70,29 @@ def test_incomplete_file_is_refused(folder):
         analyses.find()
 
 
+def test_declaration_that_needs_another_module_is_refused(folder):
+    (folder / "mine.py").write_text(f"{COMPLETE}\nREADS = other.READS\n")
+    message = r"^analyses/mine\.py: READS: name 'other' is not defined, so write it out$"
+    with pytest.raises(TypeError, match=message):
+        analyses.find()
+
+
+def test_file_is_imported_when_one_of_its_functions_is_asked_for():
+    code = """
+import subprocess
+import sys
+from replication import analyses
+found = analyses.find()
+names = [name for name in found if f"replication.analyses.{name}" in sys.modules]
+assert found["rates"].TABLES["rates"].keys and found["rates"].title and found["grid"].LOCAL
+assert (names, found["aggregate"].plan({})) == ([], {})
+found["aggregate"].tables
+print(*(name for name in found if f"replication.analyses.{name}" in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "aggregate\n"
+
+
 def ask(function):
     """Call a function of an analysis as the workflow does, with the facts that it asks for."""
     names = inspect.signature(function).parameters
@@ -78,7 +102,7 @@ def ask(function):
 @pytest.mark.parametrize("name", sorted(FOUND))
 def test_analysis_is_what_its_folder_promises(name):
     analysis = FOUND[name]
-    assert len(analysis.__doc__.splitlines()[0]) > 5
+    assert len(analysis.title) > 5
     # As the workflow passes them on: Papermill would write other types as text.
     assert isinstance(json.loads(json.dumps(ask(analysis.parameters))), dict)
     if analysis.TABLES:

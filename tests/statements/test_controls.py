@@ -8,6 +8,7 @@ import pytest
 import worlds
 import yaml
 
+from replication import statements
 from replication.statements import controls
 from replication.statements.inference import of_experiment
 from replication.statements.verdicts import judge
@@ -130,7 +131,7 @@ def test_scores_are_what_wrong_data_would_get():
 
 
 def test_pages_tell_what_is_on_record():
-    record = pd.read_csv(ROOT / controls.RECORD)
+    record = pd.read_csv(ROOT / statements.CONTROLS)
     study = pd.read_csv(ROOT / "reference/claims.csv")
     study = study[study["claim"].isin(CLAIMS["claims"])]
     more = pd.read_csv(ROOT / "reference/verdicts.csv")

@@ -35,11 +35,11 @@ for name, it in ANALYSES.items():
                 f"{RESULTS}/benchmarks/{[*it.TABLES][0]}.tsv"
             localrule: it.LOCAL
             resources:
-                runtime=runtime(asking(it.seconds)),
-                mem_mb=memory(more=asking(it.megabytes)),
+                runtime=runtime(asking(name, "seconds")),
+                mem_mb=memory(more=asking(name, "megabytes")),
             params:
                 analysis=name,
-                arguments=asking(it.arguments),
+                arguments=asking(name, "arguments"),
             message:
                 f"{it.title}: {{output[0]}}"
             script:

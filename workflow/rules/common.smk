@@ -10,9 +10,7 @@ from pathlib import Path
 from snakemake.script import PythonScript
 
 from replication import analyses
-from replication.analyses import inference, instances, verdicts
-from replication.statements import controls
-from replication.statements.report import CONFIRMATION
+from replication.statements import CONFIRMATION, CONTROLS
 from replication.study import admission, jobs, readings, recorded_races
 from replication.files import exclusive_run, progress, stale, validation
 from replication.files.later import EachLater, Later
@@ -31,7 +29,7 @@ CLAIMS_SCHEMA = str(PROJECT / "workflow/schemas/claims.schema.yaml")
 # Only the default study has a confirmation and controls on record; a copy may lack them.
 CONFIRMED, CONTROLLED = (
     [str(path) for path in [PROJECT / record] if STUDY == "paper" and path.exists()]
-    for record in (CONFIRMATION, controls.RECORD)
+    for record in (CONFIRMATION, CONTROLS)
 )
 KNOWN = sorted(path.stem for path in Path(PROJECT, "config/environments").glob("*.yaml"))  # studies
 NOTEBOOKS = [path.stem for path in Path(PROJECT, "notebooks").glob("*.ipynb")]
@@ -171,15 +169,16 @@ CONFIGS = Later(lambda: readings.configurations(config, READINGS), {"": config})
 ENVIRONMENT_OWNERS = owners(CONFIGS, readings.environment_key)
 RUN_OWNERS = {name: owners(CONFIGS, readings.runs_key, name) for name in config["algorithms"]}
 # Those with step sizes of their own: groups of instances, too.
-CALIBRATED = Later(lambda: {**CONFIGS, **instances.calibrations(config)}, {"": config})
+CALIBRATED = Later(lambda: {**CONFIGS, **ANALYSES["instances"].calibrations(config)}, {"": config})
 RACES = recorded_races.load_record(PROJECT)
 CALIBRATION_OWNERS = {
     name: owners(CALIBRATED, recorded_races.key, name, RACES) for name in config["algorithms"]
 }
 PLANS = EachLater(plan)
-JUDGED = Later(lambda: verdicts.judged(config, READINGS))  # titles of tables of verdicts, by folder
+# Titles of tables of verdicts, by folder.
+JUDGED = Later(lambda: ANALYSES["verdicts"].judged(config, READINGS))
 # Folders with verdicts, by N. A study that infers has two for each: of seeds and of instances.
-TRIALS = Later(lambda: inference.trials_of(CALIBRATED, JUDGED))
+TRIALS = Later(lambda: ANALYSES["inference"].trials_of(CALIBRATED, JUDGED))
 
 # `onsuccess` is left out where nothing has to run.
 if workflow.is_main_process:

@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 
 from pgpd_hf import environments
-from replication.analyses import instances
 from replication.figures import FORMATS
 from replication.study import admission, readings, recorded_races, sweeps
 
@@ -121,15 +120,15 @@ def ask(function, wildcards=None):
     return function(**{it: facts[it]() if it in facts else wildcards[it] for it in names})
 
 
-def asking(function):
-    """Ask it for each job anew."""
-    return lambda wildcards: ask(function, wildcards)
+def asking(name, function):
+    """Ask a function of an analysis for each job anew."""
+    return lambda wildcards: ask(getattr(ANALYSES[name], function), wildcards)
 
 
 def parameters_of(name):
     """What the page of an analysis is told."""
     it = ANALYSES[name]
-    places = ["results", "figures"] if it.PICTURES else ["results"]
+    places = ["results", "figures"] if pictures(name) else ["results"]
     return lambda wildcards, input: {
         **{place: PLACES[place] for place in places},
         **{shown: input[shown] for shown in it.SHOWS},
@@ -145,7 +144,7 @@ CERTIFICATES = [
 
 def judged_traces(folder):
     """Files of all runs that the verdicts of a folder look at."""
-    groups = instances.judged_with(config, folder)
+    groups = ANALYSES["instances"].judged_with(config, folder)
     return (
         analysis_runs("instances", [f"{group}/" for group in groups]) if groups else traces(folder)
     )
@@ -174,7 +173,9 @@ def trial_runs():
 def unless_many(file_of):
     """File of the environment that verdicts are about, or of its optimum; none for instances."""
     return lambda wildcards: (
-        [] if instances.judged_with(config, wildcards.folder) else file_of(wildcards.folder)
+        []
+        if ANALYSES["instances"].judged_with(config, wildcards.folder)
+        else file_of(wildcards.folder)
     )
 
 
@@ -262,11 +263,9 @@ def tables(name):
 
 def pictures(name):
     """Files of the pictures of an analysis, in every format unless its name says which."""
-    it = ANALYSES[name]
-    titles = ask(it.PICTURES) if callable(it.PICTURES) else it.PICTURES
     return [
         for_report(f"{FIGURES}/{stem}{ending}", title if ending == ".svg" else "", name, stem)
-        for stem, title in titles.items()
+        for stem, title in (ANALYSES[name].PICTURES or ask(ANALYSES[name].pictures)).items()
         for ending in ([f".{it}" for it in FORMATS] if "." not in stem else [""])
     ]
 

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # imports its parts when they are used
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from pgpd_hf.core.arguments import require_one_of
 from pgpd_hf.core.compilation import njit
@@ -174,7 +174,7 @@ def _probit_series(terms):
 def _cauchy_series(terms):
     r"""Coefficients of :math:`\tan(\pi y/2)`: :math:`4/\pi` times the sum of 1/n^(j+1), n odd."""
     power = np.arange(2, 2 * terms + 1, 2)
-    return 4 / math.pi * (1 - 0.5**power) * special.zeta(power)
+    return 4 / math.pi * (1 - 0.5**power) * scipy.special.zeta(power)
 
 
 LINKS = {
@@ -183,14 +183,14 @@ LINKS = {
         Link(
             name="logistic",
             code=_LOGISTIC,
-            inverse=special.logit,
+            inverse=lambda share: scipy.special.logit(share),
             density=lambda x: 1 / (2 + 2 * math.cosh(x)),
             series=_logistic_series,
         ),
         Link(
             name="probit",
             code=_PROBIT,
-            inverse=special.ndtri,
+            inverse=lambda share: scipy.special.ndtri(share),
             density=lambda x: math.exp(-x * x / 2) / math.sqrt(2 * math.pi),
             series=_probit_series,
         ),

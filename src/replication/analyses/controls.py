@@ -6,7 +6,6 @@ from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
 from pgpd_hf.core.arguments import located
 from replication.analyses import Table
 from replication.files import storage, validation
-from replication.statements.controls import for_all_labels, judge_controls, with_next_labels
 from replication.study.cases import Case, run_setting
 
 TARGET = "claims"
@@ -61,6 +60,7 @@ def arguments(config):
 
 def tables(runs, claims, own, schema, environment, optimum, traces, controls, limits):
     from pgpd_hf.core.cmdp import CMDP
+    from replication.statements.controls import judge_controls
     from replication.statements.declaration import load_claims
     from replication.statements.evidence import Member
     from replication.statements.inference import of_experiment
@@ -80,6 +80,8 @@ def parameters(config):
 
 def _wrong(study, runs, controls, limits):
     """Wrong runs in the place of the study's, by control and algorithm."""
+    from replication.statements.controls import for_all_labels, with_next_labels
+
     wrong = {}
     for name, control in controls.items():
         for algorithm, traces in study.groupby("algorithm", sort=False):

@@ -9,7 +9,7 @@ SHOWS = ("environment", "aggregate", "optimum", "races", "own_verdicts", *RECORD
 CATEGORY = "Figure 1"
 
 
-def PICTURES(config):
+def pictures(config):
     """Panels with their numbers, and the whole."""
     panels = {
         f"{algorithm}_{metric}": f"{get_algorithm(algorithm).label}: {metric.replace('_', ' ')}"

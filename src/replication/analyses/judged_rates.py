@@ -5,7 +5,7 @@ from replication.study import readings
 
 TARGET = "claims"
 TABLES = {
-    f"{readings.FULL}rates": Table(
+    "full/rates": Table(
         "Rates in T, as they are judged (table)", "algorithm step_rule evaluators metric"
     )
 }

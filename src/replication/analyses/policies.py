@@ -7,7 +7,7 @@ SHOWS = ("environment", "policies")
 CATEGORY = "Policies"
 
 
-def PICTURES(config):
+def pictures(config):
     names = map(evaluators_text, config["evaluators"])
     return {f"policies_M{name}": f"Policies, M = {name}" for name in names}
 

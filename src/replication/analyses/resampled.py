@@ -4,7 +4,10 @@ from replication.analyses import Table, verdicts
 
 TARGET = "infer"
 TABLES = {"{folder}resampled": Table()}
-READS = verdicts.READS
+READS = (
+    *("claims", "own", "schema"),
+    *("judged_traces", "judged_tables", "judged_environment", "judged_optimum"),
+)
 RESAMPLES = 1000
 
 

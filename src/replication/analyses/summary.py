@@ -10,7 +10,7 @@ from pgpd_hf.races import chosen_steps, describe_race
 from pgpd_hf.runs import METRICS
 from replication.analyses import Table
 from replication.files import storage
-from replication.statements import controls, report
+from replication.statements import CONTROLS, controls, report
 from replication.study.cases import run_setting, with_steps
 
 TARGET = "all"
@@ -101,7 +101,7 @@ def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
         yield from report.undecided(found)
         for table in recorded:
             yield f"{controls.counted(found, table)}; *: no wrong data on which the statement has"
-            yield f"to fail contradict it ({controls.RECORD})."
+            yield f"to fail contradict it ({CONTROLS})."
     if fresh:
         yield f"On the right: verdicts on fresh data ({report.CONFIRMATION})."
     else:

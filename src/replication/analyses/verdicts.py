@@ -4,13 +4,15 @@ from pathlib import Path
 
 from replication.analyses import Table, instances
 from replication.files import validation
-from replication.study import admission, own_statements, sweeps
+from replication.study import admission
 from replication.study.readings import FULL, look
 
 TARGET = "claims"
 TABLES = {"{folder}claims": Table(keys="claim"), "{folder}power": Table()}
-EVIDENCE = ("judged_traces", "judged_tables", "judged_environment", "judged_optimum")
-READS = ("claims", "own", "schema", *EVIDENCE)
+READS = (
+    *("claims", "own", "schema"),
+    *("judged_traces", "judged_tables", "judged_environment", "judged_optimum"),
+)
 
 
 def judged(config, readings):
@@ -29,6 +31,8 @@ def check(config, readings, root):
     own = [*map(Path, config["claims"]["statements"])]
     load_claims(Path(root, "config/claims.yaml"), admission.load_schema(root, "claims"), own)
     for path in own:
+        from replication.study import own_statements, sweeps
+
         swept = [sweeps.plan(config, [name]).values() for name in ("people", "horizon")]
         cases = [[case for items in parts for case in items[0][1]] for parts in swept]
         own_statements.refuse_unknown_names(path, config, readings, *cases)

@@ -12,7 +12,6 @@ import pandas as pd
 from replication.statements.evidence import Evidence
 from replication.statements.verdicts import judge
 
-RECORD = "reference/controls.csv"  # of the default study
 COLUMNS = (
     *("claim", "source", "statement", "kind", "criterion", "control", "title"),
     *("verdict", "had_to_fail", "failed", "part", "estimate", "low", "high", "units", "reason"),

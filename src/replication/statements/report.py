@@ -5,10 +5,10 @@ import string
 import pandas as pd
 
 from pgpd_hf.statistics import VERDICTS
+from replication.statements import CONFIRMATION as CONFIRMATION
 
 SIGNS = {"reproduced": "+", "contradicted": "-", "inconclusive": "?"}
 UNDECIDABLE = "."
-CONFIRMATION = "reference/confirmation.csv"  # verdicts of the default study on fresh data
 FRESH = "fresh seeds"  # its reading of the environment of the study, for people
 NOT_CONFIRMED = "not confirmed"
 NOT_ASKED = "not asked"

@@ -14,7 +14,6 @@ from pgpd_hf.core.arguments import located
 from replication.study import configuration
 from replication.study.cases import Case, run_setting, stream_key
 from replication.study.radii import theorem_radius
-from replication.theory.bounds import corollary_schedule
 
 SIGNS = {  # symbols of axes in legends
     "iterations": "T",
@@ -58,6 +57,8 @@ def _make_case(algorithm, usual, config, choice, purpose):
     setting = usual | choice
     iterations = setting["iterations"]
     if "corollary" in (choice.get("evaluators"), choice.get("horizon")):
+        from replication.theory.bounds import corollary_schedule
+
         discount = configuration.environment(config).discount
         schedule = dict(
             zip(("evaluators", "horizon"), corollary_schedule(iterations, discount), strict=True)
