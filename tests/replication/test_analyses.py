@@ -70,6 +70,11 @@ def test_incomplete_file_is_refused(folder):
         analyses.find()
 
 
+def test_what_leads_to_figure_1_comes_first():
+    first = {name for name, analysis in FOUND.items() if analysis.PRIORITY}
+    assert first == {"aggregate", "verdicts", "figure1"}
+
+
 def test_declaration_that_needs_another_module_is_refused(folder):
     (folder / "mine.py").write_text(f"{COMPLETE}\nREADS = other.READS\n")
     message = r"^analyses/mine\.py: READS: name 'other' is not defined, so write it out$"

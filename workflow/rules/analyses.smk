@@ -13,6 +13,7 @@ use rule run as run_block with:
         f"{RESULTS}/logs/{{analysis}}/{{part}}/{{first}}-{{last}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/{{analysis}}/{{part}}/{{first}}-{{last}}.tsv"
+    priority: 0
     message:
         "{wildcards.analysis}: {wildcards.part}, {wildcards.first} to {wildcards.last}"
 
@@ -33,6 +34,7 @@ for name, it in ANALYSES.items():
                 f"{RESULTS}/logs/{[*it.TABLES][0]}.log",
             benchmark:
                 f"{RESULTS}/benchmarks/{[*it.TABLES][0]}.tsv"
+            priority: it.PRIORITY
             localrule: it.LOCAL
             resources:
                 runtime=runtime(asking(name, "seconds")),
@@ -67,6 +69,7 @@ for name, it in ANALYSES.items():
                 notebook=f"{RESULTS}/logs/notebooks/{name}.ipynb",
             benchmark:
                 f"{RESULTS}/benchmarks/notebooks/{name}.tsv"
+            priority: it.PRIORITY
             resources:
                 runtime=runtime(resources.ANALYSIS),
                 mem_mb=memory(more=resources.TRACES),

@@ -1,5 +1,5 @@
 # The paper's experiment, for the study itself and for its readings: {reading} is "readings/NAME/",
-# or empty for the study.
+# or empty for the study. It has priority: whatever else is asked for, Figure 1 comes first.
 
 
 rule environment:
@@ -10,6 +10,7 @@ rule environment:
         f"{RESULTS}/logs/environment/{{reading}}environment.log",
     benchmark:
         f"{RESULTS}/benchmarks/environment/{{reading}}environment.tsv"
+    priority: 1
     localrule: True
     params:
         options=lambda wildcards: CONFIGS[wildcards.reading]["environment"],
@@ -30,6 +31,7 @@ rule calibrate:
         f"{RESULTS}/logs/calibrate/{{folder}}{{algorithm}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/calibrate/{{folder}}{{algorithm}}.tsv"
+    priority: 1
     resources:
         runtime=runtime(
             lambda wildcards: jobs.race_seconds(CALIBRATED[wildcards.folder], wildcards.algorithm)
@@ -57,6 +59,7 @@ rule run:
         f"{RESULTS}/logs/runs/{{reading}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/runs/{{reading}}{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.tsv"
+    priority: 1
     resources:
         runtime=runtime(
             lambda wildcards: resources.seconds(cases_of(wildcards), own_size(wildcards))

@@ -4,6 +4,7 @@ from replication.analyses import Table
 from replication.files import storage
 
 TARGET = "all"
+PRIORITY = 1
 TABLES = {"aggregate.parquet": Table()}
 READS = ("traces",)
 LOCAL = True

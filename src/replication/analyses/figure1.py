@@ -4,6 +4,7 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.runs import METRICS
 
 TARGET = "all"
+PRIORITY = 1
 RECORDS = ("confirmation", "recorded_controls")
 SHOWS = ("environment", "aggregate", "optimum", "races", "own_verdicts", *RECORDS)
 CATEGORY = "Figure 1"

@@ -8,6 +8,7 @@ from replication.study import admission
 from replication.study.readings import FULL, look
 
 TARGET = "claims"
+PRIORITY = 1
 TABLES = {"{folder}claims": Table(keys="claim"), "{folder}power": Table()}
 READS = (
     *("claims", "own", "schema"),
