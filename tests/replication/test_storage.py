@@ -231,6 +231,7 @@ def given(tmp_path, monkeypatch):
     storage.digest.cache_clear()
     monkeypatch.setattr(storage, "_PROJECT", tmp_path)
     monkeypatch.setattr(storage, "loaded_code", lambda: ["source.py"])
+    monkeypatch.setattr(storage, "_STARTED", os.stat("source.py").st_ctime)
     monkeypatch.setattr(storage, "_made_from", storage.ingredients(job))
     storage.note_code(storage.loaded_code())
     storage.digest.cache_clear()  # as in the next run
@@ -247,6 +248,15 @@ CHANGES = {
     "more data": (lambda job: job.input.append("more.csv"), {"more.csv"}),
     "a parameter": (lambda job: job.params.update(seeds=4), {"parameters"}),
 }
+
+
+def test_code_that_was_edited_before_a_job_loaded_it_is_not_trusted(given, monkeypatch):
+    times = os.stat("source.py").st_mtime_ns
+    monkeypatch.setattr(storage, "_made_from", storage.ingredients(given))
+    monkeypatch.setattr(storage, "_STARTED", os.stat("source.py").st_ctime - 1)
+    os.utime("source.py", ns=(times, times))  # as a tool may that keeps times
+    storage.write_table("table.csv", TABLE)
+    assert storage.differences(given) == {"code: source.py"}
 
 
 @pytest.mark.parametrize("change", CHANGES)

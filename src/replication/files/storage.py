@@ -14,6 +14,7 @@ import pdb
 import re
 import shutil
 import sys
+import time
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,8 @@ from pathlib import Path
 _INGREDIENT = re.compile(r"^# (\w*)  (.+)$", re.MULTILINE)
 _OURS = ("pgpd_hf.", "replication.")  # begin the names of modules, but for the two lists of names
 _CODE = "code: "  # begins the names of code among those of what a result was made from
+_CHANGED = "0" * 64  # in place of a digest: code that was edited while a job may have loaded it
+_STARTED = time.time()
 _made_from = {}  # of the job that this process runs
 _PROJECT = Path(__file__).parents[3]
 
@@ -112,7 +115,11 @@ def loaded_code():
 def note_code(files):
     """Note code that results of this process are made from, also what a kernel has loaded."""
     for file in files:
-        _made_from.setdefault(f"{_CODE}{file}", digest(_PROJECT / file))
+        if (name := f"{_CODE}{file}") not in _made_from:
+            # Nobody knows which text of a file was loaded if it has changed since.
+            path = _PROJECT / file
+            changed = not path.exists() or path.stat().st_ctime > _STARTED
+            _made_from[name] = _CHANGED if changed else digest(path)
 
 
 def differences(job):
