@@ -375,12 +375,13 @@ def add_notebooks(site):
 def add_documents(site):
     """Write the documents that are for readers, and links between them."""
     (site.folder / "documents").mkdir()
-    pages = {documents.page_of(path): title for path, title in documents.DOCUMENTS.items()}
-    for path, title in documents.DOCUMENTS.items():
+    found = documents.find(site.sources.root)
+    pages = {documents.page_of(path): title for path, title in found.items()}
+    for path, title in found.items():
         text = documents.render(site, path)
         page = {"title": title, "text": text, "documents": pages}
         site.add(documents.page_of(path), "document.html.j2", **page)
-    site.pages[next(iter(pages))] = "Documents"
+    site.pages |= {page: "Documents" for page in [*pages][:1]}
     return pages
 
 

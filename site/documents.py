@@ -31,6 +31,11 @@ def page_of(path):
     return f"documents/{name}.html"
 
 
+def find(root):
+    """Documents that this copy has, with their titles."""
+    return {path: title for path, title in DOCUMENTS.items() if (root / path).exists()}
+
+
 def place_of(site, document, link):
     """Where a link of a document leads on the site; None if it leads to nothing there."""
     path, _, anchor = link.partition("#")
@@ -38,10 +43,10 @@ def place_of(site, document, link):
         return link
     target = (site.sources.root / document).parent.joinpath(path).resolve()
     known = target.relative_to(site.sources.root).as_posix()
-    if known in DOCUMENTS:
+    if known in find(site.sources.root):
         return "../" + page_of(known) + (f"#{anchor}" if anchor else "")
-    if target.suffix in COPIED:
-        return "../" + site.take(target, f"documents/{target.name}")
+    if target.suffix in COPIED and site.take(target, f"documents/{target.name}"):
+        return target.name
     return None
 
 
