@@ -280,7 +280,7 @@ def test_study_names_the_same_environment(options):
 
 @pytest.mark.parametrize(("given", "options"), [(SMALL, {"is_slippery": False}), (CLIFF, {})])
 def test_moves_of_a_map_are_those_of_the_environment(given, options):
-    env = gymnasium.make(given["name"], **options).unwrapped
+    env = gymnasium.make(given["env"], **options).unwrapped
     letters, _, moves = pgpd_hf.from_gymnasium(**given, **options).map
     shape = np.array(letters.shape)
     for cell, actions in env.P.items():

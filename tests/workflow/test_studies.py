@@ -75,7 +75,8 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
     assert config["claims"]["instances"]["groups"] == {}
     assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"states", "actions"}
     assert lines == [
-        "left out: 2 of bounds.settings, 4 of claims.instances.groups, 4 of claims.readings, 2 of "
+        "left out: 2 of bounds.settings, 4 of claims.instances.groups, 3 of "
+        "stability.long.instances, 100 of stability.fresh.instances, 4 of claims.readings, 2 of "
         "sweeps (the CMDP in mine.npz is a single one, not a random family; config/analyses lists "
         "them, and what a study sets itself is kept)"
     ]
@@ -360,7 +361,8 @@ def test_environment_may_be_changed(environment):
     names = ", ".join(f"environment.{key}" for key in environment)
     assert len(lines) == (2 if unreadable else 1)
     assert lines[0] == (
-        "left out: 2 of bounds.settings, 4 of claims.instances.groups, 4 of claims.readings (made "
+        "left out: 2 of bounds.settings, 4 of claims.instances.groups, 3 of "
+        "stability.long.instances, 100 of stability.fresh.instances, 4 of claims.readings (made "
         f"for another {names}; config/analyses lists them, and what a study sets itself is kept)"
     )
 

@@ -71,9 +71,9 @@ class Analysis:
         tree, known = ast.parse(path.read_text(encoding="utf-8")), {"Table": Table}
         self.title = (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")
         for node in tree.body:
-            name, *_ = *map(ast.unparse, getattr(node, "targets", ())), getattr(node, "name", None)
-            self._defined.add(name)
-            if name and name.isupper():
+            names = [*map(ast.unparse, getattr(node, "targets", ())), getattr(node, "name", "")]
+            self._defined.update(names)
+            for name in filter(str.isupper, names):
                 try:
                     known[name] = eval(compile(ast.Expression(node.value), place, "eval"), known)
                 except NameError as error:  # what another module defines
