@@ -492,7 +492,7 @@ def test_study_of_another_environment_is_planned(fresh):
 @pytest.mark.parametrize(
     ("environment", "targets"),
     [
-        ({"file": "mine.npz"}, ["all", "claims", "theory", "grid"]),
+        ({"file": "mine.npz"}, ["all", "claims", "theory"]),
         ({"discount": 0.8}, ["all"]),
         ({"states": 5, "actions": 3}, ["all"]),
         ({"threshold": 0.65}, ["all"]),
