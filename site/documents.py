@@ -2,6 +2,7 @@
 
 import html
 import itertools
+import os
 import re
 from pathlib import PurePosixPath
 
@@ -41,8 +42,8 @@ def place_of(site, document, link):
     path, _, anchor = link.partition("#")
     if re.match(r"https?:", link) or not path:
         return link
-    target = (site.sources.root / document).parent.joinpath(path).resolve()
-    known = target.relative_to(site.sources.root).as_posix()
+    known = os.path.normpath(PurePosixPath(document).parent / path)  # links of folders stay
+    target = site.sources.root / known
     if known in find(site.sources.root):
         return "../" + page_of(known) + (f"#{anchor}" if anchor else "")
     if target.suffix in COPIED and site.take(target, f"documents/{target.name}"):
