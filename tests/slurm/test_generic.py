@@ -83,7 +83,8 @@ def test_killed_workflow_ends_with_the_right_bytes_though_two_jobs_write_them(
     project, workflow, _, states = accidents["kill"]
     assert workflow.process.returncode == 0, workflow.text()
     assert (project.folder / TARGET).read_bytes() == undisturbed
-    # Either job may remove what the other has just written, which is then run once more.
-    assert len(states) > 1
+    # Either job may remove what the other has just written, which is then run once more; but what
+    # the first has finished before the second start looks is used.
+    assert "Nothing to be done" in workflow.text() or len(states) > 1
     assert states[-1] == "COMPLETED"
     FAULTS.append(("generic: workflow killed, started again", None, "job run again, same bytes"))

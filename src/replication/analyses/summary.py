@@ -104,7 +104,7 @@ def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
             yield f"to fail contradict it ({CONTROLS})."
     if fresh:
         yield f"On the right: verdicts on fresh data ({report.CONFIRMATION})."
-    else:
+    elif not report.asked(found).empty:
         yield "These verdicts are not confirmed on fresh data."
     yield f"Why: {about['page']}."
     own = "" if about["study"] == "paper" else " CONFIG=... with the study's file"
