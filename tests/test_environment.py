@@ -50,6 +50,7 @@ IMPORTING = {
     "benchmarks": REQUIRED,
 }
 
+DISTRIBUTIONS = packages_distributions()  # before tests of the site add its own to the path
 ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
 
 # What would tie the project to one machine or one package index.
@@ -78,8 +79,8 @@ def imported_in(folder):
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             names.add(node.module.partition(".")[0])
-    known = packages_distributions()
-    found = {known[name][0] for name in names - sys.stdlib_module_names if name in known}
+    known = (names - sys.stdlib_module_names) & DISTRIBUTIONS.keys()
+    found = {DISTRIBUTIONS[name][0] for name in known}
     return {canonicalize_name(name) for name in found} - {"pgpd-hf"}
 
 
@@ -122,8 +123,7 @@ def test_replication_asks_for_what_it_imports_of_its_extra():
     extra = {canonicalize_name(Requirement(text).name) for text in OPTIONAL["workflow"]}
     source = (ROOT / "src/replication/__init__.py").read_text(encoding="utf-8")
     (asked,) = re.findall(r'lacking\("workflow", (.*?)\)', source)
-    known = packages_distributions()
-    asked = {canonicalize_name(known[name][0]) for name in re.findall(r'"(\w+)"', asked)}
+    asked = {canonicalize_name(DISTRIBUTIONS[name][0]) for name in re.findall(r'"(\w+)"', asked)}
     # pandas imports pyarrow; llvmlite comes with numba; the workflow has Snakemake already.
     there = {"llvmlite", "snakemake", "snakemake-interface-logger-plugins"}
     assert asked - {"pyarrow"} == imported_in("src/replication") & extra - there
