@@ -46,9 +46,8 @@ _CHUNK_WORDS = 2**18  # random words drawn at once: 2 MiB
 _CHUNK_ENTRIES = 2**16  # of policies that are evaluated at once: 512 KiB
 _CHUNK_ITERATIONS = 1024
 _CHECKED_ITERATIONS = 3  # of an algorithm, before its first run
-_CHECKED: set[Any] = (
-    set()
-)  # algorithms that have been checked, with their options that are no numbers
+# Algorithms that have been checked, with their options that are no numbers.
+_CHECKED: set[Any] = set()
 _MOST_ENTRIES = 10**6  # of a list of seeds, checkpoints or phases
 _PHASE = ("iterations", "evaluators", "rounds", "horizon")  # that phases may differ in
 
