@@ -5,6 +5,7 @@ They stand between marks, `<!-- NAME -->` and `<!-- end -->`; all else is writte
 
 import inspect
 import re
+import textwrap
 from pathlib import Path
 
 import yaml
@@ -17,27 +18,47 @@ from replication.study import admission, algorithms
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "config/README.md"
 END = "\n..."  # of a YAML document that is a single value
+COMMON = (  # what people change, in the order in which they think of it
+    *("study", "evaluators", "seeds", "algorithms", "algorithms.NAME.iterations"),
+    *(f"environment.{name}" for name in ("instance", "states", "actions", "discount")),
+    *(f"environment.{name}" for name in ("threshold", "file", "gymnasium", "name")),
+)
+LONGEST = 60  # characters of a default that is shown whole
 MARKED = re.compile(r"(<!-- (\w+) -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
 
 
-def rows(parts, defaults, definitions, prefix=""):
-    """Key, default and meaning of all keys of an object; nested ones follow their parent."""
+def rows(parts, defaults, definitions, seen, prefix=""):
+    """Key, default and meaning of all keys of an object; nested ones follow their parent.
+
+    Keys of a shared definition are told where it is `seen` first.
+    """
     for name, part in parts.items():
-        entry = definitions.get(part.get("$ref"), {}) | part
+        shared = part.get("$ref")
+        entry = definitions.get(shared, {}) | part
         inner, others = entry.get("properties", {}), entry.get("additionalProperties")
         below = inner | ({"NAME": others} if isinstance(others, dict) else {})
         if name != "NAME":
             text = yaml.safe_dump(defaults.get(name), default_flow_style=True, width=10**6)
-            shown = "" if below or name not in defaults else f"`{text.partition(END)[0].strip()}`"
+            text = textwrap.shorten(text.partition(END)[0].strip(), LONGEST, placeholder=" ...")
+            shown = "" if below or name not in defaults else f"`{text}`"
             yield f"`{prefix}{name}`", shown, entry["description"]
-        yield from rows(below, defaults.get(name) or {}, definitions, f"{prefix}{name}.")
+        if shared not in seen:
+            yield from rows(below, defaults.get(name) or {}, definitions, seen, f"{prefix}{name}.")
+        seen |= {shared} - {None}
 
 
 def keys(name, defaults):
     """Rows about all keys of a schema."""
     schema = admission.load_schema(ROOT, name)
     definitions = {f"#/$defs/{key}": entry for key, entry in schema.get("$defs", {}).items()}
-    return rows(schema["properties"], defaults, definitions)
+    return list(rows(schema["properties"], defaults, definitions, set()))
+
+
+def common_and_other():
+    """Rows about the keys of a study: those that people change, and all others."""
+    found = {row[0].strip("`"): row for row in keys("config", admission.load_defaults(ROOT))}
+    common = [found.pop(name) for name in COMMON]
+    return {"common": common, "keys": list(found.values())}
 
 
 def allowed(entry):
@@ -76,7 +97,7 @@ def table(header, cells):
 
 def tables():
     """All tables, by name."""
-    schemas = {"keys": keys("config", admission.load_defaults(ROOT))}
+    schemas = common_and_other()
     schemas |= {f"{name}_keys": keys(name, {}) for name in ("reading", "claims")}
     readings = sorted(ROOT.glob("config/readings/*.yaml"), key=lambda path: path.stem)
     changes = [(f"`{path.stem}`", read_yaml(path)["about"]) for path in readings]
@@ -85,7 +106,7 @@ def tables():
         arguments = ", ".join(f"`{key}`" for key in inspect.signature(function).parameters)
         criteria.append((f"`{name}`", function.__doc__.split("\n")[0], arguments))
     return {
-        **{name: table(("key", "default", "meaning"), list(it)) for name, it in schemas.items()},
+        **{name: table(("key", "default", "meaning"), it) for name, it in schemas.items()},
         "options": table(("option", "default", "allowed", "meaning", "of"), option_rows()),
         "readings": table(("reading", "what it changes"), changes),
         "criteria": table(("test", "demands", "keys"), criteria),
