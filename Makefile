@@ -123,7 +123,7 @@ smoke: .venv/kernels  ## run figures, claims and theory on a tiny budget, into i
 	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
 
 smoke-all: .venv/kernels  ## likewise run every rule and every analysis
-	$(IN_VENV) snakemake all claims theory compare stability grid crate --cores $(CORES) \
+	$(IN_VENV) snakemake all claims theory compare stability settled grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
 # In a copy of what the workflow needs, from scratch and with the package of the copy.

@@ -23,6 +23,11 @@ def traces(longest=4000, seeds=4, noise=0.0, evaluators=(16, 64), **curves):
     return pd.concat(tables, ignore_index=True)
 
 
+def settled(table, candidates, scales):
+    found = {length: stationarity.moves(table, length, scales) for length in candidates}
+    return stationarity.settled_length(found)
+
+
 def test_candidates_are_1_2_5_times_powers_of_ten():
     assert stationarity.lengths(5000) == [100, 200, 500, 1000, 2000, 5000]
     assert stationarity.lengths(700)[-1] == 500
@@ -30,9 +35,9 @@ def test_candidates_are_1_2_5_times_powers_of_ten():
 
 
 def test_flat_curves_settle_at_once_and_a_ramp_never():
-    assert stationarity.settled_length(traces(), [100, 200], SCALES) == 100
+    assert settled(traces(), [100, 200], SCALES) == 100
     ramp = traces(optimality_gap=lambda t: -t / 1000)
-    assert stationarity.settled_length(ramp, [500, 1000, 2000], SCALES) is None
+    assert settled(ramp, [500, 1000, 2000], SCALES) is None
 
 
 @pytest.mark.parametrize("curve", stationarity.CURVES)
@@ -42,22 +47,22 @@ def test_each_curve_counts_in_its_own_unit(curve, share, found):
     height = share * 0.1 * SCALES[curve]
     step = traces(**{curve: lambda t: height * (t > 705)})
     # At 500 the step is ahead; at 1000 it is before the last quarter begins.
-    assert stationarity.settled_length(step, [100, 500, 1000, 2000], SCALES) == found
+    assert settled(step, [100, 500, 1000, 2000], SCALES) == found
 
 
 def test_rest_before_a_breakdown_is_not_taken_for_the_end():
     """Nothing moves from 100 to 1000, and then the multiplier runs away."""
     breaks = traces(multiplier=lambda t: np.maximum(t - 1500, 0) / 100)
-    assert stationarity.settled_length(breaks, [100, 200, 500], SCALES) == 100
-    assert stationarity.settled_length(breaks, [100, 200, 500, 1000, 2000], SCALES) is None
+    assert settled(breaks, [100, 200, 500], SCALES) == 100
+    assert settled(breaks, [100, 200, 500, 1000, 2000], SCALES) is None
 
 
 def test_one_m_that_moves_keeps_all_from_settling():
     still = traces(evaluators=(16,))
     moving = traces(evaluators=(64,), multiplier=lambda t: t / 100)
     both = pd.concat([still, moving])
-    assert stationarity.settled_length(still, [100, 1000], SCALES) == 100
-    assert stationarity.settled_length(both, [100, 1000], SCALES) is None
+    assert settled(still, [100, 1000], SCALES) == 100
+    assert settled(both, [100, 1000], SCALES) is None
 
 
 def test_moves_are_differences_of_means_over_quarters():
@@ -74,13 +79,13 @@ def test_what_few_seeds_do_not_show_has_not_settled():
     """Each seed drifts by a number of its own, whose mean is zero, but not for sure."""
     few = traces(seeds=2)
     few["multiplier"] = few["iteration"] * few["seed"].map({0: -1.0, 1: 1.0}) / 1000
-    assert stationarity.settled_length(few, [1000], SCALES) is None
+    assert settled(few, [1000], SCALES) is None
 
 
 def test_curve_without_a_unit_is_left_out():
     ramp = traces(multiplier=lambda t: t)
     scales = SCALES | {"multiplier": 0.0}
-    assert stationarity.settled_length(ramp, [100], scales) == 100
+    assert settled(ramp, [100], scales) == 100
     assert set(stationarity.moves(ramp, 100, scales)["curve"]) == set(stationarity.CURVES[:2])
 
 
@@ -89,6 +94,6 @@ def test_trace_that_ends_too_early_is_refused():
         stationarity.moves(traces(), 3000, SCALES)
 
 
-def test_what_has_not_settled_is_labelled_and_runs_to_its_cap():
+def test_what_has_not_settled_is_labelled_and_runs_on():
     assert stationarity.label(2000, 5000) == (2000, "")
     assert stationarity.label(None, 5000) == (5000, "still moving")

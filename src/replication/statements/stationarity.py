@@ -4,10 +4,10 @@ A run has settled at T if, for every M, each of gap, violation and multiplier is
 within the margin: its mean over each quarter of the further T, from T to 2T, differs from its mean
 over the last quarter up to T by less than the margin, in the units of the criteria. "Shown" means
 that the 95 % interval over seeds lies within the margin. Candidates for T are 1, 2 and 5 times
-powers of ten, up to a cap that the time of `make figures` sets, and a T is chosen only if the run
+powers of ten, up to a longest one that the study's time allows, and a T is chosen only if the run
 has also settled at all longer candidates: a slow method hardly moves in its first iterations, and
-one that breaks down may rest before it does. What has not settled at its cap is labelled, and runs
-on.
+one that breaks down may rest before it does. What has not settled at the longest T is labelled, and
+runs on.
 
 Two statements judge what this rule looks at, "plateaus" and "steady state". Under it they hold by
 choice of T, and are not counted.
@@ -18,7 +18,6 @@ import pandas as pd
 
 from pgpd_hf.statistics import mean_interval
 
-CAPS = {"npgpd_hf": 5000, "zpgpd_hf": 200_000}  # with these, `make figures` takes two minutes
 MARGIN = 0.1  # that of "plateaus"
 SHORTEST = 100
 STILL = "still moving"
@@ -28,11 +27,11 @@ COLUMNS = ("evaluators", "curve", "quarter", "move", "low", "high")
 _POINTS = 51  # of a window, at which a curve is interpolated
 
 
-def lengths(cap):
-    """Candidates for T: 1, 2 and 5 times powers of ten, from :data:`SHORTEST` to a cap."""
-    powers = 10 ** np.arange(int(np.log10(cap)) + 1)
+def lengths(longest):
+    """Candidates for T: 1, 2 and 5 times powers of ten, from :data:`SHORTEST` to the longest."""
+    powers = 10 ** np.arange(int(np.log10(longest)) + 1)
     found = sorted(int(factor * power) for power in powers for factor in (1, 2, 5))
-    return [length for length in found if SHORTEST <= length <= cap]
+    return [length for length in found if SHORTEST <= length <= longest]
 
 
 def moves(traces, length, scales):
@@ -58,20 +57,19 @@ def moves(traces, length, scales):
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def settled_length(traces, candidates, scales, margin=MARGIN):
-    """The smallest candidate at which, and at all longer ones, curves have settled; else None."""
-    found = None
-    for length in sorted(candidates, reverse=True):
-        table = moves(traces, length, scales)
+def settled_length(found, margin=MARGIN):
+    """The smallest T from which on curves have settled, of tables of moves by T; else None."""
+    settled = None
+    for length, table in sorted(found.items(), reverse=True):
         if not ((table["low"] > -margin).all() and (table["high"] < margin).all()):
             break
-        found = length
-    return found
+        settled = length
+    return settled
 
 
-def label(length, cap):
-    """T, and what a panel says about it: nothing, or that its curves still move at the cap."""
-    return (cap, STILL) if length is None else (length, "")
+def label(length, longest):
+    """T, and what a panel says about it: nothing, or that its curves still move at the end."""
+    return (longest, STILL) if length is None else (length, "")
 
 
 def _means(values, iterations, first, last):

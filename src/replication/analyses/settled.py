@@ -1,0 +1,93 @@
+"""Settled: T by a rule of stationarity.
+
+Runs go on to twice the largest T that is considered; replication.statements.stationarity has the
+rule.
+"""
+
+import numpy as np
+import pandas as pd
+
+from replication.analyses import Table
+from replication.files import storage
+from replication.statements import stationarity
+from replication.study import configuration
+from replication.study.cases import Case, run_setting
+
+TARGET = "settled"
+TABLES = {
+    "settled": Table("T by stationarity (table)"),
+    "settled_moves": Table("How far curves move after T (table)"),
+}
+READS = ("runs", "environment", "optimum")
+_POINTS = 11  # checkpoints in a quarter of T
+
+
+def plan(config):
+    options = config["settled"]
+    return {
+        algorithm: [
+            (seed, _cases(config, algorithm, seed)) for seed in range(options["seeds"][algorithm])
+        ]
+        for algorithm in _algorithms(config)
+    }
+
+
+def why_not(config):
+    found = ", ".join(config["settled"]["longest"])
+    return "" if _algorithms(config) else f"algorithms: the study has none of {found}"
+
+
+def check(config, schema):
+    options = config["settled"]
+    if missing := sorted({*options["longest"]} - {*options["seeds"]}):
+        raise ValueError(f"settled.seeds: a number expected for {missing[0]}")
+
+
+def arguments(config):
+    return {"longest": config["settled"]["longest"]}
+
+
+def tables(runs, environment, optimum, longest):
+    from pgpd_hf.core.cmdp import CMDP
+    from pgpd_hf.core.optima import utility_span
+
+    traces, chosen, moved = storage.read_tables(runs), [], []
+    units = {
+        "optimality_gap": traces.loc[traces["iteration"] == 0, "optimality_gap"].iloc[0],
+        "constraint_violation": utility_span(CMDP.load(environment)),
+        "multiplier": storage.read_json(optimum)["multiplier"],
+    }
+    for algorithm, ran in traces.groupby("algorithm", sort=False):
+        lengths = stationarity.lengths(longest[algorithm])
+        found = {length: stationarity.moves(ran, length, units) for length in lengths}
+        settled = stationarity.settled_length(found)
+        length, label = stationarity.label(settled, longest[algorithm])
+        chosen.append({"algorithm": algorithm, "iterations": length, "label": label})
+        for length, table in found.items():
+            table.insert(0, "length", length)
+            table.insert(0, "algorithm", algorithm)
+            moved.append(table)
+    return {"settled": pd.DataFrame(chosen), "settled_moves": pd.concat(moved, ignore_index=True)}
+
+
+def _algorithms(config):
+    return [name for name in config["settled"]["longest"] if name in config["algorithms"]]
+
+
+def _cases(config, algorithm, seed):
+    cap = config["settled"]["longest"][algorithm]
+    marks = {0}
+    for length in stationarity.lengths(cap):
+        points = np.linspace(0.75 * length, 2 * length, 5 * (_POINTS - 1) + 1)
+        marks |= {*np.rint(points).astype(int).tolist()}
+    return [
+        Case(
+            algorithm,
+            run_setting(config, algorithm, number) | {"iterations": 2 * cap},
+            (seed,),
+            configuration.stream_family(config, "settled"),
+            checkpoints=tuple(sorted(marks)),
+            labels={"longest": cap},
+        )
+        for number in config["evaluators"]
+    ]
