@@ -69,6 +69,18 @@ def test_policies_that_earn_more_than_the_optimum_are_not_punished_for_that():
     assert row["positive_gap"] == pytest.approx(gap.clip(lower=0).mean())
 
 
+@pytest.mark.parametrize("late", [0.25, 1.0])
+def test_last_quarter_of_a_run_has_the_weight_that_is_asked_for(table, late):
+    found = race([CMDP], "npgpd_hf", SETTING, CROWDS, CANDIDATES, seeds=2, late=late).iloc[0]
+    start = pd.merge(table, found.to_frame().T[[*races.STEPS]].astype(float)).iloc[0]
+    parts = [traces(found, number) for number in CROWDS]
+    ends = [part[part["iteration"] >= 0.75 * SETTING["iterations"]] for part in parts]
+    gap = np.mean([end["optimality_gap"].clip(lower=0).mean() for end in ends])
+    expected = late * gap + (1 - late) * start["positive_gap"]
+    assert found["positive_gap"] == pytest.approx(expected, abs=1e-15)
+    assert abs(found["positive_gap"] - start["positive_gap"]) > 1e-4
+
+
 def test_races_use_no_random_number_of_a_reported_run(table):
     row = table.iloc[0]
     others = [traces(row, number, "run")["optimality_gap"].clip(lower=0) for number in CROWDS]

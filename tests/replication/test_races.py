@@ -174,6 +174,13 @@ def test_races_on_record_had_no_limit():
         assert own["calibration"]["runs"] is None, file
 
 
+def test_race_that_weighs_the_end_is_another_race():
+    config = changed(calibration={"late": 0.5})
+    assert recorded_races.subject(config, "npgpd_hf")["late"] == 0.5
+    assert recorded_races.recorded(RECORD, config, "npgpd_hf") is None
+    assert any("the recorded race had another late" in line for line in said(config))
+
+
 def test_radius_races_only_where_it_is_calibrated():
     radii = {"calibration": {"candidates": {"zpgpd_hf": {"perturbation": [1, 3]}}}}
     config = changed(**radii)

@@ -32,6 +32,7 @@ def subject(config, algorithm):
     kinds = map(environments.split, tuning or [config["environment"]])
     setting = run_setting(config, algorithm, None)
     raced = {*STEPS, *(name for name, value in setting.items() if value == CALIBRATED)}
+    late = config["calibration"]["late"]
     return {
         "environments": [{"name": name, **options} for name, options in kinds],
         "algorithm": algorithm,
@@ -44,6 +45,8 @@ def subject(config, algorithm):
             for name, values in config["calibration"]["candidates"][algorithm].items()
             if name in raced
         },
+        # Races on record that do not tell it have scored the whole run.
+        **({"late": late} if late else {}),
     }
 
 
@@ -179,7 +182,7 @@ def ties(record, config):
 def _flat(subject):
     """Leaves of what a race is about, by their names."""
     environment = {f"environment.{key}": x for key, x in subject["environments"][0].items()}
-    named = {key: subject[key] for key in ("evaluators", "candidates")}
+    named = {key: subject[key] for key in ("evaluators", "candidates", "late") if key in subject}
     return {**environment, **subject["setting"], **named}
 
 
