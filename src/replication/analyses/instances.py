@@ -1,16 +1,27 @@
-"""Random instances as replicates: runs on other draws of P, r and g.
+"""Figure 1 over random environments: instances as replicates, other draws of P, r and g.
 
-A group has one pair of step sizes for all its instances, which races on other instances.
+A group has one pair of step sizes for all its instances, which races on other instances. The page
+draws the figure's panels for the first group that has verdicts.
 """
 
 from pgpd_hf.core.arguments import located
 from pgpd_hf.core.optima import utility_range
+from replication.analyses import Table
+from replication.files import storage
 from replication.study import configuration
 from replication.study.cases import Case, run_setting
 from replication.study.readings import overlay
 
 TARGET = "claims"
-TABLES = {}
+TABLES = {
+    "instances": Table(
+        "Figure 1 over random environments (table)", "algorithm evaluators iteration"
+    )
+}
+READS = ("runs",)
+SHOWS = ("instances",)
+PICTURES = {"instances": "Figure 1 over random environments"}
+CATEGORY = "Verdicts"
 COMPARED = ("small", "large")  # groups for statements about the size of the environment
 
 
@@ -23,6 +34,30 @@ def plan(config):
         for group, study in groups(config).items()
         for algorithm in config["algorithms"]
     }
+
+
+def why_not(config):
+    return "" if judged(config) else "claims.instances.groups: no group with instances and verdicts"
+
+
+def arguments(config):
+    return {"group": next(iter(judged(config)), None)}
+
+
+def parameters(config):
+    options = config["claims"]["instances"]["groups"]
+    group = next(iter(judged(config)), None)
+    count = len(options[group]["numbers"]) if group else 0
+    return {"count": count, "seeds": config["claims"]["instances"]["seeds"], "look": config["look"]}
+
+
+def tables(runs, group):
+    from pgpd_hf import statistics
+
+    traces = storage.read_traces([path for path in runs if f"/{group}/" in str(path)])
+    keys = ["algorithm", "evaluators", "instance", "iteration"]
+    means = traces.groupby(keys, sort=False, as_index=False)[[*statistics.VALUES]].mean()
+    return {"instances": statistics.aggregate(means.rename(columns={"instance": "seed"}))}
 
 
 def fit(config, changes):
