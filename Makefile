@@ -45,7 +45,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures figure verdict races infer claims theory compare stability environments grid report \
+.PHONY: help figures figure verdict races infer claims theory compare stability typical environments grid report \
     site article crate smoke smoke-all verify sample raced reference bench scaling \
     test test-long test-all test-faults test-clone test-slurm mutants lint format \
     docs lock clean distclean
@@ -97,6 +97,13 @@ compare: .venv/kernels  ## compare methods per human answer (45 minutes)
 stability: .venv/kernels  ## does ZPGPD-HF settle: predictions, long runs, cures (30 minutes)
 	$(IN_VENV) snakemake stability --cores $(CORES) $(USE_CONFIG)
 
+typical: .venv/kernels  ## run the experiment on a typical environment, until its curves have settled (half an hour)
+	$(IN_VENV) snakemake settled --cores $(CORES) --configfile config/settled.yaml
+	$(IN_VENV) snakemake all verdict_table controls --cores $(CORES) \
+	    --configfile config/typical.yaml
+	$(IN_VENV) python tools/record.py results/typical typical
+	for format in pdf png svg; do cp results/typical/figures/figure1.$$format figures/typical.$$format; done
+
 environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (8 minutes)
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
 	    snakemake figure policies --cores $(CORES) --configfile $$study; done
@@ -128,7 +135,7 @@ smoke-all: .venv/kernels  ## likewise run every rule and every analysis
 
 # In a copy of what the workflow needs, from scratch and with the package of the copy.
 verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
-verify: EVERYTHING = figures claims theory compare $(if $(CONFIG),,infer environments raced)
+verify: EVERYTHING = figures claims theory compare $(if $(CONFIG),,infer typical environments raced)
 verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (two to three hours)
 	@test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
 	@$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \

@@ -82,6 +82,16 @@ _OTHERS = (
     ("inference_verdicts", "reading claim", "infer", "../inference/verdicts.csv"),
     ("confirmation", "reading claim", "infer", "../confirmation/verdicts.csv"),
     ("environments", "study claim", "environments", "../environments/environments.csv"),
+    ("settled", "algorithm", "typical", "../settled/settled.csv"),
+    (
+        "settled_moves",
+        "algorithm length evaluators curve quarter",
+        "typical",
+        "../settled/settled_moves.csv",
+    ),
+    ("typical", "reading claim", "typical", "../typical/verdicts.csv"),
+    ("typical_controls", "claim control", "typical", "../typical/controls.csv"),
+    ("typical_curves", "algorithm evaluators iteration", "typical", "../typical/aggregate.parquet"),
 )
 
 
