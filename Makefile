@@ -45,29 +45,87 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help figures figure verdict races infer claims theory compare stability typical environments grid report \
+# Commands are not shown, only what they say; `make -n` shows them.
+.SILENT:
+.PHONY: help figures figure verdict races infer claims theory compare stability typical environments grid \
+    report
     site article crate smoke smoke-all verify sample raced reference bench scaling \
     test test-long test-all test-faults test-clone test-slurm mutants lint format \
     docs lock clean distclean
 
-help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
-	@echo
-	@echo '  PYTHON=python3.12 sets the interpreter of a new .venv, CORES=4 limits figures and smoke,'
-	@echo '  CONFIG=config/mine.yaml makes figures, figure, verdict, claims, theory, compare, grid, site or crate of another study,'
-	@echo '  STATEMENT is a key of config/claims.yaml and SEEDS a number for verdict, KILLS=3 is for test-faults,'
-	@echo '  COMMANDS=figures for test-clone: what to run there.'
+# A line that begins with `#:` heads a group of the list; behind `##` stand minutes and words.
+help:  ## 0 | this list
+	echo 'Minutes are for two idle cores; the first target takes 1 to 2 more for packages.'
+	awk -F ':.*## | [|] ' '/^#: / { printf "\n%s\n", substr($$0, 4) } \
+	    /^[a-z-]+:.*## / { printf "  make %-12s%5s  %s\n", $$1, $$2, $$3 }' Makefile
+	echo
+	echo 'settings, as in: make figures CONFIG=config/mine.yaml CORES=4'
+	echo '  CONFIG       file of a study, for what is run, judged and published'
+	echo '  CORES        at most this many at once; all by default'
+	echo '  STATEMENT    key of config/claims.yaml, for verdict; SEEDS is how many runs'
+	echo '  FULL, LARGE  1 for the long form of verify and reference, of test-slurm'
+	echo '  KILLS        how often test-faults kills a run; 20 by default'
+	echo '  COMMANDS     what test-clone runs; "figures test" by default'
+	echo '  PYTHON       interpreter that makes .venv; python3 by default'
 
-figures: .venv/kernels  ## run the default study: results/paper and the committed figures
+#: run
+
+figures: .venv/kernels  ## 2 | the whole default study: figures/ and results/paper
 	$(IN_VENV) snakemake --cores $(CORES) $(USE_CONFIG)
 
-figure: .venv/kernels  ## run the figure's panels and its page alone
+figure: .venv/kernels  ## 1 | the panels and the page of Figure 1 alone
 	$(IN_VENV) snakemake figure summary --cores $(CORES) $(USE_CONFIG)
 
-verdict: .venv/kernels  ## judge one statement by its own runs: STATEMENT=npgpd-gap-plateaus SEEDS=300
-	@$(IN_VENV) python tools/verdict.py "$$STATEMENT" "$$SEEDS" "$$CONFIG" --cores $(CORES)
+typical: .venv/kernels  ## 15 | the experiment on a typical environment, until it settles
+	$(IN_VENV) snakemake settled --cores $(CORES) --configfile config/settled.yaml
+	$(IN_VENV) snakemake all verdict_table controls --cores $(CORES) \
+	    --configfile config/typical.yaml
+	$(IN_VENV) python tools/record.py results/typical typical
+	for format in pdf png svg; do \
+	    cp results/typical/figures/figure1.$$format figures/typical.$$format; done
 
-races: .venv/kernels  ## run all races for step sizes again, for config/steps.yaml and reference/races.csv (three quarters of an hour)
+environments: .venv/kernels  ## 8 | the experiment on well-known environments
+	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
+	    snakemake figure policies --cores $(CORES) --configfile $$study; done
+	$(IN_VENV) snakemake environments --cores $(CORES)
+	$(IN_VENV) python tools/record.py results/environments environments
+	cp results/environments/figures/environments.* figures
+
+grid: .venv/kernels  ## 1 | every combination of settings on random environments
+	$(IN_VENV) snakemake grid --cores $(CORES) $(USE_CONFIG)
+
+smoke: .venv/kernels  ## 1 | figures, claims and theory on a tiny budget
+	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
+
+smoke-all: .venv/kernels  ## 2 | every rule and every analysis on a tiny budget
+	$(IN_VENV) snakemake all claims theory compare stability settled grid crate --cores $(CORES) \
+	    --configfile config/smoke.yaml
+
+#: judge
+
+verdict: .venv/kernels  ## 1 | one statement, by its own runs: STATEMENT=... SEEDS=
+	$(IN_VENV) python tools/verdict.py "$$STATEMENT" "$$SEEDS" "$$CONFIG" --cores $(CORES)
+
+claims: .venv/kernels  ## 45 | the paper's statements under every reading
+	$(IN_VENV) snakemake claims --cores $(CORES) $(USE_CONFIG)
+
+theory: .venv/kernels  ## 30 | what the theorems promise, beside runs
+	$(IN_VENV) snakemake theory --cores $(CORES) $(USE_CONFIG)
+
+compare: .venv/kernels  ## 45 | what an answer buys, method by method
+	$(IN_VENV) snakemake compare --cores $(CORES) $(USE_CONFIG)
+
+stability: .venv/kernels  ## 30 | whether ZPGPD-HF settles: predictions and long runs
+	$(IN_VENV) snakemake stability --cores $(CORES) $(USE_CONFIG)
+
+infer: .venv/kernels  ## 60 | which N fits the text, and verdicts on fresh data
+	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/pilot.yaml
+	$(IN_VENV) snakemake infer --cores $(CORES) --configfile config/inference.yaml
+	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/confirmation.yaml
+	$(IN_VENV) python tools/record.py results/inference infer
+	cp results/inference/figures/rounds.* figures
+
+races: .venv/kernels  ## 45 | all races for step sizes again, and their record
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
 	{ grep '^#' config/steps.yaml; cat results/races/steps.yaml; } >results/races/record.yaml
 	mv results/races/record.yaml config/steps.yaml
@@ -78,67 +136,28 @@ races: .venv/kernels  ## run all races for step sizes again, for config/steps.ya
 	    cat $$made/steps.yaml >>config/steps.yaml; \
 	    tail -n +2 $$made/races.csv >>reference/races.csv; done
 
-infer: .venv/kernels  ## pilot, inference of N, confirmation on fresh data: tables of reference/ (an hour)
-	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/pilot.yaml
-	$(IN_VENV) snakemake infer --cores $(CORES) --configfile config/inference.yaml
-	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/confirmation.yaml
-	$(IN_VENV) python tools/record.py results/inference infer
-	cp results/inference/figures/rounds.* figures
+#: publish
 
-claims: .venv/kernels  ## judge the paper's statements under every reading (45 minutes)
-	$(IN_VENV) snakemake claims --cores $(CORES) $(USE_CONFIG)
-
-theory: .venv/kernels  ## measure what the theorems promise: certificates, slopes, effects, schedules (30 minutes)
-	$(IN_VENV) snakemake theory --cores $(CORES) $(USE_CONFIG)
-
-compare: .venv/kernels  ## compare methods per human answer (45 minutes)
-	$(IN_VENV) snakemake compare --cores $(CORES) $(USE_CONFIG)
-
-stability: .venv/kernels  ## does ZPGPD-HF settle: predictions, long runs, cures (30 minutes)
-	$(IN_VENV) snakemake stability --cores $(CORES) $(USE_CONFIG)
-
-typical: .venv/kernels  ## run the experiment on a typical environment, until its curves have settled (half an hour)
-	$(IN_VENV) snakemake settled --cores $(CORES) --configfile config/settled.yaml
-	$(IN_VENV) snakemake all verdict_table controls --cores $(CORES) \
-	    --configfile config/typical.yaml
-	$(IN_VENV) python tools/record.py results/typical typical
-	for format in pdf png svg; do cp results/typical/figures/figure1.$$format figures/typical.$$format; done
-
-environments: .venv/kernels  ## run the experiment on well-known environments, with pictures of policies (8 minutes)
-	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
-	    snakemake figure policies --cores $(CORES) --configfile $$study; done
-	$(IN_VENV) snakemake environments --cores $(CORES)
-	$(IN_VENV) python tools/record.py results/environments environments
-	cp results/environments/figures/environments.* figures
-
-grid: .venv/kernels  ## run every combination of settings on random instances
-	$(IN_VENV) snakemake grid --cores $(CORES) $(USE_CONFIG)
-
-report: .venv/installed  ## put all results so far into one HTML file: results/paper/report.html
-	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html --report-after-run
-
-article: .venv-article/installed  ## typeset the replication as an article, from reference/: article/article.pdf
-	.venv-article/bin/python article/build.py
-
-site: .venv-site/installed  ## write pages for readers from all results so far: results/paper/site/index.html
+site: .venv-site/installed  ## 1 | pages for readers: results/paper/site/index.html
 	$(IN_VENV) PYTHONPATH=.venv-site python site/build.py "$$CONFIG"
 
-crate: .venv/installed  ## pack workflow, configuration and results: results/paper/crate.zip
+report: .venv/installed  ## 1 | all results in one file: results/paper/report.html
+	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html --report-after-run
+
+crate: .venv/installed  ## 1 | workflow, configuration and results in a .zip
 	$(IN_VENV) snakemake crate --cores $(CORES) $(USE_CONFIG)
 
-smoke: .venv/kernels  ## run figures, claims and theory on a tiny budget, into its own results folder
-	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
+article: .venv-article/installed  ## 1 | the replication as an article, from reference/
+	.venv-article/bin/python article/build.py
 
-smoke-all: .venv/kernels  ## likewise run every rule and every analysis
-	$(IN_VENV) snakemake all claims theory compare stability settled grid crate --cores $(CORES) \
-	    --configfile config/smoke.yaml
+#: check
 
 # In a copy of what the workflow needs, from scratch and with the package of the copy.
 verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
 verify: EVERYTHING = figures claims theory compare $(if $(CONFIG),,infer typical environments raced)
-verify: .venv/kernels  ## run a part again, compare with reference/; FULL=1 runs all (two to three hours)
-	@test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
-	@$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \
+verify: .venv/kernels  ## 1 | a part again, compared with reference/ (FULL=1: 150)
+	test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
+	$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \
 	    tar --create --exclude=__pycache__ $(WORKFLOW) | tar --extract --directory "$$copy" && \
 	    echo "Running $(TARGETS) from scratch, in $$copy" && \
 	    make --directory "$$copy" --jobs=1 --no-print-directory --assume-old=.venv/kernels \
@@ -154,67 +173,69 @@ raced: .venv/kernels
 	$(IN_VENV) snakemake results/races/calibration/npgpd_hf.csv \
 	    results/races/calibration/zpgpd_hf.csv --cores $(CORES) --configfile config/races.yaml
 
+test: .venv/kernels .venv-site/installed .venv-article/installed  ## 10 | the test suite
+	$(IN_VENV) pytest $(PARALLEL) -m 'not long and not slow and not slurm'
+
+test-long: .venv/kernels  ## 12 | tests that would make the suite too long
+	$(IN_VENV) pytest $(PARALLEL) -m long
+
+test-all: .venv/kernels .venv-site/installed .venv-article/installed  ## >120 | both of them, and the slow tests
+	$(IN_VENV) pytest $(PARALLEL) -m 'not slurm'
+
+test-slurm: .venv/installed  ## 9 | on a Slurm that root starts here (LARGE=1: longer)
+	$(IN_VENV) pytest -m 'slurm$(if $(filter-out 0,$(LARGE)),, and not slow)' tests/slurm
+
+test-faults: .venv/installed  ## 15 | runs killed at random moments, which then go on
+	$(IN_VENV) KILLS=$(KILLS) pytest tests/workflow/test_kills.py
+
+test-clone: .venv/installed  ## 15 | what README says, in a clean clone with an empty home
+	$(IN_VENV) COMMANDS='$(COMMANDS)' pytest tests/clone
+
 reference: RECORDED := figures $(if $(filter-out 0,$(FULL)),claims theory compare)
-reference: .venv/kernels  ## run the default study from scratch, write reference/ and figures/; FULL=1 adds the long tables (an hour and three quarters)
+reference: .venv/kernels  ## 2 | reference/ and figures/ from scratch (FULL=1: 105)
 	$(IN_VENV) snakemake $(RECORDED:figures=all) --forceall --cores $(CORES)
 	$(IN_VENV) python tools/record.py results/paper sample $(RECORDED)
 
-bench: .venv/kernels  ## time the engine beside C, JAX, NumPy and plain Python (eight minutes)
-	@$(MAKE) --no-print-directory .venv-bench/installed || \
-	    echo 'JAX could not be installed: the table will do without it' >&2
-	$(IN_VENV) python -m benchmarks
+#: develop
 
-scaling: .venv/kernels  ## measure cost and memory against every size: docs/scaling.png (minutes)
-	$(IN_VENV) python -m benchmarks.scaling
-
-test: .venv/kernels .venv-site/installed .venv-article/installed  ## run the test suite
-	$(IN_VENV) pytest $(PARALLEL) -m 'not long and not slow and not slurm'
-
-test-long: .venv/kernels  ## run the tests that would make the suite too long: minutes
-	$(IN_VENV) pytest $(PARALLEL) -m long
-
-test-all: .venv/kernels .venv-site/installed .venv-article/installed  ## run both, and the slow tests: hours
-	$(IN_VENV) pytest $(PARALLEL) -m 'not slurm'
-
-test-slurm: .venv/installed  ## run the smoke study, and accidents, on a Slurm that it starts (as root); LARGE=1 adds a sweep
-	$(IN_VENV) pytest -m 'slurm$(if $(filter-out 0,$(LARGE)),, and not slow)' tests/slurm
-
-test-faults: .venv/installed  ## kill runs at random moments and let them go on (a quarter of an hour)
-	$(IN_VENV) KILLS=$(KILLS) pytest tests/workflow/test_kills.py
-
-test-clone: .venv/installed  ## run the README's commands in a clean clone with an empty home
-	$(IN_VENV) COMMANDS='$(COMMANDS)' pytest tests/clone
-
-mutants: .venv/kernels .venv-mutants/installed  ## change the code in 200 places, and see how often a test fails (an hour)
-	.venv-mutants/bin/python tools/mutants/run.py
-
-lint: .venv/installed  ## check style, types and the workflow's good practice
+lint: .venv/installed  ## 1 | check style, types and the workflow's good practice
 	$(IN_VENV) ruff check
 	$(IN_VENV) ruff format --check
 	$(IN_VENV) mypy
 	$(IN_VENV) snakefmt --check Snakefile workflow
 	$(IN_VENV) python tools/lint_workflow.py
 
-format: .venv/installed  ## rewrite the code in the style that lint checks
+format: .venv/installed  ## 1 | rewrite the code in the style that lint checks
 	$(IN_VENV) ruff check --fix
 	$(IN_VENV) ruff format
 	$(IN_VENV) snakefmt Snakefile workflow
 
-docs: .venv/installed  ## write config/README.md from the schema's descriptions
+docs: .venv/installed  ## 1 | config/README.md from the schemas' descriptions
 	$(IN_VENV) python tools/document_config.py
+
+bench: .venv/kernels  ## 8 | the engine's speed beside C, JAX, NumPy and Python
+	$(MAKE) --no-print-directory .venv-bench/installed || \
+	    echo 'JAX could not be installed: the table will do without it' >&2
+	$(IN_VENV) python -m benchmarks
+
+scaling: .venv/kernels  ## 5 | cost and memory against every size: docs/scaling.png
+	$(IN_VENV) python -m benchmarks.scaling
+
+mutants: .venv/kernels .venv-mutants/installed  ## 60 | change the code in 200 places: does a test fail?
+	.venv-mutants/bin/python tools/mutants/run.py
 
 # Once for all platforms. One version for every Python, not the newest for each: results are to be
 # comparable.
-lock:  ## resolve pyproject.toml again (needs uv): LOCK_FLAGS=--upgrade for newer versions
+lock:  ## 1 | resolve pyproject.toml again, with uv
 	$(UV) --no-config pip compile pyproject.toml --all-extras $(addprefix --group ,build test lint) \
 	    --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
 	    --no-emit-index-url --custom-compile-command 'make lock' \
 	    --output-file requirements.lock --quiet $(LOCK_FLAGS)
 
-clean:  ## remove results, keep the environment and the committed figures
+clean:  ## 0 | remove results; keep the environment and figures/
 	rm -rf results .snakemake
 
-distclean: clean  ## remove everything that a target made
+distclean: clean  ## 0 | remove everything that a target has made
 	rm -rf .venv .venv-article .venv-bench .venv-mutants .venv-site .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
@@ -222,7 +243,7 @@ distclean: clean  ## remove everything that a target made
 ifndef TURN
 .venv/locked .venv/installed .venv/kernels \
 .venv-article/installed .venv-bench/installed .venv-mutants/installed .venv-site/installed: ANEW
-	@$(IN_TURN) $(MAKE) --silent TURN=mine $@
+	$(IN_TURN) $(MAKE) --silent TURN=mine $@
 ANEW:
 else
 
@@ -230,49 +251,49 @@ else
 # A dependency may come as source only. To build it without packages from outside the lock, the
 # locked build backend is installed first and build isolation is off.
 .venv/locked: requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo 'error: Python 3.11 or newer is needed: make PYTHON=/path/to/python' >&2; exit 1; }
-	@echo 'Installing the locked packages into .venv: a minute or two ...'
-	@$(PYTHON) -m venv --clear .venv
-	@awk '/^[a-z]/ { keep = /^setuptools==/ } keep' requirements.lock > .venv/backend.lock
-	@$(call install,.venv,--require-hashes -r .venv/backend.lock)
-	@$(call install,.venv,--require-hashes --no-build-isolation -r requirements.lock)
-	@touch $@
+	echo 'Installing the locked packages into .venv: a minute or two ...'
+	$(PYTHON) -m venv --clear .venv
+	awk '/^[a-z]/ { keep = /^setuptools==/ } keep' requirements.lock > .venv/backend.lock
+	$(call install,.venv,--require-hashes -r .venv/backend.lock)
+	$(call install,.venv,--require-hashes --no-build-isolation -r requirements.lock)
+	touch $@
 
 # Packages that only the benchmark's peers need do not belong in the package's environment.
 .venv-bench/installed: benchmarks/requirements.lock
-	@$(PYTHON) -m venv --clear .venv-bench
-	@$(call install,.venv-bench,--require-hashes -r benchmarks/requirements.lock)
-	@touch $@
+	$(PYTHON) -m venv --clear .venv-bench
+	$(call install,.venv-bench,--require-hashes -r benchmarks/requirements.lock)
+	touch $@
 
 # Nor is what makes the site; it works with the packages of .venv, so its own lie beside them.
 .venv-site/installed: site/requirements.lock | .venv/installed
-	@rm -rf .venv-site
-	@$(call install,.venv,--require-hashes --no-deps --target .venv-site -r site/requirements.lock)
-	@touch $@
+	rm -rf .venv-site
+	$(call install,.venv,--require-hashes --no-deps --target .venv-site -r site/requirements.lock)
+	touch $@
 
 # Nor is what typesets the article.
 .venv-article/installed: article/requirements.lock
-	@$(PYTHON) -m venv --clear .venv-article
-	@$(call install,.venv-article,--require-hashes -r article/requirements.lock)
-	@touch $@
+	$(PYTHON) -m venv --clear .venv-article
+	$(call install,.venv-article,--require-hashes -r article/requirements.lock)
+	touch $@
 
 # Nor is what makes mutants of the code, which are tested in .venv.
 .venv-mutants/installed: tools/mutants/requirements.lock
-	@$(PYTHON) -m venv --clear .venv-mutants
-	@$(call install,.venv-mutants,--require-hashes -r tools/mutants/requirements.lock)
-	@touch $@
+	$(PYTHON) -m venv --clear .venv-mutants
+	$(call install,.venv-mutants,--require-hashes -r tools/mutants/requirements.lock)
+	touch $@
 
 # Where the package is, is written relative to its place: Python reads it in the locale's encoding.
 .venv/installed: .venv/locked pyproject.toml
-	@$(call install,.venv,--no-build-isolation --no-deps -e .)
-	@find .venv -name '__editable__.*.pth' -exec sh -c 'echo ../../../../src >"$$0"' {} \;
-	@touch $@
+	$(call install,.venv,--no-build-isolation --no-deps -e .)
+	find .venv -name '__editable__.*.pth' -exec sh -c 'echo ../../../../src >"$$0"' {} \;
+	touch $@
 
 # Compiled here, kernels are compiled once; jobs that start side by side would each do it.
 .venv/kernels: .venv/installed $(wildcard src/pgpd_hf/core/*.py src/pgpd_hf/algorithms/*.py)
-	@echo 'Compiling the kernels: half a minute ...'
-	@$(IN_VENV) python tools/compile_kernels.py
-	@touch $@
+	echo 'Compiling the kernels: half a minute ...'
+	$(IN_VENV) python tools/compile_kernels.py
+	touch $@
 
 endif

@@ -18,7 +18,7 @@ if workflow.modifier.is_main_snakefile() and PROJECT.samefile("."):
     PROJECT = Path()
 if "{" in str(PROJECT):  # Snakemake would take what follows for a wildcard
     sys.exit(f"error: {PROJECT}: a project with a brace in its path runs only in its own folder")
-with validation.one_line("config", ValueError):
+with validation.one_line(ValueError):
     validation.read(PROJECT / "config/config.yaml")
 
 

@@ -458,5 +458,5 @@ def main(configfile):
 
 
 if __name__ == "__main__":
-    with validation.one_line("error", (OSError, ValueError)):
+    with validation.one_line((OSError, ValueError)):
         main(sys.argv[1])

@@ -13,5 +13,5 @@ from replication.verify.tables import TABLES
 if __name__ == "__main__":
     results, *targets = sys.argv[1:]
     made = [table for table in TABLES if table.target in targets]
-    with validation.one_line("error", (OSError, ValueError)):
+    with validation.one_line((OSError, ValueError)):
         checks.write_reference(Path("reference"), Path(results), made)

@@ -55,7 +55,7 @@ def study_of(name, seeds, file):
 def judge(name, seeds, file, *options):
     """Run the study, and print the verdict."""
     folder = Path("results", name)
-    with validation.one_line("config", ValueError):
+    with validation.one_line(ValueError):
         study = study_of(name, seeds, file)
     folder.mkdir(parents=True, exist_ok=True)
     storage.write_text(folder / "study.yaml", yaml.safe_dump(study, sort_keys=False))

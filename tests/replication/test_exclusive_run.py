@@ -56,7 +56,7 @@ def test_folder_without_locks_gives_a_warning(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(fcntl, "flock", refuse)
     exclusive_run.claim(tmp_path)
     assert capsys.readouterr().err == (
-        f"warning: {tmp_path} cannot be locked; start one run at a time\n"
+        f"note: {tmp_path} cannot be locked; start one run at a time\n"
     )
 
 

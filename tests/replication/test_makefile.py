@@ -1,6 +1,7 @@
 """Targets of the Makefile do the same whatever the shell tells Python, and install in turn."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -86,3 +87,39 @@ def test_uv_installs_where_it_is_and_pip_where_it_is_not_or_fails(tmp_path, code
     by_uv = [call for call in found if call.startswith("uv")]
     assert len(by_uv) == (0 if code is None else 3)
     assert sum("--require-hashes" in call for call in by_uv) in (0, 2)
+
+
+def listed():
+    """Lines of `make help`, and minutes by group and target."""
+    command = ["make", "--no-print-directory", "help"]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
+    lines, groups, group = answer.stdout.splitlines(), {}, None
+    for line in lines:
+        if re.fullmatch(r"[a-z]+", line):
+            group = groups[line] = {}
+        elif found := re.fullmatch(r"  make ([a-z-]+) +(>?\d+)  \S.*", line):
+            (group if group is not None else {})[found[1]] = found[2]
+    return lines, groups
+
+
+def test_help_has_every_target_in_a_group_with_its_minutes():
+    lines, groups = listed()
+    assert max(map(len, lines)) <= 80
+    assert list(groups) == ["run", "judge", "publish", "check", "develop"]
+    makefile = (ROOT / "Makefile").read_text()
+    phony = makefile.partition(".PHONY:")[2].partition("\n\n")[0].replace("\\\n", " ").split()
+    found = [target for group in groups.values() for target in group]
+    assert sorted(found) == sorted({*phony} - {"help", "sample", "raced"})
+    told = " ".join(lines).partition("settings, as in")[2]
+    for name in re.findall(r"^([A-Z_]+) \?=", makefile, re.MULTILINE):
+        assert name in told or name in ("UV", "IN_TURN", "LOCK_FLAGS")
+
+
+def test_help_and_the_table_of_commands_name_the_same_minutes():
+    _, groups = listed()
+    minutes = {target: it for group in groups.values() for target, it in group.items()}
+    table = (ROOT / "docs/results.md").read_text().partition("\n## Commands")[2]
+    rows = re.findall(r"^\| (`make .*?) \| (\d+) \|", table, re.MULTILINE)
+    told = {target: it for row, it in rows for target in re.findall(r"`make ([a-z-]+)", row)}
+    assert len(told) >= 10
+    assert told == {target: minutes[target] for target in told}

@@ -7,6 +7,7 @@ import pytest
 
 from pgpd_hf import random_cmdp, run, statistics
 from replication.figures import panels, style
+from replication.statements import report
 
 
 @pytest.fixture(scope="module")
@@ -105,17 +106,17 @@ def test_labels_at_ends_of_curves_do_not_collide():
 def test_curves_that_hardly_leave_their_start_are_found(aggregate):
     """If every M does so, and in each metric by itself."""
     flat = aggregate.assign(optimality_gap=0.3, constraint_violation=0.1)
-    assert panels.flat(flat) == {
+    assert report.flat(flat) == {
         (algorithm, metric): 0
         for algorithm in flat["algorithm"].unique()
         for metric in panels.METRIC_LABELS
     }
     moved = flat["algorithm"].eq("npgpd_hf") & flat["evaluators"].eq(16) & flat["iteration"].eq(20)
     flat.loc[moved, "optimality_gap"] = 0.3 * 1.0199
-    assert panels.flat(flat)["npgpd_hf", "optimality_gap"] == pytest.approx(0.3 * 0.0199)
+    assert report.flat(flat)["npgpd_hf", "optimality_gap"] == pytest.approx(0.3 * 0.0199)
     flat.loc[moved, "optimality_gap"] = 0.3 * 1.0201
-    assert ("npgpd_hf", "optimality_gap") not in panels.flat(flat)
-    assert ("npgpd_hf", "constraint_violation") in panels.flat(flat)
+    assert ("npgpd_hf", "optimality_gap") not in report.flat(flat)
+    assert ("npgpd_hf", "constraint_violation") in report.flat(flat)
 
 
 def test_panel_without_movement_says_so(aggregate):

@@ -143,10 +143,10 @@ def test_equal_keys_of_different_tables_and_kinds_are_read(tmp_path):
 
 
 def test_errors_for_people_are_one_line_and_others_keep_their_traceback():
-    with pytest.raises(SystemExit) as end, validation.one_line("error", OSError):
+    with pytest.raises(SystemExit) as end, validation.one_line(OSError):
         raise OSError("a.csv: altered")
     assert end.value.code == "error: a.csv: altered"
-    with pytest.raises(KeyError), validation.one_line("error", OSError):
+    with pytest.raises(KeyError), validation.one_line(OSError):
         raise KeyError("a mistake of ours")
 
 

@@ -138,7 +138,7 @@ def test_killed_workflow_never_runs_beside_its_own_jobs(cluster, fresh):
     moment = time.monotonic()
     assert again.wait() == 1
     last = again.lines[-1][1]
-    here = "slurm: jobs of an earlier run in this folder are still in the queue, 2 of them; "
+    here = "error: jobs of an earlier run in this folder are still in the queue, 2 of them; "
     assert last.startswith(here)
     (first, _), (second, _) = cluster.jobs(fresh.folder)
     record("workflow killed (SIGKILL), started again", again, moment, "earlier run", "refused")

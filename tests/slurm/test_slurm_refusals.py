@@ -56,7 +56,7 @@ def test_scheduler_is_quoted(cluster, refused, name):
     project, code, output = refused[name]
     assert code == 1
     last = output.splitlines()[-1]
-    assert last.startswith("slurm: sbatch refuses jobs of calibrate (")
+    assert last.startswith("error: sbatch refuses jobs of calibrate (")
     assert last.endswith(f"): {REQUESTS[name][-1]}")
     assert "Traceback" not in output
     assert cluster.jobs(project.folder) == []

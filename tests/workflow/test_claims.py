@@ -140,6 +140,6 @@ def test_bad_criterion_stops_before_any_job(judged):
         path.write_text(before)
     assert code == 1
     assert output.splitlines()[-1] == (
-        "config: config/claims.yaml: claims.npgpd-gap-falls-fast.criterion.column: "
+        "error: config/claims.yaml: claims.npgpd-gap-falls-fast.criterion.column: "
         "optimality_gap or constraint_violation expected, got 'optimality_gpa'"
     )

@@ -10,7 +10,7 @@ def plan(project, *options, **environment):
     """Lines of a dry run about requests, by rule."""
     code, output = project.snakemake("--dry-run", *options, environment=environment)
     assert code == 0, output
-    lines = re.findall(r"^cluster: (\w+): (.*)$", output, re.MULTILINE)
+    lines = re.findall(r"^note: (\w+): (.*)$", output, re.MULTILINE)
     assert [name for name, _ in lines] == sorted(name for name, _ in lines)
     return dict(lines)
 
@@ -49,7 +49,7 @@ def test_inference_is_submitted_by_the_commands_of_the_document(fresh):
     code, output = fresh.snakemake(*options, "--dry-run", configfile=file)
     assert code == 0, output
     assert {"calibrate", "run", "run_block", "resampled"} <= {
-        *re.findall(r"^cluster: (\w+): ", output, re.MULTILINE)
+        *re.findall(r"^note: (\w+): ", output, re.MULTILINE)
     }
 
 

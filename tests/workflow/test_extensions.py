@@ -222,7 +222,7 @@ def test_entry_of_an_analysis_is_checked_before_any_job(with_analysis):
     write(with_analysis, "config/tiny.yaml", yaml.safe_dump(content))
     code, output = with_analysis.snakemake("answers", "--dry-run", configfile="config/tiny.yaml")
     assert code == 1
-    assert output.splitlines()[-1].startswith("config: ")
+    assert output.splitlines()[-1].startswith("error: ")
     assert "cosine" in output.splitlines()[-1]
 
 
@@ -262,9 +262,9 @@ def test_environment_is_a_file_and_an_entry(fresh):
     planned = plan(fresh, "figure", "claims", **own)
     assert "npgpd_hf, M = 16, seeds 0000 to 0001" in planned
     assert "The matrix of verdicts, and what it says" in planned
-    left = [line for line in planned.splitlines() if line.startswith("config: ")]
+    left = [line for line in planned.splitlines() if line.startswith("note: ")]
     assert any("(the CMDP two_rooms is a single one" in line for line in left)
-    assert "config: scale: values lie in [0, 1]" in left
+    assert "note: scale: values lie in [0, 1]" in left
     runs = [f"runs/{name}/M16/seeds0000-0001.parquet" for name in TINY["algorithms"]]
     run(fresh, *(f"results/tiny/{name}" for name in runs), **own)
     for name in runs:
@@ -289,7 +289,7 @@ def test_environment_that_cannot_be_made_is_refused(fresh, environment, message)
     write(fresh, "config/tiny.yaml", yaml.safe_dump(overlay(TINY, {"environment": environment})))
     code, output = fresh.snakemake("--dry-run", configfile="config/tiny.yaml")
     assert code == 1
-    assert output.splitlines()[-1].startswith(f"config: environment: {message}")
+    assert output.splitlines()[-1].startswith(f"error: environment: {message}")
 
 
 @pytest.mark.slow
@@ -389,8 +389,8 @@ def dropping(project, dropped):
 def test_study_that_drops_an_algorithm_is_planned(fresh, dropped):
     (kept,) = set(LIMITS) - {dropped}
     planned = plan(fresh, "all", "theory", "claims", "grid", **dropping(fresh, dropped))
-    lines = [line for line in planned.splitlines() if line.startswith("config: ")]
-    assert lines[0] == f"config: left out: all that is about {dropped} (the study has none)"
+    lines = [line for line in planned.splitlines() if line.startswith("note: ")]
+    assert lines[0] == f"note: left out: all that is about {dropped} (the study has none)"
     assert [line.split(": ")[1] for line in lines[1:]] == [kept]  # whose step sizes race
     assert f"{kept}, M = 16, seeds 0000 to 0002" in planned
     jobs = [line for line in planned.splitlines() if line.startswith("Job ")]

@@ -170,7 +170,7 @@ def test_option_is_documented_and_checked(extended):
         (extended.folder / "config/tiny.yaml").write_text(yaml.safe_dump(study))
         code, output = extended.snakemake("--dry-run", configfile="config/tiny.yaml")
         assert code == 1
-        assert output.splitlines()[-1].startswith(f"config: {message}")
+        assert output.splitlines()[-1].startswith(f"error: {message}")
 
 
 def test_option_counts_and_runs_beside_the_papers_two(extended):
@@ -252,11 +252,11 @@ def test_job_refuses_state_in_self(extended):
     [
         (
             {"primal_step": "theorem"},
-            "config: algorithms.toy_plain: primal_step, dual_step: numbers expected",
+            "error: algorithms.toy_plain: primal_step, dual_step: numbers expected",
         ),
         (
             {"primal_step": "calibrated", "dual_step": "calibrated"},
-            "config: calibration.candidates: no entry for the algorithm 'toy_plain'",
+            "error: calibration.candidates: no entry for the algorithm 'toy_plain'",
         ),
     ],
 )
@@ -276,6 +276,6 @@ def test_sweep_with_the_steps_of_no_theorem_is_refused(extended):
     code, output = extended.snakemake("theory", "--dry-run", configfile="config/tiny.yaml")
     assert code == 1
     assert output.splitlines()[-1] == (
-        "config: sweeps.length.algorithms.toy_plain: "
+        "error: sweeps.length.algorithms.toy_plain: "
         "steps: 'theorem' is not possible without a theorem"
     )

@@ -324,7 +324,7 @@ def test_threshold_that_no_policy_meets_says_what_is_possible():
 def test_workflow_stops_before_any_job(fresh):
     code, output = fresh.snakemake("--config", "seeds=0")
     assert code == 1
-    assert output.splitlines()[-1] == ("config: seeds: at least 1 expected, got 0")
+    assert output.splitlines()[-1] == ("error: seeds: at least 1 expected, got 0")
     assert "Traceback" not in output
     assert not (fresh.folder / "results").exists()
 
@@ -332,15 +332,15 @@ def test_workflow_stops_before_any_job(fresh):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("study: a;touch pwned", "config: study: a name of letters, "),
-        ("study: ../../pwned", "config: study: a name of letters, "),
+        ("study: a;touch pwned", "error: study: a name of letters, "),
+        ("study: ../../pwned", "error: study: a name of letters, "),
         (
             "environment: {file: $(touch pwned).npz}",
-            "config: environment.file: $(touch pwned).npz: ",
+            "error: environment.file: $(touch pwned).npz: ",
         ),
-        ("study: smoke\nseeds: .nan", "config: seeds: integer "),
-        ("study: smoke\nbounds: {settings: {'a b': {}}}", "config: bounds.settings: "),
-        ("study: smoke\nevaluators: [64, 16]", "config: evaluators: increasing order expected"),
+        ("study: smoke\nseeds: .nan", "error: seeds: integer "),
+        ("study: smoke\nbounds: {settings: {'a b': {}}}", "error: bounds.settings: "),
+        ("study: smoke\nevaluators: [64, 16]", "error: evaluators: increasing order expected"),
     ],
 )
 def test_refused_file_starts_no_job_and_reaches_no_shell(fresh, text, line):
@@ -406,7 +406,7 @@ def test_file_of_the_project_that_cannot_be_read_is_named(fresh, name, text, lin
     (fresh.folder / f"config/{name}.yaml").write_text(text)
     code, output = fresh.call(["snakemake", "--dry-run"])
     assert code == 1
-    assert output.splitlines()[-1].startswith(f"config: config/{name}.yaml: {line}")
+    assert output.splitlines()[-1].startswith(f"error: config/{name}.yaml: {line}")
     assert "Traceback" not in output
 
 
@@ -414,7 +414,7 @@ def test_equal_keys_of_a_study_are_refused(fresh):
     (fresh.folder / "config/mine.yaml").write_text("study: mine\nseeds: 3\nseeds: 5\n")
     code, output = fresh.snakemake("-n", configfile="config/mine.yaml")
     assert code == 1
-    assert output.splitlines()[-1].startswith("config: ")
+    assert output.splitlines()[-1].startswith("error: ")
     assert output.endswith(
         ": not YAML: line 3: the key 'seeds' stands twice, where it may stand once\n"
     )

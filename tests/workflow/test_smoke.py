@@ -106,16 +106,16 @@ def test_page_and_summary_say_whether_it_reproduces_and_with_which_steps(finishe
     assert len(verdicts) == 14
     text = project.results("summary.txt").read_text()
     page = html.unescape(project.results("notebooks", "figure1.html").read_text())
-    assert f"Does it reproduce? {report.in_short(verdicts)} with these seeds:" in text
+    assert f"Does it reproduce? {report.in_short(verdicts)}\nwith these seeds" in text
+    assert len(text.splitlines()) <= 25
     assert report.in_short(verdicts) in page
     assert all("N = 1 for NPGPD-HF, N = 1 for ZPGPD-HF" in shown for shown in (text, page))
     assert "<title>The paper's figure – study smoke</title>" in page
     for _, row in verdicts.iterrows():
-        assert f"  {row['verdict']:<13}{row['statement']}\n" in text
         assert row["statement"] in page
     for algorithm in ("npgpd_hf", "zpgpd_hf"):
         race = describe_race(pd.read_csv(project.results("calibration", f"{algorithm}.csv")))
-        assert race in text
+        assert race.partition(";")[0] in text
         assert race in page
 
 

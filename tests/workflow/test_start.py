@@ -71,5 +71,5 @@ def test_configuration_is_refused_before_snakemake_reads_it(fresh, options, line
     assert code == 1
     first, last = output.splitlines()
     assert first.startswith("Using workflow specific profile profiles/default")
-    assert last.startswith(f"config: {line}")
+    assert last.startswith(f"error: {line}")
     assert not (fresh.folder / "made").exists()

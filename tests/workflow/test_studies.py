@@ -131,8 +131,8 @@ def test_study_in_the_place_of_the_default_one_is_told_so(fresh, study, content,
     code, output = fresh.snakemake(target, "--dry-run", configfile="mine.yaml")
     assert code == 0, output
     places = "so results go to results/paper and figures, the default study's places"
-    told = [line for line in output.splitlines() if line.startswith("config: study: ")]
-    assert told == ([f"config: study: {why}, {places}"] if why else [])
+    told = [line for line in output.splitlines() if line.startswith("note: study: ")]
+    assert told == ([f"note: study: {why}, {places}"] if why else [])
 
 
 def varied(archive, options=None, **changes):
@@ -447,7 +447,7 @@ def plan(project, *targets):
     assert code == 0, output
     lines = output.splitlines()
     made = {line.split("\t")[0] for line in lines if "\t" in line}
-    notes = [line for line in lines if line.startswith("config: ")]
+    notes = [line for line in lines if line.startswith("note: ")]
     anew = [
         line
         for line in notes
@@ -474,9 +474,9 @@ def test_study_of_a_file_is_planned_as_the_readme_says(fresh):
     for target in ("grid", "comparison"):
         code, output = fresh.snakemake(target, "--dry-run", configfile="config/mine.yaml")
         assert code == 1
-        assert output.splitlines()[-1].startswith(f"config: {target}: {why}")
+        assert output.splitlines()[-1].startswith(f"error: {target}: {why}")
     _, output = fresh.snakemake("compare", "--dry-run", configfile="config/mine.yaml")
-    assert f"config: left out: comparison ({why}" in output
+    assert f"note: left out: comparison ({why}" in output
 
 
 def test_study_of_another_environment_is_planned(fresh):

@@ -18,13 +18,13 @@ def requests():
 def show_requests():
     """Print what jobs ask for, a line for each rule."""
     for line in slurm.describe(requests()):
-        print(f"cluster: {line}", file=sys.stderr)
+        print(f"note: {line}", file=sys.stderr)
 
 
 def consult_slurm():
     """Stop with one line if jobs of an earlier run are in the queue, or these would be refused."""
     show_requests()
-    with validation.one_line("slurm", OSError):
+    with validation.one_line(OSError):
         slurm.refuse_orphans(os.getcwd())
         slurm.refuse_requests(requests())
 

@@ -54,7 +54,7 @@ def settle_config():
     """Stop with one line if the configuration cannot be run; say what is left out of it."""
     # Jobs on other nodes read the configuration again, but it has been checked.
     prepare = admission.admit if workflow.is_main_process else admission.settle
-    with validation.one_line("config", ValueError):
+    with validation.one_line(ValueError):
         if workflow.is_main_process:
             for file in workflow.overwrite_configfiles:
                 validation.read(file)
@@ -71,13 +71,13 @@ def settle_config():
         places = f"results/{config['study']} and {FIGURES}"
         lines.insert(0, f"study: {name}, so results go to {places}, the default study's places")
     for line in lines if workflow.is_main_process else []:
-        print(f"config: {line}", file=sys.stderr)
+        print(f"note: {line}", file=sys.stderr)
     return [line for line in lines if line.startswith("left out")]
 
 
 def check_folders():
     """Stop if results cannot be written, or with a line per result that is not as written."""
-    with validation.one_line("error", OSError):
+    with validation.one_line(OSError):
         for folder in (".snakemake", *PLACES.values()):
             require_room(folder, ROOM)
         damaged = find_damaged(PLACES["results"])
@@ -89,7 +89,7 @@ def take_folder():
     """Make sure that no other run works here, and that nothing of a killed one is left."""
     if workflow.local_exec and workflow.cores < 1:
         sys.exit("error: --cores 0: at least one core is needed; without one, jobs wait for ever")
-    with validation.one_line("error", OSError):
+    with validation.one_line(OSError):
         exclusive_run.claim()
         if workflow.local_exec:  # jobs of a cluster may outlive the process that sent them
             exclusive_run.end_orphans()
@@ -131,9 +131,9 @@ if workflow.is_main_process:
 def require(name):
     """Refuse an analysis that is asked for and cannot be made, with what would have to change."""
     if why := ask(ANALYSES[name].why_not):
-        sys.exit(f"config: {name}: {why}")
+        sys.exit(f"error: {name}: {why}")
     if workflow.is_main_process:  # jobs on other nodes need not check it again
-        with validation.one_line("config", ValueError):
+        with validation.one_line(ValueError):
             ask(ANALYSES[name].check)
 
 
@@ -146,7 +146,7 @@ def load_readings():
     """Readings of the study by name."""
     loaded = readings.load(config, PROJECT)
     if workflow.is_main_process:
-        with validation.one_line("config", ValueError):
+        with validation.one_line(ValueError):
             readings.check(config, loaded, admission.load_schema(PROJECT, "config"))
     return loaded
 

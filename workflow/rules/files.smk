@@ -246,7 +246,7 @@ def asked(target):
     def found(wildcards):
         for name, it in ANALYSES.items():
             if it.TARGET == target and (why := ask(it.why_not)) and workflow.is_main_process:
-                print(f"config: left out: {name} ({why})", file=sys.stderr)
+                print(f"note: left out: {name} ({why})", file=sys.stderr)
         return [file for files in analysis_outputs(target) for file in files]
 
     return found

@@ -18,6 +18,7 @@ TABLES = {"summary.txt": Table(keys="line")}
 RECORDS = ("confirmation", "recorded_controls")
 READS = ("environment", "aggregate", "optimum", "races", "own_verdicts", *RECORDS)
 LOCAL = True
+_MOST_VERDICTS = 6  # that are listed
 
 
 def arguments(config, left_out, raced, results, figures):
@@ -40,9 +41,9 @@ def arguments(config, left_out, raced, results, figures):
 
 def tables(environment, aggregate, optimum, races, own_verdicts, raced, about, **records):
     scores = dict(zip(raced, map(storage.read_table, races), strict=True))
-    verdicts, fresh = storage.read_table(own_verdicts), {}
+    verdicts, fresh = storage.read_table(own_verdicts), pd.DataFrame()
     for path in records["confirmation"]:
-        fresh = report.on_fresh_data(verdicts, storage.read_table(path))
+        fresh = storage.read_table(path)
     cmdp, runs = CMDP.load(environment), storage.read_table(aggregate)
     about = about | {"forecasts": [*_forecasts(cmdp, about["settings"], scores, runs)]}
     recorded = [storage.read_table(path) for path in records["recorded_controls"]]
@@ -59,13 +60,16 @@ def _forecasts(cmdp, settings, scores, runs):
         for setting in of_numbers:
             algorithm = kind(**kind.pick(with_steps(setting, chosen)))
             if line := stability.forecast(cmdp, algorithm, None, steps):
-                yield f"M = {evaluators_text(setting['evaluators'])}: {line}."
+                number = evaluators_text(setting["evaluators"])
+                yield f"M = {number}: {line.partition(':')[0]} (why: help(pgpd_hf.stability))."
 
 
 def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
     kind = "binds" if optimum["binding"] else "does not bind"
-    yield f"Study {about['study']}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind}"
-    yield f"(lambda* = {optimum['multiplier']:.3f}, Slater slack xi = {optimum['slack']:#.3g})."
+    yield (
+        f"Study {about['study']}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind} "
+        f"(lambda* = {optimum['multiplier']:.3f}, slack xi = {optimum['slack']:#.3g})."
+    )
     yield ""
     yield f"{'last iterate':<16}{'M':>6}   {'optimality gap':<27} constraint violation"
     last = aggregate.groupby("algorithm")["iteration"].transform("max") == aggregate["iteration"]
@@ -74,42 +78,53 @@ def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
         evaluators = evaluators_text(None if pd.isna(row["evaluators"]) else row["evaluators"])
         gap, violation = (statistics.with_interval(row, metric) for metric in METRICS)
         yield f"{label:<16}{evaluators:>6}   {gap:<26}  {violation}"
-    yield ""
     seeds = aggregate["seeds"].iloc[0]
-    for algorithm, scores in races.items():
-        yield f"Step sizes of {get_algorithm(algorithm).label}: {describe_race(scores)}"
+    if seeds == 1:
+        means = "Values of one seed: intervals take two or more."
+    else:
+        means = f"Means over {seeds} seeds with {statistics.LEVEL:.0%} intervals."
     asked = ", ".join(
         f"N = {n} for {get_algorithm(name).label}" for name, n in about["rounds"].items()
     )
-    yield f"Rounds of trajectories per iteration, which the paper does not give: {asked}."
-    if seeds == 1:
-        yield "Values of one seed: intervals take two or more."
-    else:
-        yield f"Means over {seeds} seeds with {statistics.LEVEL:.0%} intervals."
-    yield from about["forecasts"]
+    yield f"{means} {asked}; the paper omits N."
     yield ""
-    found = report.of_experiment(verdicts)
-    if report.asked(found).empty:
-        yield f"Does it reproduce? {report.in_short(found)}."
-    else:
-        yield f"Does it reproduce? {report.in_short(found)} with these seeds:"
-        silent = [claim for it in recorded for claim in controls.not_informative(found, it)]
-        for _, row in found.iterrows():
-            mark = "*" if row["claim"] in silent else ""
-            told = f"{report.word(row):<13}{row['statement'] + mark:<43}"
-            yield f"  {told}{fresh.get(row['claim'], '')}".rstrip()
-        yield from report.undecided(found)
-        for table in recorded:
-            yield f"{controls.counted(found, table)}; *: no wrong data on which the statement has"
-            yield f"to fail contradict it ({CONTROLS})."
-    if fresh:
-        yield f"On the right: verdicts on fresh data ({report.CONFIRMATION})."
-    elif not report.asked(found).empty:
-        yield "These verdicts are not confirmed on fresh data."
-    yield f"Why: {about['page']}."
+    for algorithm, scores in races.items():
+        chosen = describe_race(scores).partition(";")[0].rstrip(".")  # its page says the rest
+        yield f"Step sizes of {get_algorithm(algorithm).label}: {chosen}."
+    yield from about["forecasts"]
+    for (algorithm, metric), distance in report.flat(aggregate).items():
+        curve = f"{get_algorithm(algorithm).label}: the {metric.replace('_', ' ')}"
+        yield f"{curve} hardly moves, by {distance:.2g} at most: statements about it say little."
+    yield ""
+    yield from _verdicts(report.of_experiment(verdicts), fresh, recorded, about["results"])
     own = "" if about["study"] == "paper" else " CONFIG=... with the study's file"
     yield f"With more seeds, other readings and other environments: make claims{own}."
     yield from about["left_out"]
-    yield ""
-    places = f"{about['figures']}/figure1.pdf. Notebooks and tables: {about['results']}/."
-    yield f"Figures: {places}"
+    yield f"Figures: {about['figures']}/figure1.pdf. Page: {about['page']}."
+
+
+def _verdicts(found, fresh, recorded, results):
+    """How many statements are reproduced here and on fresh data, and which are not in both."""
+    if report.asked(found).empty:
+        yield f"Does it reproduce? {report.in_short(found)}."
+        return
+    yield f"Does it reproduce? {report.in_short(found)}"
+    words = report.on_fresh_data(found, fresh) if len(fresh) else {}
+    rows = [
+        f"  {report.word(row):<14}{words.get(row['claim'], ''):<14}{row['statement']}"
+        for _, row in found.iterrows()
+        if {row["verdict"], words.get(row["claim"], row["verdict"])} != {"reproduced"}
+    ]
+    if fresh.empty:
+        yield "with these seeds, and not confirmed on fresh data."
+        title = "Those that are not reproduced:"
+    else:
+        counts = " and ".join(report.fresh_counts(found, fresh))
+        yield f"with these seeds; on fresh data {counts} are reproduced."
+        title = f"Those that are not in both, here and on fresh data ({report.CONFIRMATION}):"
+    yield from [title, *rows[:_MOST_VERDICTS]] if rows else []
+    if left := len(rows[_MOST_VERDICTS:]):
+        yield f"  and {left} more: {results}/claims.csv"
+    yield from report.undecided(found)
+    for table in recorded:
+        yield f"{controls.counted(found, table)} ({CONTROLS})."

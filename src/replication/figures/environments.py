@@ -3,7 +3,7 @@
 import pandas as pd
 
 from pgpd_hf.runs import METRICS
-from replication.figures import panels, verdicts
+from replication.figures import verdicts
 from replication.statements import report
 
 DEFAULT = "default"  # in place of the default study's name
@@ -22,7 +22,7 @@ def collect(studies, statements):
     # A statement has not `moved` if a panel of Figure 1 that it is about hardly moves.
     tables = []
     for study, (judged, aggregate) in studies.items():
-        found, still = report.of_experiment(judged), set(panels.flat(aggregate))
+        found, still = report.of_experiment(judged), set(report.flat(aggregate))
         moved = [not still & _about(statements[name]["criterion"]) for name in found["claim"]]
         tables.append(found.assign(study=study, moved=moved))
     return pd.concat(tables, ignore_index=True)[_COLUMNS]

@@ -9,6 +9,7 @@ import numpy as np
 
 from pgpd_hf.algorithms import get_algorithm
 from replication.figures import style
+from replication.statements import report
 
 METRIC_LABELS = {"optimality_gap": r"$V_r^\star - V_r$", "constraint_violation": "$b - V_g$"}
 _ZERO = {"optimality_gap": "best safe policy", "constraint_violation": "safe below"}
@@ -85,7 +86,7 @@ def describe_panel(aggregate, algorithm, metric):
 
 def finding(aggregate, algorithm, metric):
     """What a panel shows, in a few words: from where to where its means go."""
-    if (algorithm, metric) in (still := flat(aggregate)):
+    if (algorithm, metric) in (still := report.flat(aggregate)):
         return f"hardly moves: by {still[algorithm, metric]:.1g} at most"
     curves = aggregate[aggregate["algorithm"] == algorithm].groupby("evaluators", dropna=False)
     start, last = curves[metric].first().iloc[0], curves[metric].last()
@@ -99,18 +100,6 @@ def finding(aggregate, algorithm, metric):
     )
     verb = "falls" if last.max() < start else "goes"
     return f"{verb} from {begin} to " + (low if low == high else f"between {low} and {high}")
-
-
-def flat(aggregate, share=0.02):
-    """Panels in which no mean leaves its start by a share of it: how far one gets, at most."""
-    found = {}
-    for algorithm, table in aggregate.groupby("algorithm", sort=False):
-        start = table[table["iteration"] == 0].iloc[0]
-        for metric in METRIC_LABELS:
-            distance = (table[metric] - start[metric]).abs().max()
-            if distance < share * abs(start[metric]):
-                found[algorithm, metric] = distance
-    return found
 
 
 def worse_without_limit(aggregate, radius):

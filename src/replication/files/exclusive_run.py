@@ -32,7 +32,7 @@ def claim(folder="."):
             f"another run works in {folder} (process {owner}); wait until it ends, or stop it"
         ) from None
     except OSError:  # some network file systems have no locks
-        print(f"warning: {folder} cannot be locked; start one run at a time", file=sys.stderr)
+        print(f"note: {folder} cannot be locked; start one run at a time", file=sys.stderr)
     os.ftruncate(lock, 0)
     os.write(lock, f"{os.getpid()}\n".encode())
 

@@ -29,7 +29,7 @@ def settle():
         getpass.getuser()
     except (KeyError, OSError):  # since Python 3.13 an OSError
         os.environ["LOGNAME"] = str(os.getuid())
-    with validation.one_line("config", ValueError):
+    with validation.one_line(ValueError):
         _check(*_configuration(sys.argv[1:]))
 
 

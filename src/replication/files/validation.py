@@ -62,12 +62,12 @@ class _Loader(yaml.CSafeLoader):  # twenty times as fast as the one in Python
 
 
 @contextmanager
-def one_line(what, error):
-    """Exit with one line, what and the message, where an error is meant for people."""
+def one_line(error):
+    """Exit with one line, where an error is meant for people."""
     try:
         yield
     except error as refusal:
-        sys.exit(f"{what}: {refusal}")
+        sys.exit(f"error: {refusal}")
 
 
 def read(path):

@@ -4,6 +4,7 @@ import string
 
 import pandas as pd
 
+from pgpd_hf.runs import METRICS
 from pgpd_hf.statistics import VERDICTS
 from replication.statements import CONFIRMATION as CONFIRMATION
 
@@ -49,6 +50,27 @@ def on_fresh_data(table, confirmation):
         agree = rows["verdict"].nunique() == 1
         words[claim] = rows["verdict"].iloc[0] if agree else ", ".join(told)
     return words
+
+
+def fresh_counts(table, confirmation):
+    """How many of a table's statements each kind of fresh data reproduces, in words."""
+    rows = confirmed(table, confirmation)
+    return [
+        f"{(of_kind['verdict'] == 'reproduced').sum()} ({of_kind['units'].max():.0f} {unit}s)"
+        for unit, of_kind in rows.groupby("unit", sort=False)
+    ]
+
+
+def flat(aggregate, share=0.02):
+    """Curves that never leave their start by a share of it: by algorithm and metric, how far."""
+    found = {}
+    for algorithm, table in aggregate.groupby("algorithm", sort=False):
+        start = table[table["iteration"] == 0].iloc[0]
+        for metric in METRICS:
+            distance = (table[metric] - start[metric]).abs().max()
+            if distance < share * abs(start[metric]):
+                found[algorithm, metric] = distance
+    return found
 
 
 def unit_of(part):
