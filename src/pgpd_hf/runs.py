@@ -25,6 +25,7 @@ from pgpd_hf.algorithms.base import (
     require_explicit_state,
     require_multipliers,
 )
+from pgpd_hf.cautions import low_bound, stands_still, wide_values
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import located, require_integer, require_one_of, shown
 from pgpd_hf.core.cmdp import CMDP, Array
@@ -160,6 +161,10 @@ def run(
     StabilityWarning
         If ZPGPD-HF is predicted not to settle (:func:`pgpd_hf.predict_stability`), unless the run
         is short; and if the multiplier runs away in the trace (:func:`~pgpd_hf.stability.runaway`).
+    UserWarning
+        If values lie beyond [0, 1], where votes say little; if the multiplier cannot reach that of
+        the optimum; and if the theorem's steps leave the policy where it starts
+        (:mod:`pgpd_hf.cautions`).
 
     Raises
     ------
@@ -207,9 +212,13 @@ def run(
         for each, length in zip(algorithms, lengths, strict=True)
     ]
     _check(parts[0], initial_policy)
+    own = parts[0].algorithm
+    if getattr(own, "evaluators", None) is not None:
+        _warn(wide_values(cmdp))
+    _warn(low_bound(own.multiplier_bound, optimum))
     if len(parts) == 1:
         steps = len(seeds) * total * parts[0].steps_per_iteration
-        _warn(forecast(cmdp, parts[0].algorithm, optimum, steps))
+        _warn(forecast(cmdp, own, optimum, steps), StabilityWarning)
 
     def trace(seed):
         return _trace(parts, seed, initial_policy, grid, purpose, done)
@@ -218,7 +227,8 @@ def run(
         done.expect(total * len(seeds))
         traces, last = zip(*_in_threads(trace, seeds, threads), strict=True)
     table = _table(parts, seeds, grid, traces)
-    _warn(runaway(table, parts[-1].algorithm, optimum))
+    _warn(runaway(table, parts[-1].algorithm, optimum), StabilityWarning)
+    _warn(stands_still(table, own))
     return (table, np.stack(last)) if return_policies else table
 
 
@@ -358,10 +368,10 @@ def values_at(run: Run, seed: int, checkpoints: NDArray[np.int64], purpose: str 
     return np.stack(run.cmdp.evaluate(np.concatenate(chosen)))
 
 
-def _warn(line):
+def _warn(line, kind=UserWarning):
     """Warn the caller of :func:`run`, if there is something to say."""
     if line:
-        warnings.warn(line, StabilityWarning, stacklevel=3)
+        warnings.warn(line, kind, stacklevel=3)
 
 
 def _phases(algorithm, options, iterations, phases):

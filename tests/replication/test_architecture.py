@@ -12,7 +12,7 @@ FLOORS = {
     "pgpd_hf": [
         {"core"},
         {"algorithms", "environments", "statistics"},
-        {"deployment", "episodes", "plotting", "stability"},
+        {"cautions", "deployment", "episodes", "plotting", "stability"},
         {"runs"},
         {"races"},
     ],

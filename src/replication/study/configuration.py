@@ -12,6 +12,7 @@ from functools import lru_cache
 from pgpd_hf import environments
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import CUT_OFF, default_horizon
+from pgpd_hf.cautions import low_bound, wide_values
 from pgpd_hf.core.arguments import located, require_size
 from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
@@ -76,13 +77,7 @@ def fit(config, changes):
     """Make the horizon fit the environment; say in lines what is special about this one."""
     cmdp, usual = environment(config), changes.defaults["horizon"]
     if not changes.is_random:
-        most = f"values lie in [0, {cmdp.value_bound:g}]"
-        if cmdp.value_bound > 1 + 1e-9:
-            most += (
-                ", where votes are almost unanimous and say little; divide rewards, utilities, "
-                f"threshold and scale by {cmdp.value_bound:g} for values in [0, 1]"
-            )
-        yield f"scale: {most}"
+        yield f"scale: {wide_values(cmdp) or f'values lie in [0, {cmdp.value_bound:g}]'}"
     if not changes.says("horizon") and (horizon := default_horizon(cmdp.discount)) != usual:
         config["horizon"] = horizon
         yield (
@@ -98,14 +93,10 @@ def fit(config, changes):
 
 def low_bounds(config):
     """Say in a line for each algorithm where λ cannot reach that of the optimum."""
-    needed = _optimum(pickle.dumps(environment(config))).multiplier
-    return [
-        f"algorithms.{name}.multiplier_bound: {options['multiplier_bound']:g} is below the optimal "
-        f"multiplier, {needed:.3g}, so the runs cannot reach the optimum"
-        for name, options in config["algorithms"].items()
-        if options.get("multiplier_bound", "theorem") != "theorem"
-        and options["multiplier_bound"] < needed
-    ]
+    optimum = _optimum(pickle.dumps(environment(config)))
+    bounds = {name: it.get("multiplier_bound") for name, it in config["algorithms"].items()}
+    lines = {name: low_bound(it, optimum) for name, it in bounds.items() if it != "theorem"}
+    return [f"algorithms.{name}.{line}" for name, line in lines.items() if line]
 
 
 def require_algorithm(config, name):
