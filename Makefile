@@ -48,8 +48,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 # Commands are not shown, only what they say; `make -n` shows them.
 .SILENT:
 .PHONY: help figures figure verdict races infer claims theory compare stability typical environments grid \
-    report
-    site article crate smoke smoke-all verify sample raced reference bench scaling \
+    report site article crate smoke smoke-all verify sample raced reference bench scaling \
     test test-long test-all test-faults test-clone test-slurm mutants lint format \
     docs lock clean distclean
 
