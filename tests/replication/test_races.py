@@ -33,7 +33,8 @@ def said(config):
 
 
 def own_of(name):
-    return yaml.safe_load((ROOT / f"config/environments/{name}.yaml").read_text())
+    place = name if name == "typical" else f"environments/{name}"
+    return yaml.safe_load((ROOT / f"config/{place}.yaml").read_text())
 
 
 def known(name, **own):
@@ -55,8 +56,8 @@ def test_record_says_what_its_table_says(name):
     scores = recorded_races.load_scores(ROOT / recorded_races.SCORES, name)
     assert RECORD[name]["chosen"] == [*races.chosen_steps(scores).values()]
     least = 256
-    if name.startswith("environments/"):
-        least = own_of(name.split("/")[1])["calibration"]["seeds"]
+    if name.startswith(("environments/", "typical/")):
+        least = own_of(name.split("/")[-2])["calibration"]["seeds"]
     elif "/" in name:
         least = (CONFIG if name in OWN else INFERENCE)["claims"]["race_seeds"]
     raced_on = (scores["standing"] != races.DROPPED).sum()
@@ -190,6 +191,13 @@ def test_radius_races_only_where_it_is_calibrated():
     assert about["candidates"]["perturbation"] == [1, 3]
     assert "perturbation" not in about["setting"]
     assert recorded_races.recorded(RECORD, config, "zpgpd_hf") is None
+
+
+def test_race_of_the_typical_environment_is_on_record():
+    config = known("typical")
+    for algorithm in ("npgpd_hf", "zpgpd_hf"):
+        race = recorded_races.recorded(RECORD, config, algorithm)
+        assert race == f"typical/{algorithm}"
 
 
 @pytest.mark.parametrize("name", KNOWN)
