@@ -7,6 +7,7 @@ import signal
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from replication.files import progress
 from replication.files.progress import Screen
 
 
@@ -45,11 +46,10 @@ STATS = record(LogEvent.RUN_INFO, "Job stats:", stats={"run": 4, "figure": 1, "t
 
 def test_each_rule_with_running_jobs_has_a_bar():
     _, lines, passed = screen_of(STATS, start(1, "run"), start(2, "run"), end(1))
-    assert [(line[:-4], line[-3:]) for line in lines] == [
-        (["run"], ["1", "of", "4"]),
-        (["in", "all"], ["1", "of", "5"]),
+    assert [" ".join(line) for line in lines] == [
+        f"run {'█' * 8}{'░' * 22} 1 of 4",
+        f"in all {'█' * 6}{'░' * 24} 1 of 5, about 0 s left",
     ]
-    assert [line[-4].count("█") for line in lines] == [8, 6]  # of 30: a quarter, and a fifth
     assert passed == []
 
 
@@ -77,3 +77,15 @@ def test_without_bars_jobs_are_lines_and_what_says_nothing_is_left_out():
     told = [start(1, "run"), record(LogEvent.PROGRESS, done=1, total=5)]
     noise = [record(text="Select jobs to execute..."), record(text="Execute 1 jobs..."), end(1)]
     assert screen_of(*told, *noise, bars=False)[1:] == ([], told)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(29, "116 s"), (31, "2 min"), (1799, "120 min"), (1801, "2 h")],
+)
+def test_time_that_is_left_is_told_from_the_jobs_that_have_ended(monkeypatch, seconds, told):
+    moments = iter([0, 100, 100 + seconds])  # when the screen was made, the run begun, a job ended
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(moments))
+    *_, last = screen_of(STATS, start(1, "run"), end(1))[1]
+    assert " ".join(last[-7:]) == f"1 of 5, about {told} left"
+    assert last[0] == "in"

@@ -1,6 +1,7 @@
 """What a study's environment rules out is left out, and said; nothing else is."""
 
 import copy
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -439,6 +440,22 @@ def test_reading_that_only_looks_otherwise_is_kept(key):
     assert readings.is_idle(mine)
     assert not readings.is_idle({**mine, key: "otherwise"})
     assert about == {"algorithms": {"zpgpd_hf": {"rounds": 2}}}
+
+
+def test_runs_of_another_length_are_said_to_begin_anew(fresh):
+    results, lengths = fresh.folder / "results/mine", {"npgpd_hf": 20, "zpgpd_hf": 50_000}
+    results.mkdir(parents=True)
+    before = {name: {"iterations": length} for name, length in lengths.items()}
+    (results / "provenance.json").write_text(json.dumps({"config": {"algorithms": before}}))
+    text = "study: mine\nalgorithms: {npgpd_hf: {iterations: 50}, zpgpd_hf: {iterations: 50000}}\n"
+    (fresh.folder / "mine.yaml").write_text(text)
+    code, output = fresh.snakemake("figure", "--dry-run", configfile="mine.yaml")
+    assert code == 0, output
+    told = [line for line in output.splitlines() if ".iterations: " in line]
+    assert told == [
+        "note: algorithms.npgpd_hf.iterations: 50 instead of 20; its runs begin anew, since "
+        "checkpoints and step sizes depend on T"
+    ]
 
 
 def plan(project, *targets):

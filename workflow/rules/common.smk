@@ -11,10 +11,11 @@ from snakemake.script import PythonScript
 
 from replication import analyses
 from replication.statements import CONFIRMATION, CONTROLS
-from replication.study import admission, jobs, readings, recorded_races
+from replication.study import admission, configuration, jobs, readings, recorded_races
 from replication.files import exclusive_run, progress, stale, validation
 from replication.files.later import EachLater, Later
-from replication.files.storage import alteration, find_damaged, remove_partial, require_room
+from replication.files.storage import alteration, find_damaged, read_json
+from replication.files.storage import remove_partial, require_room
 
 STUDY = config["study"] if isinstance(config.setdefault("study", "paper"), str) else ""
 RESULTS = f"results/{STUDY}"
@@ -85,6 +86,13 @@ def check_folders():
         sys.exit("\n".join(f"error: {alteration(path)}" for path in damaged))
 
 
+def tell_of_lengths():
+    """Say why runs of another length are not continued."""
+    if (made := Path(PLACES["results"], "provenance.json")).exists():
+        for line in configuration.other_lengths(config, read_json(made)["config"]):
+            print(f"note: {line}", file=sys.stderr)
+
+
 def take_folder():
     """Make sure that no other run works here, and that nothing of a killed one is left."""
     if workflow.local_exec and workflow.cores < 1:
@@ -125,6 +133,7 @@ ANALYSES = analyses.find()
 LEFT_OUT = settle_config()
 if workflow.is_main_process:
     check_folders()
+    tell_of_lengths()
 
 
 @cache

@@ -30,6 +30,7 @@ class Screen(logging.Filter):
         self._stream, self._bars, self._drawn = stream, bars, 0
         self._lock, self._interrupted = threading.RLock(), False
         self._start, self._rules = time.monotonic(), {}  # of jobs that run
+        self._begun = self._start
         self._all, self._ended = Counter(), Counter()
 
     def filter(self, record):
@@ -62,6 +63,7 @@ class Screen(logging.Filter):
 
     def _count(self, event, record):
         if event is LogEvent.RUN_INFO:
+            self._begun = time.monotonic()
             self._all = Counter(record.stats)
             del self._all["total"]
         elif event is LogEvent.JOB_INFO:
@@ -80,8 +82,17 @@ class Screen(logging.Filter):
     def _bar(self, name):
         counts = self._all, self._ended
         total, ended = (it.total() if name == _TOTAL else it[name] for it in counts)
-        filled = round(_WIDTH * ended / total)
-        return f"{name[:26]:<26} {'█' * filled}{'░' * (_WIDTH - filled)} {ended} of {total}"
+        filled, left = round(_WIDTH * ended / total), ""
+        if name == _TOTAL and ended:  # if those that are left take as long
+            seconds = (time.monotonic() - self._begun) * (total - ended) / ended
+            left = f", about {_in_words(seconds)} left"
+        return f"{name[:26]:<26} {'█' * filled}{'░' * (_WIDTH - filled)} {ended} of {total}{left}"
+
+
+def _in_words(seconds):
+    """A duration in the largest unit of which there are two."""
+    size, unit = next(it for it in [(3600, "h"), (60, "min"), (0, "s")] if seconds >= 2 * it[0])
+    return f"{seconds / (size or 1):.0f} {unit}"
 
 
 def show(bars):

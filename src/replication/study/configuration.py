@@ -99,6 +99,17 @@ def low_bounds(config):
     return [f"algorithms.{name}.{line}" for name, line in lines.items() if line]
 
 
+def other_lengths(config, before):
+    """Say in a line for each algorithm with another T than before why its runs begin anew."""
+    for name, options in config["algorithms"].items():
+        length = options["iterations"]
+        if (old := before["algorithms"].get(name, {}).get("iterations", length)) != length:
+            yield (
+                f"algorithms.{name}.iterations: {length} instead of {old}; its runs begin anew, "
+                "since checkpoints and step sizes depend on T"
+            )
+
+
 def require_algorithm(config, name):
     """Refuse what is about an algorithm that a study does not have."""
     if name not in config["algorithms"]:
