@@ -115,17 +115,24 @@ def choose(probability, word):
     return sum(chance >= math.floor(c * ONE) for c in cumulative)
 
 
-def trajectory(cmdp, policy, state, action, words):
-    """Returns of one trajectory; `action` is the first one, or None."""
-    returns = np.zeros(2)
+def trajectory(cmdp, policy, state, action, words, recency=None, peak_end=0.0):
+    """Returns of one trajectory, as people remember it; `action` is the first one, or None."""
+    seen = []
     for t, word in enumerate(words):
         if t > 0 or action is None:
             action = choose(policy[state], word)
-        returns += cmdp.discount**t * np.array(
-            [cmdp.reward[state, action], cmdp.utility[state, action]]
-        )
+        seen.append((cmdp.reward[state, action], cmdp.utility[state, action]))
         state = draw(cmdp.transition[state, action], word)
-    return returns
+    return remembered(np.array(seen), cmdp.discount, recency, peak_end)
+
+
+def remembered(seen, discount, recency=None, peak_end=0.0):
+    """What people remember of the signals of all steps, (steps, 2): a weighted mean, times G(H)."""
+    weights = (recency or discount) ** np.arange(len(seen))
+    mean = weights @ seen / weights.sum()
+    peak = np.array([seen[:, 0].max(), seen[:, 1].min()])
+    total = sum(discount**t for t in range(len(seen)))
+    return total * ((1 - peak_end) * mean + peak_end * (peak + seen[-1]) / 2)
 
 
 def splitmix(word, index):
@@ -177,10 +184,25 @@ def answer(
 
 
 def answer_to(setting, bound, difference, word):
-    """The answer of the people of a setting."""
+    """The answer of the people of a setting to whether a trajectory is harmless enough."""
     people = setting.estimator, setting.true_link
     people += setting.random_answers, setting.flipped_answers
     return answer(setting.link, bound, setting.evaluators, difference, word, *people)
+
+
+def preference(setting, bound, differences, asked, word):
+    """Their answer to which of two trajectories is better, by one of two signals."""
+    difference, other = differences[asked], differences[1 - asked]
+    if setting.evaluators is None:
+        return difference
+    if abs(difference) < setting.semiorder:
+        difference = other
+    votes_by = DISTRIBUTIONS[setting.true_link or setting.link].cdf
+    tastes = [difference - setting.disagreement * other] * 4
+    tastes += [difference + 4 * setting.disagreement * other]
+    meant = np.mean([votes_by(taste) for taste in tastes])
+    difference = votes_by.__self__.ppf(meant)  # with which all together would vote so
+    return answer_to(setting, bound, difference, word)
 
 
 def unbiased_answer(bound, evaluators, favourable):
@@ -229,7 +251,8 @@ def estimate_npgpd_hf(cmdp, setting, theta, words, normals):
     index = iter(range(count))
 
     def sample(state, action):
-        return trajectory(cmdp, policy, state, action, words[next(index) : steps : count])
+        drawn = words[next(index) : steps : count]
+        return trajectory(cmdp, policy, state, action, drawn, setting.recency, setting.peak_end)
 
     def ask(difference):
         return answer_to(setting, bound, difference, next(questions))
@@ -243,8 +266,9 @@ def estimate_npgpd_hf(cmdp, setting, theta, words, normals):
         for s in range(states):
             for a in range(actions):
                 difference = from_pair[s][a] - from_state[s]
-                estimates[0, s, a] += ask(difference[0]) / rounds
-                estimates[1, s, a] += ask(difference[1]) / rounds
+                for k in (0, 1):
+                    answered = preference(setting, bound, difference, k, next(questions))
+                    estimates[k, s, a] += answered / rounds
         excess += ask(from_rho - cmdp.threshold) / rounds
     assert next(questions, None) is None
     return estimates, excess
@@ -267,6 +291,7 @@ def estimate_zpgpd_hf(cmdp, setting, theta, words, normals):
     steps = 2 * rounds * (setting.horizon + 1)
     bound = sum(cmdp.discount**t for t in range(setting.horizon + 1)) * cmdp.scale
     questions = iter(words[steps + rounds :])
+    memory = setting.recency, setting.peak_end
 
     def ask(difference):
         return answer_to(setting, bound, difference, next(questions))
@@ -275,11 +300,14 @@ def estimate_zpgpd_hf(cmdp, setting, theta, words, normals):
     for n in range(rounds):
         first = draw(cmdp.initial, words[steps + n])
         base, other = (
-            trajectory(cmdp, followed[k], first, None, words[2 * n + k : steps : 2 * rounds])
+            trajectory(
+                cmdp, followed[k], first, None, words[2 * n + k : steps : 2 * rounds], *memory
+            )
             for k in (0, 1)
         )
-        slopes[0] += ask(other[0] - base[0]) / rounds
-        slopes[1] += ask(other[1] - base[1]) / rounds
+        for k in (0, 1):
+            answered = preference(setting, bound, other - base, k, next(questions))
+            slopes[k] += answered / rounds
         excess += ask(base[1] - cmdp.threshold) / rounds
     assert next(questions, None) is None
     estimates = dimension / setting.perturbation * slopes[:, None, None] * direction

@@ -54,7 +54,7 @@ from pgpd_hf.algorithms.base import NORMALIZERS, Algorithm, normalizer
 from pgpd_hf.core import optima
 from pgpd_hf.core.arguments import shown
 from pgpd_hf.core.cmdp import CMDP, Array
-from pgpd_hf.core.evaluators import Evaluators, chance_of_vote
+from pgpd_hf.core.evaluators import AS_ASSUMED, Evaluators, chance_of_vote
 from pgpd_hf.core.policies import project_rows, uniform_policy
 
 _PREDICTED = "zpgpd_hf"  # not its class, so that others need not depend on its file
@@ -365,6 +365,12 @@ class _Law:
         run = algorithm.prepare(cmdp, optimum, 1)
         if run.primal_step == 0:
             raise ValueError("primal_step: a positive number expected; with 0, nothing moves")
+        for name in ("recency", "peak_end", "disagreement", "semiorder"):
+            if getattr(algorithm, name) != AS_ASSUMED[name]:
+                raise ValueError(
+                    f"{name}: {AS_ASSUMED[name]} expected; for people whose votes no reward "
+                    "explains there is no prediction"
+                )
         missed = cmdp.discount ** (run.horizon + 1)
         if missed > _LARGEST_TRUNCATION:
             raise ValueError(

@@ -125,6 +125,9 @@ def options_of(name):
     listed += [{**other, "link": "probit", "true_link": "cauchy"}]
     listed += [{**other, "random_answers": 0.4}, {**other, "flipped_answers": 1.0}]
     listed += [{**other, "random_answers": 0.4, "flipped_answers": 0.3}]
+    listed += [{**other, "recency": 1.2}, {**other, "peak_end": 0.7}]
+    listed += [{**other, "recency": 0.3, "peak_end": 0.4, "disagreement": 1.5, "semiorder": 0.2}]
+    listed += [{**other, "disagreement": 2.0}, {**other, "semiorder": 0.3}]
     listed += [{**other, **how} for how in divided]
     return listed + [
         {**other, "evaluators": evaluators, "estimator": "unbiased"} for evaluators in (8, 40, None)

@@ -87,7 +87,14 @@ from pgpd_hf.core import links, options, policies
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import ESTIMATORS, Simulator, count_words, make_simulator
+from pgpd_hf.core.evaluators import (
+    AS_ASSUMED,
+    ESTIMATORS,
+    Simulator,
+    count_words,
+    make_simulator,
+    unlike_assumed,
+)
 from pgpd_hf.core.optima import Optimum
 from pgpd_hf.core.options import REQUIRED, option
 
@@ -745,15 +752,33 @@ class HumanFeedback(Algorithm):
     flipped_answers: float = option(
         0.0, "Share of the other answers that say the opposite.", at_least=0, at_most=1
     )
+    recency: float | None = option(
+        None,
+        "What each step weighs in people's memory, in units of the one before; by default gamma.",
+        above=0,
+        at_most=2,
+    )
+    peak_end: float = option(
+        0.0, "Weight of the peak and the end in people's memory.", at_least=0, at_most=1
+    )
+    disagreement: float = option(
+        0.0,
+        "How much people differ: a fifth of them add 4 times this times the other signal, the "
+        "others subtract it once.",
+        at_least=0,
+    )
+    semiorder: float = option(
+        0.0,
+        "Differences of returns below it are not noticed; people vote by the other signal then.",
+        at_least=0,
+    )
 
     def __post_init__(self):
         super().__post_init__()
-        strange = self.random_answers or self.flipped_answers
-        strange = strange or self.true_link not in (None, self.link)
-        if self.evaluators is None and strange:
+        if self.evaluators is None and (strange := unlike_assumed(self)):
             raise ValueError(
                 "evaluators: an integer expected, since infinitely many answer with the difference "
-                "itself, whatever true_link, random_answers and flipped_answers are"
+                f"itself, whatever {' and '.join(strange)} may be"
             )
 
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
@@ -766,8 +791,7 @@ class HumanFeedback(Algorithm):
                 f"rounds, horizon: one iteration draws {words} random words; at most {_MOST_WORDS} "
                 "are possible"
             )
-        told = ("estimator", "link", "true_link", "random_answers", "flipped_answers")
-        people = {name: getattr(self, name) for name in told}
+        people = {name: getattr(self, name) for name in ("estimator", "link", *AS_ASSUMED)}
         return run.having(
             horizon=horizon,
             simulator=make_simulator(cmdp, self.evaluators, self.rounds, horizon, **people),

@@ -12,7 +12,7 @@ import numpy as np
 from pgpd_hf.algorithms.base import NORMALIZERS, PrimalDualHF, normalizer
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import ask
+from pgpd_hf.core.evaluators import ask, compare
 from pgpd_hf.core.policies import softmax
 from pgpd_hf.core.sampling import (
     FREE,
@@ -137,10 +137,13 @@ def _estimate(simulator, policy, words, advantage, trajectories):
         from_pair = from_state + states
         for s in range(states):
             for a in range(actions):
-                for signal in range(2):
-                    difference = returns[from_pair, signal] - returns[from_state, signal]
-                    advantage[signal, s, a] += ask(evaluators, difference, words[vote]) / rounds
-                    vote += 1
+                reward = returns[from_pair, 0] - returns[from_state, 0]
+                utility = returns[from_pair, 1] - returns[from_state, 1]
+                answer = compare(evaluators, reward, utility, words[vote])
+                advantage[0, s, a] += answer / rounds
+                answer = compare(evaluators, utility, reward, words[vote + 1])
+                advantage[1, s, a] += answer / rounds
+                vote += 2
                 from_pair += 1
             from_state += 1
         difference = returns[from_pair, 1] - simulator.threshold

@@ -38,7 +38,7 @@ import numpy as np
 
 from pgpd_hf.algorithms.base import PrimalDualHF, option, parameterized
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import ask
+from pgpd_hf.core.evaluators import ask, compare
 from pgpd_hf.core.sampling import (
     FREE,
     Trajectories,
@@ -73,6 +73,11 @@ class SampledNPGPDHF(PrimalDualHF):
         if exploration > run.horizon:
             raise ValueError(
                 f"exploration: at most the horizon, {run.horizon}, expected, got {exploration}"
+            )
+        if self.peak_end > 0:
+            raise ValueError(
+                f"peak_end: 0 expected, got {self.peak_end:g}, since {self.name} samples a "
+                "trajectory in two parts"
             )
         return run.having(exploration=exploration)
 
@@ -152,7 +157,7 @@ def _estimate(simulator, exploration, policy, words, estimates):
             reward += weight * tables.reward[pair]
             utility += weight * tables.utility[pair]
             state = draw(tables.successors, pair, words[place], width) // width
-            weight *= tables.discount
+            weight *= tables.recency
             place += 1
         action = (words[place] >> half) * np.uint64(actions) >> half
         trajectory.start[0], trajectory.first_action[0] = state, np.int64(action)
@@ -162,7 +167,8 @@ def _estimate(simulator, exploration, policy, words, estimates):
 
         vote = starts + rounds + 3 * n
         at = np.int64(state), np.int64(action)
-        estimates[0][at] += ask(people, reward - base_reward, words[vote]) / rounds
-        estimates[1][at] += ask(people, utility - base_utility, words[vote + 1]) / rounds
+        reward, utility = reward - base_reward, utility - base_utility
+        estimates[0][at] += compare(people, reward, utility, words[vote]) / rounds
+        estimates[1][at] += compare(people, utility, reward, words[vote + 1]) / rounds
         excess += ask(people, base_utility - simulator.threshold, words[vote + 2]) / rounds
     return excess

@@ -16,7 +16,7 @@ from pgpd_hf.algorithms.zpgpd_hf import (
     unit_direction,
 )
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import ask
+from pgpd_hf.core.evaluators import compare
 from pgpd_hf.core.policies import softmax
 
 
@@ -60,8 +60,9 @@ def _advance(simulator, perturbation, theta, words, normals, step):
         )
         slope = 0.0
         for n in range(rounds):
-            difference = trajectories.returns[2 * n + 1, 0] - trajectories.returns[2 * n, 0]
-            slope += ask(simulator.evaluators, difference, words[t, vote + n]) / rounds
+            base, other = trajectories.returns[2 * n], trajectories.returns[2 * n + 1]
+            reward, utility = other[0] - base[0], other[1] - base[1]
+            slope += compare(simulator.evaluators, reward, utility, words[t, vote + n]) / rounds
         for s in range(states):
             for a in range(actions):
                 theta[s, a] += step * scale * slope * direction[s, a]

@@ -26,7 +26,7 @@ from pgpd_hf.algorithms.base import (
 )
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import ask, feedback_bias_bound
+from pgpd_hf.core.evaluators import ask, compare, feedback_bias_bound
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.policies import project_rows, softmax
 from pgpd_hf.core.sampling import (
@@ -315,10 +315,10 @@ def _estimate(simulator, perturbation, theta, policy, direction, words, perturbe
     reward_slope = utility_slope = excess = 0.0
     for n in range(rounds):
         i, j = 2 * n, 2 * n + 1  # of the policy and of the perturbed one
-        difference = returns[j, 0] - returns[i, 0]
-        reward_slope += ask(evaluators, difference, words[vote]) / rounds
-        difference = returns[j, 1] - returns[i, 1]
-        utility_slope += ask(evaluators, difference, words[vote + 1]) / rounds
+        reward = returns[j, 0] - returns[i, 0]
+        utility = returns[j, 1] - returns[i, 1]
+        reward_slope += compare(evaluators, reward, utility, words[vote]) / rounds
+        utility_slope += compare(evaluators, utility, reward, words[vote + 1]) / rounds
         difference = returns[i, 1] - simulator.threshold
         excess += ask(evaluators, difference, words[vote + 2]) / rounds
         vote += 3

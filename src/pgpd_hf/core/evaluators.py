@@ -11,8 +11,12 @@ This is the plug-in estimator, and biased: the inverse link is not linear, and f
 clipped. Another table of M + 1 numbers, :func:`unbiased_estimates`, has no bias but the remainder
 of a power series.
 
-People need not vote as the algorithms assume: by another link, or at random or the wrong way round
-in a share of answers.
+People need not vote as the algorithms assume (:data:`AS_ASSUMED`): by another link, or at random or
+the wrong way round in a share of answers; and four models of votes are such that no reward explains
+them. Two are about what people remember of a trajectory (:class:`~pgpd_hf.core.sampling.Tables`),
+two about how they compare (:func:`chance_of_preference`). Algorithms know nothing of this. Policies
+are judged by the reward and the utility of the CMDP all the same: the pleasure and harm that were
+felt, step by step, whatever is remembered of them; and the mean taste of people who differ.
 
 A :class:`Simulator` is all that the kernels of a run know: evaluators, and a CMDP to sample from.
 """
@@ -32,11 +36,38 @@ _INFINITELY_MANY = 0  # stands for None in kernels, which only know numbers
 _MOST = 10**7  # evaluators; with so many, the table takes 80 MB and a question 0.4 ms
 _ALL = np.uint64(2**64 - 1)
 ESTIMATORS = ("plug-in", "unbiased")
+AS_ASSUMED = {  # options by which people may vote otherwise, and their values where they do not
+    "true_link": None,
+    "random_answers": 0.0,
+    "flipped_answers": 0.0,
+    "recency": None,
+    "peak_end": 0.0,
+    "disagreement": 0.0,
+    "semiorder": 0.0,
+}
+MINORITY = 0.2  # share of the people whose taste differs most from the mean
 _HIGHEST_DEGREE = 255  # of the series of unbiased estimates
 # Remainders of the series, as shares of the largest difference: the first is small enough to end
 # it, and above the second the estimator is refused.
 _NEGLIGIBLE_REMAINDER = 1e-6
 _LARGEST_REMAINDER = 0.1
+
+
+def unlike_assumed(setting):
+    """Options by which people vote otherwise than a setting assumes.
+
+    Parameters
+    ----------
+    setting : object
+        With the link and all options of :data:`AS_ASSUMED`, such as an algorithm.
+
+    Returns
+    -------
+    list of str
+        Their names.
+    """
+    same = AS_ASSUMED | ({"true_link": setting.link} if setting.true_link else {})
+    return [name for name, value in same.items() if getattr(setting, name) != value]
 
 
 def evaluators_text(evaluators):
@@ -73,12 +104,16 @@ class Evaluators(NamedTuple):
         answer that says the opposite counts as two random ones, so q is in [0, 2].
     estimate : ndarray, float64, shape (M + 1,)
         For each number of votes k, the difference that is estimated from them.
+    disagreement, semiorder : float
+        At least 0, how people compare (:func:`chance_of_preference`).
     """
 
     number: int
     link: int
     random_answers: float
     estimate: np.ndarray
+    disagreement: float = 0.0
+    semiorder: float = 0.0
 
 
 def make_evaluators(
@@ -89,6 +124,8 @@ def make_evaluators(
     true_link=None,
     random_answers=0.0,
     flipped_answers=0.0,
+    disagreement=0.0,
+    semiorder=0.0,
 ):
     r"""Tabulate the estimates of M evaluators.
 
@@ -109,6 +146,8 @@ def make_evaluators(
         In [0, 1], the share of answers that they give at random.
     flipped_answers : float
         In [0, 1], the share of the other answers that say the opposite.
+    disagreement, semiorder : float
+        At least 0, how they compare (:func:`chance_of_preference`).
 
     Returns
     -------
@@ -136,7 +175,7 @@ def make_evaluators(
     random_answers += 2 * flipped_answers * (1 - random_answers)
     if estimator == "plug-in":
         estimate = link.clipped_inverse(np.arange(evaluators + 1) / evaluators, bound)
-        return Evaluators(evaluators, code, random_answers, estimate)
+        return Evaluators(evaluators, code, random_answers, estimate, disagreement, semiorder)
     estimate, remainder = unbiased_estimates(evaluators, link, bound)
     if remainder > _LARGEST_REMAINDER * bound:
         raise ValueError(
@@ -144,7 +183,7 @@ def make_evaluators(
             f"link the unbiased one may have a bias of {remainder:.3g}; at most "
             f"{_LARGEST_REMAINDER * bound:.3g}, a tenth of the largest difference, is allowed"
         )
-    return Evaluators(evaluators, code, random_answers, estimate)
+    return Evaluators(evaluators, code, random_answers, estimate, disagreement, semiorder)
 
 
 def unbiased_estimates(evaluators, link, bound):
@@ -275,6 +314,71 @@ def ask(evaluators, difference, word):
 
 
 @njit
+def compare(evaluators, difference, other, word):
+    """Ask all evaluators which of two trajectories is better, and estimate the difference.
+
+    Parameters
+    ----------
+    evaluators : Evaluators
+        The evaluators.
+    difference, other : float
+        Between the two returns of the signal that is asked about, and of the other signal.
+    word : uint64
+        Random bits.
+
+    Returns
+    -------
+    float
+        The estimate; with infinitely many evaluators, `difference` itself.
+    """
+    if evaluators.number == _INFINITELY_MANY:
+        return difference
+    chance = chance_of_preference(evaluators, difference, other)
+    return evaluators.estimate[count_votes(evaluators.number, chance, word)]
+
+
+@njit
+def chance_of_preference(evaluators, difference, other):
+    r"""Probability of a vote for the first of two trajectories.
+
+    With a *semiorder* :math:`\epsilon` (Tversky 1969) differences below it are not noticed, and
+    people vote by the other signal instead; majorities can then be intransitive. With a
+    *disagreement* d a fifth of the people add 4 d times the difference of the other signal, and the
+    rest subtract d times it: their mean taste is the signal that is asked about, but shares of
+    votes are not those of the mean.
+
+    Parameters
+    ----------
+    evaluators : Evaluators
+        Who vote so.
+    difference, other : float
+        Between the two returns of the signal that is asked about, and of the other signal.
+
+    Returns
+    -------
+    float
+        In [0, 1]; that of :func:`chance_of_vote` if there is neither semiorder nor disagreement.
+
+    Examples
+    --------
+    With :math:`\epsilon = 0.1` the first trajectory is preferred for a reward that is larger by
+    0.12, but not for one that is larger by 0.06, if its utility is smaller.
+
+    >>> from pgpd_hf import LINKS
+    >>> from pgpd_hf.core.evaluators import chance_of_preference, make_evaluators
+    >>> people = make_evaluators(1, LINKS["logistic"], bound=1.0, semiorder=0.1)
+    >>> [round(chance_of_preference(people, x, -0.4), 2) for x in (0.12, 0.06)]
+    [0.53, 0.4]
+    """
+    meant = other if abs(difference) < evaluators.semiorder else difference
+    lean = evaluators.disagreement * other
+    if lean == 0:
+        return chance_of_vote(evaluators, meant)
+    few = chance_of_vote(evaluators, meant + (1 - MINORITY) / MINORITY * lean)
+    return MINORITY * few + (1 - MINORITY) * chance_of_vote(evaluators, meant - lean)
+
+
+@njit
 def chance_of_vote(evaluators, difference):
     r"""Probability of a vote in favour: :math:`(1 - q)\sigma(\Delta) + q/2`.
 
@@ -399,15 +503,17 @@ def make_simulator(cmdp, evaluators, rounds, horizon, link="logistic", **people)
     link : str
         Name of the link by which people are assumed to vote.
     **people : str or float
-        Further arguments of :func:`make_evaluators`.
+        Further arguments of :func:`make_evaluators`, and `recency` and `peak_end` of
+        :func:`~pgpd_hf.core.sampling.make_tables`.
 
     Returns
     -------
     Simulator
     """
     bound = cmdp.return_bound(horizon)
+    memory = {name: people.pop(name) for name in ("recency", "peak_end") if name in people}
     people = make_evaluators(evaluators, get_link(link), bound, **people)
-    return Simulator(make_tables(cmdp), people, rounds, horizon, cmdp.threshold)
+    return Simulator(make_tables(cmdp, horizon, **memory), people, rounds, horizon, cmdp.threshold)
 
 
 def count_words(rounds, horizon, trajectories, questions):

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pgpd_hf.core.compilation import njit
-from pgpd_hf.core.evaluators import chance_of_vote, count_votes
-from pgpd_hf.core.sampling import draw
+from pgpd_hf.core.evaluators import chance_of_preference, chance_of_vote, count_votes
+from pgpd_hf.core.sampling import draw, forget, memorize, remembered
 from pgpd_hf.core.streams import derived_word
 
 # Two trajectories of the uniform policy; of two random deterministic policies; or NPGPD-HF's own:
@@ -144,7 +144,7 @@ def _ask(simulator, design, actions, first_pair, words, visits, steps, shares):
     states = tables.starts.shape[0]
     width = np.uint64(tables.successors.shape[1] // states)
     count = 2 * rounds
-    returns = np.empty((2, 2))
+    returns, memory = np.empty((2, 2)), np.empty((2, 3))
     for n in range(rounds):
         source = words[count * (horizon + 1) + n]  # of first states and of policies
         for i in range(2):
@@ -158,8 +158,8 @@ def _ask(simulator, design, actions, first_pair, words, visits, steps, shares):
             else:
                 word = derived_word(source, np.uint64(1 + i))
                 state = draw(tables.starts, np.uint64(0), word, np.uint64(1))
-            at, weight = state * width, 1.0
-            returns[i] = 0.0
+            at, weight, known = state * width, 1.0, 1.0  # what people and methods weigh steps by
+            forget(memory)
             for t in range(horizon + 1):
                 word = words[t * count + k]
                 chance = word >> _HALF
@@ -170,27 +170,28 @@ def _ask(simulator, design, actions, first_pair, words, visits, steps, shares):
                 if t == 0 and forced >= 0:
                     action = np.uint64(forced)
                 here = at + action
-                visits[k, here] += weight
-                returns[i, 0] += weight * tables.reward[here]
-                returns[i, 1] += weight * tables.utility[here]
+                visits[k, here] += known
+                memorize(tables, memory, here, weight)
                 at = draw(tables.successors, here, word, width)
                 steps[here, at // width] += 1
-                weight *= tables.discount
-        differences = (
-            returns[0, 0] - returns[1, 0],
-            returns[0, 1] - returns[1, 1],
-            returns[0, 1] - simulator.threshold,
+                weight *= tables.recency
+                known *= tables.discount
+            returns[i, 0], returns[i, 1] = remembered(tables, memory)
+        people, questions = simulator.evaluators, shares.shape[1]
+        reward, utility = returns[0, 0] - returns[1, 0], returns[0, 1] - returns[1, 1]
+        chances = (
+            chance_of_preference(people, reward, utility),
+            chance_of_preference(people, utility, reward),
+            chance_of_vote(people, returns[0, 1] - simulator.threshold),
         )
-        questions = shares.shape[1]
         for question in range(questions):
             vote = words[count * (horizon + 1) + rounds + questions * n + question]
-            shares[n, question] = _share(simulator.evaluators, differences[question], vote)
+            shares[n, question] = _share(people, chances[question], vote)
 
 
 @njit
-def _share(evaluators, difference, word):
+def _share(evaluators, chance, word):
     """Share of votes in favour; with infinitely many evaluators, its mean."""
-    chance = chance_of_vote(evaluators, difference)
     if evaluators.number == 0:
         return chance
     return count_votes(evaluators.number, chance, word) / evaluators.number

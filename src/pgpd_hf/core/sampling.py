@@ -42,7 +42,13 @@ class Tables(NamedTuple):
         At s W, whether nothing changes any more in state s: it is its only successor, and all
         actions pay the same.
     ends : bool
-        Whether there is such a state.
+        Whether there is such a state, and returns are discounted sums.
+    recency : float
+        By what the weight of each step is multiplied for the next one, as people see it.
+    peak_end : float
+        Weight of peak and end in what people remember of a trajectory.
+    mass : float
+        Sum of the weights of its steps, which peak and end are multiplied by.
     """
 
     successors: np.ndarray
@@ -52,6 +58,9 @@ class Tables(NamedTuple):
     discount: float
     absorbing: np.ndarray
     ends: bool
+    recency: float
+    peak_end: float
+    mass: float
 
 
 class Trajectories(NamedTuple):
@@ -68,7 +77,8 @@ class Trajectories(NamedTuple):
     first_action : ndarray, int64, shape (K,)
         First actions; :data:`FREE` where the policy chooses.
     returns : ndarray, float64, shape (K, 2)
-        Discounted sums of reward and utility, written by :func:`sample_returns`.
+        Discounted sums of reward and utility, or what people remember in their place
+        (:func:`remembered`), written by :func:`sample_returns`.
     """
 
     thresholds: np.ndarray
@@ -78,18 +88,29 @@ class Trajectories(NamedTuple):
     returns: np.ndarray
 
 
-def make_tables(cmdp):
-    """Build the sampling tables of a CMDP.
+def make_tables(cmdp, horizon=0, recency=None, peak_end=0.0):
+    r"""Build the sampling tables of a CMDP.
+
+    People whose *recency* is q weigh step t by :math:`q^t` in place of :math:`\gamma^t`, times a
+    factor with which constant signals have the same return. Beyond one, later steps weigh more.
 
     Parameters
     ----------
     cmdp : CMDP
         The CMDP.
+    horizon : int
+        H; only what people remember depends on it.
+    recency : float, optional
+        q, positive; by default :math:`\gamma`.
+    peak_end : float
+        In [0, 1], the weight of peak and end (:func:`remembered`).
 
     Returns
     -------
     Tables
     """
+    weigh = cmdp.discount if recency is None else recency
+    mass, usual = (float(sum(x**t for t in range(horizon + 1))) for x in (weigh, cmdp.discount))
     width = table_width(cmdp.actions)
     added = [(0, 0), (0, width - cmdp.actions)]  # actions that no policy takes
     successors = np.zeros((cmdp.states, cmdp.states, width), np.uint64)
@@ -99,11 +120,14 @@ def make_tables(cmdp):
     return Tables(
         successors=successors.reshape(cmdp.states, -1),
         starts=alias_table(cmdp.initial)[:, None],
-        reward=np.pad(cmdp.reward, added).ravel(),
-        utility=np.pad(cmdp.utility, added).ravel(),
+        reward=np.pad(cmdp.reward * (usual / mass), added).ravel(),
+        utility=np.pad(cmdp.utility * (usual / mass), added).ravel(),
         discount=cmdp.discount,
+        recency=weigh,
         absorbing=np.repeat(absorbing, width),
-        ends=bool(absorbing.any()),
+        ends=bool(absorbing.any()) and recency is None and peak_end == 0,
+        peak_end=peak_end,
+        mass=mass,
     )
 
 
@@ -244,7 +268,7 @@ def action_thresholds(policy, thresholds):
 
 @njit
 def sample_returns(tables, trajectories, words, horizon):
-    """Sample trajectories and write their discounted sums of reward and utility.
+    """Sample trajectories and write their discounted sums, or what people remember of them.
 
     Two trajectories end together when both are in absorbing states; the rest is a geometric series.
 
@@ -259,6 +283,9 @@ def sample_returns(tables, trajectories, words, horizon):
     horizon : int
         H.
     """
+    if tables.peak_end > 0:
+        _sample_remembered(tables, trajectories, words, horizon)
+        return
     thresholds, policy, start, first_action, returns = trajectories
     count = len(start)
     _, states, actions = thresholds.shape
@@ -285,7 +312,7 @@ def sample_returns(tables, trajectories, words, horizon):
                 r_j += rest * tables.reward[at_j]
                 g_j += rest * tables.utility[at_j]
                 break
-            weight *= tables.discount
+            weight *= tables.recency
             word_i += stride
             pair = _choose(cuts, width, cuts_i, at_i, FREE, words[word_i])
             r_i += weight * tables.reward[pair]
@@ -298,6 +325,91 @@ def sample_returns(tables, trajectories, words, horizon):
             at_j = draw(tables.successors, pair, words[word_j], width)
         returns[i, 0], returns[i, 1] = r_i, g_i
         returns[j, 0], returns[j, 1] = r_j, g_j
+
+
+@njit
+def _sample_remembered(tables, trajectories, words, horizon):
+    """The same where peaks and ends count, one trajectory after the other."""
+    thresholds, policy, start, first_action, returns = trajectories
+    count = len(start)
+    _, states, actions = thresholds.shape
+    cuts = thresholds.reshape(-1)
+    size, width = np.uint64(states * actions), np.uint64(actions)
+    memory = np.empty((2, 3))
+    for i in range(count):
+        forget(memory)
+        at, weight = start[i] * width, 1.0
+        for t in range(horizon + 1):
+            word = words[t * count + i]
+            forced = first_action[i] if t == 0 else FREE
+            pair = _choose(cuts, width, policy[i] * size, at, forced, word)
+            memorize(tables, memory, pair, weight)
+            at = draw(tables.successors, pair, word, width)
+            weight *= tables.recency
+        returns[i, 0], returns[i, 1] = remembered(tables, memory)
+
+
+@njit
+def forget(memory):
+    """Prepare for a trajectory; rows of the memory are signals: sum, peak, end.
+
+    Parameters
+    ----------
+    memory : ndarray, float64, shape (2, 3)
+        Overwritten.
+    """
+    memory[:, 0], memory[0, 1], memory[1, 1] = 0.0, -np.inf, np.inf
+
+
+@njit
+def memorize(tables, memory, pair, weight):
+    """Add a step to the memory of a trajectory.
+
+    Parameters
+    ----------
+    tables : Tables
+        Of the CMDP.
+    memory : ndarray, float64, shape (2, 3)
+        Changed in place.
+    pair : uint64
+        State and action, s W + a.
+    weight : float
+        Of the step.
+    """
+    reward, utility = tables.reward[pair], tables.utility[pair]
+    memory[0, 0] += weight * reward
+    memory[1, 0] += weight * utility
+    memory[0, 1], memory[1, 1] = max(memory[0, 1], reward), min(memory[1, 1], utility)
+    memory[0, 2], memory[1, 2] = reward, utility
+
+
+@njit
+def remembered(tables, memory):
+    r"""What people remember of a trajectory (the peak-end rule: Kahneman et al. 1993).
+
+    .. math:: (1 - w) \sum_t q^t x_t
+        + w \sum_t q^t\, \frac{\text{peak} + x_H}{2}
+
+    The peak is the best moment where helpfulness is asked about, and the most harmful one, the
+    smallest utility, where harmlessness is.
+
+    Parameters
+    ----------
+    tables : Tables
+        Holds w (`peak_end`) and the sum of weights (`mass`).
+    memory : ndarray, float64, shape (2, 3)
+        Of all steps.
+
+    Returns
+    -------
+    reward, utility : float
+        The discounted sums if w is 0.
+    """
+    share, weight = 1 - tables.peak_end, tables.peak_end * tables.mass / 2
+    return (
+        share * memory[0, 0] + weight * (memory[0, 1] + memory[0, 2]),
+        share * memory[1, 0] + weight * (memory[1, 1] + memory[1, 2]),
+    )
 
 
 @njit(forceinline=True)

@@ -7,14 +7,14 @@ for what a race chooses. Algorithms know neither word.
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import HumanFeedback, PrimalDual
 from pgpd_hf.core.arguments import located
+from pgpd_hf.core.evaluators import AS_ASSUMED
 from pgpd_hf.races import RACED
 from replication.study.cases import CALIBRATED
 
 THEOREM = "theorem"
 # What a study says for all algorithms at once, and who does not answer as assumed.
 _ELSEWHERE = {
-    *("evaluators", "horizon", "link"),
-    *("true_link", "random_answers", "flipped_answers"),
+    *("evaluators", "horizon", "link", *AS_ASSUMED),
 }
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 _MOST = 10**6  # of a number that has no limit of its own

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps, theorem_perturbation, visitation_mismatch
-from pgpd_hf.core.evaluators import feedback_bias_bound
+from pgpd_hf.core.evaluators import AS_ASSUMED, feedback_bias_bound, unlike_assumed
 from pgpd_hf.core.links import Link, get_link
 
 SIZES = ("evaluators", "rounds", "horizon", "iterations")  # M, N, H and T
@@ -37,11 +37,10 @@ def require_radius(perturbation):
 
 def require_known_votes(setting):
     """Refuse people who do not vote as assumed: their preference model is known (line 148)."""
-    strange = setting.random_answers or setting.flipped_answers
-    if strange or setting.true_link not in (None, setting.link):
+    if unlike_assumed(setting):
         raise OutsideAssumptions(
-            "true_link, random_answers, flipped_answers: people expected who vote by the assumed "
-            "link alone; the statements are about a known preference model (line 148)"
+            f"{', '.join(AS_ASSUMED)}: people expected who vote by the assumed link alone; the "
+            "statements are about a known preference model (line 148)"
         )
 
 

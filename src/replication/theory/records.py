@@ -11,6 +11,7 @@ import numpy as np
 from scipy import special
 
 from pgpd_hf import runs
+from pgpd_hf.core.evaluators import AS_ASSUMED
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,7 @@ def record(algorithm, optimum, seed, purpose="run", sampled=True):
 
 def _without_votes(algorithm, optimum):
     """The algorithm with the returns themselves in place of answers: how people vote is idle."""
-    changes = {"evaluators": None, "true_link": None}
-    changes |= dict.fromkeys(("random_answers", "flipped_answers"), 0.0)
+    changes = {"evaluators": None, **AS_ASSUMED}
     if algorithm.name == "zpgpd_hf":  # Theorem 2's radius would change with M
         changes["perturbation"] = algorithm.perturbation.radius
     known = replace(algorithm.algorithm, **changes)
