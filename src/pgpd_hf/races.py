@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf.algorithms import Algorithm, get_algorithm, kind_and_options
-from pgpd_hf.algorithms.base import MOST_ITERATIONS
+from pgpd_hf.algorithms.base import MOST_ITERATIONS, RACED, STEPS
 from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import require_cmdp, solve
@@ -35,8 +35,6 @@ from pgpd_hf.core.progress import Progress
 from pgpd_hf.runs import values_at
 from pgpd_hf.statistics import mean_interval, mean_test
 
-STEPS = ("primal_step", "dual_step")
-RACED = (*STEPS, "perturbation")  # what races can choose
 CHOSEN, TIED, DROPPED = STANDINGS = ("chosen", "tied", "dropped")
 CANDIDATES = {  # as in config/config.yaml
     "npgpd_hf": {"primal_step": [0.1, 0.3, 1], "dual_step": [0.03, 0.1, 0.3]},

@@ -40,7 +40,6 @@ COLUMNS = tuple(
         "constraint_violation mean_optimality_gap mean_constraint_violation answers steps"
     ).split()
 )
-METRICS = ("optimality_gap", "constraint_violation")
 # What a call of a kernel takes on. Between calls a thread needs the interpreter's lock, so smaller
 # chunks cost time, most of all on several cores; larger ones leave the cache.
 _CHUNK_WORDS = 2**18  # random words drawn at once: 2 MiB

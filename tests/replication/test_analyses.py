@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms.base import STEPS
 from pgpd_hf.core.arguments import located
 from pgpd_hf.environments import make
-from pgpd_hf.races import STEPS
 from replication import analyses
 from replication.analyses import effects, sensitivity, slopes
 from replication.statements.declaration import load_claims

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pgpd_hf import runs
 from replication import analyses
 from replication.study import admission, cases, readings
 
@@ -58,7 +59,7 @@ def names(path, monkeypatch):
             found.add((of_phase, algorithm, phase.get("evaluators", evaluators)))
         return None, None
 
-    monkeypatch.setattr(cases, "run", record)
+    monkeypatch.setattr(runs, "run", record)
     tuned = {case.labels["key"]: (case.setting, 0.0) for case in plans(path)["comparison_tuning"]}
     planned = [case for of_analysis in plans(path).values() for case in of_analysis]
     alike = {

@@ -18,11 +18,11 @@ import pytest
 import yaml
 
 from pgpd_hf import environments, run
+from pgpd_hf.algorithms.base import STEPS
 from pgpd_hf.algorithms.safe_rlhf import SafeRLHF
 from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
 from pgpd_hf.core import optima
 from pgpd_hf.core.optima import utility_span
-from pgpd_hf.races import STEPS
 from pgpd_hf.statistics import difference_interval
 from replication.analyses.comparison import TEST_LEVEL
 from replication.files import validation

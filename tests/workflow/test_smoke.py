@@ -12,6 +12,7 @@ from projects import rules
 
 from pgpd_hf import runs
 from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.recording import METRICS
 from pgpd_hf.races import describe_race
 from replication.analyses import slopes
 from replication.files import storage
@@ -23,11 +24,7 @@ FIGURES = [
     f"{stem}.{ending}"
     for stem in (
         "figure1",
-        *(
-            f"{algorithm}_{metric}"
-            for algorithm in ("npgpd_hf", "zpgpd_hf")
-            for metric in runs.METRICS
-        ),
+        *(f"{algorithm}_{metric}" for algorithm in ("npgpd_hf", "zpgpd_hf") for metric in METRICS),
     )
     for ending in ("pdf", "svg", "png")
 ]

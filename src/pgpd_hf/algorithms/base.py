@@ -99,6 +99,8 @@ from pgpd_hf.core.optima import Optimum
 from pgpd_hf.core.options import REQUIRED, option
 
 MOST_ITERATIONS = 10**9  # beyond it, a run would take a lifetime
+STEPS = ("primal_step", "dual_step")
+RACED = (*STEPS, "perturbation")  # what races can choose
 NORMALIZERS = {"none": 0, "linear": 1, "quadratic": 2}  # powers of lambda in `normalizer`
 CUT_OFF = 2e-4  # largest share of a value that trajectories miss by default
 _SHORTEST, _LONGEST = 80, 10**5  # horizons by default; trajectories beyond exceed any memory

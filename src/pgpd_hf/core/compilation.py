@@ -28,6 +28,7 @@ from pathlib import Path
 import numba
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 _LOG = logging.getLogger(__name__)
@@ -110,7 +111,7 @@ class _Cache(NullCache):
 
     def load_overload(self, sig, target_context):
         """Compiled code, or None if there is none that can be believed."""
-        target_context.refresh()
+        rtsys.initialize(target_context)  # where kernels allocate; the rest only compiling needs
         path, key = self._place(sig, target_context.codegen())
         try:
             content = path.read_bytes()

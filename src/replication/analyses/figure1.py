@@ -1,7 +1,7 @@
 """Panels and Figure 1."""
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.runs import METRICS
+from pgpd_hf.core.recording import METRICS
 
 TARGET = "all"
 PRIORITY = 1

@@ -19,7 +19,7 @@ def tables(new_scores, subjects):
     import pandas as pd
     import yaml
 
-    from pgpd_hf.races import RACED
+    from pgpd_hf.algorithms.base import RACED
 
     tables = [
         storage.read_table(path).assign(race=name)

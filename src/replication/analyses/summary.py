@@ -2,15 +2,13 @@
 
 import pandas as pd
 
-from pgpd_hf import stability, statistics
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.evaluators import evaluators_text
-from pgpd_hf.races import chosen_steps, describe_race
-from pgpd_hf.runs import METRICS
+from pgpd_hf.core.recording import METRICS
 from replication.analyses import Table
 from replication.files import storage
-from replication.statements import CONTROLS, controls, report
+from replication.statements import CONTROLS
 from replication.study.cases import run_setting, with_steps
 
 TARGET = "all"
@@ -53,6 +51,9 @@ def tables(environment, aggregate, optimum, races, own_verdicts, raced, about, *
 
 def _forecasts(cmdp, settings, scores, runs):
     """Which of the study's settings are predicted not to settle."""
+    from pgpd_hf import stability
+    from pgpd_hf.races import chosen_steps
+
     for name, of_numbers in settings.items():
         kind = get_algorithm(name)
         steps = runs.loc[runs["algorithm"] == name, "steps"].max() * runs["seeds"].iloc[0]
@@ -65,6 +66,10 @@ def _forecasts(cmdp, settings, scores, runs):
 
 
 def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
+    from pgpd_hf import statistics
+    from pgpd_hf.races import describe_race
+    from replication.statements import report
+
     kind = "binds" if optimum["binding"] else "does not bind"
     yield (
         f"Study {about['study']}: V_r* = {optimum['reward_value']:.4f}; the constraint {kind} "
@@ -105,6 +110,8 @@ def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
 
 def _verdicts(found, fresh, recorded, results):
     """How many statements are reproduced here and on fresh data, and which are not in both."""
+    from replication.statements import controls, report
+
     if report.asked(found).empty:
         yield f"Does it reproduce? {report.in_short(found)}."
         return

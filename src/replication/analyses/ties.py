@@ -5,7 +5,7 @@ The runs have the random streams of the study's own, so differences are due to t
 
 import pandas as pd
 
-from pgpd_hf.races import STEPS
+from pgpd_hf.algorithms.base import STEPS
 from replication.analyses import Table
 from replication.files import storage, validation
 from replication.study import configuration

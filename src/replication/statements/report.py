@@ -4,7 +4,7 @@ import string
 
 import pandas as pd
 
-from pgpd_hf.runs import METRICS
+from pgpd_hf.core.recording import METRICS
 from pgpd_hf.statistics import VERDICTS
 from replication.statements import CONFIRMATION as CONFIRMATION
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pgpd_hf import environments
 from pgpd_hf.algorithms import ALGORITHMS
-from pgpd_hf.races import STEPS
+from pgpd_hf.algorithms.base import STEPS
 from replication.files import validation
 from replication.study import (
     algorithms,

@@ -5,10 +5,9 @@ for what a race chooses. Algorithms know neither word.
 """
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.algorithms.base import HumanFeedback, PrimalDual
+from pgpd_hf.algorithms.base import RACED, HumanFeedback, PrimalDual
 from pgpd_hf.core.arguments import located
 from pgpd_hf.core.evaluators import AS_ASSUMED
-from pgpd_hf.races import RACED
 from replication.study.cases import CALIBRATED
 
 THEOREM = "theorem"

@@ -15,10 +15,9 @@ import pandas as pd
 
 from pgpd_hf import environments
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms.base import RACED, STEPS
 from pgpd_hf.core.arguments import located
 from pgpd_hf.core.optima import solve
-from pgpd_hf.races import RACED, STEPS
-from pgpd_hf.runs import run
 
 CALIBRATED = "calibrated"
 # Names of streams have always told these, whatever they are.
@@ -128,6 +127,8 @@ def stream_key(name):
 
 def _run(case, cmdp, optimum, calibrated):
     """Run one case on its environment."""
+    from pgpd_hf.runs import run  # of jobs: planning does without
+
     kind = get_algorithm(case.algorithm)
 
     def steps_of(setting):

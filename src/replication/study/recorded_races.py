@@ -15,8 +15,8 @@ from pathlib import Path
 import pandas as pd
 
 from pgpd_hf import environments, races
+from pgpd_hf.algorithms.base import RACED, STEPS
 from pgpd_hf.core.arguments import located, shown
-from pgpd_hf.races import RACED, STEPS
 from replication.files.validation import read_yaml
 from replication.study import configuration
 from replication.study.cases import CALIBRATED, run_setting
