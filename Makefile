@@ -114,7 +114,7 @@ theory: .venv/kernels  ## 30 | what the theorems promise, beside runs
 compare: .venv/kernels  ## 45 | what an answer buys, method by method
 	$(IN_VENV) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
-stability: .venv/kernels  ## 30 | whether ZPGPD-HF settles: predictions and long runs
+stability: .venv/kernels  ## 35 | whether ZPGPD-HF settles: predictions and long runs
 	$(IN_VENV) snakemake stability --cores $(CORES) $(USE_CONFIG)
 
 infer: .venv/kernels  ## 60 | which N fits the text, and verdicts on fresh data
@@ -153,7 +153,7 @@ article: .venv-article/installed  ## 1 | the replication as an article, from ref
 
 # In a copy of what the workflow needs, from scratch and with the package of the copy.
 verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
-verify: EVERYTHING = figures claims theory compare $(if $(CONFIG),,infer typical environments raced)
+verify: EVERYTHING = figures claims theory compare stability $(if $(CONFIG),,infer typical environments raced)
 verify: .venv/kernels  ## 1 | a part again, compared with reference/ (FULL=1: 150)
 	test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
 	$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \

@@ -23,10 +23,12 @@ from replication.study.cases import CALIBRATED, Case, run_setting
 TARGET = "stability"
 NAME = "zpgpd_hf"
 TABLES = {
-    "stability": Table("Mean utility at frozen multipliers (table)"),
-    "stability_long": Table("Long runs of ZPGPD-HF (table)"),
-    "stability_fresh": Table("Predictions on fresh instances (table)"),
-    "stability_cures": Table("What keeps the multiplier (table)"),
+    "stability": Table("Mean utility at frozen multipliers (table)", "variant multiplier"),
+    "stability_long": Table(
+        "Long runs of ZPGPD-HF (table)", "instance evaluators variant iteration"
+    ),
+    "stability_fresh": Table("Predictions on fresh instances (table)", "setting instance"),
+    "stability_cures": Table("What keeps the multiplier (table)", "method"),
 }
 READS = ("runs", "environment")
 SHOWS = ("environment",)

@@ -25,8 +25,8 @@ def stability_figure(frozen, long, fresh, optimum):
         )
     panels[0].set_xscale("log", base=2)
     panels[0].xaxis.set_major_formatter("{x:g}")
-    panels[0].set_xlabel(r"frozen multiplier $\lambda$")
-    panels[0].set_title(r"mean utility over threshold, $V_g - b$")
+    panels[0].set(xlabel=r"frozen multiplier $\lambda$", ylabel="mean $V_g - b$  (safe above 0)")
+    panels[0].set_title(_bought(frozen))
     style.zero_line(panels[0])
 
     first = long[["instance", "evaluators"]].head(1).to_numpy()
@@ -37,13 +37,16 @@ def stability_figure(frozen, long, fresh, optimum):
         panels[1].plot(
             rows["answers"] / 1e6, rows["multiplier"], color=colors.get(variant, "black")
         )
-    panels[1].axhline(optimum.multiplier, color="0.6", linestyle=":", linewidth=0.8)
+    panels[1].axhline(optimum.multiplier, color="0.4", linestyle=":", linewidth=0.8)
+    place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    at = (0.99, optimum.multiplier)
+    panels[1].annotate(r"$\lambda^\star$", at, (0, 2), ha="right", va="bottom", **place)
     panels[1].set_yscale("log")
     panels[1].set_ylim(bottom=0.1)
     panels[1].yaxis.set_major_formatter("{x:g}")
     panels[1].yaxis.set_minor_formatter("")
-    panels[1].set_xlabel("millions of answers")
-    panels[1].set_title(r"multiplier $\lambda$ of long runs")
+    panels[1].set(xlabel="millions of answers", ylabel=r"multiplier $\lambda$")
+    panels[1].set_title(_ended(shown))
 
     for place, (setting, rows) in enumerate(fresh.groupby("setting", sort=False)):
         broke = rows["late_broke"].to_numpy(dtype=bool)
@@ -60,7 +63,28 @@ def stability_figure(frozen, long, fresh, optimum):
             panels[2].plot(rows["peak"][chosen], rows["late_violation"][chosen], **look, **how)
     panels[2].axvline(0, color="0.2", linewidth=0.8)
     style.zero_line(panels[2])
-    panels[2].set_xlabel(r"predicted largest $V_g - b$")
-    panels[2].set_title("late violation (filled: it broke)")
+    panels[2].set(xlabel="predicted largest $V_g - b$", ylabel="late violation (filled: it broke)")
+    right = int((fresh["late_broke"] == fresh["breaks"]).sum())
+    panels[2].set_title(f"{right} of {len(fresh)} foreseen")
     style.share_legend(figure, 4)
     return figure
+
+
+def _bought(frozen):
+    """What a multiplier buys in the first variant, in a few words."""
+    if not len(frozen):
+        return ""
+    name = frozen["variant"].iloc[0]
+    rows = frozen[frozen["variant"] == name]
+    safe = rows.loc[rows["constraint_violation"] <= 0, "multiplier"]
+    return f"{name}: " + (
+        rf"safe from $\lambda$ = {safe.min():g}" if len(safe) else r"no $\lambda$ is safe"
+    )
+
+
+def _ended(long):
+    """Where the multiplier of the first variant ends, in a few words."""
+    if not len(long):
+        return ""
+    last = long[long["variant"] == long["variant"].iloc[0]].iloc[-1]
+    return rf"{last['variant']}: $\lambda$ reaches {last['multiplier']:.2g}"
