@@ -75,9 +75,9 @@ figures: .venv/kernels  ## 2 | the whole default study: figures/ and results/pap
 figure: .venv/kernels  ## 1 | the panels and the page of Figure 1 alone
 	$(IN_VENV) snakemake figure summary --cores $(CORES) $(USE_CONFIG)
 
-typical: .venv/kernels  ## 15 | the experiment on a typical environment, until it settles
+typical: .venv/kernels  ## 60 | the experiment on a typical environment
 	$(IN_VENV) snakemake settled --cores $(CORES) --configfile config/settled.yaml
-	$(IN_VENV) snakemake all verdict_table controls --cores $(CORES) \
+	$(IN_VENV) snakemake all verdict_table controls settled --cores $(CORES) \
 	    --configfile config/typical.yaml
 	$(IN_VENV) python tools/record.py results/typical typical
 	for format in pdf png svg; do \
@@ -114,7 +114,7 @@ theory: .venv/kernels  ## 30 | what the theorems promise, beside runs
 compare: .venv/kernels  ## 45 | what an answer buys, method by method
 	$(IN_VENV) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
-stability: .venv/kernels  ## 35 | whether ZPGPD-HF settles: predictions and long runs
+stability: .venv/kernels  ## 30 | whether ZPGPD-HF settles: predictions and long runs
 	$(IN_VENV) snakemake stability --cores $(CORES) $(USE_CONFIG)
 
 infer: .venv/kernels  ## 60 | which N fits the text, and verdicts on fresh data

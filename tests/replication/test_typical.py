@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from pgpd_hf import environments, random_cmdp, solve
 from replication.study import admission, typical
@@ -83,6 +84,9 @@ def test_pages_say_where_the_environment_of_the_study_lies(hundred):
     for words, numbers in told:
         assert words in results
         assert numbers in results
+    for name in ("settled", "typical"):
+        own = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text(encoding="utf-8"))
+        assert own["environment"] == {"instance": typical.most_typical(hundred)[0]}
     nearest = ", ".join(map(str, typical.most_typical(hundred)[:5]))
     claims = " ".join((ROOT / "docs/claims.md").read_text(encoding="utf-8").split())
     assert f"It chooses instance {nearest.split(',')[0]}" in claims

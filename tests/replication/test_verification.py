@@ -78,6 +78,23 @@ LONG = {
     "../inference/verdicts.csv": ["reading,claim,verdict,low", "N = 2,falls,reproduced,0.5"],
     "../confirmation/verdicts.csv": ["reading,claim,verdict,low", "default,falls,reproduced,0.5"],
     "../environments/environments.csv": ["study,claim,verdict,low", "lake,falls,reproduced,0.5"],
+    "../settled/settled.csv": ["algorithm,iterations,label", "npgpd_hf,2000,still moving"],
+    "../settled/settled_moves.csv": [
+        "algorithm,length,evaluators,curve,quarter,move",
+        "npgpd_hf,100,16,multiplier,0,0.5",
+    ],
+    "../typical/settled.csv": ["algorithm,iterations,label", "npgpd_hf,2000,"],
+    "../typical/settled_moves.csv": [
+        "algorithm,length,evaluators,curve,quarter,move",
+        "npgpd_hf,100,16,multiplier,0,0.25",
+    ],
+    "../typical/verdicts.csv": ["reading,claim,verdict,low", "default,falls,reproduced,0.5"],
+    "../typical/controls.csv": ["claim,control,verdict,low", "falls,flipped,contradicted,0.5"],
+    "instances.csv": ["algorithm,evaluators,iteration,mean", "npgpd_hf,16,3,0.75"],
+    "stability.csv": ["variant,multiplier,mean", "as printed,2,0.5"],
+    "stability_long.csv": ["instance,evaluators,variant,iteration,mean", "1,16,as printed,9,0.5"],
+    "stability_fresh.csv": ["setting,instance,breaks,peak", "M = 16,2001,True,0.5"],
+    "stability_cures.csv": ["method,gap", "as printed,0.5"],
     "proof_steps.csv": ["step,worst,holds", "3.4,0.5,True"],
     "schedules.csv": ["algorithm,schedule,metric,mean", "npgpd_hf,growing,late_gap,0.125"],
     "schedules_means.csv": ["algorithm,schedule,iteration,mean", "npgpd_hf,growing,3,0.75"],
@@ -576,7 +593,8 @@ def answers(output, heading):
 
 
 def test_what_was_not_run_again_is_compared_where_it_is_there(repository, command, capsys):
-    command("figures", "claims", "theory", "compare", "infer", "environments", "raced")
+    beside = ("infer", "typical", "environments", "raced")
+    command("figures", "claims", "theory", "compare", "stability", *beside)
     output = capsys.readouterr().out
     again = answers(output, "Run again")
     assert again == {table.name: "yes" for table in tables.TABLES} | {"races": "yes"}

@@ -26,7 +26,7 @@ from pgpd_hf.core.optima import utility_span
 from pgpd_hf.statistics import difference_interval
 from replication.analyses.comparison import TEST_LEVEL
 from replication.files import validation
-from replication.statements import report
+from replication.statements import controls, report
 from replication.statements.declaration import load_claims
 from replication.statements.evidence import Evidence, Member
 from replication.statements.power import POWER, power_table
@@ -484,6 +484,89 @@ def test_steady_state_is_contradicted_by_the_multiplier_alone():
         f"with 16 evaluators λ moves by {ours:.2f} λ*, and by {longer:.2f} λ* in runs of 2 T",
     )
     says("results", "only by its multiplier", "gaps and violations move by less than the margin")
+
+
+def test_results_say_what_a_typical_environment_shows():
+    found = report.of_experiment(table("typical"))
+    counts = Counter(found["verdict"])
+    assert counts["contradicted"] == 0
+    reproduced = f"{counts['reproduced']} of the {len(found)} statements"
+    says("results", f"With 300 seeds {reproduced} about the figure are reproduced and none is")
+    says("README", f"on a typical environment {counts['reproduced']} hold")
+    (open_one,) = found[found["verdict"] == "inconclusive"].to_dict("records")
+    assert open_one["claim"] == "zpgpd-gap-steady-state"
+    assert open_one["part"].startswith("|fall of multiplier(256)")
+    ends = f"[{number(-open_one['high'])}, {number(-open_one['low'])}]"
+    says("results", f"its mean moves by {number(-open_one['estimate'])} λ* {ends}")
+
+    wrong = table("typical_controls")
+    silent = controls.not_informative(found, wrong)
+    telling = found[~found["claim"].isin(silent)]
+    held = (telling["verdict"] == "reproduced").sum()
+    says("results", f"{len(telling)} of the 14 are informative, of which {held} are reproduced")
+    ignoring = wrong[(wrong["control"] == "zero-multiplier") & (wrong["verdict"] == "contradicted")]
+    assert ignoring["statement"].tolist() == ["NPGPD-HF: violation falls alike for all M"]
+
+    lengths = table("settled").set_index("algorithm")["iterations"]
+    settings = yaml.safe_load((ROOT / "config/typical.yaml").read_text())["algorithms"]
+    assert {name: it["iterations"] for name, it in settings.items()} == lengths.to_dict()
+
+
+def test_results_say_what_a_hundred_environments_show():
+    last = table("instances").groupby(["algorithm", "evaluators"]).tail(1)
+    assert set(last["seeds"]) == {100}
+    assert last["constraint_violation_low"].max() < 0  # none is shown to stay unsafe
+    for _, curve in table("instances").query("algorithm == 'zpgpd_hf'").groupby("evaluators"):
+        end = curve.iloc[-1]
+        assert end["optimality_gap"] <= curve["optimality_gap_high"].min()  # it does not rise again
+
+
+def test_results_say_what_happens_after_the_figure_ends():
+    long = table("stability_long").query("instance == 1 and evaluators == 16")
+    last = long.groupby("variant", sort=False).tail(1).set_index("variant")
+    names = dict(
+        zip(
+            last.index,
+            ["as printed", "as printed, with N = 10", "divided by 1 + λ", "divided by 1 + λ²"],
+            strict=True,
+        )
+    )
+    for variant, row in last.iterrows():
+        values = [number(row["optimality_gap"], 3), number(row["constraint_violation"], 3)]
+        says("results", f"{names[variant]} | {' | '.join(values)} | {row['multiplier']:.1f} |")
+    assert last["breaks"].tolist() == [True, False, False, False]
+    assert last["answers"].unique().tolist() == [7.2e7]
+    assert last.loc["as printed", "iteration"] == 1_500_000
+    says("results", "runs of 1,500,000 iterations end, which ask for 7.2·10⁷ answers")
+    start = table("curves").query("algorithm == 'zpgpd_hf'")["optimality_gap"].iloc[0]
+    says("results", f"first policy has a gap of {start:.3f}, and λ* is {OPTIMUM.multiplier:.2f}")
+    more = table("stability_long").query("variant == 'as printed' and evaluators > 16")
+    ends = more.groupby(["instance", "evaluators"]).tail(1)
+    assert not ends["breaks"].any()
+    assert ends["constraint_violation"].max() < 0.002
+
+
+def test_results_say_how_often_a_break_is_foreseen():
+    fresh = table("stability_fresh")
+    broke, told = fresh["late_broke"], fresh["breaks"]
+    assert len(fresh) == 300
+    assert fresh["instance"].nunique() == 100
+    assert not (broke & ~told).any()
+    says("results", f"{broke.sum()} of the 300 runs broke, all of which were predicted to")
+    false = fresh[told & ~broke]
+    assert len(false) == 3
+    assert false["peak"].abs().max() < 0.01  # "near the border"
+    says("results", "Three that were predicted to break had not")
+    says("results", f"in {(broke == told).sum()} of 300 cases on fresh environments")
+    says("README", f"in {(broke == told).sum()} of 300 cases it was foreseen without a run")
+    usual = fresh[fresh["setting"] == "M = 16"]
+    says("results", f"the study's steps {usual['late_broke'].sum()} of the 100 environments break")
+    steps = {"primal_step": 0.001, "dual_step": 0.0003}
+    assert steps == dict(zip(STEPS, RACES["zpgpd_hf"]["chosen"], strict=True))
+    assert steps.items() <= CONFIG["stability"]["fresh"]["settings"]["M = 16"].items()
+    cures = table("stability_cures")
+    low, high = cures["optimality_gap_low"], cures["optimality_gap_high"]
+    assert low.max() < high.min()  # intervals of all methods share a point
 
 
 def test_verdicts_from_sweeps_are_told_with_their_power():

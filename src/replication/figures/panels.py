@@ -94,6 +94,7 @@ def finding(aggregate, algorithm, metric):
     if size == 0:
         return "stays at 0"
     decimals = max(0, 1 - int(np.floor(np.log10(size))))
+    decimals -= 0.01 <= size < 0.1  # two of them are enough there
     begin, low, high = (
         f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
         for value in (start, last.min(), last.max())
@@ -150,14 +151,17 @@ def side_by_side(aggregates):
 
 
 def _name_zero(column, metric):
-    """Say below the line at zero what it is, where there is room for it."""
+    """Say what the line at zero is, and leave room for it below."""
     low, high = column[0].get_ylim()
-    x, side = (0.99, "right") if metric == "optimality_gap" else (0.02, "left")
     for axes in column:
         style.zero_line(axes)
         axes.set_ylim(min(low, -0.13 * high), high)
-        place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        axes.annotate(_ZERO[metric], (x, 0), (0, -3), ha=side, va="top", color="0.3", **place)
+        place = {"xycoords": "axes fraction", "textcoords": "offset points", "color": "0.3"}
+        if metric == "optimality_gap":
+            place |= {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
+            axes.annotate(_ZERO[metric], (0.99, 0), (0, -3), **place)
+        else:
+            axes.annotate(_ZERO[metric], (0.02, 0), (0, 3), **place)
 
 
 def _name_looks(axes):

@@ -89,9 +89,15 @@ _OTHERS = (
         "typical",
         "../settled/settled_moves.csv",
     ),
+    ("typical_settled", "algorithm", "typical", "../typical/settled.csv"),
+    (
+        "typical_settled_moves",
+        "algorithm length evaluators curve quarter",
+        "typical",
+        "../typical/settled_moves.csv",
+    ),
     ("typical", "reading claim", "typical", "../typical/verdicts.csv"),
     ("typical_controls", "claim control", "typical", "../typical/controls.csv"),
-    ("typical_curves", "algorithm evaluators iteration", "typical", "../typical/aggregate.parquet"),
 )
 
 
