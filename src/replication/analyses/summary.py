@@ -117,19 +117,18 @@ def _verdicts(found, fresh, recorded, results):
         return
     yield f"Does it reproduce? {report.in_short(found)}"
     words = report.on_fresh_data(found, fresh) if len(fresh) else {}
-    rows = [
-        f"  {report.word(row):<14}{words.get(row['claim'], ''):<14}{row['statement']}"
-        for _, row in found.iterrows()
-        if {row["verdict"], words.get(row["claim"], row["verdict"])} != {"reproduced"}
-    ]
+    rows = []
+    for _, row in found.iterrows():
+        told = [report.word(row), *([words[row["claim"]]] if words else [])]
+        if {*told} != {"reproduced"}:
+            rows.append("  " + "".join(f"{it:<14}" for it in told) + row["statement"])
     if fresh.empty:
-        yield "with these seeds, and not confirmed on fresh data."
-        title = "Those that are not reproduced:"
+        yield "with these seeds, and not confirmed on fresh data. Not reproduced:"
     else:
         counts = " and ".join(report.fresh_counts(found, fresh))
         yield f"with these seeds; on fresh data {counts} are reproduced."
-        title = f"Those that are not in both, here and on fresh data ({report.CONFIRMATION}):"
-    yield from [title, *rows[:_MOST_VERDICTS]] if rows else []
+        yield f"Those that are not in both, here and on fresh data ({report.CONFIRMATION}):"
+    yield from rows[:_MOST_VERDICTS] or ["  none"]
     if left := len(rows[_MOST_VERDICTS:]):
         yield f"  and {left} more: {results}/claims.csv"
     yield from report.undecided(found)
