@@ -232,3 +232,17 @@ def test_all_readings_of_the_project_can_be_run():
         name: readings.load_reading(ROOT / "config/readings", name, READING) for name in names
     }
     readings.check(CONFIG, loaded, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        {},
+        {"study": "mine", "seeds": 41, "algorithms": {"zpgpd_hf": None}},
+        {"environment": {"file": "mine.npz"}, "evaluators": [8, None], "rates": {"seeds": 3}},
+    ],
+)
+def test_of_a_whole_configuration_counts_what_it_changes_of_the_defaults(study):
+    whole = overlay(CONFIG, study)
+    assert readings.difference(whole, CONFIG) == study
+    assert overlay(CONFIG, readings.difference(whole, CONFIG)) == whole

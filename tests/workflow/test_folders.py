@@ -1,6 +1,7 @@
 """A study comes out the same wherever the project lies, and wherever its results go."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 import yaml
 from processes import contents
 from projects import ROOT, Project
+
+from replication.study import readings
 
 ODD = 'My "odd" (é) {a} & $HOME\'s'
 TINY = {
@@ -44,6 +47,15 @@ def run(project, *targets, folder=None, python="python"):
     return output
 
 
+def with_interpreter(project):
+    """An interpreter in the folder of a project, with all packages."""
+    venv.create(project.folder / ".venv", symlinks=True)
+    packages = project.folder / ".venv" / Path(os.__file__).relative_to(sys.base_prefix).parent
+    (packages / "site-packages/all.pth").write_text(str(Path(yaml.__file__).parents[1]))
+    (project.folder / ".venv/share").symlink_to(Path(sys.prefix, "share"))
+    return project.folder / ".venv/bin/python"
+
+
 @pytest.fixture(scope="module")
 def ordinary(tmp_path_factory):
     """A project in which the study has run."""
@@ -55,11 +67,7 @@ def ordinary(tmp_path_factory):
 @pytest.mark.long
 def test_folder_of_the_project_may_have_any_name(ordinary, tmp_path):
     project = place(tmp_path / ODD)
-    venv.create(project.folder / ".venv", symlinks=True)
-    packages = project.folder / ".venv" / Path(os.__file__).relative_to(sys.base_prefix).parent
-    (packages / "site-packages/all.pth").write_text(str(Path(yaml.__file__).parents[1]))
-    (project.folder / ".venv/share").symlink_to(Path(sys.prefix, "share"))
-    run(project, "all", "crate", python=project.folder / ".venv/bin/python")
+    run(project, "all", "crate", python=with_interpreter(project))
     found, expected = contents(project, "tiny"), contents(ordinary, "tiny")
     assert {name: found.get(name) for name in expected} == expected
     assert project.folder.joinpath("results/tiny/crate.zip").is_file()
@@ -113,6 +121,49 @@ def test_module_with_a_prefix_makes_the_same(ordinary, tmp_path):
     assert "Nothing to be done" in project.call(command, cwd=outer)[1]
     (outer / "Snakefile").write_text(OUTER.format(project=project.folder).replace("wc", "wc -c"))
     assert "rule mine:" in project.call([*command, "--dry-run"], cwd=outer)[1]
+
+
+# As `snakedeploy deploy-workflow` writes it, into workflow/Snakefile, beside a copy of config/.
+DEPLOYED = """
+configfile: "config/config.yaml"
+
+module pgpd_hf:
+    snakefile: "{project}/workflow/Snakefile"
+    config: config
+
+use rule * from pgpd_hf
+"""
+
+
+@pytest.mark.long
+def test_deployment_whose_configuration_was_changed_makes_the_same(ordinary, tmp_path):
+    project, deployed = place(tmp_path / "project"), tmp_path / "deployed"
+    shutil.copytree(project.folder / "config", deployed / "config")
+    (deployed / "workflow").mkdir()
+    (deployed / "workflow/Snakefile").write_text(DEPLOYED.format(project=project.folder))
+    own = readings.overlay(yaml.safe_load((ROOT / "config/config.yaml").read_text()), TINY)
+    (deployed / "config/config.yaml").write_text(yaml.safe_dump(own))
+    code, output = project.call(["snakemake", "--cores", "2", "figure"], cwd=deployed)
+    assert code == 0, output
+    found, expected = contents(project, "tiny", deployed), contents(ordinary, "tiny")
+    assert found.keys() == expected.keys()
+    made = {name for name in expected if not name.endswith(".sha256")}
+    assert {name: found[name] for name in made} == {name: expected[name] for name in made}
+
+
+def test_catalog_of_workflows_is_told_what_it_asks_for():
+    told = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())
+    ways = {"conda", "apptainer", "apptainer+conda"}
+    assert told.keys() == {"usage"}
+    assert told["usage"].keys() == {"mandatory-flags", "software-stack-deployment", "report"}
+    assert told["usage"]["mandatory-flags"].keys() == {"desc", "flags"}
+    assert told["usage"]["software-stack-deployment"] == dict.fromkeys(ways, False)
+    files = [path.read_text() for path in [ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")]]
+    assert not any(re.search(r"^\s*(conda|container):", text, re.M) for text in files)
+    assert (ROOT / "config/README.md").is_file()
+    assert {"snakemake", "workflow"} <= set(
+        re.findall(r"\w+", (ROOT / "README.md").read_text().lower())
+    )
 
 
 def test_module_without_a_clone_is_refused(tmp_path):

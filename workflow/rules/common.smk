@@ -1,7 +1,6 @@
 # The configuration, checked and settled, and what follows from it. No rules.
 
 import atexit
-import copy
 import os
 import sys
 from functools import cache
@@ -61,8 +60,9 @@ def settle_config():
                 validation.read(file)
         # Without config/config.yaml. A workflow that uses this one as a module may give all of it.
         given = workflow.modifier.skip_configfile
-        own = copy.deepcopy(config) if given else workflow.config_settings.overwrite_config
         defaults = admission.load_defaults(PROJECT)
+        own = workflow.config_settings.overwrite_config
+        own = readings.difference(config, defaults) if given else own
         whole = readings.overlay(defaults, config)
         displaced = whole != defaults and config.get("study") == defaults["study"]
         settled, lines = prepare(whole, PROJECT, own, defaults, ANALYSES)

@@ -93,6 +93,18 @@ def overlay(config, changes):
     return merged
 
 
+def difference(config, defaults):
+    """What a configuration changes of the defaults, so that laid over them it gives the same."""
+    changed = {}
+    for key, value in config.items():
+        inner = isinstance(value, dict) and isinstance(defaults.get(key), dict)
+        if inner and (found := difference(value, defaults[key])):
+            changed[key] = found
+        elif not inner and (key not in defaults or value != defaults[key]):
+            changed[key] = copy.deepcopy(value)
+    return changed
+
+
 def check(config, readings, schema):
     """Refuse readings that cannot be run, naming the reading and the key."""
     for name, reading in readings.items():
