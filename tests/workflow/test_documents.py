@@ -42,10 +42,13 @@ def test_notebook_is_committed_without_outputs(path):
     assert not any(cell["outputs"] or cell["execution_count"] for cell in cells)
 
 
-# The tutorial is a user's own code.
+# The tutorial and the lesson are a user's own code.
 @pytest.mark.parametrize(
     "path",
-    sorted(set(ROOT.glob("notebooks/*.ipynb")) - {ROOT / "notebooks/tutorial.ipynb"}),
+    sorted(
+        set(ROOT.glob("notebooks/*.ipynb"))
+        - {ROOT / f"notebooks/{it}.ipynb" for it in ("lesson", "tutorial")}
+    ),
     ids=lambda path: path.stem,
 )
 def test_notebook_draws_in_the_common_style_and_in_words(path):
