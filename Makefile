@@ -184,8 +184,8 @@ test-all: .venv/kernels .venv-site/installed .venv-article/installed  ## >120 | 
 test-slurm: .venv/installed  ## 9 | on a Slurm that root starts here (LARGE=1: longer)
 	$(IN_VENV) pytest -m 'slurm$(if $(filter-out 0,$(LARGE)),, and not slow)' tests/slurm
 
-test-faults: .venv/installed  ## 15 | runs killed at random moments, which then go on
-	$(IN_VENV) KILLS=$(KILLS) pytest tests/workflow/test_kills.py
+test-faults: .venv/kernels  ## 30 | killed runs, odd folders, kernels with checked indices
+	$(IN_VENV) KILLS=$(KILLS) pytest $(PARALLEL) -m faults
 
 test-clone: .venv/installed  ## 15 | what README says, in a clean clone with an empty home
 	$(IN_VENV) COMMANDS='$(COMMANDS)' pytest tests/clone

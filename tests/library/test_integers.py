@@ -232,6 +232,7 @@ print("complete")
 
 
 @pytest.mark.long
+@pytest.mark.faults
 def test_kernels_stay_within_their_arrays(tmp_path):
     """All kernels once with every index checked, compiled anew for that."""
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}

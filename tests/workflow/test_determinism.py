@@ -57,6 +57,7 @@ def german(folder):
 
 
 @pytest.mark.long
+@pytest.mark.faults
 def test_surroundings_of_a_run_are_not_in_its_results(finished, fresh, tmp_path_factory):
     # One core, small blocks, another working directory, locale and time zone, all at once.
     project, _ = finished

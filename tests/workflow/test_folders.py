@@ -65,6 +65,7 @@ def ordinary(tmp_path_factory):
 
 
 @pytest.mark.long
+@pytest.mark.faults
 def test_folder_of_the_project_may_have_any_name(ordinary, tmp_path):
     project = place(tmp_path / ODD)
     run(project, "all", "crate", python=with_interpreter(project))
@@ -74,6 +75,7 @@ def test_folder_of_the_project_may_have_any_name(ordinary, tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.faults
 def test_results_may_lie_elsewhere_and_come_back(ordinary, tmp_path):
     project, scratch = place(tmp_path / "project"), tmp_path / "scratch"
     before = {path: path.stat().st_mtime_ns for path in project.folder.rglob("*")}
@@ -106,6 +108,7 @@ rule mine:
 
 
 @pytest.mark.long
+@pytest.mark.faults
 def test_module_with_a_prefix_makes_the_same(ordinary, tmp_path):
     project, outer = place(tmp_path / "project"), tmp_path / "outer"
     outer.mkdir()

@@ -54,6 +54,7 @@ def kill(run, jobs, victim, chance):
 
 
 @pytest.mark.slow
+@pytest.mark.faults
 def test_killed_runs_end_like_an_undisturbed_one(tmp_path):
     project = Project(tmp_path)
     (tmp_path / "config/small.yaml").write_text(STUDY)

@@ -25,6 +25,7 @@ class Plain(PrimalDual):
         multiplier = run.dual_update(state.multiplier, cmdp.evaluate(policy)[1] - cmdp.threshold)
         return state._replace(theta=state.theta + step * gradient, multiplier=multiplier)
 '''
+DECORATED = "import dataclasses\n" + PLAIN.replace("class", "@dataclasses.dataclassHOW\nclass")
 # With memory: NPGPD-HF with momentum, on the random numbers of NPGPD-HF.
 MEMORY = """
 from typing import NamedTuple
@@ -217,6 +218,8 @@ def test_contract_holds_without_an_edit(extended):
         (PLAIN.replace("update", "iterate"), "class Plain: a method 'update' expected"),
         (PLAIN + PLAIN.replace("Plain", "Again"), "class Again: one algorithm per file expected"),
         ("import math", "a subclass of Algorithm expected"),
+        (DECORATED.replace("HOW", ""), "leave out @dataclass, which every algorithm is by "),
+        (DECORATED.replace("HOW", "(frozen=True)"), "leave out @dataclass, which every "),
     ],
 )
 def test_incomplete_file_is_named_in_one_line(fresh, text, message):

@@ -79,6 +79,7 @@ def answers(output):
 
 
 @pytest.mark.long
+@pytest.mark.faults
 def test_untouched_project_is_verified(verified):
     code, output = verified.verify()
     assert code == 0, output

@@ -12,6 +12,8 @@ from pgpd_hf.algorithms.base import Algorithm, State
 from pgpd_hf.core.arguments import require_one_of
 
 _NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "base")
+# How Python refuses to make a class a dataclass that is one.
+_TWICE = ("Cannot overwrite attribute", "cannot inherit non-frozen dataclass")
 
 
 class _Registry(Mapping[str, type[Algorithm]]):
@@ -35,7 +37,13 @@ class _Registry(Mapping[str, type[Algorithm]]):
 @cache  # a plan asks for the same ones thousands of times
 def _load(name):
     """Import an algorithm's file, and check it."""
-    module = importlib.import_module(f"{__name__}.{name}")
+    try:
+        module = importlib.import_module(f"{__name__}.{name}")
+    except TypeError as error:
+        if not str(error).startswith(_TWICE):
+            raise
+        line = "leave out @dataclass, which every algorithm is by itself"
+        raise TypeError(f"algorithms/{name}.py: {line} ({error})") from None
     found = [
         value
         for value in vars(module).values()
