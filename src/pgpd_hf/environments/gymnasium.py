@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,8 +32,6 @@ from pgpd_hf.core.optima import utility_range
 if TYPE_CHECKING:
     import gymnasium
 
-_TRIED_STEPS = 3000  # of the environment itself, which its table has to know
-_FALSE_ALARM = 1e-9  # largest probability that a correct table is refused
 _FALL, _STEP = -100.0, -1.0  # rewards of CliffWalking
 _HARMLESS = ("Autoreset", "OrderEnforcing", "PassiveEnvChecker", "TimeLimit")  # wrappers
 
@@ -73,7 +70,7 @@ def from_gymnasium(
     ----------
     env : str or gymnasium.Env
         Name of the environment, with its version, such as "FrozenLake-v1"; or the environment
-        itself, which is reset and makes some steps, so that its table can be tried.
+        itself.
     cost : str, iterable of int, array_like of shape (S, A), or callable
         What is to be avoided: "holes" of FrozenLake; "cliff" of CliffWalking, or "edge", which is
         the cliff and the cells beside it; or states by their number in the table, to enter which
@@ -243,7 +240,7 @@ def _make(name, options):
 
 
 def _steps(name, env):
-    """All entries of the table, which has to be one of probabilities that the environment obeys."""
+    """All entries of the table, which has to be one of probabilities."""
     steps = []
     for state, actions in env.P.items():
         for action, outcomes in actions.items():
@@ -265,55 +262,7 @@ def _steps(name, env):
                 for p, following, reward, ends in outcomes
                 if p > 0
             ]
-    _watch(name, env, steps)
     return steps
-
-
-def _watch(name, env, steps):
-    """Refuse a table, or initial distribution, that the environment itself does not follow.
-
-    What happens is predicted by counting, with the estimate of Krichevsky and Trofimov, and by the
-    table. If the table is right, the odds of the first against the second are a martingale: they
-    ever exceed 1/x with probability x at most (Ville), however rare an outcome is.
-    """
-    table = {}  # probabilities of outcomes
-    for step in steps:
-        outcomes = table.setdefault((step.state, step.action), defaultdict(float))
-        outcomes[step.next, step.reward, step.ends] += step.probability
-    table["start"] = {s: float(p) for s, p in enumerate(env.initial_state_distrib) if p > 0}
-    counts, odds = {}, 0.0
-
-    def is_known(place, outcome):
-        nonlocal odds
-        probabilities = table.get(place, {})
-        if outcome in probabilities:
-            count = counts.setdefault(place, dict.fromkeys(probabilities, 0.5))
-            odds += math.log(count[outcome] / sum(count.values()) / probabilities[outcome])
-            count[outcome] += 1
-        return outcome in probabilities
-
-    random = np.random.default_rng(0)
-    ends, seed = True, 0
-    for _ in range(_TRIED_STEPS):
-        if ends:
-            state, _ = env.reset(seed=seed)
-            seed = None  # the first one seeds all that follows
-            if not is_known("start", int(state)):
-                raise ValueError(
-                    f"env: {name} began in state {state}, which its initial_state_distrib excludes"
-                )
-        before, action = state, int(random.integers(len(env.P[0])))
-        state, reward, ends, _, _ = env.step(action)
-        if not is_known((int(before), action), (int(state), float(reward), bool(ends))):
-            raise ValueError(
-                f"env: {name} went from state {before} by action {action} to {state} with "
-                f"reward {reward}, which is not in its table"
-            )
-        if odds > -math.log(_FALSE_ALARM):
-            raise ValueError(
-                f"env: {name} moves with other probabilities than those of its table "
-                f"(a correct table is refused with probability {_FALSE_ALARM:g} at most)"
-            )
 
 
 def _world(env):
