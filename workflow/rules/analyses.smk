@@ -38,7 +38,7 @@ for name, it in ANALYSES.items():
             localrule: it.LOCAL
             resources:
                 runtime=runtime(asking(name, "seconds")),
-                mem_mb=memory(more=asking(name, "megabytes")),
+                mem_mb=memory(own_size, asking(name, "megabytes")),
             params:
                 analysis=name,
                 arguments=asking(name, "arguments"),
@@ -71,8 +71,8 @@ for name, it in ANALYSES.items():
                 f"{RESULTS}/benchmarks/notebooks/{name}.tsv"
             priority: it.PRIORITY
             resources:
-                runtime=runtime(resources.ANALYSIS),
-                mem_mb=memory(more=resources.TRACES),
+                runtime=runtime(lambda wildcards: resources.ANALYSIS),
+                mem_mb=memory(own_size, lambda wildcards: resources.TRACES),
             params:
                 parameters=parameters_of(name),
             message:

@@ -106,11 +106,9 @@ def take_folder():
 
 
 def lift_job_rate():
-    """Let local jobs start at any rate.
-
-    With a limit, Snakemake 9.27 looks at all jobs again one second after every look and after every
-    job that ends, so that looks multiply: after 130 of 281 jobs they took a core away from the jobs.
-    """
+    """Let local jobs start at any rate."""
+    # With a limit, Snakemake 9.27 looks at all jobs again one second after every look and after
+    # every job that ends, so that looks multiply: after 130 of 281 jobs they took a core away.
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
 

@@ -18,10 +18,8 @@ def digest(path):
 
 
 def archive_digest(options):
-    """Digest of the archive that an environment comes from, if any.
-
-    As a parameter, since Snakemake takes braces in the name of an input for wildcards.
-    """
+    """Digest of the archive that an environment comes from, if any."""
+    # As a parameter, since Snakemake takes braces in the name of an input for wildcards.
     kind, arguments = environments.split(options)
     return digest(arguments["path"]) if kind == "file" else None
 
@@ -54,10 +52,8 @@ def analysis_runs(name, parts=("",)):
 
 
 def results_of(name, names):
-    """Files of the results that an analysis asks for, by name.
-
-    Most are functions, so that nothing is planned unless it is asked for.
-    """
+    """Files of the results that an analysis asks for, by name."""
+    # Most are functions, so that nothing is planned unless it is asked for.
     known = {
         **{it: f"{RESULTS}/{it}.csv" for analysis in ANALYSES.values() for it in analysis.TABLES},
         "runs": lambda wildcards: analysis_runs(name),
@@ -142,12 +138,15 @@ CERTIFICATES = [
 ]
 
 
+def judged_groups(folder):
+    """Groups of instances that the verdicts of a folder are about, if they are about any."""
+    return ANALYSES["instances"].judged_with(config, folder)
+
+
 def judged_traces(folder):
     """Files of all runs that the verdicts of a folder look at."""
-    groups = ANALYSES["instances"].judged_with(config, folder)
-    return (
-        analysis_runs("instances", [f"{group}/" for group in groups]) if groups else traces(folder)
-    )
+    parts = [f"{group}/" for group in judged_groups(folder)]
+    return analysis_runs("instances", parts) if parts else traces(folder)
 
 
 def judged_tables(folder):
@@ -172,11 +171,7 @@ def trial_runs():
 
 def unless_many(file_of):
     """File of the environment that verdicts are about, or of its optimum; none for instances."""
-    return lambda wildcards: (
-        []
-        if ANALYSES["instances"].judged_with(config, wildcards.folder)
-        else file_of(wildcards.folder)
-    )
+    return lambda wildcards: [] if judged_groups(wildcards.folder) else file_of(wildcards.folder)
 
 
 def environment_of(folder):
@@ -204,8 +199,7 @@ def steps_of(cases, folder=""):
 
 def tuning_of(cases):
     """File with the settings that have been chosen for some cases, if they wait for any."""
-    waits = any(case.choice for case in cases)
-    return [f"{RESULTS}/comparison_tuning.csv"] if waits else []
+    return [f"{RESULTS}/comparison_tuning.csv"] * any(case.choice for case in cases)
 
 
 def calibrations(ending="csv"):
@@ -218,10 +212,8 @@ def calibrations(ending="csv"):
 
 
 def rules_of(name):
-    """Names of the rules that make the tables and the page of an analysis; None for what it lacks.
-
-    That of Figure 1 is asked for as `figure`.
-    """
+    """Names of the rules that make the tables and the page of an analysis; None for what it lacks."""
+    # The page of Figure 1 is asked for as `figure`.
     page = {"figure1": "figure"}.get(name, name) if name in NOTEBOOKS else None
     tables = f"{name}_tables" if page else name
     return tables if ANALYSES[name].TABLES else None, page
@@ -271,10 +263,8 @@ def pictures(name):
 
 
 def for_report(file, title, name, *captions):
-    """Mark a file of an analysis for the report, if it has a title.
-
-    Its caption is the first of workflow/report/CAPTION.rst that there is, or the analysis's own.
-    """
+    """Mark a file of an analysis for the report, if it has a title."""
+    # Its caption is the first of workflow/report/CAPTION.rst that there is, or the analysis's own.
     if not title:
         return file
     paths = [PROJECT / f"workflow/report/{it}.rst" for it in (*captions, name)]
@@ -285,13 +275,11 @@ def for_report(file, title, name, *captions):
 
 def project_files():
     """Files that the workflow consists of, and those with which it is set up and verified."""
-    files = ["Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff"]
-    files += ["pyproject.toml", "requirements.lock", "environment.yml"]
-    folders = ["config", "notebooks", "profiles", "reference", "tools", "workflow"]
-    folders += ["src/pgpd_hf", "src/replication"]
-    found = [path for folder in folders for path in sorted(Path(PROJECT, folder).rglob("*"))]
-    found = [path for path in found if path.is_file() and path.suffix != ".pyc"]
-    return [str(path) for path in [*(PROJECT / file for file in files), *found]]
+    files = "Snakefile Makefile README.md LICENSE CITATION.cff pyproject.toml requirements.lock"
+    folders = "config notebooks profiles reference tools workflow src/pgpd_hf src/replication"
+    places = [PROJECT / name for name in f"{files} environment.yml {folders}".split()]
+    found = [path for place in places for path in (place, *sorted(place.rglob("*")))]
+    return [str(path) for path in found if path.is_file() and path.suffix != ".pyc"]
 
 
 # Name of a rule of this workflow, which has another one in a Snakefile that uses it as a module.
@@ -312,10 +300,8 @@ def made_before(rule):
 
 
 def benchmarks_of(rule):
-    """Benchmark files of all jobs that the results of a rule come from, by rule.
-
-    Files that an earlier plan has left, such as those of other blocks, are not among them.
-    """
+    """Benchmark files of all jobs that the results of a rule come from, by rule."""
+    # Files that an earlier plan has left, such as those of other blocks, are not among them.
     found = {}
     for job in jobs_before(rule):
         if job.benchmark:

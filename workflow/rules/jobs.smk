@@ -60,17 +60,12 @@ def largest_size(wildcards):
 
 
 def runtime(seconds):
-    """Minutes that jobs ask for, given the seconds of their work, or a function of the wildcards."""
-    return lambda wildcards, attempt: resources.minutes(
-        seconds(wildcards) if callable(seconds) else seconds, attempt
-    )
+    """Minutes that jobs ask for, given the seconds of their work as a function of the wildcards."""
+    return lambda wildcards, attempt: resources.minutes(seconds(wildcards), attempt)
 
 
-def memory(size=None, more=0.0):
-    """Megabytes, given the size of the environment, or a function of the wildcards, and what else."""
-    size = size or configuration.size(config)
+def memory(size, more=lambda wildcards: 0.0):
+    """Megabytes, given the size of the environment, and what else is kept, as functions likewise."""
     return lambda wildcards, attempt: resources.megabytes(
-        *(size(wildcards) if callable(size) else size),
-        more(wildcards) if callable(more) else more,
-        attempt,
+        *size(wildcards), more(wildcards), attempt
     )

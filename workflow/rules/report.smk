@@ -9,10 +9,7 @@ RUNS = [
     traces(""),
 ]
 # What the default study ends in.
-MAIN = [
-    analysis_outputs("all"),
-    f"{RESULTS}/claims.csv",
-]
+MAIN = [analysis_outputs("all"), f"{RESULTS}/claims.csv"]
 
 
 rule provenance:
@@ -37,17 +34,8 @@ rule provenance:
 
 
 # What is in Snakemake's report: this, and what of the analyses has been made before.
-REPORTED = [
-    MAIN,
-    rules.provenance.output,
-    [
-        file
-        for target in ("claims", "theory")
-        for files in analysis_outputs(target)
-        if all(map(os.path.exists, files))
-        for file in files
-    ],
-]
+FURTHER = [*analysis_outputs("claims"), *analysis_outputs("theory")]
+REPORTED = [MAIN, rules.provenance.output, *(it for it in FURTHER if all(map(os.path.exists, it)))]
 
 
 rule crate:
@@ -55,10 +43,7 @@ rule crate:
         project=project_files(),
         configuration=f"{RESULTS}/config.yaml",
         provenance=f"{RESULTS}/provenance.json",
-        results=[
-            REPORTED,
-            RUNS,
-        ],
+        results=[REPORTED, RUNS],
     output:
         f"{RESULTS}/crate.zip",
     log:

@@ -25,7 +25,6 @@ SIGNS = {  # symbols of axes in legends
 }
 SIZES = ("states", "actions")
 KEYS = (*SIGNS, "perturbation", "steps")
-STEP_RULES = ("study", "falling", "theorem")
 
 
 def make_cases(config, algorithm, axis, grid, purpose):
