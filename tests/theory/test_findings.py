@@ -26,7 +26,7 @@ from pgpd_hf.core.optima import utility_span
 from pgpd_hf.statistics import difference_interval
 from replication.analyses.comparison import TEST_LEVEL
 from replication.files import validation
-from replication.statements import controls, report
+from replication.statements import controls, report, stationarity
 from replication.statements.declaration import load_claims
 from replication.statements.evidence import Evidence, Member
 from replication.statements.power import POWER, power_table
@@ -510,6 +510,28 @@ def test_results_say_what_a_typical_environment_shows():
     lengths = table("settled").set_index("algorithm")["iterations"]
     settings = yaml.safe_load((ROOT / "config/typical.yaml").read_text())["algorithms"]
     assert {name: it["iterations"] for name, it in settings.items()} == lengths.to_dict()
+
+
+def test_page_of_verdicts_says_what_has_settled():
+    found = {}
+    for name in ("settled", "typical_settled"):
+        chosen, moved = table(name), table(f"{name}_moves")
+        assert set(chosen["label"]) == {stationarity.STILL}
+        for algorithm, rows in moved.groupby("algorithm", sort=False):
+            drawn = dict(list(rows[rows["curve"] != "multiplier"].groupby("length")))
+            last = rows[(rows["curve"] == "multiplier") & (rows["length"] == rows["length"].max())]
+            most = last["move"].abs().max()
+            found[name, algorithm] = f"{stationarity.settled_length(drawn):,}", number(most)
+            assert last[["low", "high"]].abs().to_numpy().max() > stationarity.MARGIN
+    (first, moves), (second, others) = (found["settled", it] for it in ("npgpd_hf", "zpgpd_hf"))
+    says("claims", f"settled after {first} iterations of NPGPD-HF and {second} of ZPGPD-HF")
+    says("claims", f"where it still moves by up to {moves} λ* and {others} λ*")
+    told = [found["typical_settled", it] for it in ("npgpd_hf", "zpgpd_hf")]
+    says("claims", f"settled after {told[0][0]} and {told[1][0]} iterations, and the multiplier")
+    says("claims", f"moves by up to {told[0][1]} λ* and {told[1][1]} λ*, which 95 % intervals")
+    chosen = [RACES[f"typical/{it}"]["chosen"] for it in ("npgpd_hf", "zpgpd_hf")]
+    assert chosen == [[0.1, 0.1], [0.001, 0.003]]
+    says("claims", "η₁ = η₂ = 0.1 for NPGPD-HF, η₁ = 0.001 and η₂ = 0.003 for ZPGPD-HF")
 
 
 def test_results_say_what_a_hundred_environments_show():

@@ -9,8 +9,8 @@ has also settled at all longer candidates: a slow method hardly moves in its fir
 one that breaks down may rest before it does. What has not settled at the longest T is labelled, and
 runs on.
 
-Two statements judge what this rule looks at, "plateaus" and "steady state". Under it they hold by
-choice of T, and are not counted.
+Two statements judge what this rule looks at, "plateaus" and "steady state". Where it finds a T they
+hold by this choice, and are no evidence.
 """
 
 import numpy as np
@@ -21,7 +21,6 @@ from pgpd_hf.statistics import mean_interval
 MARGIN = 0.1  # that of "plateaus"
 SHORTEST = 100
 STILL = "still moving"
-BY_CHOICE = ("npgpd-gap-plateaus", "zpgpd-gap-steady-state")
 CURVES = ("optimality_gap", "constraint_violation", "multiplier")
 COLUMNS = ("evaluators", "curve", "quarter", "move", "low", "high")
 _POINTS = 51  # of a window, at which a curve is interpolated
