@@ -18,8 +18,10 @@ import charts
 import documents
 import jinja2
 import latex2mathml.converter
+import lessons
 import pandas as pd
 import pdoc
+import search_index
 import vl_convert
 from sources import PRICED, READINGS, Sources, rounded
 
@@ -372,6 +374,24 @@ def add_notebooks(site):
     return found
 
 
+def add_lessons(site):
+    """Run the notebooks that need no study; give back their titles, by file."""
+    found = {}
+    for path, title in lessons.find(site.sources.root).items():
+        found[f"notebooks/{path.stem}.html"] = title
+        text = lessons.page(path, site.sources.root / "workflow/templates")
+        site.write(f"notebooks/{path.stem}.html", text.replace("<main>", f"{BACK}\n<main>", 1))
+    return found
+
+
+def add_search(site, pages):
+    """Write what the search looks through: lessons, documents and the package."""
+    api = sorted((site.folder / "api").rglob("*.html"))
+    modules = {path.relative_to(site.folder).as_posix(): path for path in api}
+    names = {name: name[4:-5].replace("/", ".") for name in modules}
+    search_index.write(site, pages | names)
+
+
 def add_documents(site):
     """Write the documents that are for readers, and links between them."""
     (site.folder / "documents").mkdir()
@@ -412,6 +432,7 @@ def main(configfile):
     add_comparison(site)
     add_environments(site, views)
     notebooks = add_notebooks(site)
+    taught = add_lessons(site)
     article = site.take(ROOT / "article/article.pdf", "article.pdf") if sources.is_default else None
     if sources.is_default and article is None:
         site.lack("Article", "make article")
@@ -448,12 +469,14 @@ def main(configfile):
         seeds=experiment["units"].max(),
         words=describe(first.curves),
         notebooks=notebooks,
+        lessons=taught,
         documents=pages,
         article=article,
         optimum=sources.optimum,
         provenance=provenance,
     )
     site.finish()
+    add_search(site, taught | pages)
     print(f"The site: {(site.folder / 'index.html').relative_to(ROOT)}")
 
 

@@ -7,7 +7,10 @@ from building import write_results
 from projects import ROOT
 from visiting import Visitor, build, chromium, needs_browser
 
-PARTS = ("article", "config", "docs", "figures", "reference", "site", "src", "workflow")
+PARTS = (
+    *("article", "config", "docs", "figures", "notebooks", "reference"),
+    *("site", "src", "workflow"),
+)
 
 
 def pytest_collection_modifyitems(items):

@@ -26,6 +26,7 @@ STEADY = "explorer.html#view=default&claim=zpgpd-gap-steady-state"
 PAGES = ("index.html", STEADY, "readings/default.html", "readings/softmax.html")
 PAGES += ("comparison.html", "environments.html", "documents/results.html", "documents/audit.html")
 PAGES += ("api/pgpd_hf.html",)
+LESSON = "notebooks/lesson.html"  # with the navigation of notebooks
 SHOTS = {
     "start": "index.html",
     "explorer": "explorer.html",
@@ -124,7 +125,7 @@ def test_every_page_opens_without_a_network_and_shows_its_pictures(site, visit):
 def test_pages_are_accessible(visit, scheme):
     visitor = visit(reduced_motion="reduce", color_scheme=scheme)
     most = {"exclude": [["#matrix tbody tr:nth-child(n + 12)"]]}  # of a thousand cells
-    for name in PAGES:
+    for name in (*PAGES, LESSON):
         wrong, passed = violations(visitor.open(name), scheme, most)
         assert wrong == [], name
         assert "color-contrast" in passed, name
@@ -147,7 +148,7 @@ def test_every_page_leads_to_every_other(visit):
 @pytest.mark.parametrize("width", [320, 600, 1300])
 def test_pages_are_no_wider_than_the_window(visit, width):
     visitor = visit(viewport={"width": width, "height": 800})
-    for name in PAGES:
+    for name in (*PAGES, LESSON):
         page = visitor.open(name)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
@@ -166,6 +167,58 @@ def test_wide_tables_keep_their_first_column_and_show_where_more_is_hidden(visit
     )
     assert wide
     assert all(it == [0, "local, local, scroll, scroll"] for it in wide)
+
+
+def test_first_page_answers_three_questions_before_anything_else(visit):
+    main = visit().open("index.html").locator("main")
+    questions = ["What is this?", "Does it hold?", "What should I use?"]
+    assert main.locator("h2").all_inner_texts()[:3] == questions
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (advice,) = re.findall(r"\| Which method should I use\? \| One (.*?) \|", readme)
+    text = " ".join(main.locator(".answers").inner_text().split())
+    assert f"A method {advice}" in text
+    before = main.evaluate("it => it.innerHTML.split('class=\"answers\"')[0]")
+    assert "<table" not in before
+    assert "<img" not in before
+
+
+def test_search_finds_documents_the_package_and_lessons_without_a_server(visit):
+    page = visit(reduced_motion="reduce").open("index.html")
+    box = page.get_by_role("searchbox", name="Search")
+    for words, address in {
+        "not blind": "documents/claims.html#not-blind",
+        "predict_stability": "api/pgpd_hf.html#predict_stability",
+        "multiplier price": f"{LESSON}#",
+        "slurm partition": "documents/cluster.html#",
+    }.items():
+        box.fill(words)
+        first = page.locator("#search li a").first
+        first.wait_for()
+        found = page.locator("#search li a").evaluate_all("all => all.map(it => it.href)")
+        assert any(address in it for it in found[:5]), (words, found)
+        assert len(found) <= 12
+    assert violations(page, context="#search")[0] == []
+    box.press("Enter")
+    page.wait_for_url("**/documents/cluster.html#*")
+    box = page.get_by_role("searchbox", name="Search")
+    box.fill("xyzzy")
+    page.get_by_text("Nothing found").wait_for()
+    box.press("Escape")
+    assert box.input_value() == ""
+    assert page.locator("#search li").count() == 0
+
+
+def test_index_of_the_search_leads_to_places_that_exist(site):
+    text = (site / "data/search.js").read_text(encoding="utf-8")
+    rows = json.loads(text.removeprefix("const SECTIONS = ").removesuffix(";\n"))
+    assert len(rows) > 300
+    places = {}
+    for address, title, _, words in rows:
+        name, _, place = address.partition("#")
+        places.setdefault(name, Links(site / name).places)
+        assert not place or place in places[name], address
+        assert title
+        assert words
 
 
 def test_first_page_has_the_verdicts_of_the_table(visit, verdicts):
@@ -467,6 +520,7 @@ def test_without_javascript_there_are_figures_and_every_verdict(visit):
     page.get_by_role("link", name="Explorer").first.click()
     assert page.locator("noscript figure img, figure img").first.is_visible()
     assert not page.locator("#controls").is_visible()
+    assert not page.locator("#search").is_visible()
     page.get_by_role("link", name="NPGPD-HF: gap falls fast, N = 3: reproduced").click()
     assert page.url.endswith("readings/three-rounds.html#npgpd-gap-falls-fast")
     assert "under “N = 3”" in page.locator("section#npgpd-gap-falls-fast").inner_text()

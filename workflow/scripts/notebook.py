@@ -5,18 +5,13 @@ how far it came, and no output pretends to be a result.
 """
 
 import json
-import os
-import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import nbformat
 import papermill
-from ipykernel.kernelspec import write_kernel_spec
-from nbconvert import HTMLExporter
 
-from replication.files import storage
-from replication.files.notebooks import MARK
+from replication.files import notebooks, storage
 
 # What a kernel runs first, so that it tells after each cell what it has loaded.
 TELL_CODE = """
@@ -28,14 +23,8 @@ get_ipython().events.register(
 """
 
 
-def use_own_settings(folder):
-    """Let kernels be this interpreter as it is, whatever Jupyter and the like are told at home."""
-    for name in [*os.environ]:
-        if name.startswith(("IPYTHON", "JUPYTER", "MPLBACKEND", "PYTHONSTARTUP")):
-            del os.environ[name]
-    places = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_PATH")
-    os.environ |= {**dict.fromkeys(places, folder), "MATPLOTLIBRC": os.devnull, MARK: "1"}
-    write_kernel_spec(f"{folder}/kernels/python3")
+def tell_code(folder):
+    """Let kernels with these settings say which code they have loaded."""
     start = Path(folder, "profile_default/startup/code.py")
     start.parent.mkdir(parents=True)
     start.write_text(TELL_CODE.format(str(Path(folder, "code"))), encoding="utf-8")
@@ -53,7 +42,8 @@ def name_study(path, study):
 
 
 with storage.job(snakemake), TemporaryDirectory(ignore_cleanup_errors=True) as settings:
-    use_own_settings(settings)
+    notebooks.use_own_settings(settings)
+    tell_code(settings)
     source, executed = snakemake.input.notebook, snakemake.log.notebook
     try:
         # Papermill writes lists as lists, but tuples as text.
@@ -67,14 +57,6 @@ with storage.job(snakemake), TemporaryDirectory(ignore_cleanup_errors=True) as s
         raise OSError(error.evalue) from None
     storage.note_code(Path(settings, "code").read_text(encoding="utf-8").splitlines())
     name_study(executed, snakemake.config["study"])
-    exporter = HTMLExporter(
-        template_name="page",
-        extra_template_basedirs=[str(Path(__file__).parents[1] / "templates")],
-        exclude_input_prompt=True,
-        exclude_output_prompt=True,
-    )
-    page, _ = exporter.from_filename(executed)
-    # The empty corner of a table is the head of nothing.
-    page = re.sub(r"<th\b([^>]*)>(?:\s|&nbsp;)*</th>", r"<td\1></td>", page)
+    page = notebooks.as_page(executed, Path(__file__).parents[1] / "templates")
     storage.write_text(snakemake.output.page, page)
     storage.write_text(snakemake.output.notebook, Path(executed).read_text(encoding="utf-8"))

@@ -1,10 +1,38 @@
-"""A notebook that is opened by itself, in Jupyter or an editor, shows what a study has shown."""
+"""Notebooks: how they are run and become pages, and what one shows that is opened by itself."""
 
 import json
 import os
+import re
 from pathlib import Path
 
 MARK = "PGPD_HF_JOB"  # set for kernels of the workflow, which gives notebooks its own parameters
+
+
+def use_own_settings(folder):
+    """Let kernels be this interpreter as it is, whatever Jupyter and the like are told at home."""
+    from ipykernel.kernelspec import write_kernel_spec  # slow to import, and needed here only
+
+    for name in [*os.environ]:
+        if name.startswith(("IPYTHON", "JUPYTER", "MPLBACKEND", "PYTHONSTARTUP")):
+            del os.environ[name]
+    places = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_PATH")
+    os.environ |= {**dict.fromkeys(places, folder), "MATPLOTLIBRC": os.devnull, MARK: "1"}
+    write_kernel_spec(f"{folder}/kernels/python3")
+
+
+def as_page(executed, templates):
+    """HTML of a notebook that has run, which is a file."""
+    from nbconvert import HTMLExporter  # likewise
+
+    exporter = HTMLExporter(
+        template_name="page",
+        extra_template_basedirs=[str(templates)],
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+    )
+    page, _ = exporter.from_filename(executed)
+    # The empty corner of a table is the head of nothing.
+    return re.sub(r"<th\b([^>]*)>(?:\s|&nbsp;)*</th>", r"<td\1></td>", page)
 
 
 def parameters(name):
