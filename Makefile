@@ -209,7 +209,7 @@ format: .venv/installed  ## 1 | rewrite the code in the style that lint checks
 	$(IN_VENV) ruff format
 	$(IN_VENV) snakefmt Snakefile workflow
 
-docs: .venv/installed  ## 1 | config/README.md from the schemas' descriptions
+docs: .venv/installed  ## 1 | the pages of config/ from the schemas' descriptions
 	$(IN_VENV) python tools/document_config.py
 
 bench: .venv/kernels  ## 8 | the engine's speed beside C, JAX, NumPy and Python

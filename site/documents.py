@@ -14,6 +14,7 @@ DOCUMENTS = {  # in the order in which they are read, without those for develope
     "docs/audit.md": "The paper's proofs",
     "docs/for-the-authors.md": "To the authors",
     "config/README.md": "Configuration",
+    "config/analyses/README.md": "Settings of analyses",
     "docs/cluster.md": "On a cluster",
     "docs/report.md": "Site, report, provenance and crate",
 }

@@ -1,4 +1,4 @@
-"""Write the long tables of config/README.md from schemas, algorithms, readings and criteria.
+"""Write the long tables of config's pages from schemas, algorithms, readings and criteria.
 
 They stand between marks, `<!-- NAME -->` and `<!-- end -->`; all else is written there by hand.
 """
@@ -16,7 +16,7 @@ from replication.statements.criteria import CRITERIA
 from replication.study import admission, algorithms
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "config/README.md"
+PAGES = [ROOT / "config/README.md", ROOT / "config/analyses/README.md"]
 END = "\n..."  # of a YAML document that is a single value
 COMMON = (  # what people change, in the order in which they think of it
     *("study", "evaluators", "seeds", "algorithms", "algorithms.NAME.iterations"),
@@ -55,10 +55,14 @@ def keys(name, defaults):
 
 
 def common_and_other():
-    """Rows about the keys of a study: those that people change, and all others."""
+    """Rows about a study: what people change, all other keys, and the settings of analyses."""
     found = {row[0].strip("`"): row for row in keys("config", admission.load_defaults(ROOT))}
     common = [found.pop(name) for name in COMMON]
-    return {"common": common, "keys": list(found.values())}
+    analyses = {path.stem for path in ROOT.glob("config/analyses/*.yaml")}
+    parts = {True: [], False: []}
+    for name, row in found.items():
+        parts[name.partition(".")[0] in analyses].append(row)
+    return {"common": common, "keys": parts[False], "analyses": parts[True]}
 
 
 def allowed(entry):
@@ -113,11 +117,15 @@ def tables():
     }
 
 
-def page():
-    """The page with its tables written again."""
+def pages():
+    """The pages with their tables written again, by path."""
     found = tables()
-    return MARKED.sub(lambda part: part[1] + found[part[2]] + part[3], PAGE.read_text("utf-8"))
+    return {
+        path: MARKED.sub(lambda part: part[1] + found[part[2]] + part[3], path.read_text("utf-8"))
+        for path in PAGES
+    }
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")

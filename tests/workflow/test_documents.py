@@ -12,12 +12,12 @@ from replication.statements import evidence
 ROOT = Path(__file__).parents[2]
 
 
-def test_config_readme_is_made_from_the_schema(monkeypatch):
+def test_pages_of_the_configuration_are_made_from_the_schemas(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     document_config = __import__("document_config")
-    text = document_config.PAGE.read_text()
-    assert text == document_config.page(), "run `make docs`"
-    marks = re.findall(r"<!-- (\w+) -->(?<!end -->)", text)
+    pages = {path: path.read_text() for path in document_config.PAGES}
+    assert pages == document_config.pages(), "run `make docs`"
+    marks = re.findall(r"<!-- (\w+) -->(?<!end -->)", "".join(pages.values()))
     assert sorted(marks) == sorted(document_config.tables())
     del sys.modules["document_config"]
 
