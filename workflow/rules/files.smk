@@ -13,8 +13,7 @@ from replication.study import admission, readings, recorded_races, sweeps
 @cache
 def digest(path):
     """Digest of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def archive_digest(options):
@@ -24,21 +23,15 @@ def archive_digest(options):
     return digest(arguments["path"]) if kind == "file" else None
 
 
-def traces(folder):
-    """Files of all runs of the study, or of a reading."""
+def traces(folder, kind="runs"):
+    """Files of all runs of the study, or of a reading, or of the "policies" that they end with."""
     return [
-        f"{RESULTS}/{owner}runs/{algorithm}/M{evaluators}/seeds{block}.parquet"
+        f"{RESULTS}/{owner}{kind}/{algorithm}/M{evaluators}/seeds{block}.parquet"
         for algorithm in config["algorithms"]
         for owner in [RUN_OWNERS[algorithm][folder]]
         for evaluators in evaluator_groups(owner)
         for block in figure_jobs(owner, algorithm, evaluators)
     ]
-
-
-def policies_of(folder):
-    """Files of the policies that these runs end with."""
-    parts = [path.rpartition("runs/") for path in traces(folder)]
-    return [f"{before}policies/{after}" for before, _, after in parts]
 
 
 def analysis_runs(name, parts=("",)):
@@ -62,7 +55,7 @@ def results_of(name, names):
         "optimum": optimum_of(""),
         "steps": lambda wildcards: steps_of(ask(ANALYSES[name].cases, wildcards)),
         "traces": lambda wildcards: traces(""),
-        "policies": lambda wildcards: policies_of(""),
+        "policies": lambda wildcards: traces("", "policies"),
         "aggregate": f"{RESULTS}/aggregate.parquet",
         "races": [*calibrations().values()],
         "new_scores": lambda wildcards: [
@@ -133,9 +126,7 @@ def parameters_of(name):
 
 
 BOUNDS = [f"{RESULTS}/bounds/{setting}.csv" for setting in config["bounds"]["settings"]]
-CERTIFICATES = [
-    f"{RESULTS}/certificates/{algorithm}.csv" for algorithm in config["certificates"]["iterations"]
-]
+CERTIFICATES = [f"{RESULTS}/certificates/{it}.csv" for it in config["certificates"]["iterations"]]
 
 
 def judged_groups(folder):
