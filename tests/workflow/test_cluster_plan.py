@@ -10,7 +10,7 @@ def plan(project, *options, **environment):
     """Lines of a dry run about requests, by rule."""
     code, output = project.snakemake("--dry-run", *options, environment=environment)
     assert code == 0, output
-    lines = re.findall(r"^note: (\w+): (.*)$", output, re.MULTILINE)
+    lines = re.findall(r"^note: (\w+): (\d+ jobs? .*)$", output, re.MULTILINE)
     assert [name for name, _ in lines] == sorted(name for name, _ in lines)
     return dict(lines)
 

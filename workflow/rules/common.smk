@@ -12,7 +12,7 @@ from replication import analyses
 from replication.statements import CONFIRMATION, CONTROLS
 from replication.study import admission, configuration, jobs, readings, recorded_races
 from replication.files import exclusive_run, progress, stale, validation
-from replication.files.later import EachLater, Later
+from replication.files.later import Later
 from replication.files.storage import alteration, find_damaged, read_json
 from replication.files.storage import remove_partial, require_room
 
@@ -158,6 +158,7 @@ def load_readings():
     return loaded
 
 
+@cache
 def plan(name):
     """Cases of an analysis by part and block."""
     require(name)
@@ -181,7 +182,6 @@ RACES = recorded_races.load_record(PROJECT)
 CALIBRATION_OWNERS = {
     name: owners(CALIBRATED, recorded_races.key, name, RACES) for name in config["algorithms"]
 }
-PLANS = EachLater(plan)
 # Titles of tables of verdicts, by folder.
 JUDGED = Later(lambda: ANALYSES["verdicts"].judged(config, READINGS))
 # Folders with verdicts, by N. A study that infers has two for each: of seeds and of instances.

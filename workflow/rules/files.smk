@@ -38,7 +38,7 @@ def analysis_runs(name, parts=("",)):
     """Files of all runs of an analysis, or of those of its parts whose names begin so."""
     return [
         f"{RESULTS}/{name}/{part}/{block}.parquet"
-        for part, blocks in PLANS[name].items()
+        for part, blocks in plan(name).items()
         if part.startswith(tuple(parts))
         for block in blocks
     ]

@@ -25,7 +25,7 @@ def figure_jobs(folder, algorithm, evaluators):
 def cases_of(wildcards):
     """Cases of a job, of Figure 1 or of an analysis."""
     if "analysis" in wildcards.keys():
-        blocks = PLANS[wildcards.analysis][wildcards.part]
+        blocks = plan(wildcards.analysis)[wildcards.part]
     else:
         blocks = figure_jobs(wildcards.reading, wildcards.algorithm, wildcards.evaluators)
     return blocks[f"{wildcards.first}-{wildcards.last}"]

@@ -1,4 +1,4 @@
-"""Tables that are made when they are first looked at."""
+"""A table that is made when it is first looked at."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -22,15 +22,3 @@ class Later(Mapping):
 
     def __len__(self):
         return len(self._whole)
-
-
-class EachLater(dict):
-    """A table each of whose entries a function makes when it is first asked for."""
-
-    def __init__(self, make):
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, key):
-        self[key] = self._make(key)
-        return self[key]
