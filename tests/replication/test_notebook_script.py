@@ -60,7 +60,7 @@ def test_settings_at_home_do_not_reach_notebooks(tmp_path):
         "MPLBACKEND": "agg",
         "PYTHONSTARTUP": str(tmp_path / "home/startup.py"),
     }
-    command = [sys.executable, "-c", SCRIPT, str(ROOT / "workflow/scripts/notebook.py")]
+    command = [sys.executable, "-c", SCRIPT, str(ROOT / "workflow/scripts/page.py")]
     code = subprocess.run(command, cwd=tmp_path, env=environment).returncode
     assert code == 0, (tmp_path / "job.log").read_text()
     made = nbformat.read(tmp_path / "made.ipynb", nbformat.NO_CONVERT)

@@ -78,4 +78,4 @@ for name, it in ANALYSES.items():
             message:
                 it.title
             script:
-                "../scripts/notebook.py"
+                "../scripts/page.py"
