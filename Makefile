@@ -47,8 +47,8 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 .DELETE_ON_ERROR:
 # Commands are not shown, only what they say; `make -n` shows them.
 .SILENT:
-.PHONY: help figures figure verdict races infer claims theory compare stability typical environments grid \
-    report site article crate smoke smoke-all verify sample raced reference bench scaling \
+.PHONY: help figures figure verdict races infer claims theory compare compare-axes stability typical \
+    environments grid report site article crate smoke smoke-all verify sample raced reference bench scaling \
     test test-long test-all test-faults test-clone test-slurm mutants lint format \
     docs lock clean distclean
 
@@ -97,7 +97,7 @@ smoke: .venv/kernels  ## 1 | figures, claims and theory on a tiny budget
 	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
 
 smoke-all: .venv/kernels  ## 2 | every rule and every analysis on a tiny budget
-	$(IN_VENV) snakemake all claims theory compare stability settled grid crate --cores $(CORES) \
+	$(IN_VENV) snakemake all claims theory compare compare_axes stability settled grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
 #: judge
@@ -113,6 +113,9 @@ theory: .venv/kernels  ## 30 | what the theorems promise, beside runs
 
 compare: .venv/kernels  ## 45 | what an answer buys, method by method
 	$(IN_VENV) snakemake compare --cores $(CORES) $(USE_CONFIG)
+
+compare-axes: .venv/kernels  ## 30 | the same where people discriminate or vote otherwise
+	$(IN_VENV) snakemake compare_axes --cores $(CORES) $(USE_CONFIG)
 
 stability: .venv/kernels  ## 30 | whether ZPGPD-HF settles: predictions and long runs
 	$(IN_VENV) snakemake stability --cores $(CORES) $(USE_CONFIG)

@@ -54,6 +54,7 @@ for target, files in {
     "all": [RUNS, MAIN, rules.provenance.output],  # also what is made on the way
     "theory": [rules.bounds.output, analysis_outputs("theory")],
     "compare": asked("compare"),
+    "compare_axes": asked("compare_axes"),
     "infer": [analysis_outputs("infer"), rules.verdict_table.output],
     "reported": REPORTED,
     "sample": [RUNS, BOUNDS],  # what `make verify` runs again, for one seed

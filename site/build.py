@@ -43,6 +43,7 @@ NOTEBOOKS = {  # in the order in which they are read: title, and what makes it
     "inference": ("Which N is the paper's", "make infer"),
     "comparison": ("Comparison with other methods, per answer", "make compare"),
     "misspecification": ("People who do not vote as assumed", "make compare"),
+    "axes": ("What an answer buys elsewhere", "make compare-axes"),
     "splits": ("Allocation between M and N", "make compare"),
     "policies": ("What was learned, on maps", "snakemake policies"),
     "rates": ("Rates in T beside the bounds of both theorems", "make figures"),

@@ -266,7 +266,7 @@ def test_kind_that_is_not_asked_for_is_not_imported():
         (
             {"statse": 3},
             "statse: not an option of the environment 'random'; allowed are states, actions, "
-            "instance, discount, concentration, threshold, scale",
+            "instance, discount, concentration, threshold, scale, discrimination",
         ),
         ({"name": "coin", "threshold": "high"}, "threshold: a number expected, got 'high'"),
     ],

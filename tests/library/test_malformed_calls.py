@@ -59,6 +59,7 @@ RANDOM = {
     "concentration": [*NO_NUMBER, *NEGATIVE, 0],
     "threshold": NO_NUMBER,
     "scale": NO_NAME,
+    "discrimination": [*NO_NUMBER, *NEGATIVE, 0, 1e300],
 }
 FEW = [*NO_NUMBER, [2.5], [-1], ["a"], [True], [None], [10**30], range(10**7), {"a"}]
 RUN = {

@@ -6,7 +6,7 @@ use rule run as run_block with:
     input:
         environment=f"{RESULTS}/environment.npz",
         steps=lambda wildcards: steps_of(cases_of(wildcards)),
-        tuning=lambda wildcards: tuning_of(cases_of(wildcards)),
+        tuning=lambda wildcards: tuning_of(wildcards.analysis, cases_of(wildcards)),
     output:
         f"{RESULTS}/{{analysis}}/{{part}}/{{first}}-{{last}}.parquet",
     log:

@@ -188,9 +188,9 @@ def steps_of(cases, folder=""):
     )
 
 
-def tuning_of(cases):
-    """File with the settings that have been chosen for some cases, if they wait for any."""
-    return [f"{RESULTS}/comparison_tuning.csv"] * any(case.choice for case in cases)
+def tuning_of(name, cases):
+    """File with the settings that are chosen for cases of an analysis, if they wait for any."""
+    return [f"{RESULTS}/{ANALYSES[name].TUNED_BY}.csv"] * any(case.choice for case in cases)
 
 
 def calibrations(ending="csv"):

@@ -20,6 +20,7 @@ from pgpd_hf.core.optima import utility_range
 
 SCALES = ("normalized", "unit")
 MIDWAY = "midway"
+_MOST_DISCRIMINATION = 1000  # beyond it all votes are unanimous
 _MOST_ENTRIES = 2**27  # of the transition array: one gibibyte
 
 
@@ -32,6 +33,7 @@ def random_cmdp(
     concentration: float = 5.0,
     threshold: float | Literal["midway"] = 0.55,
     scale: Literal["normalized", "unit"] = "normalized",
+    discrimination: float = 1.0,
 ) -> CMDP:
     r"""Draw a random environment (Section 5 of the paper).
 
@@ -55,6 +57,10 @@ def random_cmdp(
     scale : {"normalized", "unit"}
         Rewards and utilities lie in [0, 1] if "unit"; if "normalized" they are multiplied by
         :math:`1-\gamma`, so that values lie in [0, 1].
+    discrimination : float
+        Positive factor of rewards, utilities and a numeric threshold: how well people tell returns
+        apart, since votes depend on the product alone. The unit scale is the normalized one with
+        the factor :math:`1/(1-\gamma)`, but for the threshold.
 
     Returns
     -------
@@ -82,18 +88,19 @@ def random_cmdp(
     require_one_of("scale", scale, SCALES)
     if not 0 <= require_number("discount", discount) < 1:
         raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
+    require_number("discrimination", discrimination, above=0, at_most=_MOST_DISCRIMINATION)
     if isinstance(threshold, str) and threshold != MIDWAY:
         raise ValueError(f"threshold: a number or {MIDWAY!r} expected, got {shown(threshold)}")
     random = np.random.Generator(streams.bit_generator(purpose="environment", instance=instance))
     transition = random.dirichlet(np.full(states, float(concentration)), size=(states, actions))
-    largest = 1 - discount if scale == "normalized" else 1.0
+    largest = discrimination * (1 - discount if scale == "normalized" else 1.0)
     cmdp = CMDP(
         transition=transition,
         reward=largest * random.random((states, actions)),
         utility=largest * random.random((states, actions)),
         initial=np.full(states, 1 / states),
         discount=discount,
-        threshold=0.0 if isinstance(threshold, str) else threshold,
+        threshold=0.0 if isinstance(threshold, str) else discrimination * threshold,
         scale=largest,
     )
     if isinstance(threshold, str):

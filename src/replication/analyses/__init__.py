@@ -25,6 +25,7 @@ imported when one of its functions is called, which is when one of its results i
   folder), the files of the results that `SHOWS` names, and the entries of `parameters(...)`;
 * `PICTURES`, or a function `pictures(...)`: what the page writes into the folder `figures`, in
   every format, by name with titles. A file of one format has its ending in the name, and no title;
+* `TUNED_BY`, the table with the settings that cases with a `choice` wait for;
 * `CATEGORY`, its part of Snakemake's report, and `PRIORITY` of its jobs: 1 on the way to Figure 1.
 
 Functions ask by name for `config`, for wildcards, and for what else `ask` has in
@@ -51,6 +52,7 @@ class Table(NamedTuple):
 # What a file need not declare, and what functions do that it does not define.
 _DECLARED = {"TABLES": {}, "READS": (), "SHOWS": (), "PICTURES": {}, "LOCAL": False}
 _DECLARED |= {"CATEGORY": "Theory", "PRIORITY": 0, "TARGET": None}
+_DECLARED |= {"TUNED_BY": "comparison_tuning"}
 _USUAL = {
     "plan": lambda config: {},
     "fit": lambda config, changes: None,

@@ -27,7 +27,7 @@ READS = ("runs",)
 PICTURES = {"misspecification": "People who do not vote as assumed"}
 COLUMNS = ("people", *compared.COLUMNS)
 AS_ASSUMED = "as assumed"
-SIDES = ("skipping", "inferring")
+SIDES = comparison.SIDES
 why_not = comparison.why_not
 DIFFERENCE_COLUMNS = ("people", "budget", *SIDES, "difference", "low", "high", "pays_off")
 

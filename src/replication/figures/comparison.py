@@ -1,6 +1,7 @@
 """Figures of the comparison of methods: what is reached against human answers."""
 
 import math
+import textwrap
 
 import matplotlib as mpl
 import numpy as np
@@ -105,24 +106,10 @@ def people_figure(table, decided, labels):
     # As many inches for a decade in every panel.
     grid[0, 0].get_gridspec().set_width_ratios([np.log10(high / low) for low, high in ends])
     for axes, budget, shown in zip(grid[0], budgets, ends, strict=True):
-        for place, (method, line) in enumerate(curves.items()):
-            line = style.choose(line, budget=budget).set_index("people").reindex(people)
-            low = line["priced_gap"] - line["priced_gap_low"].clip(lower=_LEAST)
-            high = line["priced_gap_high"] - line["priced_gap"]
-            axes.errorbar(
-                line["priced_gap"],
-                np.arange(len(people)) + 0.7 * ((place + 0.5) / len(curves) - 0.5),
-                xerr=[low, high],
-                label=labels[method],
-                elinewidth=0.7,
-                **looks[method] | {"linestyle": "none"},
-            )
-        axes.set(xscale="log", ylim=(len(people) - 0.5, -0.5), xlim=shown)
-        axes.set_yticks(range(len(people)), people if axes is grid[0][0] else [""] * len(people))
+        at_budget = {it: style.choose(line, budget=budget) for it, line in curves.items()}
+        _people_panel(axes, at_budget, people, labels, looks, axes is grid[0][0])
+        axes.set(xscale="log", xlim=shown)
         axes.set_title(f"{budget:,} answers")
-        axes.grid(visible=False, axis="y")
-        for border in np.arange(len(people) - 1) + 0.5:
-            axes.axhline(border, color="0.9", linewidth=0.5)
         style.plain_decades(axes.xaxis)
         # A decade is as wide in every panel, and has room for two labels.
         axes.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 3)))
@@ -130,6 +117,77 @@ def people_figure(table, decided, labels):
     figure.supxlabel(f"← better      {PRICED}", fontsize=8)
     style.share_legend(figure, 3, _skipping(decided, labels))
     return figure
+
+
+def discrimination_figure(table, labels):
+    """Priced gap, and share of violations, against c² K: a column per method, a curve per c."""
+    factors, looks = sorted(set(table["discrimination"])), style.colors(6)
+    found = [(it, rows) for it, rows in table.groupby("method", sort=False) if it in labels]
+    figure, grid = style.panels(2, max(1, len(found)), 1.9)
+    for column, (method, rows) in zip(grid.T, found, strict=False):
+        for place, factor in enumerate(factors):
+            line = style.choose(rows, discrimination=factor).sort_values("answers_scaled")
+            look = {"marker": style.marker(place), "markersize": 4, "linewidth": 1.2}
+            for axes, quantity in zip(column, ("priced_gap", "violates_002"), strict=True):
+                color = looks[place % len(looks)]
+                axes.plot(line["answers_scaled"], line[quantity], color=color,
+                          label=f"c = {factor:g}", **look)  # fmt: skip
+                _scale_answers(axes)
+        _scale_priced_gap(column[0], table)
+        column[1].set_ylim(-0.03, 1.03)
+        column[0].axhline(0.02, color="0.3", linewidth=0.8)
+        column[0].set_title(textwrap.fill(labels[method], 16))
+    for axes in grid[:, 1:].flat:
+        axes.set_yticklabels([])
+    style.name_axes(grid, r"$c^2$ × answers")
+    for axes, name in zip(grid[:, 0], ("priced gap", "violation > 0.02"), strict=True):
+        axes.set_ylabel(name)
+    title = "lower is better; where curves lie upon each other, c² K decides"
+    style.share_legend(figure, len(factors), title)
+    return figure
+
+
+def votes_figure(table, labels):
+    """Priced gap and share of violations for each kind of people, with the most answers."""
+    people = list(dict.fromkeys(table["people"]))
+    asked = [it for it, rows in table.groupby("discrimination") if rows["people"].nunique() > 1]
+    table = table[table["answers_scaled"] == table["answers_scaled"].max()]
+    looks = _looks(labels)
+    figure, grid = style.panels(max(1, len(asked)), 2, 2.6)
+    for row, factor in zip(grid, asked, strict=False):
+        curves = best_curves(style.choose(of_kind(table, "instances"), discrimination=factor))
+        for axes, quantity in zip(row, ("priced_gap", "violates_002"), strict=True):
+            _people_panel(axes, curves, people, labels, looks, axes is row[0], quantity)
+            axes.set_title(f"c = {factor:g}: {QUANTITIES[quantity]}")
+        row[0].set_xscale("log")
+        style.plain_decades(row[0].xaxis)
+        row[1].set_xlim(-0.03, 1.03)
+    figure.supxlabel("← better", fontsize=8)
+    style.share_legend(figure, 3)
+    return figure
+
+
+def _people_panel(axes, curves, people, labels, looks, named, quantity="priced_gap"):
+    """A row for each kind of people, with a mark for each method."""
+    for place, (method, line) in enumerate(curves.items()):
+        line = line.set_index("people").reindex(people)
+        error = None
+        if f"{quantity}_low" in line:
+            low = line[quantity] - line[f"{quantity}_low"].clip(lower=_LEAST)
+            error = [low, line[f"{quantity}_high"] - line[quantity]]
+        axes.errorbar(
+            line[quantity],
+            np.arange(len(people)) + 0.7 * ((place + 0.5) / len(curves) - 0.5),
+            xerr=error,
+            label=labels[method],
+            elinewidth=0.7,
+            **looks[method] | {"linestyle": "none"},
+        )
+    axes.set_ylim(len(people) - 0.5, -0.5)
+    axes.set_yticks(range(len(people)), people if named else [""] * len(people))
+    axes.grid(visible=False, axis="y")
+    for border in np.arange(len(people) - 1) + 0.5:
+        axes.axhline(border, color="0.9", linewidth=0.5)
 
 
 def of_kind(table, kind):

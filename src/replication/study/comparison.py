@@ -8,14 +8,18 @@ allows.
 
 import itertools
 import math
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.core.arguments import located
+from pgpd_hf.algorithms.base import HumanFeedback
+from pgpd_hf.core.arguments import located, require_one_of
+from pgpd_hf.core.evaluators import AS_ASSUMED
 from replication.files.validation import conform, unknown_key
 from replication.study import algorithms, configuration
 
+SIDES = ("skipping", "inferring")  # of the question whether skipping reward inference pays off
 OWN_DESIGN = "its own"  # in tables, for a method whose questions are a part of it
 
 
@@ -122,6 +126,27 @@ def check(config, schema):
                 raise ValueError(f"candidates: {name} expected, since the method makes steps")
 
 
+def check_elsewhere(config, schema):
+    """Refuse comparisons elsewhere that cannot be run, in one line that names the key."""
+    axes = config["axes"]
+    configuration.require_increasing("axes.discrimination", axes["discrimination"])
+    configuration.require_increasing("axes.answers", axes["answers"])
+    if unknown := sorted(set(axes["asked_at"]) - set(axes["discrimination"])):
+        raise ValueError(f"axes.asked_at: {unknown[0]:g} is not one of axes.discrimination")
+    for name, people in axes["people"].items():
+        options = HumanFeedback.options()
+        for option, value in people.items():
+            with located(f"axes.people.{name}"):
+                require_one_of("option", option, AS_ASSUMED)
+                options[option].check(value)
+    methods = schema["properties"]["comparison"]["properties"]["methods"]
+    told = {name: it and {"most_answers": 1} | it for name, it in axes["methods"].items()}
+    conform(told, methods | {"$defs": schema["$defs"]}, "axes.methods")
+    for factor, study in elsewhere(config).values():
+        with located(f"axes, c = {factor:g}"):
+            check(study, schema)
+
+
 def fit(config, changes):
     """Leave out methods that the study has dropped, and people who vote as it assumes."""
     options = config["comparison"]
@@ -145,6 +170,51 @@ def fit(config, changes):
     changes.leave_out(config, key, people, f"link: {config['link']}")
 
 
+def elsewhere(config):
+    """Studies in which people tell returns apart better or worse, by name, each with its factor c.
+
+    Their comparison is that of the section `axes`. With K = answers / c² all that a method is tuned
+    in means the same for every c: step sizes are divided by c, and M by c².
+    """
+    axes, found = config["axes"], {}
+    for factor in axes["discrimination"]:
+        budgets = [round(answers / factor**2) for answers in axes["answers"]]
+        methods = {
+            name: _rescaled(options, factor, max(budgets))
+            for name, options in axes["methods"].items()
+            if options is not None
+        }
+        people = axes["people"] if factor in axes["asked_at"] else {}
+        asked = {"budgets": budgets}
+        asked |= {side: [it for it in axes[side] if it in methods] for side in SIDES}
+        asked["people"] = {
+            name: {key: x * factor if key == "semiorder" else x for key, x in it.items()}
+            for name, it in people.items()
+        }
+        part = {name: axes[name] for name in ("instances", "tuning_seeds")}
+        part |= {"budgets": budgets, "most_on_instances": max(budgets), "methods": methods}
+        part |= {"statements": {}, "misspecification": asked}
+        environment = {**config["environment"], "discrimination": factor}
+        comparison = config["comparison"] | part
+        study = config | {"environment": environment, "comparison": comparison}
+        found[f"c{factor:g}".replace(".", "_")] = factor, study
+    return found
+
+
+def marked(name, factor, work):
+    """Work of one of these studies, told apart from that of the others."""
+
+    def mark(case):
+        labels = {"discrimination": factor, **case.labels}
+        labels |= {"key": f"{name}: {labels['key']}"} if "key" in labels else {}
+        return replace(case, labels=labels, choice=case.choice and f"{name}: {case.choice}")
+
+    return {
+        f"{name}/{part}": [(number, [mark(case) for case in cases]) for number, cases in items]
+        for part, items in work.items()
+    }
+
+
 def why_not(config):
     """Say why methods cannot be compared in a study, and what to change."""
     options = config["comparison"]
@@ -153,6 +223,17 @@ def why_not(config):
     group = f"claims.instances.groups.{options['group']}"
     why = f"comparison.methods: none; they are tuned on {group}, so set its numbers"
     return configuration.why_single(config) or why
+
+
+def _rescaled(options, factor, most):
+    """A method whose candidates are those for people with c = 1."""
+    tried = dict(options["candidates"])
+    for name in {"primal_step", "dual_step"} & set(tried):
+        tried[name] = [step / factor for step in tried[name]]
+    if "evaluators" in tried:
+        numbers = {max(1, round(people / factor**2)) for people in tried["evaluators"]}
+        tried["evaluators"] = sorted(numbers)
+    return {**options, "candidates": tried, "most_answers": most}
 
 
 def _check_arguments(entry, schema):

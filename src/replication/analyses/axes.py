@@ -1,0 +1,140 @@
+"""What an answer buys elsewhere: people who tell returns apart otherwise, or remember otherwise.
+
+The comparison is made again for people who tell returns apart c times as well, with answers / c² of
+their answers; and with settings tuned for people who vote as assumed, for people whose votes no
+reward explains. Gaps and violations are in units of the largest value, so that all c compare.
+"""
+
+import pandas as pd
+
+from pgpd_hf.statistics import joint_test, mean_interval, mean_test, verdict
+from replication.analyses import Table, misspecification
+from replication.analyses import comparison as compared
+from replication.files import storage
+from replication.study import comparison
+
+TARGET = "compare_axes"
+TABLES = {
+    "axes": Table("What an answer buys elsewhere (table)"),
+    "axes_answers": Table("Answers needed, by discrimination (table)"),
+    "axes_collapse": Table("Do counts of answers fall on one curve? (table)"),
+    "axes_hurt": Table("Whom votes hurt that no reward explains (table)"),
+    "axes_skipping": Table("Does skipping reward inference pay off elsewhere? (table)"),
+}
+READS = ("runs",)
+SHOWS = ("axes_settings",)
+PICTURES = {
+    "axes": "Answers needed, by discrimination",
+    "axes_votes": "Votes that no reward explains",
+}
+TUNED_BY = "axes_tuning"
+why_not = comparison.why_not
+check = comparison.check_elsewhere
+AS_KNOWN = 1  # the discrimination that the others are compared to
+_WORLD = ["discrimination", "people"]
+_METHOD = ["method", "design"]
+_UNIT = ["instance", "seed"]
+COLLAPSE_COLUMNS = (*_METHOD, "points", "largest", "verdict")
+HURT_COLUMNS = (*_WORLD, *_METHOD, "answers_scaled", "difference", "low", "high", "hurts")
+
+
+def plan(config):
+    if why_not(config):
+        return {}
+    return {
+        part: items
+        for name, (factor, study) in comparison.elsewhere(config).items()
+        for part, items in comparison.marked(name, factor, misspecification.plan(study)).items()
+    }
+
+
+def arguments(config):
+    return {
+        "sides": {side: config["axes"][side] for side in comparison.SIDES},
+        "margin": config["axes"]["margin"],
+    }
+
+
+def parameters(config):
+    methods = {name: it for name, it in config["axes"]["methods"].items() if it is not None}
+    return {"labels": {name: it.get("label", name) for name, it in methods.items()}}
+
+
+def tables(runs, sides, margin):
+    runs = in_units_of_value(storage.read_tables(runs))
+    table = by_world(runs, _WORLD, compared.tabulate)
+    as_assumed = runs[runs["people"] == misspecification.AS_ASSUMED]
+    found = [
+        table.assign(answers_scaled=scaled(table)),
+        by_world(table, _WORLD, compared.answers_needed),
+        collapse(as_assumed, margin),
+        hurt(runs),
+        by_world(runs, ["discrimination"], lambda part: misspecification.differences(part, sides)),
+    ]
+    return dict(zip(TABLES, found, strict=True))
+
+
+def in_units_of_value(runs):
+    """Runs with gaps and violations as shares of the largest value."""
+    names = ["optimality_gap", "constraint_violation"]
+    shares = runs[names].div(runs["value_bound"], axis=0)
+    return runs.assign(**shares, answers_scaled=scaled(runs))
+
+
+def scaled(table):
+    """Values of c² K; budgets are whole numbers, so that they are rounded."""
+    return (table["budget"] * table["discrimination"] ** 2).round(-3)
+
+
+def by_world(runs, keys, tabulate):
+    """Tables of a function of runs, for each kind of people, one below the other."""
+    parts = []
+    for key, group in runs.groupby(keys, sort=False):
+        part = tabulate(group)
+        for place, (name, value) in enumerate(zip(keys, key, strict=True)):
+            if name not in part:
+                part.insert(place, name, value)
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def collapse(runs, margin):
+    """Judge for each method whether priced gaps depend on answers through c² K alone."""
+    # At every c and c² K the paired difference from c = 1 has to be shown to be within the margin,
+    # by two one-sided tests at level 0.01; one that is shown to be beyond contradicts.
+    rows = []
+    for method, group in compared.priced(runs).groupby(_METHOD, sort=False):
+        table = group.pivot(
+            index=[*_UNIT, "answers_scaled"], columns="discrimination", values="priced_gap"
+        )
+        if AS_KNOWN not in table:
+            continue
+        inside, outside, means = [], [], []
+        others = table.drop(columns=AS_KNOWN).sub(table[AS_KNOWN], axis=0)
+        for _, points in others.groupby("answers_scaled"):
+            for _, difference in points.items():
+                pairs = difference.dropna()
+                if pairs.empty:
+                    continue
+                above, below = mean_test(pairs - margin), mean_test(pairs + margin)
+                inside.append(max(above[1], below[0]))
+                outside.append(min(1.0, 2 * min(above[0], below[1])))
+                means.append(pairs.mean())
+        holds, fails = joint_test(inside, outside) if means else (1.0, 1.0)
+        told = verdict(holds <= compared.TEST_LEVEL, fails <= compared.TEST_LEVEL)
+        rows.append((*method, len(means), max(means, key=abs, default=float("nan")), told))
+    return pd.DataFrame(rows, columns=list(COLLAPSE_COLUMNS))
+
+
+def hurt(runs):
+    """Paired differences of priced gaps from those with people who vote as assumed."""
+    rows = []
+    keys = ["discrimination", *_METHOD, "answers_scaled"]
+    for (factor, *method, answers), group in compared.priced(runs).groupby(keys, sort=False):
+        table = group.pivot(index=_UNIT, columns="people", values="priced_gap")
+        usual = table.pop(misspecification.AS_ASSUMED)
+        for people, gaps in table.items():
+            mean, low, high = mean_interval(gaps - usual, 1 - 2 * compared.TEST_LEVEL)
+            told = verdict(low > 0, high < 0, ("yes", "no", "open"))
+            rows.append((factor, people, *method, answers, mean, low, high, told))
+    return pd.DataFrame(rows, columns=list(HURT_COLUMNS))

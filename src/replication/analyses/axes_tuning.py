@@ -1,0 +1,30 @@
+"""Tuning of the methods that are compared elsewhere, as of those of the comparison itself."""
+
+from replication.analyses import Table, comparison_tuning
+from replication.files import storage
+from replication.study import comparison
+
+TARGET = "compare_axes"
+TABLES = {
+    "axes_tuning": Table("Tuning of the methods that are compared elsewhere (table)"),
+    "axes_settings": Table("Settings of the methods that are compared elsewhere (table)"),
+}
+READS = ("runs",)
+LOCAL = True
+why_not = comparison.why_not
+check = comparison.check_elsewhere
+
+
+def plan(config):
+    if why_not(config):
+        return {}
+    return {
+        part: items
+        for name, (factor, study) in comparison.elsewhere(config).items()
+        for part, items in comparison.marked(name, factor, comparison_tuning.plan(study)).items()
+    }
+
+
+def tables(runs):
+    found = comparison_tuning.tabulate(storage.read_tables(runs))
+    return dict(zip(TABLES, found.values(), strict=True))
