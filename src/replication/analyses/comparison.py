@@ -36,6 +36,7 @@ TABLES = {
     "comparison_verdicts": Table("Verdicts of the comparison (table)", "claim unit"),
 }
 READS = ("runs", "environment")
+SHOWS = ("comparison_settings",)
 PICTURES = {
     "comparison": "What an answer buys",
     "comparison_own": "The same on the study's own environment",
