@@ -23,6 +23,7 @@ OPTIONAL = {
         *("comparison.csv", "comparison_settings.csv", "comparison.pdf", "misspecification.pdf"),
     ],
     "make infer": ["inference.csv", "rounds.pdf"],
+    "make stability": ["stability_long.csv", "stability_fresh.csv", "stability.pdf"],
 }
 
 

@@ -380,7 +380,7 @@ def test_lengths_compare_printed_and_corrected_bounds():
     measured = table.dropna(subset="measured_gap")
     assert (measured["measured_gap"] <= measured["gap"]).all()
     assert first.loc[first["iterations"] == math.inf, "reason"].str.len().gt(0).all()
-    only = {"one run (probability 0.95)", "printed Theorem 2", "Theorem 2"}
+    only = {"one run (probability 0.95)", "printed Theorem 2", "Theorem 2", "Theorem D"}
     assert set(first["statement"]) - set(table["statement"]) == only
     both = first[first["statement"].isin({"printed Theorem 2", "Theorem 2"})]
     assert (both["iterations"] == math.inf).all()

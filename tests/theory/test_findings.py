@@ -711,6 +711,7 @@ def test_documents_say_from_when_on_the_bounds_are_informative():
     informative = found[np.isfinite(found["iterations"])]
     assert set(informative["estimator"]) == {"unbiased"}
     names = {"Theorem 1", "Theorem 1'", "Theorem 1', mixing known", "one run (probability 0.95)"}
+    names.add("Theorem D")  # about sampled NPGPD-HF
     assert set(informative["statement"]) == names  # none about ZPGPD-HF, none as printed
     first = informative.query("evaluators == 64").set_index(["statement", "level"])["iterations"]
     theorem, knowing = first["Theorem 1"], first["Theorem 1'"]
@@ -723,6 +724,7 @@ def test_documents_say_from_when_on_the_bounds_are_informative():
     )
     numbers = theorem["largest"], theorem["0.1"], knowing["largest"], knowing["0.1"]
     assert [f"{it:.1e}" for it in numbers] == ["5.2e+05", "2.2e+07", "1.9e+04", "3.1e+05"]
+    assert f"{first['Theorem D']['largest']:.1e}" == "4.2e+07"
     start = table("curves").query("iteration == 0")["optimality_gap"].unique().item()
     (largest,) = found.query("level == 'largest'")["value"].unique()
     says(
@@ -731,6 +733,7 @@ def test_documents_say_from_when_on_the_bounds_are_informative():
         "2.2·10⁷. Theorem 1', which knows λ*, takes 1.9·10⁴ and 3.1·10⁵.",
         f"has a gap of {start:.3f}",
         "Theorem 2 is not informative up to T = 10¹²",
+        "informative from 4.2·10⁷ iterations on (M = 64, votes read without bias)",
     )
 
 

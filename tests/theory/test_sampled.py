@@ -34,7 +34,11 @@ def test_mean_step_and_its_square_are_as_the_proof_says():
             "D2": "E <pi, step^2> <= (1+lambda)^2 min{X^2, (G + beta)^2 + S} nu/|A|",
         },
     )
-    ledger.declare("enumerated", {"D1 without discounts": "the same without gamma^j"}, "control")
+    controls = {
+        "D1 without discounts": "the same without gamma^j",
+        "D2 without lambda": "the same for lambda = 50",
+    }
+    ledger.declare("enumerated", controls, "control")
     for case in range(3):
         check_rounds(ledger, random_numbers("rounds", case))
     table = ledger.table()
@@ -133,5 +137,7 @@ def check_rounds(ledger, random):
         ledger.add(name, np.ptp(step - expected, axis=1), share * 2 * estimates.bias + 1e-12)
     whole = weight[:, None] * cmdp.action_values(policy, signal)
     ledger.add("D1a", np.ptp(whole - wanted, axis=1), share * estimates.truncation)
-    second = (1 + multiplier) ** 2 * sampled.answer_square(estimates) * visits / 2
-    ledger.add("D2", (policy * square).sum(axis=1), second)
+    second = sampled.answer_square(estimates) * visits / 2
+    ledger.add("D2", (policy * square).sum(axis=1), (1 + multiplier) ** 2 * second)
+    large = np.tensordot([1.0, 50.0], mean, (0, 1)) ** 2
+    ledger.add("D2 without lambda", (policy * large.mean(axis=0)).sum(axis=1), second)

@@ -6,7 +6,16 @@ checked at every iteration of every run, statements about means on the mean over
 leave out a term that a proof needs, and have to fail.
 """
 
-from replication.proofs import constant_step, lemmas, natural, sampled, votes, zeroth_order
+from replication.proofs import (
+    constant_step,
+    energy,
+    lemmas,
+    natural,
+    sampled,
+    two_arms,
+    votes,
+    zeroth_order,
+)
 from replication.proofs.ledger import Ledger
 
 __all__ = ["check_steps"]
@@ -18,6 +27,8 @@ def check_steps(cases=40):
     lemmas.check(ledger, cases)
     natural.check(ledger, cases)
     constant_step.check(ledger, cases)
+    energy.check(ledger, cases)
+    two_arms.check(ledger)
     votes.check(ledger)
     zeroth_order.check(ledger, cases)
     sampled.check(ledger, cases)

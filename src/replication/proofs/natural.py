@@ -62,7 +62,14 @@ def check(ledger, cases):
         },
         "control",
     )
-    ledger.declare("pathwise", {"3.4 without variance": "logarithm <= gain"}, "control")
+    ledger.declare(
+        "pathwise",
+        {
+            "3.4 without variance": "logarithm <= gain",
+            "C5 without noise": "near-ties, large step: I_t <= B",
+        },
+        "control",
+    )
     _check_logarithms(ledger, random_numbers("logarithms", 0), 50 * cases)
     for case in range(max(1, cases // 4)):
         _check_runs(ledger, random_numbers("runs", case), case)
@@ -271,5 +278,8 @@ def _check_needs(ledger):
     ledger.add("3.5 without noise", gap, start + stretch * cmdp.value_bound / length + bias)
     ledger.add("3.12 without log Z", gap, start)
     short = replace(setting, iterations=100).run("npgpd_hf", cmdp, best)
-    gain, _, logarithm = one_step(record(short, best, 0, purpose="near-ties"), cmdp.initial)
+    run = record(short, best, 0, purpose="near-ties")
+    summed = run.log_normalizers(eta_1 * stretch).sum(0) / (eta_1 * stretch)
+    ledger.add("C5 without noise", summed.max(), cmdp.value_bound)
+    gain, _, logarithm = one_step(run, cmdp.initial)
     ledger.add("3.4 without variance", np.maximum(logarithm, 0), np.maximum(gain, 1e-6))

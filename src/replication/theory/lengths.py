@@ -1,10 +1,10 @@
-r"""First T at which the bounds of NPGPD-HF, printed and corrected, are informative.
+r"""First T at which bounds, printed and corrected, are informative.
 
 A pair of bounds is informative if both are below the largest gap and the largest violation of any
 policy, whichever is smaller. Each statement is taken at its own step sizes: the printed theorem's,
 and for the corrected ones those that make the larger of the two bounds smallest. Gap and violation
-are measured in runs with the same step sizes. Of step 3.10's bounds of one run, and of both
-versions of Theorem 2 at the step sizes of their rates, only the first T is computed.
+are measured in runs with the same step sizes. Of step 3.10's bounds of one run, of both versions of
+Theorem 2 at the step sizes of their rates, and of Theorem D, only the first T is computed.
 """
 
 import itertools
@@ -15,9 +15,10 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 
+from pgpd_hf.algorithms.sampled_npgpd_hf import reaching_step
 from pgpd_hf.core.evaluators import ESTIMATORS
-from replication.theory import bounds, theorem_1, theorem_2
-from replication.theory.constants import make_constants, require_slack
+from replication.theory import bounds, sampled, theorem_1, theorem_2
+from replication.theory.constants import OutsideAssumptions, make_constants, require_slack
 from replication.theory.estimates import make_estimates
 from replication.theory.problems import largest_values, mean_error, run_averages
 
@@ -32,7 +33,8 @@ _CORRECTED = {
     "Theorem 1', mixing known": (theorem_1.theorem_1_prime, True),
 }
 _ONE_RUN = "one run (probability 0.95)"
-_FIRST_ONLY = (_ONE_RUN, "printed Theorem 2", "Theorem 2")
+_SAMPLED = "Theorem D"  # about sampled NPGPD-HF
+_FIRST_ONLY = (_ONE_RUN, "printed Theorem 2", "Theorem 2", _SAMPLED)
 _MEASURED = [f"measured_{name}{end}" for name in ("gap", "violation") for end in ("", "_error")]
 _KEYS = ("statement", "estimator", "evaluators", "rounds")
 _COLUMNS = [*_KEYS, "iterations", "primal_step", "dual_step", "gap", "violation", "reason"]
@@ -119,6 +121,12 @@ def _bound(cmdp, optimum, setting, statement):
     cap = 2 * cmdp.value_bound / optimum.slack
     if statement == "Theorem 2":
         return cap, _theorem_2(cmdp, optimum, make_estimates(cmdp, setting), cap)
+    if statement == _SAMPLED:
+        estimates, first = make_estimates(cmdp, setting), reaching_step(cmdp)
+        if first > setting.horizon:
+            raise OutsideAssumptions(f"horizon: at least {first} expected, to reach all states")
+        function = partial(sampled.sampled, cmdp, optimum, first, estimates, cap=cap)
+        return cap, partial(theorem_1.best_steps, function)
     one_run = theorem_1.high_probability, False
     function, known = one_run if statement == _ONE_RUN else _CORRECTED[statement]
     estimates = make_estimates(cmdp, setting, known)
