@@ -15,9 +15,11 @@ FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+?)\$", re.DOTALL)
 
 
 def as_mathml(found):
-    """A formula as browsers show it, without a script."""
-    display = "block" if found[1] else "inline"
-    return latex2mathml.converter.convert(found[1] or found[2], display=display)
+    """A formula as browsers show it, without a script; a wide one scrolls, also by keyboard."""
+    if found[2]:
+        return latex2mathml.converter.convert(found[2])
+    formula = latex2mathml.converter.convert(found[1], display="block")
+    return f'<span tabindex="0" style="display: block; overflow-x: auto">{formula}</span>'
 
 
 def page(path, templates):

@@ -19,8 +19,9 @@ plt.show()
 pd.DataFrame({"a": [1]})
 """
 SCRIPT = """\
-import runpy, sys
+import os, runpy, sys
 from types import SimpleNamespace
+sys.path.insert(0, os.path.dirname(sys.argv[1]))  # as Snakemake does
 log = type("Log", (list,), {"notebook": "executed.ipynb"})(["job.log"])
 files = type("Files", (list,), {"notebook": "page.ipynb"})(["page.ipynb"])
 job = SimpleNamespace(
