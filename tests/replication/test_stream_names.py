@@ -18,10 +18,10 @@ DEFAULTS = admission.load_defaults(ROOT)
 CHOSEN = {"primal_step": 0.3, "dual_step": 0.1, "perturbation": 0.5}  # in place of races
 # Of each study: how many names its streams have, and a digest of them. Computed once, and for ever.
 NAMES = {
-    "config/config.yaml": (2688, "b0919fa811308a96"),
-    "config/smoke.yaml": (308, "a85cdee2120db186"),
-    "config/inference.yaml": (1256, "6ff67cee91fbab22"),
-    "config/pilot.yaml": (1094, "341200a8c5461e75"),
+    "config/config.yaml": (4223, "2f8a457babefd542"),
+    "config/smoke.yaml": (314, "0786077848526c52"),
+    "config/inference.yaml": (1441, "e89304762255a80f"),
+    "config/pilot.yaml": (1279, "9ea78d7da122411e"),
     "config/environments/frozen-lake.yaml": (231, "0eb942e9fd85e706"),
 }
 
@@ -60,7 +60,11 @@ def names(path, monkeypatch):
         return None, None
 
     monkeypatch.setattr(runs, "run", record)
-    tuned = {case.labels["key"]: (case.setting, 0.0) for case in plans(path)["comparison_tuning"]}
+    tuned = {
+        case.labels["key"]: (case.setting, 0.0)
+        for name in ("comparison_tuning", "axes_tuning")
+        for case in plans(path)[name]
+    }
     planned = [case for of_analysis in plans(path).values() for case in of_analysis]
     alike = {
         (case.purpose, case.algorithm, case.choice, case.factors, repr(case.setting), size): case
