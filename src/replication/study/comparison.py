@@ -177,7 +177,7 @@ def elsewhere(config):
     in means the same for every c: step sizes are divided by c, and M by c².
     """
     axes, found = config["axes"], {}
-    for factor in axes["discrimination"]:
+    for factor in axes["discrimination"] if config["comparison"]["methods"] else ():
         budgets = [round(answers / factor**2) for answers in axes["answers"]]
         methods = {
             name: _rescaled(options, factor, max(budgets))
