@@ -71,6 +71,7 @@ for target, files in {
 
 
 onstart:
+    refuse_folder()
     take_folder()
     lift_job_rate()
     if workflow.executor_plugin.name == "slurm":

@@ -169,7 +169,7 @@ class Cluster:
             self.run("sacctmgr", "-Q", "-i", "add", *words.split())
         self.start_controller()
         self.launch("slurmd")
-        wait_until(lambda: self.ask("sinfo", "-h", "-o", "%t") == "idle", 60, "slurmd")
+        wait_until(lambda: self.ask("sinfo", "-h", "-o", "%t") == "idle", 300, "slurmd")
 
     def start_munge(self):
         """Munge with a key and a socket of its own."""
@@ -234,7 +234,7 @@ class Cluster:
     def start_controller(self):
         """slurmctld, with what it saved when it was stopped."""
         self.launch("slurmctld")
-        wait_until(lambda: "is UP" in self.ask("scontrol", "ping"), 30, "slurmctld")
+        wait_until(lambda: "is UP" in self.ask("scontrol", "ping"), 300, "slurmctld")
 
     def stop(self):
         """Take everything down, the last first, and remove the link."""
@@ -322,7 +322,7 @@ class Cluster:
         # A file, not a pipe: a daemon would hold the pipe open.
         with open(self.root / "start.log", "a") as log:
             code = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=60
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=300
             )
         if code.returncode:
             raise RuntimeError(f"{' '.join(command)}: {(self.root / 'start.log').read_text()}")
@@ -330,7 +330,7 @@ class Cluster:
     def ask(self, *command):
         """What a command prints."""
         answer = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
         )
         return answer.stdout.strip()
 
@@ -340,4 +340,4 @@ class Cluster:
         def succeeds():
             return subprocess.run(command, capture_output=True).returncode == 0
 
-        wait_until(succeeds, 60, command[0])
+        wait_until(succeeds, 300, command[0])

@@ -5,15 +5,19 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import yaml
 from cluster import wait_until
+from projects import ROOT
 from slurm_project import FAULTS, HERE, LONG, TARGET, Project, computing
 
 pytestmark = pytest.mark.slurm
 
 PROFILE = ("--profile", "profiles/generic", "--latency-wait", "5")
 FREQUENT = ("--seconds-between-status-checks", "2")
+SETTINGS = yaml.safe_load((ROOT / "profiles/generic/config.yaml").read_text())
+STATUS = SETTINGS["cluster-generic-status-cmd"]
 # Makes a file whenever it has got an answer. While Snakemake asks, Ctrl-C cancels no job.
-NOTED = "ask() { sh profiles/generic/status.sh $1; touch asked; }; ask"
+NOTED = f'{STATUS.removesuffix("ask")} noted() {{ ask "$1"; touch asked; }}; noted'
 SELDOM = ("--seconds-between-status-checks", "10", "--cluster-generic-status-cmd", NOTED)
 ENDLESS = [*LONG, HERE / "endless.yaml"]
 

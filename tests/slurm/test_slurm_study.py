@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 import yaml
-from slurm_project import PROFILE, Project, submitted
+from slurm_project import PROFILE, TARGET, Project, submitted
 
 pytestmark = pytest.mark.slurm
 
@@ -76,3 +76,19 @@ def test_jobs_used_less_than_they_asked_for(remote):
         asked = yaml.safe_load(row["resources"])
         assert row["s"] < 60 * asked.get("runtime", 60), file
         assert row["max_rss"] < asked["mem_mb"], file
+
+
+def test_folder_may_have_a_name_that_shells_and_schedulers_read(cluster, tmp_path):
+    steps = {"iterations": 200, "primal_step": 0.001, "dual_step": 0.001}
+    study = {"block": 2, "algorithms": {"zpgpd_hf": steps}}
+    (tmp_path / "short.yaml").write_text(yaml.safe_dump(study))
+    made = []
+    for name, options in (("plain", ("--cores", "1")), ('a "b" (é) {c} & $HOME\'s', PROFILE)):
+        folder = tmp_path / name
+        folder.mkdir()
+        project = Project(folder)
+        code, output = project.snakemake(TARGET, *options, config=[tmp_path / "short.yaml"])
+        assert code == 0, output
+        made.append((folder / TARGET).read_bytes())
+    assert made[0] == made[1]
+    assert len(cluster.jobs(folder)) == 1

@@ -74,6 +74,53 @@ def test_folder_of_the_project_may_have_any_name(ordinary, tmp_path):
     assert project.folder.joinpath("results/tiny/crate.zip").is_file()
 
 
+# Schedulers that run each job at once: commands of a profile, and programs with names of Slurm's.
+AT_ONCE = 'run() (sh "$1" >>submitted.log 2>&1; echo 1); run'
+GENERIC = ("--profile", "profiles/generic", "--cluster-generic-submit-cmd", AT_ONCE)
+GENERIC += ("--cluster-generic-status-cmd", "ask() (echo success); ask")
+GENERIC += ("--seconds-between-status-checks", "1", "--latency-wait", "1")
+SLURM = ("--profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "1")
+NOT_FOR = 'case "$*" in *{}*) exit ;; esac\n'
+PROGRAMS = {
+    "sbatch": f"{NOT_FOR.format('--test-only')}sh >>submitted.log 2>&1\necho $$ | tee -a ids",
+    "squeue": f"{NOT_FOR.format('--me')}sed 's/$/|COMPLETED/' ids",
+    "srun": 'while [ "$1" != sh ]; do shift; done\nexec "$@"',
+    **dict.fromkeys(["sacct", "sacctmgr"], "exit 1"),  # there are no accounts
+    "sinfo": "exit 0",  # nor partitions
+    "scontrol": "echo MinJobAge = 300 sec",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "options"), [("My (é) {a} & it's", GENERIC), (ODD, SLURM)], ids=["generic", "slurm"]
+)
+def test_folder_may_have_any_name_on_a_cluster_too(ordinary, tmp_path, monkeypatch, name, options):
+    project, programs = place(tmp_path / name), tmp_path / "bin"
+    programs.mkdir()
+    for program, text in PROGRAMS.items():
+        (programs / program).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / program).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    run(project, "aggregate", *options, "--retries", "0", python=with_interpreter(project))
+    found, expected = contents(project, "tiny"), contents(ordinary, "tiny")
+    made = {name for name in found if name.endswith(".parquet")}
+    assert len(made) > 2
+    assert {name: found[name] for name in made} == {name: expected[name] for name in made}
+    assert "(Rule: run)" in (project.folder / "submitted.log").read_text()
+
+
+@pytest.mark.parametrize(("character", "executor"), [("$", "cluster-generic"), ("%", "slurm")])
+def test_folder_from_which_no_job_could_be_submitted_is_refused(tmp_path, character, executor):
+    project = place(tmp_path / f"a{character}b")
+    options = GENERIC if executor == "cluster-generic" else SLURM
+    code, output = project.snakemake("aggregate", *options, configfile="tiny.yaml")
+    assert code == 1
+    needed = f"a folder without {character} is needed by {executor}"
+    assert f"error: {project.folder}: {needed}" in output.splitlines()
+    assert not (project.folder / "submitted.log").exists()
+
+
 @pytest.mark.long
 @pytest.mark.faults
 def test_results_may_lie_elsewhere_and_come_back(ordinary, tmp_path):

@@ -1,6 +1,8 @@
 # What jobs ask Slurm for, and what Slurm is asked before the first of them is submitted.
 
 import atexit
+import os
+import sys
 
 from replication.files import slurm
 
@@ -19,6 +21,17 @@ def show_requests():
     """Print what jobs ask for, a line for each rule."""
     for line in slurm.describe(requests()):
         print(f"note: {line}", file=sys.stderr)
+
+
+# Characters with a meaning in what an executor makes of the folder's name.
+UNFIT = {"slurm": "%", "cluster-generic": '$`"\\'}
+
+
+def refuse_folder():
+    """Stop with one line where no job could be submitted from this folder."""
+    executor = workflow.executor_plugin.name
+    for character in sorted({*UNFIT.get(executor, "")} & {*os.getcwd()}):
+        sys.exit(f"error: {os.getcwd()}: a folder without {character} is needed by {executor}")
 
 
 def consult_slurm():

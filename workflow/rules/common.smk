@@ -2,11 +2,14 @@
 
 import atexit
 import os
+import shlex
 import sys
 from functools import cache
 from pathlib import Path
 
 from snakemake.script import PythonScript
+from snakemake_interface_executor_plugins import utils as commands
+from snakemake_interface_executor_plugins.executors.real import RealExecutor
 
 from replication import analyses
 from replication.statements import CONFIRMATION, CONTROLS
@@ -42,12 +45,16 @@ shell.prefix(
 )
 
 
-def quote_interpreter():
-    """Let folders have any name: Snakemake 9.27 does not quote the interpreter in its commands."""
-    run = PythonScript._execute_cmd
+def quote_paths():
+    """Let folders have any name: Snakemake 9.27 quotes paths as Python does, or not at all."""
+    run, submit = PythonScript._execute_cmd, RealExecutor.format_job_exec
     PythonScript._execute_cmd = lambda self, command, **options: run(
         self, command.replace("{py_exec}", "{py_exec:q}"), **options
     )
+    RealExecutor.format_job_exec = lambda self, job: submit(self, job).replace(
+        f"{sys.executable} -m snakemake", f"{shlex.quote(sys.executable)} -m snakemake", 1
+    )
+    commands.repr = lambda value: shlex.quote(value) if isinstance(value, str) else repr(value)
 
 
 def settle_config():
@@ -125,7 +132,7 @@ def show_results():
 
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     progress.show(bars=not workflow.resource_settings.default_resources)  # which clusters have
-quote_interpreter()
+quote_paths()
 stale.decide_by_content(PROJECT / "workflow/rules")
 ANALYSES = analyses.find()
 LEFT_OUT = settle_config()
