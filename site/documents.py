@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 
 DOCUMENTS = {  # in the order in which they are read, without those for developers
     "docs/results.md": "Results",
+    "docs/which-method.md": "Which method when",
     "docs/claims.md": "How verdicts are made",
     "docs/audit.md": "The paper's proofs",
     "docs/for-the-authors.md": "To the authors",
