@@ -91,6 +91,21 @@ LONG = {
     "../typical/verdicts.csv": ["reading,claim,verdict,low", "default,falls,reproduced,0.5"],
     "../typical/controls.csv": ["claim,control,verdict,low", "falls,flipped,contradicted,0.5"],
     "instances.csv": ["algorithm,evaluators,iteration,mean", "npgpd_hf,16,3,0.75"],
+    "axes.csv": [
+        "discrimination,people,method,design,budget,gap",
+        "0.1,as assumed,npgpd_hf,its own,1000,0.5",
+    ],
+    "axes_answers.csv": [
+        "discrimination,people,method,design,target,answers",
+        "0.1,as assumed,npgpd_hf,its own,0.05,1000",
+    ],
+    "axes_collapse.csv": ["method,design,largest", "npgpd_hf,its own,0.5"],
+    "axes_hurt.csv": [
+        "discrimination,people,method,design,answers_scaled,low",
+        "0.1,peak and end,npgpd_hf,its own,1000,0.5",
+    ],
+    "axes_skipping.csv": ["discrimination,people,budget,low", "0.1,peak and end,1000,0.5"],
+    "axes_settings.csv": ["key,score", "npgpd_hf,0.5"],
     "stability.csv": ["variant,multiplier,mean", "as printed,2,0.5"],
     "stability_long.csv": ["instance,evaluators,variant,iteration,mean", "1,16,as printed,9,0.5"],
     "stability_fresh.csv": ["setting,instance,breaks,peak", "M = 16,2001,True,0.5"],
@@ -594,7 +609,7 @@ def answers(output, heading):
 
 def test_what_was_not_run_again_is_compared_where_it_is_there(repository, command, capsys):
     beside = ("infer", "typical", "environments", "raced")
-    command("figures", "claims", "theory", "compare", "stability", *beside)
+    command("figures", "claims", "theory", "compare", "compare-axes", "stability", *beside)
     output = capsys.readouterr().out
     again = answers(output, "Run again")
     assert again == {table.name: "yes" for table in tables.TABLES} | {"races": "yes"}

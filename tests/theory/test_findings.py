@@ -851,6 +851,39 @@ def test_cells_of_the_decision_table_are_those_of_the_comparison():
     )
 
 
+def test_documents_say_what_an_answer_buys_where_votes_are_others():
+    needed = table("axes_answers").query("people == 'as assumed' and target == 0.05")
+    inferring = needed[needed["method"].isin(["safe_rlhf", "pessimistic_safe_rlhf"])]
+    scaled = inferring["answers"] * inferring["discrimination"] ** 2
+    assert len(scaled) == 10
+    assert scaled.round(-3).unique().tolist() == [1e5]
+    says("which-method", "come below 0.05 with c²K = 10⁵, at every c from 0.1 to 10")
+    collapse = table("axes_collapse").set_index("method")["verdict"]
+    assert collapse[collapse == "contradicted"].index.tolist() == ["trajectory_dpo"]
+    assert Counter(collapse)["inconclusive"] == 4
+    says("which-method", "is open for four methods, and false for trajectory DPO")
+
+    skipping = table("axes_skipping").query("people != 'as assumed'")
+    ahead = skipping[skipping["pays_off"] == "yes"]
+    assert set(ahead["people"]) == {"peak and end"}
+    assert set(ahead["skipping"]) == {"trajectory_dpo, deterministic"}
+    kinds = skipping.groupby("people").size()
+    others = kinds.drop("peak and end")
+    told = f"in {len(ahead)} of {kinds['peak and end']} cases"
+    least, most = sorted(number(-it) for it in ahead["difference"])[:: len(ahead) - 1]
+    says("which-method", f"It is ahead {told}, by {least} to {most}")
+    says("which-method", f"skipping it pays off in none of {others.sum()} cases")
+    says("results", f"skipping reward inference pays off {told}; of four other kinds")
+    says("results", f"in none of {others.sum()}")
+    says("README", f"Where people remember peak and end it does, {told}")
+    hurt = table("axes_hurt").query("people == 'peak and end'")
+    hurt = hurt[hurt["answers_scaled"] == 1e6]
+    apart = hurt["method"] == "trajectory_dpo"
+    costs = f"at most {number(hurt.loc[apart, 'high'].max(), 3)} of the largest value"
+    others = f"and every other method at least {number(hurt.loc[~apart, 'low'].min(), 3)}"
+    says("which-method", f"such votes cost it {costs}, {others}")
+
+
 def test_results_say_who_skips_reward_inference_best_and_where_it_is_ahead():
     found = table("skipping_inference")
     assert len(found) == 15

@@ -15,11 +15,20 @@ from replication.study import comparison
 
 TARGET = "compare_axes"
 TABLES = {
-    "axes": Table("What an answer buys elsewhere (table)"),
-    "axes_answers": Table("Answers needed, by discrimination (table)"),
-    "axes_collapse": Table("Do counts of answers fall on one curve? (table)"),
-    "axes_hurt": Table("Whom votes hurt that no reward explains (table)"),
-    "axes_skipping": Table("Does skipping reward inference pay off elsewhere? (table)"),
+    "axes": Table(
+        "What an answer buys elsewhere (table)", "discrimination people method design budget"
+    ),
+    "axes_answers": Table(
+        "Answers needed, by discrimination (table)", "discrimination people method design target"
+    ),
+    "axes_collapse": Table("Do counts of answers fall on one curve? (table)", "method design"),
+    "axes_hurt": Table(
+        "Whom votes hurt that no reward explains (table)",
+        "discrimination people method design answers_scaled",
+    ),
+    "axes_skipping": Table(
+        "Does skipping reward inference pay off elsewhere? (table)", "discrimination people budget"
+    ),
 }
 READS = ("runs",)
 SHOWS = ("axes_settings",)

@@ -7,7 +7,7 @@ from replication.study import comparison
 TARGET = "compare_axes"
 TABLES = {
     "axes_tuning": Table("Tuning of the methods that are compared elsewhere (table)"),
-    "axes_settings": Table("Settings of the methods that are compared elsewhere (table)"),
+    "axes_settings": Table("Settings of the methods that are compared elsewhere (table)", "key"),
 }
 READS = ("runs",)
 LOCAL = True
