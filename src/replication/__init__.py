@@ -2,5 +2,9 @@
 
 from pgpd_hf.core.extras import lacking
 
-if _lack := lacking("workflow", "IPython", "jsonschema", "psutil", "pyarrow", "rocrate", "yaml"):
+_lack = lacking(
+    *("workflow", "IPython", "ipykernel", "jsonschema"),
+    *("nbconvert", "psutil", "pyarrow", "rocrate", "yaml"),
+)
+if _lack:
     raise ImportError(f"replication: {_lack}")

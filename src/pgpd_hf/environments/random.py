@@ -91,6 +91,7 @@ def random_cmdp(
     require_number("discrimination", discrimination, above=0, at_most=_MOST_DISCRIMINATION)
     if isinstance(threshold, str) and threshold != MIDWAY:
         raise ValueError(f"threshold: a number or {MIDWAY!r} expected, got {shown(threshold)}")
+    bound = 0.0 if isinstance(threshold, str) else require_number("threshold", threshold)
     random = np.random.Generator(streams.bit_generator(purpose="environment", instance=instance))
     transition = random.dirichlet(np.full(states, float(concentration)), size=(states, actions))
     largest = discrimination * (1 - discount if scale == "normalized" else 1.0)
@@ -100,7 +101,7 @@ def random_cmdp(
         utility=largest * random.random((states, actions)),
         initial=np.full(states, 1 / states),
         discount=discount,
-        threshold=0.0 if isinstance(threshold, str) else discrimination * threshold,
+        threshold=discrimination * bound,
         scale=largest,
     )
     if isinstance(threshold, str):
