@@ -40,6 +40,9 @@ MINUS = "\N{MINUS SIGN}"
 NOTEBOOKS = {  # in the order in which they are read: title, and what makes it
     "figure1": ("The figure, its step sizes and final numbers", "make figures"),
     "claims": ("Verdicts under every reading", "make claims"),
+    "instances": ("The figure over random environments", "make claims"),
+    "controls": ("Statements on wrong data", "make claims"),
+    "stability": ("Whether ZPGPD-HF settles", "make stability"),
     "inference": ("Which N is the paper's", "make infer"),
     "comparison": ("Comparison with other methods, per answer", "make compare"),
     "misspecification": ("People who do not vote as assumed", "make compare"),

@@ -23,7 +23,7 @@ def note():
     if hasattr(job, "rule"):
         records = [Path(path).with_name(f".{Path(path).name}.sha256") for path in job.output]
         lines = [line for it in records if it.is_file() for line in it.read_text().splitlines()]
-        entry["rule"] = job.rule
+        entry |= {"rule": job.rule, "page": hasattr(job.input, "notebook")}
         entry["recorded"] = [it.partition(": src/")[2] for it in lines if "  code: src/" in it]
     (NOTES / f"{os.getpid()}.json").write_text(json.dumps(entry))
 
