@@ -11,6 +11,7 @@ from pgpd_hf import predict_stability, random_cmdp, run, solve
 from pgpd_hf.core.optima import utility_range
 from pgpd_hf.runs import values_at
 from replication.analyses import stability
+from replication.figures import stability as figures
 from replication.study import admission
 
 ROOT = Path(__file__).parents[2]
@@ -158,3 +159,16 @@ def test_study_without_zpgpd_hf_or_of_a_single_environment_is_told_why():
     del config["algorithms"]["zpgpd_hf"]
     assert stability.why_not(config).startswith("algorithms.zpgpd_hf: the study has none")
     assert stability.plan(config) == {}
+
+
+def test_titles_of_the_figure_say_what_its_panels_show():
+    frozen = pd.DataFrame({"variant": "as printed", "multiplier": [1.0, 2.0, 4.0]})
+    for violation, told in (([0.2, 0.1, 0.3], r"no $\lambda$ is safe"), ([0.2, -0.1, 0], "2")):
+        title = figures._bought(frozen.assign(constraint_violation=violation))
+        assert title.startswith("as printed: ")
+        assert title.endswith(told)
+    long = pd.DataFrame({"variant": ["a", "a", "b"], "multiplier": [1.0, 53.4, 2.0]})
+    assert figures._ended(long) == r"a: $\lambda$ reaches 53"
+    fresh = pd.DataFrame({"late_broke": [True, True, False], "breaks": [True, False, True]})
+    assert figures._foreseen(fresh) == "1 of 2 breaks foreseen"
+    assert figures._foreseen(fresh[2:]) == "no run broke"

@@ -39,7 +39,8 @@ def race_on_record(wildcards):
 @cache
 def new_races():
     """Folder and algorithm of each race that is not on record, by the name that it gets there."""
-    place = f"environments/{STUDY}/" if STUDY in KNOWN else "typical/" * (STUDY == "typical")
+    places = {"typical": "typical/", **{study: f"environments/{study}/" for study in KNOWN}}
+    place = places.get(STUDY, "")
     return {
         f"{place}{folder}{algorithm}": (folder, algorithm)
         for (folder, algorithm), settings in recorded_races.distinct(CALIBRATED).items()

@@ -48,13 +48,7 @@ HURT_COLUMNS = (*_WORLD, *_METHOD, "answers_scaled", "difference", "low", "high"
 
 
 def plan(config):
-    if why_not(config):
-        return {}
-    return {
-        part: items
-        for name, (factor, study) in comparison.elsewhere(config).items()
-        for part, items in comparison.marked(name, factor, misspecification.plan(study)).items()
-    }
+    return comparison.plan_elsewhere(config, misspecification.plan)
 
 
 def arguments(config):

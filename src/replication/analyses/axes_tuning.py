@@ -16,13 +16,7 @@ check = comparison.check_elsewhere
 
 
 def plan(config):
-    if why_not(config):
-        return {}
-    return {
-        part: items
-        for name, (factor, study) in comparison.elsewhere(config).items()
-        for part, items in comparison.marked(name, factor, comparison_tuning.plan(study)).items()
-    }
+    return comparison.plan_elsewhere(config, comparison_tuning.plan)
 
 
 def tables(runs):

@@ -41,14 +41,13 @@ def why_not(config):
 
 
 def arguments(config):
-    return {"group": next(iter(judged(config)), None)}
+    return {"group": _drawn(config)}
 
 
 def parameters(config):
-    options = config["claims"]["instances"]["groups"]
-    group = next(iter(judged(config)), None)
-    count = len(options[group]["numbers"]) if group else 0
-    return {"count": count, "seeds": config["claims"]["instances"]["seeds"], "look": config["look"]}
+    instances = config["claims"]["instances"]
+    count = len(instances["groups"][_drawn(config)]["numbers"])
+    return {"count": count, "seeds": instances["seeds"], "look": config["look"]}
 
 
 def tables(runs, group):
@@ -153,6 +152,11 @@ def _cases(group, study, algorithm, number):
         )
         for evaluators in study["evaluators"]
     ]
+
+
+def _drawn(config):
+    """The group whose curves are drawn."""
+    return next(iter(judged(config)), None)
 
 
 def _folder(group):

@@ -64,8 +64,7 @@ def stability_figure(frozen, long, fresh, optimum):
     panels[2].axvline(0, color="0.2", linewidth=0.8)
     style.zero_line(panels[2])
     panels[2].set(xlabel="predicted largest $V_g - b$", ylabel="late violation (filled: it broke)")
-    right = int((fresh["late_broke"] == fresh["breaks"]).sum())
-    panels[2].set_title(f"{right} of {len(fresh)} foreseen")
+    panels[2].set_title(_foreseen(fresh))
     style.share_legend(figure, 4)
     return figure
 
@@ -80,6 +79,12 @@ def _bought(frozen):
     return f"{name}: " + (
         rf"safe from $\lambda$ = {safe.min():g}" if len(safe) else r"no $\lambda$ is safe"
     )
+
+
+def _foreseen(fresh):
+    """How many of the runs that broke were predicted to, in a few words."""
+    told = fresh.loc[fresh["late_broke"], "breaks"]
+    return f"{told.sum()} of {len(told)} breaks foreseen" if len(told) else "no run broke"
 
 
 def _ended(long):

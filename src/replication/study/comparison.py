@@ -201,7 +201,16 @@ def elsewhere(config):
     return found
 
 
-def marked(name, factor, work):
+def plan_elsewhere(config, plan):
+    """What these studies run by a plan of the comparison, in parts of their own."""
+    return {
+        part: items
+        for name, (factor, study) in elsewhere(config).items()
+        for part, items in _marked(name, factor, plan(study)).items()
+    }
+
+
+def _marked(name, factor, work):
     """Work of one of these studies, told apart from that of the others."""
 
     def mark(case):

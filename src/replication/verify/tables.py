@@ -104,7 +104,7 @@ _OTHERS = (
 def _of_analyses():
     """Tables that analyses declare; one whose name is a path bears the name of its analysis."""
     for name, analysis in analyses.find().items():
-        target = {"all": "figures", "compare_axes": "compare-axes"}.get(it := analysis.TARGET, it)
+        target = "figures" if analysis.TARGET == "all" else analysis.TARGET.replace("_", "-")
         for table, declared in analysis.TABLES.items():
             if declared.keys and "{" not in table:
                 short = table if table.isidentifier() else name
