@@ -877,7 +877,17 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
     says("which-method", f"skipping it pays off in none of {others.sum()} cases")
     says("results", f"skipping reward inference pays off {told}; of four other kinds")
     says("results", f"in none of {others.sum()}")
-    says("README", f"Where people remember peak and end it does, {told}")
+    says("README", f"where people remember peak and end, {told.removesuffix(' cases')}")
+
+    usual = table("axes_skipping").query("people == 'as assumed'")
+    few = usual[usual["pays_off"] == "yes"]
+    assert (few["budget"] * few["discrimination"] ** 2).round(-3).unique().tolist() == [1e4]
+    told = f"in {len(few)} of {len(usual)}"
+    says("README", f"Elsewhere it does with few answers, {told} cases")
+    says("results", f"tell returns apart otherwise, {told}, both with the fewest answers")
+    says("which-method", f"Skipping the inference pays off {told} cases, both with c²K = 10⁴")
+    page = (ROOT / "site/templates/index.html.j2").read_text(encoding="utf-8")
+    assert "pays off only with few answers, or where people remember" in " ".join(page.split())
     hurt = table("axes_hurt").query("people == 'peak and end'")
     hurt = hurt[hurt["answers_scaled"] == 1e6]
     apart = hurt["method"] == "trajectory_dpo"

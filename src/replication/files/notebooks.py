@@ -17,7 +17,8 @@ def use_own_settings(folder):
             del os.environ[name]
     places = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_PATH")
     os.environ |= {**dict.fromkeys(places, folder), "MATPLOTLIBRC": os.devnull, MARK: "1"}
-    write_kernel_spec(f"{folder}/kernels/python3")
+    quiet = ["--log-level=ERROR"]  # kernels warn that they talk to this machine by TCP
+    write_kernel_spec(f"{folder}/kernels/python3", extra_arguments=quiet)
 
 
 def as_page(executed, templates):
