@@ -93,8 +93,16 @@ def test_containers_copy_files_and_make_targets_that_exist():
     assert set(made) <= TARGETS
     written = re.findall(r"--volume \./(\S+):/pgpd-hf/\1(?= )", text("Containerfile"))
     assert written == ["results", "figures"]
-    versions = re.findall(r"python:([\d.]+)-", apptainer + text("Containerfile"))
-    assert set(versions) == {re.search(r"python =([\d.]+)", text("environment.yml"))[1]}
+    bases = re.findall(
+        r"(?i)^from:? (?:docker\.io/library/)?(\S+)$",
+        f"{apptainer}\n{text('Containerfile')}",
+        re.MULTILINE,
+    )
+    assert len(bases) == 2
+    assert len(set(bases)) == 1
+    assert re.fullmatch("python@sha256:[0-9a-f]{64}", bases[0])
+    version = re.search(r"python =([\d.]+)", text("environment.yml"))[1]
+    assert f"# Python {version}." in text("Containerfile")
 
 
 def test_hosted_ci_runs_what_exists_and_nothing_of_its_own():
