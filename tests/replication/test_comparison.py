@@ -441,11 +441,17 @@ def test_every_curve_that_is_no_method_s_best_is_a_variant_beside_it():
     titles = [axes.get_title("left").split("\n") for axes in figure.axes]
     curves = shown[["method", "design"]].drop_duplicates().itertuples(index=False, name=None)
     assert len(titles) == len([curve for curve in curves if curve not in best.items()]) == 6
-    said = dict(titles)
-    last = shown[shown["budget"] == 1_000_000].set_index(["method", "design"])["priced_gap"]
-    ratio = last["safe_rlhf_npg_pd", "deterministic"] / last["safe_rlhf", best["safe_rlhf"]]
-    assert said["Safe RLHF, NPG-PD"] == f"{ratio:.2f} × Safe RLHF's at $10^{{6}}$"
-    assert "ZPGPD-HF's" in said["ZPG (no constraint)"]
+    said = {name: (gap, violations) for name, gap, violations in titles}
+    last = shown[shown["budget"] == 1_000_000].set_index(["method", "design"])
+    rows = last.loc[[("safe_rlhf_npg_pd", "deterministic"), ("safe_rlhf", best["safe_rlhf"])]]
+    ratio = rows["priced_gap"].iloc[0] / rows["priced_gap"].iloc[1]
+    shares = [f"{100 * share:.0f} %" for share in rows["violates_002"]]
+    assert said["Safe RLHF, NPG-PD"] == (
+        f"{ratio:.2f} × Safe RLHF's at $10^{{6}}$",
+        f"violate: {shares[0]}, Safe RLHF {shares[1]}",
+    )
+    assert shares[0] != shares[1]
+    assert "ZPGPD-HF's" in said["ZPG (no constraint)"][0]
     style.plt.close(figure)
 
 

@@ -109,16 +109,20 @@ def test_what_cannot_be_asked_is_named(change, message):
 
 def test_figure_shows_every_method_for_all_people():
     row = {"people": "us", "method": "ours", "design": "its own", "budget": 1000}
-    row |= {"priced_gap": 0.1, "priced_gap_low": -0.1, "priced_gap_high": 0.3}
-    table = pd.DataFrame([row, row | {"people": "them", "priced_gap": 0.2}, row | {"budget": 3000}])
+    row |= {"priced_gap": 0.1, "priced_gap_low": -0.1, "priced_gap_high": 0.3, "violates_002": 0.4}
+    them = {"people": "them", "priced_gap": 0.2, "violates_002": 0}
+    table = pd.DataFrame([row, row | them, row | {"budget": 3000}])
     decided = pd.DataFrame({"skipping": "ours, its own", "pays_off": ["yes", "no", "no", "open"]})
     style.use_style()
     figure = people_figure(table, decided, {"ours": "our method"})
-    assert [axes.get_title("left") for axes in figure.axes] == ["1,000 answers", "3,000 answers"]
+    titles = [axes.get_title("left") for axes in figure.axes]
+    assert titles == ["1,000 answers", "3,000 answers", "", ""]
     first = figure.axes[0].containers[0]
     assert first.get_label() == "our method"
     assert first.lines[0].get_xdata().tolist() == [0.1, 0.2]
-    assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["us", "them"]
+    assert figure.axes[2].containers[0].lines[0].get_xdata().tolist() == [0.4, 0]
+    for axes in figure.axes[::2]:
+        assert [tick.get_text() for tick in axes.get_yticklabels()] == ["us", "them"]
     assert figure.axes[0].get_xlim() == pytest.approx((0.05, 0.3))
     assert figure.axes[1].get_xlim() == pytest.approx((0.05, 0.15))
     assert figure.legends[0].get_title().get_text() == (

@@ -72,7 +72,7 @@ def comparison_figure(table, labels, kind, limit=None):
 
 
 def variants_figure(table, labels, kind):
-    """Priced gaps of variants, and of other designs, each beside what it is a variant of."""
+    """Priced gaps, and at the end shares of violations, of variants and designs beside the own."""
     table = of_kind(table, kind)
     curves, looks, pairs = best_curves(table), _looks(labels), []
     for (method, design), line in table.groupby(["method", "design"], sort=False):
@@ -87,34 +87,42 @@ def variants_figure(table, labels, kind):
         look = {"color": "#D55E00", "marker": "x", "linestyle": (0, (4, 2))}
         _draw(axes, curves[own], "priced_gap", looks[own], labels[own])
         _draw(axes, line, "priced_gap", look, "the variant")
-        both = curves[own].merge(line, on="budget").iloc[-1]
-        ratio = both["priced_gap_y"] / both["priced_gap_x"]
-        axes.set_title(f"{name}\n{ratio:.2f} × {labels[own]}'s at {_number(both['budget'])}")
+        both = curves[own].merge(line, on="budget", suffixes=("", "_variant")).iloc[-1]
+        ratio = both["priced_gap_variant"] / both["priced_gap"]
+        axes.set_title(
+            f"{name}\n{ratio:.2f} × {labels[own]}'s at {_number(both['budget'])}\n"
+            f"violate: {100 * both['violates_002_variant']:.0f} %, "
+            f"{labels[own]} {100 * both['violates_002']:.0f} %"
+        )
         _scale_answers(axes)
         _scale_priced_gap(axes, table)
     style.name_axes(grid, "human answers", "← better      priced gap")
-    style.share_legend(figure, 3, PRICED)
+    style.share_legend(figure, 3, f"{PRICED}; violate: {QUANTITIES['violates_002']}")
     return figure
 
 
 def people_figure(table, decided, labels):
-    """Priced gap with its interval for each kind of people; a panel per budget."""
+    """Priced gap, and share of violations, for each kind of people; a column per budget."""
     curves, looks = best_curves(table), _looks(labels)
     people, budgets = (list(dict.fromkeys(table[name])) for name in ("people", "budget"))
-    figure, grid = style.panels(1, len(budgets), 3.4)
+    figure, grid = style.panels(2, len(budgets), 2.7)
     ends = [_ends(table.loc[table["budget"] == budget, "priced_gap"]) for budget in budgets]
     # As many inches for a decade in every panel.
     grid[0, 0].get_gridspec().set_width_ratios([np.log10(high / low) for low, high in ends])
-    for axes, budget, shown in zip(grid[0], budgets, ends, strict=True):
+    for column, budget, shown in zip(grid.T, budgets, ends, strict=True):
         at_budget = {it: style.choose(line, budget=budget) for it, line in curves.items()}
-        _people_panel(axes, at_budget, people, labels, looks, axes is grid[0][0])
-        axes.set(xscale="log", xlim=shown)
-        axes.set_title(f"{budget:,} answers")
-        style.plain_decades(axes.xaxis)
+        for axes, quantity in zip(column, ("priced_gap", "violates_002"), strict=True):
+            named = axes in grid[:, 0]
+            _people_panel(axes, at_budget, people, labels, looks, named, quantity)
+        column[0].set(xscale="log", xlim=shown)
+        column[0].set_title(f"{budget:,} answers")
+        style.plain_decades(column[0].xaxis)
         # A decade is as wide in every panel, and has room for two labels.
-        axes.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 3)))
-    grid[0, 0].set_ylabel("how people vote")
-    figure.supxlabel(f"← better      {PRICED}", fontsize=8)
+        column[0].xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 3)))
+        column[1].set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1))
+    middle = grid[:, len(budgets) // 2]
+    for axes, quantity in zip(middle, ("priced_gap", "violates_002"), strict=True):
+        axes.set_xlabel(f"← better      {QUANTITIES[quantity]}")
     style.share_legend(figure, 3, _skipping(decided, labels))
     return figure
 
