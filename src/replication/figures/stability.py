@@ -3,25 +3,27 @@
 from replication.figures import style
 
 _COLORS = ("#D55E00", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
+_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (8, 2)), (0, (2, 2)))
 
 
 def stability_figure(frozen, long, fresh, optimum):
     """Three panels: utility at frozen multipliers, multipliers of long runs, and predictions."""
     figure, (panels,) = style.panels(1, 3, 2.7)
     names = list(dict.fromkeys(frozen["variant"]))
-    colors = dict(zip(names, _COLORS, strict=False))
-    for variant, rows in frozen.groupby("variant", sort=False):
-        color = colors.get(variant, "black")
-        panels[0].plot(rows["multiplier"], -rows["predicted_violation"], color=color, label=variant)
+    looks = {
+        name: {"color": _COLORS[k % len(_COLORS)], "linestyle": _DASHES[k % len(_DASHES)]}
+        for k, name in enumerate(names)
+    }
+    for place, (variant, rows) in enumerate(frozen.groupby("variant", sort=False)):
+        look = looks[variant]
+        panels[0].plot(rows["multiplier"], -rows["predicted_violation"], label=variant, **look)
         panels[0].errorbar(
             rows["multiplier"],
             -rows["constraint_violation"],
             yerr=style.ends(rows, "constraint_violation")[::-1],
-            color=color,
-            marker="o",
             markersize=3,
-            linestyle="none",
             elinewidth=0.8,
+            **look | {"linestyle": "none", "marker": style.marker(place)},
         )
     panels[0].set_xscale("log", base=2)
     panels[0].xaxis.set_major_formatter("{x:g}")
@@ -35,7 +37,7 @@ def stability_figure(frozen, long, fresh, optimum):
     )
     for variant, rows in shown.groupby("variant", sort=False):
         panels[1].plot(
-            rows["answers"] / 1e6, rows["multiplier"], color=colors.get(variant, "black")
+            rows["answers"] / 1e6, rows["multiplier"], **looks.get(variant, {"color": "black"})
         )
     panels[1].axhline(optimum.multiplier, color="0.4", linestyle=":", linewidth=0.8)
     place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
