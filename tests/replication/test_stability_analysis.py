@@ -2,6 +2,7 @@
 
 import copy
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from pgpd_hf.core.optima import utility_range
 from pgpd_hf.runs import values_at
 from replication.analyses import stability
 from replication.figures import stability as figures
+from replication.figures import style
 from replication.study import admission
 
 ROOT = Path(__file__).parents[2]
@@ -172,3 +174,23 @@ def test_titles_of_the_figure_say_what_its_panels_show():
     fresh = pd.DataFrame({"late_broke": [True, True, False], "breaks": [True, False, True]})
     assert figures._foreseen(fresh) == "1 of 2 breaks foreseen"
     assert figures._foreseen(fresh[2:]) == "no run broke"
+
+
+def test_curves_of_the_figure_can_be_told_apart_without_colour():
+    frozen, long, fresh = (
+        pd.read_csv(ROOT / f"reference/{name}.csv")
+        for name in ("stability", "stability_long", "stability_fresh")
+    )
+    style.use_style()
+    figure = figures.stability_figure(frozen, long, fresh, SimpleNamespace(multiplier=0.5))
+    first, second = figure.axes[:2]
+    named = [line for line in first.get_lines() if not line.get_label().startswith("_")]
+    dashes = {str(line._dash_pattern): line.get_label() for line in named}
+    assert [*dashes.values()] == [*frozen["variant"].unique()]
+    marks = {it.lines[0].get_marker() for it in first.containers}
+    assert len(marks) == len(dashes)
+    # A variant looks the same in both panels.
+    drawn = [line for line in second.get_lines() if len(line.get_xdata()) > 2]
+    for line, variant in zip(drawn, long["variant"].unique(), strict=True):
+        assert dashes[str(line._dash_pattern)] == variant
+    style.plt.close(figure)

@@ -54,14 +54,15 @@ def finished_and_loaded(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def finished(finished_and_loaded):
-    """A project whose smoke study has run, but for the comparison, and what was printed."""
+    """A project whose smoke study has run, but for what `complete` adds, and what was printed."""
     return finished_and_loaded[:2]
 
 
 @pytest.fixture(scope="session")
 def complete(finished):
-    """The same project with the comparison: for long tests, since it takes as long as the rest."""
+    """The same project with all analyses: for long tests, since they take as long as the rest."""
     project, _ = finished
-    code, output = project.call(offline.cut_off(project.workflow("--cores", "2", "compare")))
+    command = project.workflow("--cores", "2", "compare", "compare_axes", "stability")
+    code, output = project.call(offline.cut_off(command))
     assert code == 0, output
     return project

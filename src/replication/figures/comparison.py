@@ -15,6 +15,7 @@ QUANTITIES = {
     "gap": r"gap  $V_r^\star - V_r$",
     "violation": r"violation  $b - V_g$",
 }
+_JUDGED = ("priced_gap", "violates_002")  # a priced gap is never shown alone
 LINES = {  # heights that are named
     "priced_gap": (0.02, "target 0.02"),
     "gap": (0, "best safe policy"),
@@ -72,7 +73,7 @@ def comparison_figure(table, labels, kind, limit=None):
 
 
 def variants_figure(table, labels, kind):
-    """Priced gaps, and at the end shares of violations, of variants and designs beside the own."""
+    """Priced gap of each variant or other design, beside that of the method it is a variant of."""
     table = of_kind(table, kind)
     curves, looks, pairs = best_curves(table), _looks(labels), []
     for (method, design), line in table.groupby(["method", "design"], sort=False):
@@ -111,7 +112,7 @@ def people_figure(table, decided, labels):
     grid[0, 0].get_gridspec().set_width_ratios([np.log10(high / low) for low, high in ends])
     for column, budget, shown in zip(grid.T, budgets, ends, strict=True):
         at_budget = {it: style.choose(line, budget=budget) for it, line in curves.items()}
-        for axes, quantity in zip(column, ("priced_gap", "violates_002"), strict=True):
+        for axes, quantity in zip(column, _JUDGED, strict=True):
             named = axes in grid[:, 0]
             _people_panel(axes, at_budget, people, labels, looks, named, quantity)
         column[0].set(xscale="log", xlim=shown)
@@ -120,9 +121,9 @@ def people_figure(table, decided, labels):
         # A decade is as wide in every panel, and has room for two labels.
         column[0].xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 3)))
         column[1].set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1))
-    middle = grid[:, len(budgets) // 2]
-    for axes, quantity in zip(middle, ("priced_gap", "violates_002"), strict=True):
-        axes.set_xlabel(f"← better      {QUANTITIES[quantity]}")
+    for row, quantity in zip(grid, _JUDGED, strict=True):
+        row[0].set_ylabel("how people vote")
+        row[len(budgets) // 2].set_xlabel(f"← better      {QUANTITIES[quantity]}")
     style.share_legend(figure, 3, _skipping(decided, labels))
     return figure
 
@@ -136,7 +137,7 @@ def discrimination_figure(table, labels):
         for place, factor in enumerate(factors):
             line = style.choose(rows, discrimination=factor).sort_values("answers_scaled")
             look = {"marker": style.marker(place), "markersize": 4, "linewidth": 1.2}
-            for axes, quantity in zip(column, ("priced_gap", "violates_002"), strict=True):
+            for axes, quantity in zip(column, _JUDGED, strict=True):
                 color = looks[place % len(looks)]
                 axes.plot(line["answers_scaled"], line[quantity], color=color,
                           label=f"c = {factor:g}", **look)  # fmt: skip
@@ -164,7 +165,7 @@ def votes_figure(table, labels):
     figure, grid = style.panels(max(1, len(asked)), 2, 2.6)
     for row, factor in zip(grid, asked, strict=False):
         curves = best_curves(style.choose(of_kind(table, "instances"), discrimination=factor))
-        for axes, quantity in zip(row, ("priced_gap", "violates_002"), strict=True):
+        for axes, quantity in zip(row, _JUDGED, strict=True):
             _people_panel(axes, curves, people, labels, looks, axes is row[0], quantity)
             axes.set_title(f"c = {factor:g}: {QUANTITIES[quantity]}")
         row[0].set_xscale("log")

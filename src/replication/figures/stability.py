@@ -1,5 +1,7 @@
 """Figure of stability: what a multiplier buys, long runs, and whether a break is foreseen."""
 
+import itertools
+
 from replication.figures import style
 
 _COLORS = ("#D55E00", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
@@ -9,11 +11,8 @@ _DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (8, 2)), 
 def stability_figure(frozen, long, fresh, optimum):
     """Three panels: utility at frozen multipliers, multipliers of long runs, and predictions."""
     figure, (panels,) = style.panels(1, 3, 2.7)
-    names = list(dict.fromkeys(frozen["variant"]))
-    looks = {
-        name: {"color": _COLORS[k % len(_COLORS)], "linestyle": _DASHES[k % len(_DASHES)]}
-        for k, name in enumerate(names)
-    }
+    dressed = zip(frozen["variant"].unique(), itertools.cycle(_COLORS), itertools.cycle(_DASHES))
+    looks = {name: {"color": color, "linestyle": dashes} for name, color, dashes in dressed}
     for place, (variant, rows) in enumerate(frozen.groupby("variant", sort=False)):
         look = looks[variant]
         panels[0].plot(rows["multiplier"], -rows["predicted_violation"], label=variant, **look)
