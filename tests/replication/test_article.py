@@ -145,6 +145,17 @@ def test_every_step_of_the_appendix_is_checked_or_says_that_it_is_open():
     assert set(re.findall(r'#(?:lemma|step)\("([\d.]+)"', text)) == checked | still_open
 
 
+def test_every_step_of_the_further_theorems_is_checked():
+    text = (ROOT / "article/constant_step.typ").read_text(encoding="utf-8")
+    named = set(re.findall(r"\*\(([A-EL]\d)\)\*|Lemma ([A-E]\d)", text))
+    with (ROOT / "reference/proof_steps.csv").open(encoding="utf-8") as file:
+        checked = {row["step"][:2] for row in csv.DictReader(file)}
+    checked |= set(re.findall(r'"(D\d)":', (ROOT / "tests/theory/test_sampled.py").read_text()))
+    named = {one or other for one, other in named}
+    assert len(named) > 25
+    assert named <= checked
+
+
 @needs_typst
 def test_text_follows_the_tables_and_fonts_are_embedded(copy):
     done, output = build(copy)

@@ -11,6 +11,7 @@ from replication.proofs import (
     energy,
     lemmas,
     natural,
+    normalized,
     sampled,
     two_arms,
     votes,
@@ -32,4 +33,5 @@ def check_steps(cases=40):
     votes.check(ledger)
     zeroth_order.check(ledger, cases)
     sampled.check(ledger, cases)
+    normalized.check(ledger, cases)
     return ledger.table()

@@ -85,7 +85,8 @@ def check(ledger, cases):
     _check_failure(ledger)
 
 
-def _tangent(x):
+def tangent(x):
+    """Project on changes of a policy, whose rows have the sum zero."""
     return x - x.mean(-1, keepdims=True)
 
 
@@ -98,7 +99,7 @@ def _lagrangian(cmdp, theta, multiplier):
 
 
 def _gradient(cmdp, theta, multiplier):
-    return _tangent(exact.gradient(cmdp, theta, cmdp.reward + multiplier * cmdp.utility))
+    return tangent(exact.gradient(cmdp, theta, cmdp.reward + multiplier * cmdp.utility))
 
 
 def _curvature(cmdp, best, setting, radius):
@@ -117,17 +118,17 @@ def _check_geometry(ledger, random):
     known = replace(cmdp, threshold=0.0)
     constants = _curvature(known, best, Setting(evaluators=None, iterations=1, horizon=10), radius)
     span, delta = constants.estimates.span, constants.margin
-    direction = _tangent(random.standard_normal((states, actions)))
+    direction = tangent(random.standard_normal((states, actions)))
     if random.random() < 0.3:  # attains the bound
         direction = np.zeros((states, actions))
-        direction[0] = _tangent(np.eye(actions)[0])
+        direction[0] = tangent(np.eye(actions)[0])
     ledger.add("4.1", np.abs(direction).max() / _norm(direction), math.sqrt(1 - 1 / actions))
     theta = random_policy(random, cmdp)
     basis = np.kron(np.eye(states), np.eye(actions) - 1 / actions)
     for signal in (cmdp.reward, cmdp.utility):
         bent = basis @ exact.hessian(cmdp, theta, signal) @ basis
         ledger.add("4.2", np.abs(np.linalg.eigvalsh(bent)).max(), constants.smoothness)
-        steep = _norm(_tangent(exact.gradient(cmdp, theta, signal)))
+        steep = _norm(tangent(exact.gradient(cmdp, theta, signal)))
         ledger.add("4.2b", steep, constants.steepness)
     multiplier = float(random.choice([0.0, best.multiplier, 5.0]))
     inner = (1 - actions * delta) * best.policy + delta
@@ -169,7 +170,7 @@ def _check_estimates(ledger, random, noisy):
     reach = radius * math.sqrt(2)
     ledger.add("4.4", np.abs(wrong).max(), e.bias * min(1, (horizon + 1) * reach) + 1e-14)
     for k, signal in enumerate((cmdp.reward, cmdp.utility)):
-        gradient = _tangent(exact.gradient(cmdp, theta, signal))
+        gradient = tangent(exact.gradient(cmdp, theta, signal))
         estimate = (d / radius * means[k][:, None, None] * directions).mean(0)
         ledger.add("4.3", _norm(estimate - gradient), constants.bias)
         slopes = exact.value(cmdp, moved, signal) - exact.value(cmdp, theta, signal)
@@ -217,14 +218,23 @@ def _answer_means(cmdp, theta, moved, horizon, answers):
     return means, squares, wrong, products
 
 
-def _nearby_best(cmdp, theta, multiplier, ell, delta):
-    """Maximize f(y) - l|y - theta|^2 over the interior: a contraction."""
+def nearby_best(cmdp, theta, signal, ell, delta):
+    """Maximize f(y) - l|y - theta|^2 over the interior, f the signal's value: a contraction."""
     best = np.array(theta)
     for _ in range(120):
-        slope = _gradient(cmdp, best, multiplier) - 2 * ell * (best - theta)
+        slope = tangent(exact.gradient(cmdp, best, signal)) - 2 * ell * (best - theta)
         best = theorem_2.project_inside(best + slope / (3 * ell), delta)
     distance = ((best - theta) ** 2).sum((-1, -2))
-    return best, _lagrangian(cmdp, best, multiplier) - ell * distance
+    return best, exact.value(cmdp, best, signal) - ell * distance
+
+
+def sharp_smoothness(cmdp, signal):
+    """Smoothness along tangent directions with two states and actions, nearly the smallest."""
+    ticks = np.linspace(0, 1, 15)
+    basis = np.kron(np.eye(2), np.eye(2) - 0.5)
+    policies = (np.array([[p, 1 - p], [q, 1 - q]]) for p in ticks for q in ticks)
+    bent = (basis @ exact.hessian(cmdp, policy, signal) @ basis for policy in policies)
+    return 1.02 * max(np.abs(np.linalg.eigvalsh(x)).max() for x in bent)
 
 
 def _check_descent(ledger, random, sharp):
@@ -235,20 +245,16 @@ def _check_descent(ledger, random, sharp):
     known = replace(cmdp, threshold=0.0)
     setting = Setting(evaluators=None, iterations=1, horizon=10)
     ell = (1 + multiplier) * _curvature(known, best, setting, 1e-3).smoothness
+    signal = cmdp.reward + multiplier * cmdp.utility
     if sharp:
-        ticks = np.linspace(0, 1, 15)
-        basis = np.kron(np.eye(2), np.eye(2) - 0.5)
-        signal = cmdp.reward + multiplier * cmdp.utility
-        policies = (np.array([[p, 1 - p], [q, 1 - q]]) for p in ticks for q in ticks)
-        bent = (basis @ exact.hessian(cmdp, policy, signal) @ basis for policy in policies)
-        ell = 1.02 * max(np.abs(np.linalg.eigvalsh(x)).max() for x in bent)
+        ell = sharp_smoothness(cmdp, signal)
         if ell < 1e-6 * cmdp.value_bound:
             return
     delta = float(random.choice([0.0, 0.05, 0.2])) / actions
     theta = theorem_2.project_inside(random_policy(random, cmdp), delta)
     inner = (1 - actions * delta) * best.policy + delta
     eta = float(random.choice([1.0, 0.3, 0.05])) / ell
-    noise = _tangent(random.standard_normal((5, *theta.shape)))
+    noise = tangent(random.standard_normal((5, *theta.shape)))
     noise *= float(random.choice([0.0, 0.1, 1.0, 10.0])) * cmdp.value_bound
     gradient = _gradient(cmdp, theta, multiplier)
     estimates = gradient * float(random.choice([1.0, 0.5])) + noise
@@ -257,8 +263,8 @@ def _check_descent(ledger, random, sharp):
     square = chances @ (estimates**2).sum((1, 2))
     cost = eta * bias + ell * eta**2 * square
     after = theorem_2.project_inside(theta + eta * estimates, delta)
-    near, best_here = _nearby_best(cmdp, theta, multiplier, ell, delta)
-    best_there = chances @ _nearby_best(cmdp, after, multiplier, ell, delta)[1]
+    near, best_here = nearby_best(cmdp, theta, signal, ell, delta)
+    best_there = chances @ nearby_best(cmdp, after, signal, ell, delta)[1]
     distance = ((near - theta) ** 2).sum()
     ledger.add(
         "4.8",
