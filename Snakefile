@@ -53,6 +53,7 @@ include: "workflow/rules/cluster.smk"
 for target, files in {
     "all": [RUNS, MAIN, rules.provenance.output],  # also what is made on the way
     "theory": [rules.bounds.output, analysis_outputs("theory")],
+    "claims": asked("claims"),
     "compare": asked("compare"),
     "compare_axes": asked("compare_axes"),
     "infer": [analysis_outputs("infer"), rules.verdict_table.output],

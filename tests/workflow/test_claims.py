@@ -6,6 +6,8 @@ import pytest
 import yaml
 from projects import Project, rules
 
+from replication import analyses
+
 CASES = ("", "full", "readings/positive-violation", "readings/tangent", "instances/binding")
 
 
@@ -104,6 +106,16 @@ def test_notebook_is_executed_and_needs_no_network(judged):
     kinds = {output.output_type for cell in cells for output in cell.outputs}
     assert not kinds & {"error", "stream"}
     assert not any("$" in cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def test_all_that_is_judged_is_made(judged):
+    project, _ = judged
+    for name, analysis in analyses.find().items():
+        if analysis.TARGET == "claims" and not any("{" in table for table in analysis.TABLES):
+            for table in analysis.TABLES:
+                assert project.results(table if "." in table else f"{table}.csv").exists(), table
+            if analysis.PICTURES:
+                assert project.results("notebooks", f"{name}.html").exists(), name
 
 
 def test_asking_again_only_prints(judged):

@@ -204,8 +204,8 @@ def calibrations(ending="csv"):
 
 def rules_of(name):
     """Names of the rules that make the tables and the page of an analysis; None for what it lacks."""
-    # The page of Figure 1 is asked for as `figure`.
-    page = {"figure1": "figure"}.get(name, name) if name in NOTEBOOKS else None
+    # The page of Figure 1 is asked for as `figure`, and `claims` asks for all that is judged.
+    page = {"figure1": "figure", "claims": "matrix"}.get(name, name) if name in NOTEBOOKS else None
     tables = f"{name}_tables" if page else name
     return tables if ANALYSES[name].TABLES else None, page
 
