@@ -1,4 +1,5 @@
 from .algorithms import ALGORITHMS as ALGORITHMS
+from .algorithms.episodic_npgpd_hf import EpisodicNPGPDHF as EpisodicNPGPDHF
 from .algorithms.npg_pd import NPGPD as NPGPD
 from .algorithms.npgpd_hf import NPGPDHF as NPGPDHF
 from .algorithms.pessimistic_safe_rlhf import PessimisticSafeRLHF as PessimisticSafeRLHF

@@ -350,6 +350,39 @@ def _sample_remembered(tables, trajectories, words, horizon):
 
 
 @njit
+def sample_visits(tables, trajectories, words, horizon, visits):
+    r"""Add up the discounted visits of the trajectories that :func:`sample_returns` samples.
+
+    Parameters
+    ----------
+    tables : Tables
+        Of the CMDP.
+    trajectories : Trajectories
+        K trajectories; stays as it is.
+    words : ndarray, uint64, shape (words,)
+        The same random bits.
+    horizon : int
+        H.
+    visits : ndarray, float64, shape (K, S * W)
+        :math:`\sum_{t \le H} \gamma^t e_{(s_t, a_t)}` is added to each row.
+    """
+    thresholds, policy, start, first_action, _ = trajectories
+    count = len(start)
+    _, states, actions = thresholds.shape
+    cuts = thresholds.reshape(-1)
+    size, width = np.uint64(states * actions), np.uint64(actions)
+    for i in range(count):
+        at, weight = start[i] * width, 1.0
+        for t in range(horizon + 1):
+            word = words[t * count + i]
+            forced = first_action[i] if t == 0 else FREE
+            pair = _choose(cuts, width, policy[i] * size, at, forced, word)
+            visits[i, pair] += weight
+            at = draw(tables.successors, pair, word, width)
+            weight *= tables.discount
+
+
+@njit
 def forget(memory):
     """Prepare for a trajectory; rows of the memory are signals: sum, peak, end.
 
