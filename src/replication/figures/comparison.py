@@ -22,6 +22,7 @@ LINES = {  # heights that are named
     "violation": (0, "safe below"),
 }
 VARIANTS = {  # Methods with one thing changed or left out, and what they are variants of.
+    "sampled_npgpd_hf": "npgpd_hf",
     "zpg": "zpgpd_hf",
     "safe_rlhf_estimated": "safe_rlhf",
     "safe_rlhf_npg_pd": "safe_rlhf",
