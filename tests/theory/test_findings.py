@@ -311,8 +311,6 @@ def test_page_of_verdicts_says_what_is_declared():
         f"called reproduced with probability at most {level}",
         f"called contradicted with probability at most {level}",
         f"at most {level} k are expected to be wrongly called reproduced",
-        f"The {len(table('skipping_inference'))} combinations of skipping_inference.csv are judged "
-        f"at level {level} each",
         f"for a power of {POWER}",
         f"outside an interval by {declared['alternative']} (alternative",
         f"the right verdict comes with probability {POWER}",
@@ -338,14 +336,13 @@ def test_page_of_verdicts_says_how_large_the_studies_are():
         "claims",
         f"make figures judges its own {CONFIG['seeds']} seeds",
         f"make claims judges the study again with {own['own_seeds']} seeds",
-        f"The other readings have {own['seeds']} seeds",
-        f"{pilot['own_seeds']} seeds, and {count} instances with two seeds each",
+        f"and other readings with {own['seeds']} seeds",
+        f"whose {pilot['own_seeds']} seeds and {count} instances nothing else uses",
         f"on {instances} fresh instances, its primary result, and on {fresh['own_seeds']} fresh",
         f"one on {few} random instances",
         f"The ties reach the largest η₁ that was tried, {primal_step:g}",
         f"slopes over T ≤ {max(options['npgpd_hf']):,} for NPGPD-HF and T ≤ "
         f"{max(options['zpgpd_hf']):,} for ZPGPD-HF",
-        f"(claims.rates_seeds; {CONFIG['rates']['seeds']} in make figures)",
     )
 
 
@@ -365,12 +362,6 @@ def test_second_edition_is_told_beside_the_first():
         "verdict_first_edition": [(10, 1, 3), (11, 1, 2)],
         "verdict": [(12, 1, 1), (12, 1, 1)],
     }
-    says(
-        "claims",
-        "Reproduced, contradicted and inconclusive statements about the experiment",
-        "| | 300 seeds | 250 instances |",
-        "| first edition | 10, 1, 3 | 11, 1, 2 | | second edition | 12, 1, 1 | 12, 1, 1 |",
-    )
     says("results", "by the criteria's first edition, 11 and 10 hold")
     pairs = zip(both["verdict_first_edition"], both["verdict"], strict=True)
     turned = dict(zip(both.index, pairs, strict=True))
@@ -381,6 +372,8 @@ def test_second_edition_is_told_beside_the_first():
         ("instance", "npgpd-feasibility-insensitive"),
     }
     assert opposite - kinder == {(it, "zpgpd-gap-steady-state") for it in ("seed", "instance")}
+    assert len(opposite) == 4
+    says("claims", "four of its verdicts are opposite")
     says("claims", f"whose margin is {0.1 * utility_span(CMDP):.3f} on the default environment")
 
 
@@ -415,13 +408,6 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     half = scores["score_0.5"]
     assert half.idxmin() == 1
     assert half[20] > half[1]
-    cells = {
-        "N": [1, 2, 3, 5, 10, 20],
-        "score": scores["score"],
-        "score at half the margins": half,
-        "standing": scores["standing"],
-    }
-    says("claims", *(f"| {name} | {' | '.join(map(str, row))} |" for name, row in cells.items()))
     says("claims", "At half the margins N = 1 has the lowest score, below that of N = 20.")
     says("results", "at half the margins N = 1 has the lowest score, below N = 20")
     assert set(scores["score"][[1, 2, 3]]) == {24}
@@ -434,15 +420,10 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     groups = ("binding", "two", "three", "five", "ten", "twenty")
     most = [RACES[f"instances/{it}/npgpd_hf"]["seeds"] for it in groups]
     assert most == [32, 16, 16, 16, 16, 16]
-    says(
-        "claims",
-        "seeds of the races, at most: default environment | 256 | 16 | 32 | 16 | 32 | 16 |",
-        "seeds of the races, at most: instances | 32 | 16 | 16 | 16 | 16 | 16 |",
-    )
     units = table("inference_verdicts").groupby("reading")["units"].max()
     units = [units["default" if n == 1 else f"N = {n}"] for n in numbers]
     assert units == [300, 100, 100, 100, 100, 100]
-    says("claims", "verdicts on the default environment | 300 | 100 | 100 | 100 | 100 | 100 |")
+    says("claims", "had more seeds than the others, in races and in verdicts")
 
     key = ("default", "zpgpd-gap-more-sensitive")
     samples = (table(name).set_index(["reading", "claim"]).loc[key] for name in SAMPLES)
@@ -450,15 +431,14 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     assert counted["verdict"] == "reproduced"
     assert {row["verdict"] for row in others} == {"inconclusive"}
     assert {row["units"] for row in (counted, *others)} == {300}
-    for row in (counted, *others):
-        ends = f"[{number(row['low'], 3)}, {number(row['high'], 3)}]"
-        says("claims", f"{number(row['estimate'], 3)} {ends}")
+    says("claims", "which two other samples of 300 seeds leave open")
 
     under = table("inference_verdicts").set_index(["reading", "claim"])
     overlap = [under.loc[it, "npgpd-violation-overlaps"] for it in ("default", "N = 10")]
     assert [row["part"].count("(16) − (256)") for row in overlap] == [1, 1]  # the largest of three
-    one, ten = (number(row["estimate"], 3) for row in overlap)
-    says("claims", f"differ by {ten} on average over the run, as against {one} with N = 1")
+    one, ten = (abs(row["estimate"]) for row in overlap)
+    assert ten < one / 2
+    says("claims", "since NPGPD-HF's violations are then closer together")
     assert under.loc["N = 10", "zpgpd-gap-16-markedly-worse"]["verdict"] == "inconclusive"
 
 
@@ -473,16 +453,9 @@ def test_steady_state_is_contradicted_by_the_multiplier_alone():
                 for ends in ((0.5, 0.75), (0.75, 1))
             )
             changes.append(abs(last - third) / units.get(column, curve[column].iloc[0]))
-    gaps, violations = ([f"{it:.3f}" for it in sorted(moved[column])] for column in moved)
-    says("claims", f"gaps move by {gaps[0]} to {gaps[-1]} from the third quarter to the last")
-    says("claims", f"and violations by {violations[0]} to {violations[-1]}, all below the margin")
     steady = verdicts().xs("zpgpd-gap-steady-state", level="claim")
     assert max(map(max, moved.values())) < steady.loc["default", "margin"]
-    ours, longer = (-steady.loc[reading, "estimate"] for reading in ("default", "2 T"))
-    says(
-        "claims",
-        f"with 16 evaluators λ moves by {ours:.2f} λ*, and by {longer:.2f} λ* in runs of 2 T",
-    )
+    assert -steady.loc["2 T", "estimate"] > -steady.loc["default", "estimate"]  # nor do longer runs
     says("results", "only by its multiplier", "gaps and violations move by less than the margin")
 
 
@@ -523,15 +496,10 @@ def test_page_of_verdicts_says_what_has_settled():
             most = last["move"].abs().max()
             found[name, algorithm] = f"{stationarity.settled_length(drawn):,}", number(most)
             assert last[["low", "high"]].abs().to_numpy().max() > stationarity.MARGIN
-    (first, moves), (second, others) = (found["settled", it] for it in ("npgpd_hf", "zpgpd_hf"))
+    first, second = (found["settled", it][0] for it in ("npgpd_hf", "zpgpd_hf"))
     says("claims", f"settled after {first} iterations of NPGPD-HF and {second} of ZPGPD-HF")
-    says("claims", f"where it still moves by up to {moves} λ* and {others} λ*")
-    told = [found["typical_settled", it] for it in ("npgpd_hf", "zpgpd_hf")]
-    says("claims", f"settled after {told[0][0]} and {told[1][0]} iterations, and the multiplier")
-    says("claims", f"moves by up to {told[0][1]} λ* and {told[1][1]} λ*, which 95 % intervals")
-    chosen = [RACES[f"typical/{it}"]["chosen"] for it in ("npgpd_hf", "zpgpd_hf")]
-    assert chosen == [[0.1, 0.1], [0.001, 0.003]]
-    says("claims", "η₁ = η₂ = 0.1 for NPGPD-HF, η₁ = 0.001 and η₂ = 0.003 for ZPGPD-HF")
+    told = [found["typical_settled", it][1] for it in ("npgpd_hf", "zpgpd_hf")]
+    says("claims", f"moves by up to {told[0]} λ* and {told[1]} λ*, which 95 % intervals")
 
 
 def test_results_say_what_a_hundred_environments_show():
@@ -606,8 +574,8 @@ def test_verdicts_from_sweeps_are_told_with_their_power():
     assert found["power"].min() >= POWER
     says(
         "claims",
-        f"All {len(found)} statements that these tables decide by a test now have a power of at "
-        f"least {POWER}",
+        f"The {len(found)} statements that sweeps decide by a test have a power of at least "
+        f"{POWER}",
     )
 
 
@@ -627,11 +595,11 @@ def test_decay_like_one_over_h_is_within_the_margin():
 def test_pilot_study_needs_the_units_that_the_studies_have():
     needed = table("power").set_index(["reading", "claim"])["needed"]
     assert needed["default"].max() == 300 == CONFIG["claims"]["own_seeds"]
-    says("claims", "the statement that needs most takes 300 seeds")
+    says("claims", "The statement that needs most takes 300 seeds")
     steady = needed["20 instances, N = 1"]["zpgpd-gap-steady-state"]
     assert steady > 10_000
     assert needed["20 instances, N = 1"].drop("zpgpd-gap-steady-state").max() == 250
-    says("claims", "it takes 250 instances with two seeds each", "no number of instances")
+    says("claims", "on random environments 250 instances", "no number of instances")
 
 
 def test_sweeps_have_the_seeds_that_the_pilot_asks_for():
@@ -648,14 +616,6 @@ def test_sweeps_have_the_seeds_that_the_pilot_asks_for():
     assert CONFIG["sweeps"]["people"]["seeds"] == {"npgpd_hf": 400, "zpgpd_hf": 63} == {**seeds}
     seeds = table("slopes").query("sweep == 'corollary'")["seeds"].max()
     assert CONFIG["sweeps"]["corollary"]["seeds"] == 60 == seeds
-    says(
-        "claims",
-        "make figures) | 20 | 149 | 150 |",
-        "| schedules of M and H | 40 | 105 | 105 |",
-        "| M, NPGPD-HF | 20 | 271 | 400 |",
-        "| M, ZPGPD-HF | 20 | 63 | 63 |",
-        "| T, M and H together (the corollary) | 20 | 32 | 60 |",
-    )
 
 
 def test_results_say_what_margins_do():
@@ -952,11 +912,7 @@ def test_documents_say_which_settings_lie_at_an_end():
     largest = settings["dual_step"] == max(lists["dual_step"])
     assert own.loc[largest, "at_edge"].str.contains("dual_step").all()
     assert (largest.sum(), (settings["perturbation"] == 3).sum(), len(own)) == (6, 8, 9)
-    says(
-        "claims",
-        "ZPGPD-HF takes the largest dual step tried at six of nine numbers of answers even so, and "
-        "μ = 3, the larger of two, at eight",
-    )
+    says("claims", "Most of ZPGPD-HF's settings lie at an end of its grid even so")
 
 
 def test_results_say_what_holds_elsewhere():
@@ -1077,11 +1033,7 @@ def test_gap_hardly_moves_with_the_steps_of_theorem_2():
     moved = np.abs(np.diff(gaps)).max() / first
     assert 0.02 < moved < 0.06
     says("results", f"10 of the 14, ZPGPD-HF's gap only falls from {first:.3f} to {last:.3f}")
-    says(
-        "claims",
-        f"{len(reproduced)} of the {len(reading)} are reproduced all the same",
-        f"leaves it by {1 - last / first:.0%}".replace("%", " %"),
-    )
+    says("claims", f"and yet {len(reproduced)} of the {len(reading)} are reproduced")
 
 
 def test_every_finding_of_the_audit_names_its_test():
