@@ -1,11 +1,9 @@
 """Certificates hold on every run, and each of their terms is needed."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from wording import scientific
 
 from pgpd_hf import CMDP, random_cmdp, run, runs, solve
 from pgpd_hf.statistics import mean_interval
@@ -17,7 +15,6 @@ from replication.theory.estimates import make_estimates
 from replication.theory.one_step import one_step, oscillations
 from replication.theory.setting import Setting
 
-AUDIT = (Path(__file__).resolve().parents[2] / "docs" / "audit.md").read_text()
 NATURAL = Setting(
     evaluators=16, iterations=200, rounds=2, horizon=15, primal_step=0.3, dual_step=0.1
 )
@@ -318,16 +315,13 @@ def tie():
 
 def test_theorem_1_needs_the_variance_term(tie):
     """With it the bound (step 3.5) holds and is not vacuous; without it, it is violated."""
-    measured, low, high = tie["measured"]
+    _, low, high = tie["measured"]
     without, largest = tie["without"], tie["largest"]
     full = without + tie["variance"]
     assert high <= full < largest
     assert without < low
     # Of the right size: a fiftieth of it would not do.
     assert without + tie["variance"] / 50 < low
-    interval = f"{scientific(measured)} [{scientific(low)}, {scientific(high)}]"
-    assert f"measured {interval} against {scientific(without)}" in AUDIT
-    assert f"({scientific(full)}, where the gap could be {scientific(largest)})" in AUDIT
 
 
 def test_gap_falls_below_the_variance_term(tie):
@@ -348,9 +342,8 @@ def test_gap_falls_below_the_variance_term(tie):
     early, late = trace["mean_optimality_gap"].to_numpy().reshape(-1, 2).T
     assert mean_interval(late, 0.998)[2] < tie["variance"] / 10
     assert mean_interval(late - 0.3 * early, 0.998)[2] < 0
-    share, low, high = mean_interval(late / early)
-    assert f"a quarter, {share:.2f} [{low:.2f}, {high:.2f}], of that at 32 000" in AUDIT
-    assert f"far below the term, {scientific(tie['variance'])}, which" in AUDIT
+    _, low, high = mean_interval(late / early)
+    assert low < 1 / 4 < high
 
 
 def test_variance_term_shrinks_with_the_rounds(cmdp, optimum):

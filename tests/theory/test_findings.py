@@ -69,12 +69,6 @@ def number(value, digits=2):
     return f"{value:.{digits}f}".replace("-", "−")
 
 
-def estimate(row, name="slope", digits=2):
-    """An estimate and its interval as the documents write them."""
-    low, high = (number(row[f"{name}_{end}"], digits) for end in ("low", "high"))
-    return f"{number(row[name], digits)} [{low}, {high}]"
-
-
 def interval(row):
     """An estimate of a table of verdicts and its interval."""
     low, high = number(row["low"], 3), number(row["high"], 3)
@@ -684,19 +678,13 @@ def test_documents_say_from_when_on_the_bounds_are_informative():
         "mostly by a term in M that no T makes smaller; if votes are",
         "falls below it after 5·10⁵ iterations (M = 64), and after 2·10⁴ if λ* is known; none for",
     )
-    numbers = theorem["largest"], theorem["0.1"], knowing["largest"], knowing["0.1"]
-    assert [f"{it:.1e}" for it in numbers] == ["5.2e+05", "2.2e+07", "1.9e+04", "3.1e+05"]
-    assert f"{first['Theorem D']['largest']:.1e}" == "4.2e+07"
-    start = table("curves").query("iteration == 0")["optimality_gap"].unique().item()
-    (largest,) = found.query("level == 'largest'")["value"].unique()
+    assert f"{first['Theorem D']['largest']:.0e}" == "4e+07"
     says(
-        "audit",
-        f"the largest possible value, {largest:.3f}, after 5.2·10⁵ iterations, and below 0.1 after "
-        "2.2·10⁷. Theorem 1', which knows λ*, takes 1.9·10⁴ and 3.1·10⁵.",
-        f"has a gap of {start:.3f}",
-        "Theorem 2 is not informative up to T = 10¹²",
-        "informative from 4.2·10⁷ iterations on (M = 64, votes read without bias)",
+        "for-the-authors",
+        "falls below the largest possible value from 5·10⁵ iterations on (2·10⁴ with λ* known)",
+        "does from 4·10⁷ on",
     )
+    says("audit", "Theorems 1 and D are, after long runs, and the new Theorem 2 is not")
 
 
 def test_verdicts_at_tied_steps():
@@ -1077,13 +1065,9 @@ def test_multiplier_oscillates_in_the_exact_limit():
     }
     violations = rows["study"]["violation"].to_numpy()
     local = np.diff(np.log(violations)) / np.diff(np.log(lengths))
-    first, last = (number(ratios_of["study"][k]) for k in (0, -1))
-    *most, fifth = map(number, local)
-    says(
-        "audit",
-        f"λ⁽ᵀ⁾/λ* is {first} at T = 1 000 and {last} at T = 32 000",
-        f"the slopes between consecutive T are {', '.join(most)} and {fifth}.",
-    )
+    assert local.min() < -1 < 0 < local.max()
+    assert ratios_of["study"].min() < 1 < ratios_of["study"].max()
+    says("audit", "even in the exact limit, so that slopes between consecutive T change their sign")
     assert lengths[ratios_of["theorem"].argmax()] == 16000
     assert ratios_of["theorem"][0] < 1 < ratios_of["theorem"].max()
 
@@ -1093,8 +1077,7 @@ def test_violation_of_npgpd_hf_is_slower_with_the_theorem_s_steps():
         assert verdict(slope("length", "npgpd_hf", curve, "violation"), -1 / 2) == SLOWER
     limit = slope("length", "npg_pd", "theorem steps", "violation")["slope"]
     assert limit > -1 / 2
-    sampled = slope("length", "npgpd_hf", "M = ∞, theorem steps", "violation")
-    says("audit", f"at M = ∞ with slope {estimate(sampled)}")
+    says("audit", "violation falls more slowly than T^(−1/2) up to T = 32 000")
 
 
 def test_priced_gap_of_npgpd_hf():
@@ -1126,8 +1109,7 @@ def test_zpgpd_hf_has_a_floor_unless_its_step_falls():
     )
     assert constant["floor_low"] > 0
     assert falling["floor_low"] == 0
-    floor = estimate(constant, "floor", 3)
-    says("audit", f"it stops at a floor, {floor}; with η₁ ∝ 1/√T that cannot be told from zero")
+    says("audit", "it stops at a floor; with η₁ ∝ 1/√T none is shown")
     limit, violation = (
         slope("length", "pg_pd", "study steps", metric)["slope"]
         for metric in ("priced_gap", "violation")
@@ -1149,11 +1131,8 @@ def test_corollary():
     assert verdict(rows["theorem"], -1 / 2) == SLOWER
     assert verdict(rows["study"], -1 / 2) == FASTER
     assert verdicts().loc[("default", "npgpd-corollary-rate"), "verdict"] == "reproduced"
-    says(
-        "audit",
-        f"with the theorem's its slope up to T = 16 000 is {estimate(rows['theorem'])}, a little "
-        "slower, which is within the margin of the verdict",
-    )
+    assert rows["theorem"]["slope"] < -0.4
+    says("audit", "it falls a little more slowly, within the margin of the verdict")
 
 
 @pytest.mark.parametrize("rule", ["theorem", "study"])
@@ -1186,14 +1165,8 @@ def moments():
 
 def test_bias_of_people_is_far_below_the_paper_s():
     share = moments()["promised"] / moments()["primal_bias"]
-    assert round(share.min(), -1) == 260
     assert round(share.max(), -2) == 9100
-    one = moments().loc[64]
-    says(
-        "audit",
-        f"At M = 64 the bias of a comparison is {number(one['primal_bias'], 4)}, where the paper's "
-        f"β is {number(one['promised'])}",
-    )
+    says("audit", f"bias of a comparison is at most a {share.min():.0f}th of the paper's β")
     tail = moments().loc[128:, "primal_bias"]
     assert (tail * tail.index).to_numpy() == pytest.approx(tail.iloc[0] * 128, rel=0.05)
     large = moments().loc[16:]
@@ -1224,11 +1197,12 @@ def test_people_are_noise():
     assert -1 < zeroth["slope_low"]
     assert zeroth["slope_high"] < -1 / 2
     assert verdict(natural, scale) == verdict(zeroth, root) == FASTER
+    assert (number(natural["slope"]), number(variance)) == ("−1.00", "−1.00")
+    assert -1 / 2 < scale < root < 0
     says(
         "audit",
-        f"slope {estimate(natural)} in M, which contains that of the votes' exact variance, "
-        f"{number(variance)}; for ZPGPD-HF it is {estimate(zeroth)}, between that and −1/2.",
-        f"√(log M/M) and its root have {number(scale)} and {number(root)}",
+        "falls as 1/M, as their exact variance does, and for ZPGPD-HF a little more slowly; the "
+        "theorems' terms are far flatter",
     )
 
 
@@ -1242,7 +1216,7 @@ def test_truncation_cancels_in_comparisons_only():
         share = -dual / (CMDP.discount**length * CMDP.value_bound)
         assert 0.4 < share < 0.7
     assert min(lengths) == 10
-    says("audit", "It cancels in comparisons, to 10⁻¹⁰")
+    says("audit", "It cancels in comparisons and lowers every answer to the absolute question")
 
 
 @pytest.mark.slow
@@ -1255,13 +1229,13 @@ def test_short_trajectories_cost_reward():
     short = rerun("horizon", "npgpd_hf", "", 20)[["late_violation", "late_gap"]].mean()
     assert short["late_violation"] < 0 < short["late_gap"]
     assert rerun("horizon", "zpgpd_hf", "", 20)["owed"].mean() > 0.1  # the multiplier moves on
-    says("audit", "within 0.01 of what a linear program predicts")
+    says("audit", "So NPGPD-HF becomes safer than required, as a linear program predicts")
 
 
 def test_rounds_matter_with_people_only():
     known = [effect("rounds", name, "M = ∞") for name in ("npgpd_hf", "zpgpd_hf")]
-    first, second = (number(row["slope"]) for row in known)
-    says("audit", f"N matters little: slopes of {first} and {second}")
+    assert all(-0.05 < row["slope"] < 0 for row in known)
+    says("audit", "With infinitely many people N matters little")
     over = [
         effect("rounds", name, "excess over M = ∞", curve)
         for name in ("npgpd_hf", "zpgpd_hf")
@@ -1289,7 +1263,7 @@ def test_rounds_times_people_count(algorithm, cases):
         ]
         _, low, high = difference_interval(*samples)
         assert low < 0 < high
-    says("audit", "cases of equal N·M cannot be told apart")
+    says("audit", "Cases of equal N·M cannot be told apart")
 
 
 def test_sizes_of_the_process():
@@ -1351,24 +1325,14 @@ def test_certificates_hold():
 
 def test_certificates_of_the_study_are_tight():
     assert ratios("study")["ratio"].max() < 1.1
-    says("audit", "all ratios of the gap are below 1.1")
+    says("audit", "They are tight in the study's environment")
 
 
 def test_loose_certificates_lose_what_a_projection_cuts_off():
     rows = ratios("random")
     loose = rows[rows["ratio"] > 3]
-    counts = {}
-    for name in ("npgpd_hf", "zpgpd_hf"):
-        every, some = rows[rows["algorithm"] == name], loose[loose["algorithm"] == name]
-        largest = f"{every['ratio'].max():,.0f}".replace(",", " ")
-        counts[name] = len(some), len(every), largest
-    natural, zeroth = counts.values()
-    says(
-        "audit",
-        f"the ratio exceeds 3 for {len(loose)} of the {len(rows)} positive gaps, for {natural[0]} "
-        f"of {natural[1]} of NPGPD-HF, where the largest is {natural[2]}, and for {zeroth[0]} of "
-        f"{zeroth[1]} of ZPGPD-HF, where it is {zeroth[2]}.",
-    )
+    assert 0 < len(loose) < len(rows) / 4
+    says("audit", "and loose where a projection cuts something off")
 
     def recorded(row):
         problem = certificates._random_problem(int(row.draw), row.algorithm)
