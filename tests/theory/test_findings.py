@@ -763,17 +763,19 @@ def test_results_say_what_an_answer_buys():
     assert (ascent["gap"] > plain["gap"])[safest["violates_0"]].all()
     says(
         "which-method",
-        "on random environments violations above 0.02 are rarest with it from 3·10⁵ answers on",
-        "If any violation counts, plan with NPG-PD: it violates least often from 3·10⁴ answers on, "
-        "but has larger gaps",
+        "violations above 0.02 are rarest with it from 3·10⁵ answers on",
+        "Plan with NPG-PD: it violates least often from 3·10⁴ answers on, but has larger gaps",
     )
     assert drawn.loc[("trajectory_dpo", "deterministic", 10**6), "violates_002"] == 0.2
     own = table("comparison").query("units == '20 seeds' and method == 'trajectory_dpo'")
     assert own.set_index("budget").loc[10**6, "violates_002"] == 0.9
+    own = table("comparison").query("units == '20 seeds' and method == 'npgpd_hf'")
+    assert own.set_index("budget").loc[10**7, "violates_002"] == 0
     says(
         "which-method",
         "but even after 10⁶ a fifth of its policies violate by more than 0.02 on random "
-        "environments, and nine tenths on the default one",
+        "environments, and nine tenths on the default one. There no seed of NPGPD-HF violates so "
+        "much after 10⁷ answers",
     )
 
 
@@ -807,11 +809,10 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
     scaled = inferring["answers"] * inferring["discrimination"] ** 2
     assert len(scaled) == 10
     assert scaled.round(-3).unique().tolist() == [1e5]
-    says("which-method", "come below 0.05 with c²K = 10⁵, at every c from 0.1 to 10")
+    says("which-method", "come below 0.05 with c²K = 10⁵ for K answers, at every c from 0.1 to 10")
     collapse = table("axes_collapse").set_index("method")["verdict"]
     assert collapse[collapse == "contradicted"].index.tolist() == ["trajectory_dpo"]
     assert Counter(collapse)["inconclusive"] == 4
-    says("which-method", "is open for four methods, and false for trajectory DPO")
 
     skipping = table("axes_skipping").query("people != 'as assumed'")
     ahead = skipping[skipping["pays_off"] == "yes"]
@@ -839,9 +840,8 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
     hurt = table("axes_hurt").query("people == 'peak and end'")
     hurt = hurt[hurt["answers_scaled"] == 1e6]
     apart = hurt["method"] == "trajectory_dpo"
-    costs = f"at most {number(hurt.loc[apart, 'high'].max(), 3)} of the largest value"
-    others = f"and every other method at least {number(hurt.loc[~apart, 'low'].min(), 3)}"
-    says("which-method", f"such votes cost it {costs}, {others}")
+    assert hurt.loc[apart, "high"].max() < 0.01 < 0.04 < hurt.loc[~apart, "low"].min()
+    says("which-method", "such votes hardly hurt it, but every other method")
 
 
 def test_results_say_who_skips_reward_inference_best_and_where_it_is_ahead():
@@ -885,10 +885,9 @@ def test_results_say_whether_what_safe_rlhf_knows_matters():
     says(
         "which-method",
         "safe_rlhf knows P and the mean of random environments",
-        "on random environments this changes the priced gap of safe_rlhf by at most 0.004 from "
-        "3·10³ answers on",
-        "There this, too, changes it by at most 0.004; on the default environment by up to 0.015, "
-        "in either direction",
+        "this changes the priced gap of safe_rlhf by at most 0.004 from 3·10³ answers on",
+        "This, too, changes it by at most 0.004, but by up to 0.015 on the default environment, in "
+        "either direction",
     )
 
 
