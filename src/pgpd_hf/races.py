@@ -32,7 +32,6 @@ from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import require_cmdp, solve
 from pgpd_hf.core.progress import Progress
-from pgpd_hf.runs import values_at
 from pgpd_hf.statistics import mean_interval, mean_test
 
 CHOSEN, TIED, DROPPED = STANDINGS = ("chosen", "tied", "dropped")
@@ -125,7 +124,8 @@ def race(
         if setting.get("parameterization") != "softmax":  # no two policies are further apart
             grid.most["perturbation"] = math.sqrt(2 * max(cmdp.states for cmdp in cmdps))
         rounds, running = _halve(whole, grid, seeds, runs, pool, done)
-        return _table(rounds, running).assign(iterations=_lengths(rounds))
+        lengths = [last.iterations for last in _last_rounds(rounds).values()]
+        return _table(rounds, running).assign(iterations=lengths)
 
 
 def _drop_worse(runs, grid, seeds, pool, done):
@@ -355,6 +355,8 @@ class _Runs:
 
     def _score(self, task):
         """Positive gap and violation of one pair on one seed, averaged over time and M."""
+        from pgpd_hf.runs import values_at  # who only reads the outcome of a race does without
+
         pair, seed = task
         cmdp, optimum = self.problems[seed % len(self.problems)]
         steps, parts = dict(zip(self.names, pair, strict=True)), []
@@ -407,7 +409,7 @@ def _table(rounds, running):
     most = (1 + _EQUAL) * last.sums(last.leader(running)).mean()
     chosen = min(pair for pair in running if last.sums(pair).mean() <= most)
     rows = []
-    for pair, runs in _last_rounds(rounds):
+    for pair, runs in _last_rounds(rounds).items():
         scores = runs.scores[pair]
         gap, violation = np.mean(scores, axis=0)
         row = dict(zip(runs.names, pair, strict=True)) | {"seeds": len(scores)}
@@ -422,17 +424,9 @@ def _table(rounds, running):
 
 
 def _last_rounds(rounds):
-    """Pairs, in the order of the steps, each with the runs of the last round that it was in."""
-    return sorted({pair: runs for runs in rounds for pair in runs.scores}.items(), key=_first)
-
-
-def _first(item):
-    return item[0]
-
-
-def _lengths(rounds):
-    """Iterations of the last round of each pair."""
-    return [runs.iterations for _, runs in _last_rounds(rounds)]
+    """By pair, in the order of the steps, the runs of the last round that it was in."""
+    last = {pair: runs for runs in rounds for pair in runs.scores}
+    return {pair: last[pair] for pair in sorted(last)}
 
 
 def _p_value(differences):

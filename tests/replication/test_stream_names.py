@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from checking import applying
 
 from pgpd_hf import runs
 from replication import analyses
@@ -35,7 +36,7 @@ def plans(path):
     )
     plans = {
         name: [case for items in analysis.plan(config).values() for _, of in items for case in of]
-        for name, analysis in analyses.find().items()
+        for name, analysis in applying(config).items()
     }
     configs = readings.configurations(config, readings.load(config, ROOT)).values()
     plans["figure"] = [
@@ -63,7 +64,7 @@ def names(path, monkeypatch):
     tuned = {
         case.labels["key"]: (case.setting, 0.0)
         for name in ("comparison_tuning", "axes_tuning")
-        for case in plans(path)[name]
+        for case in plans(path).get(name, ())
     }
     planned = [case for of_analysis in plans(path).values() for case in of_analysis]
     alike = {

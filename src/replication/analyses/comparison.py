@@ -67,11 +67,8 @@ VERDICT_COLUMNS = (
 
 
 def plan(config):
-    options = config["comparison"]
-    if not options["methods"]:
-        return {}
+    options, work = config["comparison"], {}
     numbers, _ = comparison.instances(config)
-    work = {}
     for entry in comparison.entries(config):
         settings = longest(config, entry)
         if settings:
@@ -88,7 +85,7 @@ def plan(config):
 
 def arguments(config):
     options = config["comparison"]
-    numbers = comparison.instances(config)[0] if options["methods"] else []
+    numbers, _ = comparison.instances(config)
     return {
         "empty": _empty(config),
         "budgets": [it for it in options["budgets"] if it <= options["most_on_instances"]],
@@ -254,12 +251,11 @@ def priced(runs):
 
 def _empty(config):
     """Method, design, budget and reason of cells without a result."""
-    entries = comparison.entries(config) if config["comparison"]["methods"] else []
     return [
-        (entry.method, entry.design, budget, comparison.reason(config, entry, budget))
-        for entry in entries
+        (entry.method, entry.design, budget, reason)
+        for entry in comparison.entries(config)
         for budget in comparison.budgets(config, entry)
-        if comparison.reason(config, entry, budget)
+        if (reason := comparison.reason(config, entry, budget))
     ]
 
 

@@ -34,8 +34,6 @@ DIFFERENCE_COLUMNS = ("people", "budget", *SIDES, "difference", "low", "high", "
 
 def plan(config):
     options, work = config["comparison"]["misspecification"], {}
-    if not config["comparison"]["methods"]:
-        return work
     numbers, _ = comparison.instances(config)
     for entry in comparison.entries(config):
         if any(entry.method in options[side] for side in SIDES):
@@ -52,7 +50,7 @@ def check(config, schema):
     comparison.check(config, schema)
     methods, options = config["comparison"]["methods"], config["comparison"]["misspecification"]
     key = "comparison.misspecification"
-    for side in SIDES if methods else ():
+    for side in SIDES:
         for name in options[side]:
             if name not in methods:
                 raise ValueError(
@@ -65,10 +63,10 @@ def check(config, schema):
             )
     configuration.require_increasing(f"{key}.budgets", options["budgets"])
     unknown = sorted(set(options["budgets"]) - set(config["comparison"]["budgets"]))
-    if unknown and methods:
+    if unknown:
         raise ValueError(f"{key}.budgets: {unknown[0]} is not one of comparison.budgets")
     most = config["comparison"]["most_on_instances"]
-    if methods and max(options["budgets"], default=0) > most:
+    if max(options["budgets"], default=0) > most:
         raise ValueError(
             f"{key}.budgets: at most comparison.most_on_instances, {most}, expected, "
             f"got {max(options['budgets'])}"

@@ -39,8 +39,6 @@ _SKIPPED = 0.2  # of a run at a frozen multiplier
 
 
 def plan(config):
-    if why_not(config):
-        return {}
     parts = {"frozen": _frozen, "long": _long, "fresh": _fresh, "cures": _cures}
     return {f"{part}/{NAME}": items for part, make in parts.items() if (items := make(config))}
 
@@ -61,8 +59,6 @@ def why_not(config):
 
 def check(config, schema):
     """Refuse options that ZPGPD-HF does not have or that are out of range, and multipliers."""
-    if why_not(config):
-        return
     options = config["stability"]
     parts = {"variants": options["variants"], "cures.methods": options["cures"]["methods"]}
     for part, named in (*parts.items(), ("fresh.settings", options["fresh"]["settings"])):
@@ -83,12 +79,11 @@ def seconds(config):
 
 def arguments(config):
     options = config["stability"]
-    names = [
-        (name, {**_setting(config, config["evaluators"][0], 1), **changes})
-        for name, changes in options["variants"].items()
-    ]
     return {
-        "variants": dict(names),
+        "variants": {
+            name: {**_setting(config, config["evaluators"][0], 1), **changes}
+            for name, changes in options["variants"].items()
+        },
         "multipliers": options["frozen"]["multipliers"],
         "settings": {
             name: {**_setting(config, 16, 1), **changes}

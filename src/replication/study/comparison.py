@@ -99,13 +99,13 @@ def check(config, schema):
     """Refuse a comparison that cannot be run, in one line that names the key."""
     options = config["comparison"]
     configuration.require_increasing("comparison.budgets", options["budgets"])
-    if options["methods"] and options["group"] not in config["claims"]["instances"]["groups"]:
+    if options["group"] not in config["claims"]["instances"]["groups"]:
         raise ValueError(f"comparison.group: no group of instances {options['group']!r}")
-    if options["methods"] and not instances(config)[1]:
+    if not instances(config)[1]:
         raise ValueError(
             f"comparison.group: the group {options['group']!r} has no instances for tuning"
         )
-    for name, told in options["statements"].items() if options["methods"] else ():
+    for name, told in options["statements"].items():
         for side in ("better", "than"):
             if told[side] not in options["methods"]:
                 raise ValueError(
@@ -177,7 +177,7 @@ def elsewhere(config):
     in means the same for every c: step sizes are divided by c, and M by c².
     """
     axes, found = config["axes"], {}
-    for factor in axes["discrimination"] if config["comparison"]["methods"] else ():
+    for factor in axes["discrimination"]:
         budgets = [round(answers / factor**2) for answers in axes["answers"]]
         methods = {
             name: _rescaled(options, factor, max(budgets))
