@@ -41,8 +41,7 @@ why_not = comparison.why_not
 check = comparison.check_elsewhere
 AS_KNOWN = 1  # the discrimination that the others are compared to
 _WORLD = ["discrimination", "people"]
-_METHOD = ["method", "design"]
-_UNIT = ["instance", "seed"]
+_METHOD = compared.METHOD
 COLLAPSE_COLUMNS = (*_METHOD, "points", "largest", "verdict")
 HURT_COLUMNS = (*_WORLD, *_METHOD, "answers_scaled", "difference", "low", "high", "hurts")
 
@@ -59,8 +58,7 @@ def arguments(config):
 
 
 def parameters(config):
-    methods = {name: it for name, it in config["axes"]["methods"].items() if it is not None}
-    return {"labels": {name: it.get("label", name) for name, it in methods.items()}}
+    return {"labels": comparison.labels(config["axes"]["methods"])}
 
 
 def tables(runs, sides, margin):
@@ -108,7 +106,7 @@ def collapse(runs, margin):
     rows = []
     for method, group in compared.priced(runs).groupby(_METHOD, sort=False):
         table = group.pivot(
-            index=[*_UNIT, "answers_scaled"], columns="discrimination", values="priced_gap"
+            index=[*compared.UNIT, "answers_scaled"], columns="discrimination", values="priced_gap"
         )
         if AS_KNOWN not in table:
             continue
@@ -134,7 +132,7 @@ def hurt(runs):
     rows = []
     keys = ["discrimination", *_METHOD, "answers_scaled"]
     for (factor, *method, answers), group in compared.priced(runs).groupby(keys, sort=False):
-        table = group.pivot(index=_UNIT, columns="people", values="priced_gap")
+        table = compared.by_unit(group, "people")
         usual = table.pop(misspecification.AS_ASSUMED)
         for people, gaps in table.items():
             mean, low, high = mean_interval(gaps - usual, 1 - 2 * compared.TEST_LEVEL)

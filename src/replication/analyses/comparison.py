@@ -47,6 +47,7 @@ why_not = comparison.why_not
 SAFE = 0.02  # a violation that is tolerated
 TARGETS = (0.05, 0.02, 0.01)  # priced gaps
 TEST_LEVEL = 0.01  # probability of a wrong verdict on a statement, in either direction
+UNIT, METHOD = ["instance", "seed"], ["method", "design"]
 METRICS = ("gap", "violation", "priced_gap")
 COLUMNS = (
     *("method", "design", "budget", "answers", "steps"),
@@ -124,21 +125,18 @@ def tables(runs, environment, empty, budgets, drawn, binding, limit, statements,
 
 
 def parameters(config):
-    methods = config["comparison"]["methods"]
-    return {
-        "empty": _empty(config),
-        "labels": {name: it.get("label", name) for name, it in methods.items()},
-    }
+    labels = comparison.labels(config["comparison"]["methods"])
+    return {"empty": _empty(config), "labels": labels}
 
 
 def tabulate(runs, empty=()):
     """Reduce runs to a row per method, design, budget and kind of unit, and add `empty` cells."""
     runs, rows = priced(runs), []
-    for key, group in runs.groupby(["unit", "method", "design", "budget"], sort=False):
+    for key, group in runs.groupby(["unit", *METHOD, "budget"], sort=False):
         unit, *cell = key
         row = dict(zip(COLUMNS, cell, strict=False))
         row |= {"answers": group["answers"].mean(), "steps": group["steps"].mean()}
-        row |= named_intervals(group.sort_values(["instance", "seed"]), METRICS)
+        row |= named_intervals(group.sort_values(UNIT), METRICS)
         row["violates_0"] = (group["violation"] > 0).mean()
         row["violates_002"] = (group["violation"] > SAFE).mean()
         rows.append(row | {"units": f"{len(group)} {unit}"})
@@ -154,9 +152,9 @@ def answers_needed(table):
     # are NaN where no budget is enough. `most` is the largest budget that was tried.
     shown = table[table["answers"].notna()]
     rows = []
-    for key, group in shown.groupby(["units", "method", "design"], sort=False):
+    for key, group in shown.groupby(["units", *METHOD], sort=False):
         for target in TARGETS:
-            row = dict(zip(("units", "method", "design"), key, strict=True)) | {"target": target}
+            row = dict(zip(("units", *METHOD), key, strict=True)) | {"target": target}
             for name, end in (("answers", ""), ("surely", "_high")):
                 low = (group[f"priced_gap{end}"] <= target) & (group[f"violation{end}"] <= SAFE)
                 row[name] = group.loc[low, "budget"].min() if low.any() else math.nan
@@ -168,9 +166,7 @@ def order(runs):
     """Paired differences of priced gaps from those of the best method, with as many answers."""
     rows = []
     for key, group in priced(runs).groupby(["unit", "budget"], sort=False):
-        table = group.pivot(
-            index=["instance", "seed"], columns=["method", "design"], values="priced_gap"
-        )
+        table = by_unit(group, METHOD)
         best = table[table.mean().idxmin()]
         for method in table.columns:
             rows.append((*key, *method, *mean_interval((table[method] - best).to_numpy())))
@@ -249,6 +245,11 @@ def priced(runs):
     return runs.assign(priced_gap=priced_gap(runs, "gap", "violation"))
 
 
+def by_unit(runs, columns):
+    """Priced gaps with a row for each unit, whose differences are paired."""
+    return runs.pivot(index=UNIT, columns=columns, values="priced_gap")
+
+
 def _empty(config):
     """Method, design, budget and reason of cells without a result."""
     return [
@@ -261,7 +262,7 @@ def _empty(config):
 
 def _best_design(runs, method):
     """Priced gaps by unit, of the design with the smallest score in tuning."""
-    runs = runs[runs["method"] == method].set_index(["instance", "seed"])
+    runs = runs[runs["method"] == method].set_index(UNIT)
     scores = runs.groupby("design", sort=False)["tuning_score"].first()
     best = scores.idxmin() if len(scores) else ""
     return runs.loc[runs["design"] == best, "priced_gap"]

@@ -87,8 +87,7 @@ def tables(runs, sides):
 
 
 def parameters(config):
-    methods = config["comparison"]["methods"]
-    return {"labels": {name: it.get("label", name) for name, it in methods.items()}}
+    return {"labels": comparison.labels(config["comparison"]["methods"])}
 
 
 def tabulate(runs):
@@ -109,10 +108,8 @@ def differences(runs, sides):
     rows = []
     runs = compared.priced(runs)
     for (people, budget), group in runs.groupby(["people", "budget"], sort=False):
-        table = group.pivot(
-            index=["instance", "seed"], columns=["method", "design"], values="priced_gap"
-        )
-        scores = group.groupby(["method", "design"], sort=False)["tuning_score"].first()
+        table = compared.by_unit(group, compared.METHOD)
+        scores = group.groupby(compared.METHOD, sort=False)["tuning_score"].first()
         found = [scores[scores.index.isin(sides[side], level="method")] for side in SIDES]
         if any(side.empty for side in found):
             continue

@@ -46,6 +46,11 @@ def entries(config):
     ]
 
 
+def labels(methods):
+    """Names of methods for people, without those that a study has dropped."""
+    return {name: it.get("label", name) for name, it in methods.items() if it is not None}
+
+
 def budgets(config, entry):
     """Budgets of a method."""
     most = entry.options["most_answers"]
@@ -158,7 +163,7 @@ def fit(config, changes):
     gone = {*changes.defaults["comparison"]["methods"], *dropped} - {*options["methods"]}
     told = options["statements"].items()
     options["statements"] = {name: it for name, it in told if not gone & {it["better"], it["than"]}}
-    for side in ("skipping", "inferring"):
+    for side in SIDES:
         named = options["misspecification"][side]
         options["misspecification"][side] = [name for name in named if name not in gone]
     key = "comparison.misspecification.people"
