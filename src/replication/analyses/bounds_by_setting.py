@@ -76,6 +76,5 @@ def tables(environment, archive, link, options, seeds, name):
 
     cmdp = configuration.environment({"environment": environment})
     table = check_all(cmdp, Setting(link=link, **options), seeds=range(seeds))
-    table = table.drop(columns="instance")
     table.insert(5, "setting", name)
     return {name: table}

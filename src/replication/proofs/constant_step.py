@@ -108,14 +108,10 @@ def look(run, ties):
     algorithm, cmdp, best = run.algorithm, run.algorithm.cmdp, run.optimum
     kappa = algorithm.primal_step / (1 - cmdp.discount)
     policies, x = run.policies, run.multipliers - best.multiplier
-    advantages = [cmdp.advantages(policies[:-1], f) for f in (cmdp.reward, cmdp.utility)]
-    errors = run.lagrangian(run.answered) - run.lagrangian(advantages)  # e_t
+    errors = run.errors()  # e_t
     v_r, v_g = cmdp.evaluate(policies)
     noise = run.answered_excess - (v_g[:-1] - cmdp.threshold)
-    owed = [
-        _sum(np.array([*accumulate(sign * noise, _wait(ties.margin), initial=0.0)])[:-1])
-        for sign in (1, -1)
-    ]
+    owed = [_sum(_wait(sign * noise, ties.margin)) for sign in (1, -1)]
     step, room = algorithm.dual_step, algorithm.multiplier_bound - best.multiplier
     pairs = zip((room, best.multiplier), owed, strict=True)
     slack = [2 * a + a**2 / (step * ties.margin) + step * w for a, w in pairs]
@@ -144,9 +140,10 @@ def look(run, ties):
     )
 
 
-def _wait(margin):
-    """The recursion of W in step A3."""
-    return lambda w, n: max(w - margin / 2 - n, 0.0)
+def _wait(noise, margin):
+    """W of step A3 at each t."""
+    found = accumulate(noise, lambda w, n: max(w - margin / 2 - n, 0.0), initial=0.0)
+    return np.array([*found])[:-1]
 
 
 def _check_free(ledger, p):

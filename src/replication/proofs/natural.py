@@ -126,17 +126,14 @@ def _check_path(ledger, run, estimates, random):
     stretch, multipliers = 1 / (1 - cmdp.discount), run.multipliers
     policies, lambdas, excess = run.policies[:-1], multipliers[:-1], run.answered_excess
     v_r, v_g = (values[:-1] for values in cmdp.evaluate(run.policies))
-    exactly = run.lagrangian([cmdp.advantages(policies, f) for f in (cmdp.reward, cmdp.utility)])
-    answered = run.lagrangian(run.answered)
     visits = exact.visitation(cmdp, best.policy)
     gap_l = best.reward_value - v_r + lambdas * (best.utility_value - v_g)
 
     logarithms = special.log_softmax(run.thetas, axis=-1)
     distances = -special.entr(best.policy).sum(-1) - (best.policy * logarithms).sum(-1)
     normalizer = run.log_normalizers(eta_1 * stretch)
-    errors = answered - exactly
     right = (distances[:-1] - distances[1:] + normalizer) @ visits / eta_1
-    right = right + ((policies - best.policy) * errors).sum(-1) @ visits * stretch
+    right = right + ((policies - best.policy) * run.errors()).sum(-1) @ visits * stretch
     ledger.add("3.1", np.abs(gap_l - right), 1e-8 * (1 + np.abs(distances).max() / eta_1))
 
     gain, variance, logarithm = one_step(run, visits)

@@ -6,7 +6,7 @@ import numpy as np
 
 from pgpd_hf.core import optima
 from replication.proofs.small_cmdps import random_numbers, random_policy, small_cmdp
-from replication.proofs.zeroth_order import nearby_best, sharp_smoothness, tangent
+from replication.proofs.zeroth_order import nearby_best, sharp_smoothness
 from replication.theory import exact
 from replication.theory.theorem_2 import project_inside
 
@@ -53,7 +53,7 @@ def _check_tree(ledger, random, quiet):
         return
     steep = math.sqrt(2) * largest / (2 * (1 - cmdp.discount))  # B, step 4.2
     eta_1, eta_2 = random.choice([1.0, 0.3, 0.05]) / smooth, random.choice([1e-6, 0.3, 3]) / largest
-    noise, bias = tangent(random.standard_normal((2, 2, 2)))
+    noise, bias = exact.tangent(random.standard_normal((2, 2, 2)))
     noise *= random.choice([0.3, 3.0]) * largest
     bias *= random.choice([0.0, 0.1]) * largest
     if quiet:  # nothing but the start moves anything
@@ -85,7 +85,7 @@ def _check_tree(ledger, random, quiet):
             ledger.add("E2a", wanted - there, right)
             ledger.add("E2a at theta", wanted - here, right)
             regrets.append((w * (wanted - here)).mean())
-        estimates = tangent(exact.gradient(cmdp, theta, signal)) + bias
+        estimates = exact.tangent(exact.gradient(cmdp, theta, signal)) + bias
         estimates = estimates + signs[:, None, None, None] * noise  # (2, K, S, A)
         after = project_inside(theta + eta_1 * estimates, 0.0)
         square = (estimates**2).sum((-1, -2)).mean(0)  # G^2

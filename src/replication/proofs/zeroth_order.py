@@ -85,11 +85,6 @@ def check(ledger, cases):
     _check_failure(ledger)
 
 
-def tangent(x):
-    """Project on changes of a policy, whose rows have the sum zero."""
-    return x - x.mean(-1, keepdims=True)
-
-
 def _norm(x):
     return math.sqrt((x**2).sum())
 
@@ -98,37 +93,30 @@ def _lagrangian(cmdp, theta, multiplier):
     return exact.value(cmdp, theta, cmdp.reward + multiplier * cmdp.utility)
 
 
-def _gradient(cmdp, theta, multiplier):
-    return tangent(exact.gradient(cmdp, theta, cmdp.reward + multiplier * cmdp.utility))
-
-
 def _curvature(cmdp, best, setting, radius):
     estimates = make_estimates(cmdp, setting, known=True)
     return theorem_2.make_curvature(cmdp, best, estimates, radius)
 
 
-def _largest_radius(actions):
-    return 1 / (actions * math.sqrt(1 - 1 / actions))
-
-
 def _check_geometry(ledger, random):
     cmdp, best = small_cmdp(random)
     states, actions = cmdp.states, cmdp.actions
-    radius = float(random.uniform(0.01, 0.9)) * _largest_radius(actions)
+    largest = 1 / (actions * math.sqrt(1 - 1 / actions))
+    radius = float(random.uniform(0.01, 0.9)) * largest
     known = replace(cmdp, threshold=0.0)
     constants = _curvature(known, best, Setting(evaluators=None, iterations=1, horizon=10), radius)
     span, delta = constants.estimates.span, constants.margin
-    direction = tangent(random.standard_normal((states, actions)))
+    direction = exact.tangent(random.standard_normal((states, actions)))
     if random.random() < 0.3:  # attains the bound
         direction = np.zeros((states, actions))
-        direction[0] = tangent(np.eye(actions)[0])
+        direction[0] = exact.tangent(np.eye(actions)[0])
     ledger.add("4.1", np.abs(direction).max() / _norm(direction), math.sqrt(1 - 1 / actions))
     theta = random_policy(random, cmdp)
     basis = np.kron(np.eye(states), np.eye(actions) - 1 / actions)
     for signal in (cmdp.reward, cmdp.utility):
         bent = basis @ exact.hessian(cmdp, theta, signal) @ basis
         ledger.add("4.2", np.abs(np.linalg.eigvalsh(bent)).max(), constants.smoothness)
-        steep = _norm(tangent(exact.gradient(cmdp, theta, signal)))
+        steep = _norm(exact.tangent(exact.gradient(cmdp, theta, signal)))
         ledger.add("4.2b", steep, constants.steepness)
     multiplier = float(random.choice([0.0, best.multiplier, 5.0]))
     inner = (1 - actions * delta) * best.policy + delta
@@ -170,7 +158,7 @@ def _check_estimates(ledger, random, noisy):
     reach = radius * math.sqrt(2)
     ledger.add("4.4", np.abs(wrong).max(), e.bias * min(1, (horizon + 1) * reach) + 1e-14)
     for k, signal in enumerate((cmdp.reward, cmdp.utility)):
-        gradient = tangent(exact.gradient(cmdp, theta, signal))
+        gradient = exact.tangent(exact.gradient(cmdp, theta, signal))
         estimate = (d / radius * means[k][:, None, None] * directions).mean(0)
         ledger.add("4.3", _norm(estimate - gradient), constants.bias)
         slopes = exact.value(cmdp, moved, signal) - exact.value(cmdp, theta, signal)
@@ -222,7 +210,7 @@ def nearby_best(cmdp, theta, signal, ell, delta):
     """Maximize f(y) - l|y - theta|^2 over the interior, f the signal's value: a contraction."""
     best = np.array(theta)
     for _ in range(120):
-        slope = tangent(exact.gradient(cmdp, best, signal)) - 2 * ell * (best - theta)
+        slope = exact.tangent(exact.gradient(cmdp, best, signal)) - 2 * ell * (best - theta)
         best = theorem_2.project_inside(best + slope / (3 * ell), delta)
     distance = ((best - theta) ** 2).sum((-1, -2))
     return best, exact.value(cmdp, best, signal) - ell * distance
@@ -254,9 +242,9 @@ def _check_descent(ledger, random, sharp):
     theta = theorem_2.project_inside(random_policy(random, cmdp), delta)
     inner = (1 - actions * delta) * best.policy + delta
     eta = float(random.choice([1.0, 0.3, 0.05])) / ell
-    noise = tangent(random.standard_normal((5, *theta.shape)))
+    noise = exact.tangent(random.standard_normal((5, *theta.shape)))
     noise *= float(random.choice([0.0, 0.1, 1.0, 10.0])) * cmdp.value_bound
-    gradient = _gradient(cmdp, theta, multiplier)
+    gradient = exact.tangent(exact.gradient(cmdp, theta, signal))
     estimates = gradient * float(random.choice([1.0, 0.5])) + noise
     chances = random.dirichlet(np.ones(5))
     bias = ((np.tensordot(chances, estimates, 1) - gradient) ** 2).sum()

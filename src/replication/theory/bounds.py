@@ -23,9 +23,8 @@ from replication.theory.constants import OutsideAssumptions
 class Statement:
     """A statement of the paper, or one part of it."""
 
-    key: (
-        str  # its number in bounds.csv (corrected ones follow the paper's 18) and its part's letter
-    )
+    # Its number in bounds.csv (corrected ones follow the paper's 18) and its part's letter.
+    key: str
     label: str  # in the paper's LaTeX source
     line: int  # of the source where it begins; of a corrected one, that of the printed theorem
     text: str  # the statement in short

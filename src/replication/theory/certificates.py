@@ -236,7 +236,7 @@ def _gradient_levels(run, occupancy):
     perturbation, horizon = run.algorithm.perturbation, run.algorithm.horizon
     directions = run.normals.reshape(thetas.shape)
     if perturbation.tangent:
-        directions = directions - directions.mean(-1, keepdims=True)
+        directions = exact.tangent(directions)
     directions = directions / np.sqrt((directions**2).sum((1, 2), keepdims=True))
     perturbed = exact.projected(thetas + perturbation.radius * directions)
     scale = perturbation.dimension / perturbation.radius

@@ -151,6 +151,11 @@ def visitation(cmdp, policy):
     return (1 - cmdp.discount) * cmdp.state_occupancy(policy)
 
 
+def tangent(theta):
+    """Projection on changes of a policy, whose rows have the sum zero."""
+    return theta - theta.mean(-1, keepdims=True)
+
+
 def projected(theta):
     """Euclidean projection of each row of (..., S, A) onto the simplex."""
     rows = np.array(theta, dtype=np.float64).reshape(-1, theta.shape[-1])

@@ -5,13 +5,10 @@ It has the variance of the estimated advantages, which the printed proof omits (
 
 import numpy as np
 
-from replication.theory.certificates import advantage_levels
-
 
 def oscillations(run):
     r"""Oscillation :math:`\max_s \mathrm{osc}(e^t(s, \cdot))` of the advantages' errors, (T,)."""
-    exact_advantages, _, _, answered = advantage_levels(run)
-    return np.ptp(answered - exact_advantages, axis=-1).max(-1)
+    return np.ptp(run.errors(), axis=-1).max(-1)
 
 
 def one_step(run, start):

@@ -8,7 +8,6 @@ import pandas as pd
 
 from pgpd_hf import runs
 from pgpd_hf.core import optima, streams
-from pgpd_hf.core.links import get_link
 from pgpd_hf.core.policies import uniform_policy
 from pgpd_hf.statistics import mean_interval
 from replication.theory import exact
@@ -43,11 +42,6 @@ class Problem:
     seeds: list
     constants: Constants
     _made: dict = field(default_factory=dict)
-
-    @property
-    def link(self):
-        """Link: the setting's link function."""
-        return get_link(self.setting.link)
 
     @property
     def largest(self):
@@ -93,8 +87,8 @@ class Problem:
         """FeedbackError: error of an answer, on a grid of differences from `low` to `high`."""
         grid = np.linspace(low, high, _GRID)
         largest = self.constants.return_bound
-        setting = self.setting
-        return exact.feedback_error(grid, setting.evaluators, self.link, largest, setting.estimator)
+        people, estimator = self.setting.evaluators, self.setting.estimator
+        return exact.feedback_error(grid, people, self.constants.link, largest, estimator)
 
     def answer_bias(self, low, high):
         """float: largest bias of an answer about differences from `low` to `high`."""
@@ -119,12 +113,12 @@ def largest_values(cmdp, optimum):
 
 def run_averages(algorithm, optimum, seeds):
     """Averages over iterates 0..T-1 of runs, as the theorems take them: a row for each seed."""
-    return pd.DataFrame([averages_of(algorithm, optimum, *whole_run(algorithm, s)) for s in seeds])
+    return pd.DataFrame([averages_of(algorithm, optimum, *_whole_run(algorithm, s)) for s in seeds])
 
 
-def whole_run(algorithm, seed, purpose="run"):
+def _whole_run(algorithm, seed):
     """Policies 0..T-1, (T, S, A), and multipliers 0..T of a run."""
-    policies, multipliers, _ = zip(*runs.iterates(algorithm, seed, purpose=purpose), strict=True)
+    policies, multipliers, _ = zip(*runs.iterates(algorithm, seed), strict=True)
     return np.concatenate(policies[:-1]), np.concatenate(multipliers)
 
 

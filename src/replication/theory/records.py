@@ -34,6 +34,12 @@ class Record:
         weights = self.multipliers[:-1].reshape(-1, *[1] * (np.ndim(pair[0]) - 1))
         return pair[0] + weights * pair[1]
 
+    def errors(self):
+        """Errors of the answered advantages of the Lagrangian beside the exact ones, (T, S, A)."""
+        cmdp, policies = self.algorithm.cmdp, self.policies[:-1]
+        exactly = [cmdp.advantages(policies, signal) for signal in (cmdp.reward, cmdp.utility)]
+        return self.lagrangian(self.answered) - self.lagrangian(exactly)
+
     def log_normalizers(self, step):
         """Logarithms of the normalizers of a softmax step, (T, S), with centred advantages."""
         answered = self.lagrangian(self.answered)

@@ -86,12 +86,12 @@ def smoothing(problem):
 def _smoothing_at(problem, sphere, signal):
     cmdp, constants = problem.cmdp, problem.constants
     smoothness, radius, dimension = constants.smoothness, sphere.radius, sphere.dimension
-    steepest = _tangent(exact.gradient(cmdp, sphere.centre, signal))
+    steepest = exact.tangent(exact.gradient(cmdp, sphere.centre, signal))
     value = exact.value(cmdp, sphere.centre, signal)
     ahead, behind = (exact.value(cmdp, p, signal) - value for p in sphere.around(sphere.directions))
     estimates = dimension / radius * ((ahead - behind) / 2)[..., None, None] * sphere.directions
     in_ball = sphere.around(sphere.inside)
-    gradients = sum(_tangent(exact.gradient(cmdp, p, signal)) for p in in_ball) / 2
+    gradients = sum(exact.tangent(exact.gradient(cmdp, p, signal)) for p in in_ball) / 2
     difference, noise = _mean_norm(estimates, gradients)
     shift, shift_error = _mean(sum(exact.value(cmdp, p, signal) - value for p in in_ball) / 2)
     bend, bend_noise = _mean_norm(gradients - steepest)
@@ -138,7 +138,7 @@ def _gradient_bias_at(problem, sphere, signal, bias):
         for policies in sphere.around(sphere.directions)
     )
     odd = (ahead - behind) / 2  # the even part of the difference averages to zero
-    steepest = _tangent(exact.gradient(cmdp, sphere.centre, signal))
+    steepest = exact.tangent(exact.gradient(cmdp, sphere.centre, signal))
     off, noise = _mean_norm(scale * odd[..., None, None] * sphere.directions - steepest)
     weight = scale / math.sqrt(sphere.dimension)  # An answer's bias weighs so much, at most.
     bound = constants.gradient_bias_at(sphere.radius, sphere.dimension)
@@ -150,11 +150,6 @@ def _gradient_bias_at(problem, sphere, signal, bias):
 def _longest_gradient(constants):
     """Largest norm of a tangent gradient, from the range of the advantages."""
     return constants.value_bound * math.sqrt(constants.actions) / (1 - constants.discount)
-
-
-def _tangent(gradients):
-    """Projection of a gradient onto the tangent space of the simplex."""
-    return gradients - gradients.mean(-1, keepdims=True)
 
 
 def _mean(samples):

@@ -23,7 +23,7 @@ from replication.theory.problems import ROUNDING, Problem
 # for any values, answers and multipliers in their ranges.
 COLUMNS = tuple(
     (
-        "item part label line statement instance scale discount evaluators rounds horizon "
+        "item part label line statement scale discount evaluators rounds horizon "
         "iterations method measured low high bound ratio holds audit reason"
     ).split()
 )
@@ -56,14 +56,13 @@ CHECKS = {
 }
 
 
-def check_all(cmdp, setting, *, seeds=range(8), instance=None, items=None):
+def check_all(cmdp, setting, *, seeds=range(8), items=None):
     """Check the paper's statements, or some `items`, on one CMDP under one setting."""
     seeds = list(seeds)
     if len(seeds) < 2:
         raise ValueError("seeds: at least two expected, for an interval")
     optimum = optima.solve(cmdp)
     columns = {
-        "instance": instance,
         "scale": cmdp.scale,
         "discount": cmdp.discount,
         **{name: getattr(setting, name) for name in SIZES},
