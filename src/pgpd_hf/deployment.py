@@ -163,7 +163,9 @@ def certificate(
     if favourable:
         share = float(betaincinv(favourable, answers - favourable + 1, 1 - level))
     lowest, highest = -cmdp.threshold, cmdp.return_bound(horizon) - cmdp.threshold
-    excess = _least_mean(link, lowest, highest, share)
+    # The smallest mean of X with a mean of the link of at least the share.
+    hull = _hull(link, lowest, highest)
+    excess = float(np.interp(share, hull[:, 0], hull[:, 1]))
     straight = float(link.clipped_inverse(share, np.inf)) if share > 0 else lowest
     lower = max(0.0, cmdp.threshold + excess)
     return Certificate(
@@ -224,12 +226,6 @@ def answers_for(
         middle = (low + high) // 2
         low, high = (middle, high) if too_few(middle) else (low, middle)
     return float(high)
-
-
-def _least_mean(link, lowest, highest, share):
-    """Smallest mean of X in [lowest, highest] with a mean of the link of at least `share`."""
-    hull = _hull(link, lowest, highest)
-    return float(np.interp(share, hull[:, 0], hull[:, 1]))
 
 
 def _hull(link, lowest, highest):

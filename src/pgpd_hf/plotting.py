@@ -131,12 +131,14 @@ def _names(argument, names, count, kind):
     return "", list(names)
 
 
-def _title(cmdp, name, policy):
+def _set_title(axes, cmdp, name, policy, across):
+    """Name and values of a policy; below each other where panels stand side by side."""
     v_r, v_g = cmdp.evaluate(policy)
     b = f"{cmdp.threshold:.4g}"
     digits = max(3, len(b.partition(".")[2]))  # a policy with V_g = b must not look unsafe
     values = f"$V_r$ = {v_r:.3f}, $V_g$ = {v_g:.{digits}f} (b = {b})"
-    return f"{name}: {values}" if name else values
+    apart = "\n" if across > 1 else ": "
+    axes.set_title(f"{name}{apart}{values}" if name else values)
 
 
 def _maps(cmdp, policies, visits):
@@ -153,8 +155,7 @@ def _maps(cmdp, policies, visits):
         axes.set_visible(False)
     for axes, (name, policy) in zip(grid.flat, policies.items(), strict=False):
         _draw_map(axes, cmdp, policy, visits[name], absorbing, most)
-        title = _title(cmdp, name, policy)
-        axes.set_title(title.replace(": ", "\n", 1) if across > 1 else title)
+        _set_title(axes, cmdp, name, policy, across)
     return figure
 
 
@@ -237,8 +238,7 @@ def _strips(cmdp, policies, visits, states, actions):
         row, column = divmod(k, across)
         bars, strip = grid[2 * row : 2 * row + 2, column]
         bars.bar(numbers, (1 - cmdp.discount) * visits[name], width=0.9, color=ALONE)
-        title = _title(cmdp, name, policy)
-        bars.set_title(title.replace(": ", "\n", 1) if across > 1 else title)
+        _set_title(bars, cmdp, name, policy, across)
         bars.set_ylabel("visits")
         bars.tick_params(which="both", length=0)
         image = strip.imshow(policy.T, vmin=0, vmax=1, cmap=_VISITS, aspect="auto")

@@ -316,14 +316,12 @@ def answer_moments(evaluators: Evaluators, variance: float) -> tuple[float, floa
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     weights = weights / weights.sum()
     nodes = math.sqrt(max(variance, 0.0)) * nodes
-    chances = np.array([chance_of_vote(evaluators, node) for node in nodes])
     step = 1e-4
-    slopes = np.array(
-        [
-            chance_of_vote(evaluators, node + step) - chance_of_vote(evaluators, node - step)
-            for node in nodes
-        ]
-    ) / (2 * step)
+    chances, above, below = (
+        np.array([chance_of_vote(evaluators, node + moved) for node in nodes])
+        for moved in (0.0, step, -step)
+    )
+    slopes = (above - below) / (2 * step)
     means, squares, derivatives = np.array(
         [_votes(evaluators.number, evaluators.estimate, chance) for chance in chances]
     ).T
@@ -407,9 +405,9 @@ class _Law:
                 chances /= chances.sum(1, keepdims=True)
                 following = _normalized(chances @ images)
                 close = np.abs(following - field).max() < _CLOSE
-                field = following if close else _mix(field, following)
                 if close:
                     break
+                field = _normalized((1 - _DAMPING) * field + _DAMPING * following)
             policies.append(_normalized(chances @ points))
         return np.stack(cmdp.evaluate(np.array(policies)))
 
@@ -501,10 +499,6 @@ def _log_density(points):
 
 def _normalized(rows):
     return rows / rows.sum(1, keepdims=True)
-
-
-def _mix(old, new):
-    return _normalized((1 - _DAMPING) * old + _DAMPING * new)
 
 
 def _grid(bound):

@@ -139,18 +139,14 @@ class CMDP:
         _require_distribution("transition", transition)
         initial = _array("initial", self.initial, 1, (states,))  # (S,)
         _require_distribution("initial", initial)
-        scale = require_number("scale", self.scale)
-        if not scale > 0:
-            raise ValueError(f"scale: a positive number expected, got {scale}")
+        scale = require_number("scale", self.scale, above=0)
         discount = require_number("discount", self.discount)
         if not 0 <= discount < 1:
             raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
         checked = {"transition": transition, "initial": initial, "discount": discount}
         checked |= {"threshold": require_number("threshold", self.threshold), "scale": scale}
-        for name in ("value_unit", "value_zero"):
-            checked[name] = require_number(name, getattr(self, name))
-        if not checked["value_unit"] > 0:
-            raise ValueError(f"value_unit: a positive number expected, got {self.value_unit}")
+        checked["value_unit"] = require_number("value_unit", self.value_unit, above=0)
+        checked["value_zero"] = require_number("value_zero", self.value_zero)
         if self.map is not None:
             checked["map"] = _checked_map(self.map, states, actions)
         for name in ("reward", "utility"):

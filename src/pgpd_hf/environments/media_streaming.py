@@ -72,8 +72,7 @@ def media_streaming(
     """
     buffer = require_integer("buffer", buffer, 2)
     for name, value in {"fast": fast, "slow": slow, "leaving": leaving, "at_most": at_most}.items():
-        if not 0 <= require_number(name, value) <= 1:
-            raise ValueError(f"{name}: a number in [0, 1] expected, got {value}")
+        require_number(name, value, at_least=0, at_most=1)
     if not 0 <= require_number("discount", discount) < 1:
         raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
     transition = np.zeros((buffer, 2, buffer))

@@ -83,8 +83,7 @@ def random_cmdp(
     actions = require_integer("actions", actions, 1)
     require_size(states, actions, _MOST_ENTRIES)
     instance = require_integer("instance", instance, 0)
-    if not require_number("concentration", concentration) > 0:
-        raise ValueError(f"concentration: a positive number expected, got {concentration}")
+    require_number("concentration", concentration, above=0)
     require_one_of("scale", scale, SCALES)
     if not 0 <= require_number("discount", discount) < 1:
         raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
