@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 def applying(config):
     """Analyses that apply to a study, by name: the workflow asks no others."""
     found = analyses.find().items()
-    return {name: it for name, it in found if not _ask(it.why_not, {"config": config})}
+    return {name: it for name, it in found if not ask(it.why_not, {"config": config})}
 
 
 def check_all(config):
@@ -21,7 +21,7 @@ def check_all(config):
     readings.check(config, loaded, schema)
     facts = {"config": config, "schema": schema, "readings": loaded, "root": ROOT}
     for part in applying(config).values():
-        _ask(part.check, facts)
+        ask(part.check, facts)
 
 
 def admit_all(config, own, defaults):
@@ -31,6 +31,6 @@ def admit_all(config, own, defaults):
     return admitted
 
 
-def _ask(function, facts):
+def ask(function, facts):
     """Call a function with the facts that its arguments name."""
     return function(**{name: facts[name] for name in inspect.signature(function).parameters})

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import checking
 import pytest
 import yaml
 
@@ -98,10 +99,9 @@ print(*(name for name in found if f"replication.analyses.{name}" in sys.modules)
     assert done.stdout == "aggregate\n"
 
 
-def ask(function):
+def ask(function, **facts):
     """Call a function of an analysis as the workflow does, with the facts that it asks for."""
-    names = inspect.signature(function).parameters
-    return function(**{name: FACTS[name] for name in names})
+    return checking.ask(function, FACTS | facts)
 
 
 @pytest.mark.parametrize("name", sorted(FOUND))
@@ -148,7 +148,7 @@ def test_no_two_cases_of_an_analysis_are_the_same_run(name):
 @pytest.mark.parametrize("name", RUNNING)
 def test_plan_and_check_leave_the_configuration_as_it_is(name):
     config = copy.deepcopy(CONFIG)
-    FOUND[name].check(config, SCHEMA)
+    ask(FOUND[name].check, config=config, schema=SCHEMA)
     FOUND[name].plan(config)
     assert config == CONFIG
 
@@ -190,10 +190,10 @@ def test_analysis_refuses_its_own_sweeps_only(analysis, own, other):
         axis = config["sweeps"][name]["varies"]
         config["sweeps"][name]["algorithms"] = {"npgpd_hf": {axis: [20, 10]}}
         if name == other:
-            analysis.check(config, SCHEMA)
+            analysis.check(config)
             continue
         with pytest.raises(ValueError, match=rf"^sweeps\.{own}\.algorithms\.npgpd_hf: {axis}: inc"):
-            analysis.check(config, SCHEMA)
+            analysis.check(config)
 
 
 # Sensitivity.

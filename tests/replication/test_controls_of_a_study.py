@@ -16,7 +16,6 @@ from replication.study.readings import overlay
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = admission.load_defaults(ROOT)
-SCHEMA = admission.load_schema(ROOT, "config")
 SHORT = {
     "seeds": 2,
     "horizon": 20,
@@ -120,7 +119,7 @@ def test_leaving_out_looks_at_what_the_study_says_itself():
     with pytest.raises(
         ValueError, match=r"^controls.permuted-m: it takes two numbers M of people$"
     ):
-        controls.check(config, SCHEMA)
+        controls.check(config)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +133,7 @@ def test_control_that_cannot_be_run_is_refused_in_one_line(options, message):
     config = copy.deepcopy(DEFAULTS)
     config["controls"]["mine"] = {"title": "mine", "about": "Wrong.", "options": options}
     with pytest.raises(ValueError, match=rf"^{message}") as refusal:
-        controls.check(config, SCHEMA)
+        controls.check(config)
     assert "\n" not in str(refusal.value)
 
 
@@ -142,5 +141,5 @@ def test_control_of_one_algorithm_leaves_the_other_as_it_is():
     config = copy.deepcopy(CONFIG)
     narrow = {"title": "narrow", "about": "It hardly perturbs.", "options": {"perturbation": 0.01}}
     config["controls"] = {"narrow": narrow}
-    controls.check(config, SCHEMA)
+    controls.check(config)
     assert list(controls.plan(config)) == ["zpgpd_hf"]

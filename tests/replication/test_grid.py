@@ -114,7 +114,7 @@ def test_grid_without_runs_is_a_table_without_rows():
 
 
 def test_default_grid_passes():
-    grid.check(CONFIG, {})
+    grid.check(CONFIG)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_grid_that_cannot_be_run_is_refused(algorithms, message):
     config = copy.deepcopy(CONFIG)
     config["grid"]["algorithms"] = algorithms
     with pytest.raises(ValueError, match=r".") as refusal:
-        grid.check(config, {})
+        grid.check(config)
     assert str(refusal.value).startswith(message)
 
 
@@ -147,4 +147,4 @@ def test_grid_of_an_algorithm_that_the_study_has_not_is_refused():
     del config["algorithms"]["npgpd_hf"]
     message = r"^grid\.algorithms\.npgpd_hf: the study has no algorithm 'npgpd_hf'$"
     with pytest.raises(ValueError, match=message):
-        grid.check(config, {})
+        grid.check(config)

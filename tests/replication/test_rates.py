@@ -147,7 +147,7 @@ def test_setting_of_another_length():
 )
 def test_rates_that_cannot_be_run_are_refused(key, value, message):
     config = copy.deepcopy(CONFIG)
-    rates.check(config, {})
+    rates.check(config)
     config["rates"][key] = value
     with pytest.raises(ValueError, match=f"^{message}"):
-        rates.check(config, {})
+        rates.check(config)

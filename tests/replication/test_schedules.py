@@ -111,18 +111,18 @@ def test_case_is_run_under_the_name_of_its_schedule():
 
 
 def test_default_schedules_pass():
-    schedules.check(CONFIG, {})
+    schedules.check(CONFIG)
 
 
 def test_schedule_that_could_not_estimate_without_bias_is_refused():
     config = copy.deepcopy(CONFIG)
     config["algorithms"]["npgpd_hf"]["estimator"] = "unbiased"
-    schedules.check(config, {})
+    schedules.check(config)
     config["environment"] |= {"scale": "unit", "threshold": 5.5}
     with pytest.raises(
         ValueError, match=r"^schedules\.phases\.constant: estimator: plug-in expected"
     ):
-        schedules.check(config, {})
+        schedules.check(config)
 
 
 @pytest.mark.parametrize(
@@ -151,5 +151,5 @@ def test_schedule_that_cannot_be_run_is_refused(algorithms, phases, message):
     config["schedules"]["algorithms"] |= algorithms
     config["schedules"]["phases"] |= phases
     with pytest.raises(ValueError, match=r".") as refusal:
-        schedules.check(config, {})
+        schedules.check(config)
     assert str(refusal.value).startswith(f"schedules.{message}")

@@ -39,7 +39,7 @@ def test_study_with_neither_algorithm_is_told_why():
 def test_algorithm_without_seeds_is_refused():
     options = {"longest": {"npgpd_hf": 200, "zpgpd_hf": 200}, "seeds": {"npgpd_hf": 2}}
     with pytest.raises(ValueError, match=r"^settled\.seeds: a number expected for zpgpd_hf$"):
-        settled.check({**CONFIG, "settled": options}, None)
+        settled.check({**CONFIG, "settled": options})
 
 
 def test_tables_measure_moves_in_the_units_of_the_criteria(tmp_path):

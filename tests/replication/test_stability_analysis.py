@@ -151,7 +151,7 @@ def test_fresh_runs_are_judged_early_and_late_beside_what_is_predicted():
 )
 def test_bad_settings_are_refused_in_one_line(parts, message):
     with pytest.raises(ValueError, match=r".") as refusal:
-        stability.check(changed(**parts), {})
+        stability.check(changed(**parts))
     assert str(refusal.value).startswith(message)
     assert "\n" not in str(refusal.value)
 

@@ -25,7 +25,7 @@ from replication.statements.evidence import (
     Undecidable,
 )
 from replication.statements.sources import as_read
-from replication.statements.verdicts import COLUMNS, judge, point_verdicts, test_part, verdict_at
+from replication.statements.verdicts import COLUMNS, judge, p_values, point_verdicts, verdict_at
 from replication.study.readings import LOOK
 
 ROOT = Path(__file__).parents[2]
@@ -578,7 +578,7 @@ def test_contrast_is_welchs_test():
     first, second = (evidence.samples(term)[1] for term in terms)
     estimate = evidence.estimate(Contrast(zip(terms, (1.0, -1.0), strict=True)))
     welch = stats.ttest_ind(first, second, equal_var=False, alternative="greater")
-    inside, outside = test_part(estimate, 0, np.inf)
+    inside, outside = p_values(estimate, 0, np.inf)
     assert inside == pytest.approx(welch.pvalue)
     assert outside == pytest.approx(1 - welch.pvalue)
     interval = stats.ttest_ind(first, second, equal_var=False).confidence_interval(0.95)
@@ -592,20 +592,20 @@ def test_numbers_of_one_run_are_subtracted_seed_by_seed():
     first, second = (evidence.samples(term)[1] for term in terms)
     paired = stats.ttest_rel(first, second, alternative="greater")
     estimate = evidence.estimate(Contrast(zip(terms, (1.0, -1.0), strict=True)))
-    inside, _ = test_part(estimate, 0, np.inf)
+    inside, _ = p_values(estimate, 0, np.inf)
     assert inside == pytest.approx(paired.pvalue, abs=1e-9)
 
 
 def test_equivalence_is_two_one_sided_tests():
     estimate = Estimate(0.005, 0.004, 30, 31)
-    inside, outside = test_part(estimate, -0.02, 0.02)
+    inside, outside = p_values(estimate, -0.02, 0.02)
     assert inside == pytest.approx(stats.t.sf((0.02 - 0.005) / 0.004, 30))
     assert outside == 1.0
-    assert test_part(Estimate(0.0, 0.1, 30, 31), -0.02, 0.02)[0] > 0.3
+    assert p_values(Estimate(0.0, 0.1, 30, 31), -0.02, 0.02)[0] > 0.3
 
 
 @pytest.mark.parametrize(
     ("value", "expected"), [(0.01, (0.0, 1.0)), (0.02, (1.0, 0.0)), (0.03, (1.0, 0.0))]
 )
 def test_without_error_the_edge_is_outside(value, expected):
-    assert test_part(Estimate(value, 0.0, np.inf, 2), -0.02, 0.02) == expected
+    assert p_values(Estimate(value, 0.0, np.inf, 2), -0.02, 0.02) == expected

@@ -1,6 +1,6 @@
 # What is run, computed and shown beside Figure 1's runs: for every file of src/replication/analyses
-# one
-# rule for its tables and one for its page, and one rule that runs the blocks of cases of them all.
+# one rule for its tables and one for its page, and one rule that runs the blocks of cases of them
+# all.
 
 
 use rule run as run_block with:

@@ -24,7 +24,7 @@ def cases(config, algorithm):
     ]
 
 
-def check(config, schema):
+def check(config):
     for name in config["certificates"]["iterations"]:
         with located(f"certificates.iterations.{name}"):
             configuration.require_algorithm(config, name)

@@ -41,7 +41,7 @@ def fit(config, changes):
         changes.leave_out(config, "controls", names, why)
 
 
-def check(config, schema):
+def check(config):
     for name, control in config["controls"].items():
         if why := _why_none(config, name):
             raise ValueError(f"controls.{name}: {why}")

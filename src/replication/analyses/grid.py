@@ -40,7 +40,7 @@ def why_not(config):
     return configuration.why_single(config)
 
 
-def check(config, schema):
+def check(config):
     sweeps.check_grids(config, "grid", config["grid"]["algorithms"], "evaluators")
 
 

@@ -32,9 +32,7 @@ def plan(config):
     options = config["rates"]
     work = {}
     for algorithm, lengths in options["iterations"].items():
-        rules = ["study", "theorem"]
-        if not configuration.theorem_applies(config, algorithm):
-            rules = ["study"]
+        rules = ["study"] + ["theorem"] * configuration.theorem_applies(config, algorithm)
         cases = [
             _case(config, algorithm, iterations, evaluators, rule)
             for evaluators in options["evaluators"]
@@ -61,7 +59,7 @@ def fit(config, changes):
             changes.leave_out(config, "rates.evaluators", [None], why)
 
 
-def check(config, schema):
+def check(config):
     options = config["rates"]
     configuration.require_increasing("rates.evaluators", options["evaluators"])
     for name, lengths in options["iterations"].items():

@@ -37,7 +37,7 @@ def plan(config):
     }
 
 
-def check(config, schema):
+def check(config):
     options = config["schedules"]
     for algorithm, changes in options["algorithms"].items():
         with located(f"schedules.algorithms.{algorithm}"):

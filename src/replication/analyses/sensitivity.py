@@ -26,7 +26,7 @@ def plan(config):
     }
 
 
-def check(config, schema):
+def check(config):
     plan(config)
 
 

@@ -37,7 +37,7 @@ def why_not(config):
     return "" if _algorithms(config) else f"algorithms: the study has none of {found}"
 
 
-def check(config, schema):
+def check(config):
     options = config["settled"]
     if missing := sorted({*options["longest"]} - {*options["seeds"]}):
         raise ValueError(f"settled.seeds: a number expected for {missing[0]}")

@@ -21,7 +21,7 @@ def plan(config):
     return sweeps.plan(config, SWEEPS)
 
 
-def check(config, schema):
+def check(config):
     sweeps.check(config, SWEEPS)
 
 

@@ -56,7 +56,7 @@ def plan(config):
     return {part: items for part, items in work.items() if items and items[0][1]}
 
 
-def check(config, schema):
+def check(config):
     options = config["splits"]
     for evaluators in options["evaluators"]:
         if options["answers"] % evaluators:

@@ -57,7 +57,7 @@ def why_not(config):
     return configuration.why_single(config)
 
 
-def check(config, schema):
+def check(config):
     """Refuse options that ZPGPD-HF does not have or that are out of range, and multipliers."""
     options = config["stability"]
     parts = {"variants": options["variants"], "cures.methods": options["cures"]["methods"]}

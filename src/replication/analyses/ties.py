@@ -26,7 +26,7 @@ def plan(config):
     }
 
 
-def check(config, schema):
+def check(config):
     for algorithm in config["claims"]["ties"]:
         configuration.require_algorithm(config, algorithm)
 

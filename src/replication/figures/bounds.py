@@ -106,7 +106,7 @@ def lengths_figure(table, largest=None, measured=None):
         if largest is not None:
             axes.axhline(largest, color="0.3", linewidth=0.8)
         axes.set(xscale="log", yscale="log", title=f"{style.evaluators_label(m)}, $N = {n}$")
-    _same_heights(grid.flat)
+    _same_heights(list(grid.flat))
     ends = np.array([axes.get_xlim() for axes in grid.flat])
     for axes in grid.flat:
         axes.set_xlim(ends.min(), ends.max())
@@ -206,10 +206,8 @@ def _left_out(reasons):
 
 def _same_heights(panels):
     """Give panels one vertical axis, which is logarithmic."""
-    panels = list(panels)
-    ends = np.array([axes.get_ylim() for axes in panels])
+    style.same_heights(panels)
     for axes in panels:
-        axes.set_ylim(ends.min(), ends.max())
         style.plain_decades(axes.yaxis)
 
 

@@ -98,12 +98,9 @@ def _in_words(seconds):
 def show(bars):
     """Let Snakemake's screen show this from now on, with bars only if it is a terminal."""
     for handler in logger.handlers:
-        if handler.name == "DefaultStreamHandler" and not _has_one(handler):
+        has_one = any(isinstance(it, Screen) for it in handler.filters)
+        if handler.name == "DefaultStreamHandler" and not has_one:
             screen = Screen(handler.stream, bars and handler.is_tty)
             handler.addFilter(screen)
             with suppress(ValueError):  # not in the main thread
                 signal.signal(signal.SIGINT, screen.interrupt)
-
-
-def _has_one(handler):
-    return any(isinstance(it, Screen) for it in handler.filters)

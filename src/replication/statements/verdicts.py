@@ -39,14 +39,11 @@ COLUMNS = tuple(
 )
 
 
-def test_part(estimate, above, below):
+def p_values(estimate, above, below):
     """Test whether a contrast lies inside an open interval, and whether outside: two p values."""
     distances = _distances(estimate, above, below)
     tests = [student_test(d, estimate.error, estimate.freedom) for d in distances]
     return joint_test(*zip(*tests, strict=True))
-
-
-test_part.__test__ = False  # pytest is not to collect it
 
 
 def judge(claims, evidence):
@@ -96,7 +93,7 @@ def _examine(name, claim, evidence, level):
         both = measure(claim, evidence)
     except Undecidable as reason:
         return row | {"why": str(reason)}
-    inside, outside = np.transpose([test_part(it, *part.ends(margin)) for part, it in both])
+    inside, outside = np.transpose([p_values(it, *part.ends(margin)) for part, it in both])
     shown, against = joint_test(inside, outside)
     distances = [min(_distances(it, *part.ends(margin))) for part, it in both]
     # The part that decides; of several with the same p value, the one furthest outside.

@@ -12,9 +12,7 @@ from replication.study.cases import CALIBRATED
 
 THEOREM = "theorem"
 # What a study says for all algorithms at once, and who does not answer as assumed.
-_ELSEWHERE = {
-    *("evaluators", "horizon", "link", *AS_ASSUMED),
-}
+_ELSEWHERE = {"evaluators", "horizon", "link", *AS_ASSUMED}
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 _MOST = 10**6  # of a number that has no limit of its own
 _LIMITS = {"at_least": "minimum", "above": "exclusiveMinimum", "at_most": "maximum"}
