@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from pgpd_hf import random_cmdp, run, solve
 from pgpd_hf.core.links import LINKS
@@ -290,6 +291,22 @@ def test_bounds_from_what_runs_show_have_all_their_terms():
     gap += bracket(4 * v / 0.3 + v_0, ranges, deviations)
     owed += bracket(v_0, [2 * e.largest] * 400, [v_0] * 400)
     assert seen.single_run(e, x, 0.05) == pytest.approx((gap, owed))
+
+
+def test_the_bound_of_one_run_has_its_level_in_a_thousand_runs():
+    """At most 5 % of runs exceed it, but for an error of 1e-6; so do few coins, but not none."""
+    most = stats.binom.ppf(1 - 1e-6, 1000, 0.05)
+    setting = replace(SETTING, iterations=30, estimator="unbiased", primal_step=0.2)
+    setting = replace(setting, dual_step=0.4, multiplier_bound=CAP)
+    e, exceeds = make_estimates(CMDP, setting), 0
+    for seed in range(1000):
+        shown, measured = seen.watch(CMDP, BEST, setting, seed, purpose="level")
+        exceeds += (np.array(measured) > seen.single_run(e, shown)).any()
+    assert exceeds <= most
+    # What makes the level, alone: means of 400 coins, a martingale for which it is nearly sharp.
+    coins = np.random.default_rng(3).choice((-1.0, 1.0), (1000, 400)).mean(axis=1)
+    alike = np.ones(400)
+    assert 0 < (coins > seen._freedman(alike, 2 * alike, 1.0, 1, 400, 0.05)).sum() <= most
 
 
 @pytest.mark.parametrize("violations", [[-0.1, 0.2, 0.1], [-0.3, -0.1, -0.2]])
