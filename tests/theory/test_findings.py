@@ -1082,7 +1082,7 @@ def test_priced_gap_of_npgpd_hf():
         runs = pd.concat([rerun("length", "npg_pd", f"{rule} steps", T) for T in lengths])
         local = np.diff(np.log(runs["priced_gap"])) / np.diff(np.log(lengths))
         assert np.ptp(local) < 0.25
-    says("audit", "The priced gap, gap + λ*·violation, does not oscillate.")
+    says("audit", "The priced gap, which is gap + λ* · violation, does not oscillate.")
 
 
 def test_gap_of_npgpd_hf_has_no_slope():
