@@ -1,17 +1,18 @@
 r"""Episodic NPGPD-HF: natural steps from all that an answer is about; not of the paper.
 
-Algorithm 1 reads an answer about two trajectories as a statement about the one action with which
-the first of them begins. But the rest of both trajectories was chosen by the policy as well, and
-paid. With the advantages A of the policy, and the score
+Algorithm 1 reads an answer about two trajectories as a statement about one action, the one with
+which the first of them begins. But the policy chose all the other actions, too, and an answer is
+about the sums of what they all bring. With the policy's advantages A and the scores
 :math:`\psi_t = e_{(s_t, a_t)} - \sum_a \pi(a|s_t) e_{(s_t, a)}`, the return of a trajectory is
 
 .. math:: R(\tau) = V(s_0) + \sum_t \gamma^t \langle \psi_t, A \rangle + \varepsilon,\qquad
     \varepsilon = \sum_t \gamma^{t+1} (V(s_{t+1}) - E[V(s_{t+1}) | s_t, a_t]),
 
-where :math:`\varepsilon` is not correlated with :math:`z = \sum_t \gamma^t \psi_t`. So the
-regression of returns on z has the advantages as its solution, up to a number for each state, which
-changes no softmax policy: :math:`E[z R] = E[z z^\top] A`. This is the episodic natural actor-critic
-(Peters and Schaal 2008), with votes in the place of returns.
+where neither :math:`V(s_0)` nor :math:`\varepsilon` is correlated with
+:math:`z = \sum_t \gamma^t \psi_t`. So :math:`E[z R] = E[z z^\top] A`: the regression of returns on
+z has the advantages as its solution, up to a number for each state, which changes no softmax
+policy. This is the episodic natural actor-critic (Peters and Schaal 2008), with votes in the place
+of returns.
 
 In each round :math:`\tau_1` and :math:`\tau_0` start from :math:`\rho` and follow
 :math:`\pi^{(t)}`. Votes on :math:`R(\tau_1) - R(\tau_0)` are read as x, those on
