@@ -115,11 +115,8 @@ def test_help_has_every_target_in_a_group_with_its_minutes():
         assert name in told or name in ("UV", "IN_TURN", "LOCK_FLAGS")
 
 
-def test_help_and_the_table_of_commands_name_the_same_minutes():
+def test_help_has_every_command_that_shows_a_finding():
     _, groups = listed()
-    minutes = {target: it for group in groups.values() for target, it in group.items()}
-    table = (ROOT / "docs/results.md").read_text().partition("\n## Commands")[2]
-    rows = re.findall(r"^\| (`make .*?) \| (\d+) \|", table, re.MULTILINE)
-    told = {target: it for row, it in rows for target in re.findall(r"`make ([a-z-]+)", row)}
-    assert len(told) >= 10
-    assert told == {target: minutes[target] for target in told}
+    named = set(re.findall(r"`make ([a-z-]+)", (ROOT / "docs/results.md").read_text()))
+    assert len(named) >= 10
+    assert named <= {"help", *(target for group in groups.values() for target in group)}
