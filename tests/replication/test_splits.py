@@ -72,7 +72,7 @@ def test_estimates_have_the_variance_of_their_law():
     cmdp = random_process(6, 3, 2, 0.5, threshold=0.7)
     setting = {"horizon": 6, "link": "logistic", "iterations": 1}
     asked = [
-        {"algorithm": "npgpd_hf", "evaluators": m, "rounds": 16 // m, "estimator": how, **setting}
+        {"evaluators": m, "rounds": 16 // m, "estimator": how, **setting}
         for m in (2, 16)
         for how in ("plug-in", "unbiased")
         if (m, how) != (2, "unbiased")  # refused: too few to be unbiased about differences up to 2

@@ -41,6 +41,7 @@ METRICS = ("optimality_gap", "constraint_violation", "priced_gap")
 KEYS = ("algorithm", "estimator", "evaluators", "rounds")
 VARIANCE_COLUMNS = ("estimator", "evaluators", "rounds", "question", "votes", "law", "measured")
 LAST_QUARTER = 0.75  # the part of a run whose mean counts begins here
+_MEASURED = "npgpd_hf"  # whose estimates are measured
 _PAIRS = 3000  # of trajectories, over which information is averaged
 _POINTS = 26  # iterations of that part at which a trace has a row
 
@@ -67,11 +68,7 @@ def check(config):
 
 
 def arguments(config):
-    splits = [
-        {"algorithm": name, **setting}
-        for name in _asking(config)
-        for setting in _settings(config, name)[0]
-    ]
+    splits = _settings(config, _MEASURED)[0] if _MEASURED in config["algorithms"] else []
     return {"splits": splits, "draws": config["splits"]["draws"]}
 
 
@@ -105,12 +102,9 @@ def tabulate(runs):
 def variances(cmdp, splits, draws):
     """Variances of NPGPD-HF's estimates at the uniform policy, beside their exact law."""
     # `votes` is the part that comes from votes if both trajectories are equally good, `law` all of
-    # it, each divided by N. Of `splits`, those of NPGPD-HF count.
+    # it, each divided by N.
     optimum, rows = solve(cmdp), []
     for split in splits:
-        if split["algorithm"] != "npgpd_hf":
-            continue
-        split = {key: it for key, it in split.items() if key != "algorithm"}
         setting = Setting(**split | {"primal_step": 0.0, "dual_step": 0.0})
         link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
         answered = _questions(cmdp, optimum, setting, draws)
@@ -142,7 +136,7 @@ def information_by_design(cmdp, horizon, link):
 
 def _questions(cmdp, optimum, setting, draws):
     """Draws of estimates at the uniform policy: "advantage" (draws, 2 S A), "safety" (draws, 1)."""
-    algorithm = setting.run("npgpd_hf", cmdp, optimum)
+    algorithm = setting.run(_MEASURED, cmdp, optimum)
     theta = algorithm.initial_parameter()
     axes = {"evaluators": setting.evaluators, stream_key("rounds"): setting.rounds}
     bits = bit_generator(purpose="variances", **axes, reading=setting.estimator)

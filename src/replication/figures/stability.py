@@ -30,10 +30,7 @@ def stability_figure(frozen, long, fresh, optimum):
     panels[0].set_title(_bought(frozen))
     style.zero_line(panels[0])
 
-    first = long[["instance", "evaluators"]].head(1).to_numpy()
-    shown = (
-        long[(long[["instance", "evaluators"]].to_numpy() == first).all(1)] if len(long) else long
-    )
+    shown = style.choose(long, **long[["instance", "evaluators"]].iloc[0]) if len(long) else long
     for variant, rows in shown.groupby("variant", sort=False):
         panels[1].plot(
             rows["answers"] / 1e6, rows["multiplier"], **looks.get(variant, {"color": "black"})
@@ -51,16 +48,9 @@ def stability_figure(frozen, long, fresh, optimum):
 
     for place, (setting, rows) in enumerate(fresh.groupby("setting", sort=False)):
         broke = rows["late_broke"].to_numpy(dtype=bool)
-        look = {
-            "color": "0.25",
-            "marker": style.marker(place),
-            "markersize": 3,
-            "linestyle": "none",
-        }
-        for chosen, how in (
-            (~broke, {"markerfacecolor": "none", "label": setting}),
-            (broke, {}),
-        ):
+        look = {"color": "0.25", "marker": style.marker(place), "markersize": 3}
+        look["linestyle"] = "none"
+        for chosen, how in ((~broke, {"markerfacecolor": "none", "label": setting}), (broke, {})):
             panels[2].plot(rows["peak"][chosen], rows["late_violation"][chosen], **look, **how)
     panels[2].axvline(0, color="0.2", linewidth=0.8)
     style.zero_line(panels[2])
