@@ -131,9 +131,10 @@ def test_longer_races_ask_for_more_time():
 
 
 def test_certified_runs_have_their_own_length():
-    cases = certificates.cases(CONFIG, "zpgpd_hf")
-    assert [case.setting["evaluators"] for case in cases] == CONFIG["evaluators"]
-    assert {(case.setting["iterations"], case.seeds) for case in cases} == {(10000, (0, 1, 2, 3))}
+    told = certificates.arguments(CONFIG, "zpgpd_hf")
+    assert [setting["evaluators"] for setting in told["settings"]] == CONFIG["evaluators"]
+    assert {setting["iterations"] for setting in told["settings"]} == {10000}
+    assert told["seeds"] == 4
 
 
 def test_certificates_ask_for_more_the_more_iterates_there_are():

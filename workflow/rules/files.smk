@@ -53,7 +53,9 @@ def results_of(name, names):
         "rates_runs": lambda wildcards: analysis_runs("rates"),
         "environment": environment_of(""),
         "optimum": optimum_of(""),
-        "steps": lambda wildcards: steps_of(ask(ANALYSES[name].cases, wildcards)),
+        "steps": lambda wildcards: [
+            file for it, file in calibrations("json").items() if it == wildcards.algorithm
+        ],
         "traces": lambda wildcards: traces(""),
         "policies": lambda wildcards: traces("", "policies"),
         "aggregate": f"{RESULTS}/aggregate.parquet",

@@ -3,25 +3,15 @@
 import math
 
 from pgpd_hf.core.arguments import located
+from pgpd_hf.core.cmdp import CMDP
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import configuration, resources
-from replication.study.cases import Case, run_setting
+from replication.study.cases import run_setting, with_steps
 
 TARGET = "theory"
 TABLES = {"certificates/{algorithm}": Table()}
 READS = ("environment", "steps")
-
-
-def cases(config, algorithm):
-    """Runs along which certificates are computed, one for each M."""
-    options = config["certificates"]
-    iterations = {"iterations": options["iterations"][algorithm]}
-    seeds = tuple(range(options["seeds"]))
-    return [
-        Case(algorithm, run_setting(config, algorithm, evaluators) | iterations, seeds)
-        for evaluators in config["evaluators"]
-    ]
 
 
 def check(config):
@@ -31,9 +21,12 @@ def check(config):
 
 
 def arguments(config, algorithm):
+    options, numbers = config["certificates"], config["evaluators"]
+    length = {"iterations": options["iterations"][algorithm]}
     return {
-        "cases": [vars(case) for case in cases(config, algorithm)],
-        "draws": config["certificates"]["draws"],
+        "settings": [run_setting(config, algorithm, number) | length for number in numbers],
+        "seeds": options["seeds"],
+        "draws": options["draws"],
         "algorithm": algorithm,
     }
 
@@ -51,11 +44,9 @@ def megabytes(config, algorithm):
     return math.prod(configuration.size(config)) * iterates * resources.CERTIFIED_ENTRY
 
 
-def tables(environment, steps, cases, draws, algorithm):
+def tables(environment, steps, settings, seeds, draws, algorithm):
     import pandas as pd
 
-    from pgpd_hf.core.cmdp import CMDP
-    from replication.study.cases import with_steps
     from replication.theory import certificates
     from replication.theory.constants import OutsideAssumptions
     from replication.theory.setting import Setting
@@ -63,10 +54,9 @@ def tables(environment, steps, cases, draws, algorithm):
     cmdp = CMDP.load(environment)
     calibrated = storage.read_json(steps[0]) if steps else None
     found = []
-    for case in (Case(**case) for case in cases):
-        setting = Setting(**with_steps(case.setting, calibrated))
+    for setting in (Setting(**with_steps(it, calibrated)) for it in settings):
         try:
-            table = certificates.run_certificates(cmdp, case.algorithm, setting, case.seeds)
+            table = certificates.run_certificates(cmdp, algorithm, setting, range(seeds))
         except OutsideAssumptions as error:
             print(f"M = {setting.evaluators}: left out, {error}")
             continue

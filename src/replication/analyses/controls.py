@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
 from pgpd_hf.core.arguments import located
+from pgpd_hf.core.cmdp import CMDP
 from replication.analyses import Table
 from replication.files import storage, validation
 from replication.study.cases import Case, run_setting
@@ -59,7 +60,6 @@ def arguments(config):
 
 
 def tables(runs, claims, own, schema, environment, optimum, traces, controls, limits):
-    from pgpd_hf.core.cmdp import CMDP
     from replication.statements.controls import judge_controls
     from replication.statements.declaration import load_claims
     from replication.statements.evidence import Member

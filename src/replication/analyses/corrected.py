@@ -1,5 +1,7 @@
 """Data-dependent bounds, and every step of the corrected proofs."""
 
+from pgpd_hf.core import optima
+from pgpd_hf.core.cmdp import CMDP
 from replication.analyses import Table
 from replication.study import configuration, resources
 
@@ -27,8 +29,6 @@ def seconds(config):
 
 
 def tables(environment, link, horizon, evaluators, corrected):
-    from pgpd_hf.core import optima
-    from pgpd_hf.core.cmdp import CMDP
     from replication import proofs
     from replication.theory import seen
     from replication.theory.setting import Setting

@@ -1,5 +1,7 @@
 """From which T on the bounds of NPGPD-HF are informative."""
 
+from pgpd_hf.core import optima
+from pgpd_hf.core.cmdp import CMDP
 from replication.analyses import Table
 from replication.study import configuration, resources
 
@@ -24,8 +26,6 @@ def seconds(config):
 
 
 def tables(environment, link, horizon, evaluators, corrected):
-    from pgpd_hf.core import optima
-    from pgpd_hf.core.cmdp import CMDP
     from replication.theory.lengths import lengths
     from replication.theory.setting import Setting
 

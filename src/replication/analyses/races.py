@@ -1,5 +1,11 @@
 """Races of the study, its readings and its groups of instances that are not on record."""
 
+import json
+
+import pandas as pd
+import yaml
+
+from pgpd_hf.algorithms.base import RACED
 from replication.analyses import Table
 from replication.files import storage
 
@@ -14,13 +20,6 @@ def arguments(subjects):
 
 
 def tables(new_scores, subjects):
-    import json
-
-    import pandas as pd
-    import yaml
-
-    from pgpd_hf.algorithms.base import RACED
-
     tables = [
         storage.read_table(path).assign(race=name)
         for name, path in zip(subjects, new_scores, strict=True)

@@ -4,6 +4,8 @@ import itertools
 
 import pandas as pd
 
+from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.optima import utility_span
 from replication.analyses import Table
 from replication.files import storage, validation
 from replication.statements.evidence import Evidence, Member, Term
@@ -31,8 +33,6 @@ def check(config):
 
 
 def tables(runs, claims, own, schema, environment):
-    from pgpd_hf.core.cmdp import CMDP
-    from pgpd_hf.core.optima import utility_span
     from replication.statements.declaration import load_claims
 
     declared = load_claims(claims, validation.read_yaml(schema), own)

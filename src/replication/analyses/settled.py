@@ -7,6 +7,8 @@ rule.
 import numpy as np
 import pandas as pd
 
+from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.optima import utility_span
 from replication.analyses import Table
 from replication.files import storage
 from replication.statements import stationarity
@@ -48,9 +50,6 @@ def arguments(config):
 
 
 def tables(runs, environment, optimum, longest):
-    from pgpd_hf.core.cmdp import CMDP
-    from pgpd_hf.core.optima import utility_span
-
     traces, chosen, moved = storage.read_tables(runs), [], []
     units = {
         "optimality_gap": traces.loc[traces["iteration"] == 0, "optimality_gap"].iloc[0],

@@ -9,6 +9,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
+import pgpd_hf
 from pgpd_hf import environments
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import NORMALIZERS, default_horizon, normalizer
@@ -121,11 +122,9 @@ def between(runs, first, last):
 
 def frozen(runs, cmdp, variants, multipliers):
     """Mean values at frozen multipliers, measured over seeds and predicted, in units of value."""
-    from pgpd_hf.stability import predict_stability
-
     rows = []
     for variant, setting in variants.items():
-        predicted = predict_stability(cmdp, _algorithm(setting), multipliers=multipliers)
+        predicted = pgpd_hf.predict_stability(cmdp, _algorithm(setting), multipliers=multipliers)
         for place, multiplier in enumerate(multipliers):
             chosen = (runs["variant"] == variant) & (runs["frozen"] == multiplier)
             last = int(runs.loc[chosen, "iteration"].max())
@@ -140,14 +139,12 @@ def frozen(runs, cmdp, variants, multipliers):
 
 def long_runs(runs, family, variants):
     """Means of long runs over seeds, between neighbouring checkpoints; and what is predicted."""
-    from pgpd_hf.stability import predict_stability
-
     rows = []
     keys = ["instance", "evaluators", "variant"]
     for (instance, evaluators, variant), of_one in runs.groupby(keys, sort=False):
         cmdp = environments.make({**family, "instance": int(instance)})
         algorithm = _algorithm({**variants[variant], "evaluators": int(evaluators)})
-        breaks = predict_stability(cmdp, algorithm).breaks
+        breaks = pgpd_hf.predict_stability(cmdp, algorithm).breaks
         marks = sorted(of_one["iteration"].unique())
         for first, last in itertools.pairwise(marks):
             means = between(of_one, first, last)[[*METRICS]].mean()
@@ -159,12 +156,10 @@ def long_runs(runs, family, variants):
 
 def fresh(runs, family, settings, options):
     """Whether runs broke after T and after several times T iterations, and whether they should."""
-    from pgpd_hf.stability import predict_stability
-
     rows = []
     for (name, instance), of_one in runs.groupby(["setting", "instance"], sort=False):
         cmdp = environments.make({**family, "instance": int(instance)})
-        predicted = predict_stability(cmdp, _algorithm(settings[name]))
+        predicted = pgpd_hf.predict_stability(cmdp, _algorithm(settings[name]))
         initial = of_one.loc[of_one["iteration"] == 0, "constraint_violation"].iloc[0]
         row = {"setting": name, "instance": instance, "initial_violation": initial}
         row |= {"peak": predicted.peak, "breaks": predicted.breaks}

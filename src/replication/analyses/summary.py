@@ -6,6 +6,7 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.evaluators import evaluators_text
 from pgpd_hf.core.recording import METRICS
+from pgpd_hf.races import chosen_steps, describe_race
 from replication.analyses import Table
 from replication.files import storage
 from replication.statements import CONTROLS
@@ -52,7 +53,6 @@ def tables(environment, aggregate, optimum, races, own_verdicts, raced, about, *
 def _forecasts(cmdp, settings, scores, runs):
     """Which of the study's settings are predicted not to settle."""
     from pgpd_hf import stability
-    from pgpd_hf.races import chosen_steps
 
     for name, of_numbers in settings.items():
         kind = get_algorithm(name)
@@ -67,7 +67,6 @@ def _forecasts(cmdp, settings, scores, runs):
 
 def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
     from pgpd_hf import statistics
-    from pgpd_hf.races import describe_race
     from replication.statements import report
 
     kind = "binds" if optimum["binding"] else "does not bind"

@@ -6,6 +6,7 @@ The runs have the random streams of the study's own, so differences are due to t
 import pandas as pd
 
 from pgpd_hf.algorithms.base import STEPS
+from pgpd_hf.core.cmdp import CMDP
 from replication.analyses import Table
 from replication.files import storage, validation
 from replication.study import configuration
@@ -32,7 +33,6 @@ def check(config):
 
 
 def tables(runs, claims, own, schema, environment, optimum, full_traces, full_verdicts):
-    from pgpd_hf.core.cmdp import CMDP
     from replication.statements.declaration import load_claims
     from replication.statements.evidence import Evidence, Member
     from replication.statements.verdicts import judge
