@@ -405,9 +405,10 @@ class _Law:
                 chances /= chances.sum(1, keepdims=True)
                 following = _normalized(chances @ images)
                 close = np.abs(following - field).max() < _CLOSE
+                mixed = _normalized((1 - _DAMPING) * field + _DAMPING * following)
+                field = following if close else mixed  # where the next multiplier begins
                 if close:
                     break
-                field = _normalized((1 - _DAMPING) * field + _DAMPING * following)
             policies.append(_normalized(chances @ points))
         return np.stack(cmdp.evaluate(np.array(policies)))
 
