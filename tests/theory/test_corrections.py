@@ -23,6 +23,7 @@ from replication.theory.table import check_all
 CMDP = random_cmdp(states=3, actions=2, instance=1, discount=0.7, threshold=0.5)
 BEST = solve(CMDP)
 SETTING = Setting(evaluators=16, iterations=40, rounds=2, horizon=12)
+NO_SLACK = replace(BEST, slack=0.0)
 LONG = replace(SETTING, horizon=60)
 CAP = 2 * CMDP.value_bound / BEST.slack
 
@@ -360,6 +361,10 @@ def test_algorithm_2t_stays_inside_and_perturbs_to_policies():
         (
             lambda e: make_estimates(replace(CMDP, threshold=0.99), replace(SETTING, horizon=1)),
             "threshold: 0 <= b",
+        ),
+        (
+            lambda e: lengths.lengths(CMDP, NO_SLACK, SETTING, [4], [1], [9], 1, range(2)),
+            "slack: xi > 0",
         ),
         (
             lambda e: make_estimates(CMDP, replace(SETTING, random_answers=0.1)),

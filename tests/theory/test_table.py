@@ -407,6 +407,11 @@ def test_no_slack_is_an_error(small, setting):
         check_all(replace(small, threshold=0.99), setting)
 
 
+def test_one_seed_gives_no_interval(small, setting):
+    with pytest.raises(ValueError, match="seeds: at least two"):
+        check_all(small, setting, seeds=[0])
+
+
 def test_one_action_leaves_no_direction(setting):
     cmdp = random_cmdp(states=3, actions=1, discount=0.7, threshold=0.2)
     table = check_all(cmdp, setting, seeds=range(2))

@@ -22,6 +22,12 @@ class OutsideAssumptions(ValueError):
     """The setting violates an assumption of the statement; the message says which."""
 
 
+def require_slack(slack):
+    """Refuse a slack xi without which no policy exceeds the threshold (Assumption 2, line 247)."""
+    if not slack > 0:
+        raise OutsideAssumptions(f"slack: xi > 0 (Assumption 2, line 247) expected, got {slack}")
+
+
 def require_radius(perturbation):
     """Refuse a radius mu with which policies are not perturbed at all."""
     # Theorem 2's is zero for infinitely many evaluators and a discount of zero.
@@ -57,7 +63,7 @@ class Constants:
     discount: float
     scale: float  # largest reward or utility of a step
     threshold: float
-    slack: float  # Slater's, xi > 0 (Assumption 2, line 247), without which there is no optimum
+    slack: float  # Slater's, xi > 0
     mismatch: float  # max of d*/rho; infinite unless rho has full support
     evaluators: int | None  # M; None for infinitely many
     rounds: int
@@ -68,6 +74,7 @@ class Constants:
     perturbation: float  # mu
 
     def __post_init__(self):
+        require_slack(self.slack)
         if self.scale > 1:
             raise OutsideAssumptions(
                 f"scale: rewards and utilities in [0, 1] (line 103) expected, got {self.scale}"
@@ -189,6 +196,7 @@ class Constants:
 
 def make_constants(cmdp, optimum, setting):
     """Constants of a CMDP under a setting, with the paper's cap and radius if it has none."""
+    require_slack(optimum.slack)
     require_known_votes(setting)
     require_as_printed(setting)
     link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)

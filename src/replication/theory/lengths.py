@@ -18,7 +18,7 @@ import pandas as pd
 from pgpd_hf.algorithms.sampled_npgpd_hf import reaching_step
 from pgpd_hf.core.evaluators import ESTIMATORS
 from replication.theory import bounds, sampled, theorem_1, theorem_2
-from replication.theory.constants import OutsideAssumptions, make_constants
+from replication.theory.constants import OutsideAssumptions, make_constants, require_slack
 from replication.theory.estimates import make_estimates
 from replication.theory.problems import largest_values, mean_error, run_averages
 
@@ -46,6 +46,7 @@ def lengths(cmdp, optimum, setting, evaluators, rounds, iterations, measured, se
     # The first table has the bounds, and what runs measure with half widths of 95 % intervals; the
     # second one the first T at which both bounds are at most a value, infinite if there is none up
     # to 10^12. Reasons stand in empty cells.
+    require_slack(optimum.slack)
     levels = {"largest": min(largest_values(cmdp, optimum))} | {str(x): x for x in LEVELS}
     rows, firsts = [], []
     statements = ["printed", *_CORRECTED, *_FIRST_ONLY]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf.core.evaluators import ESTIMATORS
-from replication.theory.constants import OutsideAssumptions
+from replication.theory.constants import OutsideAssumptions, require_slack
 from replication.theory.estimates import make_estimates
 from replication.theory.problems import mean_error
 from replication.theory.records import record
@@ -121,6 +121,7 @@ def over_lengths(cmdp, optimum, setting, evaluators, plan, seeds):
     # of a pilot run of the shortest length, on a random stream of its own. Errors are half widths
     # of 95 % intervals. `refuted` says that the interval of measured less bound is above zero;
     # `run_bound` is the largest bound of one run, and `run_exceeds` the share of runs above theirs.
+    require_slack(optimum.slack)
     cap = 2 * cmdp.value_bound / optimum.slack
     rows = []
     for estimator, m, part in itertools.product(ESTIMATORS, evaluators, plan):

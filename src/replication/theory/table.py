@@ -58,6 +58,9 @@ CHECKS = {
 
 def check_all(cmdp, setting, *, seeds=range(8), items=None):
     """Check the paper's statements, or some `items`, on one CMDP under one setting."""
+    seeds = list(seeds)
+    if len(seeds) < 2:
+        raise ValueError("seeds: at least two expected, for an interval")
     optimum = optima.solve(cmdp)
     columns = {
         "scale": cmdp.scale,
@@ -69,7 +72,7 @@ def check_all(cmdp, setting, *, seeds=range(8), items=None):
         try:
             if problem is None:
                 constants = make_constants(cmdp, optimum, setting)
-                problem = Problem(cmdp, optimum, setting, list(seeds), constants)
+                problem = Problem(cmdp, optimum, setting, seeds, constants)
             results = CHECKS[item](problem)
             rows += [_row(result, problem.constants, columns) for result in results]
         except OutsideAssumptions as error:
