@@ -50,5 +50,5 @@ def test_help_and_names_are_readable():
     assert "object at 0x" not in text
     assert "SupportsArray" not in text
     assert "evaluators" in repr(pgpd_hf.NPGPDHF(evaluators=8))
-    assert repr(pgpd_hf.ALGORITHMS).startswith("ALGORITHMS(npg_pd, npgpd_hf, ")
+    assert repr(pgpd_hf.ALGORITHMS).startswith("ALGORITHMS(episodic_npgpd_hf, npg_pd, ")
     assert pgpd_hf.__version__

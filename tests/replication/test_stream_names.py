@@ -25,6 +25,7 @@ NAMES = {
     "config/pilot.yaml": (1279, "9ea78d7da122411e"),
     "config/environments/frozen-lake.yaml": (231, "0eb942e9fd85e706"),
 }
+LATER = ("episodic_npgpd_hf", "sampled_npgpd_hf")  # methods that no study had then
 
 
 @cache
@@ -80,6 +81,6 @@ def names(path, monkeypatch):
 
 @pytest.mark.parametrize("path", NAMES)
 def test_names_of_streams_stay(path, monkeypatch):
-    found = names(path, monkeypatch)
+    found = [name for name in names(path, monkeypatch) if name[1] not in LATER]
     digest = hashlib.sha256(json.dumps(found).encode()).hexdigest()
     assert (len(found), digest[:16]) == NAMES[path]

@@ -247,7 +247,7 @@ def test_sweep_that_cannot_be_run_is_refused(key, value, message):
 )
 def test_schedule_that_cannot_be_run_is_refused(key, value, message):
     with pytest.raises(ValueError, match=r".") as refusal:
-        schedules.check(changed(key, value), SCHEMA)
+        schedules.check(changed(key, value))
     assert str(refusal.value).startswith(message)
 
 

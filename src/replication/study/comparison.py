@@ -147,6 +147,10 @@ def check_elsewhere(config, schema):
     methods = schema["properties"]["comparison"]["properties"]["methods"]
     told = {name: it and {"most_answers": 1} | it for name, it in axes["methods"].items()}
     conform(told, methods | {"$defs": schema["$defs"]}, "axes.methods")
+    for name, options in axes["methods"].items():
+        if options is not None:
+            entry = Entry(name, OWN_DESIGN, options["algorithm"], options)
+            _check_arguments(entry, schema, "axes")
     for factor, study in elsewhere(config).values():
         with located(f"axes, c = {factor:g}"):
             check(study, schema)
@@ -250,7 +254,7 @@ def _rescaled(options, factor, most):
     return {**options, "candidates": tried, "most_answers": most}
 
 
-def _check_arguments(entry, schema):
+def _check_arguments(entry, schema, section="comparison"):
     """Hold arguments of runs against what an algorithm's entry of a study may have."""
     known = algorithms.keys(get_algorithm(entry.algorithm))
     people = schema["$defs"]["evaluators"]["items"] | {"type": "integer"}
@@ -259,7 +263,7 @@ def _check_arguments(entry, schema):
     large = entry.options.get("large_budgets", {"candidates": {}})["candidates"]
     parts = {"candidates": entry.options["candidates"], "fixed": fixed}
     for part, arguments in (parts | {"large_budgets.candidates": large}).items():
-        key = f"comparison.methods.{entry.method}.{part}"
+        key = f"{section}.methods.{entry.method}.{part}"
         for name, values in arguments.items():
             if name not in known:
                 raise ValueError(unknown_key(key, name, known))
