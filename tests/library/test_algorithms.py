@@ -681,3 +681,16 @@ def test_many_rounds_follow_the_exact_limit():
     )
     np.testing.assert_allclose(policies, expected, atol=0.05)
     np.testing.assert_allclose(multipliers, expected_multipliers, atol=0.05)
+
+
+@pytest.mark.parametrize("name", ["sampled_npgpd_hf", "episodic_npgpd_hf"])
+def test_step_is_that_of_the_estimate(name):
+    cmdp = random_process(4)
+    algorithm = prepare(name, cmdp)
+    words, normals = randomness(algorithm, 1, 2)
+    start = algorithm.initial_state()._replace(multiplier=0.7)
+    _, _, end = algorithm.advance(start, words[:1], normals[:1])
+    (reward, utility), excess = algorithm.estimate(start.theta, words[0], normals[0])
+    step = algorithm.primal_step / (1 - cmdp.discount)
+    np.testing.assert_array_equal(end.theta, step * (reward + 0.7 * utility))
+    assert end.multiplier == algorithm.dual_update(0.7, excess)

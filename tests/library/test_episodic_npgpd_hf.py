@@ -60,32 +60,23 @@ def test_estimate_is_a_ridge_regression():
     assert told == excess
 
 
-def test_step_is_that_of_the_estimate():
-    cmdp = random_process(4)
-    run = prepare("episodic_npgpd_hf", cmdp)
-    words, normals = randomness(run, 1, 2)
-    start = run.initial_state()._replace(multiplier=0.7)
-    _, _, end = run.advance(start, words[:1], normals[:1])
-    (reward, utility), excess = run.estimate(start.theta, words[0], normals[0])
-    step = run.primal_step / (1 - cmdp.discount)
-    np.testing.assert_array_equal(end.theta, step * (reward + 0.7 * utility))
-    assert end.multiplier == run.dual_update(0.7, excess)
-
-
 @pytest.mark.parametrize("instance", [1, 42])
-def test_as_many_answers_leave_a_fifth_of_algorithm_1_s_error(instance):
+def test_as_many_answers_leave_about_an_eighth_of_algorithm_1_s_error(instance):
     """Mean squared errors of both advantages at the uniform policy, with 129,600 answers each."""
     cmdp, errors = random_cmdp(states=10, actions=4, instance=instance), {}
     theta = np.zeros((cmdp.states, cmdp.actions))
     signals = (cmdp.reward, cmdp.utility)
     exact = np.array([cmdp.advantages(np.full_like(theta, 0.25), signal) for signal in signals])
     for name, rounds in {"npgpd_hf": 100, "episodic_npgpd_hf": 2700}.items():
-        run = prepare(name, cmdp, rounds=rounds, evaluators=16, estimator="unbiased")
+        run = prepare(name, cmdp, rounds=rounds, evaluators=16, estimator="unbiased", horizon=80)
         assert 16 * run.questions_per_iteration == 129_600
         found = []
-        for words in randomness(run, 7, 3)[0]:
+        for words in randomness(run, 7, 12)[0]:
             estimates, _ = run.estimate(theta, words, np.empty(0))
             estimates -= estimates.mean(axis=2, keepdims=True)
             found.append(((estimates - exact) ** 2).mean())
         errors[name] = np.mean(found)
-    assert errors["episodic_npgpd_hf"] < errors["npgpd_hf"] / 5
+    assert 1 / 10 < errors["episodic_npgpd_hf"] / errors["npgpd_hf"] < 1 / 6
+    # What the documentation says an answer is worth: 2 / (1 - 0.9^2) * 3 / 4.
+    scores, _, _ = ask_about_policy(run.simulator, run.policy(theta), words)
+    assert (scores**2).sum(axis=1).mean() == pytest.approx(7.9, abs=0.2)

@@ -77,18 +77,6 @@ def test_rounds_are_averaged():
     assert [np.count_nonzero(np.abs(x).sum(axis=0)) for x, _ in single] == [1, 1, 1]
 
 
-def test_step_is_that_of_the_estimate():
-    cmdp = random_process(4)
-    algorithm = prepare("sampled_npgpd_hf", cmdp)
-    words, normals = randomness(algorithm, 1, 2)
-    start = algorithm.initial_state()._replace(multiplier=0.7)
-    _, _, end = algorithm.advance(start, words[:1], normals[:1])
-    (reward, utility), excess = algorithm.estimate(start.theta, words[0], normals[0])
-    step = algorithm.primal_step / (1 - cmdp.discount)
-    np.testing.assert_array_equal(end.theta, step * (reward + 0.7 * utility))
-    assert end.multiplier == algorithm.dual_update(0.7, excess)
-
-
 def test_exploration_beyond_the_horizon_is_refused_in_one_line():
     with pytest.raises(ValueError, match=r"^exploration: at most the horizon, 5, expected, got 6$"):
         prepare("sampled_npgpd_hf", random_process(4), exploration=6)

@@ -804,7 +804,10 @@ class HumanFeedback(Algorithm):
 
 
 class PrimalDualHF(HumanFeedback, PrimalDual):
-    """What primal-dual methods share whose steps follow estimates from people's votes."""
+    """What primal-dual methods share whose steps follow estimates from people's votes.
+
+    By default the step is that of Algorithm 1 (lines 21 to 23), along what :meth:`estimate` gives.
+    """
 
     estimator: str = option(
         "plug-in",
@@ -812,6 +815,12 @@ class PrimalDualHF(HumanFeedback, PrimalDual):
         "printed, or without bias by a power series, where what remains of it is small.",
         one_of=ESTIMATORS,
     )
+
+    def update(self, run, state, policy, words, normals):  # noqa: D102
+        (reward, utility), excess = self.estimate(run, state.theta, words, normals)
+        step = run.primal_step / (1 - run.cmdp.discount)
+        theta = state.theta + step * (reward + state.multiplier * utility)
+        return state._replace(theta=theta, multiplier=run.dual_update(state.multiplier, excess))
 
 
 @njit

@@ -76,12 +76,6 @@ class EpisodicNPGPDHF(PrimalDualHF):
         estimates = np.linalg.solve(information, scores.T @ answers / run.simulator.rounds)
         return estimates.T.reshape(2, *theta.shape), excess
 
-    def update(self, run, state, policy, words, normals):  # noqa: D102
-        (reward, utility), excess = self.estimate(run, state.theta, words, normals)
-        step = run.primal_step / (1 - run.cmdp.discount)
-        theta = state.theta + step * (reward + state.multiplier * utility)
-        return state._replace(theta=theta, multiplier=run.dual_update(state.multiplier, excess))
-
 
 def ask_about_policy(simulator, policy, words):
     r"""Ask N times about two trajectories of a policy, and read the answers.

@@ -86,12 +86,6 @@ class SampledNPGPDHF(PrimalDualHF):
         excess = _estimate(run.simulator, run.exploration, run.policy(theta), words, estimates)
         return estimates, excess
 
-    def update(self, run, state, policy, words, normals):  # noqa: D102
-        (reward, utility), excess = self.estimate(run, state.theta, words, normals)
-        step = run.primal_step / (1 - run.cmdp.discount)
-        theta = state.theta + step * (reward + state.multiplier * utility)
-        return state._replace(theta=theta, multiplier=run.dual_update(state.multiplier, excess))
-
 
 def reaching_step(cmdp):
     r"""Find the first step by which uniform actions can have reached all that can be reached.
