@@ -653,18 +653,15 @@ def test_documents_say_from_when_on_the_bounds_are_informative():
     names.add("Theorem D")  # about sampled NPGPD-HF
     assert set(informative["statement"]) == names  # none about ZPGPD-HF, none as printed
     first = informative.query("evaluators == 64").set_index(["statement", "level"])["iterations"]
-    theorem, knowing = first["Theorem 1"], first["Theorem 1'"]
-    assert (f"{theorem['largest']:.0e}", f"{knowing['largest']:.0e}") == ("5e+05", "2e+04")
+    assert f"{first['Theorem 1']['largest']:.0e}" == "5e+05"
     says(
         "results",
         "The printed bounds exceed the largest possible value for all M ≤ 256 and T up to 10¹².",
         "falls below it after 5·10⁵ iterations, for M = 64 and votes that are read without bias.",
     )
-    assert f"{first['Theorem D']['largest']:.0e}" == "4e+07"
     says(
         "for-the-authors",
-        "falls below the largest possible value from 5·10⁵ iterations on (2·10⁴ with λ* known)",
-        "does from 4·10⁷ on",
+        "falls below the largest possible value from 5·10⁵ iterations on",
     )
     says("audit", "Theorems 1 and D are, after long runs, and the new Theorem 2 is not")
 
