@@ -137,6 +137,8 @@ CODE = {
     "requirements.lock": "numpy==2.4.6\n",
     "config/config.yaml": "seeds: 20\n",
     "config/claims.yaml": "level: 0.05\n",
+    "config/typical.yaml": "instance: 42\n",
+    "config/analyses/bounds.yaml": "seeds: 8\n",
     "config/readings/unit.yaml": "threshold: 5.5\n",
     "notebooks/figure1.ipynb": '{"nbformat": 4}\n',
     "src/pgpd_hf/core/links.py": "CLIP = 0.01\n",

@@ -23,10 +23,9 @@ PLATFORM = "platform.json"
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "pandas", "matplotlib", "pillow")
 TOLERANCE = 1e-8  # of numbers on another platform; why: reference/README.md
 PIXEL_TOLERANCE = 14  # root mean square over a picture, of 255
-CODE = (
-    "Snakefile requirements.lock notebooks src workflow config/environments config/readings".split()
-)
-_FILES = "config claims steps races pilot inference confirmation".split()
+CODE = ["Snakefile", "requirements.lock", "notebooks", "src", "workflow"]
+CODE += ["config/analyses", "config/environments", "config/readings"]
+_FILES = "config claims steps races pilot inference confirmation settled typical".split()
 CODE += [f"config/{name}.yaml" for name in _FILES]
 # Columns that are compared by their bits or not at all: digests, and ratios that may be rounding.
 _OF_BITS = ["sha256", "ratio", "worst"]
