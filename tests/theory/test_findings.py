@@ -720,7 +720,7 @@ def test_results_say_what_an_answer_buys():
         limited["priced_gap"].idxmin()
         == limited["priced_gap"][limited["design"] == "deterministic"].idxmin()
     )
-    says("which-method", "Infer rewards from pairs of deterministic policies")
+    says("which-method", "Learn a reward from pairs of deterministic policies")
     drawn = table("comparison").query("units == '50 instances' and budget <= 1_000_000")
     drawn = drawn.set_index(["method", "design", "budget"]).sort_index()
     plain, careful, ascent = (
@@ -744,7 +744,8 @@ def test_results_say_what_an_answer_buys():
     says(
         "which-method",
         "violations above 0.02 are rarest with it from 3·10⁵ answers on",
-        "Plan with NPG-PD: it violates least often from 3·10⁴ answers on, but has larger gaps",
+        "Plan with NPG-PD (safe_rlhf_npg_pd): it violates least often from 3·10⁴ answers on, but "
+        "has larger gaps",
     )
     assert drawn.loc[("trajectory_dpo", "deterministic", 10**6), "violates_002"] == 0.2
     own = table("comparison").query("units == '20 seeds' and method == 'trajectory_dpo'")
@@ -816,7 +817,7 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
     scaled = inferring["answers"] * inferring["discrimination"] ** 2
     assert len(scaled) == 10
     assert scaled.round(-3).unique().tolist() == [1e5]
-    says("which-method", "come below 0.05 with c²K = 10⁵ for K answers, at every c from 0.1 to 10")
+    says("which-method", "come below 0.05 with c²K = 10⁵, at every c from 0.1 to 10")
     collapse = table("axes_collapse").set_index("method")["verdict"]
     assert collapse[collapse == "contradicted"].index.tolist() == ["trajectory_dpo"]
     assert Counter(collapse)["inconclusive"] == 4
@@ -840,14 +841,14 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
     assert (few["budget"] * few["discrimination"] ** 2).round(-3).unique().tolist() == [1e4]
     told = f"in {len(few)} of {len(usual)}"
     says("README", f"apart better or worse it does with few answers, {told} cases")
-    says("which-method", f"Skipping the inference pays off {told} cases, both with c²K = 10⁴")
+    says("which-method", f"Skipping reward learning pays off {told} cases, both with c²K = 10⁴")
     page = (ROOT / "site/templates/index.html.j2").read_text(encoding="utf-8")
     assert "pays off only with few answers, or where people remember" in " ".join(page.split())
     hurt = table("axes_hurt").query("people == 'peak and end'")
     hurt = hurt[hurt["answers_scaled"] == 1e6]
     apart = hurt["method"] == "trajectory_dpo"
     assert hurt.loc[apart, "high"].max() < 0.01 < 0.04 < hurt.loc[~apart, "low"].min()
-    says("which-method", "such votes hardly hurt it, but every other method")
+    says("which-method", "such votes hurt every other method, and this one hardly")
 
 
 def test_results_say_who_skips_reward_learning_best():
