@@ -292,7 +292,10 @@ def test_page_of_verdicts_says_what_is_declared():
     scores = table("inference").set_index("rounds")["score"]
     *some, last = scores.index
     says("claims", f"The candidates are {', '.join(map(str, some))} and {last}, the same for both")
-    says("claims", f"Without it the score is {scores[1] - 1}.")
+    says(
+        "claims",
+        f"Without it the score is {scores[1] - 1}, and those of N = 2 and 3 are {scores[2]}.",
+    )
 
 
 def test_page_of_verdicts_says_how_large_the_studies_are():
@@ -501,9 +504,7 @@ def test_results_say_what_happens_after_the_figure_ends():
     assert last["breaks"].tolist() == [True, False, False, False]
     assert last["answers"].unique().tolist() == [7.2e7]
     assert last.loc["as printed", "iteration"] == 1_500_000
-    says(
-        "results", "longer runs end, all of which ask for 7.2·10⁷ answers, in 1,500,000 iterations"
-    )
+    says("results", "After 7.2·10⁷ answers, which are 1,500,000 iterations with N = 1, runs end")
     start = table("curves").query("algorithm == 'zpgpd_hf'")["optimality_gap"].iloc[0]
     says("results", f"first policy has a gap of {start:.3f}, and λ* is {OPTIMUM.multiplier:.2f}")
     more = table("stability_long").query("variant == 'as printed' and evaluators > 16")
