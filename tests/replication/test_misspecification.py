@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from replication.analyses import axes as axes_analysis
 from replication.analyses import comparison
 from replication.analyses import misspecification as analysis
 from replication.figures import style
-from replication.figures.comparison import comparison_figure, people_figure
+from replication.figures.comparison import comparison_figure, people_figure, votes_figure
 from replication.study import admission
 
 ROOT = Path(__file__).parents[2]
@@ -132,10 +133,11 @@ def test_figure_shows_every_method_for_all_people():
 
 
 def test_a_method_looks_as_in_the_comparison():
-    """Although not all of that one's methods are shown."""
+    """Although not all of that one's methods are shown, here or for people of other votes."""
     table = pd.read_csv(ROOT / "reference/comparison.csv")
     people = pd.read_csv(ROOT / "reference/misspecification.csv")
     decided = pd.read_csv(ROOT / "reference/skipping_inference.csv")
+    elsewhere = pd.read_csv(ROOT / "reference/axes.csv")
     labels = {name: it["label"] for name, it in CONFIG["comparison"]["methods"].items()}
     style.use_style()
     looks = [
@@ -148,10 +150,16 @@ def test_a_method_looks_as_in_the_comparison():
                 .containers,
                 lambda it: _look(it.lines[0]),
             ),
+            (
+                votes_figure(elsewhere, axes_analysis.parameters(CONFIG)["labels"])
+                .axes[0]
+                .containers,
+                lambda it: _look(it.lines[0]),
+            ),
         )
     ]
-    assert len(looks[1]) == 4
-    assert set(looks[1]) < set(looks[0])
+    assert [len(found) for found in looks[1:]] == [4, 5]
+    assert set(looks[1]) | set(looks[2]) < set(looks[0])
 
 
 def _look(line):

@@ -58,7 +58,9 @@ def arguments(config):
 
 
 def parameters(config):
-    return {"labels": comparison.labels(config["axes"]["methods"])}
+    # A method looks as in the comparison, where its place decides about colour and marker.
+    own = {name: it for name, it in config["axes"]["methods"].items() if it is not None}
+    return {"labels": comparison.labels(config["comparison"]["methods"] | own)}
 
 
 def tables(runs, sides, margin):

@@ -150,9 +150,9 @@ def discrimination_figure(table, labels):
     for axes in grid[:, 1:].flat:
         axes.set_yticklabels([])
     style.name_axes(grid, r"$c^2$ × answers")
-    for axes, name in zip(grid[:, 0], ("priced gap", "violation > 0.02"), strict=True):
-        axes.set_ylabel(name)
-    title = "lower is better; where curves lie upon each other, c² K decides"
+    for axes, quantity in zip(grid[:, 0], _JUDGED, strict=True):
+        axes.set_ylabel(textwrap.fill(_name(quantity), 16))
+    title = "lower is better; line: target 0.02; where curves coincide, c² × answers alone decides"
     style.share_legend(figure, len(factors), title)
     return figure
 
@@ -168,12 +168,13 @@ def votes_figure(table, labels):
         curves = best_curves(style.choose(of_kind(table, "instances"), discrimination=factor))
         for axes, quantity in zip(row, _JUDGED, strict=True):
             _people_panel(axes, curves, people, labels, looks, axes is row[0], quantity)
-            axes.set_title(f"c = {factor:g}: {QUANTITIES[quantity]}")
+            axes.set_title(f"c = {factor:g}: {_name(quantity)}")
+        row[0].set_ylabel("how people vote")
         row[0].set_xscale("log")
         style.plain_decades(row[0].xaxis)
         row[1].set_xlim(-0.03, 1.03)
     figure.supxlabel("← better", fontsize=8)
-    style.share_legend(figure, 3)
+    style.share_legend(figure, 3, f"people tell returns apart c times as well; {PRICED}")
     return figure
 
 
@@ -231,6 +232,11 @@ def _skipping(decided, labels):
         f"Skipping reward learning, which {' or '.join(first.unique())} does best, pays off in "
         f"{pays} of {len(decided)} cases and is worse in {fails}"
     )
+
+
+def _name(quantity):
+    """What a quantity is called, without its formula."""
+    return QUANTITIES[quantity].partition(" =")[0]
 
 
 def _number(budget):
