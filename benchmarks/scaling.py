@@ -184,8 +184,10 @@ def draw(table):
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.set_xticks([], minor=True)
         axes.yaxis.set_minor_formatter("")
+        if axis == "iterations":
+            axes.set_ylabel("seconds per run")
     for axes in panels[:, 0]:
-        axes.set_ylabel("seconds")
+        axes.set_ylabel("seconds per iteration")
     handles = [
         *panels[0, 0].get_legend_handles_labels()[0][:2],
         plt.Line2D([], [], ls="--", lw=0.8, color="0.4"),
