@@ -27,10 +27,11 @@ directions, :math:`\mu` its radius, n(:math:`\lambda`) the divisor of the option
   steps is close to it is a limit, which tests check against exact chains.
 
 As printed, the temperature grows like :math:`\lambda^2` and the pressure towards safety like
-:math:`\lambda`. Beyond :math:`\lambda \approx 1` a larger multiplier thus buys *less* utility, and
-as :math:`\lambda \to \infty` the law tends to the uniform one. The dual step raises :math:`\lambda`
-wherever the mean utility value :math:`\bar V_g(\lambda)` is below b. If it is below b for every
-:math:`\lambda`, there is no steady state, and the multiplier runs away.
+:math:`\lambda`. Beyond some :math:`\lambda` (1, if reward is the same for all policies) a larger
+multiplier thus buys *less* utility, and as :math:`\lambda \to \infty` the law tends to the uniform
+one. The dual step raises :math:`\lambda` wherever the mean utility value :math:`\bar V_g(\lambda)`
+is below b. If it is below b for every :math:`\lambda`, there is no steady state, and the multiplier
+runs away.
 
 The rest is approximate, and not proved. The rows of a policy are taken as independent, each in the
 linear field of the mean of the others (mean field), and :math:`\bar V_g` is the value of the mean

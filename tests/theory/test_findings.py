@@ -506,6 +506,12 @@ def test_results_say_what_happens_after_the_figure_ends():
     assert last["answers"].unique().tolist() == [7.2e7]
     assert last.loc["as printed", "iteration"] == 1_500_000
     says("results", "After 7.2·10⁷ answers, which are 1,500,000 iterations with N = 1, runs end")
+    frozen = table("stability").query("variant == 'as printed'").set_index("multiplier")
+    unsafe = frozen["constraint_violation"]
+    assert unsafe.min() > 0  # none keeps it safe
+    says(
+        "results", f"Beyond λ ≈ {unsafe.idxmin():g} a larger multiplier makes the policy less safe"
+    )
     start = table("curves").query("algorithm == 'zpgpd_hf'")["optimality_gap"].iloc[0]
     says("results", f"first policy has a gap of {start:.3f}, and λ* is {OPTIMUM.multiplier:.2f}")
     more = table("stability_long").query("variant == 'as printed' and evaluators > 16")
