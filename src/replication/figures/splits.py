@@ -46,6 +46,6 @@ def splits_figure(table):
         row[0].set_ylabel(f"← better      {label}")
     for axes, name in zip(grid[0], QUANTITIES.values(), strict=True):
         style.head(axes, name)
-    style.name_axes(grid, "people $M$ × questions $N$")
+    style.name_axes(grid, "evaluators $M$ × rounds $N$")
     style.share_legend(figure, len(estimators), "zero: best safe policy, or the threshold")
     return figure
