@@ -431,10 +431,14 @@ def test_titles_name_the_method_that_is_lowest_where_all_have_been_asked():
     labels = {"npgpd_hf": "ours", "zpg_too": "theirs"}
     style.use_style()
     figure = drawings.comparison_figure(pd.concat([table, other, more]), labels, "seeds")
-    titles = {axes.get_title("left").split()[0]: axes.get_title("left") for axes in figure.axes}
+    lines = [axes.get_title("left").split("\n") for axes in figure.axes]
+    titles = {name.split()[0]: said for name, *said in lines}
     last = table.loc[table["budget"] == table["budget"].max()].iloc[0]
-    assert titles["gap"].endswith(f"lowest: theirs, {last['gap'] - 1:.2g}".replace("-", "−"))
-    assert "lowest: ours and theirs, " in titles["violation"]
+    asked = f"lowest at {last['budget']:,} answers:"
+    assert titles["gap"] == [asked, f"theirs, {last['gap'] - 1:.2g}".replace("-", "−")]
+    where, which = titles["violation"]
+    assert where == asked
+    assert which.startswith("ours and theirs, ")
     style.plt.close(figure)
 
 

@@ -88,11 +88,14 @@ def test_title_says_from_where_to_where_means_go(start, ends, said):
     assert panels.finding(curves, "npgpd_hf", "optimality_gap") == said
 
 
-def test_labels_at_ends_of_curves_do_not_collide():
+@pytest.mark.parametrize(
+    "heights", [[0.5, 0.5, 0.98, 0.52, 0.1], [0.0, 0.02, 0.01, 0.3], [0.99, 1.0, 0.98, 0.9]]
+)
+def test_labels_at_ends_of_curves_do_not_collide_and_stay_beside_the_panel(heights):
     style.use_style()
     figure, axes = style.plt.subplots(figsize=(3, 2))
     axes.plot([0, 1, 2], [0, 1, 0.5])
-    heights = [0.5, 0.5, 0.98, 0.52, 0.1]
+    axes.set_ylim(0, 1)
     style.label_ends(axes, [(2, height, f"{height}", "black") for height in heights])
     figure.draw_without_rendering()
     # Without the lines that lead to them:
@@ -100,6 +103,7 @@ def test_labels_at_ends_of_curves_do_not_collide():
     assert all(low.y1 <= high.y0 for low, high in itertools.pairwise(boxes))
     assert [float(text.get_text()) for text in axes.texts] == sorted(heights)
     assert [text.xy for text in axes.texts] == [(2, height) for height in sorted(heights)]
+    assert all(0 <= text.xyann[1] <= 1 + 1e-12 for text in axes.texts)
     style.plt.close(figure)
 
 

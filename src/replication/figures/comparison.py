@@ -61,7 +61,7 @@ def comparison_figure(table, labels, kind, limit=None):
             height, text = LINES[quantity]
             axes.axhline(height, color="0.3", linewidth=0.8)
             ends.append((axes.get_xlim()[1], height, text, "0.3"))
-        axes.set_title(f"{name}\n{_lowest(values) if common else ''}")
+        axes.set_title(f"{name}\n{_lowest(values, common) if common else ''}")
         axes.set_ylabel("← better")
         style.label_ends(axes, ends)
     style.name_axes(grid, "human answers")
@@ -69,7 +69,7 @@ def comparison_figure(table, labels, kind, limit=None):
     first.plot([], [], "o", label="the paper's methods", **look)
     first.plot([], [], "o", label="other methods", markerfacecolor="white", **look)
     first.fill_between([], [], color="0.3", alpha=0.2, linewidth=0, label="band: 95 %")
-    style.share_legend(figure, 3, f"lowest: after {_number(common)} answers" if common else None)
+    style.share_legend(figure, 3)
     return figure
 
 
@@ -152,7 +152,10 @@ def discrimination_figure(table, labels):
     style.name_axes(grid, r"$c^2$ × answers")
     for axes, quantity in zip(grid[:, 0], _JUDGED, strict=True):
         axes.set_ylabel(textwrap.fill(_name(quantity), 16))
-    title = "lower is better; line: target 0.02; where curves coincide, c² × answers alone decides"
+    title = (
+        "c: people tell returns apart c times as well; line: target 0.02; lower is better\n"
+        "where curves coincide, c² × answers alone decides"
+    )
     style.share_legend(figure, len(factors), title)
     return figure
 
@@ -217,11 +220,12 @@ def best_curves(table):
     return curves
 
 
-def _lowest(values):
-    """Which of named values is the lowest."""
+def _lowest(values, budget):
+    """Which of named values is the lowest after so many answers, in lines of a panel's width."""
     least = min(values.values())
     names = " and ".join(name for name, value in values.items() if value == least)
-    return f"lowest: {names}, {least:.2g}".replace("-", "−")
+    found = textwrap.fill(f"{names}, {f'{least:.2g}'.replace('-', '−')}", 46)
+    return f"lowest at {_number(budget)} answers:\n{found}"
 
 
 def _skipping(decided, labels):

@@ -164,12 +164,14 @@ def share_legend(figure, columns, title=None):
     # Matplotlib fills columns, people read rows.
     order = [label for first in range(columns) for label in [*found][first::columns]]
     place = {"loc": "outside upper center", "title": title, "title_fontsize": 8}
-    figure.legend([found[label] for label in order], order, ncols=columns, **place)
+    legend = figure.legend([found[label] for label in order], order, ncols=columns, **place)
+    legend.get_title().set_multialignment("center")
 
 
 def label_ends(axes, labels):
     """Write beside a panel what ends where: (x, height, label, colour)."""
-    # Labels that would lie upon each other move apart; lines lead to where they belong.
+    # Labels that would lie upon each other move apart, but stay beside the panel, so that the lines
+    # that lead to where they belong do not cross the ticks below it.
     axes.figure.draw_without_rendering()
     lowest, highest = axes.get_ylim()
     if not labels:
@@ -178,7 +180,7 @@ def label_ends(axes, labels):
     ends = axes.transData.transform([(x, y) for y, x, *_ in labels])
     heights = axes.transAxes.inverted().transform(ends)[:, 1]
     steps = 0.15 * axes.figure.dpi / axes.bbox.height * np.arange(len(labels))
-    places = isotonic_regression(heights - steps).x + steps
+    places = np.clip(isotonic_regression(heights - steps).x, 0, max(0, 1 - steps[-1])) + steps
     for (y, x, text, color), place in zip(labels, places, strict=True):
         lead = {"arrowstyle": "-", "color": color, "linestyle": ":", "relpos": (0, 0.5)}
         lead |= {"shrinkA": 0, "shrinkB": 0}
