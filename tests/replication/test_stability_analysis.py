@@ -170,9 +170,16 @@ def test_titles_of_the_figure_say_what_its_panels_show():
         assert title.endswith(told)
     long = pd.DataFrame({"variant": ["a", "a", "b"], "multiplier": [1.0, 53.4, 2.0]})
     assert figures._ended(long) == r"a: $\lambda$ reaches 53"
-    fresh = pd.DataFrame({"late_broke": [True, True, False], "breaks": [True, False, True]})
-    assert figures._foreseen(fresh) == "1 of 2 breaks foreseen"
-    assert figures._foreseen(fresh[2:]) == "no run broke"
+    fresh = pd.DataFrame(
+        {
+            "broke": [True, False, False, False],
+            "late_broke": [True, True, True, False],
+            "breaks": [True, False, True, True],
+        }
+    )
+    told = figures._foreseen(fresh)
+    assert told == "breaks foreseen: 1 of 1\nby $T$, 2 of 3 by the end"
+    assert figures._foreseen(fresh[3:]) == "no run broke"
 
 
 def test_curves_of_the_figure_can_be_told_apart_without_colour():
@@ -188,6 +195,8 @@ def test_curves_of_the_figure_can_be_told_apart_without_colour():
     assert [*dashes.values()] == [*frozen["variant"].unique()]
     marks = {it.lines[0].get_marker() for it in first.containers}
     assert len(marks) == len(dashes)
+    # A marker means one thing in the figure.
+    assert marks.isdisjoint(line.get_marker() for line in figure.axes[2].get_lines())
     # A variant looks the same in both panels.
     drawn = [line for line in second.get_lines() if len(line.get_xdata()) > 2]
     for line, variant in zip(drawn, long["variant"].unique(), strict=True):

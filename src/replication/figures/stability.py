@@ -6,28 +6,30 @@ from replication.figures import style
 
 _COLORS = ("#D55E00", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
 _DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (8, 2)), (0, (2, 2)))
+_MARKS = "X*<>ph"  # of variants; settings have those of other figures
 
 
 def stability_figure(frozen, long, fresh, optimum):
     """Three panels: utility at frozen multipliers, multipliers of long runs, and predictions."""
-    figure, (panels,) = style.panels(1, 3, 2.7)
+    figure, (panels,) = style.panels(1, 3, 2.9)
     dressed = zip(frozen["variant"].unique(), itertools.cycle(_COLORS), itertools.cycle(_DASHES))
     looks = {name: {"color": color, "linestyle": dashes} for name, color, dashes in dressed}
-    for place, (variant, rows) in enumerate(frozen.groupby("variant", sort=False)):
+    variants = frozen.groupby("variant", sort=False)
+    for (variant, rows), mark in zip(variants, itertools.cycle(_MARKS), strict=False):
         look = looks[variant]
         panels[0].plot(rows["multiplier"], -rows["predicted_violation"], label=variant, **look)
         panels[0].errorbar(
             rows["multiplier"],
             -rows["constraint_violation"],
             yerr=style.ends(rows, "constraint_violation")[::-1],
-            markersize=3,
+            markersize=5,
             elinewidth=0.8,
-            **look | {"linestyle": "none", "marker": style.marker(place)},
+            **look | {"linestyle": "none", "marker": mark},
         )
     panels[0].set_xscale("log", base=2)
     panels[0].xaxis.set_major_formatter("{x:g}")
     panels[0].set(xlabel=r"frozen multiplier $\lambda$", ylabel="mean $V_g - b$  (safe above 0)")
-    panels[0].set_title(_bought(frozen))
+    panels[0].set_title(f"{_bought(frozen)}\nlines predicted, marks measured")
     style.zero_line(panels[0])
 
     shown = style.choose(long, **long[["instance", "evaluators"]].iloc[0]) if len(long) else long
@@ -73,9 +75,14 @@ def _bought(frozen):
 
 
 def _foreseen(fresh):
-    """How many of the runs that broke were predicted to, in a few words."""
-    told = fresh.loc[fresh["late_broke"], "breaks"]
-    return f"{told.sum()} of {len(told)} breaks foreseen" if len(told) else "no run broke"
+    """How many of the runs that broke were predicted to, after T iterations and in the end."""
+    if not fresh["late_broke"].any():
+        return "no run broke"
+    soon, late = (fresh.loc[fresh[name], "breaks"] for name in ("broke", "late_broke"))
+    return (
+        f"breaks foreseen: {soon.sum()} of {len(soon)}\n"
+        f"by $T$, {late.sum()} of {len(late)} by the end"
+    )
 
 
 def _ended(long):
