@@ -85,7 +85,49 @@ def test_title_says_from_where_to_where_means_go(start, ends, said):
             "constraint_violation": 1.0,
         }
     )
+    curves = with_intervals(curves, 0)
     assert panels.finding(curves, "npgpd_hf", "optimality_gap") == said
+
+
+def with_intervals(curves, width):
+    means = curves["optimality_gap"]
+    return curves.assign(optimality_gap_low=means - width, optimality_gap_high=means + width)
+
+
+@pytest.mark.parametrize(
+    ("lowest", "width", "said"),
+    [
+        ((0.07, 0.011), 0.009, "0.01 and 0.07,\nthen rises to between 0.03 and 0.09"),
+        ((0.07, 0.011), 0.011, "0.03 and 0.09"),  # intervals of M = 4 meet
+        ((0.07, 0.031), 0.0, "0.03 and 0.09"),  # the other curve does not rise
+        ((0.088, 0.029), 0.0, "0.03 and 0.09"),  # as far as two decimals show
+    ],
+)
+def test_title_says_that_means_rise_again_where_all_are_seen_to(lowest, width, said):
+    curves = pd.DataFrame(
+        {
+            "algorithm": "npgpd_hf",
+            "evaluators": pd.array([4, 4, 4, None, None, None], "Int64"),
+            "iteration": [0, 5, 10, 0, 5, 10],
+            "optimality_gap": [0.25, lowest[0], 0.09, 0.25, lowest[1], 0.031],
+            "constraint_violation": 1.0,
+        }
+    )
+    found = panels.finding(with_intervals(curves, width), "npgpd_hf", "optimality_gap")
+    assert found == f"falls from 0.25 to between {said}"
+
+
+def test_heads_of_columns_stand_above_titles_of_two_lines():
+    style.use_style()
+    figure, grid = style.panels(2, 2, 2)
+    grid[0, 1].set_title("one\ntwo")
+    for axes in grid[0]:
+        style.head(axes, "a head")
+    figure.draw_without_rendering()
+    boxes = [axes.texts[0].get_window_extent() for axes in grid[0]]
+    assert boxes[0].y0 == pytest.approx(boxes[1].y0)
+    assert boxes[1].y0 > grid[0, 1]._left_title.get_window_extent().y1
+    style.plt.close(figure)
 
 
 @pytest.mark.parametrize(

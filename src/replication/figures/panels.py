@@ -85,22 +85,34 @@ def describe_panel(aggregate, algorithm, metric):
 
 
 def finding(aggregate, algorithm, metric):
-    """What a panel shows, in a few words: from where to where its means go."""
+    """What a panel shows, in a few words: from where to where its means go, and whether back."""
     if (algorithm, metric) in (still := report.flat(aggregate)):
         return f"hardly moves: by {still[algorithm, metric]:.1g} at most"
-    curves = aggregate[aggregate["algorithm"] == algorithm].groupby("evaluators", dropna=False)
-    start, last = curves[metric].first().iloc[0], curves[metric].last()
-    size = max(abs(start), last.abs().max())
+    table = aggregate[aggregate["algorithm"] == algorithm].reset_index(drop=True)
+    curves = table.groupby("evaluators", dropna=False)
+    start, last = curves[metric].first().iloc[0], curves.last()
+    least = table.loc[curves[metric].idxmin()]
+    size = max(abs(start), last[metric].abs().max())
     if size == 0:
         return "stays at 0"
     decimals = max(0, 1 - int(np.floor(np.log10(size))))
     decimals -= 0.01 <= size < 0.1  # two of them are enough there
-    begin, low, high = (
+    lowest, end = (_between(means[metric], decimals) for means in (least, last))
+    verb = "falls" if last[metric].max() < start else "goes"
+    # Every curve has to rise by so much that its intervals there and at the end are apart.
+    rises = least[f"{metric}_high"].to_numpy() < last[f"{metric}_low"].to_numpy()
+    if verb == "falls" and rises.all() and lowest != end:
+        end = f"{lowest},\nthen rises to {end}"
+    return f"{verb} from {_between([start], decimals)} to {end}"
+
+
+def _between(values, decimals):
+    """Between which values some lie, in words."""
+    low, high = (
         f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
-        for value in (start, last.min(), last.max())
+        for value in (min(values), max(values))
     )
-    verb = "falls" if last.max() < start else "goes"
-    return f"{verb} from {begin} to " + (low if low == high else f"between {low} and {high}")
+    return low if low == high else f"between {low} and {high}"
 
 
 def worse_without_limit(aggregate, radius):

@@ -89,9 +89,12 @@ def name_axes(grid, below, left=None):
 
 
 def head(axes, text):
-    """Write the head of a column above its highest panel."""
+    """Write the head of a column above its highest panel, whose row has its titles."""
+    row = axes.get_subplotspec().rowspan
+    beside = (it for it in axes.figure.axes if it.get_subplotspec().rowspan == row)
+    lines = max(it.get_title(loc="left").count("\n") for it in beside)
     place = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(text, (0, 1), (0, 22), fontweight="bold", fontsize=9, **place)
+    axes.annotate(text, (0, 1), (0, 22 + 11 * lines), fontweight="bold", fontsize=9, **place)
 
 
 def same_heights(column):
