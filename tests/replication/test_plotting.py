@@ -117,6 +117,23 @@ def test_title_says_that_means_rise_again_where_all_are_seen_to(lowest, width, s
     assert found == f"falls from 0.25 to between {said}"
 
 
+def test_studies_beside_each_other_share_axes_and_say_where_their_curves_end(aggregate):
+    style.use_style()
+    names = [*panels.METRIC_LABELS, *(f"mean_{name}" for name in panels.METRIC_LABELS)]
+    ends = [f"{name}{end}" for name in panels.METRIC_LABELS for end in ("_low", "_high")]
+    halved = aggregate.assign(**{name: aggregate[name] / 2 for name in [*names, *ends]})
+    figure = panels.side_by_side({"N = 1": aggregate, "N = 2": halved})
+    keys = itertools.product(["npgpd_hf", "zpgpd_hf"], panels.METRIC_LABELS)
+    for key, *row in zip(keys, figure.axes[::2], figure.axes[1::2], strict=True):
+        assert row[0].get_ylim() == row[1].get_ylim()
+        for axes, table in zip(row, (aggregate, halved), strict=True):
+            assert panels.finding(table, *key).endswith(title := axes.get_title(loc="left"))
+            assert len(title) > 3
+    heads = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+    assert heads == [["N = 1"], ["N = 2"]] + [[]] * 6
+    style.plt.close(figure)
+
+
 def test_heads_of_columns_stand_above_titles_of_two_lines():
     style.use_style()
     figure, grid = style.panels(2, 2, 2)
