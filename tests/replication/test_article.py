@@ -11,6 +11,7 @@ import offline
 import pytest
 
 from replication.analyses import comparison
+from replication.figures import style
 from replication.theory import theorem_1
 
 ROOT = Path(__file__).parents[2]
@@ -194,6 +195,16 @@ def test_two_builds_give_the_same_bytes_and_they_are_committed(copy):
     assert (ROOT / "article/article.pdf").read_bytes() == first
 
 
+def test_figures_are_printed_at_their_own_size():
+    """In which their letters have eight points: the text is as wide as they are."""
+    source = (ROOT / "article/article.typ").read_text(encoding="utf-8")
+    margin = float(re.search(r"margin: \(x: ([\d.]+)cm", source)[1])
+    assert 21 - 2 * margin == pytest.approx(2.54 * style.TWO_COLUMNS)
+    pictures = re.findall(r"image\((.*?\.pdf.*?)\)", source)
+    assert len(pictures) == len(FIGURES)
+    assert not [it for it in pictures if "width" in it]
+
+
 @needs_typst
 def test_nothing_stands_in_the_margins(copy):
     """No line is too long for its column, and no table or figure too wide."""
@@ -203,7 +214,7 @@ def test_nothing_stands_in_the_margins(copy):
     assert len(pages) > 5
     for page in pages:
         ink = plt.imread(page)[..., :3].min(axis=-1) < 0.9
-        side = int(ink.shape[1] * 2.1 / 21.0)  # of 2.2 cm on a page of 21
+        side = int(ink.shape[1] * 1.6 / 21.0)  # of 1.7 cm on a page of 21
         assert ink[:, side:-side].any()
         assert not ink[:, :side].any(), page.name
         assert not ink[:, -side:].any(), page.name
