@@ -12,7 +12,7 @@ from preparing import forms, prepare, randomness
 from reference import random_policies, random_process, softmax
 
 from pgpd_hf import ALGORITHMS, runs, solve
-from pgpd_hf.algorithms import Algorithm, base, get_algorithm
+from pgpd_hf.algorithms import Algorithm, State, base, get_algorithm
 from pgpd_hf.algorithms.base import PrimalDual, option, require_explicit_state
 from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
 from pgpd_hf.core.options import REQUIRED
@@ -315,6 +315,7 @@ class Mean(Toy):
 class Counter(Toy):
     """A decaying step, with the iterations counted in the class."""
 
+    name = "toy"
     count = 0
 
     def step(self, run, state):
@@ -325,6 +326,8 @@ class Counter(Toy):
 class PerCall(Toy):
     """A decaying step, with the iterations counted from each call on."""
 
+    name = "toy"
+
     def advance(self, run, state, words, normals):
         type(self).count = 0
         return super().advance(run, state, words, normals)
@@ -333,6 +336,8 @@ class PerCall(Toy):
 
 
 class InPlace(Toy):
+    name = "toy"
+
     def update(self, run, state, policy, words, normals):
         state.theta[:] += run.primal_step * run.cmdp.advantages(policy, run.cmdp.reward)
         return state
@@ -341,6 +346,7 @@ class InPlace(Toy):
 class Momentum(Toy):
     """The step before is kept in the class."""
 
+    name = "toy"
     before = 0.0
 
     def update(self, run, state, policy, words, normals):
@@ -351,6 +357,8 @@ class Momentum(Toy):
 class View(Mean):
     """The state holds a view of the random words, which the caller overwrites."""
 
+    name = "mean"
+
     def update(self, run, state, policy, words, normals):
         moved = state.theta + (state.mean * 2.0**-64 if state.iteration else 0.0)
         return state._replace(theta=moved, mean=words)
@@ -360,16 +368,22 @@ class View(Mean):
 
 
 class InSelf(Toy):
+    name = "toy"
+
     def step(self, run, state):
         self.count = 1
 
 
 class InRun(Toy):
+    name = "toy"
+
     def step(self, run, state):
         run.count = 1
 
 
 class Uncounted(Toy):
+    name = "toy"
+
     def advance(self, run, state, words, normals):
         policies, multipliers, after = super().advance(run, state, words, normals)
         return policies, multipliers, after._replace(iteration=0)
@@ -438,6 +452,8 @@ def test_options_and_what_is_prepared_cannot_be_assigned(kind, place):
 class Returning(Toy):
     """What an update returns is given."""
 
+    name = "toy"
+
     def update(self, run, state, policy, words, normals):
         return state._replace(**self.changes)
 
@@ -467,8 +483,36 @@ def test_what_an_update_must_not_return_is_refused_in_one_line(
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize("iterations", [1, 10])
+def test_update_that_returns_no_state_is_refused_in_one_line(monkeypatch, iterations):
+    """As one does that forgets to return."""
+    monkeypatch.setattr(Toy, "update", lambda *arguments: None)
+    monkeypatch.setattr(runs, "_CHECKED", set())
+    with pytest.raises(ValueError, match=r"^algorithm: update of toy returned None; a State expe"):
+        runs.run(
+            random_process(11, 3, 2),
+            Toy(primal_step=0.3, dual_step=0.2),
+            seeds=[0],
+            iterations=iterations,
+        )
+
+
+def test_state_without_what_it_began_with_is_refused():
+    class Forgetful(Mean):
+        name = "forgetful"
+
+        def update(self, run, state, policy, words, normals):
+            return State(*super().update(run, state, policy, words, normals)[:3])
+
+    algorithm = ready(Forgetful)
+    with pytest.raises(ValueError, match=r"^algorithm: update of forgetful .* a MeanState expect"):
+        algorithm.advance(algorithm.initial_state(), *randomness(algorithm, 18, 1))
+
+
 class Undefined(Toy):
     """A multiplier that is no number, and is used in the next iteration."""
+
+    name = "toy"
 
     def update(self, run, state, policy, words, normals):
         following = super().update(run, state, policy, words, normals)
@@ -510,6 +554,18 @@ def test_update_of_a_variant_takes_the_place_of_its_parents_kernel():
     first, _ = algorithm.estimate(np.zeros((3, 2)), words[0], normals[0])
     second, _ = algorithm.estimate(first[0], words[1], normals[1])
     assert (last.theta == first[0] + second[0]).all()
+
+
+@pytest.mark.parametrize("parent", [NPGPDHF, PrimalDual])
+def test_class_without_a_name_of_its_own_is_refused(parent):
+    """Its results would be taken for its parent's."""
+
+    class Nameless(parent):
+        def update(self, run, state, policy, words, normals):
+            return state
+
+    with pytest.raises(TypeError, match=r"^class Nameless: name = '...' expected, by which its "):
+        ready(Nameless)
 
 
 def test_label_streams_rate_and_limit_are_not_inherited():

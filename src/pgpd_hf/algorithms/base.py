@@ -84,7 +84,7 @@ from typing import ClassVar, NamedTuple, dataclass_transform
 import numpy as np
 
 from pgpd_hf.core import links, options, policies
-from pgpd_hf.core.arguments import require_integer
+from pgpd_hf.core.arguments import require_integer, shown
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import (
@@ -316,7 +316,8 @@ class Algorithm:
     Attributes
     ----------
     name, label : str
-        In files and configurations, and in figures; by default the label is the name.
+        In files and configurations, and in figures; by default the label is the name, which is not
+        inherited.
     streams : str
         Name of the algorithm whose random streams it shares, by default its own; not inherited.
     rate : float or None
@@ -330,6 +331,8 @@ class Algorithm:
     ------
     ValueError
         If an option is out of range; the message names it.
+    TypeError
+        If its class has no name of its own.
 
     Examples
     --------
@@ -355,7 +358,8 @@ class Algorithm:
     def __init_subclass__(cls):
         super().__init_subclass__()
         # What these say holds for one algorithm, and not for a variant of it.
-        own = {"label": cls.name, "streams": cls.name, "rate": None, "limit_of": None}
+        name = vars(cls).get("name")
+        own = {"name": None, "label": name, "streams": name, "rate": None, "limit_of": None}
         for attribute, value in own.items():
             if attribute not in vars(cls):
                 setattr(cls, attribute, value)
@@ -364,6 +368,9 @@ class Algorithm:
         dataclass(frozen=True, kw_only=True, repr=False)(cls)
 
     def __post_init__(self):
+        if self.name is None:
+            kind = type(self).__name__
+            raise TypeError(f"class {kind}: name = '...' expected, by which its results are called")
         for name, each in self.options().items():
             object.__setattr__(self, name, each.check(getattr(self, name)))
 
@@ -626,7 +633,7 @@ class Algorithm:
             policy = run.policy(state.theta)
             policies[t], multipliers[t] = policy, state.multiplier
             following = self.update(run.at(state.multiplier), state, policy, words[t], normals[t])
-            _require_parameter(run, following.theta, policy.shape)
+            _require_state(run, following, state)
             require_multipliers(run, np.array([following.multiplier], dtype=float))
             state = following._replace(iteration=state.iteration + 1)
         return policies, multipliers, state
@@ -950,7 +957,14 @@ def require_explicit_state(run, words, normals, initial_policy=None):
             )
 
 
-def _require_parameter(run, theta, shape):
+def _require_state(run, following, state):
+    kind = type(state)
+    if not isinstance(following, kind):
+        raise ValueError(
+            f"algorithm: update of {run.name} returned {shown(following)}; a {kind.__name__} "
+            "expected, as from state._replace"
+        )
+    theta, shape = following.theta, state.theta.shape
     kind = getattr(theta, "dtype", type(theta).__name__)
     if kind != np.float64 or theta.shape != shape:
         raise ValueError(

@@ -19,6 +19,7 @@ class Setting(ZPGPDHF):
     100
     """
 
+    name = "setting"
     iterations: int = option(REQUIRED, "T.", at_least=1, at_most=MOST_ITERATIONS)
     horizon: int = option(80, "H.", at_least=0)
     parameterization: str | None = option(

@@ -143,6 +143,9 @@ def rate_setting(estimates, iterations, cap):
 class Interior(ZPGPDHF):
     """Algorithm 2T: ZPGPD-HF with tangent directions in the interior of the simplices."""
 
+    name = "interior"
+    streams = "zpgpd_hf"
+
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
         run = super().prepare(cmdp, optimum, iterations)
         if not (run.perturbation.tangent and self.parameterization == "direct"):
