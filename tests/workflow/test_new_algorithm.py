@@ -1,11 +1,15 @@
 """An algorithm is one file and one entry of the configuration; nothing else is touched."""
 
+import re
 import sys
+import textwrap
 
 import pandas as pd
 import pytest
 import yaml
 from projects import ROOT
+
+from pgpd_hf.algorithms import base
 
 # As little as there can be: a name, `update`, and an option.
 PLAIN = '''
@@ -73,7 +77,7 @@ class Half(NPGPDHF):
         return primal / 2, dual / 2
 """
 ENTRIES = {
-    "toy_plain": {"iterations": 60, "rounds": 1, "primal_step": 0.3, "dual_step": 0.2},
+    "toy_plain": {"iterations": 60, "primal_step": 0.3, "dual_step": 0.2},
     "toy_half": {"iterations": 40, "rounds": 2, "primal_step": "theorem", "dual_step": "theorem"},
     "toy_memory": {"iterations": 30, "rounds": 1, "primal_step": 0.3, "dual_step": 0.2},
 }
@@ -115,8 +119,8 @@ def add(project, **files):
 def extended(fresh):
     """A project with three new algorithms, and two studies that have them all."""
     add(fresh, toy_plain=PLAIN, toy_half=HALF, toy_memory=MEMORY)
-    for study, base in (("large", {}), ("tiny", {"seeds": 2, "horizon": 20})):
-        content = {"study": study, **base, "algorithms": ENTRIES}
+    for study, more in (("large", {}), ("tiny", {"seeds": 2, "horizon": 20})):
+        content = {"study": study, **more, "algorithms": ENTRIES}
         (fresh.folder / f"config/{study}.yaml").write_text(yaml.safe_dump(content))
     return fresh
 
@@ -154,6 +158,20 @@ def test_jobs_run_it(extended):
     code, output = extended.snakemake("--cores", "2", *runs, configfile="config/tiny.yaml")
     assert code == 0, output
     assert all((extended.folder / run).exists() for run in runs)
+
+
+def test_entry_of_the_first_example_in_the_documentation_runs(fresh):
+    text = textwrap.dedent(re.search(r"::\n\n((?:    .*\n|\n)+)", base.__doc__)[1])
+    entry = yaml.safe_load(re.search(r"``(decaying: \{.*\})``", base.__doc__)[1])
+    add(fresh, decaying=text)
+    study = {"study": "mine", "seeds": 2, "algorithms": entry}
+    (fresh.folder / "config/mine.yaml").write_text(yaml.safe_dump(study))
+    run = "results/mine/runs/decaying/M64/seeds0000-0001.parquet"
+    code, output = fresh.snakemake("--cores", "2", run, configfile="config/mine.yaml")
+    assert code == 0, output
+    trace = pd.read_parquet(fresh.folder / run)
+    assert trace["optimality_gap"].iloc[-1] < trace["optimality_gap"].iloc[0]
+    assert trace["iteration"].max() == entry["decaying"]["iterations"]
 
 
 def test_option_is_documented_and_checked(extended):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pgpd_hf import environments
 from pgpd_hf.algorithms import ALGORITHMS
-from pgpd_hf.algorithms.base import STEPS
+from pgpd_hf.algorithms.base import STEPS, HumanFeedback
 from replication.files import validation
 from replication.study import (
     algorithms,
@@ -51,7 +51,7 @@ def load_schema(folder, name):
 def admit(config, folder, own, defaults, analyses):
     """Settle a study that is laid over the defaults, and refuse what cannot be run in one line."""
     schema = load_schema(folder, "config")
-    config = _fill_steps(config)
+    config = _filled(config)
     schema = algorithms.with_options(schema, config)
     validation.conform(config, schema)
     configuration.refuse_contradictions(own.get("environment", {}), defaults["environment"])
@@ -66,7 +66,7 @@ def admit(config, folder, own, defaults, analyses):
 
 def settle(config, folder, own, defaults, analyses):
     """What is run of a study, and lines about what is left out of the defaults or fitted to it."""
-    config = copy.deepcopy(config)
+    config = _filled(config)
     if environments.split(config["environment"])[0] not in ("random", "file"):
         # The keys of config/config.yaml are those of random environments.
         config["environment"] = copy.deepcopy(own["environment"])
@@ -96,11 +96,13 @@ def _without(settings, names):
     return settings
 
 
-def _fill_steps(config):
-    """Give the step sizes that the schema asks for to algorithms that make no steps."""
+def _filled(config):
+    """Add what algorithms can do without: a number of rounds, and steps if they make none."""
     config = copy.deepcopy(config)
     found = config["algorithms"]
     for name in [*ALGORITHMS] if isinstance(found, dict) else []:
-        if isinstance(found.get(name), dict) and not ALGORITHMS[name].has_steps:
-            found[name] = dict.fromkeys(STEPS, "theorem") | found[name]
+        if found.get(name) and isinstance(found[name], dict):
+            found[name].setdefault("rounds", HumanFeedback.options()["rounds"].default)
+            for step in () if ALGORITHMS[name].has_steps else STEPS:
+                found[name].setdefault(step, "theorem")
     return config
