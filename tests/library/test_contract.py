@@ -2,6 +2,7 @@
 
 import copy
 import math
+import pydoc
 import re
 import textwrap
 from typing import NamedTuple
@@ -41,6 +42,15 @@ def test_every_option_has_a_line_and_a_default_within_its_range(name):
             assert each.name == "evaluators"
         else:
             assert each.check(each.default) == each.default
+
+
+@every_algorithm
+def test_help_begins_with_all_options_and_their_lines(name):
+    told = pydoc.plain(pydoc.render_doc(ALGORITHMS[name])).partition("Method resolution order")[0]
+    words = " ".join(told.replace("|", " ").split())
+    for each in ALGORITHMS[name].options().values():
+        assert f" {each.name} : " in words
+        assert each.text in words
 
 
 def test_registry_is_a_mapping_in_alphabetical_order():

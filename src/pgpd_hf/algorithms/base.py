@@ -366,6 +366,7 @@ class Algorithm:
         if "update" in vars(cls) and "advance" not in vars(cls):
             cls.advance = Algorithm.advance  # a parent's kernel would not call it
         dataclass(frozen=True, kw_only=True, repr=False)(cls)
+        cls.__doc__ = options.documented(cls)
 
     def __post_init__(self):
         if self.name is None:

@@ -1,5 +1,7 @@
 """Options: fields of a dataclass that know their type, their range, and what they mean."""
 
+import inspect
+import textwrap
 from dataclasses import MISSING, field, fields
 from typing import NamedTuple, get_args, get_type_hints
 
@@ -133,3 +135,30 @@ def read(cls):
             each.name, kind=kind, optional=len(kinds) > 1, default=each.default, **told
         )
     return found
+
+
+def documented(cls):
+    """Docstring of a dataclass with a section about its options.
+
+    Parameters
+    ----------
+    cls : type
+        The dataclass; stays as it is.
+
+    Returns
+    -------
+    str
+    """
+    lines = [inspect.cleandoc(cls.__doc__ or ""), "", "Parameters", "----------"]
+    for name, each in read(cls).items():
+        kind = each.kind.__name__
+        if each.one_of is not None:
+            kind = "{" + ", ".join(f'"{one}"' for one in each.one_of) + "}"
+        if each.default is None:
+            kind += ", optional"
+        elif each.default is not REQUIRED:
+            kind += f", default {each.default}"
+        elif each.optional:
+            kind += " or None"
+        lines += [f"{name} : {kind}", textwrap.indent(textwrap.fill(each.text, 90), " " * 4)]
+    return "\n".join(lines)
