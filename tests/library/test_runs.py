@@ -1,6 +1,7 @@
 """Runs: no number depends on the block, the chunk, the thread or the order."""
 
 import dataclasses
+import re
 import subprocess
 import sys
 import time
@@ -351,11 +352,10 @@ def test_one_person_large_signals_and_thresholds_beside_zero(cmdp, name, scale, 
 # Refusals.
 
 
-@pytest.mark.parametrize("radius", [1e-300, 5e-324])
-def test_steps_and_radius_that_destroy_the_policy_are_named(cmdp, radius):
-    steps = "^primal_step: 0.3 is so large"
-    with pytest.raises(ValueError, match=f"{steps}, or perturbation: {radius:.3g} so small, that "):
-        run(cmdp, "zpgpd_hf", **OPTIONS, perturbation=radius)
+def test_steps_and_radius_that_destroy_the_policy_are_named(cmdp):
+    cause = r"^primal_step: 1e\+300 is so large, or perturbation: 1e-10 so small, that rounding"
+    with pytest.raises(ValueError, match=cause):
+        run(cmdp, "zpgpd_hf", **{**OPTIONS, "primal_step": 1e300}, perturbation=1e-10)
     with pytest.raises(ValueError, match=r"^primal_step: 1e\+308 is so large that rounding"):
         run(cmdp, "npgpd_hf", **{**OPTIONS, "primal_step": 1e308})
 
@@ -654,3 +654,36 @@ def test_theorem_2_needs_a_first_state_that_may_be_any(cmdp, name):
         run(certain, name, primal_step=0.01, **options)
     trace = run(certain, name, dual_step=0.1, **options)  # beside Theorem 2's primal step
     assert trace["reward_value"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("evaluators", -4, "evaluators: an integer of at least 1 expected, got -4"),
+        ("link", "nonsense", "link: one of logistic, probit, cauchy expected, got 'nonsense'"),
+        ("horizon", "abc", "horizon: an integer of at least 0 expected, got 'abc'"),
+    ],
+)
+def test_option_that_is_left_aside_is_checked(name, value, message):
+    cmdp = random_process(1)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        run(cmdp, "npg_pd", seeds=[0], iterations=2, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["zpgpd_hf", "zpg"])
+def test_perturbation_that_rounding_loses_is_refused(name):
+    options = {"evaluators": None, "primal_step": 0.1, "dual_step": 0.1}
+    with pytest.raises(
+        ValueError, match=r"^perturbation: a number above 1e-15 expected, got 1e-17"
+    ):
+        run(random_process(1), name, seeds=[0], iterations=2, perturbation=1e-17, **options)
+
+
+def test_zpg_needs_no_dual_step_and_has_no_multiplier():
+    options = {"evaluators": 4, "primal_step": 0.1, "perturbation": 0.5, "horizon": 3}
+    trace = run(random_process(1), "zpg", seeds=[0], iterations=2, **options)
+    assert (trace["multiplier"] == 0).all()
+    with pytest.raises(
+        ValueError, match=r"^initial_multiplier: a number in \[0, 0\] expected, got 5"
+    ):
+        run(random_process(1), "zpg", seeds=[0], iterations=2, initial_multiplier=5, **options)

@@ -425,9 +425,8 @@ class Algorithm:
             One line that names what is unknown, and the algorithm's options.
         """
         known = cls.options()
-        shared = {**PrimalDual.options(), **HumanFeedback.options()}
         for name in names:
-            if name not in known and name not in shared:
+            if name not in known and name not in shared_options():
                 listed = ", ".join(known)
                 raise ValueError(f"{name}: no option of {cls.name} (its options: {listed})")
 
@@ -450,6 +449,9 @@ class Algorithm:
             One line that names what is unknown, missing or out of range.
         """
         cls.refuse_unknown(settings)
+        for name in settings:
+            if name not in cls.options():
+                shared_options()[name].check(settings[name])
         for name, each in cls.options().items():
             if each.default is REQUIRED and name not in settings:
                 raise ValueError(f"{name}: needed by {cls.name}: {each.text}")
@@ -829,6 +831,17 @@ class PrimalDualHF(HumanFeedback, PrimalDual):
         step = run.primal_step / (1 - run.cmdp.discount)
         theta = state.theta + step * (reward + state.multiplier * utility)
         return state._replace(theta=theta, multiplier=run.dual_update(state.multiplier, excess))
+
+
+def shared_options():
+    """Options that families share: they may be given to an algorithm that has no use for them.
+
+    Returns
+    -------
+    dict of pgpd_hf.core.options.Option
+        By name.
+    """
+    return {**PrimalDual.options(), **HumanFeedback.options()}
 
 
 @njit

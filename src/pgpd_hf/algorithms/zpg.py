@@ -8,7 +8,7 @@ asked about utility.
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import Algorithm, parameterized
+from pgpd_hf.algorithms.base import Algorithm, option, parameterized
 from pgpd_hf.algorithms.zpgpd_hf import (
     ZPGPDHF,
     paired_trajectories,
@@ -29,6 +29,8 @@ class ZPG(ZPGPDHF):
     estimate = Algorithm.estimate
 
     parameterization: str = parameterized("softmax")
+    dual_step: float | None = option(0.0, "Without use: there is no constraint.", at_least=0)
+    initial_multiplier: float = option(0.0, "Zero: there is no constraint.", at_least=0, at_most=0)
 
     @staticmethod
     def effort(states, actions, rounds):  # noqa: D102

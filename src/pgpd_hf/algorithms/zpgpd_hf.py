@@ -38,7 +38,7 @@ from pgpd_hf.core.sampling import (
     table_width,
 )
 
-SMALLEST = np.finfo(float).eps  # perturbations of a probability below it are lost in rounding
+SMALLEST = 1e-15  # rounding loses perturbations of a probability that are not much larger
 
 
 class Perturbation(NamedTuple):
@@ -95,7 +95,7 @@ class ZPGPDHF(Theorem2Steps, PrimalDualHF):
 
     parameterization: str = parameterized("direct", "softmax")
     perturbation: float | None = option(
-        None, "Radius mu of the perturbation, by default Theorem 2's.", above=0
+        None, "Radius mu of the perturbation, by default Theorem 2's.", above=SMALLEST
     )
     directions: str = option(
         "sphere",

@@ -5,7 +5,7 @@ for what a race chooses. Algorithms know neither word.
 """
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.algorithms.base import RACED, HumanFeedback, PrimalDual
+from pgpd_hf.algorithms.base import RACED, shared_options
 from pgpd_hf.core.arguments import located
 from pgpd_hf.core.evaluators import AS_ASSUMED
 from replication.study.cases import CALIBRATED
@@ -32,8 +32,7 @@ def with_options(schema, config):
 
 def keys(algorithm):
     """JSON Schemas of the options of an algorithm, by name, and of those that families share."""
-    shared = {**PrimalDual.options(), **HumanFeedback.options()}
-    options = {**shared, **algorithm.options()}
+    options = {**shared_options(), **algorithm.options()}
     return {name: _key(each) for name, each in options.items() if name not in _ELSEWHERE}
 
 
