@@ -342,6 +342,27 @@ def test_rounding_of_probabilities_is_forgiven():
     CMDP(**{**GOOD, "initial": [0.5, 0.5 - 9e-10]})
 
 
+def test_what_rounding_puts_beyond_an_end_is_put_there():
+    """Nothing farther than 1e-12 of the scale is, and valid numbers keep their bits."""
+    scale = 1 - 0.9  # a little less than 0.1
+    arrays = {name: np.full((2, 3), scale / 2) for name in ("reward", "utility")}
+    arrays["reward"][0] = [0.1, -1e-17, -0.0]
+    cmdp = CMDP(**{**GOOD, **arrays, "scale": scale})
+    assert cmdp.reward[0].tobytes() == np.array([scale, 0.0, -0.0]).tobytes()
+    row = [[[1.0, -1e-17]] * 3, [[1 + 1e-12, 0.0]] * 3]
+    cmdp = CMDP(**{**GOOD, "transition": row, "initial": [1.0, -1e-13]})
+    assert cmdp.transition[:, 0].tolist() == [[1.0, 0.0], [1 + 1e-12, 0.0]]
+    assert cmdp.initial.tolist() == [1.0, 0.0]
+    for name, index, value in (
+        ("reward", (0, 1), 1 + 2e-12),
+        ("utility", (0, 1), -2e-12),
+        ("initial", 1, -2e-12),
+        ("transition", (0, 1), [-2e-12, 1 + 2e-12]),
+    ):
+        with pytest.raises(ValueError, match=f"^{name}: "):
+            CMDP(**{**GOOD, name: changed(name, index, value)})
+
+
 def test_lists_and_integers_will_do():
     cmdp = CMDP([[[1], [1]]], [[0, 1]], [[1, 0]], [1], 0, 0)
     assert cmdp.evaluate([[0, 1]]) == (1.0, 0.0)

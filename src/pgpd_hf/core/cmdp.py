@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 _LANES = 32
 _LAPACK_FROM = 33  # from this number of states on, LAPACK is faster than the kernel below
 _MATRIX_ENTRIES = 2**20  # matrix entries per call of LAPACK, unless one matrix has more
+_ROUNDING = 1e-12  # of the scale: what lies no farther beyond an end is taken for the end
 # Arrays of an archive; the second tuple only if the reward was rescaled.
 _ARRAYS = ("transition", "reward", "utility", "initial", "discount", "threshold", "scale")
 _RESCALED = ("value_unit", "value_zero")
@@ -79,8 +80,8 @@ class CMDP:
     ------
     ValueError
         If an array has the wrong shape or a number that is not finite, a reward or utility lies
-        outside [0, scale], a probability is negative, or a distribution does not sum to one. The
-        message names the argument and the index.
+        outside [0, scale], a probability is negative, or a distribution does not sum to one; all
+        of them by more than rounding. The message names the argument and the index.
 
     Examples
     --------
@@ -150,7 +151,8 @@ class CMDP:
         if self.map is not None:
             checked["map"] = _checked_map(self.map, states, actions)
         for name in ("reward", "utility"):
-            checked[name] = signal = _array(name, getattr(self, name), 2, (states, actions))
+            shape = (states, actions)
+            checked[name] = signal = _array(name, getattr(self, name), 2, shape, scale)
             outside = (signal < 0) | (signal > scale)
             if outside.any():
                 index = tuple(int(i) for i in np.argwhere(outside)[0])
@@ -449,14 +451,21 @@ def _checked_map(value, states, actions):
     return Map(letters, cells, moves)
 
 
-def _array(name, value, dimensions, shape=None):
-    """Make a read-only float64 copy of `value`; check its shape and that it is finite."""
+def _array(name, value, dimensions, shape=None, most=None):
+    """Make a read-only float64 copy of `value`; check its shape and that it is finite.
+
+    Numbers that rounding alone has put below zero, or above `most`, are put there.
+    """
     array = np.array(_real(name, value), order="C")
     if array.ndim != dimensions:
         raise ValueError(f"{name}: {dimensions} dimensions expected, got {array.ndim}")
     if shape is not None and array.shape != shape:
         raise ValueError(f"{name}: shape {shape} expected, got {array.shape}")
     _require_finite(name, array)
+    near = _ROUNDING * (1.0 if most is None else most)
+    array[(array < 0) & (array >= -near)] = 0.0
+    if most is not None:
+        array[(array > most) & (array <= most + near)] = most
     array.flags.writeable = False
     return array
 
