@@ -118,22 +118,33 @@ def test_archive_may_lie_anywhere(archive, fresh, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("study", "content", "why"),
+    ("study", "content", "refused"),
     [
-        ("paper", "seeds: 3\n", "no name given"),
-        ("paper", "study: paper\nseeds: 3\n", "its name is the default study's"),
-        ("paper", "study: paper\nseeds: 20\n", None),  # the default study itself
-        ("mine", "study: mine\n", None),
+        ("paper", "seeds: 3\n", True),
+        ("paper", "study: paper\nseeds: 3\n", True),
+        ("paper", "study: paper\nseeds: 20\n", False),  # the default study itself
+        ("mine", "study: mine\nseeds: 3\n", False),
     ],
 )
-def test_study_in_the_place_of_the_default_one_is_told_so(fresh, study, content, why):
+def test_study_in_the_place_of_the_default_one_is_refused(fresh, study, content, refused):
+    """Its results would take the place of files of the project."""
     (fresh.folder / "mine.yaml").write_text(content)
     target = f"results/{study}/optimum.json"
     code, output = fresh.snakemake(target, "--dry-run", configfile="mine.yaml")
-    assert code == 0, output
-    places = "so results go to results/paper and figures, the default study's places"
-    told = [line for line in output.splitlines() if line.startswith("note: study: ")]
-    assert told == ([f"note: study: {why}, {places}"] if why else [])
+    assert code == refused, output
+    told = [line for line in output.splitlines() if line.startswith("error: ")]
+    message = "study: a name of its own expected for a study that changes paper, whose results are "
+    assert told == (
+        [f"error: {message}in results/paper and figures: write `study: mine`"] * refused
+    )
+
+
+def test_default_study_may_be_changed_by_an_option_and_a_study_named_by_one(fresh):
+    (fresh.folder / "mine.yaml").write_text("seeds: 3\n")
+    command = fresh.workflow("results/paper/optimum.json", "--dry-run")[:-2]  # without a file
+    assert fresh.call([*command, "--config", "seeds=40"])[0] == 0
+    options = ["results/mine/optimum.json", "--dry-run", "--config", "study=mine"]
+    assert fresh.snakemake(*options, configfile="mine.yaml")[0] == 0
 
 
 def varied(archive, options=None, **changes):

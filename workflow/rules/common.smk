@@ -72,12 +72,13 @@ def settle_config():
         own = readings.difference(config, defaults) if given else own
         whole = readings.overlay(defaults, config)
         displaced = whole != defaults and config.get("study") == defaults["study"]
+        if workflow.overwrite_configfiles and displaced:
+            raise ValueError(
+                f"study: a name of its own expected for a study that changes {defaults['study']}, "
+                f"whose results are in {RESULTS} and {FIGURES}: write `study: mine`"
+            )
         settled, lines = prepare(whole, PROJECT, own, defaults, ANALYSES)
     config.update(settled)
-    if workflow.overwrite_configfiles and displaced:
-        name = "its name is the default study's" if "study" in own else "no name given"
-        places = f"results/{config['study']} and {FIGURES}"
-        lines.insert(0, f"study: {name}, so results go to {places}, the default study's places")
     for line in lines if workflow.is_main_process else []:
         print(f"note: {line}", file=sys.stderr)
     return [line for line in lines if line.startswith("left out")]
