@@ -51,6 +51,14 @@ def test_ascii_locale_in_a_folder_with_another_name(tmp_path):
     assert code == 0, output
 
 
+def test_target_that_is_taken_for_a_file_is_told_where_to_go(fresh):
+    code, output = fresh.call(["snakemake", "--configfile", "config/smoke.yaml", "figure"])
+    assert code == 1
+    last = output.splitlines()[-1]
+    assert last.startswith("error: figure: no such file here, in ")
+    assert last.endswith(" (targets go before --configfile)")
+
+
 @pytest.mark.parametrize(
     ("options", "line"),
     [

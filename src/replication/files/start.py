@@ -46,7 +46,8 @@ def _check(files, entries):
     """Refuse files that hold anything but data, and entries that Snakemake cannot take apart."""
     for file in files:
         if not Path(file).exists():
-            raise ValueError(f"{file}: no such file here, in {Path.cwd()}")
+            hint = "" if file == files[0] else " (targets go before --configfile)"
+            raise ValueError(f"{file}: no such file here, in {Path.cwd()}{hint}")
         validation.read(file)
     for entry in entries:
         if not re.match(r"[a-zA-Z_][\w-]*\w=", entry):
