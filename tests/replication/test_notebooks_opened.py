@@ -47,7 +47,8 @@ def test_job_has_its_own_parameters_and_folder(project, monkeypatch):
 
 
 def test_page_that_nobody_has_made_is_named(project):
-    with pytest.raises(FileNotFoundError, match="nothing: no study has made this page yet; `make"):
+    command = "`.venv/bin/snakemake results/paper/notebooks/nothing.html` makes it"
+    with pytest.raises(FileNotFoundError, match=f"^nothing: no study has made.*{command}$"):
         notebooks.parameters("nothing")
 
 

@@ -53,4 +53,7 @@ def parameters(name):
             os.chdir(folder)
             metadata = json.loads(last.read_text(encoding="utf-8"))["metadata"]
             return metadata["papermill"]["parameters"]
-    raise FileNotFoundError(f"{name}: no study has made this page yet; `make figures` makes some")
+    raise FileNotFoundError(
+        f"{name}: no study has made this page yet; in the project's folder, "
+        f"`.venv/bin/snakemake results/paper/notebooks/{name}.html` makes it"
+    )
