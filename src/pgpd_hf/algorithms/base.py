@@ -67,9 +67,30 @@ far::
             multiplier = run.dual_update(state.multiplier, excess)
             return state._replace(theta=theta, multiplier=multiplier, mean=mean)
 
-A variant of another algorithm that has ``streams = "npgpd_hf"`` draws the random numbers that
-NPGPD-HF draws (common random numbers): where both do the same, their results have the same bits,
-and where they differ, the difference is less noisy.
+An algorithm that asks people can take its estimates from another one. This is NPGPD-HF with clipped
+steps::
+
+    import numpy as np
+
+    from pgpd_hf.algorithms.base import option
+    from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
+
+    class Clipped(NPGPDHF):
+        name = "clipped"
+        streams = "npgpd_hf"
+        largest: float = option(1.0, "Largest change of an entry of theta.", above=0)
+
+        def update(self, run, state, policy, words, normals):
+            (reward, utility), excess = run.estimate(state.theta, words, normals)
+            lagrangian = reward + state.multiplier * utility
+            step = run.primal_step / (1 - run.cmdp.discount) * lagrangian
+            theta = state.theta + np.clip(step, -self.largest, self.largest)
+            multiplier = run.dual_update(state.multiplier, excess)
+            return state._replace(theta=theta, multiplier=multiplier)
+
+By its line ``streams`` it draws the random numbers that NPGPD-HF draws (common random numbers):
+where both do the same, their results have the same bits, and where they differ, the difference is
+less noisy.
 
 Then run the contract test, which tests every algorithm in this folder:
 ``pytest tests/library/test_contract.py``.
