@@ -71,10 +71,12 @@ def value_at(config, place):
 
 
 def put(config, place, value):
-    """A copy of a configuration with one key changed."""
-    config = copy.deepcopy(config)
-    value_at(config, place[:-1])[place[-1]] = value
-    return config
+    """A configuration with one key changed, which shares the rest: copies of all take seconds."""
+    if not place:
+        return value
+    changed = copy.copy(config)
+    changed[place[0]] = put(config[place[0]], place[1:], value) if place[1:] else value
+    return changed
 
 
 def replaced(chance, place, old):
@@ -87,9 +89,8 @@ def replaced(chance, place, old):
 
 def without(chance, place, old):
     """Leave a key out."""
-    config = copy.deepcopy(CONFIG)
-    del value_at(config, place[:-1])[place[-1]]
-    return config, place
+    kept = {key: it for key, it in value_at(CONFIG, place[:-1]).items() if key != place[-1]}
+    return put(CONFIG, place[:-1], kept), place
 
 
 def unknown(chance, place, old):

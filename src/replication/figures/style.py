@@ -11,7 +11,6 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy.optimize import isotonic_regression
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.plotting import ALONE, STYLE
@@ -173,6 +172,8 @@ def share_legend(figure, columns, title=None):
 
 def label_ends(axes, labels):
     """Write beside a panel what ends where: (x, height, label, colour)."""
+    from scipy.optimize import isotonic_regression  # slow to import, and needed here only
+
     # Labels that would lie upon each other move apart, but stay beside the panel, so that the lines
     # that lead to where they belong do not cross the ticks below it.
     axes.figure.draw_without_rendering()
