@@ -17,12 +17,22 @@ needs_browser = pytest.mark.skipif(
     not (PACKAGES / "installed").exists() or BROWSER is None,
     reason="needs Chromium or Chrome, and `make .venv-site/installed`",
 )
+WITHOUT_DOCUMENTATION = """
+import sys
+import build
+build.add_documentation = lambda site: None
+build.main(sys.argv[1])
+"""
 
 
-def build(folder, configfile=""):
-    """Call what `make site` calls, without a network; give what came of it."""
-    command = offline.cut_off([sys.executable, str(folder / "site/build.py"), configfile])
-    path = f"{PACKAGES}{os.pathsep}{ROOT / 'src'}"
+def build(folder, configfile="", documentation=True):
+    """Call what `make site` calls, without a network; give what came of it.
+
+    The documentation of the package is the longest part, and the same for every study.
+    """
+    code = [str(folder / "site/build.py")] if documentation else ["-c", WITHOUT_DOCUMENTATION]
+    command = offline.cut_off([sys.executable, *code, configfile])
+    path = os.pathsep.join(map(str, (PACKAGES, ROOT / "src", folder / "site")))
     environment = {"PYTHONPATH": path, "PATH": os.environ["PATH"]}
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False

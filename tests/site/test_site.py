@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,7 +15,7 @@ import pandas as pd
 import pytest
 from building import write_results
 from projects import ROOT
-from visiting import PACKAGES, build, violations
+from visiting import build, violations
 
 from pgpd_hf.algorithms import get_algorithm
 from replication.files import storage, validation
@@ -34,12 +33,6 @@ SHOTS = {
     "matrix": STEADY,
 }
 CELLS = "all => all.map(row => [...row.cells].map(cell => cell.textContent.trim()))"
-WITHOUT_DOCUMENTATION = """
-import sys
-import build
-build.add_documentation = lambda site: None
-build.main(sys.argv[1])
-"""
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +62,6 @@ class Links(HTMLParser):
         given = dict(attrs)
         self.targets |= {given[key] for key in ("href", "src") if given.get(key)}
         self.places |= {given["id"]} if "id" in given else set()
-
-
-def build_without_documentation(folder, configfile=""):
-    """Build the site but for its longest part, which needs no results."""
-    environment = {**os.environ, "PYTHONPATH": f"{folder / 'site'}{os.pathsep}{PACKAGES}"}
-    command = [sys.executable, "-c", WITHOUT_DOCUMENTATION, configfile]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 def spoken(value):
@@ -212,10 +197,10 @@ def test_index_of_the_search_leads_to_places_that_exist(site):
     text = (site / "data/search.js").read_text(encoding="utf-8")
     rows = json.loads(text.removeprefix("const SECTIONS = ").removesuffix(";\n"))
     assert len(rows) > 300
-    places = {}
+    names = {address.partition("#")[0] for address, *_ in rows}
+    places = {name: Links(site / name).places for name in names}
     for address, title, _, words in rows:
         name, _, place = address.partition("#")
-        places.setdefault(name, Links(site / name).places)
         assert not place or place in places[name], address
         assert title
         assert words
@@ -598,7 +583,8 @@ def test_missing_parts_of_the_default_study_are_named(clone, tmp_path):
     for part in ("config", "site", "workflow"):
         shutil.copytree(clone / part, tmp_path / part)
     write_results(tmp_path, clone)
-    build_without_documentation(tmp_path)
+    done = build(tmp_path, documentation=False)
+    assert done.returncode == 0, done.stderr
     first = (tmp_path / "results/paper/site/index.html").read_text(encoding="utf-8")
     for what, command in {
         "Other methods, compared per human answer": "compare",
@@ -618,7 +604,8 @@ def test_parts_that_are_missing_are_named_and_the_rest_is_shown(site, clone, tmp
     results = tmp_path / "results/mine"
     results.mkdir(parents=True)
     shutil.copy(clone / "results/paper/aggregate.parquet", results)
-    build_without_documentation(tmp_path, "config/mine.yaml")
+    done = build(tmp_path, "config/mine.yaml", documentation=False)
+    assert done.returncode == 0, done.stderr
     first = (results / "site/index.html").read_text(encoding="utf-8")
     assert "There are no verdicts in this copy." in first
     for what in ("Verdicts", "optimum.json", "provenance.json"):
