@@ -4,6 +4,7 @@ It has the libraries that the workflow uses, but not the package, which differs 
 the project. Requests and answers are lines of JSON on standard input and output.
 """
 
+import gc
 import json
 import os
 import sys
@@ -31,6 +32,8 @@ def serve():
     import scipy.special  # noqa: F401
     from snakemake import cli, workflow  # noqa: F401
 
+    cli.get_argument_parser()  # which finds the plugins
+    gc.freeze()  # forks would copy what they look through, of which they can forget nothing
     for line in sys.stdin:
         child = os.fork()
         if child == 0:

@@ -1,6 +1,7 @@
 # The configuration, checked and settled, and what follows from it. No rules.
 
 import atexit
+import gc
 import os
 import shlex
 import sys
@@ -43,6 +44,11 @@ shell.prefix(
     "export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 "
     "PYTHONHASHSEED=0 PYTHONUTF8=1 TZ=UTC; "
 )
+
+
+# Python looks again and again for what can be forgotten, through all that has been loaded, too,
+# although modules stay to the end: a quarter of the time that a plan takes.
+gc.freeze()
 
 
 def quote_paths():
