@@ -25,7 +25,8 @@ def pytest_collection_modifyitems(items):
     """
     sharing = [item.path for item in items if "finished_and_loaded" in item.fixturenames]
     # By path, since there are thousands of items.
-    ranks = {item.path: 3 for item in items}
+    ranks = {item.path: 4 for item in items}
+    ranks |= {path: 3 for path in ranks if "theory" in path.parts}
     ranks |= {path: 1 for path in ranks if {"workflow", "site"} & {*path.parts}}
     ranks |= dict.fromkeys(sharing, 2) | dict.fromkeys(sharing[:1], 0)
     items.sort(key=lambda item: ranks[item.path])

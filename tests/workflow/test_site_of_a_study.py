@@ -2,10 +2,12 @@
 
 import shutil
 
+import pytest
 import visiting
 from projects import ROOT
 
 
+@pytest.mark.long
 @visiting.needs_browser
 def test_every_page_opens_and_nothing_of_the_default_study_is_in_it(finished, tmp_path):
     project, _ = finished
