@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from pgpd_hf import random_cmdp, run, statistics
+from replication.analyses.aggregate import without_repetition
 from replication.figures import panels, style
 from replication.statements import report
 
@@ -46,6 +47,22 @@ def test_figure_has_a_row_per_algorithm_and_a_column_per_metric(aggregate):
         assert axes.get_title(loc="left") == f"({letter}) {found}"
     assert [axes.get_ylabel() for axes in figure.axes[::2]] == ["NPGPD-HF", "ZPGPD-HF"]
     style.plt.close(figure)
+
+
+def test_exact_algorithm_has_one_curve_though_its_runs_are_repeated_for_every_number():
+    given = {"seeds": range(2), "iterations": 5, "primal_step": 0.3, "dual_step": 0.1}
+    exact = run(random_cmdp(), "npg_pd", **given)
+    asking = [run(random_cmdp(), "npgpd_hf", evaluators=m, **given) for m in (4, 16)]
+    repeated = [exact.assign(evaluators=pd.array([m] * len(exact), "Int64")) for m in (4, 16)]
+    traces = pd.concat([*asking, *repeated], ignore_index=True)
+    kept = without_repetition(traces)
+    pd.testing.assert_frame_equal(kept, pd.concat([*asking, exact], ignore_index=True))
+    table = statistics.aggregate(kept)
+    style.use_style()
+    axes = panels.panel(table, "npg_pd", "optimality_gap").axes[0]
+    labels = [line.get_label() for line in axes.lines if line.get_label().startswith("$M")]
+    assert labels == [r"$M = \infty$"]
+    style.plt.close("all")
 
 
 def test_panels_of_a_metric_have_one_range_with_room_for_all_curves(aggregate):

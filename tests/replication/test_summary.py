@@ -8,6 +8,7 @@ import pytest
 
 from replication.analyses import summary
 from replication.statements import controls, report
+from replication.study import algorithms
 
 ROOT = Path(__file__).parents[2]
 
@@ -62,6 +63,11 @@ def test_controls_are_counted_in_a_line():
     verdicts = recorded("claims")
     last = told(verdicts, recorded("confirmation"), table)[-1]
     assert last.startswith(controls.counted(report.of_experiment(verdicts), table))
+
+
+def test_rounds_are_told_of_algorithms_that_ask():
+    names = {"npg_pd": {"rounds": 1}, "npgpd_hf": {"rounds": 2}}
+    assert algorithms.rounds({"algorithms": names}) == {"npgpd_hf": 2}
 
 
 @pytest.mark.parametrize("still", [True, False])

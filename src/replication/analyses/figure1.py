@@ -2,6 +2,7 @@
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.recording import METRICS
+from replication.study import algorithms
 
 TARGET = "all"
 PRIORITY = 1
@@ -21,12 +22,11 @@ def pictures(config):
 
 
 def parameters(config, left_out, raced):
-    algorithms = config["algorithms"]
     return {
         "study": config["study"],
         "left_out": left_out,
         "look": config["look"],
         "raced": raced,
-        "rounds": {name: options["rounds"] for name, options in algorithms.items()},
-        "radius": algorithms.get("zpgpd_hf", {}).get("perturbation"),
+        "rounds": algorithms.rounds(config),
+        "radius": config["algorithms"].get("zpgpd_hf", {}).get("perturbation"),
     }

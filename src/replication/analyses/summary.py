@@ -10,6 +10,7 @@ from pgpd_hf.races import chosen_steps, describe_race
 from replication.analyses import Table
 from replication.files import storage
 from replication.statements import CONTROLS
+from replication.study import algorithms
 from replication.study.cases import run_setting, with_steps
 
 TARGET = "all"
@@ -32,7 +33,7 @@ def arguments(config, left_out, raced, results, figures):
                 name: [run_setting(config, name, number) for number in config["evaluators"]]
                 for name in config["algorithms"]
             },
-            "rounds": {name: it["rounds"] for name, it in config["algorithms"].items()},
+            "rounds": algorithms.rounds(config),
             "page": f"{results}/notebooks/figure1.html",
         },
     }
@@ -90,7 +91,7 @@ def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
     asked = ", ".join(
         f"N = {n} for {get_algorithm(name).label}" for name, n in about["rounds"].items()
     )
-    yield f"{means} {asked}; the paper omits N."
+    yield f"{means} {asked}; the paper omits N." if asked else means
     yield ""
     for algorithm, scores in races.items():
         chosen = describe_race(scores).partition(";")[0].rstrip(".")  # its page says the rest

@@ -36,6 +36,12 @@ def keys(algorithm):
     return {name: _key(each) for name, each in options.items() if name not in _ELSEWHERE}
 
 
+def rounds(config):
+    """N of the algorithms of a study that ask people, by name."""
+    found = config["algorithms"].items()
+    return {name: it["rounds"] for name, it in found if "rounds" in get_algorithm(name).options()}
+
+
 def _key(option):
     """JSON Schema of an option."""
     if option.one_of is not None:
