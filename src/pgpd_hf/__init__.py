@@ -12,6 +12,7 @@ from pathlib import Path
 # Editors read the same list, so that they know all signatures.
 _LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 _PLACES = {name: place for place, name in re.findall(r"from \.(\S+) import (\w+)", _LISTED)}
+_MODULES = {place.partition(".")[0] for place in _PLACES.values()}
 
 __all__ = list(_PLACES)
 
@@ -22,11 +23,12 @@ def __getattr__(name):
         return importlib.import_module("importlib.metadata").version("pgpd-hf")
     if name in _PLACES:
         return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
-    if name in {place.partition(".")[0] for place in _PLACES.values()}:
+    if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
-    """Include the names that are imported on demand."""
-    return sorted({*globals(), *_PLACES})
+    """Names and modules of the library, without what this file imports for itself."""
+    special = (name for name in globals() if name.startswith("__"))
+    return sorted({*__all__, *_MODULES, "__version__", *special})

@@ -34,6 +34,16 @@ def test_public_functions_are_annotated(name):
     assert hints.keys() == parameters | {"return"}
 
 
+def test_listing_shows_what_is_public_and_nothing_else():
+    shown = {name for name in dir(pgpd_hf) if not name.startswith("_")}
+    modules = {name for name in shown if inspect.ismodule(getattr(pgpd_hf, name))}
+    assert shown - modules == {*pgpd_hf.__all__}
+    assert {getattr(pgpd_hf, name).__name__ for name in modules} == {
+        f"pgpd_hf.{it}" for it in modules
+    }
+    assert "__version__" in dir(pgpd_hf)
+
+
 def test_what_is_public_is_found():
     assert {
         "run",
