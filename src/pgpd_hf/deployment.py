@@ -28,13 +28,11 @@ from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.links import get_link, probability
 from pgpd_hf.core.sampling import (
-    FREE,
-    Trajectories,
     action_thresholds,
     draw,
     make_tables,
+    make_trajectories,
     sample_returns,
-    table_width,
 )
 
 _MOST_ANSWERS, _LONGEST = 10**9, 10**5
@@ -260,13 +258,7 @@ def _count_favourable(cmdp, policy, answers, seed, horizon, link):
     tables, stream = make_tables(cmdp), streams.word_stream(purpose="certificate", seed=seed)
     batch = min(_BATCH, answers)
     words = np.empty((horizon + 3) * batch, np.uint64)
-    trajectories = Trajectories(
-        np.empty((1, cmdp.states, table_width(cmdp.actions)), np.uint64),
-        np.zeros(batch, np.uint64),
-        np.empty(batch, np.uint64),
-        np.full(batch, FREE),
-        np.empty((batch, 2)),
-    )
+    trajectories = make_trajectories(batch, cmdp.states, cmdp.actions)
     action_thresholds(policy, trajectories.thresholds[0])
     favourable = 0
     for begin in range(0, answers, batch):

@@ -23,6 +23,7 @@ from pgpd_hf.core.sampling import (
     action_thresholds,
     alias_table,
     make_tables,
+    make_trajectories,
     sample_returns,
     table_width,
 )
@@ -61,18 +62,14 @@ def thresholds_of(*policies):
 
 def returns_of(cmdp, policies, words, start, first_action=None, followed=None):
     """Sample with fresh arrays; scalars stand for all trajectories."""
-    count = words.shape[1]
-
-    def full(value, dtype):
-        return np.array(np.broadcast_to(value, count), dtype=dtype)
-
-    trajectories = Trajectories(
-        thresholds=thresholds_of(*policies),
-        policy=full(0 if followed is None else followed, np.uint64),
-        start=full(start, np.uint64),
-        first_action=full(FREE if first_action is None else first_action, np.int64),
-        returns=np.full((count, 2), np.nan),
-    )
+    trajectories = make_trajectories(words.shape[1], *policies[0].shape, len(policies))
+    trajectories.thresholds[:] = thresholds_of(*policies)
+    trajectories.returns.fill(np.nan)
+    trajectories.start[:] = start
+    if followed is not None:
+        trajectories.policy[:] = followed
+    if first_action is not None:
+        trajectories.first_action[:] = first_action
     sample_returns(make_tables(cmdp), trajectories, words.ravel(), len(words) - 1)
     return trajectories.returns
 

@@ -43,10 +43,9 @@ from pgpd_hf.algorithms.base import PrimalDualHF, option, parameterized
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare
 from pgpd_hf.core.sampling import (
-    FREE,
-    Trajectories,
     action_thresholds,
     draw,
+    make_trajectories,
     sample_returns,
     sample_visits,
     table_width,
@@ -114,13 +113,7 @@ def _ask(simulator, policy, words, visits, answers):
     tables, people, horizon = simulator.tables, simulator.evaluators, simulator.horizon
     rounds = simulator.rounds
     states, actions = policy.shape
-    trajectories = Trajectories(
-        np.empty((1, states, table_width(actions)), np.uint64),
-        np.zeros(2 * rounds, np.uint64),
-        np.empty(2 * rounds, np.uint64),
-        np.full(2 * rounds, FREE),
-        np.empty((2 * rounds, 2)),
-    )
+    trajectories = make_trajectories(2 * rounds, states, actions)
     action_thresholds(policy, trajectories.thresholds[0])
     starts = 2 * rounds * (horizon + 1)  # one word per step; then first states and votes
     for k in range(2 * rounds):

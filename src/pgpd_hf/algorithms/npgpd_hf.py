@@ -14,14 +14,7 @@ from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare
 from pgpd_hf.core.policies import softmax
-from pgpd_hf.core.sampling import (
-    FREE,
-    Trajectories,
-    action_thresholds,
-    draw,
-    sample_returns,
-    table_width,
-)
+from pgpd_hf.core.sampling import action_thresholds, draw, make_trajectories, sample_returns
 
 
 class NPGPDHF(PrimalDualHF):
@@ -156,20 +149,12 @@ def _estimate(simulator, policy, words, advantage, trajectories):
 def _trajectories(rounds, states, actions):
     """Lay out the trajectories; those of a round start from every s, every (s, a), and rho."""
     per_round = states + states * actions + 1
-    count = rounds * per_round
-    start = np.zeros(count, np.uint64)
-    first_action = np.full(count, FREE)
+    trajectories = make_trajectories(rounds * per_round, states, actions)
     for n in range(rounds):
         for s in range(states):
-            start[n * per_round + s] = s
+            trajectories.start[n * per_round + s] = s
             for a in range(actions):
                 k = n * per_round + states + s * actions + a
-                start[k] = s
-                first_action[k] = a
-    return Trajectories(
-        np.empty((1, states, table_width(actions)), np.uint64),
-        np.zeros(count, np.uint64),
-        start,
-        first_action,
-        np.empty((count, 2)),
-    )
+                trajectories.start[k] = s
+                trajectories.first_action[k] = a
+    return trajectories

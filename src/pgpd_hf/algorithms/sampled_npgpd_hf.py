@@ -41,9 +41,9 @@ from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare
 from pgpd_hf.core.sampling import (
     FREE,
-    Trajectories,
     action_thresholds,
     draw,
+    make_trajectories,
     sample_returns,
     table_width,
 )
@@ -121,13 +121,7 @@ def _estimate(simulator, exploration, policy, words, estimates):
     rounds, half = simulator.rounds, np.uint64(32)
     states, actions = policy.shape
     width = np.uint64(table_width(actions))
-    trajectory = Trajectories(
-        np.empty((1, states, width), np.uint64),
-        np.zeros(1, np.uint64),
-        np.zeros(1, np.uint64),
-        np.full(1, FREE),
-        np.empty((1, 2)),
-    )
+    trajectory = make_trajectories(1, states, actions)
     action_thresholds(policy, trajectory.thresholds[0])
     starts = 2 * rounds * (horizon + 1)  # one word per step; then first states and votes
     excess = 0.0

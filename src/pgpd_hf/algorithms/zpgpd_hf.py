@@ -29,14 +29,7 @@ from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare, feedback_bias_bound
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.policies import project_rows, softmax
-from pgpd_hf.core.sampling import (
-    FREE,
-    Trajectories,
-    action_thresholds,
-    draw,
-    sample_returns,
-    table_width,
-)
+from pgpd_hf.core.sampling import action_thresholds, draw, make_trajectories, sample_returns
 
 SMALLEST = 1e-15  # rounding loses perturbations of a probability that are not much larger
 
@@ -386,14 +379,9 @@ def paired_trajectories(rounds, states, actions):
     -------
     Trajectories
     """
-    count = 2 * rounds
-    return Trajectories(
-        np.empty((2, states, table_width(actions)), np.uint64),
-        np.arange(count).astype(np.uint64) % np.uint64(2),
-        np.empty(count, np.uint64),
-        np.full(count, FREE),
-        np.empty((count, 2)),
-    )
+    trajectories = make_trajectories(2 * rounds, states, actions, 2)
+    trajectories.policy[1::2] = 1
+    return trajectories
 
 
 @njit

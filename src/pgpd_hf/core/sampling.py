@@ -88,6 +88,31 @@ class Trajectories(NamedTuple):
     returns: np.ndarray
 
 
+@njit
+def make_trajectories(count, states, actions, policies=1):
+    """Lay out trajectories that follow the first policy from the first state on.
+
+    Parameters
+    ----------
+    count : int
+        K.
+    states, actions, policies : int
+        Sizes of the policies, and their number.
+
+    Returns
+    -------
+    Trajectories
+        Without thresholds and returns, which are written later; the rest may be overwritten.
+    """
+    return Trajectories(
+        np.empty((policies, states, table_width(actions)), np.uint64),
+        np.zeros(count, np.uint64),
+        np.zeros(count, np.uint64),
+        np.full(count, FREE),
+        np.empty((count, 2)),
+    )
+
+
 def make_tables(cmdp, horizon=0, recency=None, peak_end=0.0):
     r"""Build the sampling tables of a CMDP.
 
