@@ -51,11 +51,7 @@ def matrix(table, marks=(), sharing=(), brackets=None, note=None, title=None):
     # the runs of the first one in another way, and stand beside it under a bracket, as the readings
     # of each of `brackets` do. Below the matrix verdicts on the experiment are counted, and
     # statements that hardly any reading decides are listed, each with its first estimate.
-    first, *others = table["reading"].drop_duplicates()
-    same = [first, *(name for name in others if name in sharing)]
-    rest = [name for name in others if name not in sharing]
-    gaps = _GAP * np.cumsum([name in {*rest[:1], *marks} for name in same + rest])
-    columns = dict(zip(same + rest, np.arange(len(gaps)) + gaps, strict=True))
+    columns, same = _columns(table["reading"].drop_duplicates(), marks, sharing)
     blocks = _blocks(table.drop_duplicates("claim"))
     lists = {name: blocks.pop(name) for name in _LISTED if name in blocks}
     cells = itertools.product(itertools.chain(*blocks.values()), columns)
@@ -83,13 +79,8 @@ def matrix(table, marks=(), sharing=(), brackets=None, note=None, title=None):
             y += 1
             axes.text(-0.08 * inch, y + 0.5, label, ha="right", **_TEXT)
             for reading, x in columns.items():
-                mark = signs[claim, reading]
-                _cell(axes, x, y, mark)
-                if (claim, reading) in framed:
-                    place = (x + 0.06, y + 0.07), 0.88, 0.86
-                    axes.add_patch(Rectangle(*place, clip_on=False, **_FRAME))
-                if (claim, reading) in still:
-                    axes.text(x + 0.75, y + 0.5, "*", color=_INKS.get(mark, "0.35"), **_CENTRED)
+                key = claim, reading
+                _entry(axes, x, y, signs[key], key in framed, key in still)
         y += 1 + _GAP
     axes.text((0.05 - left) * inch, y + 0.5, "Number of verdicts", **_BOLD)
     _count(axes, columns, y, inch, counted)
@@ -107,6 +98,15 @@ def matrix(table, marks=(), sharing=(), brackets=None, note=None, title=None):
         y += 1
     _name(axes, columns, names, shared, inch)
     return axes.figure
+
+
+def _columns(readings, marks, sharing):
+    """Where the column of each reading is, and which readings look at the runs of the first."""
+    first, *others = readings
+    same = [first, *(name for name in others if name in sharing)]
+    rest = [name for name in others if name not in sharing]
+    gaps = _GAP * np.cumsum([name in {*rest[:1], *marks} for name in same + rest])
+    return dict(zip(same + rest, np.arange(len(gaps)) + gaps, strict=True)), same
 
 
 def _finding(statements, signs):
@@ -176,6 +176,15 @@ def _blocks(claims):
         blocks.setdefault(heading, {})[row["claim"]] = label
     apart = (_OURS, text, construction)
     return {name: blocks[name] for name in sorted(blocks, key=lambda it: it in apart)}
+
+
+def _entry(axes, x, y, mark, framed, still):
+    """Draw one verdict, with a frame and an asterisk where it has them."""
+    _cell(axes, x, y, mark)
+    if framed:
+        axes.add_patch(Rectangle((x + 0.06, y + 0.07), 0.88, 0.86, clip_on=False, **_FRAME))
+    if still:
+        axes.text(x + 0.75, y + 0.5, "*", color=_INKS.get(mark, "0.35"), **_CENTRED)
 
 
 def _cell(axes, x, y, mark, width=1):
