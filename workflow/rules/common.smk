@@ -77,13 +77,13 @@ def settle_config():
         own = workflow.config_settings.overwrite_config
         own = readings.difference(config, defaults) if given else own
         whole = readings.overlay(defaults, config)
+        settled, lines = prepare(whole, PROJECT, own, defaults, ANALYSES)
         displaced = whole != defaults and config.get("study") == defaults["study"]
         if workflow.overwrite_configfiles and displaced:
             raise ValueError(
                 f"study: a name of its own expected for a study that changes {defaults['study']}, "
                 f"whose results are in {RESULTS} and {FIGURES}: write `study: mine`"
             )
-        settled, lines = prepare(whole, PROJECT, own, defaults, ANALYSES)
     config.update(settled)
     for line in lines if workflow.is_main_process else []:
         print(f"note: {line}", file=sys.stderr)
