@@ -792,6 +792,13 @@ def test_whole_trajectories_save_answers_without_a_reward():
         f"{violation:.3f}"
     ) in said
     assert violation > 0.02
+    chosen = table("comparison_settings").set_index("key")
+    chosen = chosen.loc["episodic_npgpd_hf, its own, 1000000"]
+    tried = CONFIG["comparison"]["methods"]["episodic_npgpd_hf"]["large_budgets"]["candidates"]
+    for name in ("primal_step", "dual_step"):
+        assert sorted(tried[name]).index(json.loads(chosen["setting"])[name]) >= 2
+    assert pd.isna(chosen["at_edge"])
+    says("results", "but kept its setting, which no longer lies at an end of its grid")
     assert gaps[0] / gaps[1] == pytest.approx(1 / 3, abs=0.03)
     late = table("comparison").set_index(["method", "budget", "units"]).sort_index()
     assert (
