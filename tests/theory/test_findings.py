@@ -876,8 +876,20 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
 def test_results_say_who_skips_reward_learning_best():
     found = table("skipping_inference")
     assert len(found) == 15
-    assert found["skipping"].str.startswith("trajectory_dpo").all()
-    says("results", "What skips reward learning best is trajectory DPO in all 15, a method that")
+    million = found["budget"] == 10**6
+    best = found["skipping"].str.partition(", ")[0]
+    assert set(best[million]) == {"episodic_npgpd_hf"}
+    assert set(best[~million]) == {"trajectory_dpo"}
+    says(
+        "results",
+        "What skips reward learning best is trajectory DPO up to 10⁵ answers, and "
+        "episodic_npgpd_hf with 10⁶, neither a method of the paper",
+    )
+    people = table("misspecification").query("budget == 1_000_000")
+    gaps = people.pivot_table("priced_gap", "people", "method")["episodic_npgpd_hf"]
+    assert gaps.idxmax() == "half at random"
+    assert gaps["half at random"] / gaps["as assumed"] == pytest.approx(3, abs=0.1)
+    says("which-method", "episodic_npgpd_hf, too, has three times its gap if half is at random")
 
 
 def test_results_tell_both_optima_of_the_figure():

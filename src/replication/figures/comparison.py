@@ -233,8 +233,8 @@ def _skipping(decided, labels):
     first = decided["skipping"].str.partition(", ")[0].map(labels)
     pays, fails = (decided["pays_off"].eq(word).sum() for word in ("yes", "no"))
     return (
-        f"Skipping reward learning, which {' or '.join(first.unique())} does best, pays off in "
-        f"{pays} of {len(decided)} cases and is worse in {fails}"
+        f"Skipping reward learning, which {' or '.join(first.unique())} does best,\n"
+        f"pays off in {pays} of {len(decided)} cases and is worse in {fails}"
     )
 
 
