@@ -347,12 +347,14 @@ ESTIMATES = {
 NATURAL = ("npgpd_hf", "npg_pd")  # their primal steps are divided by 1 - gamma
 
 
-def iterate(name, cmdp, setting, bound, theta, multiplier, words, normals):
+def iterate(name, cmdp, setting, bound, theta, multiplier, words, normals, iteration=0):
     """Last three lines of both algorithms: one primal and one dual step, at the same time."""
     estimates, excess = ESTIMATES[name](cmdp, setting, theta, words, normals)
     step = setting.primal_step / ((1 - cmdp.discount) if name in NATURAL else 1)
     step /= {"none": 1, "linear": 1 + multiplier, "quadratic": 1 + multiplier**2}[setting.normalize]
-    theta = theta + step * (estimates[0] + multiplier * estimates[1])
+    fallen = math.sqrt(1 + setting.step_decay * iteration)
+    descent = excess + setting.dual_regularization * multiplier
+    theta = theta + step / fallen * (estimates[0] + multiplier * estimates[1])
     if name in ("zpgpd_hf", "pg_pd") and setting.parameterization != "softmax":
         theta = project(theta)
-    return theta, min(max(multiplier - setting.dual_step * excess, 0.0), bound)
+    return theta, min(max(multiplier - setting.dual_step / fallen * descent, 0.0), bound)

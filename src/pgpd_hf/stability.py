@@ -142,7 +142,8 @@ def predict_stability(
     ------
     ValueError
         If there is no prediction: for other algorithms, for the softmax parameterization, for a
-        primal step of zero, and for trajectories that miss more than a hundredth of a value. About
+        primal step of zero, for steps that fall, for a regularized multiplier, and for
+        trajectories that miss more than a hundredth of a value. About
         NPGPD-HF nothing is predicted: its logits add up the noise instead of forgetting it, so that
         no law of this kind describes it.
 
@@ -361,6 +362,12 @@ class _Law:
         if cmdp.actions == 1:
             raise ValueError("transition: at least two actions expected; with one, nothing moves")
         optimum = optima.solve(cmdp) if optimum is None else optimum
+        for name in ("step_decay", "dual_regularization"):
+            if getattr(algorithm, name) != 0:
+                raise ValueError(
+                    f"{name}: 0 expected; for steps that fall and for a regularized multiplier "
+                    "there is no prediction"
+                )
         run = algorithm.prepare(cmdp, optimum, 1)
         if run.primal_step == 0:
             raise ValueError("primal_step: a positive number expected; with 0, nothing moves")

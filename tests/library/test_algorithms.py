@@ -19,13 +19,14 @@ from reference import (
     state_values,
     truncated_moments,
 )
-from scipy import stats
+from scipy import optimize, stats
 
-from pgpd_hf import ALGORITHMS, CMDP, LINKS, solve, solve_unconstrained
+from pgpd_hf import ALGORITHMS, CMDP, LINKS, run, solve, solve_unconstrained
 from pgpd_hf.algorithms import State, get_algorithm
 from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
 from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps, theorem_perturbation
 from pgpd_hf.core.links import get_link
+from pgpd_hf.core.optima import utility_range
 
 FORMS = {name: forms(name) for name in (*ASKING, *EXACT)}
 
@@ -107,6 +108,8 @@ def test_exact_algorithms_have_nothing_to_estimate(name):
 def options_of(name):
     """Settings that matter to an algorithm."""
     divided = [{"normalize": how} for how in ("linear", "quadratic")]
+    divided += [{"step_decay": 0.8}, {"dual_regularization": 0.6}]
+    divided += [{"normalize": "linear", "step_decay": 3.0, "dual_regularization": 0.2}]
     if name not in ASKING:
         return [{}, *divided]
     choices = {
@@ -151,7 +154,7 @@ def test_iterations_are_those_of_the_pseudo_code(name, options):
     for t in range(3):
         theta, multiplier, _ = state
         expected = iterate(
-            name, cmdp, algorithm.algorithm, 1.5, theta, multiplier, words[t], normals[t]
+            name, cmdp, algorithm.algorithm, 1.5, theta, multiplier, words[t], normals[t], t
         )
         if name in ASKING:
             estimates, excess = algorithm.estimate(theta, words[t], normals[t])
@@ -193,6 +196,60 @@ def test_normalization_has_no_effect_where_the_multiplier_is_zero(name):
     for other in ends[1:]:
         assert np.array_equal(other[0], ends[0][0])
         assert np.array_equal(other[2].theta, ends[0][2].theta)
+
+
+@pytest.mark.parametrize("name", [*FORMS, "zpg", "episodic_npgpd_hf"])
+def test_steps_fall_with_the_root_of_the_iterations(name):
+    """After three iterations with step_decay 1, both steps are exactly half as long."""
+    cmdp = random_process(13, 3, 2, 0.5, threshold=0.7)
+    ends = []
+    for options in ({"step_decay": 1.0}, {"primal_step": 0.15, "dual_step": 0.1}):
+        algorithm = prepare(name, cmdp, **options)
+        words, normals = randomness(algorithm, 13, 1)
+        state = algorithm.initial_state()._replace(multiplier=0.75, iteration=3)
+        ends.append(algorithm.advance(state, words, normals)[-1])
+    assert np.array_equal(ends[0].theta, ends[1].theta)
+    assert ends[0].multiplier == ends[1].multiplier
+
+
+@pytest.mark.parametrize("name", [*FORMS, "episodic_npgpd_hf"])
+def test_regularization_lowers_the_multiplier_and_leaves_the_policy(name):
+    """By eta_2 omega lambda in an iteration, and not at all where the multiplier is zero."""
+    cmdp = random_process(13, 3, 2, 0.5, threshold=0.7)
+    for multiplier in (0.0, 0.75):
+        ends = []
+        for weight in (0.0, 0.5):
+            algorithm = prepare(name, cmdp, dual_regularization=weight)
+            words, normals = randomness(algorithm, 13, 1)
+            state = algorithm.initial_state()._replace(multiplier=multiplier)
+            ends.append(algorithm.advance(state, words, normals)[-1])
+        assert np.array_equal(ends[0].theta, ends[1].theta)
+        lowered = ends[0].multiplier - ends[1].multiplier
+        assert lowered == pytest.approx(0.2 * 0.5 * multiplier, rel=1e-12)
+
+
+def test_regularized_multiplier_comes_to_rest_where_the_regularized_dual_is_smallest():
+    """The violation there is omega lambda; planning at fixed multipliers knows no algorithm."""
+    cmdp = random_process(13, 3, 2, 0.5)
+    low, high = utility_range(cmdp)
+    cmdp = dataclasses.replace(cmdp, threshold=low + 0.8 * (high - low))
+    weight = 0.1
+
+    def dual(multiplier):
+        lagrangian = cmdp.reward + multiplier * cmdp.utility
+        best = max(
+            cmdp.initial @ cmdp.state_values(policy, lagrangian)
+            for policy in deterministic_policies(cmdp)
+        )
+        return best - multiplier * cmdp.threshold + weight / 2 * multiplier**2
+
+    expected = optimize.minimize_scalar(dual, bounds=(0, 20), options={"xatol": 1e-10}).x
+    assert expected > 0.1
+    options = {"primal_step": 0.02, "dual_step": 0.02, "dual_regularization": weight}
+    trace = run(cmdp, "npg_pd", seeds=[0], iterations=20_000, multiplier_bound=20, **options)
+    last = trace.iloc[-1]
+    assert last["multiplier"] == pytest.approx(expected, rel=1e-3)
+    assert last["constraint_violation"] == pytest.approx(weight * last["multiplier"], rel=1e-3)
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -377,6 +377,8 @@ BAD = [
     ("estimator", ["printed", None, 0, ["unbiased"]]),
     ("initial_multiplier", [-1, np.nan, np.inf, "1", 1e9]),
     ("normalize", ["cubic", None, 0, ["linear"], True]),
+    ("step_decay", [-0.1, np.nan, np.inf, "1", None, True]),
+    ("dual_regularization", [-0.1, np.nan, np.inf, "1", None, True]),
     ("parameterization", ["linear", 0, ["direct"], "direct"]),
     ("initial_policy", [[[0.5, 0.5]] * 2, [[0.5, 0.6]] * 3, "uniform", [[1.0, 0.0]] * 3]),
     ("seeds", [[], 3, None, [1, 1], [0, np.int64(0)], [-1], [1.0], ["1"], "1", [True]]),

@@ -265,12 +265,12 @@ def test_key_of_an_earlier_edition_is_refused_with_its_new_name(changes, place):
         (
             {"npgpd_hf": {"iterrations": 10}},
             "algorithms.npgpd_hf: unknown key 'iterrations' (did you mean 'iterations'?); allowed "
-            "are dual_step, estimator, initial_multiplier, iterations, multiplier_bound, "
-            "normalize, parameterization, primal_step, rounds",
+            "are dual_regularization, dual_step, estimator, initial_multiplier, iterations, "
+            "multiplier_bound, normalize, parameterization, primal_step, rounds, step_decay",
         ),
         (
             {"npgpd_hf": {"ridge": 1}},
-            "algorithms.npgpd_hf: unknown key 'ridge'; allowed are dual_step",
+            "algorithms.npgpd_hf: unknown key 'ridge'; allowed are dual_reg",
         ),
         ({"npgpd_hf": {"pairs": 3}}, "algorithms.npgpd_hf.pairs: renamed, write rounds"),
     ],

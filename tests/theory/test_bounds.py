@@ -204,8 +204,16 @@ def test_people_who_do_not_vote_as_assumed_are_outside(people):
     assert make_constants(cmdp, solve(cmdp), same).evaluators == 4
 
 
-@pytest.mark.parametrize("change", [{"normalize": "linear"}, {"initial_multiplier": 0.1}])
-def test_divided_steps_and_other_starts_are_outside(change):
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"normalize": "linear"},
+        {"step_decay": 0.1},
+        {"dual_regularization": 0.1},
+        {"initial_multiplier": 0.1},
+    ],
+)
+def test_other_steps_multipliers_and_starts_than_the_printed_ones_are_outside(change):
     cmdp = random_cmdp(states=3, actions=2, threshold=0.1)
     with pytest.raises(OutsideAssumptions, match=rf"^{next(iter(change))}: .* expected, got"):
         make_constants(cmdp, solve(cmdp), Setting(evaluators=4, iterations=10, **change))

@@ -37,13 +37,13 @@ rates:
 """
 NPGPD = "src/pgpd_hf/algorithms/npgpd_hf.py"
 ZPGPD = "src/pgpd_hf/algorithms/zpgpd_hf.py"
-DUAL_STEP = "min(max(multiplier - dual_step * excess, 0.0), multiplier_bound)"
+DUAL_STEP = "min(max(multiplier - dual_step * descent, 0.0), steps.multiplier_bound)"
 
 # File, term, what stands there instead, and declared that are contradicted then.
 MUTATIONS = {
     "NPGPD-HF without its policy update": (
         NPGPD,
-        "step * (advantage[0, s, a] + multiplier * advantage[1, s, a])",
+        "primal_step * lagrangian",
         "0",
         ["npgpd-gap-falls-fast", "npgpd-converges"],
     ),

@@ -146,6 +146,31 @@ class State(NamedTuple):
     iteration: int
 
 
+class Steps(NamedTuple):
+    r"""Both steps, as kernels take them.
+
+    Attributes
+    ----------
+    primal, dual : float
+        :math:`\eta_1` and :math:`\eta_2`, undivided.
+    power : int
+        A value of :data:`NORMALIZERS`, of the option `normalize`.
+    decay : float
+        :math:`\kappa`, the option `step_decay`.
+    regularization : float
+        :math:`\omega`, the option `dual_regularization`.
+    multiplier_bound : float
+        Upper end of :math:`\Lambda`.
+    """
+
+    primal: float
+    dual: float
+    power: int
+    decay: float
+    regularization: float
+    multiplier_bound: float
+
+
 class Run(SimpleNamespace):
     r"""An algorithm that is ready to iterate on a CMDP, made by :meth:`Algorithm.prepare`.
 
@@ -194,6 +219,18 @@ class Run(SimpleNamespace):
         """str: name of the algorithm."""
         return self.algorithm.name
 
+    @property
+    def steps(self):
+        """Steps: both steps, for kernels."""
+        return Steps(
+            primal=self.primal_step,
+            dual=self.dual_step,
+            power=NORMALIZERS[self.algorithm.normalize],
+            decay=self.algorithm.step_decay,
+            regularization=self.algorithm.dual_regularization,
+            multiplier_bound=self.multiplier_bound,
+        )
+
     def __setattr__(self, name, value):
         raise FrozenInstanceError(f"cannot assign to {name!r} of a run")
 
@@ -224,26 +261,26 @@ class Run(SimpleNamespace):
         """Estimate as one iteration does, :meth:`Algorithm.estimate`."""
         return self.algorithm.estimate(self, theta, words, normals)
 
-    def at(self, multiplier):
-        r"""Take the primal step that an iteration makes: divided as the option normalize says.
+    def at(self, state):
+        """Take the steps of one iteration: divided as normalize and step_decay say.
 
         Parameters
         ----------
-        multiplier : float
-            :math:`\lambda`.
+        state : State
+            Before the iteration.
 
         Returns
         -------
         Run
-            With the divided primal step.
+            With the divided steps.
         """
-        power = NORMALIZERS[self.algorithm.normalize]
-        if power == 0:
+        if self.algorithm.normalize == "none" and self.algorithm.step_decay == 0:
             return self
-        return self.having(primal_step=self.primal_step / normalizer(power, multiplier))
+        primal_step, dual_step = step_sizes(self.steps, state.multiplier, state.iteration)
+        return self.having(primal_step=primal_step, dual_step=dual_step)
 
     def dual_update(self, multiplier, excess):
-        r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 \hat h_c)`.
+        r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 (\hat h_c + \omega \lambda))`.
 
         Parameters
         ----------
@@ -256,7 +293,8 @@ class Run(SimpleNamespace):
         -------
         float
         """
-        return min(max(multiplier - self.dual_step * excess, 0.0), self.multiplier_bound)
+        descent = excess + self.algorithm.dual_regularization * multiplier
+        return min(max(multiplier - self.dual_step * descent, 0.0), self.multiplier_bound)
 
     def initial_parameter(self, initial_policy=None):
         r"""First parameter :math:`\theta^{(0)}`, by default that of the uniform policy.
@@ -369,7 +407,7 @@ class Algorithm:
     rate: ClassVar[float | None] = None
     limit_of: ClassVar[str | None] = None
     has_steps = False
-    normalize = "none"  # no option of methods without a primal step
+    normalize, step_decay, dual_regularization = "none", 0.0, 0.0  # no options without steps
 
     parameterization: str = parameterized("softmax")
     multiplier_bound: float | None = option(
@@ -611,7 +649,7 @@ class Algorithm:
         Parameters
         ----------
         run : Run
-            The run, whose primal step is divided already, as the option normalize says.
+            The run, whose steps are divided already, as normalize and step_decay say.
         state : State
             Before the iteration; its arrays must not be modified.
         policy : ndarray, float64, shape (S, A)
@@ -656,7 +694,7 @@ class Algorithm:
         for t in range(len(words)):
             policy = run.policy(state.theta)
             policies[t], multipliers[t] = policy, state.multiplier
-            following = self.update(run.at(state.multiplier), state, policy, words[t], normals[t])
+            following = self.update(run.at(state), state, policy, words[t], normals[t])
             _require_state(run, following, state)
             require_multipliers(run, np.array([following.multiplier], dtype=float))
             state = following._replace(iteration=state.iteration + 1)
@@ -715,6 +753,13 @@ class PrimalDual(Algorithm):
     variance of an estimated sum grows like :math:`1 + \lambda^2`; dividing by this undoes what
     the multiplier adds to the noise. The step is divided, not the estimates, so
     :meth:`Algorithm.estimate` knows nothing of it.
+
+    With `step_decay`, the steps of iteration t are :math:`\eta_i/\sqrt{1 + \kappa t}`: what noise
+    does to an iterate vanishes in the long run. With `dual_regularization`, the multiplier descends
+    :math:`\lambda (V_g - b) + \frac{\omega}{2} \lambda^2`, as that of RPG-PD does (Ding et al.
+    2023, "Last-iterate convergent policy gradient primal-dual methods for constrained MDPs"), which
+    also adds the policy's entropy to its objective. Where :math:`\lambda` comes to rest above zero,
+    the violation is then :math:`\omega \lambda`.
     """
 
     has_steps = True
@@ -730,6 +775,16 @@ class PrimalDual(Algorithm):
         "What the primal step is divided by: 1, as printed, 1 + lambda (linear), or 1 + lambda^2 "
         "(quadratic).",
         one_of=NORMALIZERS,
+    )
+    step_decay: float = option(
+        0.0,
+        "How fast steps fall: in iteration t both are divided by sqrt(1 + step_decay t).",
+        at_least=0,
+    )
+    dual_regularization: float = option(
+        0.0,
+        "Weight omega of lambda^2 / 2 in the objective of the dual step, which keeps lambda small.",
+        at_least=0,
     )
     initial_multiplier: float = option(
         0.0, "Multiplier lambda at the start; a dual_step of 0 freezes it.", at_least=0
@@ -890,6 +945,36 @@ def normalizer(power, multiplier):
     if power == 0:
         return 1.0
     return 1.0 + (multiplier if power == 1 else multiplier * multiplier)
+
+
+@njit
+def step_sizes(steps, multiplier, iteration):
+    r"""Step sizes of one iteration.
+
+    Parameters
+    ----------
+    steps : Steps
+        Both steps.
+    multiplier : float
+        :math:`\lambda \ge 0`.
+    iteration : int
+        t, counted from 0.
+
+    Returns
+    -------
+    primal_step, dual_step : float
+        :math:`\eta_1/(n(\lambda)\sqrt{1 + \kappa t})`, where n is :func:`normalizer`, and
+        :math:`\eta_2/\sqrt{1 + \kappa t}`.
+
+    Examples
+    --------
+    >>> from pgpd_hf.algorithms.base import Steps, step_sizes
+    >>> steps = Steps(6.0, 2.0, power=1, decay=3.0, regularization=0.0, multiplier_bound=1.0)
+    >>> step_sizes(steps, multiplier=0.5, iteration=1)
+    (2.0, 1.0)
+    """
+    fallen = math.sqrt(1 + steps.decay * iteration)
+    return steps.primal / (normalizer(steps.power, multiplier) * fallen), steps.dual / fallen
 
 
 def default_horizon(discount):

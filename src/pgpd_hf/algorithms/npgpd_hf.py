@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import NORMALIZERS, PrimalDualHF, normalizer
+from pgpd_hf.algorithms.base import PrimalDualHF, step_sizes
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare
@@ -45,10 +45,8 @@ class NPGPDHF(PrimalDualHF):
             theta,
             state.multiplier,
             words,
-            run.primal_step / (1 - run.cmdp.discount),
-            NORMALIZERS[self.normalize],
-            run.dual_step,
-            run.multiplier_bound,
+            run.steps._replace(primal=run.primal_step / (1 - run.cmdp.discount)),
+            state.iteration,
         )
         iteration = state.iteration + len(words)
         state = state._replace(theta=theta, multiplier=multiplier, iteration=iteration)
@@ -84,7 +82,7 @@ def theorem_1_steps(actions, discount, iterations):
 
 
 @njit
-def _advance(simulator, theta, multiplier, words, step, power, dual_step, multiplier_bound):
+def _advance(simulator, theta, multiplier, words, steps, iteration):
     states, actions = theta.shape
     policies = np.empty((len(words), states, actions))
     multipliers = np.empty(len(words))
@@ -95,14 +93,15 @@ def _advance(simulator, theta, multiplier, words, step, power, dual_step, multip
         multipliers[t] = multiplier
         # Lines 3-20: estimate both advantages from votes, and V_g - b.
         excess = _estimate(simulator, policies[t], words[t], advantage, trajectories)
-        # Lines 21-22: natural policy gradient step on the Lagrangian; as printed, divided by 1.
-        primal_step = step / normalizer(power, multiplier)
+        # Lines 21-22: natural policy gradient step on the Lagrangian.
+        primal_step, dual_step = step_sizes(steps, multiplier, iteration + t)
         for s in range(states):
             for a in range(actions):
                 lagrangian = advantage[0, s, a] + multiplier * advantage[1, s, a]
                 theta[s, a] += primal_step * lagrangian
-        # Line 23: projected dual step.
-        multiplier = min(max(multiplier - dual_step * excess, 0.0), multiplier_bound)
+        # Line 23: projected dual step; as printed, without regularization.
+        descent = excess + steps.regularization * multiplier
+        multiplier = min(max(multiplier - dual_step * descent, 0.0), steps.multiplier_bound)
     return policies, multipliers, multiplier
 
 

@@ -8,7 +8,7 @@ asked about utility.
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import Algorithm, option, parameterized
+from pgpd_hf.algorithms.base import Algorithm, option, parameterized, step_sizes
 from pgpd_hf.algorithms.zpgpd_hf import (
     ZPGPDHF,
     paired_trajectories,
@@ -31,6 +31,7 @@ class ZPG(ZPGPDHF):
     parameterization: str = parameterized("softmax")
     dual_step: float | None = option(0.0, "Without use: there is no constraint.", at_least=0)
     initial_multiplier: float = option(0.0, "Zero: there is no constraint.", at_least=0, at_most=0)
+    dual_regularization: float = option(0.0, "Zero: there is no constraint.", at_least=0, at_most=0)
 
     @staticmethod
     def effort(states, actions, rounds):  # noqa: D102
@@ -38,14 +39,16 @@ class ZPG(ZPGPDHF):
 
     def advance(self, run, state, words, normals):  # noqa: D102
         theta = state.theta.copy()  # the kernel updates it in place
-        policies = _advance(run.simulator, run.perturbation, theta, words, normals, run.primal_step)
+        policies = _advance(
+            run.simulator, run.perturbation, theta, words, normals, run.steps, state.iteration
+        )
         multipliers = np.full(len(words), state.multiplier)
         state = state._replace(theta=theta, iteration=state.iteration + len(words))
         return policies, multipliers, state
 
 
 @njit
-def _advance(simulator, perturbation, theta, words, normals, step):
+def _advance(simulator, perturbation, theta, words, normals, steps, iteration):
     states, actions = theta.shape
     policies = np.empty((len(words), states, actions))
     direction = np.empty((states, actions))
@@ -65,6 +68,7 @@ def _advance(simulator, perturbation, theta, words, normals, step):
             base, other = trajectories.returns[2 * n], trajectories.returns[2 * n + 1]
             reward, utility = other[0] - base[0], other[1] - base[1]
             slope += compare(simulator.evaluators, reward, utility, words[t, vote + n]) / rounds
+        step, _ = step_sizes(steps, 0.0, iteration + t)
         for s in range(states):
             for a in range(actions):
                 theta[s, a] += step * scale * slope * direction[s, a]

@@ -17,13 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import (
-    NORMALIZERS,
-    PrimalDualHF,
-    normalizer,
-    option,
-    parameterized,
-)
+from pgpd_hf.algorithms.base import PrimalDualHF, option, parameterized, step_sizes
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare, feedback_bias_bound
@@ -145,10 +139,8 @@ class ZPGPDHF(Theorem2Steps, PrimalDualHF):
             state.multiplier,
             words,
             normals,
-            run.primal_step,
-            NORMALIZERS[self.normalize],
-            run.dual_step,
-            run.multiplier_bound,
+            run.steps,
+            state.iteration,
         )
         iteration = state.iteration + len(words)
         state = state._replace(theta=theta, multiplier=multiplier, iteration=iteration)
@@ -244,18 +236,7 @@ def theorem_perturbation(discount, horizon, evaluators, link, bound):
 
 
 @njit
-def _advance(
-    simulator,
-    perturbation,
-    theta,
-    multiplier,
-    words,
-    normals,
-    primal_step,
-    power,
-    dual_step,
-    multiplier_bound,
-):
+def _advance(simulator, perturbation, theta, multiplier, words, normals, steps, iteration):
     states, actions = theta.shape
     policies = np.empty((len(words), states, actions))
     multipliers = np.empty(len(words))
@@ -282,16 +263,17 @@ def _advance(
             perturbed,
             trajectories,
         )
-        # Line 16: projected gradient step on the Lagrangian; as printed, divided by 1.
-        step = primal_step / normalizer(power, multiplier)
+        # Line 16: projected gradient step on the Lagrangian.
+        primal_step, dual_step = step_sizes(steps, multiplier, iteration + t)
         slope = scale * (reward_slope + multiplier * utility_slope)
         for s in range(states):
             for a in range(actions):
-                theta[s, a] += step * slope * direction[s, a]
+                theta[s, a] += primal_step * slope * direction[s, a]
         if not perturbation.softmax:
             project_rows(theta, theta)
-        # Line 17: projected dual step.
-        multiplier = min(max(multiplier - dual_step * excess, 0.0), multiplier_bound)
+        # Line 17: projected dual step; as printed, without regularization.
+        descent = excess + steps.regularization * multiplier
+        multiplier = min(max(multiplier - dual_step * descent, 0.0), steps.multiplier_bound)
     return policies, multipliers, multiplier
 
 

@@ -45,8 +45,14 @@ def require_known_votes(setting):
 
 
 def require_as_printed(algorithm):
-    """Refuse primal steps that are divided and multipliers that do not begin at zero."""
-    for name, printed in (("normalize", "none"), ("initial_multiplier", 0)):
+    """Refuse other steps, and multipliers that are regularized or do not begin at zero."""
+    printed_values = {
+        "normalize": "none",
+        "step_decay": 0,
+        "dual_regularization": 0,
+        "initial_multiplier": 0,
+    }
+    for name, printed in printed_values.items():
         if (given := getattr(algorithm, name)) != printed:
             raise OutsideAssumptions(
                 f"{name}: {printed} expected, got {given}; the statements are about the algorithms "
