@@ -48,6 +48,19 @@ def test_case_without_labels_is_a_run(cmdp):
     )
 
 
+def test_optimum_from_a_file_is_that_of_the_environment_and_of_no_other(cmdp, monkeypatch):
+    case = Case("npgpd_hf", SETTING | {"dual_step": None}, (0,), labels={})
+    own = replace(case, environment=OTHER)
+    expected = run_cases([case, own], cmdp, None)
+    optimum = solve(cmdp)
+    content = json.loads(json.dumps(vars(optimum) | {"policy": optimum.policy.tolist()}))
+    solved = []
+    monkeypatch.setattr(cases, "solve", lambda it: solved.append(it) or solve(it))
+    read = cases.as_optimum(content, cmdp)
+    assert_equal(run_cases([case, own], cmdp, None, optimum=read), expected)
+    assert [it.states for it in solved] == [OTHER["states"]]
+
+
 def test_policies_are_those_that_runs_end_with(cmdp):
     listed = [
         Case("npgpd_hf", SETTING | {"evaluators": number}, seeds)

@@ -6,6 +6,7 @@
 use rule run as run_block with:
     input:
         environment=f"{RESULTS}/environment.npz",
+        optimum=f"{RESULTS}/optimum.json",
         steps=lambda wildcards: steps_of(cases_of(wildcards)),
         tuning=lambda wildcards: tuning_of(wildcards.analysis, cases_of(wildcards)),
     output:

@@ -17,7 +17,7 @@ from pgpd_hf import environments
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import RACED, STEPS
 from pgpd_hf.core.arguments import located
-from pgpd_hf.core.optima import solve
+from pgpd_hf.core.optima import Optimum, solve
 
 CALIBRATED = "calibrated"
 # Names of streams have always told these, whatever they are.
@@ -79,8 +79,18 @@ def figure_cases(config, algorithm, evaluators):
     ]
 
 
-def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
-    """Run cases one after the other: a table of traces, and one of final policies if asked for."""
+def as_optimum(content, cmdp):
+    """The optimum of an environment from its file, which has all its bits."""
+    names = ("reward_value", "utility_value", "multiplier", "slack", "method")
+    numbers = {name: content[name] for name in names}
+    return Optimum(policy=np.array(content["policy"]), threshold=cmdp.threshold, **numbers)
+
+
+def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False, optimum=None):
+    """Run cases one after the other: a table of traces, and one of final policies if asked for.
+
+    The optimum is that of `cmdp`; without it, it is computed.
+    """
     # Cases that differ only in their seeds are run together. Those with labels have them as
     # columns, and :data:`DESCRIPTION`.
     made = {}
@@ -88,8 +98,10 @@ def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False):
     for case in _merged(_chosen(case, choices) for case in cases):
         key = json.dumps(case.environment, sort_keys=True)
         if key not in made:  # neighbours share their environment: the last one is enough
-            own = cmdp if case.environment is None else environments.make(case.environment)
-            made = {key: (own, solve(own))}
+            own, solved = cmdp, optimum
+            if case.environment is not None:
+                own, solved = environments.make(case.environment), None
+            made = {key: (own, solved or solve(own))}
         with located(", ".join(map(str, (case.labels or {}).values())) or case.algorithm):
             trace, last = _run(case, *made[key], calibrated)
         if "evaluators" not in get_algorithm(case.algorithm).options():  # a study repeats M for it
