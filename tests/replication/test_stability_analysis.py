@@ -120,6 +120,42 @@ def test_steps_of_cures_race_on_seeds_that_do_not_count():
     assert row["optimality_gap"] == pytest.approx(0.8)
 
 
+def test_long_runs_of_npgpd_hf_are_judged_one_by_one():
+    """Seed 1 has broken: its late violation is more than a quarter of its first one."""
+    runs = trace_of(
+        range(2), [0, 6, 8], [0.1, 0.2], [0.02, 0.05], instance=3, evaluators=1, setting="a"
+    ).assign(answers=lambda rows: 10 * rows["iteration"])
+    runs.loc[runs["iteration"] == 0, "constraint_violation"] = 0.16
+    runs.loc[(runs["iteration"] == 6) & (runs["seed"] == 0), "multiplier"] = 7.0
+    found = stability.natural(runs, CONFIG["stability"]["broken"])
+    assert found["seed"].tolist() == [0, 1]
+    assert found["broke"].tolist() == [False, True]
+    assert found["largest_multiplier"].tolist() == [7.0, 1.0]
+    assert found["multiplier"].tolist() == [1.0, 1.0]
+    assert found["initial_violation"].tolist() == [0.16] * 2
+    assert found["constraint_violation"].tolist() == pytest.approx([0.02, 0.05])
+    assert found["answers"].tolist() == [80, 80]
+    none = stability.natural(pd.DataFrame(), CONFIG["stability"]["broken"])
+    assert list(none.columns) == list(found.columns)
+    assert not len(none)
+
+
+def test_long_runs_of_npgpd_hf_have_the_instances_and_seeds_of_the_others():
+    plan = stability.plan(CONFIG)
+    described = {
+        part: {
+            (case.environment["instance"], case.seeds) for _, cases in plan[part] for case in cases
+        }
+        for part in ("natural/npgpd_hf", "long/zpgpd_hf")
+    }
+    assert described["natural/npgpd_hf"] == described["long/zpgpd_hf"]
+    cases = [case for _, cases in plan["natural/npgpd_hf"] for case in cases]
+    assert {case.algorithm for case in cases} == {"npgpd_hf"}
+    raced = cases[0].setting["primal_step"], cases[0].setting["dual_step"]
+    chosen = pd.read_csv(ROOT / "reference/steps.csv").query("algorithm == 'npgpd_hf'")
+    assert raced == tuple(chosen["value"])
+
+
 def test_fresh_runs_are_judged_early_and_late_beside_what_is_predicted():
     arguments = stability.arguments(CONFIG)
     name, setting = next(iter(arguments["settings"].items()))
@@ -147,6 +183,14 @@ def test_fresh_runs_are_judged_early_and_late_beside_what_is_predicted():
         ),
         ({"variants": {"other": {"rounds": 0}}}, "stability.variants.other: rounds: an integer of"),
         ({"frozen": {"multipliers": [2, 1]}}, "stability.frozen: multipliers: increasing"),
+        (
+            {"natural": {"settings": {"other": {"perturbation": 1}}}},
+            "stability.natural.other: perturbation: no option of npgpd_hf",
+        ),
+        (
+            {"natural": {"settings": {"other": {"dual_step": -1}}}},
+            "stability.natural.other: dual_step: a non-negative number expected",
+        ),
     ],
 )
 def test_bad_settings_are_refused_in_one_line(parts, message):

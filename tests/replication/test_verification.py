@@ -110,6 +110,7 @@ LONG = {
     "stability_long.csv": ["instance,evaluators,variant,iteration,mean", "1,16,as printed,9,0.5"],
     "stability_fresh.csv": ["setting,instance,breaks,peak", "M = 16,2001,True,0.5"],
     "stability_cures.csv": ["method,gap", "as printed,0.5"],
+    "stability_npgpd_hf.csv": ["instance,evaluators,setting,seed,gap", "1,16,raced steps,0,0.5"],
     "proof_steps.csv": ["step,worst,holds", "3.4,0.5,True"],
     "schedules.csv": ["algorithm,schedule,metric,mean", "npgpd_hf,growing,late_gap,0.125"],
     "schedules_means.csv": ["algorithm,schedule,iteration,mean", "npgpd_hf,growing,3,0.75"],

@@ -1,7 +1,8 @@
 """Stability of ZPGPD-HF: predictions without a run, and runs.
 
 Its parts are mean utility at frozen multipliers, long runs, fresh instances that test the
-predictor, and what else keeps the multiplier at equal numbers of answers.
+predictor, what else keeps the multiplier at equal numbers of answers, and long runs of NPGPD-HF,
+about which nothing is predicted.
 """
 
 import itertools
@@ -23,6 +24,7 @@ from replication.study.cases import CALIBRATED, Case, run_setting
 
 TARGET = "stability"
 NAME = "zpgpd_hf"
+NATURAL = "npgpd_hf"
 TABLES = {
     "stability": Table("Mean utility at frozen multipliers (table)", "variant multiplier"),
     "stability_long": Table(
@@ -30,18 +32,24 @@ TABLES = {
     ),
     "stability_fresh": Table("Predictions on fresh instances (table)", "setting instance"),
     "stability_cures": Table("What keeps the multiplier (table)", "method"),
+    "stability_npgpd_hf": Table(
+        "Long runs of NPGPD-HF (table)", "instance evaluators setting seed"
+    ),
 }
 READS = ("runs", "environment")
 SHOWS = ("environment",)
 PICTURES = {"stability": "Does ZPGPD-HF settle?"}
 METRICS = ("optimality_gap", "constraint_violation", "multiplier")
 _POINTS = 24  # rows of a long run
+_OFTEN = 200  # rows of a long run of NPGPD-HF, among which the largest multiplier is
 _SKIPPED = 0.2  # of a run at a frozen multiplier
+_OF_NATURAL = f"natural/{NATURAL}"
 
 
 def plan(config):
     parts = {"frozen": _frozen, "long": _long, "fresh": _fresh, "cures": _cures}
-    return {f"{part}/{NAME}": items for part, make in parts.items() if (items := make(config))}
+    parts = {f"{part}/{NAME}": make for part, make in parts.items()} | {_OF_NATURAL: _natural}
+    return {part: items for part, make in parts.items() if (items := make(config))}
 
 
 def fit(config, changes):
@@ -59,7 +67,7 @@ def why_not(config):
 
 
 def check(config):
-    """Refuse options that ZPGPD-HF does not have or that are out of range, and multipliers."""
+    """Refuse options that an algorithm does not have or that are out of range, and multipliers."""
     options = config["stability"]
     parts = {"variants": options["variants"], "cures.methods": options["cures"]["methods"]}
     for part, named in (*parts.items(), ("fresh.settings", options["fresh"]["settings"])):
@@ -68,6 +76,9 @@ def check(config):
                 own = {"iterations"} if part == "fresh.settings" else set()
                 get_algorithm(NAME).refuse_unknown(changes.keys() - own)
                 _algorithm({**_setting(config, 16, 1), **changes})
+    for name, changes in options["natural"]["settings"].items():
+        with located(f"stability.natural.{name}"):
+            get_algorithm(NATURAL).having({"evaluators": 16, **changes})
     with located("stability.frozen"):
         configuration.require_increasing("multipliers", options["frozen"]["multipliers"])
 
@@ -98,13 +109,14 @@ def arguments(config):
 def tables(runs, environment, variants, multipliers, settings, family, options):
     read = {
         part: storage.read_tables([path for path in runs if f"/{part}/" in str(path)])
-        for part in ("frozen", "long", "fresh", "cures")
+        for part in ("frozen", "long", "fresh", "cures", _OF_NATURAL)
     }
     return {
         "stability": frozen(read["frozen"], CMDP.load(environment), variants, multipliers),
         "stability_long": long_runs(read["long"], family, variants),
         "stability_fresh": fresh(read["fresh"], family, settings, options),
         "stability_cures": cures(read["cures"], options["cures"]["race_seeds"]),
+        "stability_npgpd_hf": natural(read[_OF_NATURAL], options["broken"]),
     }
 
 
@@ -195,15 +207,33 @@ def cures(runs, race_seeds):
     return pd.DataFrame(rows)
 
 
+def natural(runs, broken):
+    """Late violation and multipliers of each long run of NPGPD-HF, and whether it broke."""
+    rows, keys = [], ["instance", "evaluators", "setting"]
+    for key, of_one in runs.groupby(keys, sort=False) if len(runs) else ():
+        last = int(of_one["iteration"].max())
+        for seed, run in of_one.groupby("seed"):
+            initial = run.loc[run["iteration"] == 0, "constraint_violation"].iloc[0]
+            found = between(run, round(0.75 * last), last).iloc[0]
+            row = dict(zip((*keys, "seed"), (*key, seed), strict=True))
+            row |= {"iteration": last, "answers": run["answers"].max()}
+            row |= {"initial_violation": initial, **found[[*METRICS]]}
+            row["largest_multiplier"] = run["multiplier"].max()
+            row["broke"] = broke(found["constraint_violation"], initial, **broken)
+            rows.append(row)
+    names = [*keys, "seed", "iteration", "answers", "initial_violation", *METRICS]
+    return pd.DataFrame(rows, columns=[*names, "largest_multiplier", "broke"])
+
+
 def _algorithm(setting):
     kind = get_algorithm(NAME)
     return kind.having(kind.pick(setting))
 
 
-def _setting(config, evaluators, iterations):
+def _setting(config, evaluators, iterations, algorithm=NAME):
     """The study's setting with the steps of this analysis."""
     options = config["stability"]
-    usual = run_setting(config, NAME, evaluators)
+    usual = run_setting(config, algorithm, evaluators)
     if usual.get("perturbation") == CALIBRATED:
         usual["perturbation"] = None
     steps = {"primal_step": options["primal_step"], "dual_step": options["dual_step"]}
@@ -212,11 +242,11 @@ def _setting(config, evaluators, iterations):
     return {**usual, **steps, "iterations": iterations, "rounds": 1, "horizon": horizon}
 
 
-def _case(setting, seeds, part, marks, labels, instance=None, family=None):
+def _case(setting, seeds, part, marks, labels, instance=None, family=None, algorithm=NAME):
     environment = None if instance is None else {**family, "instance": instance}
     keys = {} if instance is None else {"instance": instance}
     return Case(
-        NAME,
+        algorithm,
         setting,
         tuple(seeds),
         f"stability {part}",
@@ -295,4 +325,22 @@ def _cures(config):
             for primal, dual in itertools.product(options["primal_steps"], options["dual_steps"])
         ]
         items.append((len(items), cases))
+    return items
+
+
+def _natural(config):
+    """Long runs of NPGPD-HF on the instances of ZPGPD-HF's, if the study has the algorithm."""
+    if NATURAL not in config["algorithms"]:
+        return []
+    options, long, items = config["stability"]["natural"], config["stability"]["long"], []
+    last = options["iterations"]
+    marks = {0, round(0.75 * last), last, *range(0, last, max(1, last // _OFTEN))}
+    for instance, evaluators, (name, changes) in itertools.product(
+        long["instances"], options["evaluators"], options["settings"].items()
+    ):
+        setting = {**_setting(config, evaluators, last, NATURAL), **changes}
+        labels = {"instance": instance, "setting": name}
+        seeds, family = range(long["seeds"]), config["environment"]
+        case = _case(setting, seeds, "long", marks, labels, instance, family, NATURAL)
+        items.append((len(items), [case]))
     return items
