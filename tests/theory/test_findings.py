@@ -548,9 +548,52 @@ def test_results_say_how_often_a_break_is_foreseen():
     steps = {"primal_step": 0.001, "dual_step": 0.0003}
     assert steps == dict(zip(STEPS, RACES["zpgpd_hf"]["chosen"], strict=True))
     assert steps.items() <= CONFIG["stability"]["fresh"]["settings"]["M = 16"].items()
-    cures = table("stability_cures")
-    low, high = cures["optimality_gap_low"], cures["optimality_gap_high"]
-    assert low.max() < high.min()  # intervals of all methods share a point
+
+
+def test_results_say_what_keeps_the_multiplier():
+    cures = table("stability_cures").set_index("method")
+    broken = CONFIG["stability"]["broken"]
+    start = table("stability_npgpd_hf").query("instance == 1")["initial_violation"].iloc[0]
+    limit = max(broken["violation"], broken["share"] * start)
+    assert len(cures) == 11
+    assert cures["constraint_violation"].max() < limit
+    says("results", "Eleven methods were compared", "None of them breaks, not even the printed one")
+    assert cures.loc["as printed", "primal_step"] < CONFIG["stability"]["primal_step"]
+    violating = cures[cures["constraint_violation_low"] > 0]["constraint_violation"]
+    worst = "regularized λ, ω = 0.05"
+    assert {*violating.index} == {
+        *("falling steps", "λ at most 1", "regularized λ, ω = 0.02"),
+        worst,
+    }
+    others = violating.drop(worst)
+    says(
+        "results",
+        f"with ω = 0.02 with {number(others.min(), 3)} to {number(others.max(), 3)}, and a "
+        f"regularized one with ω = 0.05 with {number(violating[worst], 3)}.",
+    )
+    rest = cures.drop(violating.index)
+    assert rest["optimality_gap_low"].max() < rest["optimality_gap_high"].min()  # share a point
+    says("results", "The other seven, among them all that divide the step")
+    assert len(rest) == 7
+    assert cures.index[cures.index.str.contains("/")].isin(rest.index).all()
+
+
+def test_results_say_that_npgpd_hf_did_not_break():
+    runs = table("stability_npgpd_hf")
+    assert not runs["broke"].any()
+    says("results", f"In {len(runs)} runs of {runs['iteration'].iloc[0]:,} iterations, on three")
+    assert runs["instance"].nunique() == 3
+    assert runs["evaluators"].unique().tolist() == [1, 16, 256]
+    steps = CONFIG["stability"]["natural"]["settings"]
+    assert steps["longer dual step"]["dual_step"] == 10 * steps["raced steps"]["dual_step"]
+    alone = runs.query("evaluators == 1 and setting == 'longer dual step'")
+    largest = runs["largest_multiplier"].max()
+    assert largest == alone["largest_multiplier"].max()
+    ends = f"the multiplier went up to {largest:.0f}, and ended at {alone['multiplier'].max():.0f}"
+    says("results", f"a dual step ten times as long {ends} or below.")
+    assert alone["constraint_violation"].max() < 0
+    gaps = alone["optimality_gap"]
+    says("results", f"has a gap of {number(gaps.min())} to {number(gaps.max())}.")
 
 
 def test_verdicts_from_sweeps_are_told_with_their_power():
