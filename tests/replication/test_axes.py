@@ -13,7 +13,7 @@ from pgpd_hf import random_cmdp, solve
 from replication.analyses import axes as analysis
 from replication.analyses import axes_tuning, misspecification
 from replication.figures import style
-from replication.figures.comparison import discrimination_figure, votes_figure
+from replication.figures.comparison import discrimination_figure, sizes_figure, votes_figure
 from replication.study import admission, comparison, configuration
 
 ROOT = Path(__file__).parents[2]
@@ -46,8 +46,10 @@ def test_discrimination_out_of_range_is_refused_in_one_line(value):
 
 def test_budgets_steps_and_people_of_all_studies_mean_the_same():
     studies = comparison.elsewhere(CONFIG)
-    assert [factor for factor, _ in studies.values()] == CONFIG["axes"]["discrimination"]
-    for factor, study in studies.values():
+    studies = {name: it for name, it in studies.items() if "size" not in it[0]}
+    factors = [labels["discrimination"] for labels, _ in studies.values()]
+    assert factors == CONFIG["axes"]["discrimination"]
+    for factor, (_, study) in zip(factors, studies.values(), strict=True):
         part = study["comparison"]
         scaled = np.array(part["budgets"]) * factor**2
         assert scaled == pytest.approx(CONFIG["axes"]["answers"], rel=1e-3)
@@ -72,20 +74,40 @@ def test_every_run_finds_the_settings_that_were_tuned_for_it():
     """And nobody is asked on instances, or with streams, that tuning has used."""
     tuned, plans = set(), (axes_tuning.plan(CONFIG), analysis.plan(CONFIG))
     asked = {
-        case.labels["key"]: case.environment["discrimination"]
+        case.labels["key"]: case.environment
         for items in plans[0].values() for _, cases in items for case in cases
     }  # fmt: skip
     numbers = {number for items in plans[0].values() for number, _ in items}
     for part, items in plans[1].items():
         assert not numbers & {number for number, _ in items}
         for case in [case for _, cases in items for case in cases]:
-            factor = case.labels["discrimination"]
-            assert asked[case.choice] == factor == case.environment["discrimination"]
-            assert part.startswith(f"c{factor:g}".replace(".", "_") + "/")
+            told, place = case.labels, case.environment
+            tuned_for = asked[case.choice] | {"instance": place["instance"]}
+            assert tuned_for == place
+            assert place.get("discrimination", 1) == told["discrimination"]
+            name = f"c{told['discrimination']:g}".replace(".", "_")
+            if "size" in told:
+                assert told["size"] == place["states"] * place["actions"]
+                assert place["threshold"] == "midway"
+                name = f"states{place['states']}"
+            assert part.startswith(f"{name}/")
             tuned.add(case.choice)
-            people = CONFIG["axes"]["people"].get(case.labels["people"], {})
+            people = CONFIG["axes"]["people"].get(told["people"], {})
             assert set(people) <= set(case.setting)
     assert tuned == set(asked)
+
+
+def test_all_sizes_have_the_same_budgets_and_methods():
+    """But for budgets that do not pay for one iteration."""
+    found = {}
+    for items in analysis.plan(CONFIG).values():
+        for case in [case for _, cases in items for case in cases if "size" in case.labels]:
+            told = case.labels
+            found.setdefault((told["method"], told["size"]), set()).add(told["budget"])
+    sizes = CONFIG["axes"]["sizes"]
+    assert set(found) == {(name, 4 * it) for name in sizes["methods"] for it in sizes["states"]}
+    fewer = {key: set(sizes["answers"]) - it for key, it in found.items() if len(it) < 5}
+    assert fewer == {("npgpd_hf", 128): {1000}, ("npgpd_hf", 400): {1000}}
 
 
 def made(shift=0.0, noise=0.001, factors=(0.1, 1, 10), people=(AS_ASSUMED, "odd")):
@@ -102,6 +124,7 @@ def made(shift=0.0, noise=0.001, factors=(0.1, 1, 10), people=(AS_ASSUMED, "odd"
                             "design": design, "instance": instance, "seed": 0, "unit": "instances",
                             "budget": round(answers / factor**2), "answers": 1.0, "steps": 1.0,
                             "tuning_score": 0.1, "optimal_multiplier": 0.5, "value_bound": factor,
+                            "size": np.nan,
                             "optimality_gap": factor * (gap + noise * random.normal()),
                             "constraint_violation": 0.03 * factor * (name == "odd"),
                         })  # fmt: skip
@@ -133,6 +156,48 @@ def test_without_c_one_nothing_is_judged():
     assert analysis.collapse(runs, 0.02).empty
 
 
+def sized(power, sizes=(40, 400), noise=0.0, budgets=(10**3, 10**4, 10**5, 10**6)):
+    """Runs whose priced gaps depend on the answers over a power of the size alone."""
+    random, rows = np.random.default_rng(0), []
+    for size in sizes:
+        for budget in budgets:
+            for instance in range(12):
+                gap = 1 - np.log10(budget / (size / 40) ** power) / 6
+                rows.append({
+                    "size": size, "discrimination": 1, "people": AS_ASSUMED,
+                    "method": "safe_rlhf",
+                    "design": "deterministic", "instance": instance, "seed": 0, "value_bound": 1.0,
+                    "unit": "instances", "budget": budget, "answers": 1.0, "steps": 1.0,
+                    "optimality_gap": gap + noise * random.normal(), "tuning_score": 0.1,
+                    "constraint_violation": 0.0, "optimal_multiplier": 0.5,
+                })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("power", [-0.5, 0, 1, 1.5])
+def test_exponent_is_that_of_the_answers_needed(power):
+    """Where gaps are linear in log K, as interpolation takes them to be."""
+    runs = analysis.in_units_of_value(sized(power))
+    (row,) = analysis.exponents(runs, [0.3]).to_dict("records")
+    assert row["least"] == pytest.approx(10**4.2)
+    assert row["most"] == pytest.approx(10 ** (4.2 + power))
+    assert [row[name] for name in ("exponent", "low", "high")] == pytest.approx([power] * 3)
+    noisy = analysis.exponents(analysis.in_units_of_value(sized(power, noise=0.02)), [0.3])
+    assert (noisy["low"] < power).all()
+    assert (noisy["high"] > power).all()
+    # Means have an error of 0.02 / sqrt(12), those that are interpolated 0.8 times that, and of an
+    # error in the gap log10 K has six times as much, at either size.
+    width = 2 * 1.96 * 2**0.5 * 6 * 0.8 * 0.02 / 12**0.5
+    assert (noisy["high"] - noisy["low"]).item() == pytest.approx(width, rel=0.35)
+
+
+@pytest.mark.parametrize(("target", "unknown"), [(0.6, "least"), (0.01, "most")])
+def test_an_exponent_that_cannot_be_told_is_none(target, unknown):
+    """The gap is reached with the fewest answers already, or not with the most."""
+    found = analysis.exponents(analysis.in_units_of_value(sized(0.5)), [target])
+    assert found[[unknown, "exponent", "low", "high"]].isna().all(axis=None)
+
+
 def test_people_hurt_where_the_interval_says_so():
     runs = analysis.in_units_of_value(made())
     found = analysis.hurt(runs)
@@ -148,10 +213,10 @@ def test_people_hurt_where_the_interval_says_so():
 
 @pytest.fixture
 def folder(tmp_path):
-    runs = made()
+    runs = pd.concat([made(), sized(1)])
     runs.to_parquet(tmp_path / "runs.parquet")
     sides = {"skipping": ["npgpd_hf"], "inferring": ["safe_rlhf"]}
-    for name, table in analysis.tables([tmp_path / "runs.parquet"], sides, 0.02).items():
+    for name, table in analysis.tables([tmp_path / "runs.parquet"], sides, 0.02, [0.3]).items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)
     settings = {"key": ["c1: npgpd_hf, its own, 10000"], "setting": [json.dumps({})]}
     settings |= {"score": [0.1], "at_edge": ["dual_step"]}
@@ -177,7 +242,9 @@ def test_tables_and_page_show_violations_beside_priced_gaps(folder, monkeypatch)
     said = "\n".join(texts(shown))
     assert "NPGPD_HF: that counts fall on one curve in c² K is reproduced." in said
     assert "1 of 1 choices are at an edge." in said
+    assert "SAFE_RLHF: the answers for a priced gap of 0.3 grow like |S||A| to the 1.00" in said
     assert (folder / "axes_votes.png").stat().st_size > 10_000
+    assert (folder / "axes_sizes.png").stat().st_size > 10_000
 
 
 def test_figures_have_a_panel_for_the_share_of_violations(folder):
@@ -189,6 +256,9 @@ def test_figures_have_a_panel_for_the_share_of_violations(folder):
     heights = [line.get_ydata()[-1] for line in figure.axes[0].get_lines()[:3]]
     assert heights == pytest.approx([0.01] * 3, abs=0.002)  # upon each other
     assert "violation" in figure.axes[2].get_ylabel()
+    figure = sizes_figure(pd.read_csv(folder / "axes_sizes.csv"), labels)
+    first, second = figure.axes[0].get_lines()[:2]  # answers for a gap are ten times as many
+    assert first.get_ydata()[:-1] == pytest.approx(second.get_ydata()[1:])
     figure = votes_figure(table, labels)
     assert len(figure.axes) == 6  # three c, two quantities
     assert figure.axes[1].containers[0].lines[0].get_xdata().tolist() == [0, 1]
@@ -203,10 +273,19 @@ def test_figures_have_a_panel_for_the_share_of_violations(folder):
         ({"people": {"odd": {"peak_end": 2}}}, r"axes.people.odd: peak_end: .* got 2"),
         ({"people": {"odd": {"mood": 2}}}, r"axes.people.odd: option: one of .*"),
         ({"methods": {"x": {"algorithm": "ppo"}}}, "axes.methods"),
+        ({"sizes": {"states": [3, 2]}}, "axes.sizes.states: increasing order"),
+        ({"sizes": {"answers": [3, 2]}}, "axes.sizes.answers: increasing order"),
+        ({"sizes": {"methods": {"x": {"algorithm": "ppo"}}}}, "axes.sizes.methods"),
+        (
+            {"sizes": {"states": [10, 1000]}},
+            "axes, 4000 states and actions: environment: states, actions: at most 1000000 .*, "
+            "got 1000 x 4 x 1000$",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_named_in_one_line(change, message):
     config = copy.deepcopy(CONFIG)
+    change = {key: CONFIG["axes"][key] | it if key == "sizes" else it for key, it in change.items()}
     config["axes"] |= change
     with pytest.raises(ValueError, match=f"^{message}") as caught:
         comparison.check_elsewhere(config, SCHEMA)

@@ -2,9 +2,11 @@
 
 The comparison is made again for people who tell returns apart c times as well, with answers / c² of
 their answers; and with settings tuned for people who vote as assumed, for people whose votes no
-reward explains. Gaps and violations are in units of the largest value, so that all c compare.
+reward explains. Gaps and violations are in units of the largest value, so that all c compare. Once
+more it is made on larger environments, with as many answers for all of them.
 """
 
+import numpy as np
 import pandas as pd
 
 from pgpd_hf.statistics import joint_test, mean_interval, mean_test, verdict
@@ -29,12 +31,15 @@ TABLES = {
     "axes_skipping": Table(
         "Does skipping reward inference pay off elsewhere? (table)", "discrimination people budget"
     ),
+    "axes_sizes": Table("What an answer buys, by size (table)", "size method design budget"),
+    "axes_exponents": Table("Answers needed, by size (table)", "method design target"),
 }
 READS = ("runs",)
 SHOWS = ("axes_settings",)
 PICTURES = {
     "axes": "Answers needed, by discrimination",
     "axes_votes": "Votes that no reward explains",
+    "axes_sizes": "Priced gaps by size of the environment",
 }
 TUNED_BY = "axes_tuning"
 why_not = comparison.why_not
@@ -44,6 +49,8 @@ _WORLD = ["discrimination", "people"]
 _METHOD = compared.METHOD
 COLLAPSE_COLUMNS = (*_METHOD, "points", "largest", "verdict")
 HURT_COLUMNS = (*_WORLD, *_METHOD, "answers_scaled", "difference", "low", "high", "hurts")
+EXPONENT_COLUMNS = (*_METHOD, "target", "least", "most", "exponent", "low", "high")
+_DRAWS = 2000  # of the bootstrap over environments
 
 
 def plan(config):
@@ -54,17 +61,21 @@ def arguments(config):
     return {
         "sides": {side: config["axes"][side] for side in comparison.SIDES},
         "margin": config["axes"]["margin"],
+        "targets": config["axes"]["sizes"]["targets"],
     }
 
 
 def parameters(config):
     # A method looks as in the comparison, where its place decides about colour and marker.
-    own = {name: it for name, it in config["axes"]["methods"].items() if it is not None}
+    own = config["axes"]["methods"] | config["axes"]["sizes"]["methods"]
+    own = {name: it for name, it in own.items() if it is not None}
     return {"labels": comparison.labels(config["comparison"]["methods"] | own)}
 
 
-def tables(runs, sides, margin):
+def tables(runs, sides, margin, targets):
     runs = in_units_of_value(storage.read_tables(runs))
+    sized = runs[runs["size"].notna()].astype({"size": int})
+    runs = runs[runs["size"].isna()]
     table = by_world(runs, _WORLD, compared.tabulate)
     as_assumed = runs[runs["people"] == misspecification.AS_ASSUMED]
     found = [
@@ -73,6 +84,8 @@ def tables(runs, sides, margin):
         collapse(as_assumed, margin),
         hurt(runs),
         by_world(runs, ["discrimination"], lambda part: misspecification.differences(part, sides)),
+        by_world(sized, ["size"], compared.tabulate),
+        exponents(sized, targets),
     ]
     return dict(zip(TABLES, found, strict=True))
 
@@ -141,3 +154,36 @@ def hurt(runs):
             told = verdict(low > 0, high < 0, ("yes", "no", "open"))
             rows.append((factor, people, *method, answers, mean, low, high, told))
     return pd.DataFrame(rows, columns=list(HURT_COLUMNS))
+
+
+def exponents(runs, targets):
+    """The power of |S||A| with which the answers grow that a priced gap takes."""
+    # The slope of a line through the logarithms of both, with 95 % of a bootstrap over the
+    # environments of each size. It is NaN where a gap is reached with the fewest answers already,
+    # or not with the most, in the mean or in a draw; so are the answers at either end.
+    rows, random = [], np.random.default_rng(0)
+    for method, group in compared.priced(runs).groupby(_METHOD, sort=False):
+        sizes = {size: compared.by_unit(part, "budget") for size, part in group.groupby("size")}
+        x = np.log(list(sizes))
+        for target in targets:
+            needed = [[answers_until(gaps.mean(), target)] for gaps in sizes.values()]
+            for needed_at, gaps in zip(needed, sizes.values(), strict=True):
+                for _ in range(_DRAWS):
+                    drawn = gaps.iloc[random.integers(len(gaps), size=len(gaps))]
+                    needed_at.append(answers_until(drawn.mean(), target))
+            y = np.log(needed)
+            slopes = ((x - x.mean()) @ y) / ((x - x.mean()) ** 2).sum()
+            low, high = np.quantile(slopes[1:], (0.025, 0.975))
+            ends = needed[0][0], needed[-1][0]
+            rows.append((*method, target, *ends, slopes[0], low, high))
+    return pd.DataFrame(rows, columns=list(EXPONENT_COLUMNS))
+
+
+def answers_until(gaps, target):
+    """The number of answers at which priced gaps by budget reach a target, if it can be told."""
+    first = int((gaps <= target).to_numpy().argmax())
+    if first == 0:  # at once, or never
+        return np.nan
+    (before, above), (budget, below) = gaps.iloc[first - 1 : first + 1].items()
+    share = (above - target) / (above - below)
+    return float(before * (budget / before) ** share)

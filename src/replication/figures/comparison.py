@@ -131,17 +131,36 @@ def people_figure(table, decided, labels):
 
 def discrimination_figure(table, labels):
     """Priced gap, and share of violations, against c² K: a column per method, a curve per c."""
-    factors, looks = sorted(set(table["discrimination"])), style.colors(6)
+    title = (
+        "c: people tell returns apart c times as well; line: target 0.02; lower is better\n"
+        "where curves coincide, c² × answers alone decides"
+    )
+    names = {it: f"c = {it:g}" for it in sorted(set(table["discrimination"]))}
+    return _worlds_figure(table, labels, "discrimination", names, "answers_scaled", title)
+
+
+def sizes_figure(table, labels):
+    """Priced gap, and share of violations, against answers: a curve per size of environment."""
+    names = {it: f"|S||A| = {it:g}" for it in sorted(set(table["size"]))}
+    title = (
+        "line: target 0.02; lower is better\n"
+        "the farther apart two curves, the more answers the larger environment takes"
+    )
+    return _worlds_figure(table, labels, "size", names, "budget", title)
+
+
+def _worlds_figure(table, labels, key, names, answers, title):
+    """A column per method, and a curve per named value of a key, against answers."""
+    looks = style.colors(6)
     found = [(it, rows) for it, rows in table.groupby("method", sort=False) if it in labels]
     figure, grid = style.panels(2, max(1, len(found)), 1.9)
     for column, (method, rows) in zip(grid.T, found, strict=False):
-        for place, factor in enumerate(factors):
-            line = style.choose(rows, discrimination=factor).sort_values("answers_scaled")
+        for place, (value, name) in enumerate(names.items()):
+            line = style.choose(rows, **{key: value}).sort_values(answers)
             look = {"marker": style.marker(place), "markersize": 4, "linewidth": 1.2}
             for axes, quantity in zip(column, _JUDGED, strict=True):
                 color = looks[place % len(looks)]
-                axes.plot(line["answers_scaled"], line[quantity], color=color,
-                          label=f"c = {factor:g}", **look)  # fmt: skip
+                axes.plot(line[answers], line[quantity], color=color, label=name, **look)
                 _scale_answers(axes)
         _scale_priced_gap(column[0], table)
         column[1].set_ylim(-0.03, 1.03)
@@ -149,14 +168,10 @@ def discrimination_figure(table, labels):
         column[0].set_title(textwrap.fill(labels[method], 16))
     for axes in grid[:, 1:].flat:
         axes.set_yticklabels([])
-    style.name_axes(grid, r"$c^2$ × answers")
+    style.name_axes(grid, r"$c^2$ × answers" if key == "discrimination" else "human answers")
     for axes, quantity in zip(grid[:, 0], _JUDGED, strict=True):
         axes.set_ylabel(textwrap.fill(_name(quantity), 16))
-    title = (
-        "c: people tell returns apart c times as well; line: target 0.02; lower is better\n"
-        "where curves coincide, c² × answers alone decides"
-    )
-    style.share_legend(figure, len(factors), title)
+    style.share_legend(figure, len(names), title)
     return figure
 
 

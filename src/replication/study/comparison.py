@@ -144,15 +144,22 @@ def check_elsewhere(config, schema):
             with located(f"axes.people.{name}"):
                 require_one_of("option", option, AS_ASSUMED)
                 options[option].check(value)
+    sizes = axes["sizes"]
+    configuration.require_increasing("axes.sizes.states", sizes["states"])
+    configuration.require_increasing("axes.sizes.answers", sizes["answers"])
     methods = schema["properties"]["comparison"]["properties"]["methods"]
-    told = {name: it and {"most_answers": 1} | it for name, it in axes["methods"].items()}
-    conform(told, methods | {"$defs": schema["$defs"]}, "axes.methods")
-    for name, options in axes["methods"].items():
-        if options is not None:
-            entry = Entry(name, OWN_DESIGN, options["algorithm"], options)
-            _check_arguments(entry, schema, "axes")
-    for factor, study in elsewhere(config).values():
-        with located(f"axes, c = {factor:g}"):
+    for section, part in (("axes", axes), ("axes.sizes", sizes)):
+        told = {name: it and {"most_answers": 1} | it for name, it in part["methods"].items()}
+        conform(told, methods | {"$defs": schema["$defs"]}, f"{section}.methods")
+        for name, options in part["methods"].items():
+            if options is not None:
+                entry = Entry(name, OWN_DESIGN, options["algorithm"], options)
+                _check_arguments(entry, schema, section)
+    for labels, study in elsewhere(config).values():
+        what = f"c = {labels['discrimination']:g}"
+        what = f"{labels['size']} states and actions" if "size" in labels else what
+        with located(f"axes, {what}"):
+            configuration.environment(study)
             check(study, schema)
 
 
@@ -180,33 +187,30 @@ def fit(config, changes):
 
 
 def elsewhere(config):
-    """Studies in which people tell returns apart better or worse, by name, each with its factor c.
+    """Studies of the section `axes` by name, each with the labels of its runs.
 
-    Their comparison is that of the section `axes`. With K = answers / c² all that a method is tuned
-    in means the same for every c: step sizes are divided by c, and M by c².
+    With K = answers / c² all that a method is tuned in means the same for every discrimination c:
+    step sizes are divided by c, and M by c². Studies of other sizes have people with c = 1.
     """
     axes, found = config["axes"], {}
     for factor in axes["discrimination"]:
         budgets = [round(answers / factor**2) for answers in axes["answers"]]
-        methods = {
-            name: _rescaled(options, factor, max(budgets))
-            for name, options in axes["methods"].items()
-            if options is not None
-        }
         people = axes["people"] if factor in axes["asked_at"] else {}
-        asked = {"budgets": budgets}
-        asked |= {side: [it for it in axes[side] if it in methods] for side in SIDES}
-        asked["people"] = {
+        people = {
             name: {key: x * factor if key == "semiorder" else x for key, x in it.items()}
             for name, it in people.items()
         }
-        part = {name: axes[name] for name in ("instances", "tuning_seeds")}
-        part |= {"budgets": budgets, "most_on_instances": max(budgets), "methods": methods}
-        part |= {"statements": {}, "misspecification": asked}
-        environment = {**config["environment"], "discrimination": factor}
-        comparison = config["comparison"] | part
-        study = config | {"environment": environment, "comparison": comparison}
-        found[f"c{factor:g}".replace(".", "_")] = factor, study
+        sides = {side: axes[side] for side in SIDES}
+        changes = {"discrimination": factor}
+        name = f"c{factor:g}".replace(".", "_")
+        found[name] = changes, _elsewhere(config, axes, changes, budgets, people, sides)
+    sizes = axes["sizes"]
+    for states in sizes["states"]:
+        labels = {"discrimination": 1, "size": states * configuration.size(config)[1]}
+        changes = {"states": states, "threshold": "midway"}
+        everyone = {SIDES[0]: [*sizes["methods"]], SIDES[1]: []}  # no question about sides here
+        study = _elsewhere(config, sizes, changes, sizes["answers"], {}, everyone)
+        found[f"states{states}"] = labels, study
     return found
 
 
@@ -214,16 +218,33 @@ def plan_elsewhere(config, plan):
     """What these studies run by a plan of the comparison, in parts of their own."""
     return {
         part: items
-        for name, (factor, study) in elsewhere(config).items()
-        for part, items in _marked(name, factor, plan(study)).items()
+        for name, (labels, study) in elsewhere(config).items()
+        for part, items in _marked(name, labels, plan(study)).items()
     }
 
 
-def _marked(name, factor, work):
-    """Work of one of these studies, told apart from that of the others."""
+def _elsewhere(config, section, changes, budgets, people, sides):
+    """A study whose environment has changes, and whose comparison is that of a section."""
+    factor = changes.get("discrimination", 1)
+    methods = {
+        name: _rescaled(options, factor, max(budgets))
+        for name, options in section["methods"].items()
+        if options is not None
+    }
+    asked = {"budgets": budgets, "people": people}
+    asked |= {side: [it for it in names if it in methods] for side, names in sides.items()}
+    part = {name: section[name] for name in ("instances", "tuning_seeds")}
+    part |= {"budgets": budgets, "most_on_instances": max(budgets), "methods": methods}
+    part |= {"statements": {}, "misspecification": asked}
+    environment = {**config["environment"], **changes}
+    return config | {"environment": environment, "comparison": config["comparison"] | part}
+
+
+def _marked(name, own, work):
+    """Work of one of these studies, told apart from that of the others by its own labels."""
 
     def mark(case):
-        labels = {"discrimination": factor, **case.labels}
+        labels = own | case.labels
         labels |= {"key": f"{name}: {labels['key']}"} if "key" in labels else {}
         return replace(case, labels=labels, choice=case.choice and f"{name}: {case.choice}")
 
