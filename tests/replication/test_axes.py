@@ -256,7 +256,9 @@ def test_figures_have_a_panel_for_the_share_of_violations(folder):
     heights = [line.get_ydata()[-1] for line in figure.axes[0].get_lines()[:3]]
     assert heights == pytest.approx([0.01] * 3, abs=0.002)  # upon each other
     assert "violation" in figure.axes[2].get_ylabel()
-    figure = sizes_figure(pd.read_csv(folder / "axes_sizes.csv"), labels)
+    exponents = pd.read_csv(folder / "axes_exponents.csv")
+    figure = sizes_figure(pd.read_csv(folder / "axes_sizes.csv"), labels, exponents)
+    assert figure.axes[0].get_title("left") == "safe_rlhf\npower 1.0 (1.0 to 1.0)"
     first, second = figure.axes[0].get_lines()[:2]  # answers for a gap are ten times as many
     assert first.get_ydata()[:-1] == pytest.approx(second.get_ydata()[1:])
     figure = votes_figure(table, labels)

@@ -916,6 +916,39 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
     says("which-method", "such votes hurt every other method, and this one hardly")
 
 
+def test_documents_say_how_answers_grow_with_the_size():
+    powers = table("axes_exponents").query("target == 0.1").set_index("method")
+    safe, own = powers.loc["safe_rlhf"], powers.loc["npgpd_hf"]
+    sizes = table("axes_sizes")
+    assert sorted(set(sizes["size"])) == [40, 128, 400]
+    most = sizes.query("size == 400 and budget == 10_000_000").set_index("method")
+    assert powers.loc["zpgpd_hf", ["exponent", "most"]].isna().all()
+    assert most.loc["zpgpd_hf", "priced_gap"] > 0.1
+    assert most.loc["safe_rlhf", "violates_002"] == 0
+    more, fewer = (f"{it['most'] / it['least']:.0f} times as many" for it in (safe, own))
+    says(
+        "which-method",
+        f"with {more} answers for a priced gap of 0.1 if a reward is learned, and {fewer} for "
+        "NPGPD-HF",
+        r"They grow like \|S\|\|A\| to the "
+        f"{safe['exponent']:.1f} and to the {own['exponent']:.1f}",
+        "ZPGPD-HF is not there after 10⁷. With these 10⁷, "
+        f"{100 * most.loc['npgpd_hf', 'violates_002']:.0f} % of NPGPD-HF's policies violate",
+    )
+    assert own["most"] / safe["most"] == pytest.approx(9, abs=0.5)
+    assert own["least"] / safe["least"] == pytest.approx(22, abs=0.5)
+    says("which-method", "Safe RLHF still needs a ninth of NPGPD-HF's answers, in place of a 22nd")
+    says(
+        "results",
+        f"grow like |S||A| to the {safe['exponent']:.1f} with Safe RLHF (95 % interval from "
+        f"{safe['low']:.1f} to {safe['high']:.1f}) and to the {own['exponent']:.1f} with NPGPD-HF "
+        f"({own['low']:.1f} to {own['high']:.1f}), and Safe RLHF still needs a ninth",
+    )
+    chosen = table("axes_settings")
+    edges = chosen.loc[chosen["key"].str.startswith("states"), "at_edge"].notna()
+    says("results", f"Of the {len(edges)} settings that tuning chose for this, {edges.sum()} lie")
+
+
 def test_results_say_who_skips_reward_learning_best():
     found = table("skipping_inference")
     assert len(found) == 15

@@ -136,23 +136,34 @@ def discrimination_figure(table, labels):
         "where curves coincide, c² × answers alone decides"
     )
     names = {it: f"c = {it:g}" for it in sorted(set(table["discrimination"]))}
-    return _worlds_figure(table, labels, "discrimination", names, "answers_scaled", title)
+    labels = {method: textwrap.fill(label, 16) for method, label in labels.items()}
+    across = "answers_scaled", r"$c^2$ × answers"
+    return _worlds_figure(table, labels, "discrimination", names, across, 0.02, title)
 
 
-def sizes_figure(table, labels):
+def sizes_figure(table, labels, exponents):
     """Priced gap, and share of violations, against answers: a curve per size of environment."""
-    names = {it: f"|S||A| = {it:g}" for it in sorted(set(table["size"]))}
+    target = exponents["target"].max()
+    powers = exponents[exponents["target"] == target].set_index("method")
+    titles = {}
+    for method, row in powers.iterrows():
+        power = f"power {row['exponent']:.1f} ({row['low']:.1f} to {row['high']:.1f})"
+        known = row[["exponent", "low", "high"]].notna().all()
+        titles[method] = f"{labels[method]}\n{power if known else 'power unknown'}"
     title = (
-        "line: target 0.02; lower is better\n"
-        "the farther apart two curves, the more answers the larger environment takes"
+        f"the answers until the line, {target:g}, grow like a power of $|S||A|$ (95 % interval)\n"
+        "lower is better"
     )
-    return _worlds_figure(table, labels, "size", names, "budget", title)
+    names = {it: f"$|S||A|$ = {it:g}" for it in sorted(set(table["size"]))}
+    across = "budget", "human answers"
+    return _worlds_figure(table, titles, "size", names, across, target, title)
 
 
-def _worlds_figure(table, labels, key, names, answers, title):
-    """A column per method, and a curve per named value of a key, against answers."""
+def _worlds_figure(table, titles, key, names, across, target, title):
+    """A column per method, and a curve per named value of a key, against a column."""
     looks = style.colors(6)
-    found = [(it, rows) for it, rows in table.groupby("method", sort=False) if it in labels]
+    answers, answers_name = across
+    found = [(it, rows) for it, rows in table.groupby("method", sort=False) if it in titles]
     figure, grid = style.panels(2, max(1, len(found)), 1.9)
     for column, (method, rows) in zip(grid.T, found, strict=False):
         for place, (value, name) in enumerate(names.items()):
@@ -164,11 +175,11 @@ def _worlds_figure(table, labels, key, names, answers, title):
                 _scale_answers(axes)
         _scale_priced_gap(column[0], table)
         column[1].set_ylim(-0.03, 1.03)
-        column[0].axhline(0.02, color="0.3", linewidth=0.8)
-        column[0].set_title(textwrap.fill(labels[method], 16))
+        column[0].axhline(target, color="0.3", linewidth=0.8)
+        column[0].set_title(titles[method])
     for axes in grid[:, 1:].flat:
         axes.set_yticklabels([])
-    style.name_axes(grid, r"$c^2$ × answers" if key == "discrimination" else "human answers")
+    style.name_axes(grid, answers_name)
     for axes, quantity in zip(grid[:, 0], _JUDGED, strict=True):
         axes.set_ylabel(textwrap.fill(_name(quantity), 16))
     style.share_legend(figure, len(names), title)
