@@ -27,6 +27,8 @@ def run(request):
 
 def serve():
     """Load what takes long, and answer requests until there are no more."""
+    import jsonschema  # noqa: F401
+    import nbformat  # noqa: F401
     import numba  # noqa: F401
     import pandas  # noqa: F401
     import scipy.special  # noqa: F401
