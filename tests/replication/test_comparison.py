@@ -38,9 +38,9 @@ def test_every_candidate_spends_the_budget_and_not_more(it):
         settings = comparison.candidates(CONFIG, it, budget)
         assert settings
         for setting in settings:
-            # What is left does not pay for one more iteration, or pair.
-            rounds = setting["rounds"] if kind.has_steps else 1
-            least = kind.effort(10, 4, rounds)[1] * setting["evaluators"]
+            # What is left does not pay for one more iteration, or a pair more in each.
+            rounds, times = (setting["rounds"], 1) if kind.has_steps else (1, setting["iterations"])
+            least = kind.effort(10, 4, rounds)[1] * setting["evaluators"] * times
             questions = kind.effort(10, 4, setting["rounds"])[1]
             spent = questions * setting["evaluators"] * setting["iterations"]
             assert budget - least < spent <= budget

@@ -88,20 +88,50 @@ class SafeRLHF(HumanFeedback):
         return Fit(*start, no_answers(*start.theta.shape, 3), middle, middle)
 
     def update(self, run, state, policy, words, normals):  # noqa: D102
-        cmdp = run.cmdp
-        answers = ask_about(run.simulator, self.design, cmdp.actions, words, state.answers)
+        answers = self.ask(run, state, words, normals)
         state = state._replace(
             answers=answers,
             reward=self.fit(run, reward_questions(answers), state.reward),
-            utility=self.fit(run, utility_questions(answers, cmdp.threshold), state.utility),
+            utility=self.fit(run, utility_questions(answers, run.cmdp.threshold), state.utility),
         )
-        if self.transitions == "estimated":
-            run = run.having(cmdp=replace(cmdp, transition=proportional(answers.steps)))
-        policy, multiplier = self.solve(run, state)
+        policy, multiplier = self.solve(self.as_known(run, answers), state)
         return state._replace(theta=policy, multiplier=min(multiplier, run.multiplier_bound))
 
     def require_result(self, state):  # noqa: D102
         require_differences(state.answers)
+
+    def ask(self, run, state, words, normals):
+        """Put the questions of one iteration.
+
+        Parameters
+        ----------
+        run, state, words, normals
+            As for :meth:`~pgpd_hf.algorithms.Algorithm.update`.
+
+        Returns
+        -------
+        Answers
+            All answers so far.
+        """
+        return ask_about(run.simulator, self.design, run.cmdp.actions, words, state.answers)
+
+    def as_known(self, run, answers):
+        """Put what is known of the transitions in the place of the true ones.
+
+        Parameters
+        ----------
+        run : Run
+            The run.
+        answers : Answers
+            All answers so far.
+
+        Returns
+        -------
+        Run
+        """
+        if self.transitions == "known":
+            return run
+        return run.having(cmdp=replace(run.cmdp, transition=proportional(answers.steps)))
 
     def fit(self, run, questions, start):
         r"""Estimate a signal from the answers about it.

@@ -1,7 +1,8 @@
-r"""Questions about pairs of trajectories that a design chooses in advance, and the answers.
+r"""Questions about pairs of trajectories, and the answers.
 
-Methods that infer reward and utility can ask before they have a policy. A design says which pairs
-of trajectories are compared. Evaluators answer the paper's three questions about each pair: which
+Methods that infer reward and utility can ask before they have a policy. A design says in advance
+which pairs of trajectories are compared; a method that looks at earlier answers names the policies
+that make them. Evaluators answer the paper's three questions about each pair: which
 one is more helpful, which one is more harmless, and is the first one harmless enough? What an
 answer depends on is linear in :math:`r` and :math:`g`, by the discounted visits
 :math:`\phi(\tau) = \sum_{t \le H} \gamma^t e_{(s_t, a_t)}`.
@@ -13,13 +14,13 @@ import numpy as np
 
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import chance_of_preference, chance_of_vote, count_votes
-from pgpd_hf.core.sampling import draw, forget, memorize, remembered
+from pgpd_hf.core.sampling import action_thresholds, draw, forget, memorize, remembered
 from pgpd_hf.core.streams import derived_word
 
 # Two trajectories of the uniform policy; of two random deterministic policies; or NPGPD-HF's own:
 # a trajectory that begins with (s, a) beside one that begins in s, all pairs (s, a) in turn.
 DESIGNS = ("uniform", "deterministic", "state-action")
-_DETERMINISTIC, _STATE_ACTION = 1, 2
+_GIVEN, _DETERMINISTIC, _STATE_ACTION = -1, 1, 2
 _HALF = np.uint64(32)
 
 
@@ -67,7 +68,7 @@ def no_answers(states, actions, questions):
     )
 
 
-def ask_about(simulator, design, actions, words, before):
+def ask_about(simulator, design, actions, words, before, policies=()):
     """Sample N pairs of trajectories, put questions about each, and append the answers.
 
     Parameters
@@ -82,6 +83,8 @@ def ask_about(simulator, design, actions, words, before):
         Random bits: one word per step, pair and question.
     before : Answers
         All answers so far; stays as it is.
+    policies : array_like, float64, shape (K, 2, S, A), optional
+        The two policies of a pair, in turn; they take the place of the design.
 
     Returns
     -------
@@ -107,7 +110,11 @@ def ask_about(simulator, design, actions, words, before):
     steps = np.zeros((states * width, states))
     shares = np.empty((rounds, before.shares.shape[1]))
     first = len(before.weights)
-    _ask(simulator, DESIGNS.index(design), actions, first, words, visits, steps, shares)
+    cuts = np.empty((2 * len(policies), states, actions), np.uint64)
+    for policy, thresholds in zip(np.reshape(policies, cuts.shape), cuts, strict=True):
+        action_thresholds(policy, thresholds)
+    kind = DESIGNS.index(design) if len(policies) == 0 else _GIVEN
+    _ask(simulator, kind, cuts, actions, first, words, visits, steps, shares)
     visits = visits.reshape(rounds, 2, states, width)[..., :actions]
     weights = np.full(rounds, float(max(1, simulator.evaluators.number)))
     return Answers(
@@ -139,7 +146,7 @@ def require_differences(answers):
 
 
 @njit
-def _ask(simulator, design, actions, first_pair, words, visits, steps, shares):
+def _ask(simulator, design, cuts, actions, first_pair, words, visits, steps, shares):
     tables, rounds, horizon = simulator.tables, simulator.rounds, simulator.horizon
     states = tables.starts.shape[0]
     width = np.uint64(tables.successors.shape[1] // states)
@@ -167,6 +174,10 @@ def _ask(simulator, design, actions, first_pair, words, visits, steps, shares):
                     place = 3 + i * states + np.int64(at // width)
                     chance = derived_word(source, np.uint64(place)) >> _HALF
                 action = (chance * np.uint64(actions)) >> _HALF
+                if design == _GIVEN:
+                    action = np.uint64(0)
+                    for cut in cuts[k % len(cuts), at // width, :-1]:
+                        action += np.uint64(chance >= cut)
                 if t == 0 and forced >= 0:
                     action = np.uint64(forced)
                 here = at + action

@@ -24,6 +24,7 @@ LINES = {  # heights that are named
 VARIANTS = {  # Methods with one thing changed or left out, and what they are variants of.
     "sampled_npgpd_hf": "npgpd_hf",
     "zpg": "zpgpd_hf",
+    "adaptive_safe_rlhf": "safe_rlhf",
     "safe_rlhf_estimated": "safe_rlhf",
     "safe_rlhf_npg_pd": "safe_rlhf",
     "safe_rlhf_zero_prior": "safe_rlhf",

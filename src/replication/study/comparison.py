@@ -2,8 +2,8 @@ r"""Methods that are compared at equal numbers of human answers, and their setti
 
 A budget is a number of answers. Iterative methods spend it on iterations, :math:`T = \lfloor K /
 (Q M)\rfloor` with Q questions in each, N times as many as with one round; methods that fit a policy
-to answers spend it in one iteration of N pairs, with as few answers M per question as the largest N
-allows.
+to answers spend it in one iteration of N pairs, or in as many as their candidates say, with as few
+answers M per question as the largest number of pairs allows.
 """
 
 import itertools
@@ -125,7 +125,9 @@ def check(config, schema):
             for name in entry.options.get("large_budgets", {"candidates": {}})["candidates"]:
                 if name not in entry.options["candidates"]:
                     raise ValueError(f"large_budgets.candidates: {name} is not one of candidates")
-            kind.refuse_unknown([*given, *(["design"] if "designs" in entry.options else [])])
+            kind.refuse_unknown(
+                [*(given - {"iterations"}), *(["design"] if "designs" in entry.options else [])]
+            )
             needed = {"evaluators", "primal_step", "dual_step"} if kind.has_steps else set()
             for name in sorted(needed - given):
                 raise ValueError(f"candidates: {name} expected, since the method makes steps")
@@ -280,6 +282,8 @@ def _check_arguments(entry, schema, section="comparison"):
     known = algorithms.keys(get_algorithm(entry.algorithm))
     people = schema["$defs"]["evaluators"]["items"] | {"type": "integer"}
     known = known | {"evaluators": people}
+    if not get_algorithm(entry.algorithm).has_steps:
+        known |= {"iterations": schema["$defs"]["iterations"]}
     fixed = {name: [value] for name, value in entry.options.get("fixed", {}).items()}
     large = entry.options.get("large_budgets", {"candidates": {}})["candidates"]
     parts = {"candidates": entry.options["candidates"], "fixed": fixed}
@@ -316,7 +320,8 @@ def _affordable(config, entry, budget):
             questions = kind.effort(*size, 1)[1]
             room = questions * config["comparison"]["most_pairs"]
             setting["evaluators"] = math.ceil(budget / room)
-            setting["rounds"] = budget // (questions * setting["evaluators"])
+            answers = questions * setting["evaluators"] * setting["iterations"]
+            setting["rounds"] = budget // answers
             possible = setting["rounds"] >= 1
         if possible:
             found.append(setting)
