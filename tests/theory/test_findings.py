@@ -771,8 +771,20 @@ def test_results_say_what_an_answer_buys():
         "which-method",
         "exceed b by 0.02, 1.3·10⁵ answers certify that at level 95 %, with power 0.9",
     )
-    verdict = table("comparison_verdicts").set_index("claim")["verdict"]
+    verdicts = table("comparison_verdicts").set_index("claim")
+    verdict = verdicts["verdict"]
     assert verdict["without-reward-inference"] == "contradicted"
+    asking = verdicts.loc["questions-that-adapt"]
+    assert (asking["verdict"], asking["budget"]) == ("inconclusive", 1e5)
+    cells = table("comparison").query("units == '50 instances' and budget == 100000")
+    cells = cells[cells["design"] == "deterministic"].set_index("method")["priced_gap"]
+    told = [number(cells[it], 3) for it in ("adaptive_safe_rlhf", "safe_rlhf")]
+    says(
+        "which-method",
+        f"after 10⁵ answers the priced gap is {told[0]} in place of {told[1]}, and the difference "
+        f"may be chance ({number(asking['low'], 3)} to {number(asking['high'], 3)})",
+    )
+    says("results", "That questions depend on earlier answers is not shown to save any")
     limited = table("comparison").query("units == '50 instances' and budget == 1000000")
     assert (
         limited["priced_gap"].idxmin()
@@ -793,7 +805,8 @@ def test_results_say_what_an_answer_buys():
     ):
         own = drawn.loc[(name, "deterministic"), column]
         others = drawn[column].drop(index=name, level="method").groupby("budget").min()
-        safest[column] = own.index[own < others].tolist()
+        fewest = own < others if column == "violates_0" else own <= others
+        safest[column] = own.index[fewest].tolist()
     assert safest == {
         "violates_0": [30_000, 100_000, 300_000, 1_000_000],
         "violates_002": [3000, 10_000, 300_000, 1_000_000],
@@ -801,7 +814,7 @@ def test_results_say_what_an_answer_buys():
     assert (ascent["gap"] > plain["gap"])[safest["violates_0"]].all()
     says(
         "which-method",
-        "violations above 0.02 are rarest with it from 3·10⁵ answers on",
+        "from 3·10⁵ answers on violations above 0.02 are as rare with it as with any method",
         "Plan with NPG-PD (safe_rlhf_npg_pd): it violates least often from 3·10⁴ answers on, but "
         "has larger gaps",
     )
