@@ -178,7 +178,7 @@ raced: .venv/kernels
 test: .venv/kernels .venv-site/installed .venv-article/installed  ## 10 | the test suite
 	$(IN_VENV) pytest $(PARALLEL) -m 'not long and not slow and not slurm'
 
-test-long: .venv/kernels .venv-site/installed  ## 12 | tests that would make the suite too long
+test-long: .venv/kernels .venv-site/installed  ## 14 | tests that would make the suite too long
 	$(IN_VENV) pytest $(PARALLEL) -m long
 
 test-all: .venv/kernels .venv-site/installed .venv-article/installed  ## >120 | both of them, and the slow tests

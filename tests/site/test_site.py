@@ -106,6 +106,7 @@ def test_every_page_opens_without_a_network_and_shows_its_pictures(site, visit):
         assert all(width > 100 and words > 50 for width, words in seen), path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_accessible(visit, scheme):
     visitor = visit(reduced_motion="reduce", color_scheme=scheme)
