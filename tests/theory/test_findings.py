@@ -544,7 +544,10 @@ def test_results_say_how_often_a_break_is_foreseen():
         f"when they went on after T. All were foreseen without a run, with {alarms}.",
     )
     usual = fresh[fresh["setting"] == "M = 16"]
-    says("results", f"the study's steps {usual['late_broke'].sum()} of the 100 environments break")
+    says(
+        "results",
+        f"the study's steps only {usual['late_broke'].sum()} of the 100 environments break",
+    )
     steps = {"primal_step": 0.001, "dual_step": 0.0003}
     assert steps == dict(zip(STEPS, RACES["zpgpd_hf"]["chosen"], strict=True))
     assert steps.items() <= CONFIG["stability"]["fresh"]["settings"]["M = 16"].items()
