@@ -91,6 +91,7 @@ FUNCTIONS = {
         lambda exploration: run("sampled_npgpd_hf", exploration=exploration),
         {"exploration": 2},
     ),
+    "run, draws": (lambda draws: run("adaptive_safe_rlhf", draws=draws), {"draws": 2}),
     "run, threads": (run, {"threads": 2}),
     "theorem_1_steps": (
         lambda **given: theorem_1_steps(discount=0.5, **{"actions": 2, "iterations": 9, **given}),

@@ -60,5 +60,5 @@ def test_help_and_names_are_readable():
     assert "object at 0x" not in text
     assert "SupportsArray" not in text
     assert "evaluators" in repr(pgpd_hf.NPGPDHF(evaluators=8))
-    assert repr(pgpd_hf.ALGORITHMS).startswith("ALGORITHMS(episodic_npgpd_hf, npg_pd, ")
+    assert repr(pgpd_hf.ALGORITHMS).startswith("ALGORITHMS(adaptive_safe_rlhf, episodic_npgpd_hf, ")
     assert pgpd_hf.__version__

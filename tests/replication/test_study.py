@@ -260,8 +260,8 @@ def test_key_of_an_earlier_edition_is_refused_with_its_new_name(changes, place):
 @pytest.mark.parametrize(
     ("algorithms", "message"),
     [
-        ({"ppo": {"iterations": 10}}, "algorithms: algorithm: one of episodic_npgpd_hf, "),
-        ({"ppo": None}, "algorithms: algorithm: one of episodic_npgpd_hf, "),
+        ({"ppo": {"iterations": 10}}, "algorithms: algorithm: one of adaptive_safe_rlhf, "),
+        ({"ppo": None}, "algorithms: algorithm: one of adaptive_safe_rlhf, "),
         (
             {"npgpd_hf": {"iterrations": 10}},
             "algorithms.npgpd_hf: unknown key 'iterrations' (did you mean 'iterations'?); allowed "

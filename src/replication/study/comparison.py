@@ -157,6 +157,10 @@ def check_elsewhere(config, schema):
             if options is not None:
                 entry = Entry(name, OWN_DESIGN, options["algorithm"], options)
                 _check_arguments(entry, schema, section)
+    for side in SIDES:
+        for name in axes[side]:
+            with located(f"axes.{side}"):
+                require_one_of("method", name, axes["methods"])
     for labels, study in elsewhere(config).values():
         what = f"c = {labels['discrimination']:g}"
         what = f"{labels['size']} states and actions" if "size" in labels else what
