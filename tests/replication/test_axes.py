@@ -279,6 +279,10 @@ def test_figures_have_a_panel_for_the_share_of_violations(folder):
         ({"sizes": {"answers": [3, 2]}}, "axes.sizes.answers: increasing order"),
         ({"sizes": {"methods": {"x": {"algorithm": "ppo"}}}}, "axes.sizes.methods"),
         (
+            {"sizes": {"methods": {"npgpd_hf": None, "zpgpd_hf": None, "safe_rlhf": None}}},
+            "axes.sizes.methods: at least one expected",
+        ),
+        (
             {"sizes": {"states": [10, 1000]}},
             "axes, 4000 states and actions: environment: states, actions: at most 1000000 .*, "
             "got 1000 x 4 x 1000$",

@@ -153,6 +153,8 @@ def check_elsewhere(config, schema):
     for section, part in (("axes", axes), ("axes.sizes", sizes)):
         told = {name: it and {"most_answers": 1} | it for name, it in part["methods"].items()}
         conform(told, methods | {"$defs": schema["$defs"]}, f"{section}.methods")
+        if not any(part["methods"].values()):
+            raise ValueError(f"{section}.methods: at least one expected, got none")
         for name, options in part["methods"].items():
             if options is not None:
                 entry = Entry(name, OWN_DESIGN, options["algorithm"], options)
