@@ -787,7 +787,10 @@ def test_results_say_what_an_answer_buys():
         f"after 10⁵ answers the priced gap is {told[0]} in place of {told[1]}, and the difference "
         f"may be chance ({number(asking['low'], 3)} to {number(asking['high'], 3)})",
     )
-    says("results", "That questions depend on earlier answers is not shown to save any")
+    says(
+        "results",
+        "Questions that depend on earlier answers (adaptive_safe_rlhf) are not shown to save any.",
+    )
     limited = table("comparison").query("units == '50 instances' and budget == 1000000")
     assert (
         limited["priced_gap"].idxmin()
