@@ -280,7 +280,7 @@ class Run(SimpleNamespace):
         return self.having(primal_step=primal_step, dual_step=dual_step)
 
     def dual_update(self, multiplier, excess):
-        r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 (\hat h_c + \omega \lambda))`.
+        r"""Make the projected dual step, :func:`dual_update`.
 
         Parameters
         ----------
@@ -293,8 +293,8 @@ class Run(SimpleNamespace):
         -------
         float
         """
-        descent = excess + self.algorithm.dual_regularization * multiplier
-        return min(max(multiplier - self.dual_step * descent, 0.0), self.multiplier_bound)
+        regularization, bound = self.algorithm.dual_regularization, self.multiplier_bound
+        return dual_update(multiplier, excess, self.dual_step, regularization, bound)
 
     def initial_parameter(self, initial_policy=None):
         r"""First parameter :math:`\theta^{(0)}`, by default that of the uniform policy.
@@ -975,6 +975,37 @@ def step_sizes(steps, multiplier, iteration):
     """
     fallen = math.sqrt(1 + steps.decay * iteration)
     return steps.primal / (normalizer(steps.power, multiplier) * fallen), steps.dual / fallen
+
+
+@njit
+def dual_update(multiplier, excess, dual_step, regularization, bound):
+    r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 (\hat h_c + \omega \lambda))`.
+
+    Parameters
+    ----------
+    multiplier : float
+        :math:`\lambda`.
+    excess : float
+        :math:`V_g - b`, or an estimate of it.
+    dual_step : float
+        :math:`\eta_2` of this iteration.
+    regularization : float
+        :math:`\omega`; zero, as printed.
+    bound : float
+        Upper end of :math:`\Lambda`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from pgpd_hf.algorithms.base import dual_update
+    >>> dual_update(0.5, excess=-1.0, dual_step=0.25, regularization=0.0, bound=2.0)
+    0.75
+    """
+    descent = excess + regularization * multiplier
+    return min(max(multiplier - dual_step * descent, 0.0), bound)
 
 
 def default_horizon(discount):

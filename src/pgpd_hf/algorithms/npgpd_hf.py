@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import PrimalDualHF, step_sizes
+from pgpd_hf.algorithms.base import PrimalDualHF, dual_update, step_sizes
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare
@@ -100,8 +100,9 @@ def _advance(simulator, theta, multiplier, words, steps, iteration):
                 lagrangian = advantage[0, s, a] + multiplier * advantage[1, s, a]
                 theta[s, a] += primal_step * lagrangian
         # Line 23: projected dual step; as printed, without regularization.
-        descent = excess + steps.regularization * multiplier
-        multiplier = min(max(multiplier - dual_step * descent, 0.0), steps.multiplier_bound)
+        multiplier = dual_update(
+            multiplier, excess, dual_step, steps.regularization, steps.multiplier_bound
+        )
     return policies, multipliers, multiplier
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import PrimalDualHF, option, parameterized, step_sizes
+from pgpd_hf.algorithms.base import PrimalDualHF, dual_update, option, parameterized, step_sizes
 from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare, feedback_bias_bound
@@ -272,8 +272,9 @@ def _advance(simulator, perturbation, theta, multiplier, words, normals, steps, 
         if not perturbation.softmax:
             project_rows(theta, theta)
         # Line 17: projected dual step; as printed, without regularization.
-        descent = excess + steps.regularization * multiplier
-        multiplier = min(max(multiplier - dual_step * descent, 0.0), steps.multiplier_bound)
+        multiplier = dual_update(
+            multiplier, excess, dual_step, steps.regularization, steps.multiplier_bound
+        )
     return policies, multipliers, multiplier
 
 
