@@ -1,6 +1,8 @@
 """Steps E1 to E5: the step divided by 1 + lambda, on trees of all that its noise can do."""
 
 import math
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from replication.theory.theorem_2 import project_inside
 
 _DEPTH = 6  # an iteration has two outcomes, equally probable
 _TINY = 1e-12
+_SIGNS = np.array([1.0, -1.0])  # of the noise
 
 
 def check(ledger, cases):
@@ -44,87 +47,144 @@ def check(ledger, cases):
         _check_tree(ledger, random_numbers("normalized", case), quiet=case % 4 == 0)
 
 
+class _Level(NamedTuple):
+    """Everything at one depth of a tree, whose K paths are equally probable."""
+
+    theta: np.ndarray  # (K, S, A)
+    multiplier: np.ndarray  # (K,)
+    near: np.ndarray  # the minimizers y at theta, (K, S, A)
+    least: np.ndarray  # -phi, (K,)
+    owed: np.ndarray  # sums of b - V_g along the paths, (K,)
+
+
 def _check_tree(ledger, random, quiet):
+    p = _draw_problem(random, quiet)
+    if p is None:
+        return
+    level, means, squares = _first_level(random, p), [], []
+    for _ in range(_DEPTH):
+        signal, w = _normalized(p, level.multiplier), 1 + level.multiplier  # -l_t
+        r = np.sqrt(((level.near - level.theta) ** 2).sum((-1, -2)))
+        regrets = _check_regrets(ledger, p, level, signal, r)
+        after, fall, square = _check_primal_step(ledger, p, level, signal, r)
+        v_r, v_g = (exact.value(p.cmdp, level.theta, x) for x in (p.cmdp.reward, p.cmdp.utility))
+        excess = v_g - p.cmdp.threshold
+        answered = excess + p.largest * (p.wrong + _SIGNS[:, None] * p.error)  # h, (2, K)
+        parts = w * r**2, level.multiplier, p.best.reward_value - v_r, level.multiplier * excess
+        means.append([*((w * x).mean() for x in regrets), *(x.mean() for x in parts)])
+        squares.append([square.max(), (answered**2).mean(0).max()])
+        level = _check_dual_step(ledger, p, level, after, fall, answered)
+        level = level._replace(owed=np.tile(level.owed + p.cmdp.threshold - v_g, 2))
+    _check_averages(ledger, p, level, np.mean(means, axis=0), *np.max(squares, axis=0))
+
+
+def _draw_problem(random, quiet):
+    """A CMDP with step sizes, noise and biases; None if its values are nearly linear."""
     cmdp, best = small_cmdp(random, 2, 2)
     safest, slack = optima.find_safest(cmdp)
     smooth = max(sharp_smoothness(cmdp, x) for x in (cmdp.reward, cmdp.utility))  # L
-    largest, b = cmdp.value_bound, cmdp.threshold  # V
+    largest = cmdp.value_bound  # V
     if smooth < 1e-3 * largest:
-        return
-    steep = math.sqrt(2) * largest / (2 * (1 - cmdp.discount))  # B, step 4.2
+        return None
     eta_1, eta_2 = random.choice([1.0, 0.3, 0.05]) / smooth, random.choice([1e-6, 0.3, 3]) / largest
     noise, bias = exact.tangent(random.standard_normal((2, 2, 2)))
     noise *= random.choice([0.3, 3.0]) * largest
     bias *= random.choice([0.0, 0.1]) * largest
     if quiet:  # nothing but the start moves anything
         eta_1, eta_2, noise, bias = 0.05 / smooth, 1e-6 / largest, 0 * noise, 0 * bias
-    error, wrong = random.choice([0.0, 0.3]), random.choice([0.0, -0.1, 0.1])  # of h, over V
-    signs = np.array([1.0, -1.0])
-    compared = {"best": best.policy, "safest": safest}
-    far = max(((cmdp.state_occupancy(q) / cmdp.initial) ** 2).sum() for q in compared.values())
+    compared = best.policy, safest
+    far = max(((cmdp.state_occupancy(q) / cmdp.initial) ** 2).sum() for q in compared)
     reach = math.sqrt(2 * far)  # sqrt(D)
+    steep = math.sqrt(2) * largest / (2 * (1 - cmdp.discount))  # B, step 4.2
+    return SimpleNamespace(
+        cmdp=cmdp,
+        best=best,
+        slack=slack,
+        compared=compared,
+        smooth=smooth,
+        largest=largest,
+        eta_1=eta_1,
+        eta_2=eta_2,
+        noise=noise,
+        bias=bias,
+        error=random.choice([0.0, 0.3]),  # of h, over V
+        wrong=random.choice([0.0, -0.1, 0.1]),  # the same, without noise
+        reach=reach,
+        kappa=2 * smooth * reach + steep,
+    )
 
-    def normalized(multiplier):
-        at = multiplier[..., None, None]
-        return (cmdp.reward + at * cmdp.utility) / (1 + at)
 
-    theta, multiplier, owed = random_policy(random, cmdp)[None], np.zeros(1), np.zeros(1)
-    near, least = nearby_best(cmdp, theta, normalized(multiplier), smooth, 0.0)
-    means, squares = [], []
-    for _ in range(_DEPTH):
-        signal, w = normalized(multiplier), 1 + multiplier  # -l_t; `least` is -phi
-        r = np.sqrt(((near - theta) ** 2).sum((-1, -2)))
-        here, there = exact.value(cmdp, theta, signal), exact.value(cmdp, near, signal)
-        regrets = []
-        for policy in compared.values():
-            wanted = exact.value(cmdp, policy, signal)
-            ledger.add("E2", wanted - here, (2 * smooth * reach + steep) * r + _TINY)
-            leave = cmdp.state_occupancy(policy) / cmdp.state_occupancy(near)
-            speed = np.sqrt(((leave[..., None] * (policy - near)) ** 2).sum((-1, -2)))
-            right = 2 * smooth * r * speed + 1e-9 * largest
-            ledger.add("E2a", wanted - there, right)
-            ledger.add("E2a at theta", wanted - here, right)
-            regrets.append((w * (wanted - here)).mean())
-        estimates = exact.tangent(exact.gradient(cmdp, theta, signal)) + bias
-        estimates = estimates + signs[:, None, None, None] * noise  # (2, K, S, A)
-        after = project_inside(theta + eta_1 * estimates, 0.0)
-        square = (estimates**2).sum((-1, -2)).mean(0)  # G^2
-        fall = nearby_best(cmdp, after, signal, smooth, 0.0)[1]
-        left = least - fall.mean(0) + smooth**2 * eta_1 * r**2
-        right = eta_1 * (bias**2).sum() + _TINY * largest
-        ledger.add("E1", left, right + smooth * eta_1**2 * square)
-        ledger.add("E1 without G", left, right)
-        v_r, v_g = (exact.value(cmdp, theta, x) for x in (cmdp.reward, cmdp.utility))
-        answered = v_g - b + largest * (wrong + signs[:, None] * error)  # h, (2, K)
-        moved = np.maximum(multiplier - eta_2 * answered, 0)
-        near, least = nearby_best(cmdp, after, normalized(moved), smooth, 0.0)
-        left = (1 + moved) * (largest - least) - w * (largest - fall)
-        turn = largest * eta_2 * np.abs(answered) + _TINY * largest
-        ledger.add("E3", left, 2 * turn)
-        ledger.add("E3 without w", left, turn / w)
-        parts = w * r**2, multiplier, best.reward_value - v_r, multiplier * (v_g - b)
-        means.append([*regrets, *(x.mean() for x in parts)])
-        squares.append([square.max(), (answered**2).mean(0).max()])
-        owed = np.tile(owed + b - v_g, 2)
-        theta, near, least = after.reshape(-1, 2, 2), near.reshape(-1, 2, 2), least.ravel()
-        multiplier = moved.ravel()
-    to_best, to_safest, distance, average, gap, product = np.mean(means, axis=0)
-    square, answer = np.max(squares, axis=0)  # G^2, sigma_h^2
-    steps = (bias**2).sum() + smooth * eta_1 * square
-    steps += 2 * largest * math.sqrt(answer) * eta_2 / eta_1
-    total = (1 + average) * (steps + largest / (eta_1 * _DEPTH)) / smooth**2
+def _normalized(p, multiplier):
+    at = multiplier[..., None, None]
+    return (p.cmdp.reward + at * p.cmdp.utility) / (1 + at)
+
+
+def _first_level(random, p):
+    theta, nothing = random_policy(random, p.cmdp)[None], np.zeros(1)
+    near, least = nearby_best(p.cmdp, theta, _normalized(p, nothing), p.smooth, 0.0)
+    return _Level(theta, nothing, near, least, nothing)
+
+
+def _check_regrets(ledger, p, level, signal, r):
+    """E2 and E2a; give back the regrets beside both policies, each (K,)."""
+    cmdp, regrets = p.cmdp, []
+    here, there = (exact.value(cmdp, at, signal) for at in (level.theta, level.near))
+    for policy in p.compared:
+        wanted = exact.value(cmdp, policy, signal)
+        ledger.add("E2", wanted - here, p.kappa * r + _TINY)
+        leave = cmdp.state_occupancy(policy) / cmdp.state_occupancy(level.near)
+        speed = np.sqrt(((leave[..., None] * (policy - level.near)) ** 2).sum((-1, -2)))
+        right = 2 * p.smooth * r * speed + 1e-9 * p.largest
+        ledger.add("E2a", wanted - there, right)
+        ledger.add("E2a at theta", wanted - here, right)
+        regrets.append(wanted - here)
+    return regrets
+
+
+def _check_primal_step(ledger, p, level, signal, r):
+    """E1; give back both parameters that follow, -phi at these, and the mean of G^2."""
+    estimates = exact.tangent(exact.gradient(p.cmdp, level.theta, signal)) + p.bias
+    estimates = estimates + _SIGNS[:, None, None, None] * p.noise  # (2, K, S, A)
+    after = project_inside(level.theta + p.eta_1 * estimates, 0.0)
+    square = (estimates**2).sum((-1, -2)).mean(0)
+    fall = nearby_best(p.cmdp, after, signal, p.smooth, 0.0)[1]
+    left = level.least - fall.mean(0) + p.smooth**2 * p.eta_1 * r**2
+    right = p.eta_1 * (p.bias**2).sum() + _TINY * p.largest
+    ledger.add("E1", left, right + p.smooth * p.eta_1**2 * square)
+    ledger.add("E1 without G", left, right)
+    return after, fall, square
+
+
+def _check_dual_step(ledger, p, level, after, fall, answered):
+    """E3; give back the next level, with twice as many paths."""
+    moved, w = np.maximum(level.multiplier - p.eta_2 * answered, 0), 1 + level.multiplier
+    near, least = nearby_best(p.cmdp, after, _normalized(p, moved), p.smooth, 0.0)
+    left = (1 + moved) * (p.largest - least) - w * (p.largest - fall)
+    turn = p.largest * p.eta_2 * np.abs(answered) + _TINY * p.largest
+    ledger.add("E3", left, 2 * turn)
+    ledger.add("E3 without w", left, turn / w)
+    theta, near = after.reshape(-1, 2, 2), near.reshape(-1, 2, 2)
+    return _Level(theta, moved.ravel(), near, least.ravel(), level.owed)
+
+
+def _check_averages(ledger, p, last, means, square, answer):
+    """E4 and E5: means over paths and time, and the largest G^2 and sigma_h^2."""
+    to_best, to_safest, distance, average, gap, product = means
+    steps = (p.bias**2).sum() + p.smooth * p.eta_1 * square
+    steps += 2 * p.largest * math.sqrt(answer) * p.eta_2 / p.eta_1
+    total = (1 + average) * (steps + p.largest / (p.eta_1 * _DEPTH)) / p.smooth**2
     ledger.add("E4", distance, total)
-    ledger.add("E4 without V", distance, (1 + average) * steps / smooth**2 + _TINY)
-    kappa = 2 * smooth * reach + steep
-    ledger.add("E4a", max(to_best, to_safest), kappa * math.sqrt((1 + average) * distance))
-    misread = largest * abs(wrong)  # eps_c
-    rest, dual = misread * average + eta_2 * answer / 2, 2 * eta_2 * _DEPTH
-    final = (multiplier**2).mean()
+    ledger.add("E4 without V", distance, (1 + average) * steps / p.smooth**2 + _TINY)
+    right = p.kappa * math.sqrt((1 + average) * distance)
+    ledger.add("E4a", max(to_best, to_safest), right)
+    misread = p.largest * abs(p.wrong)  # eps_c
+    rest, dual = misread * average + p.eta_2 * answer / 2, 2 * p.eta_2 * _DEPTH
+    final = (last.multiplier**2).mean()
     ledger.add("E5", product + final / dual, rest + _TINY)
     ledger.add("E5 without squares", product + final / dual, misread * average + _TINY)
-    ledger.add("E5a", slack * average, to_safest + largest + rest)
+    ledger.add("E5a", p.slack * average, to_safest + p.largest + rest)
     ledger.add("E5b", gap - to_best, rest + _TINY)
-    ledger.add("E5c", final, dual * (largest + to_best + rest))
-    violation = np.maximum(owed, 0).mean() / _DEPTH
-    right = misread + multiplier.mean() / (eta_2 * _DEPTH)
+    ledger.add("E5c", final, dual * (p.largest + to_best + rest))
+    violation = np.maximum(last.owed, 0).mean() / _DEPTH
+    right = misread + last.multiplier.mean() / (p.eta_2 * _DEPTH)
     ledger.add("E5d", violation, right + math.sqrt(answer / _DEPTH) / 2)
