@@ -28,7 +28,7 @@ from sources import PRICED, READINGS, Sources, rounded
 import pgpd_hf
 from pgpd_hf import statistics
 from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
-from pgpd_hf.core.recording import METRICS
+from pgpd_hf.statistics import METRICS
 from replication import analyses
 from replication.figures import panels, style
 from replication.files import validation

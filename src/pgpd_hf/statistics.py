@@ -6,6 +6,7 @@ import scipy  # imports its parts when they are used
 
 LEVEL = 0.95
 VERDICTS = ("reproduced", "contradicted", "inconclusive")  # on a statement
+METRICS = ("optimality_gap", "constraint_violation")  # of what a trace has
 VALUES = tuple(
     (
         "reward_value utility_value multiplier optimality_gap constraint_violation "

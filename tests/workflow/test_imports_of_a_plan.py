@@ -20,7 +20,7 @@ def test_plan_loads_few_modules_and_no_proofs(fresh):
     )
     assert done.returncode == 0, done.stderr
     loaded = done.stdout.splitlines()[-1].split()
-    assert len(loaded) <= 72, loaded
+    assert len(loaded) <= 68, loaded
     assert not [
         name for name in loaded if name.startswith(("replication.proofs", "replication.verify"))
     ]

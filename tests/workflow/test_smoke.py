@@ -12,8 +12,8 @@ from projects import rules
 
 from pgpd_hf import runs
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.core.recording import METRICS
 from pgpd_hf.races import describe_race
+from pgpd_hf.statistics import METRICS
 from replication.analyses import slopes
 from replication.files import storage
 from replication.statements import report

@@ -4,8 +4,6 @@ import atexit
 import os
 import sys
 
-from replication.files import slurm
-
 
 def requests():
     """What each job that has to run asks for, by rule; none for rules that are not submitted."""
@@ -19,6 +17,8 @@ def requests():
 
 def show_requests():
     """Print what jobs ask for, a line for each rule."""
+    from replication.files import slurm
+
     for line in slurm.describe(requests()):
         print(f"note: {line}", file=sys.stderr)
 
@@ -36,6 +36,8 @@ def refuse_folder():
 
 def consult_slurm():
     """Stop with one line if jobs of an earlier run are in the queue, or these would be refused."""
+    from replication.files import slurm
+
     show_requests()
     with validation.one_line(OSError):
         slurm.refuse_orphans(os.getcwd())

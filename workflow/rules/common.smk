@@ -15,7 +15,7 @@ from snakemake_interface_executor_plugins.executors.real import RealExecutor
 from replication import analyses
 from replication.statements import CONFIRMATION, CONTROLS
 from replication.study import admission, configuration, jobs, readings, recorded_races
-from replication.files import exclusive_run, progress, stale, validation
+from replication.files import stale, validation
 from replication.files.later import Later
 from replication.files.storage import alteration, find_damaged, read_json
 from replication.files.storage import remove_partial, require_room
@@ -109,6 +109,8 @@ def tell_of_lengths():
 
 def take_folder():
     """Make sure that no other run works here, and that nothing of a killed one is left."""
+    from replication.files import exclusive_run  # a plan, such as that of a job, does without
+
     if workflow.local_exec and workflow.cores < 1:
         sys.exit("error: --cores 0: at least one core is needed; without one, jobs wait for ever")
     with validation.one_line(OSError):
@@ -138,6 +140,8 @@ def show_results():
 
 
 if workflow.is_main_process and not workflow.output_settings.dryrun:
+    from replication.files import progress
+
     progress.show(bars=not workflow.resource_settings.default_resources)  # which clusters have
 quote_paths()
 stale.decide_by_content(PROJECT / "workflow/rules")

@@ -2,8 +2,6 @@
 
 from pgpd_hf.core.compilation import njit
 
-METRICS = ("optimality_gap", "constraint_violation")
-
 
 @njit
 def record(values, multipliers, first, grid, sums, rows):

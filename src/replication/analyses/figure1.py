@@ -1,7 +1,7 @@
 """Panels and Figure 1."""
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.core.recording import METRICS
+from pgpd_hf.statistics import METRICS
 from replication.study import algorithms
 
 TARGET = "all"

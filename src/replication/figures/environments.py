@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pgpd_hf.core.recording import METRICS
+from pgpd_hf.statistics import METRICS
 from replication.figures import verdicts
 from replication.statements import report
 

@@ -4,8 +4,7 @@ import string
 
 import pandas as pd
 
-from pgpd_hf.core.recording import METRICS
-from pgpd_hf.statistics import VERDICTS
+from pgpd_hf.statistics import METRICS, VERDICTS
 from replication.statements import CONFIRMATION as CONFIRMATION
 
 SIGNS = {"reproduced": "+", "contradicted": "-", "inconclusive": "?"}
