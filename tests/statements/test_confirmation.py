@@ -104,6 +104,10 @@ def test_study_that_asks_nothing_says_so_in_one_line():
     assert report.asked(nothing).empty
     told = "None of the 3 statements is judged (npgpd_hf was not run with M = 16)"
     assert report.in_short(nothing) == told
+    reasons = [f"not asked by this run: no run has M = {m}" for m in (16, 64, 16)]
+    others = nothing.assign(why=reasons)
+    told = "None of the 3 statements is judged (for one, no run has M = 16)"
+    assert report.in_short(others) == told
 
 
 def test_numbers_of_a_verdict_have_a_unit():
