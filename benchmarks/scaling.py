@@ -184,6 +184,9 @@ def draw(table):
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.set_xticks([], minor=True)
         axes.yaxis.set_minor_formatter("")
+        low, high = np.log10(axes.get_ylim())
+        if np.floor(high) - np.ceil(low) < 1:  # two powers of ten, so that the axis has a scale
+            axes.set_ylim(10 ** np.floor(low), 10 ** np.ceil(high))
         if axis == "iterations":
             axes.set_ylabel("seconds per run")
     for axes in panels[:, 0]:

@@ -127,8 +127,8 @@ def test_figure_shows_every_method_for_all_people():
     assert figure.axes[0].get_xlim() == pytest.approx((0.05, 0.3))
     assert figure.axes[1].get_xlim() == pytest.approx((0.05, 0.15))
     assert figure.legends[0].get_title().get_text() == (
-        "Skipping reward learning, which our method does best,\n"
-        "pays off in 1 of 4 cases and is worse in 2"
+        "Skipping reward learning pays off in 1 of 4 cases and is worse in 2\n"
+        "best without a reward: our method"
     )
 
 

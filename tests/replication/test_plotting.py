@@ -171,14 +171,17 @@ def test_labels_at_ends_of_curves_do_not_collide_and_stay_beside_the_panel(heigh
     style.use_style()
     figure, axes = style.plt.subplots(figsize=(3, 2))
     axes.plot([0, 1, 2], [0, 1, 0.5])
-    axes.set_ylim(0, 1)
+    axes.set(xlim=(0, 3), ylim=(0, 1))
     style.label_ends(axes, [(2, height, f"{height}", "black") for height in heights])
     figure.draw_without_rendering()
     # Without the lines that lead to them:
     boxes = [style.mpl.text.Text.get_window_extent(text) for text in axes.texts]
     assert all(low.y1 <= high.y0 for low, high in itertools.pairwise(boxes))
     assert [float(text.get_text()) for text in axes.texts] == sorted(heights)
-    assert [text.xy for text in axes.texts] == [(2, height) for height in sorted(heights)]
+    # Each leads to where its curve ends, level as far as the panel goes.
+    assert [text.xy for text in axes.texts] == [(3, height) for height in sorted(heights)]
+    level = [line.get_xydata().tolist() for line in axes.lines[1:]]
+    assert level == [[[2, height], [3, height]] for height in sorted(heights)]
     assert all(0 <= text.xyann[1] <= 1 + 1e-12 for text in axes.texts)
     style.plt.close(figure)
 

@@ -216,13 +216,12 @@ def test_titles_of_the_figure_say_what_its_panels_show():
     assert figures._ended(long) == r"a: $\lambda$ reaches 53"
     fresh = pd.DataFrame(
         {
-            "broke": [True, False, False, False],
             "late_broke": [True, True, True, False],
             "breaks": [True, False, True, True],
         }
     )
     told = figures._foreseen(fresh)
-    assert told == "breaks foreseen: 1 of 1\nby $T$, 2 of 3 by the end"
+    assert told == "2 of 3 breaks foreseen,\n1 false alarms"
     assert figures._foreseen(fresh[3:]) == "no run broke"
 
 

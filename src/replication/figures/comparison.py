@@ -152,8 +152,8 @@ def sizes_figure(table, labels, exponents):
         known = row[["exponent", "low", "high"]].notna().all()
         titles[method] = f"{labels[method]}\n{power if known else 'power unknown'}"
     title = (
-        f"the answers until the line, {target:g}, grow like a power of $|S||A|$ (95 % interval)\n"
-        "lower is better"
+        f"answers for a priced gap of {target:g} (line) grow like this power of $|S||A|$\n"
+        "(95 % interval); lower is better"
     )
     names = {it: f"$|S||A|$ = {it:g}" for it in sorted(set(table["size"]))}
     across = "budget", "human answers"
@@ -175,7 +175,7 @@ def _worlds_figure(table, titles, key, names, across, target, title):
                 axes.plot(line[answers], line[quantity], color=color, label=name, **look)
                 _scale_answers(axes)
         _scale_priced_gap(column[0], table)
-        column[1].set_ylim(-0.03, 1.03)
+        column[1].set_ylim(-0.06, 1.06)
         column[0].axhline(target, color="0.3", linewidth=0.8)
         column[0].set_title(titles[method])
     for axes in grid[:, 1:].flat:
@@ -191,7 +191,8 @@ def votes_figure(table, labels):
     """Priced gap and share of violations for each kind of people, with the most answers."""
     people = list(dict.fromkeys(table["people"]))
     asked = [it for it, rows in table.groupby("discrimination") if rows["people"].nunique() > 1]
-    table = table[table["answers_scaled"] == table["answers_scaled"].max()]
+    most = table["answers_scaled"].max()
+    table = table[table["answers_scaled"] == most]
     looks = _looks(labels)
     figure, grid = style.panels(max(1, len(asked)), 2, 2.6)
     for row, factor in zip(grid, asked, strict=False):
@@ -202,9 +203,11 @@ def votes_figure(table, labels):
         row[0].set_ylabel("how people vote")
         row[0].set_xscale("log")
         style.plain_decades(row[0].xaxis)
+        row[0].xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 3)))
         row[1].set_xlim(-0.03, 1.03)
     figure.supxlabel("← better", fontsize=8)
-    style.share_legend(figure, 3, f"people tell returns apart c times as well; {PRICED}")
+    told = f"people tell returns apart c times as well, and give {_number(most)} / c² answers"
+    style.share_legend(figure, 3, f"{told}\n{PRICED}")
     return figure
 
 
@@ -260,8 +263,8 @@ def _skipping(decided, labels):
     first = decided["skipping"].str.partition(", ")[0].map(labels)
     pays, fails = (decided["pays_off"].eq(word).sum() for word in ("yes", "no"))
     return (
-        f"Skipping reward learning, which {' or '.join(first.unique())} does best,\n"
-        f"pays off in {pays} of {len(decided)} cases and is worse in {fails}"
+        f"Skipping reward learning pays off in {pays} of {len(decided)} cases and is worse in "
+        f"{fails}\nbest without a reward: {' or '.join(first.unique())}"
     )
 
 

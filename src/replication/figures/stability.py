@@ -75,14 +75,12 @@ def _bought(frozen):
 
 
 def _foreseen(fresh):
-    """How many of the runs that broke were predicted to, after T iterations and in the end."""
-    if not fresh["late_broke"].any():
+    """How many of the runs that broke were predicted to, and how many that did not."""
+    broke = fresh["late_broke"]
+    if not broke.any():
         return "no run broke"
-    soon, late = (fresh.loc[fresh[name], "breaks"] for name in ("broke", "late_broke"))
-    return (
-        f"breaks foreseen: {soon.sum()} of {len(soon)}\n"
-        f"by $T$, {late.sum()} of {len(late)} by the end"
-    )
+    told, false = (fresh.loc[rows, "breaks"].sum() for rows in (broke, ~broke))
+    return f"{told} of {broke.sum()} breaks foreseen,\n{false} false alarms"
 
 
 def _ended(long):

@@ -185,11 +185,14 @@ def label_ends(axes, labels):
     heights = axes.transAxes.inverted().transform(ends)[:, 1]
     steps = 0.15 * axes.figure.dpi / axes.bbox.height * np.arange(len(labels))
     places = np.clip(isotonic_regression(heights - steps).x, 0, max(0, 1 - steps[-1])) + steps
+    edge = axes.get_xlim()[1]
     for (y, x, text, color), place in zip(labels, places, strict=True):
+        if x < edge:  # level as far as the panel goes, so that it crosses no other
+            axes.plot([x, edge], [y, y], ":", color=color, linewidth=1, scalex=False, scaley=False)
         lead = {"arrowstyle": "-", "color": color, "linestyle": ":", "relpos": (0, 0.5)}
         lead |= {"shrinkA": 0, "shrinkB": 0}
         where = {"textcoords": "axes fraction", "va": "center", "annotation_clip": False}
-        axes.annotate(text, (x, y), (1.06, place), arrowprops=lead, **where)
+        axes.annotate(text, (max(x, edge), y), (1.06, place), arrowprops=lead, **where)
 
 
 def plain_decades(axis):
