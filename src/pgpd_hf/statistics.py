@@ -331,15 +331,13 @@ def difference_interval(first, second, level=LEVEL):
     return difference, difference - half, difference + half
 
 
-def aggregate(traces, level=LEVEL):
+def aggregate(traces):
     """Reduce traces over seeds.
 
     Parameters
     ----------
     traces : pandas.DataFrame
         Rows of :func:`pgpd_hf.run`, for any algorithms and M.
-    level : float
-        Coverage of the intervals.
 
     Returns
     -------
@@ -350,14 +348,13 @@ def aggregate(traces, level=LEVEL):
     """
     keys = ["algorithm", "evaluators", "iteration"]
     rows = [
-        dict(zip(keys, key, strict=True))
-        | {"seeds": len(group), **named_intervals(group, VALUES, level)}
+        dict(zip(keys, key, strict=True)) | {"seeds": len(group), **named_intervals(group, VALUES)}
         for key, group in traces.sort_values("seed").groupby(keys, dropna=False)
     ]
     return pd.DataFrame(rows).astype({key: traces[key].dtype for key in keys})
 
 
-def loglog_slope(positions, samples, level=LEVEL, resamples=2000, seed=0):
+def loglog_slope(positions, samples, resamples=2000):
     """Slope of log mean against log position, with a bootstrap interval over seeds.
 
     Parameters
@@ -366,12 +363,8 @@ def loglog_slope(positions, samples, level=LEVEL, resamples=2000, seed=0):
         Positive, such as values of T.
     samples : sequence of n array_like, float
         Independent samples, one per seed, at each position.
-    level : float
-        Coverage of the interval.
     resamples : int
         Number of bootstrap resamples; the seeds are resampled at each position separately.
-    seed : int
-        Seed of the bootstrap.
 
     Returns
     -------
@@ -398,12 +391,12 @@ def loglog_slope(positions, samples, level=LEVEL, resamples=2000, seed=0):
     if not np.isfinite(estimate) or min(map(len, groups)) < 2:
         return estimate, np.nan, np.nan
     # A resample whose mean is not positive has no slope; the interval is NaN then.
-    drawn = slope(_resampled_means(groups, resamples, seed))
-    tail = (1 - level) / 2
+    drawn = slope(_resampled_means(groups, resamples))
+    tail = (1 - LEVEL) / 2
     return estimate, *stats.quantile(drawn, [tail, 1 - tail]).tolist()
 
 
-def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
+def power_with_floor(positions, samples):
     r"""Fit mean = a + c x^p with a, c >= 0 and p < 0, with bootstrap intervals over seeds.
 
     A floor bends the line on log-log axes, so that a plain slope would look like a slower rate. The
@@ -415,12 +408,6 @@ def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
         Positive, such as values of T; n >= 4.
     samples : sequence of n array_like, float
         Independent samples, one per seed, at each position.
-    level : float
-        Coverage of the intervals.
-    resamples : int
-        Number of bootstrap resamples; the seeds are resampled at each position separately.
-    seed : int
-        Seed of the bootstrap.
 
     Returns
     -------
@@ -439,18 +426,18 @@ def power_with_floor(positions, samples, level=LEVEL, resamples=500, seed=0):
     alone = (float(floor[0]), np.nan, np.nan), (float(power[0]), np.nan, np.nan)
     if min(map(len, groups)) < 2:
         return alone
-    drawn = _resampled_means(groups, resamples, seed)
+    drawn = _resampled_means(groups, 500)
     if not (drawn > 0).all():
         return alone
     floors, powers = _fit_power_with_floor(x, drawn)
-    ends = [(1 - level) / 2, (1 + level) / 2]
+    ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     fits = (floor, floors), (power, powers)
     return tuple((float(fit[0]), *np.quantile(fitted, ends).tolist()) for fit, fitted in fits)
 
 
-def _resampled_means(groups, resamples, seed):
+def _resampled_means(groups, resamples):
     """Means of bootstrap resamples, drawn in each group separately: shape (resamples, n)."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)  # the same in every call
     draws = [group[random.integers(len(group), size=(resamples, len(group)))] for group in groups]
     return np.stack([draw.mean(1) for draw in draws], axis=1)
 

@@ -167,7 +167,7 @@ def test_power_with_floor_needs_positive_means_and_four_positions():
 def test_slopes_and_floors_have_no_interval_where_a_resample_has_no_fit(low):
     """An interval of the other resamples alone would be too narrow, however few are missing."""
     x, samples = [1, 2, 4, 8], [[9.0] * 6, [5.0] * 6, [3.0] * 6, [low, *[2.0] * 5]]
-    drawn = statistics._resampled_means([np.array(group) for group in samples], 500, 0)
+    drawn = statistics._resampled_means([np.array(group) for group in samples], 500)
     failed = (drawn <= 0).any(1).mean()
     assert (0 < failed < 0.1) == (low == -2)
     rows = statistics.loglog_slope(x, samples), *statistics.power_with_floor(x, samples)

@@ -56,11 +56,11 @@ def moves(traces, length, scales):
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def settled_length(found, margin=MARGIN):
+def settled_length(found):
     """The smallest T from which on curves have settled, of tables of moves by T; else None."""
     settled = None
     for length, table in sorted(found.items(), reverse=True):
-        if not ((table["low"] > -margin).all() and (table["high"] < margin).all()):
+        if not ((table["low"] > -MARGIN).all() and (table["high"] < MARGIN).all()):
             break
         settled = length
     return settled

@@ -53,9 +53,9 @@ class AnswerInformation(NamedTuple):
     absolute: np.ndarray  # of an absolute answer
 
 
-def answer_information(cmdp, design, horizon, link, pairs, seed=0):
+def answer_information(cmdp, design, horizon, link, pairs):
     """Information of an answer about a design of questions, averaged over pairs of trajectories."""
-    stream = streams.word_stream(purpose="information", design=design, seed=seed)
+    stream = streams.word_stream(purpose="information", design=design, seed=0)
     total, link_of = [0.0, 0.0, 0.0], get_link(link)
     reward, utility = cmdp.reward.ravel(), cmdp.utility.ravel()
     for begin in range(0, pairs, _ROUND):

@@ -26,7 +26,7 @@ _GRID = 201  # differences, where the largest of an error is looked for
 _SMALLEST = 1e-12  # probability that a softmax policy gives to actions that are never taken
 
 
-def truncated_optimum(cmdp, horizon, tolerance=1e-10):
+def truncated_optimum(cmdp, horizon):
     r"""Optimum, if any, under the constraint that the dual step enforces: :math:`V_g^H \ge b`."""
     # This is V_g >= b + (V_g - V_g^H), whose right side depends on the policy: a fixed point.
     # Without one, the policy is that of largest utility.
@@ -37,7 +37,7 @@ def truncated_optimum(cmdp, horizon, tolerance=1e-10):
         except ValueError:
             return optima.maximize(cmdp, cmdp.utility), False
         tightened = cmdp.threshold - exact.truncation_biases(cmdp, policy, horizon)[1]
-        if abs(tightened - threshold) <= tolerance:
+        if abs(tightened - threshold) <= 1e-10:
             break
         threshold = tightened
     return policy, True
