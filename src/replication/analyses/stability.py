@@ -13,7 +13,7 @@ import pandas as pd
 import pgpd_hf
 from pgpd_hf import environments
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.algorithms.base import NORMALIZERS, default_horizon, normalizer
+from pgpd_hf.algorithms.base import NORMALIZERS, STEPS, default_horizon, normalizer
 from pgpd_hf.core.arguments import located
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.statistics import named_intervals
@@ -75,7 +75,7 @@ def check(config):
             with located(f"stability.{part}.{name}"):
                 own = {"iterations"} if part == "fresh.settings" else set()
                 get_algorithm(NAME).refuse_unknown(changes.keys() - own)
-                _algorithm({**_setting(config, 16, 1), **changes})
+                _algorithm(_setting(config, 16, changes))
     for name, changes in options["natural"]["settings"].items():
         with located(f"stability.natural.{name}"):
             get_algorithm(NATURAL).having({"evaluators": 16, **changes})
@@ -93,12 +93,12 @@ def arguments(config):
     options = config["stability"]
     return {
         "variants": {
-            name: {**_setting(config, config["evaluators"][0], 1), **changes}
+            name: _setting(config, config["evaluators"][0], changes)
             for name, changes in options["variants"].items()
         },
         "multipliers": options["frozen"]["multipliers"],
         "settings": {
-            name: {**_setting(config, 16, 1), **changes}
+            name: _setting(config, 16, changes)
             for name, changes in options["fresh"]["settings"].items()
         },
         "family": config["environment"],
@@ -230,8 +230,8 @@ def _algorithm(setting):
     return kind.having(kind.pick(setting))
 
 
-def _setting(config, evaluators, iterations, algorithm=NAME):
-    """The study's setting with the steps of this analysis."""
+def _setting(config, evaluators, changes, algorithm=NAME):
+    """The study's setting with the steps of this analysis, and what a variant changes."""
     options = config["stability"]
     usual = run_setting(config, algorithm, evaluators)
     if usual.get("perturbation") == CALIBRATED:
@@ -239,19 +239,18 @@ def _setting(config, evaluators, iterations, algorithm=NAME):
     steps = {"primal_step": options["primal_step"], "dual_step": options["dual_step"]}
     # Predictions are about values: trajectories must not be much shorter than these.
     horizon = default_horizon(config["environment"]["discount"])
-    return {**usual, **steps, "iterations": iterations, "rounds": 1, "horizon": horizon}
+    return {**usual, **steps, "iterations": 1, "rounds": 1, "horizon": horizon, **changes}
 
 
-def _case(setting, seeds, part, marks, labels, instance=None, family=None, algorithm=NAME):
-    environment = None if instance is None else {**family, "instance": instance}
-    keys = {} if instance is None else {"instance": instance}
+def _case(config, setting, seeds, part, marks, labels, algorithm=NAME):
+    drawn = {key: labels[key] for key in ("instance",) if key in labels}
     return Case(
         algorithm,
         setting,
         tuple(seeds),
         f"stability {part}",
-        environment=environment,
-        stream_keys=keys,
+        environment={**config["environment"], **drawn} if drawn else None,
+        stream_keys=drawn,
         checkpoints=tuple(sorted({*marks})),
         labels=labels,
     )
@@ -260,17 +259,17 @@ def _case(setting, seeds, part, marks, labels, instance=None, family=None, algor
 def _frozen(config):
     """Runs that are long enough to forget their start, which shorter steps take longer to do."""
     options, items = config["stability"]["frozen"], []
-    usual = _setting(config, config["evaluators"][0], 1)
     for name, changes in config["stability"]["variants"].items():
         for multiplier in options["multipliers"]:
-            setting = {**usual, **changes, "dual_step": 0.0, "initial_multiplier": multiplier}
+            setting = _setting(config, config["evaluators"][0], changes)
+            setting |= {"dual_step": 0.0, "initial_multiplier": multiplier}
             power = NORMALIZERS[setting.get("normalize", "none")]
             slower = normalizer(power, float(multiplier))
-            slower *= usual["primal_step"] / setting["primal_step"]
+            slower *= config["stability"]["primal_step"] / setting["primal_step"]
             setting["iterations"] = last = round(options["iterations"] * slower)
             labels = {"variant": name, "frozen": multiplier}
             marks = round(_SKIPPED * last), last
-            case = _case(setting, range(options["seeds"]), "frozen", marks, labels)
+            case = _case(config, setting, range(options["seeds"]), "frozen", marks, labels)
             items.append((len(items), [case]))
     return items
 
@@ -281,12 +280,11 @@ def _long(config):
     for instance, evaluators, (name, changes) in itertools.product(
         options["instances"], options["evaluators"], config["stability"]["variants"].items()
     ):
-        setting = {**_setting(config, evaluators, 1), **changes}
+        setting = _setting(config, evaluators, changes)
         setting["iterations"] = last = max(10, options["iterations"] // setting["rounds"])
         marks = {0, *np.rint(np.geomspace(last / 1000, last, _POINTS)).astype(int).tolist()}
         labels = {"instance": instance, "variant": name}
-        seeds = range(options["seeds"])
-        case = _case(setting, seeds, "long", marks, labels, instance, config["environment"])
+        case = _case(config, setting, range(options["seeds"]), "long", marks, labels)
         items.append((len(items), [case]))
     return items
 
@@ -296,34 +294,26 @@ def _fresh(config):
     for instance in options["instances"]:
         cases = []
         for name, changes in options["settings"].items():
-            setting = {**_setting(config, 16, 1), **changes}
+            setting = _setting(config, 16, changes)
             once, last = setting["iterations"], options["followed"] * setting["iterations"]
             marks = {0, *(round(part * end) for part in (0.75, 1) for end in (once, last))}
             labels = {"setting": name, "instance": instance}
-            setting = {**setting, "iterations": last}
-            cases.append(
-                _case(setting, [0], "fresh", marks, labels, instance, config["environment"])
-            )
+            setting["iterations"] = last
+            cases.append(_case(config, setting, [0], "fresh", marks, labels))
         items.append((instance, cases))
     return items
 
 
 def _cures(config):
     options, items = config["stability"]["cures"], []
-    seeds = range(options["race_seeds"] + options["seeds"])
-    last = options["iterations"]
+    seeds, last = range(options["race_seeds"] + options["seeds"]), options["iterations"]
     for name, changes in options["methods"].items():
-        cases = [
-            _case(
-                {**_setting(config, config["evaluators"][0], last), **changes}
-                | {"primal_step": primal, "dual_step": dual},
-                seeds,
-                "cures",
-                (last // 2, last),
-                {"method": name},
-            )
-            for primal, dual in itertools.product(options["primal_steps"], options["dual_steps"])
-        ]
+        cases = []
+        for steps in itertools.product(options["primal_steps"], options["dual_steps"]):
+            setting = _setting(config, config["evaluators"][0], {"iterations": last, **changes})
+            setting |= dict(zip(STEPS, steps, strict=True))
+            labels = {"method": name}
+            cases.append(_case(config, setting, seeds, "cures", (last // 2, last), labels))
         items.append((len(items), cases))
     return items
 
@@ -338,9 +328,8 @@ def _natural(config):
     for instance, evaluators, (name, changes) in itertools.product(
         long["instances"], options["evaluators"], options["settings"].items()
     ):
-        setting = {**_setting(config, evaluators, last, NATURAL), **changes}
+        setting = _setting(config, evaluators, {"iterations": last, **changes}, NATURAL)
         labels = {"instance": instance, "setting": name}
-        seeds, family = range(long["seeds"]), config["environment"]
-        case = _case(setting, seeds, "long", marks, labels, instance, family, NATURAL)
+        case = _case(config, setting, range(long["seeds"]), "long", marks, labels, NATURAL)
         items.append((len(items), [case]))
     return items
