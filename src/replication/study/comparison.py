@@ -125,9 +125,7 @@ def check(config, schema):
             for name in entry.options.get("large_budgets", {"candidates": {}})["candidates"]:
                 if name not in entry.options["candidates"]:
                     raise ValueError(f"large_budgets.candidates: {name} is not one of candidates")
-            kind.refuse_unknown(
-                [*(given - {"iterations"}), *(["design"] if "designs" in entry.options else [])]
-            )
+            kind.refuse_unknown(["design"] if "designs" in entry.options else [])
             needed = {"evaluators", "primal_step", "dual_step"} if kind.has_steps else set()
             for name in sorted(needed - given):
                 raise ValueError(f"candidates: {name} expected, since the method makes steps")

@@ -106,24 +106,19 @@ def make_estimates(cmdp, setting, known=False):
     link = get_link(setting.link)
     votes = setting.evaluators, link, bound, setting.estimator
     moments = [*_moments(-bound, bound, *votes), *_moments(-threshold, bound - threshold, *votes)]
+    names = ("bias", "variance", "excess_bias", "excess_variance")
     tau, span = mixing(cmdp) if known else (1.0, cmdp.value_bound)
     exactly = setting.evaluators is None
     table = [bound] if exactly else np.abs(make_evaluators(*votes).estimate)
+    model = ("states", "actions", "discount", "value_bound", "threshold")
     return Estimates(
-        states=cmdp.states,
-        actions=cmdp.actions,
-        discount=cmdp.discount,
-        value_bound=cmdp.value_bound,
+        **{name: getattr(cmdp, name) for name in model},
+        **dict(zip(names, moments, strict=True)),
         return_bound=bound,
-        threshold=threshold,
         rounds=setting.rounds,
         horizon=setting.horizon,
         mixing=tau,
         span=span,
-        bias=moments[0],
-        variance=moments[1],
-        excess_bias=moments[2],
-        excess_variance=moments[3],
         largest=float(max(table)),
     )
 

@@ -89,13 +89,14 @@ def _smoothing_at(problem, sphere, signal):
     steepest = exact.tangent(exact.gradient(cmdp, sphere.centre, signal))
     value = exact.value(cmdp, sphere.centre, signal)
     ahead, behind = (exact.value(cmdp, p, signal) - value for p in sphere.around(sphere.directions))
-    estimates = dimension / radius * ((ahead - behind) / 2)[..., None, None] * sphere.directions
+    scale = dimension / radius
+    estimates = scale * ((ahead - behind) / 2)[..., None, None] * sphere.directions
     in_ball = sphere.around(sphere.inside)
     gradients = sum(exact.tangent(exact.gradient(cmdp, p, signal)) for p in in_ball) / 2
     difference, noise = _mean_norm(estimates, gradients)
     shift, shift_error = _mean(sum(exact.value(cmdp, p, signal) - value for p in in_ball) / 2)
     bend, bend_noise = _mean_norm(gradients - steepest)
-    squares, squares_error = _mean((dimension / radius * ahead) ** 2)
+    squares, squares_error = _mean((scale * ahead) ** 2)
     steepness = 2 * dimension * (steepest**2).sum()
     slope, largest = radius * smoothness * dimension, constants.value_bound
     rows = [
@@ -103,13 +104,7 @@ def _smoothing_at(problem, sphere, signal):
         ("5a", difference, 3 * noise, 0.0, math.inf),
         ("5b", abs(shift), smoothness * radius**2 / 2, shift_error, largest),
         ("5c", bend, slope / 2, 2 * bend_noise, 2 * _longest_gradient(constants)),
-        (
-            "5d",
-            squares,
-            steepness + slope**2 / 2,
-            squares_error,
-            (dimension / radius * largest) ** 2,
-        ),
+        ("5d", squares, steepness + slope**2 / 2, squares_error, (scale * largest) ** 2),
     ]
     return [
         Result(key, measured, bound, "Monte Carlo", error, sphere.note, trivial)

@@ -18,6 +18,7 @@ from replication import analyses
 _SEED = 0  # whose traces are in the reference as they are; of the others, digests
 _RUN = ["algorithm", "evaluators", "seed"]
 _RUNS = "runs/*/*/*.parquet"
+_MOVES = "algorithm length evaluators curve quarter"
 _DRAWN = (
     "algorithm evaluators iteration optimality_gap constraint_violation "
     "optimality_gap_low optimality_gap_high constraint_violation_low constraint_violation_high "
@@ -83,19 +84,9 @@ _OTHERS = (
     ("confirmation", "reading claim", "infer", "../confirmation/verdicts.csv"),
     ("environments", "study claim", "environments", "../environments/environments.csv"),
     ("settled", "algorithm", "typical", "../settled/settled.csv"),
-    (
-        "settled_moves",
-        "algorithm length evaluators curve quarter",
-        "typical",
-        "../settled/settled_moves.csv",
-    ),
+    ("settled_moves", _MOVES, "typical", "../settled/settled_moves.csv"),
     ("typical_settled", "algorithm", "typical", "../typical/settled.csv"),
-    (
-        "typical_settled_moves",
-        "algorithm length evaluators curve quarter",
-        "typical",
-        "../typical/settled_moves.csv",
-    ),
+    ("typical_settled_moves", _MOVES, "typical", "../typical/settled_moves.csv"),
     ("typical", "reading claim", "typical", "../typical/verdicts.csv"),
     ("typical_controls", "claim control", "typical", "../typical/controls.csv"),
 )
