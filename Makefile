@@ -157,7 +157,7 @@ article: .venv-article/installed  ## 1 | the replication as an article, from ref
 # In a copy of what the workflow needs, from scratch and with the package of the copy.
 verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
 verify: EVERYTHING = figures claims theory compare compare-axes stability $(if $(CONFIG),,infer typical environments raced)
-verify: .venv/kernels  ## 1 | a part again, compared with reference/ (FULL=1: 300)
+verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 300)
 	test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
 	$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \
 	    tar --create --exclude=__pycache__ $(WORKFLOW) | tar --extract --directory "$$copy" && \

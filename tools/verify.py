@@ -6,6 +6,8 @@ targets, these have failed. The command is `make verify`.
 
 import shutil
 import sys
+import textwrap
+from collections import defaultdict
 from pathlib import Path
 
 from replication.files import storage, validation
@@ -37,16 +39,15 @@ def compare(copy, targets, exact):
         drawn["what was run"] = checks.check_figures(copy / figures, ROOT / figures, exact)
     damaged = [path.relative_to(ROOT) for path in storage.find_damaged(ROOT / results)]
     there = checks.check_tables(REFERENCE, ROOT / results, TABLES, exact, partial=True)
-    skipped = {
-        table.name: f"run `make {table.target}` or `make verify FULL=1`"
-        for table in TABLES
-        if table.name not in {*again, *there}
-    }
+    skipped = defaultdict(list)
+    for table in TABLES:
+        if table.name not in {*again, *there}:
+            skipped[f"make {table.target}"].append(table.name)
     return {
         "Run again": again,
         "Figures of": drawn,
         f"In {results}": {"files as written": [*map(storage.alteration, damaged)], **there},
-        f"Neither run again nor in {results}": skipped,
+        f"Neither run again nor in {results}": {it: ", ".join(skipped[it]) for it in skipped},
     }
 
 
@@ -58,6 +59,7 @@ def show(sections):
         for what, lines in section.items():
             if isinstance(lines, str):
                 answer, lines = f"not compared: {lines}", []
+                answer = f"\n{27 * ' '}".join(textwrap.wrap(answer, 68))
             else:
                 answer = "NO" if lines else "yes"
             answers.append(answer)

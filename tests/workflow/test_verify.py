@@ -87,8 +87,7 @@ def test_untouched_project_is_verified(verified):
     names |= {table.name for table in TABLES}
     found = answers(output)
     beside = [table.name for table in TABLES if table.target in BESIDE]
-    skipped = {found.pop(name) for name in beside}
-    assert skipped == {f"not compared: run `make {it}` or `make verify FULL=1`" for it in BESIDE}
+    assert all(found.pop(f"make {it}").startswith("not compared: ") for it in BESIDE)
     assert found == dict.fromkeys(names - {*beside}, "yes")
     assert " agree, 0 do not." in output
     assert list(verified.scratch.iterdir()) == []
