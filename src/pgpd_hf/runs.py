@@ -514,11 +514,7 @@ def _costs(parts, iterations):
         begin += run.iterations
     phases = np.searchsorted(begins, iterations, side="right") - 1
     evaluators = pd.array([_evaluators(run) for run in parts], dtype="Int64")
-    return {
-        "evaluators": evaluators[phases],
-        "answers": answers,
-        "steps": steps,
-    }
+    return {"evaluators": evaluators[phases], "answers": answers, "steps": steps}
 
 
 def _seeds(seeds):

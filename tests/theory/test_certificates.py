@@ -12,8 +12,8 @@ from replication.theory.bounds import predicted_violation
 from replication.theory.certificates import random_certificates, run_certificates
 from replication.theory.constants import OutsideAssumptions
 from replication.theory.estimates import make_estimates
-from replication.theory.one_step import one_step, oscillations
 from replication.theory.setting import Setting
+from replication.theory.theorem_1 import one_step, oscillations
 
 NATURAL = Setting(
     evaluators=16, iterations=200, rounds=2, horizon=15, primal_step=0.3, dual_step=0.1

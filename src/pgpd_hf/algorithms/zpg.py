@@ -9,12 +9,7 @@ asked about utility.
 import numpy as np
 
 from pgpd_hf.algorithms.base import Algorithm, option, parameterized, step_sizes
-from pgpd_hf.algorithms.zpgpd_hf import (
-    ZPGPDHF,
-    paired_trajectories,
-    sample_pairs,
-    unit_direction,
-)
+from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF, paired_trajectories, sample_pairs, unit_direction
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import compare
 from pgpd_hf.core.policies import softmax

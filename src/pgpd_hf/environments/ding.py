@@ -16,10 +16,7 @@ from pgpd_hf.environments.random import SCALES
 
 
 def ding_cmdp(
-    seed: int = 10,
-    *,
-    threshold: float = 3.0,
-    scale: Literal["normalized", "unit"] = "normalized",
+    seed: int = 10, *, threshold: float = 3.0, scale: Literal["normalized", "unit"] = "normalized"
 ) -> CMDP:
     r"""Draw the environment: 20 states, 10 actions, :math:`\gamma = 0.8`, a uniform first state.
 

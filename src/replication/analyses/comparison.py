@@ -12,13 +12,7 @@ import pandas as pd
 from pgpd_hf import environments
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.deployment import answers_for
-from pgpd_hf.statistics import (
-    joint_test,
-    mean_interval,
-    mean_test,
-    named_intervals,
-    verdict,
-)
+from pgpd_hf.statistics import joint_test, mean_interval, mean_test, named_intervals, verdict
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import comparison, configuration, resources

@@ -11,7 +11,6 @@ from pgpd_hf.core.optima import solve
 from replication.proofs.small_cmdps import random_numbers, small_cmdp
 from replication.theory import exact, seen, theorem_1
 from replication.theory.estimates import make_estimates
-from replication.theory.one_step import one_step, oscillations
 from replication.theory.problems import run_averages
 from replication.theory.records import record
 from replication.theory.setting import Setting
@@ -136,7 +135,7 @@ def _check_path(ledger, run, estimates, random):
     right = right + ((policies - best.policy) * run.errors()).sum(-1) @ visits * stretch
     ledger.add("3.1", np.abs(gap_l - right), 1e-8 * (1 + np.abs(distances).max() / eta_1))
 
-    gain, variance, logarithm = one_step(run, visits)
+    gain, variance, logarithm = theorem_1.one_step(run, visits)
     ledger.add("3.4", np.maximum(logarithm - gain, 0), variance + _TINY)
     utilities = cmdp.state_values(run.policies, cmdp.utility) @ visits
     drift = cmdp.value_bound * eta_2 * np.abs(excess).sum()
@@ -158,7 +157,7 @@ def _check_path(ledger, run, estimates, random):
         "gap": gap,
         "violation": violation,
         "regret": gap_l.sum(),
-        "noise": (oscillations(run) ** 2 / (1 + lambdas) ** 2).mean(),
+        "noise": (theorem_1.oscillations(run) ** 2 / (1 + lambdas) ** 2).mean(),
         "gap bound": bound.gap,
         "violation bound": bound.violation,
     }
@@ -224,8 +223,7 @@ def _check_coverage(ledger, runs):
     beyond = "; here larger than any value" if min(before) > cmdp.value_bound else ""
     share = "share of runs above a bound of step"
     ledger.declare(
-        "every run",
-        {"3.10": f"{share} 3.10, over 0.1{beyond}", "3.13": f"{share} 3.13, over 0.1"},
+        "every run", {"3.10": f"{share} 3.10, over 0.1{beyond}", "3.13": f"{share} 3.13, over 0.1"}
     )
     ledger.declare(
         "every run",
@@ -278,5 +276,5 @@ def _check_needs(ledger):
     run = record(short, best, 0, purpose="near-ties")
     summed = run.log_normalizers(eta_1 * stretch).sum(0) / (eta_1 * stretch)
     ledger.add("C5 without noise", summed.max(), cmdp.value_bound)
-    gain, _, logarithm = one_step(run, cmdp.initial)
+    gain, _, logarithm = theorem_1.one_step(run, cmdp.initial)
     ledger.add("3.4 without variance", np.maximum(logarithm, 0), np.maximum(gain, 1e-6))

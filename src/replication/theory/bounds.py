@@ -135,7 +135,7 @@ def one_step(constants):
 def natural_lagrangian(constants, primal_step, dual_step, corrected=False):
     """Bound of the Lagrangian's average gap under NPGPD-HF (Lemma:bounded_avg_perf, line 1953)."""
     # The corrected one has the factor 1/(1 - gamma) of the bias, which is lost between lines 2006
-    # and 2011. (With the inequality that replaces Lemma:nonmonotone, theory/one_step.py, another
+    # and 2011. (With the inequality that replaces Lemma:nonmonotone, `theorem_1.one_step`, another
     # term is missing instead.)
     c, stretch = constants, 1 / (1 - constants.discount)
     require_step("primal_step", primal_step)

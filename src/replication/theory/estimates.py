@@ -15,11 +15,7 @@ import numpy as np
 from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
 from replication.theory import exact
-from replication.theory.constants import (
-    OutsideAssumptions,
-    require_as_printed,
-    require_known_votes,
-)
+from replication.theory.constants import OutsideAssumptions, require_as_printed, require_known_votes
 
 _GRID = 801  # differences at which an answer's moments are computed
 
