@@ -1,7 +1,6 @@
 """Steps E1 to E5: the step divided by 1 + lambda, on trees of all that its noise can do."""
 
 import math
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +46,30 @@ def check(ledger, cases):
         _check_tree(ledger, random_numbers("normalized", case), quiet=case % 4 == 0)
 
 
+class _Problem:
+    """A CMDP with step sizes, noise and biases."""
+
+    def __init__(self, random, quiet):
+        self.cmdp, self.best = cmdp, best = small_cmdp(random, 2, 2)
+        safest, self.slack = optima.find_safest(cmdp)
+        self.smooth = max(sharp_smoothness(cmdp, x) for x in (cmdp.reward, cmdp.utility))  # L
+        self.largest = largest = cmdp.value_bound  # V
+        self.eta_1 = random.choice([1.0, 0.3, 0.05]) / self.smooth
+        self.eta_2 = random.choice([1e-6, 0.3, 3]) / largest
+        self.noise, self.bias = exact.tangent(random.standard_normal((2, 2, 2)))
+        self.noise *= random.choice([0.3, 3.0]) * largest
+        self.bias *= random.choice([0.0, 0.1]) * largest
+        if quiet:  # nothing but the start moves anything
+            self.eta_1, self.eta_2 = 0.05 / self.smooth, 1e-6 / largest
+            self.noise, self.bias = 0 * self.noise, 0 * self.bias
+        self.error = random.choice([0.0, 0.3])  # of h, over V
+        self.wrong = random.choice([0.0, -0.1, 0.1])  # the same, without noise
+        self.compared = best.policy, safest
+        far = max(((cmdp.state_occupancy(q) / cmdp.initial) ** 2).sum() for q in self.compared)
+        steep = math.sqrt(2) * largest / (2 * (1 - cmdp.discount))  # B, step 4.2
+        self.kappa = 2 * self.smooth * math.sqrt(2 * far) + steep
+
+
 class _Level(NamedTuple):
     """Everything at one depth of a tree, whose K paths are equally probable."""
 
@@ -58,8 +81,8 @@ class _Level(NamedTuple):
 
 
 def _check_tree(ledger, random, quiet):
-    p = _draw_problem(random, quiet)
-    if p is None:
+    p = _Problem(random, quiet)
+    if p.smooth < 1e-3 * p.largest:  # values are nearly linear
         return
     level, means, squares = _first_level(random, p), [], []
     for _ in range(_DEPTH):
@@ -76,42 +99,6 @@ def _check_tree(ledger, random, quiet):
         level = _check_dual_step(ledger, p, level, after, fall, answered)
         level = level._replace(owed=np.tile(level.owed + p.cmdp.threshold - v_g, 2))
     _check_averages(ledger, p, level, np.mean(means, axis=0), *np.max(squares, axis=0))
-
-
-def _draw_problem(random, quiet):
-    """A CMDP with step sizes, noise and biases; None if its values are nearly linear."""
-    cmdp, best = small_cmdp(random, 2, 2)
-    safest, slack = optima.find_safest(cmdp)
-    smooth = max(sharp_smoothness(cmdp, x) for x in (cmdp.reward, cmdp.utility))  # L
-    largest = cmdp.value_bound  # V
-    if smooth < 1e-3 * largest:
-        return None
-    eta_1, eta_2 = random.choice([1.0, 0.3, 0.05]) / smooth, random.choice([1e-6, 0.3, 3]) / largest
-    noise, bias = exact.tangent(random.standard_normal((2, 2, 2)))
-    noise *= random.choice([0.3, 3.0]) * largest
-    bias *= random.choice([0.0, 0.1]) * largest
-    if quiet:  # nothing but the start moves anything
-        eta_1, eta_2, noise, bias = 0.05 / smooth, 1e-6 / largest, 0 * noise, 0 * bias
-    compared = best.policy, safest
-    far = max(((cmdp.state_occupancy(q) / cmdp.initial) ** 2).sum() for q in compared)
-    reach = math.sqrt(2 * far)  # sqrt(D)
-    steep = math.sqrt(2) * largest / (2 * (1 - cmdp.discount))  # B, step 4.2
-    return SimpleNamespace(
-        cmdp=cmdp,
-        best=best,
-        slack=slack,
-        compared=compared,
-        smooth=smooth,
-        largest=largest,
-        eta_1=eta_1,
-        eta_2=eta_2,
-        noise=noise,
-        bias=bias,
-        error=random.choice([0.0, 0.3]),  # of h, over V
-        wrong=random.choice([0.0, -0.1, 0.1]),  # the same, without noise
-        reach=reach,
-        kappa=2 * smooth * reach + steep,
-    )
 
 
 def _normalized(p, multiplier):
