@@ -23,11 +23,12 @@ def trials_of(configs, judged):
     return found
 
 
-def arguments(trials):
-    return {"rounds": [number for number, folders in trials.items() for _ in folders]}
+def arguments(config, trials):
+    rounds = [number for number, folders in trials.items() for _ in folders]
+    return {"rounds": rounds, **config["inference"]}
 
 
-def tables(trial_claims, trial_resampled, rounds):
+def tables(trial_claims, trial_resampled, rounds, **rule):
     from replication.statements import inference, report
 
     tables, resampled = {}, {}
@@ -36,9 +37,9 @@ def tables(trial_claims, trial_resampled, rounds):
         tables.setdefault(number, []).append(table)
         scores = storage.read_table(scores)["score"].to_numpy()
         resampled[number] = resampled.get(number, 0) + scores
-    return {"inferred": inference.infer(tables, resampled)}
+    return {"inferred": inference.infer(tables, resampled, **rule)}
 
 
-def parameters(trials, trial_runs):
+def parameters(config, trials, trial_runs):
     numbers = [int(number) for number, files in trial_runs.items() for _ in files]
-    return {**arguments(trials), "run_rounds": numbers}
+    return {**arguments(config, trials), "run_rounds": numbers}

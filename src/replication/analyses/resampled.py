@@ -12,14 +12,15 @@ RESAMPLES = 1000
 
 
 def arguments(config, readings, folder):
-    return verdicts.arguments(config, readings, folder) | {"count": RESAMPLES}
+    margins = config["inference"]["margins"]
+    return verdicts.arguments(config, readings, folder) | {"count": RESAMPLES, "margins": margins}
 
 
-def tables(count, **given):
+def tables(count, margins, **given):
     import pandas as pd
 
     from replication.statements.inference import of_experiment, resampled_scores
 
     statements, evidence = verdicts.load(**given)
-    scores = resampled_scores(of_experiment(statements), evidence, count)
+    scores = resampled_scores(of_experiment(statements), evidence, count, margins)
     return {"resampled": pd.DataFrame({"score": scores})}
