@@ -79,6 +79,10 @@ typical: .venv/kernels  ## 60 | the experiment on a typical environment
 	$(IN_VENV) snakemake settled --cores $(CORES) --configfile config/settled.yaml
 	$(IN_VENV) snakemake all verdict_table controls settled --cores $(CORES) \
 	    --configfile config/typical.yaml
+	$(IN_VENV) snakemake infer --cores $(CORES) \
+	    --configfile config/typical.yaml config/inference.yaml config/typical-inference.yaml
+	$(IN_VENV) snakemake verdict_table --cores $(CORES) \
+	    --configfile config/typical.yaml config/typical-confirmation.yaml
 	$(IN_VENV) python tools/record.py results/typical typical
 	for format in pdf png svg; do \
 	    cp results/typical/figures/figure1.$$format figures/typical.$$format; done

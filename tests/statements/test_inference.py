@@ -95,6 +95,32 @@ def test_of_tied_ones_the_smallest_is_inferred():
     assert found == {1: "worse", 5: "inferred", 10: "runner-up"}
 
 
+def test_scores_are_added_over_margins_and_of_tied_ones_the_best_at_half_margins_may_be_inferred():
+    """The last table has what counts at full margins only; the second is best at half of them."""
+    at = {1: 0.09, 2: 0.04, 5: 0.06}  # the smallest margin at which a statement is reproduced
+    tables = {
+        n: [verdicts(8).assign(direction="within", reproduced_margin=it, contradicted_margin=-1)]
+        for n, it in at.items()
+    }
+    resampled = {1: np.array([20] * 20), 2: np.array([40] * 20), 5: np.array([40] * 20)}
+    margins = [0.5, 0.7, 1.0]
+    found = infer(tables, resampled, margins, "half_margins").set_index("rounds")
+    assert found["total"].to_dict() == {n: COUNT * k for n, k in {1: 1, 2: 3, 5: 2}.items()}
+    assert found["standing"].to_dict() == {1: "worse", 2: "inferred", 5: "runner-up"}
+    tables[2], tables[5] = tables[5], tables[2]
+    found = infer(tables, resampled, margins, "half_margins").set_index("rounds")
+    assert found["standing"].to_dict() == {1: "worse", 2: "runner-up", 5: "inferred"}
+    found = infer(tables, resampled, margins, "smallest").set_index("rounds")
+    assert found["standing"].to_dict() == {1: "worse", 2: "inferred", 5: "runner-up"}
+
+
+def test_resampled_scores_are_added_over_margins():
+    evidence = worlds.seed_evidence(PAPER, noise=0.1)
+    sums = [resampled_scores(CLAIMS, evidence, 10, [factor]) for factor in (0.5, 2.0)]
+    assert resampled_scores(CLAIMS, evidence, 10, [0.5, 2.0]).tolist() == sum(sums).tolist()
+    assert sums[0].tolist() != sums[1].tolist()
+
+
 def test_one_n_leaves_nothing_to_infer():
     with pytest.raises(ValueError, match=r"^tables: at least two N expected, .* got \[10\]$"):
         choose(n10=(12, [12] * 20))

@@ -89,6 +89,14 @@ _OTHERS = (
     ("typical_settled_moves", _MOVES, "typical", "../typical/settled_moves.csv"),
     ("typical", "reading claim", "typical", "../typical/verdicts.csv"),
     ("typical_controls", "claim control", "typical", "../typical/controls.csv"),
+    ("typical_inference", "rounds", "typical", "../typical-inference/inferred.csv"),
+    (
+        "typical_inference_verdicts",
+        "reading claim",
+        "typical",
+        "../typical-inference/verdicts.csv",
+    ),
+    ("typical_confirmation", "reading claim", "typical", "../typical-confirmation/verdicts.csv"),
 )
 
 
