@@ -75,7 +75,7 @@ figures: .venv/kernels  ## 2 | the whole default study: figures/ and results/pap
 figure: .venv/kernels  ## 1 | the panels and the page of Figure 1 alone
 	$(IN_VENV) snakemake figure summary --cores $(CORES) $(USE_CONFIG)
 
-typical: .venv/kernels  ## 60 | the experiment on a typical environment
+typical: .venv/kernels  ## 95 | the experiment on a typical environment
 	$(IN_VENV) snakemake settled --cores $(CORES) --configfile config/settled.yaml
 	$(IN_VENV) snakemake all verdict_table controls settled --cores $(CORES) \
 	    --configfile config/typical.yaml
@@ -136,9 +136,10 @@ races: .venv/kernels  ## 45 | all races for step sizes again, and their record
 	{ grep '^#' config/steps.yaml; cat results/races/steps.yaml; } >results/races/record.yaml
 	mv results/races/record.yaml config/steps.yaml
 	cp results/races/races.csv reference
-	$(IN_VENV) set -e; for study in config/inference.yaml config/environments/*.yaml config/typical.yaml; do \
+	$(IN_VENV) set -e; for study in config/inference.yaml config/environments/*.yaml config/typical.yaml \
+	        'config/typical.yaml config/inference.yaml config/typical-inference.yaml'; do \
 	    snakemake races --cores $(CORES) --configfile $$study; \
-	    made=results/$$(basename $$study .yaml); \
+	    made=results/$$(basename $${study##* } .yaml); \
 	    cat $$made/steps.yaml >>config/steps.yaml; \
 	    tail -n +2 $$made/races.csv >>reference/races.csv; done
 
@@ -161,7 +162,7 @@ article: .venv-article/installed  ## 1 | the replication as an article, from ref
 # In a copy of what the workflow needs, from scratch and with the package of the copy.
 verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
 verify: EVERYTHING = figures claims theory compare compare-axes stability $(if $(CONFIG),,infer typical environments raced)
-verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 300)
+verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 330)
 	test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
 	$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \
 	    tar --create --exclude=__pycache__ $(WORKFLOW) | tar --extract --directory "$$copy" && \

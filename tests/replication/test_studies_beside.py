@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pgpd_hf import environments
+from pgpd_hf.core.optima import utility_range
 from replication.analyses import effects, judged_rates, schedules, slopes
 from replication.analyses.inference import trials_of
 from replication.analyses.instances import calibrations
@@ -16,9 +18,22 @@ from replication.study import admission, readings, recorded_races
 ROOT = Path(__file__).parents[2]
 NAMES = ("pilot", "inference", "confirmation")
 CONFIG = admission.load_defaults(ROOT)
-STUDIES = {
-    name: readings.overlay(CONFIG, yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()))
-    for name in NAMES
+
+
+def study(*names):
+    """The default study with files of config/ laid over it, one over the other."""
+    config = CONFIG
+    for name in names:
+        path = ROOT / f"config/{name}.yaml"
+        config = readings.overlay(config, yaml.safe_load(path.read_text()))
+    return config
+
+
+STUDIES = {name: study(name) for name in NAMES}
+TYPICAL = study("typical")
+TYPICALS = {  # as the Makefile lays them
+    "typical-inference": study("typical", "inference", "typical-inference"),
+    "typical-confirmation": study("typical", "typical-confirmation"),
 }
 
 
@@ -37,6 +52,8 @@ def test_no_two_studies_share_seeds_or_instances():
         assert not instances(one)[0] & instances(other)[0]
     for config in studies.values():
         assert not instances(config)[0] & tuning
+    families = [it["streams"] for it in (*studies.values(), TYPICAL, *TYPICALS.values())]
+    assert len(families) == len({*families})
 
 
 def purposes(config):
@@ -56,17 +73,28 @@ def test_pilot_has_all_sweeps_that_are_judged_on_streams_of_its_own():
     assert STUDIES["pilot"]["rates"]["iterations"] == CONFIG["rates"]["iterations"]
 
 
-def test_streams_and_instances_of_the_confirmation_are_sealed():
+@pytest.mark.parametrize("name", ["confirmation", "typical-confirmation"])
+def test_streams_and_instances_of_a_confirmation_are_sealed(name):
     """Nothing else in the repository runs them, or has numbers that come from them."""
-    fresh = instances(STUDIES["confirmation"])[0]
+    config = (STUDIES | TYPICALS)[name]
+    fresh, family = instances(config)[0], config["streams"]
+    assert len(fresh) == 250
     for path in (ROOT / "config").rglob("*.yaml"):
         content = yaml.safe_load(path.read_text())
-        if path.name != "confirmation.yaml":
-            assert content.get("streams") != "confirmation"
+        if path.name != f"{name}.yaml":
+            assert content.get("streams") != family
             numbers = map(int, re.findall(r"\b\d{4}\b", path.read_text()))
             assert not fresh & set(numbers), path
     for path in (ROOT / "src").rglob("*.py"):
-        assert "confirmation" not in re.findall(r'purpose="(\w+)"', path.read_text())
+        assert family not in re.findall(r'purpose="(\w+)"', path.read_text())
+
+
+def test_fresh_instances_of_the_typical_confirmation_are_the_first_that_bind():
+    fresh = sorted(instances(TYPICALS["typical-confirmation"])[0])
+    options = TYPICAL["environment"]
+    made = (environments.make({**options, "instance": k}) for k in range(5001, fresh[-1] + 1))
+    binding = [k for k, cmdp in enumerate(made, 5001) if utility_range(cmdp)[0] < cmdp.threshold]
+    assert binding == fresh
 
 
 @pytest.mark.parametrize("name", ["pilot", "inference"])
@@ -101,9 +129,31 @@ def test_confirmation_is_the_default_study():
     assert config["claims"]["own_seeds"] == CONFIG["claims"]["own_seeds"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_typical_inference_differs_in_n_alone():
+    config = TYPICALS["typical-inference"]
+    loaded = readings.load(config, ROOT)
+    configs = readings.configurations(config, loaded) | calibrations(config)
+    trials = trials_of(configs, judged(config, loaded))
+    assert list(trials) == [1, 2, 3, 5, 10]
+    for rounds, folders in trials.items():
+        assert [folder.startswith("instances/") for folder in folders] == [False, True]
+        for name, ours in TYPICAL["algorithms"].items():
+            assert all(
+                configs[it]["algorithms"][name] == ours | {"rounds": rounds} for it in folders
+            )
+    assert config["claims"]["own_seeds"] == config["claims"]["seeds"]
+
+
+def test_typical_confirmation_is_the_typical_study():
+    config = TYPICALS["typical-confirmation"]
+    for key in ("environment", "evaluators", "link", "horizon", "algorithms", "calibration"):
+        assert config[key] == TYPICAL[key]
+    assert config["claims"]["own_seeds"] == TYPICAL["claims"]["own_seeds"]
+
+
+@pytest.mark.parametrize("name", [*STUDIES, *TYPICALS])
 def test_all_races_are_on_record(name):
-    config, record = STUDIES[name], recorded_races.load_record(ROOT)
+    config, record = (STUDIES | TYPICALS)[name], recorded_races.load_record(ROOT)
     loaded = readings.load(config, ROOT)
     configs = readings.configurations(config, loaded) | calibrations(config)
     for (folder, algorithm), raced in recorded_races.distinct(configs).items():

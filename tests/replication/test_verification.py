@@ -90,6 +90,9 @@ LONG = {
     ],
     "../typical/verdicts.csv": ["reading,claim,verdict,low", "default,falls,reproduced,0.5"],
     "../typical/controls.csv": ["claim,control,verdict,low", "falls,flipped,contradicted,0.5"],
+    "../typical-inference/inferred.csv": ["rounds,score", "1,26"],
+    "../typical-inference/verdicts.csv": ["reading,claim,verdict,low", "N = 2,falls,reproduced,1"],
+    "../typical-confirmation/verdicts.csv": ["reading,claim,verdict,low", "default,falls,open,0.5"],
     "instances.csv": ["algorithm,evaluators,iteration,mean", "npgpd_hf,16,3,0.75"],
     "axes.csv": [
         "discrimination,people,method,design,budget,gap",

@@ -463,6 +463,42 @@ def test_results_say_what_a_typical_environment_shows():
     assert {name: it["iterations"] for name, it in settings.items()} == lengths.to_dict()
 
 
+def test_verdicts_on_a_typical_environment_are_the_same_on_fresh_data():
+    ours = report.of_experiment(table("typical")).set_index("claim")["verdict"]
+    fresh = report.of_experiment(table("typical_confirmation"))
+    units = fresh.groupby("unit")["units"].max()
+    assert units.to_dict() == {"seed": 300, "instance": 250}
+    for _, rows in fresh.groupby("reading"):
+        assert rows.set_index("claim")["verdict"].to_dict() == ours.to_dict()
+    says("results", "All 14 verdicts are the same on 300 fresh seeds and on 250 fresh instances")
+    says("README", "and the same 13 on fresh seeds and environments")
+
+
+def test_page_of_verdicts_says_which_n_fits_a_typical_environment():
+    scores = table("typical_inference").set_index("rounds")
+    total, half = scores["total"], scores["score_0.5"]
+    (inferred,) = scores.index[scores["standing"] == "inferred"]
+    others = total.drop([1, 2])
+    assert inferred == 2
+    assert others.index.tolist() == [3, 5, 10]
+    assert set(scores.loc[others.index, "standing"]) == {"worse"}
+    assert total[1] == total[2] == 105
+    says("claims", f"Its total, {total[2]}, is also that of N = 1")
+    says("claims", f"at half the margins, {half[2]} against {half[1]}")
+    says("claims", "N = 3, 5 and 10 fit worse than both, with totals from")
+    says("claims", f"totals from {others.min()} to {others.max()}")
+    found = report.of_experiment(table("typical_inference_verdicts"))
+    held = found[found["verdict"] == "reproduced"].groupby("reading").size()
+    one, two = (
+        [held[name] for name in (seeds, f"40 instances, N = {n}")]
+        for n, seeds in ((1, "default"), (2, "N = 2"))
+    )
+    says("claims", f"reproduces {one[0]} of the 14 statements on the seeds and {one[1]} on the")
+    says("claims", f"N = 2 reproduces {two[0]} and {two[1]}")
+    says("README", "on a typical one 1 and 2 fit better than 3, 5 and 10")
+    says("results", "it fits N = 1 and 2 better than 3, 5 and 10")
+
+
 def test_page_of_verdicts_says_what_has_settled():
     found = {}
     for name in ("settled", "typical_settled"):

@@ -39,8 +39,8 @@ def race_on_record(wildcards):
 @cache
 def new_races():
     """Folder and algorithm of each race that is not on record, by the name that it gets there."""
-    places = {"typical": "typical/", **{study: f"environments/{study}/" for study in KNOWN}}
-    place = places.get(STUDY, "")
+    place = f"{STUDY}/" if STUDY.startswith("typical") else ""
+    place = f"environments/{STUDY}/" if STUDY in KNOWN else place
     return {
         f"{place}{folder}{algorithm}": (folder, algorithm)
         for (folder, algorithm), settings in recorded_races.distinct(CALIBRATED).items()

@@ -4,9 +4,8 @@ The score of an N is the number of statements of the experiment that are reprodu
 that are contradicted, added over two tables of verdicts: one whose units are seeds on the default
 environment, one whose units are instances. Seeds and instances are resampled, so that scores that
 differ by chance are known as such. Inferred is one of the N that cannot be told from the one with
-the best score. A study says at which margins the scores are taken, which are added up, and which of
-the tied N is inferred: the one that asks people the fewest questions, or the one with the best score
-at half the margins.
+the best score. A study says at which margins scores are taken and added up, and which of the tied N
+is inferred: the one that asks people the fewest questions, or the best one at half the margins.
 """
 
 import numpy as np
