@@ -37,7 +37,7 @@ def test_given_policies_take_turns():
 def test_given_policies_have_the_exact_mean_visits():
     cmdp = random_process(2, 3, 2, 0.5)
     policies = np.array([[[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]], [[1, 0], [0.3, 0.7], [0.6, 0.4]]])
-    visits = asked(cmdp, policies[None], 5000, 4)
+    visits = asked(cmdp, policies[None], 5000, 4).reshape(5000, 2, -1)
     for i, policy in enumerate(policies):
         at, expected = cmdp.initial, np.zeros((3, 2))
         for t in range(5):
@@ -89,5 +89,5 @@ def test_first_iteration_is_that_of_safe_rlhf():
 def test_questions_depend_on_earlier_answers():
     """With flipped votes the same random numbers ask about other policies."""
     (_, state), (_, other) = ready(2), ready(2, flipped_answers=1.0)
-    assert (state.answers.visits[:30] == other.answers.visits[:30]).all()
-    assert (state.answers.visits[30:] != other.answers.visits[30:]).any()
+    assert (state.answers.visits[:60] == other.answers.visits[:60]).all()
+    assert (state.answers.visits[60:] != other.answers.visits[60:]).any()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import optimize, sparse, stats
 from scipy.optimize import check_grad, minimize
 
 from pgpd_hf import LINKS
@@ -70,6 +70,21 @@ def test_exact_shares_give_the_parameter_back(name):
     shares = np.array([probability(link.code, x) for x in z])
     found = fit(features, offsets, shares, np.full(60, 1e5), link, 1e-6, np.ones(3))
     np.testing.assert_allclose(found, theta, atol=1e-4)
+
+
+@every_link
+def test_sparse_features_give_the_same_estimate_and_information(name):
+    random = np.random.default_rng(5)
+    features = random.normal(size=(300, 8)) * (random.random((300, 8)) < 0.3)
+    offsets, shares, weights = random.normal(size=300), random.random(300), np.full(300, 20.0)
+    found, told = [], []
+    for kept in (features, sparse.csr_array(features)):
+        found.append(fit(kept, offsets, shares, weights, LINKS[name], 2.0, np.full(8, 0.5)))
+        told.append(information(kept, offsets, weights, LINKS[name], found[0], 2.0))
+    # Both searches stop at a gradient of this size, so that they agree up to twice that.
+    stop = 1e-6 * np.sqrt(weights.sum()) + 1e-7 * weights.sum()
+    assert np.linalg.norm(told[0] @ (found[1] - found[0])) < 2 * stop
+    np.testing.assert_allclose(told[1], told[0], rtol=1e-12, atol=1e-12)
 
 
 def test_no_answers_leave_the_prior():

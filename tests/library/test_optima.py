@@ -164,6 +164,27 @@ def test_a_threshold_out_of_reach_is_recognised_even_if_the_solver_gives_up(monk
         best_for(within, cmdp.reward, cmdp.utility)
 
 
+@pytest.mark.parametrize("tightness", TIGHTNESS)
+def test_beyond_a_number_of_transitions_it_is_policy_iteration(monkeypatch, tightness):
+    """For the CMDP and for other signals, within reach and beyond it."""
+    cmdp = with_threshold(random_cmdp(6, 3, 1, threshold=0.0), TIGHTNESS[tightness])
+    signals = [5 * cmdp.scale * np.random.default_rng(k).normal(size=(6, 3)) for k in range(2)]
+    policy, multiplier = best_for(dataclasses.replace(cmdp, threshold=0.0), *signals)
+    assert solve(cmdp).method == "linear_program"
+    monkeypatch.setattr(optima, "_MOST_TRANSITIONS", 6 * 6 * 3 - 1)
+    monkeypatch.delattr(optimize, "linprog")
+    assert solve(cmdp).method == "policy_iteration"
+    found = best_for(dataclasses.replace(cmdp, threshold=0.0), *signals)
+    np.testing.assert_allclose(found[0], policy, atol=1e-7)
+    assert found[1] == pytest.approx(multiplier, abs=1e-7)
+    most = cmdp.initial @ cmdp.state_values(maximize(cmdp, signals[1]), signals[1])
+    assert best_for(dataclasses.replace(cmdp, threshold=most - 1e-6), *signals) is not None
+    assert best_for(dataclasses.replace(cmdp, threshold=most + 1e-6), *signals) is None
+    monkeypatch.setattr(optima, "_MOST_TRANSITIONS", 6 * 6 * 3)
+    with pytest.raises(ImportError):
+        solve(cmdp)
+
+
 def test_of_equally_good_actions_the_first_is_taken_whatever_rounding_says():
     """All states pay the same, so all actions are equal, but for the rounding of their sums."""
     cmdp = random_cmdp(states=7, actions=5, instance=3)
@@ -266,7 +287,7 @@ def test_threshold_just_below_the_largest_utility_is_solved(method):
     assert optimum.reward_value == pytest.approx(values[0][best], abs=1e-4)
 
 
-@pytest.mark.parametrize("method", ["simplex", None, 1])
+@pytest.mark.parametrize("method", ["simplex", 1])
 def test_unknown_method_is_refused(method):
     with pytest.raises(ValueError, match=r"^method: one of linear_program, policy_iteration"):
         solve(random_process(4), method)
@@ -316,7 +337,8 @@ def test_utility_span_is_over_all_policies():
 
 def test_linear_program_without_a_solution_is_named(monkeypatch):
     """Where the safest policy's slack is below what the solver can tell."""
-    monkeypatch.setattr(optima, "best_for", lambda *_: None)
+    infeasible = OptimizeResult(status=2)
+    monkeypatch.setattr(optimize, "linprog", lambda *arguments, **named: infeasible)
     with pytest.raises(ValueError, match=r"^threshold: 0.55: linear program failed: infeasible$"):
         solve(random_cmdp())
 

@@ -10,9 +10,11 @@ from preparing import prepare, randomness
 from reference import random_process, softmax
 from scipy import optimize, stats
 from scipy.optimize import minimize
+from scipy.sparse import issparse
 
 from pgpd_hf import CMDP, random_cmdp, run, runs, solve
 from pgpd_hf.algorithms.safe_rlhf import reward_questions, utility_questions
+from pgpd_hf.core import questions
 from pgpd_hf.core.optima import best_for, proportional
 from pgpd_hf.core.pessimism import pessimistic
 from pgpd_hf.core.questions import DESIGNS
@@ -41,6 +43,25 @@ def test_exact_answers_give_reward_utility_and_optimum(design):
     assert values[0] == pytest.approx(optimum.reward_value, abs=1e-3)
     assert values[1] == pytest.approx(cmdp.threshold, abs=1e-3)
     assert state.multiplier == pytest.approx(optimum.multiplier, abs=0.02)
+
+
+@pytest.mark.parametrize("name", [*INFERRING, "adaptive_safe_rlhf", "trajectory_dpo"])
+def test_sparse_visits_give_the_same_policy(monkeypatch, name):
+    """Of three iterations, so that answers are put together."""
+    cmdp = random_process(5, 3, 2, 0.6, threshold=1.2)
+    dense, sparse = [], []
+    for most, states in ((questions._MOST_DENSE, dense), (0, sparse)):
+        monkeypatch.setattr(questions, "_MOST_DENSE", most)
+        trace, policies = run(
+            cmdp, name, seeds=[0], iterations=3, evaluators=None, rounds=50, horizon=20,
+            return_policies=True,
+        )  # fmt: skip
+        states += [policies, trace["optimality_gap"]]
+    np.testing.assert_allclose(sparse[0], dense[0], atol=1e-3)
+    np.testing.assert_allclose(sparse[1], dense[1], atol=1e-3)
+    if name == "safe_rlhf":
+        state = fitted(name, cmdp, rounds=5)
+        assert issparse(state.answers.visits)
 
 
 def test_estimated_transitions_are_relative_frequencies():
@@ -76,7 +97,7 @@ def test_pessimism_is_beside_the_mean_visits_of_both_trajectories():
     visits = state.answers.visits
     policies = [
         pessimistic(cmdp, *parts, 3.0, 1.0, reference.reshape(3, 2))[0]
-        for reference in (visits.mean((0, 1)), visits[:, 0].mean(0))
+        for reference in (visits.mean(0), visits[::2].mean(0))
     ]
     assert (state.theta == policies[0]).all()
     assert np.abs(policies[0] - policies[1]).max() > 0.01
@@ -104,9 +125,9 @@ def losses_with_a_rare_arm(count, draws):
     options = {"iterations": 1, "evaluators": 1, "horizon": 0, "ridge": 0.1}
     greedy = prepare("safe_rlhf", cmdp, **options)
     careful = prepare("pessimistic_safe_rlhf", cmdp, pessimism=2.0, margin=0.0, **options)
-    visits = np.eye(3)[[[0, 1]] * (count - 1) + [[1, 2]]]
+    visits = np.eye(3)[[0, 1] * (count - 1) + [1, 2]]
     votes = np.random.default_rng(count).random((draws, count))
-    chances = 1 / (1 + np.exp(-(visits[:, 0] - visits[:, 1]) @ cmdp.reward[0]))
+    chances = 1 / (1 + np.exp(-(visits[::2] - visits[1::2]) @ cmdp.reward[0]))
     start, losses = greedy.initial_state(), []
     for vote in votes < chances:
         shares = np.column_stack([vote, np.full(count, 0.5), np.ones(count)])
@@ -162,9 +183,9 @@ def test_where_no_policy_seems_safe_the_one_of_largest_estimated_utility_is_chos
 def test_answers_are_counted_as_they_are_asked():
     cmdp = random_process(4, 3, 2, 0.6, threshold=1.0)
     options = {"evaluators": 5, "rounds": 7, "horizon": 9, "iterations": 2, "seeds": [0]}
-    for name, questions in (("safe_rlhf", 3), ("trajectory_dpo", 2)):
+    for name, asked in (("safe_rlhf", 3), ("trajectory_dpo", 2)):
         trace = run(cmdp, name, checkpoints=[1, 2], **options)
-        assert trace["answers"].tolist() == [7 * questions * 5, 14 * questions * 5]
+        assert trace["answers"].tolist() == [7 * asked * 5, 14 * asked * 5]
         assert trace["steps"].tolist() == [140, 280]
 
 

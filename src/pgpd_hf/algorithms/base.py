@@ -103,6 +103,7 @@ from types import SimpleNamespace
 from typing import ClassVar, NamedTuple, dataclass_transform
 
 import numpy as np
+import scipy  # imports its parts when they are used
 
 from pgpd_hf.core import links, options, policies
 from pgpd_hf.core.arguments import require_integer, shown
@@ -1127,6 +1128,12 @@ def _require_state(run, following, state):
 def _same(ours, theirs):
     """Whether two results of `advance`, or two states, have the same bits."""
     return all(
-        _same(one, other) if isinstance(one, tuple) else np.array_equal(one, other, equal_nan=True)
+        _same(one, other) if isinstance(one, tuple) else _equal(one, other)
         for one, other in zip(ours, theirs, strict=True)
     )
+
+
+def _equal(one, other):
+    if scipy.sparse.issparse(one) and scipy.sparse.issparse(other):
+        return one.shape == other.shape and (one != other).nnz == 0
+    return np.array_equal(one, other, equal_nan=True)

@@ -35,5 +35,5 @@ class PessimisticSafeRLHF(SafeRLHF):
             (state.utility, self.information(run, both, state.utility)),
             self.pessimism,
             self.margin,
-            state.answers.visits.mean((0, 1)).reshape(state.theta.shape),
+            state.answers.visits.mean(0).reshape(state.theta.shape),
         )

@@ -20,7 +20,15 @@ from pgpd_hf.core.likelihood import fit, information
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import best_for, maximize, proportional
 from pgpd_hf.core.planning import primal_dual
-from pgpd_hf.core.questions import DESIGNS, Answers, ask_about, no_answers, require_differences
+from pgpd_hf.core.questions import (
+    DESIGNS,
+    Answers,
+    ask_about,
+    compared,
+    no_answers,
+    require_differences,
+    stacked,
+)
 
 
 class Fit(NamedTuple):
@@ -220,8 +228,8 @@ def reward_questions(answers):
     features, offsets, shares, weights : ndarray
         As for :func:`pgpd_hf.core.likelihood.fit`.
     """
-    differences = answers.visits[:, 0] - answers.visits[:, 1]
-    return differences, np.zeros(len(differences)), answers.shares[:, 0], answers.weights
+    zeros = np.zeros(len(answers.weights))
+    return compared(answers), zeros, answers.shares[:, 0], answers.weights
 
 
 def utility_questions(answers, threshold):
@@ -239,7 +247,7 @@ def utility_questions(answers, threshold):
     features, offsets, shares, weights : ndarray
         As for :func:`pgpd_hf.core.likelihood.fit`.
     """
-    first, second = answers.visits[:, 0], answers.visits[:, 1]
-    offsets = np.repeat([0.0, -threshold], len(first))
+    features = stacked(compared(answers), answers.visits[::2])
+    offsets = np.repeat([0.0, -threshold], len(answers.weights))
     shares = np.concatenate([answers.shares[:, 1], answers.shares[:, 2]])
-    return np.concatenate([first - second, first]), offsets, shares, np.tile(answers.weights, 2)
+    return features, offsets, shares, np.tile(answers.weights, 2)

@@ -24,7 +24,14 @@ from scipy.special import log_softmax, softmax
 from pgpd_hf.algorithms.base import HumanFeedback, option
 from pgpd_hf.core.likelihood import log_likelihood
 from pgpd_hf.core.links import get_link
-from pgpd_hf.core.questions import DESIGNS, Answers, ask_about, no_answers, require_differences
+from pgpd_hf.core.questions import (
+    DESIGNS,
+    Answers,
+    ask_about,
+    compared,
+    no_answers,
+    require_differences,
+)
 
 # Gradients of the mean log-likelihood: the search ends at the first. If rounding ends it before,
 # the second is small enough.
@@ -78,7 +85,7 @@ class TrajectoryDPO(HumanFeedback):
 
     def update(self, run, state, policy, words, normals):  # noqa: D102
         answers = ask_about(run.simulator, self.design, run.cmdp.actions, words, state.answers)
-        differences = answers.visits[:, 0] - answers.visits[:, 1]
+        differences = compared(answers)
         logits = np.stack(
             [
                 self.fit(run, differences, answers.shares[:, k], answers.weights, state.logits[k])

@@ -11,6 +11,7 @@ answer depends on is linear in :math:`r` and :math:`g`, by the discounted visits
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # imports its parts when they are used
 
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import chance_of_preference, chance_of_vote, count_votes
@@ -22,6 +23,7 @@ from pgpd_hf.core.streams import derived_word
 DESIGNS = ("uniform", "deterministic", "state-action")
 _GIVEN, _DETERMINISTIC, _STATE_ACTION = -1, 1, 2
 _HALF = np.uint64(32)
+_MOST_DENSE = 2**25  # entries of dense visits: 256 MiB; a trajectory visits few of many pairs
 
 
 class Answers(NamedTuple):
@@ -29,8 +31,9 @@ class Answers(NamedTuple):
 
     Attributes
     ----------
-    visits : ndarray, float64, shape (n, 2, S * A)
-        :math:`\phi` of the first and of the second trajectory of each pair.
+    visits : ndarray or scipy.sparse.csr_array, float64, shape (2 n, S * A)
+        :math:`\phi` of the first and of the second trajectory of each pair, in turn; sparse if
+        dense ones of one iteration would take more than 256 MiB.
     shares : ndarray, float64, shape (n, questions)
         Shares of votes for the first one's reward, for its utility, and, if that is asked, for its
         being harmless enough.
@@ -61,7 +64,7 @@ def no_answers(states, actions, questions):
     Answers
     """
     return Answers(
-        np.empty((0, 2, states * actions)),
+        np.empty((0, states * actions)),
         np.empty((0, questions)),
         np.empty(0),
         np.zeros((states, actions, states)),
@@ -106,7 +109,7 @@ def ask_about(simulator, design, actions, words, before, policies=()):
     tables, rounds = simulator.tables, simulator.rounds
     states = tables.starts.shape[0]
     width = tables.successors.shape[1] // states
-    visits = np.zeros((2 * rounds, states * width))
+    taken = np.empty((2 * rounds, simulator.horizon + 1), np.int64)
     steps = np.zeros((states * width, states))
     shares = np.empty((rounds, before.shares.shape[1]))
     first = len(before.weights)
@@ -114,11 +117,11 @@ def ask_about(simulator, design, actions, words, before, policies=()):
     for policy, thresholds in zip(np.reshape(policies, cuts.shape), cuts, strict=True):
         action_thresholds(policy, thresholds)
     kind = DESIGNS.index(design) if len(policies) == 0 else _GIVEN
-    _ask(simulator, kind, cuts, actions, first, words, visits, steps, shares)
-    visits = visits.reshape(rounds, 2, states, width)[..., :actions]
+    _ask(simulator, kind, cuts, actions, first, words, taken, steps, shares)
+    visits = _add_up(taken, tables.discount, states * actions)
     weights = np.full(rounds, float(max(1, simulator.evaluators.number)))
     return Answers(
-        np.concatenate([before.visits, visits.reshape(rounds, 2, -1)]),
+        stacked(before.visits, visits),
         np.concatenate([before.shares, shares]),
         np.concatenate([before.weights, weights]),
         before.steps + steps.reshape(states, width, states)[:, :actions],
@@ -138,15 +141,61 @@ def require_differences(answers):
     ValueError
         If the two trajectories of every pair have the same visits.
     """
-    if (answers.visits[:, 0] == answers.visits[:, 1]).all():
+    if abs(compared(answers)).max() == 0:
         raise ValueError(
-            f"design: both trajectories are equal in all {len(answers.visits)} pairs, so that "
+            f"design: both trajectories are equal in all {len(answers.weights)} pairs, so that "
             "answers tell nothing; more pairs, a longer horizon or another design expected"
         )
 
 
+def compared(answers):
+    r"""Differences of visits, :math:`\phi` of the first trajectory minus that of the second.
+
+    Parameters
+    ----------
+    answers : Answers
+        All answers so far.
+
+    Returns
+    -------
+    ndarray or scipy.sparse.csr_array, float64, shape (n, S * A)
+    """
+    return answers.visits[::2] - answers.visits[1::2]
+
+
+def stacked(first, second):
+    """Rows of two arrays, one below the other.
+
+    Parameters
+    ----------
+    first, second : ndarray or scipy.sparse.csr_array, float64, shape (..., d)
+        The arrays.
+
+    Returns
+    -------
+    ndarray or scipy.sparse.csr_array
+        Sparse if one of the two is.
+    """
+    if scipy.sparse.issparse(first) or scipy.sparse.issparse(second):
+        return scipy.sparse.vstack([first, second], format="csr")
+    return np.concatenate([first, second])
+
+
+def _add_up(taken, discount, pairs):
+    """Discounted visits, from the pairs (s, a) of each step of trajectories."""
+    trajectories, length = taken.shape
+    known = np.cumprod(np.append(1.0, np.full(length - 1, discount)))
+    ends = np.arange(0, taken.size + 1, length)
+    shape = trajectories, pairs
+    visits = scipy.sparse.csr_array((np.tile(known, trajectories), taken.ravel(), ends), shape)
+    if trajectories * pairs <= _MOST_DENSE:
+        return visits.toarray()
+    visits.sum_duplicates()
+    return visits
+
+
 @njit
-def _ask(simulator, design, cuts, actions, first_pair, words, visits, steps, shares):
+def _ask(simulator, design, cuts, actions, first_pair, words, taken, steps, shares):
     tables, rounds, horizon = simulator.tables, simulator.rounds, simulator.horizon
     states = tables.starts.shape[0]
     width = np.uint64(tables.successors.shape[1] // states)
@@ -165,7 +214,7 @@ def _ask(simulator, design, cuts, actions, first_pair, words, visits, steps, sha
             else:
                 word = derived_word(source, np.uint64(1 + i))
                 state = draw(tables.starts, np.uint64(0), word, np.uint64(1))
-            at, weight, known = state * width, 1.0, 1.0  # what people and methods weigh steps by
+            at, weight = state * width, 1.0  # what people weigh steps by
             forget(memory)
             for t in range(horizon + 1):
                 word = words[t * count + k]
@@ -181,12 +230,11 @@ def _ask(simulator, design, cuts, actions, first_pair, words, visits, steps, sha
                 if t == 0 and forced >= 0:
                     action = np.uint64(forced)
                 here = at + action
-                visits[k, here] += known
+                taken[k, t] = (at // width) * np.uint64(actions) + action
                 memorize(tables, memory, here, weight)
                 at = draw(tables.successors, here, word, width)
                 steps[here, at // width] += 1
                 weight *= tables.recency
-                known *= tables.discount
             returns[i, 0], returns[i, 1] = remembered(tables, memory)
         people, questions = simulator.evaluators, shares.shape[1]
         reward, utility = returns[0, 0] - returns[1, 0], returns[0, 1] - returns[1, 1]

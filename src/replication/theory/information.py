@@ -32,7 +32,7 @@ from pgpd_hf.core.evaluators import count_words, make_simulator
 from pgpd_hf.core.likelihood import information
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import best_for, maximize
-from pgpd_hf.core.questions import DESIGNS, ask_about, no_answers
+from pgpd_hf.core.questions import DESIGNS, ask_about, compared, no_answers
 
 # Shares of comparisons of reward, comparisons of utility, and absolute questions.
 SPLITS = (
@@ -63,13 +63,13 @@ def answer_information(cmdp, design, horizon, link, pairs):
         words = np.empty(count_words(rounds, horizon, 2 * rounds, 3 * rounds), np.uint64)
         streams.draw_words(stream, words)
         nothing = no_answers(cmdp.states, cmdp.actions, 3)
-        visits = ask_about(
+        answers = ask_about(
             make_simulator(cmdp, None, rounds, horizon, link), design, cmdp.actions, words, nothing
-        ).visits
-        differences, zeros, ones = visits[:, 0] - visits[:, 1], np.zeros(rounds), np.ones(rounds)
+        )
+        differences, zeros, ones = compared(answers), np.zeros(rounds), np.ones(rounds)
         below = np.full(rounds, -cmdp.threshold)
         parts = ((differences, zeros, reward), (differences, zeros, utility))
-        parts += ((visits[:, 0], below, utility),)
+        parts += ((answers.visits[::2], below, utility),)
         for k, (features, offsets, signal) in enumerate(parts):
             total[k] = total[k] + information(features, offsets, ones, link_of, signal) / pairs
     return AnswerInformation(*total)
