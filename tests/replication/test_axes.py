@@ -105,9 +105,31 @@ def test_all_sizes_have_the_same_budgets_and_methods():
             told = case.labels
             found.setdefault((told["method"], told["size"]), set()).add(told["budget"])
     sizes = CONFIG["axes"]["sizes"]
-    assert set(found) == {(name, 4 * it) for name in sizes["methods"] for it in sizes["states"]}
-    fewer = {key: set(sizes["answers"]) - it for key, it in found.items() if len(it) < 5}
+    larger, fewer = sizes["larger"], {}
+    for part in (sizes, larger):
+        for states in part["states"]:
+            for name in sizes["methods"]:
+                left = set(part["answers"]) - found.pop((name, 4 * states))
+                fewer |= {(name, 4 * states): left} if left else {}
+    assert not found
     assert fewer == {("npgpd_hf", 128): {1000}, ("npgpd_hf", 400): {1000}}
+    assert {*larger["methods"]} == {*sizes["methods"]}
+
+
+def test_larger_environments_have_fewer_instances_and_what_they_do_not_say_from_the_others():
+    sizes, instances = CONFIG["axes"]["sizes"], {}
+    for plan in (analysis.plan(CONFIG), axes_tuning.plan(CONFIG)):
+        for part, items in plan.items():
+            name = part.partition("/")[0]
+            instances.setdefault(name, []).append(len(items))
+            for _, cases in items if name == "states1000" else []:
+                pairs = {case.setting["rounds"] for case in cases if "design" in case.setting}
+                assert max(pairs, default=0) <= sizes["larger"]["most_pairs"]
+                assert not pairs or min(pairs) > CONFIG["comparison"]["most_pairs"]
+                unbiased = {case.setting.get("estimator") for case in cases} == {"unbiased"}
+                assert unbiased == ("safe_rlhf" not in part)
+    assert instances["states1000"] == [6, 6, 6, 2, 2, 2]
+    assert instances["states100"] == [20, 20, 20, 5, 5, 5]
 
 
 def made(shift=0.0, noise=0.001, factors=(0.1, 1, 10), people=(AS_ASSUMED, "odd")):
@@ -266,6 +288,10 @@ def test_figures_have_a_panel_for_the_share_of_violations(folder):
     assert figure.axes[1].containers[0].lines[0].get_xdata().tolist() == [0, 1]
 
 
+def larger(**change):
+    return {"sizes": {"larger": CONFIG["axes"]["sizes"]["larger"] | change}}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -277,15 +303,25 @@ def test_figures_have_a_panel_for_the_share_of_violations(folder):
         ({"methods": {"x": {"algorithm": "ppo"}}}, "axes.methods"),
         ({"sizes": {"states": [3, 2]}}, "axes.sizes.states: increasing order"),
         ({"sizes": {"answers": [3, 2]}}, "axes.sizes.answers: increasing order"),
+        (larger(answers=[3, 2]), "axes.sizes.larger.answers: increasing order"),
+        (larger(states=[3, 2]), "axes.sizes.larger.states: increasing order"),
+        (
+            larger(methods={"x": {}}),
+            "axes.sizes.larger.methods: method: one of npgpd_hf, .* got 'x'",
+        ),
+        (
+            larger(methods={"safe_rlhf": {"candidates": {"rigde": [1]}}}),
+            "axes.sizes.larger.methods.safe_rlhf.candidates: .*rigde",
+        ),
         ({"sizes": {"methods": {"x": {"algorithm": "ppo"}}}}, "axes.sizes.methods"),
         (
             {"sizes": {"methods": {"npgpd_hf": None, "zpgpd_hf": None, "safe_rlhf": None}}},
             "axes.sizes.methods: at least one expected",
         ),
         (
-            {"sizes": {"states": [10, 1000]}},
-            "axes, 4000 states and actions: environment: states, actions: at most 1000000 .*, "
-            "got 1000 x 4 x 1000$",
+            larger(states=[2000]),
+            "axes, 8000 states and actions: environment: states, actions: at most 10000000 .*, "
+            "got 2000 x 4 x 2000$",
         ),
     ],
 )

@@ -235,7 +235,7 @@ def test_problem_of_a_bound_has_the_changes_of_its_setting_and_the_steps_of_the_
 
 def test_environment_that_would_take_many_minutes_to_solve_is_refused_before_it_is_drawn():
     large = {"environment": CONFIG["environment"] | {"states": 10**6, "actions": 100}}
-    message = r"^environment: states, actions: at most 1000000 transition probabilities expected"
+    message = r"^environment: states, actions: at most 10000000 transition probabilities expected"
     with pytest.raises(ValueError, match=message):
         configuration.environment(large)
 

@@ -305,6 +305,7 @@ def test_missing_key_is_named(name):
 
 
 def test_environment_that_would_take_many_minutes_to_solve_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(configuration, "_MOST_TRANSITIONS", 10**6)
     message = r"states, actions: at most 1000000 transition probabilities expected, got 500 x 5 x"
     config = changed("environment.actions", 5, changed("environment.states", 500))
     with pytest.raises(ValueError, match=f"^environment: {message} 500$"):

@@ -86,7 +86,7 @@ def instances(config):
     """Random instances on which methods are compared, and those on which they are tuned."""
     group = config["claims"]["instances"]["groups"][config["comparison"]["group"]]
     judged = sorted(group["numbers"])[: config["comparison"]["instances"]]
-    return judged, sorted(group.get("tuning", []))
+    return judged, sorted(group.get("tuning", []))[: config["comparison"].get("tuning_instances")]
 
 
 def binding(config):
@@ -145,10 +145,12 @@ def check_elsewhere(config, schema):
                 require_one_of("option", option, AS_ASSUMED)
                 options[option].check(value)
     sizes = axes["sizes"]
-    configuration.require_increasing("axes.sizes.states", sizes["states"])
-    configuration.require_increasing("axes.sizes.answers", sizes["answers"])
+    for section, part in (("axes.sizes", sizes), ("axes.sizes.larger", sizes["larger"])):
+        configuration.require_increasing(f"{section}.states", part["states"])
+        configuration.require_increasing(f"{section}.answers", part["answers"])
     methods = schema["properties"]["comparison"]["properties"]["methods"]
-    for section, part in (("axes", axes), ("axes.sizes", sizes)):
+    places = ("axes", "axes.sizes", "axes.sizes.larger")
+    for section, part in zip(places, (axes, *_sizes(axes)), strict=True):
         told = {name: it and {"most_answers": 1} | it for name, it in part["methods"].items()}
         conform(told, methods | {"$defs": schema["$defs"]}, f"{section}.methods")
         if not any(part["methods"].values()):
@@ -157,6 +159,9 @@ def check_elsewhere(config, schema):
             if options is not None:
                 entry = Entry(name, OWN_DESIGN, options["algorithm"], options)
                 _check_arguments(entry, schema, section)
+    with located("axes.sizes.larger.methods"):
+        for name in sizes["larger"]["methods"]:
+            require_one_of("method", name, sizes["methods"])
     for side in SIDES:
         for name in axes[side]:
             with located(f"axes.{side}"):
@@ -210,14 +215,24 @@ def elsewhere(config):
         changes = {"discrimination": factor}
         name = f"c{factor:g}".replace(".", "_")
         found[name] = changes, _elsewhere(config, axes, changes, budgets, people, sides)
-    sizes = axes["sizes"]
-    for states in sizes["states"]:
-        labels = {"discrimination": 1, "size": states * configuration.size(config)[1]}
-        changes = {"states": states, "threshold": "midway"}
-        everyone = {SIDES[0]: [*sizes["methods"]], SIDES[1]: []}  # no question about sides here
-        study = _elsewhere(config, sizes, changes, sizes["answers"], {}, everyone)
-        found[f"states{states}"] = labels, study
+    for sizes in _sizes(axes):
+        for states in sizes["states"]:
+            labels = {"discrimination": 1, "size": states * configuration.size(config)[1]}
+            changes = {"states": states, "threshold": "midway"}
+            everyone = {SIDES[0]: [*sizes["methods"]], SIDES[1]: []}  # no question of sides here
+            study = _elsewhere(config, sizes, changes, sizes["answers"], {}, everyone)
+            found[f"states{states}"] = labels, study
     return found
+
+
+def _sizes(axes):
+    """Both sections of sizes; methods of the second have from the first what it does not say."""
+    sizes = axes["sizes"]
+    methods = {
+        name: it and sizes["methods"].get(name) and sizes["methods"][name] | it
+        for name, it in sizes["larger"]["methods"].items()
+    }
+    return sizes, sizes["larger"] | {"methods": methods}
 
 
 def plan_elsewhere(config, plan):
@@ -239,7 +254,8 @@ def _elsewhere(config, section, changes, budgets, people, sides):
     }
     asked = {"budgets": budgets, "people": people}
     asked |= {side: [it for it in names if it in methods] for side, names in sides.items()}
-    part = {name: section[name] for name in ("instances", "tuning_seeds")}
+    own = ("instances", "tuning_seeds", "tuning_instances", "most_pairs")
+    part = {name: section[name] for name in own if name in section}
     part |= {"budgets": budgets, "most_on_instances": max(budgets), "methods": methods}
     part |= {"statements": {}, "misspecification": asked}
     environment = {**config["environment"], **changes}
