@@ -306,7 +306,7 @@ def larger(**change):
         (larger(answers=[3, 2]), "axes.sizes.larger.answers: increasing order"),
         (larger(states=[3, 2]), "axes.sizes.larger.states: increasing order"),
         (
-            larger(methods={"x": {}}),
+            larger(methods={"npgpd_hf": {}, "x": {}}),
             "axes.sizes.larger.methods: method: one of npgpd_hf, .* got 'x'",
         ),
         (

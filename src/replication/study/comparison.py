@@ -227,9 +227,9 @@ def elsewhere(config):
 
 def _sizes(axes):
     """Both sections of sizes; methods of the second have from the first what it does not say."""
-    sizes = axes["sizes"]
+    sizes, told = axes["sizes"], axes["sizes"]["methods"]
     methods = {
-        name: it and sizes["methods"].get(name) and sizes["methods"][name] | it
+        name: None if it is None or told.get(name) is None else told[name] | it
         for name, it in sizes["larger"]["methods"].items()
     }
     return sizes, sizes["larger"] | {"methods": methods}
