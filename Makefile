@@ -118,7 +118,7 @@ theory: .venv/kernels  ## 30 | what the theorems promise, beside runs
 compare: .venv/kernels  ## 45 | what an answer buys, method by method
 	$(IN_VENV) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
-compare-axes: .venv/kernels  ## 40 | the same for other people, and more states
+compare-axes: .venv/kernels  ## 44 | the same for other people, and more states
 	$(IN_VENV) snakemake compare_axes --cores $(CORES) $(USE_CONFIG)
 
 stability: .venv/kernels  ## 30 | whether ZPGPD-HF settles: predictions and long runs

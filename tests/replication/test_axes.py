@@ -280,7 +280,7 @@ def test_figures_have_a_panel_for_the_share_of_violations(folder):
     assert "violation" in figure.axes[2].get_ylabel()
     exponents = pd.read_csv(folder / "axes_exponents.csv")
     figure = sizes_figure(pd.read_csv(folder / "axes_sizes.csv"), labels, exponents)
-    assert figure.axes[0].get_title("left") == "safe_rlhf\npower 1.0 (1.0 to 1.0)"
+    assert figure.axes[0].get_title("left") == "safe_rlhf\npower 1.00 (1.00 to 1.00)"
     first, second = figure.axes[0].get_lines()[:2]  # answers for a gap are ten times as many
     assert first.get_ydata()[:-1] == pytest.approx(second.get_ydata()[1:])
     figure = votes_figure(table, labels)

@@ -992,8 +992,9 @@ def test_documents_say_how_answers_grow_with_the_size():
     powers = table("axes_exponents").query("target == 0.1").set_index("method")
     safe, own = powers.loc["safe_rlhf"], powers.loc["npgpd_hf"]
     sizes = table("axes_sizes")
-    assert sorted(set(sizes["size"])) == [40, 128, 400]
-    most = sizes.query("size == 400 and budget == 10_000_000").set_index("method")
+    assert sorted(set(sizes["size"])) == [40, 128, 400, 4000]
+    most = sizes.query("size == 4000 and budget == 100_000_000").set_index("method")
+    assert set(most["units"]) == {"6 instances"}
     assert powers.loc["zpgpd_hf", ["exponent", "most"]].isna().all()
     assert most.loc["zpgpd_hf", "priced_gap"] > 0.1
     assert most.loc["safe_rlhf", "violates_002"] == 0
@@ -1002,19 +1003,23 @@ def test_documents_say_how_answers_grow_with_the_size():
         "which-method",
         f"with {more} answers for a priced gap of 0.1 if a reward is learned, and {fewer} for "
         "NPGPD-HF",
-        "ZPGPD-HF is not there after 10⁷. With these 10⁷, "
-        f"{100 * most.loc['npgpd_hf', 'violates_002']:.0f} % of NPGPD-HF's policies violate",
+        "ZPGPD-HF is not there after 10⁸",
+        "With these 10⁸, one of six of NPGPD-HF's policies violates by more than 0.02",
     )
-    assert own["most"] / safe["most"] == pytest.approx(9, abs=0.5)
+    assert most.loc["npgpd_hf", "violates_002"] == pytest.approx(1 / 6)
+    assert own["most"] / safe["most"] == pytest.approx(7, abs=0.5)
     assert own["least"] / safe["least"] == pytest.approx(22, abs=0.5)
-    says("which-method", "Safe RLHF still needs a ninth of NPGPD-HF's answers, in place of a 22nd")
+    says("which-method", "still needs a seventh of NPGPD-HF's answers, in place of a 22nd")
     says(
         "results",
-        f"grow like the power {safe['exponent']:.1f} of |S||A| with Safe RLHF (95 % interval: "
-        f"{safe['low']:.1f} to {safe['high']:.1f}) and like its power {own['exponent']:.1f} with "
-        f"NPGPD-HF ({own['low']:.1f} to {own['high']:.1f}). Safe RLHF still needs a ninth",
+        f"grow like the power {safe['exponent']:.2f} of |S||A| with Safe RLHF (95 % interval: "
+        f"{safe['low']:.2f} to {safe['high']:.2f}) and like its power {own['exponent']:.2f} with "
+        f"NPGPD-HF ({own['low']:.2f} to {own['high']:.2f})",
+        "With 1,000 states Safe RLHF still needs a seventh of NPGPD-HF's",
     )
     chosen = table("axes_settings")
+    steps = chosen.loc[chosen["key"].str.startswith("states1000: npgpd_hf"), "setting"]
+    assert [json.loads(it)["primal_step"] for it in steps] == [10.0] * 3
     edges = chosen.loc[chosen["key"].str.startswith("states"), "at_edge"].notna()
     says("results", f"Of the {len(edges)} settings that tuning chose for this, {edges.sum()} lie")
 

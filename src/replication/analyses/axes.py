@@ -3,7 +3,7 @@
 The comparison is made again for people who tell returns apart c times as well, with answers / c² of
 their answers; and with settings tuned for people who vote as assumed, for people whose votes no
 reward explains. Gaps and violations are in units of the largest value, so that all c compare. Once
-more it is made on larger environments, with as many answers for all of them.
+more it is made on larger environments.
 """
 
 import numpy as np

@@ -148,7 +148,7 @@ def sizes_figure(table, labels, exponents):
     powers = exponents[exponents["target"] == target].set_index("method")
     titles = {}
     for method, row in powers.iterrows():
-        power = f"power {row['exponent']:.1f} ({row['low']:.1f} to {row['high']:.1f})"
+        power = f"power {row['exponent']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
         known = row[["exponent", "low", "high"]].notna().all()
         titles[method] = f"{labels[method]}\n{power if known else 'power unknown'}"
     title = (
