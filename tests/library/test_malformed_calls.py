@@ -164,7 +164,7 @@ FUNCTIONS = {
     "solve_unconstrained": (pgpd_hf.solve_unconstrained, {"cmdp": RUN["cmdp"]}),
     "solve": (
         lambda **given: pgpd_hf.solve(**{"cmdp": EXAMPLE, **given}),
-        {"cmdp": RUN["cmdp"], "method": NO_NAME},
+        {"cmdp": RUN["cmdp"], "method": [value for value in NO_NAME if value is not None]},
     ),
     "checkpoint_grid": (
         lambda **given: pgpd_hf.checkpoint_grid(**{"iterations": 5, **given}),

@@ -141,7 +141,7 @@ def test_pages_tell_what_is_on_record():
     claims, readme = ((ROOT / it).read_text() for it in ("docs/claims.md", "README.md"))
     claims = " ".join(claims.split())
     assert "7 of the 14 statements are informative. 5 of these 7 are reproduced" in claims
-    assert "7 of the 14 are refuted by wrong data, as they should be, and 5 of these 7" in readme
+    assert "on data that we made wrong: 7 fail there, as they should, and 5 of these" in readme
     scores = {title: score for title, (score, most) in controls.scores(record).items()}
     assert list(scores.values()) == [6, 7, 8, 9, 9]
     assert f"They reproduce {min(scores.values())} to {max(scores.values())} of the" in claims
