@@ -180,10 +180,10 @@ raced: .venv/kernels
 	$(IN_VENV) snakemake results/races/calibration/npgpd_hf.csv \
 	    results/races/calibration/zpgpd_hf.csv --cores $(CORES) --configfile config/races.yaml
 
-test: .venv/kernels .venv-site/installed .venv-article/installed  ## 6 | the test suite
+test: .venv/kernels .venv-site/installed .venv-article/installed  ## 7 | the test suite
 	$(IN_VENV) pytest $(PARALLEL) -m 'not long and not slow and not slurm'
 
-test-long: .venv/kernels .venv-site/installed .venv-article/installed  ## 18 | tests that run workflows, make the site or the article
+test-long: .venv/kernels .venv-site/installed .venv-article/installed  ## 12 | tests that run workflows, make the site or the article
 	$(IN_VENV) pytest $(PARALLEL) -m long
 
 test-all: .venv/kernels .venv-site/installed .venv-article/installed  ## >120 | both of them, and the slow tests

@@ -24,7 +24,7 @@ every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 
 def length(name, iterations):
     """Shorter for algorithms that fit a policy in every iteration, which takes a thousand times."""
-    return iterations if ALGORITHMS[name].has_steps else 10
+    return iterations if ALGORITHMS[name].has_steps else 5
 
 
 @pytest.fixture(scope="module")
