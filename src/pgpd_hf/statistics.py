@@ -426,7 +426,7 @@ def power_with_floor(positions, samples):
     alone = (float(floor[0]), np.nan, np.nan), (float(power[0]), np.nan, np.nan)
     if min(map(len, groups)) < 2:
         return alone
-    drawn = _resampled_means(groups, 500)
+    drawn = _resampled_means(groups, resamples=500)
     if not (drawn > 0).all():
         return alone
     floors, powers = _fit_power_with_floor(x, drawn)

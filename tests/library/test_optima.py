@@ -171,7 +171,7 @@ def test_beyond_a_number_of_transitions_it_is_policy_iteration(monkeypatch, tigh
     signals = [5 * cmdp.scale * np.random.default_rng(k).normal(size=(6, 3)) for k in range(2)]
     policy, multiplier = best_for(dataclasses.replace(cmdp, threshold=0.0), *signals)
     assert solve(cmdp).method == "linear_program"
-    monkeypatch.setattr(optima, "_MOST_TRANSITIONS", 6 * 6 * 3 - 1)
+    monkeypatch.setattr(optima, "_MOST_IN_PROGRAM", 6 * 6 * 3 - 1)
     monkeypatch.delattr(optimize, "linprog")
     assert solve(cmdp).method == "policy_iteration"
     found = best_for(dataclasses.replace(cmdp, threshold=0.0), *signals)
@@ -180,7 +180,7 @@ def test_beyond_a_number_of_transitions_it_is_policy_iteration(monkeypatch, tigh
     most = cmdp.initial @ cmdp.state_values(maximize(cmdp, signals[1]), signals[1])
     assert best_for(dataclasses.replace(cmdp, threshold=most - 1e-6), *signals) is not None
     assert best_for(dataclasses.replace(cmdp, threshold=most + 1e-6), *signals) is None
-    monkeypatch.setattr(optima, "_MOST_TRANSITIONS", 6 * 6 * 3)
+    monkeypatch.setattr(optima, "_MOST_IN_PROGRAM", 6 * 6 * 3)
     with pytest.raises(ImportError):
         solve(cmdp)
 

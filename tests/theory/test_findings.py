@@ -26,7 +26,7 @@ from pgpd_hf.core.optima import utility_span
 from pgpd_hf.statistics import difference_interval
 from replication.analyses.comparison import TEST_LEVEL
 from replication.files import validation
-from replication.statements import controls, report, stationarity
+from replication.statements import controls, inference, report, stationarity
 from replication.statements.declaration import load_claims
 from replication.statements.evidence import Evidence, Member
 from replication.statements.power import POWER, power_table
@@ -488,6 +488,13 @@ def test_page_of_verdicts_says_which_n_fits_a_typical_environment():
     says("claims", "N = 3, 5 and 10 fit worse than both, with totals from")
     says("claims", f"totals from {others.min()} to {others.max()}")
     found = report.of_experiment(table("typical_inference_verdicts"))
+    rule = yaml.safe_load((ROOT / "config/typical-inference.yaml").read_text())["inference"]
+    of_n = found["reading"].str.extract(r"N = (\d+)")[0].fillna("1").astype(int)
+    for number, verdicts_of_n in found.groupby(of_n):
+        units = verdicts_of_n.groupby("unit")["units"].max()
+        assert units.to_dict() == {"instance": 40, "seed": 100}
+        assert inference.total(verdicts_of_n, rule["margins"]) == total[number]
+        assert inference.score(verdicts_of_n, 0.5) == half[number]
     held = found[found["verdict"] == "reproduced"].groupby("reading").size()
     one, two = (
         [held[name] for name in (seeds, f"40 instances, N = {n}")]

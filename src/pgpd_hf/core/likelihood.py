@@ -78,9 +78,10 @@ def fit(features, offsets, shares, weights, link, ridge, center, start=None):
         curvature = _curvature(features, offsets, weights, link, theta)
         return features.T @ (curvature * (features @ direction)) + ridge * direction
 
-    sparse = scipy.sparse.issparse(features)
-    search = {"method": "trust-exact", "hess": hessian}
-    search = {"method": "trust-ncg", "hessp": product} if sparse else search
+    if scipy.sparse.issparse(features):
+        search = {"method": "trust-ncg", "hessp": product}
+    else:
+        search = {"method": "trust-exact", "hess": hessian}
     total = max(1.0, weights.sum())
     with located(f"ridge: the likelihood of {len(shares)} questions"):
         found = minimize(

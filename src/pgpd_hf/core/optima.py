@@ -25,7 +25,7 @@ from pgpd_hf.core.cmdp import CMDP, Array
 
 METHODS = ("linear_program", "policy_iteration")
 _INFEASIBLE = 2  # status of scipy.optimize.linprog
-_MOST_TRANSITIONS = 10**6  # of a linear program: it takes up to a minute
+_MOST_IN_PROGRAM = 10**6  # transition probabilities of a linear program: up to a minute
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def solve(
     (10, 4)
     """
     require_cmdp(cmdp)
-    method = _usual(cmdp) if method is None else method
+    method = _default_method(cmdp) if method is None else method
     require_one_of("method", method, METHODS)
     _, slack = find_safest(cmdp)
     found = _SOLVERS[method](cmdp, cmdp.reward, cmdp.utility)
@@ -317,12 +317,12 @@ def best_for(cmdp, reward, utility):
     ValueError
         If the solver fails.
     """
-    return _SOLVERS[_usual(cmdp)](cmdp, reward, utility)
+    return _SOLVERS[_default_method(cmdp)](cmdp, reward, utility)
 
 
-def _usual(cmdp):
+def _default_method(cmdp):
     """Name the method that is used where none is given."""
-    return METHODS[cmdp.transition.size > _MOST_TRANSITIONS]
+    return METHODS[cmdp.transition.size > _MOST_IN_PROGRAM]
 
 
 def _by_linear_program(cmdp, reward, utility):

@@ -118,7 +118,7 @@ def ask_about(simulator, design, actions, words, before, policies=()):
         action_thresholds(policy, thresholds)
     kind = DESIGNS.index(design) if len(policies) == 0 else _GIVEN
     _ask(simulator, kind, cuts, actions, first, words, taken, steps, shares)
-    visits = _add_up(taken, tables.discount, states * actions)
+    visits = _discounted_visits(taken, tables.discount, states * actions)
     weights = np.full(rounds, float(max(1, simulator.evaluators.number)))
     return Answers(
         stacked(before.visits, visits),
@@ -181,7 +181,7 @@ def stacked(first, second):
     return np.concatenate([first, second])
 
 
-def _add_up(taken, discount, pairs):
+def _discounted_visits(taken, discount, pairs):
     """Discounted visits, from the pairs (s, a) of each step of trajectories."""
     trajectories, length = taken.shape
     known = np.cumprod(np.append(1.0, np.full(length - 1, discount)))

@@ -99,7 +99,7 @@ def _wrong(study, runs, controls, limits):
 
 def _limit(algorithm):
     """Name of the exact limit of an algorithm, if there is one."""
-    for name in sorted(ALGORITHMS, key=len):  # limits have short names, and looking imports
+    for name in sorted(ALGORITHMS, key=len):  # limits first: a look imports the file
         with suppress(TypeError):  # of a file that is no algorithm yet
             if ALGORITHMS[name].limit_of == algorithm:
                 return name

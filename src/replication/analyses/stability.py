@@ -243,7 +243,7 @@ def _setting(config, evaluators, changes, algorithm=NAME):
 
 
 def _case(config, setting, seeds, part, marks, labels, algorithm=NAME):
-    drawn = {key: labels[key] for key in ("instance",) if key in labels}
+    drawn = {"instance": labels["instance"]} if "instance" in labels else {}
     return Case(
         algorithm,
         setting,

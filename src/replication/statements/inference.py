@@ -65,9 +65,10 @@ def infer(tables, resampled, margins=(1.0,), of_tied=SMALLEST):
     rows["as_good"] = [np.mean(resampled[n] >= resampled[best]) for n in numbers]
     tied = (rows["as_good"] >= SHARE) | (rows["rounds"] == best)
     rows["standing"] = np.where(tied, TIED, WORSE)
-    # The first of the tied, or the first of those of them with the best score.
-    half = rows["score_0.5"] if of_tied == HALF_MARGINS else 0 * rows["rounds"]
-    inferred = half[tied].idxmax()
+    candidates = rows[tied]
+    inferred = candidates.index[0]
+    if of_tied == HALF_MARGINS:  # the smallest of those that are best there
+        inferred = candidates["score_0.5"].idxmax()
     runner_up = rows["total"].drop(inferred).idxmax()
     rows.loc[inferred, "standing"] = INFERRED
     rows.loc[runner_up, "standing"] = RUNNER_UP

@@ -92,7 +92,7 @@ def in_short(table):
     others = len(table) - len(asked(table))
     if others and others == len(table):
         why, *more = table["why"].str.removeprefix(f"{NOT_ASKED} by this run: ").unique()
-        return f"None of the {others} statements is judged ({'for one, ' * bool(more)}{why})"
+        return f"None of the {others} statements is judged ({'for one, ' if more else ''}{why})"
     counts = [(asked(table)["verdict"] == verdict).sum() for verdict in VERDICTS]
     first, second, third = (f"{n} {verdict}" for n, verdict in zip(counts, VERDICTS, strict=True))
     told = f"Of {len(table)} statements {first.replace(' ', ' are ', 1)}, {second} and {third}"

@@ -101,15 +101,21 @@ def make_estimates(cmdp, setting, known=False):
         )
     link = get_link(setting.link)
     votes = setting.evaluators, link, bound, setting.estimator
-    moments = [*_moments(-bound, bound, *votes), *_moments(-threshold, bound - threshold, *votes)]
-    names = ("bias", "variance", "excess_bias", "excess_variance")
+    bias, variance = _moments(-bound, bound, *votes)
+    excess_bias, excess_variance = _moments(-threshold, bound - threshold, *votes)
     tau, span = mixing(cmdp) if known else (1.0, cmdp.value_bound)
     exactly = setting.evaluators is None
     table = [bound] if exactly else np.abs(make_evaluators(*votes).estimate)
-    model = ("states", "actions", "discount", "value_bound", "threshold")
     return Estimates(
-        **{name: getattr(cmdp, name) for name in model},
-        **dict(zip(names, moments, strict=True)),
+        states=cmdp.states,
+        actions=cmdp.actions,
+        discount=cmdp.discount,
+        value_bound=cmdp.value_bound,
+        threshold=threshold,
+        bias=bias,
+        variance=variance,
+        excess_bias=excess_bias,
+        excess_variance=excess_variance,
         return_bound=bound,
         rounds=setting.rounds,
         horizon=setting.horizon,

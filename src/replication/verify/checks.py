@@ -25,8 +25,8 @@ TOLERANCE = 1e-8  # of numbers on another platform; why: reference/README.md
 PIXEL_TOLERANCE = 14  # root mean square over a picture, of 255
 CODE = ["Snakefile", "requirements.lock", "notebooks", "src", "workflow"]
 CODE += ["config/analyses", "config/environments", "config/readings"]
-_FILES = "config claims steps races pilot inference confirmation settled typical".split()
-_FILES += ["typical-inference", "typical-confirmation"]
+_FILES = "config claims steps races pilot inference confirmation settled".split()
+_FILES += ["typical", "typical-inference", "typical-confirmation"]
 CODE += [f"config/{name}.yaml" for name in _FILES]
 # Columns that are compared by their bits or not at all: digests, and ratios that may be rounding.
 _OF_BITS = ["sha256", "ratio", "worst"]
