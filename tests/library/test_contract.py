@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from preparing import forms, prepare, randomness
 from reference import random_policies, random_process, softmax
+from scipy import sparse
 
 from pgpd_hf import ALGORITHMS, runs, solve
 from pgpd_hf.algorithms import Algorithm, State, base, get_algorithm
@@ -631,3 +632,11 @@ def test_algorithm_without_an_update_cannot_iterate():
     algorithm = ready(Nothing)
     with pytest.raises(NotImplementedError):
         algorithm.advance(algorithm.initial_state(), *randomness(algorithm, 15, 1))
+
+
+def test_sparse_parts_of_states_are_compared_by_their_entries():
+    one = sparse.eye_array(3, format="csr")
+    other = 2 * one
+    assert base._same((one, 1.0), (one.copy(), 1.0))
+    assert not base._same((one, 1.0), (other, 1.0))
+    assert not base._same((one,), (sparse.csr_array((2, 3)),))
