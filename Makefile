@@ -136,8 +136,8 @@ races: .venv/kernels  ## 45 | all races for step sizes again, and their record
 	{ grep '^#' config/steps.yaml; cat results/races/steps.yaml; } >results/races/record.yaml
 	mv results/races/record.yaml config/steps.yaml
 	cp results/races/races.csv reference
-	$(IN_VENV) set -e; for study in config/inference.yaml config/environments/*.yaml config/typical.yaml \
-	        'config/typical.yaml config/inference.yaml config/typical-inference.yaml'; do \
+	$(IN_VENV) set -e; for study in config/inference.yaml config/environments/*.yaml \
+	        'config/typical.yaml config/inference.yaml config/typical-inference.yaml' config/typical.yaml; do \
 	    snakemake races --cores $(CORES) --configfile $$study; \
 	    made=results/$$(basename $${study##* } .yaml); \
 	    cat $$made/steps.yaml >>config/steps.yaml; \

@@ -56,7 +56,7 @@ def test_record_says_what_its_table_says(name):
     scores = recorded_races.load_scores(ROOT / recorded_races.SCORES, name)
     assert RECORD[name]["chosen"] == [*races.chosen_steps(scores).values()]
     least = 256
-    if name.startswith(("environments/", "typical/")):
+    if name.startswith("environments/"):
         least = own_of(name.split("/")[-2])["calibration"]["seeds"]
     elif "/" in name:
         least = (CONFIG if name in OWN else INFERENCE)["claims"]["race_seeds"]
@@ -197,7 +197,7 @@ def test_race_of_the_typical_environment_is_on_record():
     config = known("typical")
     for algorithm in ("npgpd_hf", "zpgpd_hf"):
         race = recorded_races.recorded(RECORD, config, algorithm)
-        assert race == f"typical/{algorithm}"
+        assert race == f"typical-inference/readings/two-rounds/{algorithm}"
 
 
 @pytest.mark.parametrize("name", KNOWN)

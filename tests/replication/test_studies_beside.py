@@ -92,8 +92,8 @@ def test_streams_and_instances_of_a_confirmation_are_sealed(name):
 def test_fresh_instances_of_the_typical_confirmation_are_the_first_that_bind():
     fresh = sorted(instances(TYPICALS["typical-confirmation"])[0])
     options = TYPICAL["environment"]
-    made = (environments.make({**options, "instance": k}) for k in range(5001, fresh[-1] + 1))
-    binding = [k for k, cmdp in enumerate(made, 5001) if utility_range(cmdp)[0] < cmdp.threshold]
+    made = (environments.make({**options, "instance": k}) for k in range(6001, fresh[-1] + 1))
+    binding = [k for k, cmdp in enumerate(made, 6001) if utility_range(cmdp)[0] < cmdp.threshold]
     assert binding == fresh
 
 
