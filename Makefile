@@ -75,7 +75,7 @@ figures: .venv/kernels  ## 2 | the whole default study: figures/ and results/pap
 figure: .venv/kernels  ## 1 | the panels and the page of Figure 1 alone
 	$(IN_VENV) snakemake figure summary --cores $(CORES) $(USE_CONFIG)
 
-typical: .venv/kernels  ## 95 | the experiment on a typical environment
+typical: .venv/kernels  ## 130 | the experiment on a typical environment
 	$(IN_VENV) snakemake settled --cores $(CORES) --configfile config/settled.yaml
 	$(IN_VENV) snakemake all verdict_table controls settled --cores $(CORES) \
 	    --configfile config/typical.yaml
@@ -162,7 +162,7 @@ article: .venv-article/installed  ## 1 | the replication as an article, from ref
 # In a copy of what the workflow needs, from scratch and with the package of the copy.
 verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
 verify: EVERYTHING = figures claims theory compare compare-axes stability $(if $(CONFIG),,infer typical environments raced)
-verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 330)
+verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 365)
 	test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
 	$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \
 	    tar --create --exclude=__pycache__ $(WORKFLOW) | tar --extract --directory "$$copy" && \
