@@ -1,4 +1,5 @@
 from .algorithms import ALGORITHMS as ALGORITHMS
+from .algorithms.adaptive_safe_rlhf import AdaptiveSafeRLHF as AdaptiveSafeRLHF
 from .algorithms.episodic_npgpd_hf import EpisodicNPGPDHF as EpisodicNPGPDHF
 from .algorithms.npg_pd import NPGPD as NPGPD
 from .algorithms.npgpd_hf import NPGPDHF as NPGPDHF
@@ -26,5 +27,6 @@ from .runs import checkpoint_grid as checkpoint_grid
 from .runs import run as run
 from .stability import Stability as Stability
 from .stability import predict_stability as predict_stability
+from .statistics import aggregate as aggregate
 
 __version__: str

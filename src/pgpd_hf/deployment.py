@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
+from pgpd_hf.algorithms.base import default_horizon
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.cmdp import CMDP
@@ -79,7 +80,7 @@ def certify(
     seed: int,
     level: float = 0.95,
     *,
-    horizon: int = 80,
+    horizon: int | None = None,
     link: str = "logistic",
 ) -> Certificate:
     """Ask whether trajectories of a policy are harmless enough, and bound its utility value.
@@ -96,8 +97,9 @@ def certify(
         Names the random stream.
     level : float
         Probability with which the bound holds, in (0, 1).
-    horizon : int
-        H; a trajectory has H + 1 steps.
+    horizon : int, optional
+        H; a trajectory has H + 1 steps. By default as long as the algorithms' trajectories: 80, or
+        more if the discount is above 0.9.
     link : str
         How people vote; a key of :data:`pgpd_hf.LINKS`.
 
@@ -124,7 +126,7 @@ def certify(
         raise ValueError(f"policy: one policy expected, got shape {policy.shape}")
     answers = require_integer("answers", answers, 1, _MOST_ANSWERS)
     seed = require_integer("seed", seed, 0)
-    horizon = require_integer("horizon", horizon, 0, _LONGEST)
+    horizon = _horizon(cmdp, horizon)
     votes_for = _count_favourable(cmdp, policy, answers, seed, horizon, get_link(link))
     return certificate(cmdp, votes_for, answers, level, horizon=horizon, link=link)
 
@@ -135,7 +137,7 @@ def certificate(
     answers: int,
     level: float = 0.95,
     *,
-    horizon: int = 80,
+    horizon: int | None = None,
     link: str = "logistic",
 ) -> Certificate:
     """Bound a utility value, given the votes of :func:`certify`.
@@ -155,7 +157,7 @@ def certificate(
         raise ValueError(f"level: a number between 0 and 1 expected, got {shown(level)}")
     answers = require_integer("answers", answers, 1, _MOST_ANSWERS)
     favourable = require_integer("favourable", favourable, 0, answers)
-    horizon = require_integer("horizon", horizon, 0, _LONGEST)
+    horizon = _horizon(cmdp, horizon)
     link = get_link(link)
     share = 0.0
     if favourable:
@@ -184,7 +186,7 @@ def answers_for(
     level: float = 0.95,
     power: float = 0.9,
     *,
-    horizon: int = 80,
+    horizon: int | None = None,
     link: str = "logistic",
 ) -> float:
     r"""Number of answers with which a safe policy is certified.
@@ -205,7 +207,7 @@ def answers_for(
     """
     from scipy.stats import binom  # slow to import, and needed here only
 
-    horizon = require_integer("horizon", horizon, 0, _LONGEST)
+    horizon = _horizon(cmdp, horizon)
     link = get_link(link)
     hull = _hull(link, -cmdp.threshold, cmdp.return_bound(horizon) - cmdp.threshold)
     demanded = np.interp(0.0, hull[:, 1], hull[:, 0])
@@ -224,6 +226,13 @@ def answers_for(
         middle = (low + high) // 2
         low, high = (middle, high) if too_few(middle) else (low, middle)
     return float(high)
+
+
+def _horizon(cmdp, horizon):
+    """H, as it is given or as the discount asks for."""
+    if horizon is None:
+        horizon = default_horizon(cmdp.discount)
+    return require_integer("horizon", horizon, 0, _LONGEST)
 
 
 def _hull(link, lowest, highest):

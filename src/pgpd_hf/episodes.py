@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pgpd_hf.algorithms.base import default_horizon
-from pgpd_hf.core.arguments import require_integer
+from pgpd_hf.core.arguments import require_integer, shown
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.extras import lacking
 from pgpd_hf.core.optima import require_cmdp
 
 try:
     from gymnasium import Env, spaces
+    from gymnasium.error import ResetNeeded
 except ImportError:  # said where an environment is made, so that the name can be imported
     Env = object  # type: ignore[assignment, misc]
 
@@ -64,6 +65,7 @@ class CMDPEnv(Env):
         self.cost_limit = cmdp.value_bound - cmdp.threshold
         self.observation_space = spaces.Discrete(cmdp.states)
         self.action_space = spaces.Discrete(cmdp.actions)
+        self._state: int | None = None  # until the first reset
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -75,7 +77,12 @@ class CMDPEnv(Env):
         return self._state, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        """Make a step; what happens after the episode has been cut off is the next one's."""
+        """Make a step; after an episode has been cut off, `reset` begins the next one."""
+        if self._state is None:
+            raise ResetNeeded("CMDPEnv: reset has to be called before the first step")
+        if not self.action_space.contains(action):
+            most = self.cmdp.actions - 1
+            raise ValueError(f"action: an integer from 0 to {most} expected, got {shown(action)}")
         place = self._state, int(action)
         self._state = int(self.np_random.choice(self.cmdp.states, p=self.cmdp.transition[place]))
         self._left -= 1

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from typing import Any
@@ -29,7 +29,7 @@ import pandas as pd
 from pgpd_hf.algorithms import Algorithm, get_algorithm, kind_and_options
 from pgpd_hf.algorithms.base import MOST_ITERATIONS, RACED, STEPS
 from pgpd_hf.core.arguments import require_integer, require_number, shown
-from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.cmdp import CMDP, Array
 from pgpd_hf.core.optima import require_cmdp, solve
 from pgpd_hf.core.progress import Progress
 from pgpd_hf.statistics import mean_interval, mean_test
@@ -53,7 +53,7 @@ def race(
     algorithm: str | type[Algorithm],
     setting: dict[str, Any],
     evaluators: Sequence[int | None],
-    candidates: dict[str, list[float]],
+    candidates: Mapping[str, Sequence[float] | Array],
     seeds: int,
     threads: int = 1,
     progress: bool | Callable[[int, int], Any] = False,
@@ -165,7 +165,7 @@ def choose_steps(
     algorithm: Algorithm | str,
     *,
     iterations: int,
-    candidates: dict[str, list[float]] | None = None,
+    candidates: Mapping[str, Sequence[float] | Array] | None = None,
     seeds: int = 8,
     threads: int = 1,
     progress: bool | Callable[[int, int], Any] = False,
@@ -184,7 +184,7 @@ def choose_steps(
     iterations : int
         T.
     candidates : dict, optional
-        `primal_step` and `dual_step`: lists of numbers; by default, for the paper's two
+        `primal_step` and `dual_step`: lists or arrays of numbers; by default, for the paper's two
         algorithms, those that the default study begins with. A list `perturbation` lets the
         radius :math:`\mu` of zeroth-order methods race as well.
     seeds : int
@@ -199,7 +199,7 @@ def choose_steps(
         Limit of what the race costs, in runs of all iterations; :func:`race` says how it is spent.
     **options
         Options of the algorithm, where only its name is given, such as `rounds`. `evaluators` may
-        be a list of values of M, over which scores are averaged.
+        be a list or array of values of M, over which scores are averaged.
 
     Returns
     -------
@@ -235,6 +235,8 @@ def choose_steps(
     candidates = CANDIDATES.get(kind.name) if candidates is None else candidates
     if candidates is None:
         raise ValueError(f"candidates: needed for {kind.name}: lists for {' and '.join(STEPS)}")
+    if isinstance(candidates, dict):
+        candidates = {name: _as_list(values) for name, values in candidates.items()}
     for name in RACED:
         values = candidates.get(name) if isinstance(candidates, dict) else None
         if name not in STEPS and values is None:
@@ -246,7 +248,7 @@ def choose_steps(
     seeds = require_integer("seeds", seeds, 1, 10**4)
     threads = require_integer("threads", threads, 1, 1024)
     iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
-    numbers = options.get("evaluators")
+    numbers = _as_list(options.get("evaluators"))
     numbers = list(numbers) if isinstance(numbers, list | tuple) else [numbers]
     if not numbers:
         raise ValueError("evaluators: at least one number expected")
@@ -258,6 +260,11 @@ def choose_steps(
         runs = require_integer("runs", runs, 1, 10**6)
     table = race([cmdp], kind, setting, numbers, candidates, seeds, threads, progress, runs)
     return chosen_steps(table)
+
+
+def _as_list(values):
+    """Make a list of an array; everything else stays as it is."""
+    return values.tolist() if isinstance(values, np.ndarray) and values.ndim == 1 else values
 
 
 def _ends_of_stages(seeds):

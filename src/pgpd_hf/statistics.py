@@ -345,6 +345,14 @@ def aggregate(traces):
         A row per algorithm, evaluators and iteration, sorted in this order: the number of `seeds`,
         and for each of :data:`VALUES` the mean (under the same name) and the ends of its interval
         (with `_low` and `_high`).
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> trace = pgpd_hf.run(pgpd_hf.random_cmdp(), "npg_pd", seeds=[0, 1], iterations=10)
+    >>> curve = pgpd_hf.aggregate(trace)
+    >>> curve["iteration"].tolist()[-1], curve["seeds"].unique().tolist()
+    (10, [2])
     """
     keys = ["algorithm", "evaluators", "iteration"]
     rows = [

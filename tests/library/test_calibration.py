@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pgpd_hf import races, random_cmdp, run
+from pgpd_hf import choose_steps, races, random_cmdp, run
 from pgpd_hf.races import CHOSEN, DROPPED, TIED, race
 
 CMDP = random_cmdp()
@@ -370,3 +370,13 @@ def test_radii_of_a_race_with_a_limit_end_where_all_policies_are_within_reach(mo
 def test_race_without_a_limit_has_no_column_for_it():
     table = race([CMDP], "npgpd_hf", SETTING, [16], {"primal_step": [1], "dual_step": [1]}, 1)
     assert "iterations" not in table
+
+
+def test_candidates_and_evaluators_may_be_arrays():
+    lists = {"primal_step": [0.1, 1.0], "dual_step": [0.1]}
+    arrays = {name: np.array(values) for name, values in lists.items()}
+    cmdp, setting = random_cmdp(), {"iterations": 20, "seeds": 2}
+    steps = choose_steps(cmdp, "npgpd_hf", candidates=lists, evaluators=[16, 64], **setting)
+    assert steps == choose_steps(
+        cmdp, "npgpd_hf", candidates=arrays, evaluators=np.array([16, 64]), **setting
+    )

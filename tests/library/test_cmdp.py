@@ -342,6 +342,28 @@ def test_rounding_of_probabilities_is_forgiven():
     CMDP(**{**GOOD, "initial": [0.5, 0.5 - 9e-10]})
 
 
+def test_single_precision_is_rounding_too():
+    """Networks and simulators give float32, whose rows sum to one within 1e-7 only."""
+    exact = random_process(0, 5, 3, 0.9)
+    policy = np.random.default_rng(1).dirichlet(np.ones(3), (2, 5))
+    coarse = policy.astype(np.float32)
+    assert (abs(coarse.astype(float).sum(-1) - 1) > 1e-9).any()
+    rows = exact.check_policy(coarse)
+    np.testing.assert_allclose(rows.sum(-1), 1, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(exact.evaluate(coarse), exact.evaluate(policy), rtol=1e-6)
+    parts = {
+        name: getattr(exact, name).astype(np.float32)
+        for name in ("transition", "initial", "reward", "utility")
+    }
+    values = dataclasses.replace(exact, **parts).evaluate(policy)
+    np.testing.assert_allclose(values, exact.evaluate(policy), rtol=1e-5)
+    coarse[1, 4, 0] += 1e-5
+    with pytest.raises(ValueError, match=r"^policy: probabilities at \(1, 4\) sum to 1\.0000"):
+        exact.check_policy(coarse)
+    with pytest.raises(ValueError, match=r"^policy: probabilities at .* sum to "):
+        exact.check_policy(policy.astype(np.float32).astype(np.float64))  # no longer excused
+
+
 def test_what_rounding_puts_beyond_an_end_is_put_there():
     """Nothing farther than 1e-12 of the scale is, and valid numbers keep their bits."""
     scale = 1 - 0.9  # a little less than 0.1

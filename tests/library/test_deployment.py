@@ -50,6 +50,15 @@ def test_many_answers_reach_the_value_up_to_the_curvature():
     assert found.answers == 200_000
 
 
+def test_trajectories_are_by_default_long_enough_for_the_discount():
+    """With 81 steps a certificate at discount 0.99 would lose 0.44 of the largest value."""
+    cmdp = CMDP(np.ones((1, 1, 1)), [[0.01]], [[0.01]], [1.0], 0.99, 0.7, scale=0.01)
+    for found in (certify(cmdp, [[1.0]], 20_000, seed=0), certificate(cmdp, 13_000, 20_000)):
+        assert 0 < found.truncation < 2.1e-4
+        assert found.safe
+    assert not certify(cmdp, [[1.0]], 20_000, seed=0, horizon=80).safe
+
+
 def test_share_is_the_exact_binomial_bound():
     """Of Clopper and Pearson: as many votes or more have the probability 1 - level there."""
     for favourable, answers in ((7, 10), (120, 200), (200, 200)):

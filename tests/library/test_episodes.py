@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 import pgpd_hf
@@ -64,6 +65,18 @@ def test_episode_follows_from_its_seed():
     env, policy = pgpd_hf.CMDPEnv(CMDPS[0]), np.full((3, 2), 0.5)
     first, again, other = (episode(env, policy, seed)[0].tolist() for seed in (1, 1, 2))
     assert first == again != other
+
+
+def test_steps_that_cannot_be_made_are_refused():
+    env = pgpd_hf.CMDPEnv(CMDPS[0])
+    with pytest.raises(ResetNeeded, match=r"^CMDPEnv: reset has to be called"):
+        env.step(0)
+    env.reset(seed=0)
+    for action in (-1, 2, 0.5, "left"):
+        with pytest.raises(ValueError, match=r"^action: an integer from 0 to 1 expected, got "):
+            env.step(action)
+    for action in (1, np.int64(1), np.array(1)):  # as agents give them
+        env.step(action)
 
 
 def test_what_cannot_be_made_is_refused():

@@ -131,14 +131,16 @@ class CMDP:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        transition = _array("transition", self.transition, 3)  # (S, A, S)
+        transition = _probabilities("transition", self.transition)
+        transition = _array("transition", transition, 3)  # (S, A, S)
         states, actions, _ = transition.shape
         if transition.shape != (states, actions, states):
             raise ValueError(f"transition: shape (S, A, S) expected, got {transition.shape}")
         if states == 0 or actions == 0:
             raise ValueError(f"transition: at least one state and action, got {transition.shape}")
         _require_distribution("transition", transition)
-        initial = _array("initial", self.initial, 1, (states,))  # (S,)
+        initial = _probabilities("initial", self.initial)
+        initial = _array("initial", initial, 1, (states,))  # (S,)
         _require_distribution("initial", initial)
         scale = require_number("scale", self.scale, above=0)
         discount = require_number("discount", self.discount)
@@ -353,14 +355,15 @@ class CMDP:
         Returns
         -------
         ndarray, float64, shape (..., S, A)
-            The policies as an array; the same memory where possible.
+            The policies as an array; the same memory where possible. Rows of single precision are
+            divided by their sum, which rounding has moved from one.
 
         Raises
         ------
         ValueError
             If `policy` does not hold distributions over actions.
         """
-        policy = _real(name, policy)
+        policy = _probabilities(name, policy)
         if policy.shape[-2:] != (self.states, self.actions):
             expected = f"(..., {self.states}, {self.actions})"
             raise ValueError(f"{name}: shape {expected} expected, got {policy.shape}")
@@ -480,6 +483,19 @@ def _real(name, value):
     # RuntimeError: of a tensor that keeps a record of gradients.
     except (TypeError, ValueError, OverflowError, RuntimeError):
         raise ValueError(f"{name}: an array of numbers expected") from None
+
+
+def _probabilities(name, value):
+    """Convert distributions to float64, which is more than what they may have been computed in.
+
+    Rows of single precision are divided by their sum if it is one up to their rounding.
+    """
+    array = _real(name, value)
+    if array.ndim == 0 or np.asarray(value).dtype != np.float32:
+        return array
+    sums = array.sum(axis=-1, keepdims=True)
+    rounding = array.shape[-1] * np.finfo(np.float32).eps
+    return np.divide(array, sums, out=array, where=abs(sums - 1) <= rounding)
 
 
 def _require_finite(name, array):
