@@ -555,8 +555,18 @@ def test_page_of_verdicts_says_what_has_settled():
             assert last[["low", "high"]].abs().to_numpy().max() > stationarity.MARGIN
     first, second = (found["settled", it][0] for it in ("npgpd_hf", "zpgpd_hf"))
     says("claims", f"settled after {first} iterations of NPGPD-HF and {second} of ZPGPD-HF")
-    told = [found["typical_settled", it][1] for it in ("npgpd_hf", "zpgpd_hf")]
+    drawn, told = zip(
+        *(found["typical_settled", it] for it in ("npgpd_hf", "zpgpd_hf")), strict=True
+    )
+    says("claims", f"gap and violation have settled after {drawn[0]} and {drawn[1]} iterations")
     says("claims", f"moves by up to {told[0]} λ* and {told[1]} λ*, which 95 % intervals")
+    multiplier = table("typical_settled_moves").query("curve == 'multiplier'")
+    last = multiplier[
+        multiplier["length"] == multiplier.groupby("algorithm")["length"].transform("max")
+    ]
+    beyond = last[last["low"] > stationarity.MARGIN]
+    assert {*zip(beyond["algorithm"], beyond["evaluators"], strict=True)} == {("zpgpd_hf", 256)}
+    says("claims", "In ZPGPD-HF with 256 people it is shown to move by more")
 
 
 def test_results_say_what_a_hundred_environments_show():
