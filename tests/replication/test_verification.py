@@ -89,6 +89,7 @@ LONG = {
         "npgpd_hf,100,16,multiplier,0,0.25",
     ],
     "../typical/verdicts.csv": ["reading,claim,verdict,low", "default,falls,reproduced,0.5"],
+    "../typical/verdicts_power.csv": ["reading,claim,power,needed", "default,falls,0.9,135"],
     "../typical/controls.csv": ["claim,control,verdict,low", "falls,flipped,contradicted,0.5"],
     "../typical-inference/inferred.csv": ["rounds,score", "1,26"],
     "../typical-inference/verdicts.csv": ["reading,claim,verdict,low", "N = 2,falls,reproduced,1"],

@@ -688,6 +688,16 @@ def test_results_say_that_npgpd_hf_did_not_break():
     says("results", f"has a gap of {number(gaps.min())} to {number(gaps.max())}.")
 
 
+def test_power_on_a_typical_environment_is_told():
+    about = report.of_experiment(table("typical")).query("reading == 'default'")["claim"]
+    own = table("typical_power").query("reading == 'default'").set_index("claim").loc[about]
+    assert (own["units"] == 300).all()
+    (weak,) = own.index[own["power"] < POWER]
+    assert weak == "zpgpd-gap-steady-state"
+    says("claims", f"300 seeds are enough for all {len(own)} statements but")
+    says("claims", f"would take {own.loc[weak, 'needed']:,}")
+
+
 def test_verdicts_from_sweeps_are_told_with_their_power():
     schema = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
     traces = table("traces").astype({"evaluators": "Int64"})

@@ -88,6 +88,7 @@ _OTHERS = (
     ("typical_settled", "algorithm", "typical", "../typical/settled.csv"),
     ("typical_settled_moves", _MOVES, "typical", "../typical/settled_moves.csv"),
     ("typical", "reading claim", "typical", "../typical/verdicts.csv"),
+    ("typical_power", "reading claim", "typical", "../typical/verdicts_power.csv"),
     ("typical_controls", "claim control", "typical", "../typical/controls.csv"),
     ("typical_inference", "rounds", "typical", "../typical-inference/inferred.csv"),
     (
