@@ -34,7 +34,7 @@ def optimum(cmdp):
 
 def record(cmdp, optimum, algorithm, seed=0, **changes):
     setting = replace(SETTINGS[algorithm], **changes)
-    return records.record(setting.run(algorithm, cmdp, optimum), optimum, seed)
+    return records.record(setting.run(algorithm, cmdp, optimum), optimum, seed, sampled=True)
 
 
 def lagrangian_gap(run_):

@@ -57,7 +57,8 @@ def run_certificates(cmdp, algorithm, setting, seeds, optimum=None, purpose="run
     optimum = optima.solve(cmdp) if optimum is None else optimum
     ready = setting.run(algorithm, cmdp, optimum)
     return pd.concat(
-        [_rows(record(ready, optimum, seed, purpose), seed) for seed in seeds], ignore_index=True
+        [_rows(record(ready, optimum, seed, purpose, sampled=True), seed) for seed in seeds],
+        ignore_index=True,
     )
 
 

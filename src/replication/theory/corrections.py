@@ -135,9 +135,7 @@ def _runs_of_theorem_1_prime(problem):
         statement = _statement(theorem_1.theorem_1_prime, problem)
         steps, bound = theorem_1.best_steps(statement, problem.setting.iterations)
         algorithm = _algorithm(problem, steps)
-        return bound, [
-            record(algorithm, problem.optimum, seed, sampled=False) for seed in problem.seeds
-        ]
+        return bound, [record(algorithm, problem.optimum, seed) for seed in problem.seeds]
 
     return problem.once("Theorem 1'", make)
 

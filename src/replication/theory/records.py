@@ -63,7 +63,7 @@ def sample_estimates(algorithm, theta, bits, count):
     return np.stack(estimates), np.array(excess)
 
 
-def record(algorithm, optimum, seed, purpose="run", sampled=True):
+def record(algorithm, optimum, seed, purpose="run", sampled=False):
     """Run NPGPD-HF or ZPGPD-HF and keep its estimates, if `sampled` also those without votes."""
     sources = [algorithm, _without_votes(algorithm, optimum)] if sampled else [algorithm]
     thetas, used, kept = [], [], [[] for _ in sources]

@@ -48,7 +48,7 @@ class Seen:
 def watch(cmdp, optimum, setting, seed, purpose="run"):
     """Make a run; return what its bounds are computed from, and its true gap and violation."""
     algorithm = setting.run("npgpd_hf", cmdp, optimum)
-    return look(record(algorithm, optimum, seed, purpose, sampled=False))
+    return look(record(algorithm, optimum, seed, purpose))
 
 
 def look(run):
