@@ -77,6 +77,7 @@ def test_instance_is_a_name_and_not_a_place_in_a_sequence():
     [
         *[(name, value) for name in ("states", "actions") for value in (0, -1, 2.0, "2", True)],
         *[("instance", value) for value in (-1, 1.5, None, False)],
+        *[("features", value) for value in (0, 41, 2.5, "d")],
         *[("concentration", value) for value in (0, -1, np.nan, "five", None)],
         *[("scale", value) for value in ("paper", None, 1.0, [1])],
         *[("discount", value) for value in (1, -0.1, np.nan, "0.9.")],
@@ -266,7 +267,7 @@ def test_kind_that_is_not_asked_for_is_not_imported():
         (
             {"statse": 3},
             "statse: not an option of the environment 'random'; allowed are states, actions, "
-            "instance, discount, concentration, threshold, scale, discrimination",
+            "instance, discount, concentration, threshold, scale, discrimination, features",
         ),
         ({"name": "coin", "threshold": "high"}, "threshold: a number expected, got 'high'"),
     ],

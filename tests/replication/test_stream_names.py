@@ -29,6 +29,9 @@ NAMES = {
 LATER = (
     "adaptive_safe_rlhf",
     "episodic_npgpd_hf",
+    "linear_npgpd_hf",
+    "linear_safe_rlhf",
+    "linear_zpgpd_hf",
     "sampled_npgpd_hf",
 )  # methods that no study had then
 

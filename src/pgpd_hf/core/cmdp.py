@@ -75,13 +75,18 @@ class CMDP:
         of the CMDP, and the reward value of an original return of zero.
     map : Map, optional
         Where the states lie, if they do so on a map.
+    features : array_like, float, shape (S, A, d), optional
+        :math:`\phi(s, a)` for methods that use features: shares that sum to one, and span
+        :math:`\mathbb{R}^d`. In a *linear* CMDP transitions, reward and utility are linear in them,
+        and so are the action values of all policies.
 
     Raises
     ------
     ValueError
         If an array has the wrong shape or a number that is not finite, a reward or utility lies
         outside [0, scale], a probability is negative, or a distribution does not sum to one; all
-        of them by more than rounding. The message names the argument and the index.
+        of them by more than rounding; or if features do not span their space. The message names
+        the argument and the index.
 
     Examples
     --------
@@ -113,6 +118,7 @@ class CMDP:
     value_unit: float = 1.0
     value_zero: float = 0.0
     map: Map | None = None
+    features: Array | None = None
 
     if TYPE_CHECKING:  # which takes more than the fields hold
 
@@ -128,6 +134,7 @@ class CMDP:
             value_unit: float = 1.0,
             value_zero: float = 0.0,
             map: Map | None = None,
+            features: ArrayLike | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -152,6 +159,8 @@ class CMDP:
         checked["value_zero"] = require_number("value_zero", self.value_zero)
         if self.map is not None:
             checked["map"] = _checked_map(self.map, states, actions)
+        if self.features is not None:
+            checked["features"] = _checked_features(self.features, states, actions)
         for name in ("reward", "utility"):
             shape = (states, actions)
             checked[name] = signal = _array(name, getattr(self, name), 2, shape, scale)
@@ -177,6 +186,15 @@ class CMDP:
     def actions(self) -> int:
         """int: number of actions, :math:`|A|`."""
         return self.transition.shape[1]
+
+    @property
+    def feature_matrix(self) -> Array:
+        r"""ndarray, float64, shape (S * A, d): a row of features for each pair :math:`(s, a)`.
+
+        Without features it is the unit matrix: every pair is a feature of its own.
+        """
+        pairs = self.states * self.actions
+        return np.eye(pairs) if self.features is None else self.features.reshape(pairs, -1)
 
     @property
     def value_bound(self) -> float:
@@ -383,6 +401,8 @@ class CMDP:
             arrays |= {name: getattr(self, name) for name in _RESCALED}
         if self.map is not None:
             arrays |= {f"map_{name}": array for name, array in self.map._asdict().items()}
+        if self.features is not None:
+            arrays["features"] = self.features
         np.savez(path, **arrays)
 
     @classmethod
@@ -393,8 +413,8 @@ class CMDP:
         ----------
         path : path-like
             An archive with the arrays `transition`, `reward`, `utility`, `initial`, `discount`,
-            `threshold` and, optionally, `scale`, `value_unit` and `value_zero`; those of a map are
-            `map_letters`, `map_cells` and `map_moves`.
+            `threshold` and, optionally, `scale`, `value_unit`, `value_zero` and `features`; those
+            of a map are `map_letters`, `map_cells` and `map_moves`.
 
         Returns
         -------
@@ -406,7 +426,7 @@ class CMDP:
             If the file is not such an archive; the message names the file.
         """
         on_map = [f"map_{name}" for name in Map._fields]
-        names = [*_ARRAYS, *_RESCALED, *on_map]
+        names = [*_ARRAYS, *_RESCALED, *on_map, "features"]
         try:
             if Path(path).is_fifo():  # reading it would wait for ever
                 raise OSError(None, "a pipe")
@@ -452,6 +472,20 @@ def _checked_map(value, states, actions):
     for array in (letters, cells, moves):
         array.flags.writeable = False
     return Map(letters, cells, moves)
+
+
+def _checked_features(value, states, actions):
+    """Make a read-only array of features; check that they are shares that span their space."""
+    features = _array("features", value, 3)
+    count = features.shape[2]
+    if features.shape[:2] != (states, actions):
+        expected = f"({states}, {actions}, d)"
+        raise ValueError(f"features: shape {expected} expected, got {features.shape}")
+    _require_distribution("features", features)
+    rank = np.linalg.matrix_rank(features.reshape(-1, count))
+    if rank < count:
+        raise ValueError(f"features: {count} that span their space expected, got rank {rank}")
+    return features
 
 
 def _array(name, value, dimensions, shape=None, most=None):

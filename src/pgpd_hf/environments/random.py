@@ -20,6 +20,7 @@ from pgpd_hf.core.optima import utility_range
 
 SCALES = ("normalized", "unit")
 MIDWAY = "midway"
+_MIXING = 0.2  # Dirichlet parameter of features: most pairs are near one or two anchors
 _MOST_DISCRIMINATION = 1000  # beyond it all votes are unanimous
 _MOST_ENTRIES = 2**27  # of the transition array: one gibibyte
 
@@ -34,6 +35,7 @@ def random_cmdp(
     threshold: float | Literal["midway"] = 0.55,
     scale: Literal["normalized", "unit"] = "normalized",
     discrimination: float = 1.0,
+    features: int | None = None,
 ) -> CMDP:
     r"""Draw a random environment (Section 5 of the paper).
 
@@ -61,6 +63,11 @@ def random_cmdp(
         Positive factor of rewards, utilities and a numeric threshold: how well people tell returns
         apart, since votes depend on the product alone. The unit scale is the normalized one with
         the factor :math:`1/(1-\gamma)`, but for the threshold.
+    features : int, optional
+        d, at most :math:`|S||A|`, of a linear CMDP: transitions, rewards and utilities are drawn
+        for d *anchors*, the first d pairs of a state and an action, and every other pair is a
+        mixture of them (Yang and Wang 2019, "Sample-optimal parametric Q-learning using linearly
+        additive features"). Its shares, the features of the CMDP, are Dirichlet with parameter 0.2.
 
     Returns
     -------
@@ -78,6 +85,8 @@ def random_cmdp(
     <CMDP: |S| = 10, |A| = 4, discount 0.9, threshold 0.55, values in [0, 1]>
     >>> pgpd_hf.random_cmdp(states=5, actions=3, instance=2, scale="unit", threshold="midway")
     <CMDP: |S| = 5, |A| = 3, discount 0.9, threshold 3.83173, values in [0, 10]>
+    >>> pgpd_hf.random_cmdp(states=100, features=8).features.shape
+    (100, 4, 8)
     """
     states = require_integer("states", states, 1)
     actions = require_integer("actions", actions, 1)
@@ -91,17 +100,26 @@ def random_cmdp(
     if isinstance(threshold, str) and threshold != MIDWAY:
         raise ValueError(f"threshold: a number or {MIDWAY!r} expected, got {shown(threshold)}")
     bound = 0.0 if isinstance(threshold, str) else require_number("threshold", threshold)
+    if features is not None:
+        features = require_integer("features", features, 1, states * actions)
     random = np.random.Generator(streams.bit_generator(purpose="environment", instance=instance))
-    transition = random.dirichlet(np.full(states, float(concentration)), size=(states, actions))
+    drawn = (states, actions) if features is None else (features,)  # pairs, or anchors
+    transition = random.dirichlet(np.full(states, float(concentration)), size=drawn)
+    reward, utility, shares = random.random(drawn), random.random(drawn), None
+    if features is not None:
+        shares = random.dirichlet(np.full(features, _MIXING), size=(states, actions))
+        shares.reshape(-1, features)[:features] = np.eye(features)
+        transition, reward, utility = (shares @ part for part in (transition, reward, utility))
     largest = discrimination * (1 - discount if scale == "normalized" else 1.0)
     cmdp = CMDP(
         transition=transition,
-        reward=largest * random.random((states, actions)),
-        utility=largest * random.random((states, actions)),
+        reward=largest * reward,
+        utility=largest * utility,
         initial=np.full(states, 1 / states),
         discount=discount,
         threshold=discrimination * bound,
         scale=largest,
+        features=shares,
     )
     if isinstance(threshold, str):
         return replace(cmdp, threshold=sum(utility_range(cmdp)) / 2)
