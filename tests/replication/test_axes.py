@@ -89,7 +89,9 @@ def test_every_run_finds_the_settings_that_were_tuned_for_it():
             if "size" in told:
                 assert told["size"] == place["states"] * place["actions"]
                 assert place["threshold"] == "midway"
-                name = f"states{place['states']}"
+                assert place.get("features") == told.get("features")
+                kind = "linear" if "features" in told else "states"
+                name = f"{kind}{place['states']}"
             assert part.startswith(f"{name}/")
             tuned.add(case.choice)
             people = CONFIG["axes"]["people"].get(told["people"], {})
@@ -105,14 +107,16 @@ def test_all_sizes_have_the_same_budgets_and_methods():
             told = case.labels
             found.setdefault((told["method"], told["size"]), set()).add(told["budget"])
     sizes = CONFIG["axes"]["sizes"]
-    larger, fewer = sizes["larger"], {}
-    for part in (sizes, larger):
+    larger, linear, fewer = sizes["larger"], sizes["linear"], {}
+    assert not {*linear["methods"]} & {*sizes["methods"]}  # tables tell them apart by their names
+    for part in (sizes, larger, linear):
         for states in part["states"]:
-            for name in sizes["methods"]:
+            for name in part["methods"]:
                 left = set(part["answers"]) - found.pop((name, 4 * states))
                 fewer |= {(name, 4 * states): left} if left else {}
     assert not found
-    assert fewer == {("npgpd_hf", 128): {1000}, ("npgpd_hf", 400): {1000}}
+    tabular = ("npgpd_hf", "npgpd_hf_without")
+    assert fewer == {(name, size): {1000} for name in tabular for size in (128, 400)}
     assert {*larger["methods"]} == {*sizes["methods"]}
 
 
@@ -146,7 +150,7 @@ def made(shift=0.0, noise=0.001, factors=(0.1, 1, 10), people=(AS_ASSUMED, "odd"
                             "design": design, "instance": instance, "seed": 0, "unit": "instances",
                             "budget": round(answers / factor**2), "answers": 1.0, "steps": 1.0,
                             "tuning_score": 0.1, "optimal_multiplier": 0.5, "value_bound": factor,
-                            "size": np.nan,
+                            "size": np.nan, "features": np.nan,
                             "optimality_gap": factor * (gap + noise * random.normal()),
                             "constraint_violation": 0.03 * factor * (name == "odd"),
                         })  # fmt: skip
@@ -178,7 +182,7 @@ def test_without_c_one_nothing_is_judged():
     assert analysis.collapse(runs, 0.02).empty
 
 
-def sized(power, sizes=(40, 400), noise=0.0, budgets=(10**3, 10**4, 10**5, 10**6)):
+def sized(power, sizes=(40, 400), noise=0.0, budgets=(10**3, 10**4, 10**5, 10**6), features=np.nan):
     """Runs whose priced gaps depend on the answers over a power of the size alone."""
     random, rows = np.random.default_rng(0), []
     for size in sizes:
@@ -186,8 +190,8 @@ def sized(power, sizes=(40, 400), noise=0.0, budgets=(10**3, 10**4, 10**5, 10**6
             for instance in range(12):
                 gap = 1 - np.log10(budget / (size / 40) ** power) / 6
                 rows.append({
-                    "size": size, "discrimination": 1, "people": AS_ASSUMED,
-                    "method": "safe_rlhf",
+                    "size": size, "discrimination": 1, "people": AS_ASSUMED, "features": features,
+                    "method": "safe_rlhf" if np.isnan(features) else "linear_safe_rlhf",
                     "design": "deterministic", "instance": instance, "seed": 0, "value_bound": 1.0,
                     "unit": "instances", "budget": budget, "answers": 1.0, "steps": 1.0,
                     "optimality_gap": gap + noise * random.normal(), "tuning_score": 0.1,
@@ -235,7 +239,7 @@ def test_people_hurt_where_the_interval_says_so():
 
 @pytest.fixture
 def folder(tmp_path):
-    runs = pd.concat([made(), sized(1)])
+    runs = pd.concat([made(), sized(1), sized(0.5, features=8)])
     runs.to_parquet(tmp_path / "runs.parquet")
     sides = {"skipping": ["npgpd_hf"], "inferring": ["safe_rlhf"]}
     for name, table in analysis.tables([tmp_path / "runs.parquet"], sides, 0.02, [0.3]).items():
@@ -256,7 +260,7 @@ def test_tables_and_page_show_violations_beside_priced_gaps(folder, monkeypatch)
     assert first.set_index(["discrimination", "method"])["answers"].to_dict() == {
         (factor, method): round(10**6 / factor**2) for factor in (0.1, 1, 10) for method in METHODS
     }
-    labels = {name: name.upper() for name in METHODS}
+    labels = {name: name.upper() for name in [*METHODS, "linear_safe_rlhf"]}
     shown, _ = make_page(
         monkeypatch, "axes", results=str(folder), figures=str(folder), labels=labels,
         axes_settings=str(folder / "axes_settings.csv"),
@@ -265,8 +269,14 @@ def test_tables_and_page_show_violations_beside_priced_gaps(folder, monkeypatch)
     assert "NPGPD_HF: that counts fall on one curve in c² K is reproduced." in said
     assert "1 of 1 choices are at an edge." in said
     assert "SAFE_RLHF: the answers for a priced gap of 0.3 grow like |S||A| to the 1.00" in said
+    assert (
+        "LINEAR_SAFE_RLHF: the answers for a priced gap of 0.3 grow like |S||A| to the 0.5" in said
+    )
+    for name, method in (("axes_sizes", "safe_rlhf"), ("axes_linear", "linear_safe_rlhf")):
+        assert set(pd.read_csv(folder / f"{name}.csv")["method"]) == {method}
     assert (folder / "axes_votes.png").stat().st_size > 10_000
     assert (folder / "axes_sizes.png").stat().st_size > 10_000
+    assert (folder / "axes_linear.png").stat().st_size > 10_000
 
 
 def test_figures_have_a_panel_for_the_share_of_violations(folder):
@@ -317,6 +327,14 @@ def larger(**change):
         (
             {"sizes": {"methods": {"npgpd_hf": None, "zpgpd_hf": None, "safe_rlhf": None}}},
             "axes.sizes.methods: at least one expected",
+        ),
+        (
+            {"sizes": {"linear": CONFIG["axes"]["sizes"]["linear"] | {"states": [3, 2]}}},
+            "axes.sizes.linear.states: increasing order",
+        ),
+        (
+            {"sizes": {"linear": CONFIG["axes"]["sizes"]["linear"] | {"features": 41}}},
+            "axes, 40 states and actions: environment: features: ",
         ),
         (
             larger(states=[2000]),

@@ -3,7 +3,7 @@
 The comparison is made again for people who tell returns apart c times as well, with answers / c² of
 their answers; and with settings tuned for people who vote as assumed, for people whose votes no
 reward explains. Gaps and violations are in units of the largest value, so that all c compare. Once
-more it is made on larger environments.
+more it is made on larger environments, also on linear ones, whose features some methods use.
 """
 
 import numpy as np
@@ -33,6 +33,12 @@ TABLES = {
     ),
     "axes_sizes": Table("What an answer buys, by size (table)", "size method design budget"),
     "axes_exponents": Table("Answers needed, by size (table)", "method design target"),
+    "axes_linear": Table(
+        "What an answer buys with features, by size (table)", "size method design budget"
+    ),
+    "axes_linear_exponents": Table(
+        "Answers needed with features, by size (table)", "method design target"
+    ),
 }
 READS = ("runs",)
 SHOWS = ("axes_settings",)
@@ -40,6 +46,7 @@ PICTURES = {
     "axes": "Answers needed, by discrimination",
     "axes_votes": "Votes that no reward explains",
     "axes_sizes": "Priced gaps by size of the environment",
+    "axes_linear": "The same with features",
 }
 TUNED_BY = "axes_tuning"
 why_not = comparison.why_not
@@ -67,7 +74,8 @@ def arguments(config):
 
 def parameters(config):
     # A method looks as in the comparison, where its place decides about colour and marker.
-    own = config["axes"]["methods"] | config["axes"]["sizes"]["methods"]
+    sizes = config["axes"]["sizes"]
+    own = config["axes"]["methods"] | sizes["methods"] | sizes["linear"]["methods"]
     own = {name: it for name, it in own.items() if it is not None}
     return {"labels": comparison.labels(config["comparison"]["methods"] | own)}
 
@@ -75,6 +83,8 @@ def parameters(config):
 def tables(runs, sides, margin, targets):
     runs = in_units_of_value(storage.read_tables(runs))
     sized = runs[runs["size"].notna()].astype({"size": int})
+    has_features = sized["features"].notna()
+    linear, sized = sized[has_features], sized[~has_features]
     runs = runs[runs["size"].isna()]
     table = by_world(runs, _WORLD, compared.tabulate)
     as_assumed = runs[runs["people"] == misspecification.AS_ASSUMED]
@@ -86,6 +96,8 @@ def tables(runs, sides, margin, targets):
         by_world(runs, ["discrimination"], lambda part: misspecification.differences(part, sides)),
         by_world(sized, ["size"], compared.tabulate),
         exponents(sized, targets),
+        by_world(linear, ["size"], compared.tabulate),
+        exponents(linear, targets),
     ]
     return dict(zip(TABLES, found, strict=True))
 

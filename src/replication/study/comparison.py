@@ -145,11 +145,11 @@ def check_elsewhere(config, schema):
                 require_one_of("option", option, AS_ASSUMED)
                 options[option].check(value)
     sizes = axes["sizes"]
-    for section, part in (("axes.sizes", sizes), ("axes.sizes.larger", sizes["larger"])):
+    places = ("axes", "axes.sizes", "axes.sizes.larger", "axes.sizes.linear")
+    for section, part in zip(places[1:], _sizes(axes), strict=True):
         configuration.require_increasing(f"{section}.states", part["states"])
         configuration.require_increasing(f"{section}.answers", part["answers"])
     methods = schema["properties"]["comparison"]["properties"]["methods"]
-    places = ("axes", "axes.sizes", "axes.sizes.larger")
     for section, part in zip(places, (axes, *_sizes(axes)), strict=True):
         told = {name: it and {"most_answers": 1} | it for name, it in part["methods"].items()}
         conform(told, methods | {"$defs": schema["$defs"]}, f"{section}.methods")
@@ -217,22 +217,23 @@ def elsewhere(config):
         found[name] = changes, _elsewhere(config, axes, changes, budgets, people, sides)
     for sizes in _sizes(axes):
         for states in sizes["states"]:
-            labels = {"discrimination": 1, "size": states * configuration.size(config)[1]}
-            changes = {"states": states, "threshold": "midway"}
+            own = {"features": sizes["features"]} if "features" in sizes else {}
+            labels = {"discrimination": 1, "size": states * configuration.size(config)[1]} | own
+            changes = {"states": states, "threshold": "midway"} | own
             everyone = {SIDES[0]: [*sizes["methods"]], SIDES[1]: []}  # no question of sides here
             study = _elsewhere(config, sizes, changes, sizes["answers"], {}, everyone)
-            found[f"states{states}"] = labels, study
+            found[f"{'linear' if own else 'states'}{states}"] = labels, study
     return found
 
 
 def _sizes(axes):
-    """Both sections of sizes; methods of the second have from the first what it does not say."""
+    """All sections of sizes; methods of the larger have from the first what they do not say."""
     sizes, told = axes["sizes"], axes["sizes"]["methods"]
     methods = {
         name: None if it is None or told.get(name) is None else told[name] | it
         for name, it in sizes["larger"]["methods"].items()
     }
-    return sizes, sizes["larger"] | {"methods": methods}
+    return sizes, sizes["larger"] | {"methods": methods}, sizes["linear"]
 
 
 def plan_elsewhere(config, plan):
