@@ -111,6 +111,11 @@ LONG = {
     "axes_skipping.csv": ["discrimination,people,budget,low", "0.1,peak and end,1000,0.5"],
     "axes_sizes.csv": ["size,method,design,budget,gap", "40,npgpd_hf,its own,1000,0.5"],
     "axes_exponents.csv": ["method,design,target,exponent", "npgpd_hf,its own,0.1,1.5"],
+    "axes_linear.csv": ["size,method,design,budget,gap", "40,npgpd_hf_without,its own,1000,0.5"],
+    "axes_linear_exponents.csv": [
+        "method,design,target,exponent",
+        "npgpd_hf_without,its own,0.1,1.5",
+    ],
     "axes_settings.csv": ["key,score", "npgpd_hf,0.5"],
     "stability.csv": ["variant,multiplier,mean", "as printed,2,0.5"],
     "stability_long.csv": ["instance,evaluators,variant,iteration,mean", "1,16,as printed,9,0.5"],
