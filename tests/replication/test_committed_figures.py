@@ -25,7 +25,7 @@ def width(stem):
 def test_every_figure_has_every_format():
     found = {path.name for path in FOLDER.iterdir() if path.suffix != ".csv"}
     assert found == {f"{stem}.{ending}" for stem in STEMS for ending in style.FORMATS}
-    assert len(STEMS) == 22
+    assert len(STEMS) == 23
 
 
 @pytest.mark.parametrize("stem", STEMS)

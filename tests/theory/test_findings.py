@@ -1088,6 +1088,37 @@ def test_documents_say_how_answers_grow_with_the_size():
     says("results", f"Of the {len(edges)} settings that tuning chose for this, {edges.sum()} lie")
 
 
+def test_documents_say_how_answers_grow_with_features():
+    powers, sizes = table("axes_linear_exponents"), table("axes_linear")
+    assert sorted(set(sizes["size"])) == [40, 128, 400]
+    powers = powers.set_index(["target", "method"])
+
+    def told(target, method):
+        row = powers.loc[(target, method)]
+        return f"power {row['exponent']:.2f}", f"({row['low']:.2f} to {row['high']:.2f})"
+
+    safe, own = told(0.05, "linear_safe_rlhf"), told(0.05, "linear_npgpd_hf")
+    without, zeroth = told(0.1, "safe_rlhf_without"), told(0.1, "linear_zpgpd_hf")
+    says(
+        "results",
+        f"like the {safe[0]} of |S||A| with Safe RLHF (95 % interval: {safe[1][1:]}",
+        f"like its {own[0]} with NPGPD-HF {own[1]}, so that growth is shown for neither",
+        f"Safe RLHF's for 0.1 grow like the {' '.join(without)}",
+        f"grow even with features, like the {' '.join(zeroth)}",
+        "from 32 states on NPGPD-HF is not there after 10⁶",
+    )
+    shown = powers.loc[0.05].loc[["linear_safe_rlhf", "linear_npgpd_hf"]]
+    assert (shown["low"] < 0).all()
+    assert powers.loc[(0.1, "linear_zpgpd_hf"), "low"] > 0
+    most = sizes[sizes["budget"] == 10**6].set_index(["method", "size"])["priced_gap"]
+    assert (most["npgpd_hf_without"] > 0.1).to_dict() == {40: False, 128: True, 400: True}
+    features, without = (most[it][400] for it in ("linear_safe_rlhf", "safe_rlhf_without"))
+    says("which-method", f"Safe RLHF a priced gap of {features:.3f} in place of {without:.3f}")
+    chosen = table("axes_settings")
+    edges = chosen.loc[chosen["key"].str.startswith("linear"), "at_edge"].notna()
+    says("results", f"Of these {len(edges)} settings {edges.sum()} lie at an end of what was tried")
+
+
 def test_results_say_who_skips_reward_learning_best():
     found = table("skipping_inference")
     assert len(found) == 15

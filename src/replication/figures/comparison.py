@@ -146,11 +146,12 @@ def sizes_figure(table, labels, exponents):
     """Priced gap, and share of violations, against answers: a curve per size of environment."""
     target = exponents["target"].max()
     powers = exponents[exponents["target"] == target].set_index("method")
-    titles = {}
+    titles, width = {}, 75 // max(1, len(powers))  # letters that fit above a panel
     for method, row in powers.iterrows():
         power = f"power {row['exponent']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
         known = row[["exponent", "low", "high"]].notna().all()
-        titles[method] = f"{labels[method]}\n{power if known else 'power unknown'}"
+        lines = labels[method], power if known else "power unknown"
+        titles[method] = "\n".join(textwrap.fill(line, width) for line in lines)
     title = (
         f"answers for a priced gap of {target:g} (line) grow like this power of $|S||A|$\n"
         "(95 % interval); lower is better"
