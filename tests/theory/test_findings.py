@@ -1113,7 +1113,10 @@ def test_documents_say_how_answers_grow_with_features():
     most = sizes[sizes["budget"] == 10**6].set_index(["method", "size"])["priced_gap"]
     assert (most["npgpd_hf_without"] > 0.1).to_dict() == {40: False, 128: True, 400: True}
     features, without = (most[it][400] for it in ("linear_safe_rlhf", "safe_rlhf_without"))
-    says("which-method", f"Safe RLHF a priced gap of {features:.3f} in place of {without:.3f}")
+    says(
+        "which-method",
+        f"10⁶ answers leave it a priced gap of {features:.3f} in place of {without:.3f}",
+    )
     chosen = table("axes_settings")
     edges = chosen.loc[chosen["key"].str.startswith("linear"), "at_edge"].notna()
     says("results", f"Of these {len(edges)} settings {edges.sum()} lie at an end of what was tried")
