@@ -1,6 +1,9 @@
 from .algorithms import ALGORITHMS as ALGORITHMS
 from .algorithms.adaptive_safe_rlhf import AdaptiveSafeRLHF as AdaptiveSafeRLHF
 from .algorithms.episodic_npgpd_hf import EpisodicNPGPDHF as EpisodicNPGPDHF
+from .algorithms.linear_npgpd_hf import LinearNPGPDHF as LinearNPGPDHF
+from .algorithms.linear_safe_rlhf import LinearSafeRLHF as LinearSafeRLHF
+from .algorithms.linear_zpgpd_hf import LinearZPGPDHF as LinearZPGPDHF
 from .algorithms.npg_pd import NPGPD as NPGPD
 from .algorithms.npgpd_hf import NPGPDHF as NPGPDHF
 from .algorithms.pessimistic_safe_rlhf import PessimisticSafeRLHF as PessimisticSafeRLHF

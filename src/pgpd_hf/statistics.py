@@ -331,7 +331,7 @@ def difference_interval(first, second, level=LEVEL):
     return difference, difference - half, difference + half
 
 
-def aggregate(traces):
+def aggregate(traces: pd.DataFrame) -> pd.DataFrame:
     """Reduce traces over seeds.
 
     Parameters

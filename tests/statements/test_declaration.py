@@ -297,8 +297,10 @@ def test_file_that_is_no_yaml_is_refused_in_one_line(tmp_path):
 
 
 def test_every_reading_can_be_run():
-    inference = yaml.safe_load((ROOT / "config/inference.yaml").read_text())
-    listed = {*CONFIG["claims"]["readings"], *inference["claims"]["readings"]}
+    studies = (
+        yaml.safe_load((ROOT / f"config/{it}.yaml").read_text()) for it in ("inference", "typical")
+    )
+    listed = {*CONFIG["claims"]["readings"]}.union(*(it["claims"]["readings"] for it in studies))
     assert sorted(listed) == NAMES
     loaded = {
         name: readings.load_reading(ROOT / "config/readings", name, schema("reading"))

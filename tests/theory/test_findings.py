@@ -1095,7 +1095,10 @@ def test_documents_say_how_answers_grow_with_features():
 
     def told(target, method):
         row = powers.loc[(target, method)]
-        return f"power {row['exponent']:.2f}", f"({row['low']:.2f} to {row['high']:.2f})"
+        return (
+            f"power {number(row['exponent'])}",
+            f"({number(row['low'])} to {number(row['high'])})",
+        )
 
     safe, own = told(0.05, "linear_safe_rlhf"), told(0.05, "linear_npgpd_hf")
     without, zeroth = told(0.1, "safe_rlhf_without"), told(0.1, "linear_zpgpd_hf")
