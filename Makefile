@@ -118,7 +118,7 @@ theory: .venv/kernels  ## 30 | what the theorems promise, beside runs
 compare: .venv/kernels  ## 45 | what an answer buys, method by method
 	$(IN_VENV) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
-compare-axes: .venv/kernels  ## 44 | the same for other people, and more states
+compare-axes: .venv/kernels  ## 50 | the same for other people, and more states
 	$(IN_VENV) snakemake compare_axes --cores $(CORES) $(USE_CONFIG)
 
 stability: .venv/kernels  ## 30 | whether ZPGPD-HF settles: predictions and long runs
@@ -162,7 +162,7 @@ article: .venv-article/installed  ## 1 | the replication as an article, from ref
 # In a copy of what the workflow needs, from scratch and with the package of the copy.
 verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
 verify: EVERYTHING = figures claims theory compare compare-axes stability $(if $(CONFIG),,infer typical environments raced)
-verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 365)
+verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 370)
 	test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
 	$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \
 	    tar --create --exclude=__pycache__ $(WORKFLOW) | tar --extract --directory "$$copy" && \
