@@ -90,10 +90,16 @@ def settle(config, folder, own, defaults, analyses):
 def _without(settings, names):
     """Settings without what is about some algorithms, however deep it stands."""
     if isinstance(settings, dict):
-        return {name: _without(it, names) for name, it in settings.items() if name not in names}
+        kept = (item for item in settings.items() if not _is_about(*item, names))
+        return {name: _without(it, names) for name, it in kept}
     if isinstance(settings, list):
         return [it for it in settings if not (isinstance(it, str) and it in names)]
     return settings
+
+
+def _is_about(name, settings, names):
+    """Whether settings are those of an algorithm, or of a method that uses it by another name."""
+    return name in names or (isinstance(settings, dict) and settings.get("algorithm") in names)
 
 
 def _filled(config):
