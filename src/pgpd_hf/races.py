@@ -235,10 +235,10 @@ def choose_steps(
     candidates = CANDIDATES.get(kind.name) if candidates is None else candidates
     if candidates is None:
         raise ValueError(f"candidates: needed for {kind.name}: lists for {' and '.join(STEPS)}")
-    if isinstance(candidates, dict):
-        candidates = {name: _as_list(values) for name, values in candidates.items()}
+    given = candidates.items() if isinstance(candidates, Mapping) else ()
+    candidates = {name: _as_list(values) for name, values in given}
     for name in RACED:
-        values = candidates.get(name) if isinstance(candidates, dict) else None
+        values = candidates.get(name)
         if name not in STEPS and values is None:
             continue
         if not isinstance(values, list | tuple) or not values:

@@ -52,6 +52,12 @@ def test_features_are_saved_and_read_only(tmp_path):
         assert "features" not in archive.files
 
 
+def test_features_of_single_precision_are_accepted():
+    found = replace(LINEAR, features=LINEAR.features.astype(np.float32)).features
+    np.testing.assert_allclose(found, LINEAR.features, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(found.sum(axis=-1), 1, rtol=0, atol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("features", "message"),
     [
@@ -143,7 +149,7 @@ def test_directions_and_policies_stay_in_the_space_of_the_features():
     weights, *_ = np.linalg.lstsq(features, table)
     assert np.ptp(table) > 0.01
     np.testing.assert_allclose(features @ weights, table, rtol=0, atol=1e-12)
-    found = run.algorithm.direction(run, normals[0]).ravel()
+    found = run.algorithm._direction(run, normals[0]).ravel()
     weights, *_ = np.linalg.lstsq(features, found)
     assert np.linalg.norm(weights) == pytest.approx(1)
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from pgpd_hf import environments, run
+from pgpd_hf import NPGPDHF, aggregate, environments, random_cmdp, run
 from pgpd_hf.algorithms.base import STEPS
 from pgpd_hf.algorithms.safe_rlhf import SafeRLHF
 from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
@@ -476,10 +476,10 @@ def test_results_say_what_a_typical_environment_shows():
         "results",
         f"Eleven other readings reproduce between {held.min()} and {held.max()} of the 14",
     )
-    never_open = everything["verdict"].eq("reproduced").groupby(everything["claim"]).all()
-    says("results", f"{never_open.sum()} are reproduced under all of them")
-    assert never_open.index[~never_open].str.startswith("zpgpd").sum() == 4
-    assert len(never_open) - never_open.sum() == 5
+    always_held = everything["verdict"].eq("reproduced").groupby(everything["claim"]).all()
+    says("results", f"{always_held.sum()} are reproduced under all of them")
+    assert always_held.index[~always_held].str.startswith("zpgpd").sum() == 4
+    assert len(always_held) - always_held.sum() == 5
 
     lengths = table("settled").set_index("algorithm")["iterations"]
     settings = yaml.safe_load((ROOT / "config/typical.yaml").read_text())["algorithms"]
@@ -488,7 +488,7 @@ def test_results_say_what_a_typical_environment_shows():
     assert {it["rounds"] for it in settings.values()} == {inferred}
 
 
-def test_verdicts_on_a_typical_environment_are_the_same_on_fresh_data():
+def test_verdicts_on_a_typical_environment_hold_on_fresh_data():
     ours = report.of_experiment(table("typical")).query("reading == 'default'")
     ours = ours.set_index("claim")["verdict"]
     fresh = report.of_experiment(table("typical_confirmation"))
@@ -558,7 +558,7 @@ def test_page_of_verdicts_says_what_has_settled():
     drawn, told = zip(
         *(found["typical_settled", it] for it in ("npgpd_hf", "zpgpd_hf")), strict=True
     )
-    says("claims", f"gap and violation have settled after {drawn[0]} and {drawn[1]} iterations")
+    says("claims", f"Gap and violation have settled after {drawn[0]} and {drawn[1]} iterations")
     says("claims", f"moves by up to {told[0]} λ* and {told[1]} λ*, which 95 % intervals")
     multiplier = table("typical_settled_moves").query("curve == 'multiplier'")
     last = multiplier[
@@ -1095,26 +1095,22 @@ def test_documents_say_how_answers_grow_with_features():
 
     def told(target, method):
         row = powers.loc[(target, method)]
-        return (
-            f"power {number(row['exponent'])}",
-            f"({number(row['low'])} to {number(row['high'])})",
-        )
+        if row[["exponent", "low", "high"]].isna().any():
+            return "unknown"
+        return f"{number(row['exponent'])} ({number(row['low'])} to {number(row['high'])})"
 
-    safe, own = told(0.05, "linear_safe_rlhf"), told(0.05, "linear_npgpd_hf")
-    without, zeroth = told(0.1, "safe_rlhf_without"), told(0.1, "linear_zpgpd_hf")
     says(
         "results",
-        f"like the {safe[0]} of |S||A| with Safe RLHF (95 % interval: {safe[1][1:]}",
-        f"like its {own[0]} with NPGPD-HF {own[1]}, so that growth is shown for neither",
-        f"Safe RLHF's for 0.1 grow like the {' '.join(without)}",
-        f"grow even with features, like the {' '.join(zeroth)}",
-        "from 32 states on NPGPD-HF is not there after 10⁶",
+        f"| Safe RLHF | 0.05 | {told(0.05, 'linear_safe_rlhf')} | "
+        f"{told(0.05, 'safe_rlhf_without')} |",
+        f"| Safe RLHF | 0.1 | {told(0.1, 'linear_safe_rlhf')} | {told(0.1, 'safe_rlhf_without')} |",
+        f"| NPGPD-HF | 0.05 | {told(0.05, 'linear_npgpd_hf')} | {told(0.05, 'npgpd_hf_without')} |",
+        f"| ZPGPD-HF | 0.1 | {told(0.1, 'linear_zpgpd_hf')} | not tried |",
     )
     shown = powers.loc[0.05].loc[["linear_safe_rlhf", "linear_npgpd_hf"]]
     assert (shown["low"] < 0).all()
     assert powers.loc[(0.1, "linear_zpgpd_hf"), "low"] > 0
     most = sizes[sizes["budget"] == 10**6].set_index(["method", "size"])["priced_gap"]
-    assert (most["npgpd_hf_without"] > 0.1).to_dict() == {40: False, 128: True, 400: True}
     features, without = (most[it][400] for it in ("linear_safe_rlhf", "safe_rlhf_without"))
     says(
         "which-method",
@@ -1122,7 +1118,10 @@ def test_documents_say_how_answers_grow_with_features():
     )
     chosen = table("axes_settings")
     edges = chosen.loc[chosen["key"].str.startswith("linear"), "at_edge"].notna()
-    says("results", f"Of these {len(edges)} settings {edges.sum()} lie at an end of what was tried")
+    says(
+        "results",
+        f"Of the {len(edges)} settings that tuning chose here, {edges.sum()} lie at an end",
+    )
 
 
 def test_results_say_who_skips_reward_learning_best():
@@ -1265,6 +1264,13 @@ def test_one_step_in_81_changes_no_step_size_and_no_verdict_for_another():
     assert {"reproduced", "contradicted"} not in [
         {*pair} for pair in zip(ours["verdict"], theirs["verdict"], strict=True)
     ]
+
+
+def test_readme_says_that_its_example_violates_the_constraint_at_the_end():
+    cmdp = random_cmdp(states=10, actions=4, instance=1)
+    trace = run(cmdp, NPGPDHF(evaluators=64), seeds=range(5), iterations=1000, checkpoints=[1000])
+    assert aggregate(trace)["constraint_violation_low"].item() > 0
+    says("README", "with which the constraint is still violated here at the end")
 
 
 def test_results_say_what_was_not_reproduced():

@@ -27,7 +27,7 @@ class LinearZPGPDHF(ZPGPDHF):
         perturbation = run.perturbation._replace(dimension=dimension)
         return run.having(normals_per_iteration=dimension, perturbation=perturbation)
 
-    def direction(self, run, normals):  # noqa: D102
+    def _direction(self, run, normals):
         direction = run.cmdp.feature_matrix @ (normals / np.linalg.norm(normals))
         return direction.reshape(run.cmdp.states, run.cmdp.actions)
 

@@ -115,7 +115,7 @@ class ZPGPDHF(Theorem2Steps, PrimalDualHF):
         return 2 * rounds, 3 * rounds
 
     def estimate(self, run, theta, words, normals):  # noqa: D102
-        direction = self.direction(run, normals)
+        direction = self._direction(run, normals)
         *slopes, excess = _estimate(
             run.simulator,
             run.perturbation,
@@ -129,20 +129,8 @@ class ZPGPDHF(Theorem2Steps, PrimalDualHF):
         scale = run.perturbation.dimension / run.perturbation.radius
         return np.array([scale * slope * direction for slope in slopes]), excess
 
-    def direction(self, run, normals):
-        """Turn normal numbers into the direction in which the parameter is perturbed.
-
-        Parameters
-        ----------
-        run : Run
-            The run.
-        normals : ndarray, float64, shape (normals_per_iteration,)
-            Standard normal numbers.
-
-        Returns
-        -------
-        ndarray, float64, shape (S, A)
-        """
+    def _direction(self, run, normals):
+        """Turn normal numbers into the direction in which the parameter is perturbed."""
         direction = np.empty((run.cmdp.states, run.cmdp.actions))
         unit_direction(normals, run.perturbation.tangent, direction)
         return direction

@@ -138,16 +138,14 @@ class CMDP:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        transition = _probabilities("transition", self.transition)
-        transition = _array("transition", transition, 3)  # (S, A, S)
+        transition = _array("transition", _probabilities("transition", self.transition), 3)
         states, actions, _ = transition.shape
         if transition.shape != (states, actions, states):
             raise ValueError(f"transition: shape (S, A, S) expected, got {transition.shape}")
         if states == 0 or actions == 0:
             raise ValueError(f"transition: at least one state and action, got {transition.shape}")
         _require_distribution("transition", transition)
-        initial = _probabilities("initial", self.initial)
-        initial = _array("initial", initial, 1, (states,))  # (S,)
+        initial = _array("initial", _probabilities("initial", self.initial), 1, (states,))
         _require_distribution("initial", initial)
         scale = require_number("scale", self.scale, above=0)
         discount = require_number("discount", self.discount)
@@ -476,7 +474,7 @@ def _checked_map(value, states, actions):
 
 def _checked_features(value, states, actions):
     """Make a read-only array of features; check that they are shares that span their space."""
-    features = _array("features", value, 3)
+    features = _array("features", _probabilities("features", value), 3)
     count = features.shape[2]
     if features.shape[:2] != (states, actions):
         expected = f"({states}, {actions}, d)"
