@@ -324,11 +324,10 @@ def answer_moments(evaluators: Evaluators, variance: float) -> tuple[float, floa
         for moved in (0.0, step, -step)
     )
     slopes = (above - below) / (2 * step)
-    means, squares, derivatives = np.array(
+    squares, derivatives = np.array(
         [_votes(evaluators.number, evaluators.estimate, chance) for chance in chances]
     ).T
-    mean = weights @ means
-    return float(weights @ (derivatives * slopes)), float(weights @ squares - mean**2)
+    return float(weights @ (derivatives * slopes)), float(weights @ squares)  # the mean is 0
 
 
 class _Law:
@@ -422,7 +421,7 @@ class _Law:
 
 
 def _votes(number, estimate, chance):
-    """Mean and mean square of an answer, and the derivative of its mean by the chance."""
+    """Mean square of an answer, and the derivative of its mean by the chance."""
     mean, width = number * chance, 12 * math.sqrt(number * chance * (1 - chance)) + 12
     low, high = max(0, math.floor(mean - width)), min(number, math.ceil(mean + width))
     votes = np.arange(low, high + 1)
@@ -431,7 +430,7 @@ def _votes(number, estimate, chance):
     fewer = votes[votes < min(high, number)]  # votes of M - 1 people
     rises = estimate[fewer + 1] - estimate[fewer]
     slope = number * (_binomial(fewer, number - 1, chance) @ rises)
-    return share @ answers, share @ answers**2, slope
+    return share @ answers**2, slope
 
 
 def _binomial(votes, number, chance):

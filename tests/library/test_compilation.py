@@ -187,6 +187,7 @@ def test_library_runs_on_other_systems_and_beside_locks_of_an_editor(tmp_path):
     shutil.copytree(compilation._PACKAGE, package)
     (package / "core/.#cmdp.py").symlink_to("me@machine.1234:567")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    environment.pop("NUMBA_CACHE_DIR", None)
     environment["NUMBA_DISABLE_JIT"] = "1"  # to compile everything again takes long
     command = [sys.executable, "-c", OTHER_SYSTEM]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)

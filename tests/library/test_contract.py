@@ -639,4 +639,5 @@ def test_sparse_parts_of_states_are_compared_by_their_entries():
     other = 2 * one
     assert base._same((one, 1.0), (one.copy(), 1.0))
     assert not base._same((one, 1.0), (other, 1.0))
+    assert not base._same((other, 1.0), (one, 1.0))
     assert not base._same((one,), (sparse.csr_array((2, 3)),))

@@ -48,6 +48,24 @@ def test_scores_and_answers_have_the_moments_of_the_advantages():
     assert excess == pytest.approx(cmdp.initial @ values[0][:, 1] - 0.8, abs=1e-14)
 
 
+def test_people_vote_by_words_that_no_trajectory_uses():
+    simulator = make_simulator(random_process(3), evaluators=16, rounds=5, horizon=4)
+    policy = np.array([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]])
+    words = np.random.default_rng(0).integers(2**64, size=2 * 5 * 5 + 5 + 3 * 5, dtype=np.uint64)
+    scores, answers, excess = ask_about_policy(simulator, policy, words)
+    moved = 0
+    for question in range(15):
+        other = words.copy()
+        other[55 + question] = ~other[55 + question]
+        same, changed, told = ask_about_policy(simulator, policy, other)
+        differs = np.zeros((5, 3), bool)
+        differs[:, :2], differs[question // 3, 2] = changed != answers, told != excess
+        assert (same == scores).all()
+        assert {*np.flatnonzero(differs)} <= {question}
+        moved += differs.sum()
+    assert moved >= 10  # the others' votes are as they were by chance
+
+
 def test_estimate_is_a_ridge_regression():
     cmdp, theta = random_process(3), np.log([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]])
     run = prepare("episodic_npgpd_hf", cmdp, evaluators=16, horizon=4, rounds=9, ridge=0.2)

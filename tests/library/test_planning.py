@@ -9,14 +9,15 @@ from pgpd_hf import random_cmdp, solve
 from pgpd_hf.core.planning import primal_dual
 
 
-def test_iterations_are_those_of_the_rule():
+@pytest.mark.parametrize(("scale", "threshold"), [("normalized", 0.5), ("unit", 5.0)])
+def test_iterations_are_those_of_the_rule(scale, threshold):
     """Against the formulas, with everything from the model's own methods."""
-    cmdp = random_cmdp(4, 3, 5, threshold=0.5)
+    cmdp = random_cmdp(4, 3, 5, scale=scale, threshold=threshold)
     theta, multiplier = np.zeros((4, 3)), 1.0
     for _ in range(4):
         policy = softmax(theta)
         lagrangian = (cmdp.reward + multiplier * cmdp.utility) / (1 + multiplier)
-        cost = (0.5 - cmdp.evaluate(policy)[1]) / cmdp.value_bound
+        cost = (threshold - cmdp.evaluate(policy)[1]) / cmdp.value_bound
         theta += cmdp.advantages(policy, lagrangian) / cmdp.value_bound
         multiplier = np.exp(np.log(multiplier) + 0.01 * multiplier * cost)
     found = primal_dual(cmdp, cmdp.reward, cmdp.utility, 10.0, iterations=4)

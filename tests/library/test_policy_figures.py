@@ -66,6 +66,14 @@ def test_map_shows_arrows_and_where_one_ends(corridor, discount):
     assert {("H", 0.06, 0.06), ("S", 1.06, 0.06), ("G", 3.06, 0.06)} < shown
 
 
+@pytest.mark.parametrize("shape", [(1, 4), (2, 2), (4, 1)])
+def test_figure_of_one_map_is_made_for_square_cells(corridor, shape):
+    drawn = corridor.map._replace(letters=corridor.map.letters.reshape(shape))
+    figure = pgpd_hf.plot_policy(replace(corridor, map=drawn), np.full((4, 2), 0.5))
+    width, height = figure.get_size_inches() - (0.6, 0.35)  # of the scale; of the title
+    assert height / width == pytest.approx(shape[0] / shape[1])
+
+
 def test_cell_in_which_episodes_end_in_several_ways_shows_their_sum():
     """Holes cost one, and one and a quarter if going up leads there."""
     given = {"cost": lambda s, a, to: (to in (5, 7, 11, 12)) * (1 + 0.25 * (a == 3)), "at_most": 1}

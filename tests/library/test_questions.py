@@ -57,6 +57,17 @@ def test_trajectories_of_a_deterministic_policy_repeat_their_actions():
     assert (visits[:, 0] != visits[:, 1]).any((1, 2)).mean() > 0.9
 
 
+def test_given_policies_take_turns_in_place_of_the_design():
+    cmdp = random_process(3, 3, 2, 0.9)
+    policies = np.eye(2)[[[[0, 0, 0], [1, 1, 1]], [[0, 1, 0], [1, 0, 1]]]]  # (K, 2, S, A)
+    simulator, before = make_simulator(cmdp, None, 6, 30), no_answers(3, 2, 3)
+    words = random_words(0, count_words(6, 30, 12, 18))
+    visits = ask_about(simulator, "uniform", 2, words, before, policies).visits
+    for k, of_trajectory in enumerate(visits.reshape(12, 3, 2)):
+        assert of_trajectory.sum() == pytest.approx((1 - 0.9**31) / 0.1)
+        assert (of_trajectory[policies.reshape(4, 3, 2)[k % 4] == 0] == 0).all()
+
+
 def test_pairs_of_npgpd_hf_take_turns_and_share_the_first_state():
     cmdp = random_process(4, 3, 2, 0.5)
     visits = asked(cmdp, "state-action", 9, 0).visits  # trajectories of one step

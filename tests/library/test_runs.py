@@ -1,6 +1,7 @@
 """Runs: no number depends on the block, the chunk, the thread or the order."""
 
 import dataclasses
+import itertools
 import re
 import subprocess
 import sys
@@ -689,3 +690,9 @@ def test_zpg_needs_no_dual_step_and_has_no_multiplier():
         ValueError, match=r"^initial_multiplier: a number in \[0, 0\] expected, got 5"
     ):
         run(random_process(1), "zpg", seeds=[0], iterations=2, initial_multiplier=5, **options)
+
+
+def test_endless_lists_are_refused_before_the_memory_is_full(cmdp):
+    for name, values in (("seeds", itertools.count()), ("checkpoints", itertools.repeat(0))):
+        with pytest.raises(ValueError, match=f"^{name}: at most a million expected"):
+            run(cmdp, "npgpd_hf", **OPTIONS | {name: values})

@@ -22,9 +22,12 @@ from pgpd_hf.core.sampling import (
     Trajectories,
     action_thresholds,
     alias_table,
+    forget,
     make_tables,
     make_trajectories,
+    memorize,
     sample_returns,
+    sample_visits,
     table_width,
 )
 
@@ -359,3 +362,33 @@ def test_slow_version_of_action_choice_has_the_policy_as_its_law():
     grid = np.arange(10_000, dtype=np.uint64) * np.uint64(2**64 // 10_000)
     counts = np.bincount([choose(law, word) for word in grid], minlength=4)
     np.testing.assert_allclose(counts / 10_000, law, atol=2e-4)
+
+
+def test_memory_holds_weighted_sums_peaks_and_ends_of_both_signals():
+    tables, memory = make_tables(random_process(1), 2), np.full((2, 3), np.nan)
+    steps, weights = np.array([0, 3, 1], np.uint64), [1.0, 0.5, 0.25]
+    forget(memory)
+    for pair, weight in zip(steps, weights, strict=True):
+        memorize(tables, memory, pair, weight)
+    reward, utility = tables.reward[steps], tables.utility[steps]
+    expected = [
+        [weights @ reward, reward.max(), reward[-1]],
+        [weights @ utility, utility.min(), utility[-1]],
+    ]
+    np.testing.assert_allclose(memory, expected, rtol=1e-14)
+
+
+def test_visits_and_memory_are_those_of_the_returns():
+    """Returns are sums of rewards over visits, and a memory without peaks keeps the returns."""
+    cmdp = random_process(2, 3, 2, 0.8)
+    words, policies = random_words(5, 7, 6), random_policies(5, cmdp, 1)
+    made = [make_trajectories(6, 3, 2) for _ in range(2)]
+    for trajectories, weight in zip(made, (0.0, 1e-12), strict=True):
+        trajectories.thresholds[:] = thresholds_of(*policies)
+        trajectories.start[:] = [0, 1, 2, 0, 1, 2]
+        tables = make_tables(cmdp, 6, peak_end=weight)
+        sample_returns(tables, trajectories, words.ravel(), 6)
+    np.testing.assert_allclose(made[1].returns, made[0].returns, rtol=0, atol=1e-10)
+    visits, signals = np.zeros((6, 3 * table_width(2))), [tables.reward, tables.utility]
+    sample_visits(tables, made[0], words.ravel(), 6, visits)
+    np.testing.assert_allclose(visits @ np.transpose(signals), made[0].returns, rtol=1e-13)

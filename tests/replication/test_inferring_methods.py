@@ -412,6 +412,25 @@ def test_dpo_that_does_not_converge_is_named(monkeypatch):
         fitted("trajectory_dpo", random_process(3), rounds=60)
 
 
+def test_dpo_that_stops_at_an_optimum_is_taken_whatever_the_search_says(monkeypatch):
+    """The gradient may vanish, or point out of the bounds, where a line search finds nothing."""
+    cmdp = random_process(3)
+    expected = fitted("trajectory_dpo", cmdp, rounds=60)
+    wall = np.array([[1.0, -1.0]]), np.ones(1), np.ones(1), np.zeros((1, 2))  # all votes agree
+    arms = CMDP(np.ones((1, 2, 1)), [[1.0, 0.0]], np.ones((1, 2)), [1.0], 0.0, 0.5)
+    run = prepare("trajectory_dpo", arms, temperature=0.25)
+    at_bounds = run.algorithm.fit(run, *wall)
+
+    def failing(*arguments, **named):
+        found = minimize(*arguments, **named)
+        found.success = False
+        return found
+
+    monkeypatch.setattr(optimize, "minimize", failing)
+    assert (fitted("trajectory_dpo", cmdp, rounds=60).logits == expected.logits).all()
+    assert (run.algorithm.fit(run, *wall) == at_bounds).all()
+
+
 def test_dpo_stops_at_a_floor_where_transitions_are_random():
     """No number of answers removes it; the floor is that of all pairs of trajectories."""
     cmdp = lottery()

@@ -519,6 +519,26 @@ def test_verdicts_are_counted_and_missing_ones_explained_in_words():
     assert report.undecided(table) == ["No estimate for 1 of them: no run has M = 64."]
 
 
+def test_standing_of_a_statement_depends_on_all_its_readings():
+    verdicts = {
+        "robust": ["reproduced", "inconclusive"],
+        "depends on the reading": ["reproduced", "contradicted"],
+        "refuted": ["contradicted", "inconclusive"],
+        "open": ["inconclusive", "inconclusive"],
+    }
+    rows = [
+        {"claim": kind, "statement": kind.upper(), "reading": reading, "verdict": verdict}
+        for kind, found in verdicts.items()
+        for reading, verdict in zip("AB", found, strict=True)
+    ]
+    table = report.standing(pd.DataFrame(rows)).set_index("claim")
+    assert (table["kind"] == table.index).all()
+    assert list(table["statement"]) == [kind.upper() for kind in verdicts]
+    assert list(table["reproduced"]) == [["A"], ["A"], [], []]
+    assert list(table["contradicted"]) == [[], ["B"], ["A"], []]
+    assert list(table["inconclusive"]) == [["B"], [], ["B"], ["A", "B"]]
+
+
 def test_estimates_alone_agree_with_the_verdicts(truth):
     holds = dict(
         zip(CLAIMS["claims"], point_verdicts(CLAIMS, worlds.seed_evidence(PAPER)), strict=True)

@@ -31,16 +31,22 @@ SEED = 2026
 NUMBER = int(os.environ.get("MUTANTS", "200"))
 MINUTES = float(os.environ.get("MINUTES", "60"))
 SOURCES = ("src/pgpd_hf/**/*.py", "src/replication/statements/*.py")
-TESTS = {  # of files that no file of tests is named after; the first line that fits
+# Of files that no file of tests is named after, by the first pattern that fits, and of those whose
+# parts have further files of tests.
+TESTS = {
     "pgpd_hf/__init__.py": "library/contract",
     "pgpd_hf/plotting.py": "library/policy_figures",
     "pgpd_hf/races.py": "library/calibration library/malformed_calls",
     "pgpd_hf/statistics.py": "replication/statistics",
+    "pgpd_hf/core/cmdp.py": "library/integers library/linear",
+    "pgpd_hf/core/evaluators.py": "library/votes",
+    "pgpd_hf/core/sampling.py": "library/votes",
     "pgpd_hf/core/arguments.py": "library/malformed_calls library/integers",
     "pgpd_hf/core/extras.py": "replication/installation",
     "pgpd_hf/core/options.py": "library/malformed_calls library/integers library/contract",
     "pgpd_hf/core/recording.py": "library/runs library/sampling",
     "pgpd_hf/environments/*": "library/environments",
+    "pgpd_hf/algorithms/linear_*": "library/linear library/contract",
     "pgpd_hf/algorithms/*safe_rlhf.py": "replication/inferring_methods library/contract",
     "pgpd_hf/algorithms/trajectory_dpo.py": "replication/inferring_methods library/contract",
     "pgpd_hf/algorithms/zpg.py": "replication/inferring_methods library/contract",
@@ -106,13 +112,13 @@ def tests_of(path):
     """Test files of a source, and the source itself, for the examples in its docstrings."""
     folder = "library" if path.startswith("src/pgpd_hf") else "statements"
     own = f"tests/{folder}/test_{Path(path).stem}.py"
-    if (ROOT / own).exists():
-        return own, path
-    patterns = [pattern for pattern in TESTS if fnmatch(path, f"src/{pattern}")]
-    if not patterns:
+    found = [own] if (ROOT / own).exists() else []
+    pattern = next((pattern for pattern in TESTS if fnmatch(path, f"src/{pattern}")), "")
+    if not (found or pattern):
         sys.exit(f"error: {path}: no tests are declared in {__file__}")
-    names = TESTS[patterns[0]].split()
-    return (*(f"tests/{'/test_'.join(name.split('/'))}.py" for name in names), path)
+    if pattern and not (found and "*" in pattern):
+        found += [f"tests/{'/test_'.join(it.split('/'))}.py" for it in TESTS[pattern].split()]
+    return (*found, path)
 
 
 def run_tests(folder, tests, limit):
@@ -161,9 +167,10 @@ def main():
             """Seconds that tests may take: many times what they take without a mutant."""
             folder = folders.get()
             start = time.monotonic()
-            if not run_tests(folder, tests, None):
-                sys.exit(f"error: without a mutant, tests fail: {' '.join(tests)}")
+            passed = run_tests(folder, tests, None)
             folders.put(folder)
+            if not passed:
+                raise RuntimeError(f"without a mutant, tests fail: {' '.join(tests)}")
             return 60 + 5 * (time.monotonic() - start)
 
         def judge(mutant):
@@ -186,9 +193,14 @@ def main():
 
         counts = {"killed": 0, "survived": 0, "equivalent": 0, "left out": 0}
         with ThreadPoolExecutor(folders.qsize()) as pool:
-            for word, mutant, before, after in pool.map(judge, draw(NUMBER)):
-                counts[word] += 1
-                print(f"{word}: {mutant.path}:{mutant.place[1]}: {before}  ->  {after}", flush=True)
+            try:
+                for word, mutant, before, after in pool.map(judge, draw(NUMBER)):
+                    place = f"{mutant.path}:{mutant.place[1]}"
+                    counts[word] += 1
+                    print(f"{word}: {place}: {before}  ->  {after}", flush=True)
+            except RuntimeError as error:
+                pool.shutdown(cancel_futures=True)
+                sys.exit(f"error: {error}")
     judged = counts["killed"] + counts["survived"]
     print(", ".join(f"{count} {word}" for word, count in counts.items()), end="; ")
     print(f"{counts['killed'] / max(judged, 1):.0%} of those that are not equivalent were killed")

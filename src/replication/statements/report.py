@@ -95,7 +95,7 @@ def in_short(table):
         return f"None of the {others} statements is judged ({'for one, ' if more else ''}{why})"
     counts = [(asked(table)["verdict"] == verdict).sum() for verdict in VERDICTS]
     first, second, third = (f"{n} {verdict}" for n, verdict in zip(counts, VERDICTS, strict=True))
-    told = f"Of {len(table)} statements {first.replace(' ', ' are ', 1)}, {second} and {third}"
+    told = f"Of {len(table)} statements {first.replace(' ', ' are ')}, {second} and {third}"
     return f"{told}; {others} are {NOT_ASKED}" if others else told
 
 
