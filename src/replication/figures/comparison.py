@@ -23,6 +23,8 @@ LINES = {  # heights that are named
 }
 VARIANTS = {  # Methods with one thing changed or left out, and what they are variants of.
     "sampled_npgpd_hf": "npgpd_hf",
+    "npgpd_hf_divided": "npgpd_hf",
+    "zpgpd_hf_divided": "zpgpd_hf",
     "zpg": "zpgpd_hf",
     "adaptive_safe_rlhf": "safe_rlhf",
     "safe_rlhf_estimated": "safe_rlhf",
