@@ -47,7 +47,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 .DELETE_ON_ERROR:
 # Commands are not shown, only what they say; `make -n` shows them.
 .SILENT:
-.PHONY: help figures figure verdict races infer claims theory compare compare-axes stability typical \
+.PHONY: help figures figure verdict races infer hard claims theory compare compare-axes stability \
     environments grid report site article crate smoke smoke-all verify sample raced reference bench scaling \
     test test-long test-all test-faults test-clone test-slurm mutants lint format \
     docs lock clean distclean
@@ -75,18 +75,6 @@ figures: .venv/kernels  ## 2 | the whole default study: figures/ and results/pap
 figure: .venv/kernels  ## 1 | the panels and the page of Figure 1 alone
 	$(IN_VENV) snakemake figure summary --cores $(CORES) $(USE_CONFIG)
 
-typical: .venv/kernels  ## 130 | the experiment on a typical environment
-	$(IN_VENV) snakemake settled --cores $(CORES) --configfile config/settled.yaml
-	$(IN_VENV) snakemake all verdict_table controls settled --cores $(CORES) \
-	    --configfile config/typical.yaml
-	$(IN_VENV) snakemake infer --cores $(CORES) \
-	    --configfile config/typical.yaml config/inference.yaml config/typical-inference.yaml
-	$(IN_VENV) snakemake verdict_table --cores $(CORES) \
-	    --configfile config/typical.yaml config/typical-confirmation.yaml
-	$(IN_VENV) python tools/record.py results/typical typical
-	for format in pdf png svg; do \
-	    cp results/typical/figures/figure1.$$format figures/typical.$$format; done
-
 environments: .venv/kernels  ## 8 | the experiment on well-known environments
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
 	    snakemake figure policies --cores $(CORES) --configfile $$study; done
@@ -109,10 +97,10 @@ smoke-all: .venv/kernels  ## 2 | every rule and every analysis on a tiny budget
 verdict: .venv/kernels  ## 1 | one statement, by its own runs: STATEMENT=... SEEDS=
 	$(IN_VENV) python tools/verdict.py "$$STATEMENT" "$$SEEDS" "$$CONFIG" --cores $(CORES)
 
-claims: .venv/kernels  ## 45 | the paper's statements under every reading
+claims: .venv/kernels  ## 30 | the paper's statements under every reading
 	$(IN_VENV) snakemake claims --cores $(CORES) $(USE_CONFIG)
 
-theory: .venv/kernels  ## 30 | what the theorems promise, beside runs
+theory: .venv/kernels  ## 15 | what the theorems promise, beside runs
 	$(IN_VENV) snakemake theory --cores $(CORES) $(USE_CONFIG)
 
 compare: .venv/kernels  ## 45 | what an answer buys, method by method
@@ -124,20 +112,32 @@ compare-axes: .venv/kernels  ## 50 | the same for other people, and more states
 stability: .venv/kernels  ## 30 | whether ZPGPD-HF settles: predictions and long runs
 	$(IN_VENV) snakemake stability --cores $(CORES) $(USE_CONFIG)
 
-infer: .venv/kernels  ## 60 | which N fits the text, and verdicts on fresh data
-	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/pilot.yaml
+infer: .venv/kernels  ## 110 | which T and N fit the text, and verdicts on fresh data
+	$(IN_VENV) snakemake settled --cores $(CORES) --configfile config/settled.yaml
 	$(IN_VENV) snakemake infer --cores $(CORES) --configfile config/inference.yaml
+	$(IN_VENV) snakemake settled --cores $(CORES)
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/confirmation.yaml
-	$(IN_VENV) python tools/record.py results/inference infer
-	cp results/inference/figures/rounds.* figures
+	$(IN_VENV) python tools/record.py results/paper infer
 
-races: .venv/kernels  ## 45 | all races for step sizes again, and their record
-	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/races.yaml
-	{ grep '^#' config/steps.yaml; cat results/races/steps.yaml; } >results/races/record.yaml
-	mv results/races/record.yaml config/steps.yaml
-	cp results/races/races.csv reference
-	$(IN_VENV) set -e; for study in config/inference.yaml config/environments/*.yaml \
-	        'config/typical.yaml config/inference.yaml config/typical-inference.yaml' config/typical.yaml; do \
+hard: .venv/kernels  ## 260 | everything about the hard case
+	$(IN_VENV) snakemake all claims theory compare compare_axes stability --cores $(CORES) \
+	    --configfile config/hard.yaml
+	$(IN_VENV) snakemake verdict_table --cores $(CORES) \
+	    --configfile config/hard.yaml config/hard-pilot.yaml
+	$(IN_VENV) snakemake infer --cores $(CORES) \
+	    --configfile config/hard.yaml config/inference.yaml config/hard-inference.yaml
+	$(IN_VENV) snakemake verdict_table --cores $(CORES) \
+	    --configfile config/hard.yaml config/hard-confirmation.yaml
+	$(IN_VENV) python tools/record.py results/hard hard
+	cp results/hard-inference/figures/rounds.* figures/hard
+
+races: .venv/kernels  ## 120 | all races for step sizes again, and their record
+	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/hard.yaml config/hard-races.yaml
+	{ grep '^#' config/steps.yaml; cat results/hard-races/steps.yaml; } >results/hard-races/record.yaml
+	mv results/hard-races/record.yaml config/steps.yaml
+	cp results/hard-races/races.csv reference
+	$(IN_VENV) set -e; for study in 'config/hard.yaml config/inference.yaml config/hard-inference.yaml' \
+	        config/environments/*.yaml config/inference.yaml config/races.yaml; do \
 	    snakemake races --cores $(CORES) --configfile $$study; \
 	    made=results/$$(basename $${study##* } .yaml); \
 	    cat $$made/steps.yaml >>config/steps.yaml; \
@@ -161,8 +161,8 @@ article: .venv-article/installed  ## 1 | the replication as an article, from ref
 
 # In a copy of what the workflow needs, from scratch and with the package of the copy.
 verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
-verify: EVERYTHING = figures claims theory compare compare-axes stability $(if $(CONFIG),,infer typical environments raced)
-verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 370)
+verify: EVERYTHING = figures claims theory $(if $(CONFIG),compare compare-axes stability,infer hard environments raced)
+verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 430)
 	test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
 	$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \
 	    tar --create --exclude=__pycache__ $(WORKFLOW) | tar --extract --directory "$$copy" && \
@@ -171,14 +171,15 @@ verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 
 	        IN_VENV='export PYTHONPATH="$$$$PWD/src" &&' $(TARGETS) && ran='$(TARGETS)'; \
 	    python tools/verify.py "$$copy" $$ran
 
-# For `make verify`: one seed of everything that is cheap, and the study's own races, whose outcome
+# For `make verify`: one seed of everything that is cheap, and the races of the hard case, whose outcome
 # it otherwise takes from the record.
 sample: .venv/kernels
 	$(IN_VENV) snakemake sample --cores $(CORES) $(USE_CONFIG) --config seeds=1
 
 raced: .venv/kernels
-	$(IN_VENV) snakemake results/races/calibration/npgpd_hf.csv \
-	    results/races/calibration/zpgpd_hf.csv --cores $(CORES) --configfile config/races.yaml
+	$(IN_VENV) snakemake results/hard-races/calibration/npgpd_hf.csv \
+	    results/hard-races/calibration/zpgpd_hf.csv --cores $(CORES) \
+	    --configfile config/hard.yaml config/hard-races.yaml
 
 test: .venv/kernels .venv-site/installed .venv-article/installed  ## 7 | the test suite
 	$(IN_VENV) pytest $(PARALLEL) -m 'not long and not slow and not slurm'
@@ -198,8 +199,8 @@ test-faults: .venv/kernels  ## 30 | killed runs, odd folders, kernels with check
 test-clone: .venv/installed  ## 15 | what README says, in a clean clone with an empty home
 	$(IN_VENV) COMMANDS='$(COMMANDS)' pytest tests/clone
 
-reference: RECORDED := figures $(if $(filter-out 0,$(FULL)),claims theory compare)
-reference: .venv/kernels  ## 2 | reference/ and figures/ from scratch (FULL=1: 105)
+reference: RECORDED := figures $(if $(filter-out 0,$(FULL)),claims theory)
+reference: .venv/kernels  ## 2 | reference/ and figures/ from scratch (FULL=1: 40)
 	$(IN_VENV) snakemake $(RECORDED:figures=all) --forceall --cores $(CORES)
 	$(IN_VENV) python tools/record.py results/paper sample $(RECORDED)
 

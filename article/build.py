@@ -7,23 +7,29 @@ from pathlib import Path
 import typst
 
 ROOT = Path(__file__).resolve().parents[1]
-# Tables, and pictures in figures/, by the command that makes them.
+# Tables, and pictures in figures/, by the command that makes them; hard/ is of the hard case.
 NEEDED = {
-    "make figures": [
-        *("optimum.csv", "curves.csv", "claims.csv", "bounds.csv", "lengths.csv"),
-        *("first_lengths.csv", "figure1.pdf"),
-    ],
+    "make figures": ["optimum.csv", "curves.csv", "claims.csv", "bounds.csv", "figure1.pdf"],
     "make claims": ["verdicts.csv"],
-    "make theory": ["seen.csv", "proof_steps.csv", "seen.pdf"],
+    "make figures CONFIG=config/hard.yaml": [
+        *("hard/optimum.csv", "hard/curves.csv", "hard/lengths.csv", "hard/first_lengths.csv"),
+        "hard/figure1.pdf",
+    ],
+    "make claims CONFIG=config/hard.yaml": ["hard/verdicts.csv"],
+    "make theory CONFIG=config/hard.yaml": [
+        *("hard/seen.csv", "hard/proof_steps.csv", "hard/seen.pdf"),
+    ],
 }
 # Whoever has the first table of a line is shown the others, too.
 OPTIONAL = {
-    "make compare": [
-        *("comparison_answers.csv", "comparison_verdicts.csv", "skipping_inference.csv"),
-        *("comparison.csv", "comparison_settings.csv", "comparison.pdf", "misspecification.pdf"),
+    "make compare CONFIG=config/hard.yaml": [
+        *("hard/comparison_answers.csv", "hard/comparison_verdicts.csv"),
+        *("hard/skipping_inference.csv", "hard/comparison.csv", "hard/comparison_settings.csv"),
+        *("hard/comparison.pdf", "hard/misspecification.pdf"),
     ],
-    "make infer": ["inference.csv", "rounds.pdf"],
-    "make stability": ["stability_long.csv", "stability_fresh.csv", "stability.pdf"],
+    "make stability CONFIG=config/hard.yaml": [
+        *("hard/stability_long.csv", "hard/stability_fresh.csv", "hard/stability.pdf"),
+    ],
 }
 
 
@@ -37,9 +43,13 @@ def build(tables, output):
     output : pathlib.Path
         Where the PDF goes, or a picture of each page: article-{p}.png.
     """
-    existing = {path.stem for path in (ROOT / tables).glob("*.csv")}
+    folder = ROOT / tables
+    found = [path.relative_to(folder).with_suffix("") for path in folder.rglob("*.csv")]
+    existing = {path.as_posix() for path in found}
     shown = {
-        command: names for command, names in OPTIONAL.items() if Path(names[0]).stem in existing
+        command: names
+        for command, names in OPTIONAL.items()
+        if names[0].removesuffix(".csv") in existing
     }
     for command, names in [*NEEDED.items(), *shown.items()]:
         for name in names:

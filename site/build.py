@@ -23,7 +23,7 @@ import pandas as pd
 import pdoc
 import search_index
 import vl_convert
-from sources import PRICED, READINGS, Sources, rounded
+from sources import ABOUT_HARD, HARD, ON_RECORD, PRICED, READINGS, Sources, rounded
 
 import pgpd_hf
 from pgpd_hf import statistics
@@ -37,6 +37,7 @@ from replication.statements import controls, report
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 MINUS = "\N{MINUS SIGN}"
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NOTEBOOKS = {  # in the order in which they are read: title, and what makes it
     "figure1": ("The figure, its step sizes and final numbers", "make figures"),
     "claims": ("Verdicts under every reading", "make claims"),
@@ -88,6 +89,9 @@ def number(value, digits=3):
     if pd.isna(value):
         return ""
     text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+    text, _, power = text.partition("e")
+    if power:
+        text += f"·10{str(int(power)).translate(SUPERSCRIPTS)}"
     return text.replace("-", MINUS)
 
 
@@ -261,7 +265,8 @@ def add_explorer(site, views):
 def add_comparison(site):
     """Write the page of the comparison per answer, and of what else `make compare` makes."""
     sources = site.sources
-    table = sources.table("comparison")
+    place = sources.beyond if sources.table("comparison") is None else sources.own
+    table = place.table("comparison")
     if table is None:
         site.lack("Other methods, compared per human answer", "make compare")
         return
@@ -271,9 +276,9 @@ def add_comparison(site):
     parts = []
     for name, analysis in analyses.find().items():
         if analysis.TARGET == "compare" and name != "comparison":
-            path = sources.figures / f"{name}.svg"
+            path = place.figures / f"{name}.svg"
             found = {
-                table.title.removesuffix(" (table)"): sources.table(it)
+                table.title.removesuffix(" (table)"): place.table(it)
                 for it, table in analysis.TABLES.items()
             }
             parts.append(
@@ -288,14 +293,15 @@ def add_comparison(site):
                     },
                 }
             )
-    needed, judged = (sources.table(f"comparison_{name}") for name in ("answers", "verdicts"))
-    picture = site.take(sources.figures / "comparison.svg", "pictures/comparison.svg")
+    needed, judged = (place.table(f"comparison_{name}") for name in ("answers", "verdicts"))
+    picture = site.take(place.figures / "comparison.svg", "pictures/comparison.svg")
     for what, found in (("figure", picture), ("answers needed", needed), ("verdicts", judged)):
         if found is None:
             site.lack(f"Comparison: {what}", "make compare")
     site.add(
         "comparison.html",
         "comparison.html.j2",
+        of_hard=place is not sources.own,
         picture=picture,
         needed=None if needed is None else answers_needed(needed.replace(labels, regex=True)),
         judged=[] if judged is None else judged.replace(labels, regex=True).to_dict("records"),
@@ -342,7 +348,7 @@ def add_environments(site, views):
     ]
     if not pictures:
         site.lack("Policies on maps, and curves in other environments", "make environments")
-    matrix = site.take(site.sources.figures / "environments.svg", "pictures/environments.svg")
+    matrix = site.take(site.sources.own.figures / "environments.svg", "pictures/environments.svg")
     if matrix is None:
         site.lack("Environments: matrix of verdicts", "make environments")
     # In units of λ*; gap and violation, in units of what they can do, never change as much.
@@ -362,15 +368,14 @@ def add_notebooks(site):
     """Take the pages of all notebooks that have run; give back their titles, by file."""
     sources, found, lacking = site.sources, {}, {}
     for name, (title, command) in NOTEBOOKS.items():
-        # The inference is a study of its own, about the default one.
-        folder = sources.root / "results/inference" if name == "inference" else sources.results
-        if name == "inference" and not sources.is_default:
+        if name == "inference" and sources.name not in ON_RECORD:
             continue
-        page = folder / f"notebooks/{name}.html"
-        if page.exists():
+        page = sources.page(name, command)
+        if page:
             text = page.read_text(encoding="utf-8").replace("<main>", f"{BACK}\n<main>", 1)
             site.write(f"notebooks/{name}.html", text)
-            found[f"notebooks/{name}.html"] = title
+            of_hard = sources.is_default and sources.beyond.folders[0] in page.parents
+            found[f"notebooks/{name}.html"] = title + ", on the hard case" * of_hard
         else:
             lacking.setdefault(command, []).append(f"“{title}”")
     for command, titles in lacking.items():
@@ -451,7 +456,7 @@ def main(configfile):
     first, provenance = views[0], sources.record("provenance")
     if first.verdicts.empty:
         site.lack("Verdicts", "make figures")
-    if sources.is_default and sources.confirmation() is None:
+    if sources.name in ON_RECORD and sources.confirmation() is None:
         site.lack("Verdicts on fresh data", "make infer")
     tested = sources.table("controls")
     if tested is None:
@@ -467,6 +472,8 @@ def main(configfile):
         "index.html",
         "index.html.j2",
         view=first,
+        hard=any(view.slug == HARD for view in views),
+        about_hard=ABOUT_HARD,
         verdicts=[site.verdict(row) for _, row in experiment.iterrows()],
         summary=report.in_short(experiment),
         informative="" if tested is None else controls.counted(experiment, tested),

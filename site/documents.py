@@ -48,8 +48,9 @@ def place_of(site, document, link):
     target = site.sources.root / known
     if known in find(site.sources.root):
         return "../" + page_of(known) + (f"#{anchor}" if anchor else "")
-    if target.suffix in COPIED and site.take(target, f"documents/{target.name}"):
-        return target.name
+    name = known.replace("/", "-")  # files of several folders have the same name
+    if target.suffix in COPIED and site.take(target, f"documents/{name}"):
+        return name
     return None
 
 

@@ -1,11 +1,15 @@
 """What a site shows: curves and verdicts of a study, of its readings, and of other environments.
 
-A table comes from the results of the study if it is there. For the default study it otherwise comes
-from `reference/`, which has that study's results; those of other environments belong to it as well.
+A table comes from the results of the study if it is there. For the default study and for the hard
+case it otherwise comes from `reference/`, which has the results of both. The default study has no
+comparison with other methods, and shows that of the hard case. Results in other environments belong
+to it as well.
 """
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 from markupsafe import Markup
@@ -32,6 +36,8 @@ CURVES = [
 ]
 NEEDED = {  # what pages read of files; other tables are shown with whatever columns they have
     "aggregate": [*CURVES, "seeds"],
+    "curves": CURVES,
+    "runs": ["seed"],
     "claims": VERDICTS,
     "verdicts": ["reading", *VERDICTS],
     "confirmation": ["reading", *VERDICTS],
@@ -48,6 +54,10 @@ NEEDED = {  # what pages read of files; other tables are shown with whatever col
     "optimum": ["reward_value", "unconstrained"],
     "provenance": ["platform", "time", "versions", "wall_time"],
 }
+HARD = "hard"  # name of a study
+ON_RECORD = {"paper": "", HARD: "hard"}  # folders in reference/ and figures/
+ABOUT_HARD = "The experiment on the environment that is the hardest of a hundred to make safe."
+OF_HARD = ("compare", "compare-axes", "stability", "theory")  # targets that are about it alone
 READINGS = "Readings of what is open"  # a group of views
 DIGITS = 6  # significant ones of numbers in curves
 
@@ -80,6 +90,18 @@ class View:
     missing: str = ""
 
 
+class Place(NamedTuple):
+    """Where a study's tables and pictures are; a table is in the first folder that has it."""
+
+    folders: list[Path]
+    figures: Path
+
+    def table(self, name):
+        """Read a table; None if it is nowhere."""
+        paths = [folder / f"{name}.csv" for folder in self.folders]
+        return next((read(path) for path in paths if path.exists()), None)
+
+
 class Sources:
     """Tables of a study.
 
@@ -96,6 +118,7 @@ class Sources:
         self.config = admission.load_defaults(root)
         update_config(self.config, validation.read(configfile) if configfile else {})
         self.name = self.config["study"]
+        self.is_default = self.name == "paper"
         self.results = root / "results" / self.name
         if not (self.results / "aggregate.parquet").exists():
             raise FileNotFoundError(
@@ -103,19 +126,31 @@ class Sources:
             )
         if (self.results / "config.yaml").exists():
             self.config = validation.read(self.results / "config.yaml")
-        self.is_default = self.name == "paper"
-        self.folders = [self.results, *([root / "reference"] if self.is_default else [])]
-        self.figures = root / "figures" if self.is_default else self.results / "figures"
+        self.own = self._place(self.name)
+        # For the default study, of which some are not on record, those of the hard case.
+        self.beyond = self._place(HARD) if self.is_default else self.own
         self.optimum = self.record("optimum")
         self.loaded = readings.load(self.config, root)
         schema = validation.read_yaml(root / "workflow/schemas/claims.schema.yaml")
         own = [root / path for path in self.config["claims"]["statements"]]
         self.claims = load_claims(root / "config/claims.yaml", schema, own)["claims"]
 
+    def _place(self, name):
+        """Where tables and pictures of a study are."""
+        results = self.root / "results" / name
+        if name not in ON_RECORD:
+            return Place([results], results / "figures")
+        reference, figures = (self.root / it / ON_RECORD[name] for it in ("reference", "figures"))
+        return Place([results, reference], figures)
+
     def command(self, command):
         """A command, for this study."""
+        if self.name == HARD and command == "make infer":
+            return f"make {HARD}"
         option = "CONFIG=" if command.startswith("make") else "--configfile "
-        return f"{command} {option}{self.configfile}" if self.configfile else command
+        of_hard = self.is_default and command.removeprefix("make ") in OF_HARD
+        file = f"config/{HARD}.yaml" if of_hard else self.configfile
+        return f"{command} {option}{file}" if file else command
 
     def _made_by(self, text, command):
         """What is missing, and which command makes it, as HTML."""
@@ -128,8 +163,21 @@ class Sources:
 
     def table(self, name):
         """Read a table of the study; None if it is nowhere."""
-        paths = [folder / f"{name}.csv" for folder in self.folders]
-        return next((read(path) for path in paths if path.exists()), None)
+        return self.own.table(name)
+
+    def page(self, name, command):
+        """Page of a notebook, which a command makes; None if it is nowhere."""
+        folders = [self.results]
+        if name == "inference":  # a study of its own
+            folders = [self._beside("inference")]
+        elif self.is_default and command.removeprefix("make ") in OF_HARD:
+            folders.append(self.beyond.folders[0])
+        paths = [folder / f"notebooks/{name}.html" for folder in folders]
+        return next((path for path in paths if path.exists()), None)
+
+    def _beside(self, name):
+        """Folder with the results of a study that stands beside this one."""
+        return self.root / "results" / (name if self.is_default else f"{self.name}-{name}")
 
     def beside(self, *paths):
         """Read a table of other studies: the first of some files; None if there is none."""
@@ -171,7 +219,7 @@ class Sources:
                 view = View(slug, title, "Random environments.", "Random instances", rows)
                 view.missing = "Each of these environments has curves of its own."
             found.append(view)
-        return found + self._confirmation() + self._environments()
+        return found + self._confirmation() + self._hard() + self._environments()
 
     def _add_curves(self, view):
         """Means over the seeds of a reading, looked at as it says."""
@@ -196,12 +244,14 @@ class Sources:
         view.seeds = runs["seed"].nunique()
 
     def confirmation(self):
-        """Verdicts of the default study on fresh data, which a study of its own has, or None."""
-        paths = ("results/confirmation/verdicts.csv", report.CONFIRMATION)
-        return self.beside(*paths) if self.is_default else None
+        """Verdicts of the study on fresh data, which a study of its own has, or None."""
+        if self.name not in ON_RECORD:
+            return None
+        recorded = self.own.folders[-1] / "confirmation.csv"
+        return self.beside(self._beside("confirmation") / "verdicts.csv", recorded)
 
     def _confirmation(self):
-        """Ways to look at the default study on fresh data."""
+        """Ways to look at the study on fresh data."""
         table = self.confirmation()
         if table is None:
             return []
@@ -213,6 +263,20 @@ class Sources:
             View(re.sub(r"\W+", "-", title), title, about, group, rows, missing=missing)
             for title, rows in table.groupby("reading", sort=False)
         ]
+
+    def _hard(self):
+        """The hard case beside the default study, as it is on record."""
+        names = ("verdicts", "confirmation", "curves", "runs")
+        paths = [self.root / "reference" / ON_RECORD[HARD] / f"{name}.csv" for name in names]
+        if not self.is_default or not all(path.exists() for path in paths):
+            return []
+        rows, confirmation, curves, runs = map(read, paths)
+        rows = rows[rows["reading"] == "default"]
+        told = report.on_fresh_data(rows, confirmation)
+        rows = rows.assign(reading="hard case", fresh=rows["claim"].map(told))
+        view = View(HARD, "hard case", ABOUT_HARD, "The hard case", rows)
+        view.curves, view.seeds = curves[CURVES], runs["seed"].nunique()
+        return [view]
 
     def environments(self):
         """Verdicts in other environments, which studies of their own have; None without any."""

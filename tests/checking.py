@@ -1,12 +1,43 @@
-"""What is refused before the first job, whichever results are asked for."""
+"""Studies of config/, and what is refused before the first job, whichever results are asked for."""
 
 import inspect
 from pathlib import Path
 
+import pytest
+
 from replication import analyses
+from replication.files import validation
 from replication.study import admission, readings
 
 ROOT = Path(__file__).parents[1]
+
+
+def study(*names):
+    """The default study with files of config/ laid over it, one over the other."""
+    return readings.overlay(admission.load_defaults(ROOT), laid(*names))
+
+
+def laid(*names):
+    """What files of config/ say that are laid one over the other."""
+    said = {}
+    for name in names:
+        said = readings.overlay(said, validation.read_yaml(ROOT / f"config/{name}.yaml"))
+    return said
+
+
+def each(**expected):
+    """Parameters of a test: defaults by name, and what is expected of a study laid over them.
+
+    The hard case in the place of the default study has more readings and groups of instances.
+    """
+    known = {"default": study(), "hard": study("hard")}
+    named = [(known[name], it) for name, it in expected.items()]
+    return pytest.mark.parametrize(("defaults", "expected"), named, ids=[*expected])
+
+
+def left_out(config, defaults):
+    """Readings of the defaults that a study has not."""
+    return set(defaults["claims"]["readings"]) - set(config["claims"]["readings"])
 
 
 def applying(config):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from replication.files import storage, validation
 from replication.verify import checks
-from replication.verify.tables import TABLES
+from replication.verify.tables import OF_STUDY, TABLES, Table
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "reference"
@@ -20,27 +20,41 @@ SHOWN = 5  # differences of a table; altered files are all named
 FILES = "Files"  # heading
 
 
+def places(results):
+    """Folders of the reference and of the figures of a study, given that of its results."""
+    if results.name == "hard":
+        return REFERENCE / "hard", Path("figures/hard")
+    return REFERENCE, Path("figures") if results.name == "paper" else results / "figures"
+
+
 def compare(copy, targets, exact):
     """Compare what was run in a copy, and the project's own results, with the reference.
 
     Returns, by heading and by what was compared, lines that differ, or why nothing was compared.
     """
-    studies = sorted(copy.glob("results/*"), key=lambda path: path.name != "paper")
-    results = studies[0].relative_to(copy)  # of the default study, or of the only one
-    figures = Path("figures") if results.name == "paper" else results / "figures"
-    made = [table for table in TABLES if table.target in {"sample", *targets}]
-    again = checks.check_tables(REFERENCE, copy / results, made, exact)
+    ran = sorted(copy.glob("results/*"), key=lambda path: path.name != "paper")
+    results = ran[0].relative_to(copy)  # of the default study, or of the only one
+    tables, studies = OF_STUDY, {"": results}
+    if results.name == "paper":  # beside which the hard case is on record
+        tables, studies = TABLES, {"": results, "hard: ": results.with_name("hard")}
+    reference, _ = places(results)
+    made = [table for table in tables if table.target in {"sample", *targets}]
+    again = checks.check_tables(reference, copy / results, made, exact)
     if "raced" in targets:
-        scores = [table for table in TABLES if table.name == "scores"]
-        raced = checks.check_tables(REFERENCE, copy / "results/races", scores, exact)
-        again["races"] = raced["scores"]
-    drawn = {"the reference": checks.check_drawings(REFERENCE, ROOT / figures, exact)}
-    if "figures" in targets:
-        drawn["what was run"] = checks.check_figures(copy / figures, ROOT / figures, exact)
-    damaged = [path.relative_to(ROOT) for path in storage.find_damaged(ROOT / results)]
-    there = checks.check_tables(REFERENCE, ROOT / results, TABLES, exact, partial=True)
+        scores = Table("hard/scores", "algorithm primal_step dual_step", "", "calibration/*.csv")
+        raced = checks.check_tables(reference, copy / "results/hard-races", [scores], exact)
+        again["races"] = raced[scores.name]
+    drawn, damaged = {}, []
+    for name, study in studies.items():
+        record, figures = places(study)
+        drawn[f"{name}the reference"] = checks.check_drawings(record, ROOT / figures, exact)
+        if ("hard" if name else "figures") in targets:
+            found = checks.check_figures(copy / figures, ROOT / figures, exact)
+            drawn[f"{name}what was run"] = found
+        damaged += [path.relative_to(ROOT) for path in storage.find_damaged(ROOT / study)]
+    there = checks.check_tables(reference, ROOT / results, tables, exact, partial=True)
     skipped = defaultdict(list)
-    for table in TABLES:
+    for table in tables:
         if table.name not in {*again, *there}:
             skipped[f"make {table.target}"].append(table.name)
     return {

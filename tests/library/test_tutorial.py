@@ -3,10 +3,15 @@
 import re
 from pathlib import Path
 
+import pandas as pd
 import papermill
 import pytest
+import yaml
 
-NOTEBOOK = Path(__file__).parents[2] / "notebooks/tutorial.ipynb"
+import pgpd_hf
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOK = ROOT / "notebooks/tutorial.ipynb"
 STEPS = (
     *("The figure", "Another number of people", "An environment of your own"),
     *("A safe policy", "Its picture"),
@@ -28,6 +33,20 @@ def test_steps_follow_each_other(content):
     prose = "\n".join(cell.source for cell in content.cells if cell.cell_type == "markdown")
     titles = re.findall(r"^## (\d)\. (.*)$", prose, re.MULTILINE)
     assert titles == [(str(k), title) for k, title in enumerate(STEPS, 1)]
+
+
+def test_first_figure_has_the_settings_of_the_study(cells):
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    names = {}
+    exec(cells[0].source.partition("metrics =")[0], names)
+    steps = pd.read_csv(ROOT / "reference/steps.csv").set_index(["algorithm", "entry"])["value"]
+    for name, setting in names["settings"].items():
+        study = {key: config["algorithms"][name][key] for key in ("iterations", "rounds")}
+        study |= {key: float(steps[name, key]) for key in ("primal_step", "dual_step")}
+        assert setting == study
+    drawn = {key: config["environment"][key] for key in ("states", "actions", "instance")}
+    own = pgpd_hf.random_cmdp(**drawn, threshold=config["environment"]["threshold"])
+    assert (names["cmdp"].transition == own.transition).all()
 
 
 def test_every_picture_has_words(cells):

@@ -17,7 +17,8 @@ from replication.theory import theorem_1
 ROOT = Path(__file__).parents[2]
 ARTICLE = ROOT / "article/article.pdf"  # which has the bytes that a build gives, see below
 PYTHON = ROOT / ".venv-article/bin/python"
-FIGURES = ("figure1", "rounds", "seen", "comparison", "misspecification", "stability")
+OF_HARD = ("figure1", "seen", "comparison", "misspecification", "stability")
+FIGURES = ("figure1", *(f"hard/{it}" for it in OF_HARD))
 READ = """
 import sys
 from pypdf import PdfReader
@@ -130,7 +131,8 @@ def test_commands_of_the_article_are_those_of_the_makefile():
     text += (ROOT / "article/build.py").read_text(encoding="utf-8")
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     named = set(re.findall(r"[`\"]make ([\w-]+)", text))
-    assert named >= {"figures", "claims", "infer", "theory", "environments", "compare", "article"}
+    made = {"figures", "claims", "infer", "hard", "theory", "compare", "stability", "environments"}
+    assert named >= made | {"article"}
     assert not {name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)}
     labels = set(re.findall(r"\) <(\w+)>", text))
     table = text[text.index("[*command*]") : text.index("<commands>")]
@@ -140,7 +142,7 @@ def test_commands_of_the_article_are_those_of_the_makefile():
 
 def test_every_step_of_the_appendix_is_checked_or_says_that_it_is_open():
     text = (ROOT / "article/proofs.typ").read_text(encoding="utf-8")
-    with (ROOT / "reference/proof_steps.csv").open(encoding="utf-8") as file:
+    with (ROOT / "reference/hard/proof_steps.csv").open(encoding="utf-8") as file:
         checked = {re.match(r"\d\.\d+", row["step"]) for row in csv.DictReader(file)}
     checked = {match[0] for match in checked if match}
     still_open = {"3.14", "4.14"}
@@ -150,7 +152,7 @@ def test_every_step_of_the_appendix_is_checked_or_says_that_it_is_open():
 def test_every_step_of_the_further_theorems_is_checked():
     text = (ROOT / "article/constant_step.typ").read_text(encoding="utf-8")
     named = set(re.findall(r"\*\(([A-EL]\d)\)\*|Lemma ([A-E]\d)", text))
-    with (ROOT / "reference/proof_steps.csv").open(encoding="utf-8") as file:
+    with (ROOT / "reference/hard/proof_steps.csv").open(encoding="utf-8") as file:
         checked = {row["step"][:2] for row in csv.DictReader(file)}
     checked |= set(re.findall(r'"(D\d)":', (ROOT / "tests/theory/test_sampled.py").read_text()))
     named = {one or other for one, other in named}
@@ -222,11 +224,12 @@ def test_nothing_stands_in_the_margins(copy):
 @pytest.mark.parametrize(
     ("name", "command"),
     [
-        ("reference/seen.csv", "theory"),
         ("figures/figure1.pdf", "figures"),
-        ("reference/comparison_verdicts.csv", "compare"),
-        ("figures/comparison.pdf", "compare"),
-        ("figures/rounds.pdf", "infer"),
+        ("figures/hard/figure1.pdf", "figures CONFIG=config/hard.yaml"),
+        ("reference/hard/seen.csv", "theory CONFIG=config/hard.yaml"),
+        ("reference/hard/comparison_verdicts.csv", "compare CONFIG=config/hard.yaml"),
+        ("figures/hard/comparison.pdf", "compare CONFIG=config/hard.yaml"),
+        ("figures/hard/stability.pdf", "stability CONFIG=config/hard.yaml"),
     ],
 )
 def test_missing_file_names_the_command_that_makes_it(copy, name, command):
@@ -238,9 +241,26 @@ def test_missing_file_names_the_command_that_makes_it(copy, name, command):
 
 @needs_typst
 def test_what_was_not_asked_for_is_left_out(copy):
-    for path in copy.glob("reference/comparison*"):
+    for path in copy.glob("reference/hard/comparison*"):
         path.unlink()
-    (copy / "figures/comparison.pdf").unlink()
+    (copy / "figures/hard/comparison.pdf").unlink()
     done, output = build(copy)
     assert done.returncode == 0, done.stderr
     assert "What an answer buys" not in read(output)
+
+
+@needs_typst
+def test_fresh_data_are_said_to_agree_only_if_they_do(copy):
+    assert re.search(r"12\s+of\s+14\s+are\s+reproduced,\s+and\s+the\s+same\s+12", read(ARTICLE))
+    table = copy / "reference/confirmation.csv"
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+    row = next(row for row in rows if row["verdict"] == "reproduced")
+    row["verdict"] = "inconclusive"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, row)
+        writer.writeheader()
+        writer.writerows(rows)
+    done, output = build(copy)
+    assert done.returncode == 0, done.stderr
+    text = read(output)
+    assert re.search(r"12\s+of\s+14\s+are\s+reproduced,\s+and\s+11\s+and\s+12\s+on\s+fresh", text)

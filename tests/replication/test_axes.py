@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from checking import study
 from pages import make_page, texts
 
 from pgpd_hf import random_cmdp, solve
@@ -17,7 +18,7 @@ from replication.figures.comparison import discrimination_figure, sizes_figure, 
 from replication.study import admission, comparison, configuration
 
 ROOT = Path(__file__).parents[2]
-CONFIG = admission.load_defaults(ROOT)
+CONFIG = study("hard")
 SCHEMA = admission.load_schema(ROOT, "config")
 AS_ASSUMED = misspecification.AS_ASSUMED
 METHODS = {"npgpd_hf": "its own", "safe_rlhf": "deterministic"}
@@ -49,11 +50,11 @@ def test_budgets_steps_and_people_of_all_studies_mean_the_same():
     studies = {name: it for name, it in studies.items() if "size" not in it[0]}
     factors = [labels["discrimination"] for labels, _ in studies.values()]
     assert factors == CONFIG["axes"]["discrimination"]
-    for factor, (_, study) in zip(factors, studies.values(), strict=True):
-        part = study["comparison"]
+    for factor, (_, scaled_study) in zip(factors, studies.values(), strict=True):
+        part = scaled_study["comparison"]
         scaled = np.array(part["budgets"]) * factor**2
         assert scaled == pytest.approx(CONFIG["axes"]["answers"], rel=1e-3)
-        assert configuration.environment(study).value_bound == pytest.approx(factor)
+        assert configuration.environment(scaled_study).value_bound == pytest.approx(factor)
         for name, options in CONFIG["axes"]["methods"].items():
             tried = part["methods"][name]["candidates"]
             for step in {"primal_step", "dual_step"} & set(tried):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from checking import study
 from scipy import stats
 
 from pgpd_hf import ALGORITHMS, LINKS, random_cmdp, run
@@ -23,7 +24,7 @@ from replication.study import admission, comparison
 from replication.study.cases import read_choices, run_cases
 
 ROOT = Path(__file__).parents[2]
-CONFIG = admission.load_defaults(ROOT)
+CONFIG = study("hard")
 SCHEMA = admission.load_schema(ROOT, "config")
 
 
@@ -328,7 +329,7 @@ def test_npgpd_hf_has_the_rows_of_the_study_at_equal_settings():
     case = next(case for case in cases if case.labels["budget"] == 30_000)
     choices = {case.choice: (json.loads(json.dumps(setting)), 0.25)}
     row = run_cases([case], random_cmdp(), None, choices).iloc[0]
-    traces = pd.read_csv(ROOT / "reference/traces.csv")
+    traces = pd.read_csv(ROOT / "reference/hard/traces.csv")
     same = "algorithm == 'npgpd_hf' and evaluators == 16 and seed == 0 and iteration == 23"
     study_row = traces.query(same).iloc[0]
     for name in ("optimality_gap", "constraint_violation", "answers", "steps", "multiplier"):
@@ -338,17 +339,17 @@ def test_npgpd_hf_has_the_rows_of_the_study_at_equal_settings():
 @pytest.mark.parametrize(
     ("own", "dropped"),
     [
-        ({"algorithms": {"zpgpd_hf": None}}, {"zpgpd_hf"}),
+        ({"algorithms": {"zpgpd_hf": None}}, {"zpgpd_hf", "zpgpd_hf_divided"}),
         ({"environment": {"threshold": 0.5}}, set(CONFIG["comparison"]["methods"])),
         ({"environment": {"instance": 3}}, set()),
     ],
 )
 def test_a_study_keeps_what_applies_to_it(own, dropped):
     """Without the instances on which methods are tuned, there is no comparison."""
-    config = copy.deepcopy(CONFIG)
+    defaults, config = study(), study()
     for part, changes in own.items():
         config[part] |= changes
-    settled, lines = admission.settle(config, ROOT, own, CONFIG, analyses.find())
+    settled, lines = admission.settle(config, ROOT, own, defaults, analyses.find())
     left = set(settled["comparison"]["methods"])
     assert left == set(CONFIG["comparison"]["methods"]) - dropped
     assert bool(analysis.why_not(settled)) == bool(tuning.why_not(settled)) == (not left)
@@ -399,13 +400,13 @@ def test_what_cannot_be_compared_is_named(change, message):
         comparison.check(config, SCHEMA)
 
 
-REFERENCE = pd.read_csv(ROOT / "reference/comparison.csv")
+REFERENCE = pd.read_csv(ROOT / "reference/hard/comparison.csv")
 LABELS = {name: entry["label"] for name, entry in CONFIG["comparison"]["methods"].items()}
 
 
 @pytest.mark.parametrize("kind", ["instances", "seeds"])
 def test_figure_shows_each_method_with_its_best_design(kind):
-    limit = pd.read_csv(ROOT / "reference/comparison_limit.csv")
+    limit = pd.read_csv(ROOT / "reference/hard/comparison_limit.csv")
     style.use_style()
     figure = drawings.comparison_figure(REFERENCE, LABELS, kind, limit)
     shown = drawings.of_kind(REFERENCE, kind)
@@ -449,7 +450,7 @@ def test_every_curve_that_is_no_method_s_best_is_a_variant_beside_it():
     figure = drawings.variants_figure(REFERENCE, LABELS, "instances")
     titles = [axes.get_title("left").split("\n") for axes in figure.axes if axes.has_data()]
     curves = shown[["method", "design"]].drop_duplicates().itertuples(index=False, name=None)
-    assert len(titles) == len([curve for curve in curves if curve not in best.items()]) == 8
+    assert len(titles) == len([curve for curve in curves if curve not in best.items()]) == 10
     said = {name: (gap, violations) for name, gap, violations in titles}
     last = shown[shown["budget"] == 1_000_000].set_index(["method", "design"])
     rows = last.loc[[("safe_rlhf_npg_pd", "deterministic"), ("safe_rlhf", best["safe_rlhf"])]]

@@ -63,8 +63,8 @@ def test_setting_of_a_run_is_that_of_the_study_with_theorems_left_open():
         "evaluators": 64,
         "horizon": 80,
         "link": "logistic",
-        "iterations": 50000,
-        "rounds": 1,
+        "iterations": 100000,
+        "rounds": 2,
         "primal_step": "calibrated",
         "dual_step": "calibrated",
         "perturbation": None,
@@ -174,7 +174,7 @@ def test_calibrated_radius_needs_candidates_and_calibrated_steps():
 def test_changes_of_an_environment_replace_its_keys():
     found = configuration.vary(CONFIG, {"instance": 4, "scale": "unit"})
     assert found == CONFIG["environment"] | {"instance": 4, "scale": "unit"}
-    assert CONFIG["environment"]["instance"] == 1
+    assert CONFIG["environment"]["instance"] == 42
 
 
 @pytest.mark.parametrize(

@@ -9,20 +9,20 @@ from replication.figures import environments, style
 from replication.files.validation import read_yaml
 
 ROOT = Path(__file__).parents[2]
-STUDIES = {"default": "reproduced", "cliff": "inconclusive", "lake": "contradicted"}
-CURVES = pd.read_csv(ROOT / "reference/curves.csv")
+STUDIES = {"hard case": "reproduced", "cliff": "inconclusive", "lake": "contradicted"}
+CURVES = pd.read_csv(ROOT / "reference/hard/curves.csv")
 
 
 @pytest.fixture(scope="module")
 def found():
     """Verdicts on the paper's experiment."""
-    own = pd.read_csv(ROOT / "reference/verdicts.csv").query("reading == 'default'")
+    own = pd.read_csv(ROOT / "reference/hard/verdicts.csv").query("reading == 'default'")
     return own.drop(columns="reading")
 
 
 @pytest.fixture(scope="module")
 def table(found):
-    """Verdicts of the default study and of two others, of which one has a curve that is flat."""
+    """Verdicts of the hard case and of two others, of which one has a curve that is flat."""
     flat = CURVES.copy()
     flat.loc[flat["algorithm"] == "zpgpd_hf", "constraint_violation"] = 0.1
     studies = {
@@ -53,14 +53,14 @@ def test_matrix_sorts_environments_and_names_those_where_few_statements_hold(tab
     figure = environments.matrix(table.replace({"study": {"lake": "frozen-lake"}}))
     axes = figure.axes[0]
     at = {text.get_text(): text.get_position()[0] for text in axes.texts}
-    assert at["default"] < at["cliff"] < at["exploratory"] <= at["FrozenLake"] + 0.2
+    assert at["hard case"] < at["cliff"] < at["exploratory"] <= at["FrozenLake"] + 0.2
     assert environments.NOTE in at
     signs = [text for text in axes.texts if text.get_position()[0] == at["FrozenLake"] + 0.1]
     assert {text.get_text() for text in signs if text.get_text() in "+−?"} == {"−"}
     stars = [text.get_position()[0] for text in axes.texts if text.get_text() == "*"]
     assert stars == [pytest.approx(at["FrozenLake"] + 0.35)] * 3
     assert any(text.startswith("* says little: the curve hardly leaves its start") for text in at)
-    title = "Of 14 statements 14 hold in the default study, but only 0 in cliff and 0 in FrozenLake"
+    title = "Of 14 statements 14 hold in the hard case, but only 0 in cliff and 0 in FrozenLake"
     assert " ".join(figure.texts[0].get_text().split()) == title
     half = table.assign(verdict="inconclusive").assign(study=table["study"])
     half.loc[half["study"] == "lake", "verdict"] = "reproduced"

@@ -1,18 +1,18 @@
 """Grids: every combination, on many instances; seeds are averaged, instances are the replicates."""
 
 import copy
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from checking import study
 
 from pgpd_hf import random_cmdp, run, statistics
 from replication.analyses import grid
-from replication.study import admission, summaries
+from replication.study import summaries
 from replication.study.cases import run_cases
 from replication.study.readings import overlay
 
-CONFIG = admission.load_defaults(Path(__file__).parents[2])
+CONFIG = study("hard")
 SETTING = {"iterations": 40, "primal_step": 0.3, "dual_step": 0.2}
 SMALL = overlay(
     CONFIG,

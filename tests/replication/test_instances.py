@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checking import study
 
 from pgpd_hf import environments, random_cmdp, run
 from replication.analyses import instances
@@ -12,7 +13,7 @@ from replication.study import admission, recorded_races
 from replication.study.cases import run_cases
 
 ROOT = Path(__file__).parents[2]
-CONFIG = admission.load_defaults(ROOT)
+CONFIG, HARD = study(), study("hard")
 SCHEMA = admission.load_schema(ROOT, "config")
 
 
@@ -27,13 +28,16 @@ def with_groups(**groups):
 
 
 def test_groups_have_their_own_seeds_calibration_and_sizes():
-    groups = instances.groups(CONFIG)
-    options = CONFIG["claims"]["instances"]
-    for group in groups.values():
-        assert group["seeds"] == options["seeds"]
-        assert group["calibration"]["seeds"] == CONFIG["claims"]["race_seeds"]
-    assert groups["binding"]["environment"] == CONFIG["environment"]
-    assert groups["small"]["environment"] == CONFIG["environment"] | {"states": 5, "actions": 3}
+    assert list(instances.groups(CONFIG)) == ["binding"]
+    assert list(instances.groups(HARD)) == ["binding", "slack", "small", "large"]
+    for config in (CONFIG, HARD):
+        groups = instances.groups(config)
+        options = config["claims"]["instances"]
+        for group in groups.values():
+            assert group["seeds"] == options["seeds"]
+            assert group["calibration"]["seeds"] == config["claims"]["race_seeds"]
+        assert groups["binding"]["environment"] == config["environment"]
+    assert groups["small"]["environment"] == HARD["environment"] | {"states": 5, "actions": 3}
 
 
 def test_plan_has_a_part_per_group_and_algorithm_and_an_item_per_instance_in_order():
@@ -55,6 +59,7 @@ def test_plan_has_a_part_per_group_and_algorithm_and_an_item_per_instance_in_ord
 def test_instance_is_run_with_its_steps_and_its_streams():
     config = with_groups(small={"numbers": [4, 6], "environment": {"states": 4, "actions": 3}})
     config["algorithms"]["npgpd_hf"]["iterations"] = 40
+    assert config["algorithms"]["npgpd_hf"]["rounds"] == 2
     config["evaluators"] = [None]
     (_, (case,)) = instances.plan(config)["small/npgpd_hf"][1]
     found = run_cases([case], None, {"primal_step": 0.3, "dual_step": 0.1})
@@ -64,6 +69,7 @@ def test_instance_is_run_with_its_steps_and_its_streams():
         seeds=range(4),
         evaluators=None,
         iterations=40,
+        rounds=2,
         primal_step=0.3,
         dual_step=0.1,
         purpose="instance 6",
@@ -74,9 +80,9 @@ def test_instance_is_run_with_its_steps_and_its_streams():
 
 def test_steps_of_a_group_race_on_other_instances():
     config = with_groups(mine={"numbers": [3], "tuning": [1001, 1003]}, other=[4])
-    ((folder, study),) = instances.calibrations(config).items()
-    assert (folder, study["tuning"]) == ("instances/mine/", [1001, 1003])
-    raced = recorded_races.subject(study, "npgpd_hf")["environments"]
+    ((folder, raced),) = instances.calibrations(config).items()
+    assert (folder, raced["tuning"]) == ("instances/mine/", [1001, 1003])
+    raced = recorded_races.subject(raced, "npgpd_hf")["environments"]
     expected = [CONFIG["environment"] | {"instance": number} for number in (1001, 1003)]
     for one, other in zip(raced, expected, strict=True):
         assert np.array_equal(environments.make(one).reward, environments.make(other).reward)
@@ -84,8 +90,9 @@ def test_steps_of_a_group_race_on_other_instances():
     assert {case.calibration for case in cases} == {"instances/mine/"}
 
 
-def test_default_groups_are_tuned_on_instances_that_are_not_judged():
-    for options in CONFIG["claims"]["instances"]["groups"].values():
+@pytest.mark.parametrize("config", [CONFIG, HARD], ids=["default", "hard"])
+def test_groups_are_tuned_on_instances_that_are_not_judged(config):
+    for options in config["claims"]["instances"]["groups"].values():
         assert len(options["tuning"]) == 5
         assert not set(options["tuning"]) & set(options["numbers"])
 
@@ -127,8 +134,9 @@ def test_no_other_verdicts_are_about_instances(folder):
 # What is refused before any job.
 
 
-def test_default_groups_pass():
-    instances.check(CONFIG, SCHEMA)
+@pytest.mark.parametrize("config", [CONFIG, HARD], ids=["default", "hard"])
+def test_groups_pass(config):
+    instances.check(config, SCHEMA)
 
 
 @pytest.mark.parametrize(

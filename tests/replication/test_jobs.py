@@ -3,16 +3,17 @@
 from pathlib import Path
 
 import pytest
+from checking import study
 
 from pgpd_hf import environments, random_cmdp, run
 from replication import analyses
 from replication.analyses import certificates_by_algorithm as certificates
 from replication.analyses import verdicts
-from replication.study import admission, jobs, readings, resources
+from replication.study import jobs, readings, resources
 from replication.study.cases import Case, figure_cases, run_cases, run_setting
 
 ROOT = Path(__file__).parents[2]
-CONFIG = admission.load_defaults(ROOT)
+CONFIG = study()
 
 
 def changed(own):
@@ -25,17 +26,22 @@ def test_work_of_the_figure_has_an_item_per_seed_with_a_case_per_number_of_evalu
     assert [seed for seed, _ in items] == list(range(20))
     for seed, cases in items:
         assert cases == [
-            Case("npgpd_hf", run_setting(CONFIG, "npgpd_hf", number), (seed,))
+            Case("npgpd_hf", run_setting(CONFIG, "npgpd_hf", number), (seed,), "typical")
             for number in (16, None)
         ]
 
 
-def test_cases_of_the_figure_are_runs_of_the_default_streams():
+def test_cases_of_the_figure_are_runs_of_the_streams_of_the_study():
+    """Those of the hard case are the default streams of :func:`pgpd_hf.run`."""
     steps = {"iterations": 30, "primal_step": 0.3, "dual_step": 0.1}
-    config = changed({"algorithms": {"npgpd_hf": steps}, "seeds": 3})
-    (cases,) = jobs.fill_jobs(config, figure_cases(config, "npgpd_hf", [64])).values()
-    found = run_cases(cases, random_cmdp(), None)
-    assert found.equals(run(random_cmdp(), "npgpd_hf", seeds=range(3), evaluators=64, **steps))
+    own = {"algorithms": {"npgpd_hf": steps}, "seeds": 3}
+    named = {"default": (changed(own), {"rounds": 2, "purpose": "typical"})}
+    named["hard"] = (readings.overlay(study("hard"), own), {})
+    for config, options in named.values():
+        (cases,) = jobs.fill_jobs(config, figure_cases(config, "npgpd_hf", [64])).values()
+        found = run_cases(cases, random_cmdp(), None)
+        options = {"seeds": range(3), "evaluators": 64, **steps, **options}
+        assert found.equals(run(random_cmdp(), "npgpd_hf", **options))
 
 
 @pytest.mark.parametrize("minutes", [0.1, 1, 10, 60])
@@ -104,15 +110,26 @@ def as_made(options):
     return {"name": name, **arguments}
 
 
-def test_race_scores_all_reported_numbers_of_evaluators():
-    assert jobs.race(CONFIG, "npgpd_hf") == {
-        "environments": [as_made(CONFIG["environment"])],
+@pytest.mark.parametrize(
+    ("config", "iterations", "rounds", "late"),
+    [(CONFIG, 2000, 2, {"late": 0.5}), (study("hard"), 1000, 1, {})],
+    ids=["default", "hard"],
+)
+def test_race_scores_all_reported_numbers_of_evaluators(config, iterations, rounds, late):
+    assert jobs.race(config, "npgpd_hf") == {
+        "environments": [as_made(config["environment"])],
         "algorithm": "npgpd_hf",
-        "setting": {"iterations": 1000, "rounds": 1, "horizon": 80, "link": "logistic"},
+        "setting": {
+            "iterations": iterations,
+            "rounds": rounds,
+            "horizon": 80,
+            "link": "logistic",
+        },
         "evaluators": [16, 64, 256],
-        "candidates": CONFIG["calibration"]["candidates"]["npgpd_hf"],
-        "seeds": CONFIG["calibration"]["seeds"],
-        "runs": CONFIG["calibration"]["runs"],
+        "candidates": config["calibration"]["candidates"]["npgpd_hf"],
+        "seeds": config["calibration"]["seeds"],
+        "runs": config["calibration"]["runs"],
+        **late,
     }
 
 

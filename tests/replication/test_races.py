@@ -2,11 +2,12 @@
 
 import copy
 import re
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
+from checking import laid, study
 
 from pgpd_hf import races
 from replication import analyses
@@ -14,14 +15,25 @@ from replication.analyses import instances
 from replication.study import admission, readings, recorded_races
 
 ROOT = Path(__file__).parents[2]
-CONFIG = admission.load_defaults(ROOT)
+CONFIG, HARD = study(), study("hard")
 RECORD = recorded_races.load_record(ROOT)
 SCORES = pd.read_csv(ROOT / recorded_races.SCORES)
-LOADED = readings.load(CONFIG, ROOT)
-CONFIGS = readings.configurations(CONFIG, LOADED) | instances.calibrations(CONFIG)
-OWN = {f"{folder}{algorithm}" for folder, algorithm in recorded_races.distinct(CONFIGS)}
-INFERENCE = yaml.safe_load((ROOT / "config/inference.yaml").read_text())
 KNOWN = sorted(path.stem for path in (ROOT / "config/environments").iterdir())
+# What `make races` runs, one after the other, and the place of its races in the record.
+RACED = {
+    ("hard", "hard-races"): "hard/",
+    ("hard", "inference", "hard-inference"): "hard/",
+    **{(f"environments/{name}",): f"environments/{name}/" for name in KNOWN},
+    ("inference",): "inference/",
+    ("races",): "",
+}
+# Where the races of the default study stand that have chosen its N.
+INFERRED = {
+    "": "inference/readings/two-rounds/",
+    "readings/one-round/": "inference/",
+    "readings/ten-rounds/": "inference/readings/ten-rounds/",
+    "instances/binding/": "inference/instances/two/",
+}
 
 
 def changed(**own):
@@ -32,35 +44,70 @@ def said(config):
     return recorded_races.lines(RECORD, config, CONFIG)
 
 
-def own_of(name):
-    place = name if name == "typical" else f"environments/{name}"
-    return yaml.safe_load((ROOT / f"config/{place}.yaml").read_text())
+def distinct(config):
+    """Races that a study, its readings and its groups need, by folder and algorithm."""
+    configs = readings.configurations(config, readings.load(config, ROOT))
+    return recorded_races.distinct(configs | instances.calibrations(config))
+
+
+def settled(*names, **own):
+    """A study of config/, with other keys."""
+    own = readings.overlay(laid(*names), own)
+    return admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG, analyses.find())[0]
 
 
 def known(name, **own):
     """Study of a known environment, with other keys."""
-    own = readings.overlay(own_of(name), own)
-    return admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG, analyses.find())[0]
+    return settled(f"environments/{name}", **own)
 
 
-def test_all_races_of_the_default_study_are_on_record_once():
-    assert set(RECORD) > OWN  # those for other N: test_studies_beside.py
-    assert list(RECORD) == list(SCORES["race"].unique())
-    for (folder, algorithm), config in recorded_races.distinct(CONFIGS).items():
-        assert recorded_races.recorded(RECORD, config, algorithm) == f"{folder}{algorithm}"
+@cache
+def made():
+    """Races that `make races` makes, by their names: what was raced, each once."""
+    found, subjects = {}, []
+    for names, place in RACED.items():
+        for (folder, algorithm), config in distinct(settled(*names)).items():
+            subject = recorded_races.subject(config, algorithm)
+            if subject not in subjects:
+                subjects.append(subject)
+                found[f"{place}{folder}{algorithm}"] = config
+    return found
+
+
+def test_all_races_of_the_default_study_are_on_record():
+    for (folder, algorithm), config in distinct(CONFIG).items():
+        place = INFERRED.get(folder, folder)
+        assert recorded_races.recorded(RECORD, config, algorithm) == f"{place}{algorithm}"
     assert said(CONFIG) == []
+
+
+def test_all_races_of_the_hard_case_are_on_record():
+    found = distinct(HARD)
+    assert len(found) > 40
+    for (folder, algorithm), config in found.items():
+        assert recorded_races.recorded(RECORD, config, algorithm) == f"hard/{folder}{algorithm}"
+    assert said(HARD) == []
+
+
+def test_record_has_what_make_races_makes_each_race_once():
+    assert list(RECORD) == list(made())
+    assert list(RECORD) == list(SCORES["race"].unique())
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipe = makefile.partition("\nraces:")[2].partition("\n\n")[0]
+    files = [f"config/{name}.yaml" for names in RACED for name in names]
+    all_known = [f"config/environments/{name}.yaml" for name in KNOWN]
+    first = files.index(all_known[0])
+    files[first : first + len(KNOWN)] = ["config/environments/*.yaml"]
+    told = re.findall(r"config/[\w/*-]+\.yaml", recipe)
+    assert [file for file in told if file != recorded_races.RECORD] == files
 
 
 @pytest.mark.parametrize("name", RECORD)
 def test_record_says_what_its_table_says(name):
     scores = recorded_races.load_scores(ROOT / recorded_races.SCORES, name)
     assert RECORD[name]["chosen"] == [*races.chosen_steps(scores).values()]
-    least = 256
-    if name.startswith("environments/"):
-        least = own_of(name.split("/")[-2])["calibration"]["seeds"]
-    elif "/" in name:
-        least = (CONFIG if name in OWN else INFERENCE)["claims"]["race_seeds"]
     raced_on = (scores["standing"] != races.DROPPED).sum()
+    least = recorded_races.effort(made()[name])["seeds"]
     assert raced_on == 1 or RECORD[name]["seeds"] >= least
 
 
@@ -79,7 +126,8 @@ def test_edited_outcome_is_refused(tmp_path, old, new, what):
     for path in (recorded_races.RECORD, recorded_races.SCORES):
         (tmp_path / path).parent.mkdir()
         (tmp_path / path).write_text((ROOT / path).read_text().replace(old, new))
-    with pytest.raises(ValueError, match=re.escape(f"reference/races.csv: race npgpd_hf: {what}")):
+    race = next(iter(RECORD))
+    with pytest.raises(ValueError, match=re.escape(f"reference/races.csv: race {race}: {what}")):
         recorded_races.load_record(tmp_path)
 
 
@@ -136,17 +184,24 @@ def test_what_no_race_depends_on_is_not_raced_again(own):
     assert said(changed(**own)) == []
 
 
-def test_seeds_that_a_race_on_record_does_not_have_are_said_to_be_idle():
+@pytest.mark.parametrize("name", ["", "hard"])
+def test_seeds_that_a_race_on_record_does_not_have_are_said_to_be_idle(name):
+    config = study(*name.split())
     idle = "has no effect, since its race is on record, with at most"
     advice = "seeds; calibration.recorded: false runs a new one"
     seeds = {"calibration": {"seeds": 5}}
-    assert said(changed(**seeds)) == [
-        f"npgpd_hf: calibration.seeds: 5 {idle} 256 {advice}",
-        f"zpgpd_hf: calibration.seeds: 5 {idle} {RECORD['zpgpd_hf']['seeds']} {advice}",
+    most = {
+        algorithm: RECORD[recorded_races.recorded(RECORD, config, algorithm)]["seeds"]
+        for algorithm in ("npgpd_hf", "zpgpd_hf")
+    }
+    assert said(readings.overlay(config, seeds)) == [
+        f"{algorithm}: calibration.seeds: 5 {idle} {number} {advice}"
+        for algorithm, number in most.items()
     ]
+    assert most == ({"npgpd_hf": 256, "zpgpd_hf": 8} if name else {"npgpd_hf": 16, "zpgpd_hf": 16})
     own = readings.overlay(seeds, {"evaluators": [8]})  # whose race is new, with these seeds
     limit = "(at most 5 seeds for each pair, and 24 runs in all)"
-    assert all(line.endswith(limit) for line in said(changed(**own)))
+    assert all(line.endswith(limit) for line in said(readings.overlay(config, own)))
 
 
 @pytest.mark.parametrize(
@@ -169,35 +224,38 @@ def test_new_race_costs_at_most_three_times_its_study(own, runs):
 
 def test_races_on_record_had_no_limit():
     """`make races` makes them again, by these configurations."""
-    files = ["races.yaml", "inference.yaml", *(f"environments/{name}.yaml" for name in KNOWN)]
-    for file in files:
-        own = yaml.safe_load(Path(ROOT, "config", file).read_text(encoding="utf-8"))
-        assert own["calibration"]["runs"] is None, file
+    for names in RACED:
+        assert laid(*names)["calibration"]["runs"] is None, names
 
 
-def test_race_that_weighs_the_end_is_another_race():
-    config = changed(calibration={"late": 0.5})
-    assert recorded_races.subject(config, "npgpd_hf")["late"] == 0.5
+@pytest.mark.parametrize(
+    ("config", "late", "text"),
+    [
+        (CONFIG, 0.3, "the recorded race had another late"),
+        (CONFIG, 0, "the recorded race had another late"),
+        (HARD, 0.5, "the recorded race had another "),
+    ],
+    ids=["default", "default, whole runs", "hard case"],
+)
+def test_race_that_weighs_the_end_otherwise_is_another_race(config, late, text):
+    config = readings.overlay(config, {"calibration": {"late": late}})
+    assert recorded_races.subject(config, "npgpd_hf").get("late", 0) == late
     assert recorded_races.recorded(RECORD, config, "npgpd_hf") is None
-    assert any("the recorded race had another late" in line for line in said(config))
+    assert any(text in line for line in said(config))
 
 
-def test_radius_races_only_where_it_is_calibrated():
+@pytest.mark.parametrize(
+    ("name", "place"), [("", "inference/readings/two-rounds/"), ("hard", "hard/")]
+)
+def test_radius_races_only_where_it_is_calibrated(name, place):
     radii = {"calibration": {"candidates": {"zpgpd_hf": {"perturbation": [1, 3]}}}}
-    config = changed(**radii)
-    assert recorded_races.recorded(RECORD, config, "zpgpd_hf") == "zpgpd_hf"
+    config = readings.overlay(study(*name.split()), radii)
+    assert recorded_races.recorded(RECORD, config, "zpgpd_hf") == f"{place}zpgpd_hf"
     config["algorithms"]["zpgpd_hf"]["perturbation"] = "calibrated"
     about = recorded_races.subject(config, "zpgpd_hf")
     assert about["candidates"]["perturbation"] == [1, 3]
     assert "perturbation" not in about["setting"]
     assert recorded_races.recorded(RECORD, config, "zpgpd_hf") is None
-
-
-def test_race_of_the_typical_environment_is_on_record():
-    config = known("typical")
-    for algorithm in ("npgpd_hf", "zpgpd_hf"):
-        race = recorded_races.recorded(RECORD, config, algorithm)
-        assert race == f"typical-inference/readings/two-rounds/{algorithm}"
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -231,14 +289,19 @@ def test_another_setting_of_a_known_environment_races_anew(name, own):
 
 
 def test_own_study_of_a_known_environment_takes_its_race():
-    """All that it has to say is the environment, and that the radius races."""
+    """Beside the environment it has to say how long runs are, that N = 1, and what is raced."""
     own = {"study": "mine", "environment": {"name": "ding"}, "seeds": 7}
-    own["algorithms"] = {"zpgpd_hf": {"perturbation": "calibrated"}}
-    config, _ = admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG, analyses.find())
+    own["algorithms"] = {
+        "npgpd_hf": {"iterations": 1000, "rounds": 1},
+        "zpgpd_hf": {"iterations": 50000, "rounds": 1, "perturbation": "calibrated"},
+    }
+    own["calibration"] = {"late": 0}
     for algorithm in ("npgpd_hf", "zpgpd_hf"):
-        assert (
-            recorded_races.recorded(RECORD, config, algorithm) == f"environments/ding/{algorithm}"
-        )
+        race = recorded_races.recorded(RECORD, settled(**own), algorithm)
+        assert race == f"environments/ding/{algorithm}"
+        for left_out in ("algorithms", "calibration"):
+            fewer = {key: it for key, it in own.items() if key != left_out}
+            assert recorded_races.recorded(RECORD, settled(**fewer), algorithm) is None
 
 
 def test_another_algorithm_races_anew_without_a_comparison():

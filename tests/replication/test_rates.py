@@ -2,18 +2,18 @@
 
 import copy
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
+from checking import study
 
 from pgpd_hf import random_cmdp, run, solve
 from replication.analyses import judged_rates, rates
-from replication.study import admission, summaries
+from replication.study import summaries
 from replication.study.cases import run_cases
 from replication.study.readings import overlay
 
-CONFIG = admission.load_defaults(Path(__file__).parents[2])
+CONFIG = study("hard")
 SMALL = overlay(
     CONFIG,
     {

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from replication.verify import tables
+
 ROOT = Path(__file__).parents[2]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -49,8 +51,20 @@ def test_version_has_a_date_once_it_is_released():
 
 
 def test_page_of_the_reference_lists_its_tables():
-    named = re.findall(r"`(\w+\.csv)`", text("reference/README.md"))
-    assert sorted(named) == sorted(path.name for path in (ROOT / "reference").glob("*.csv"))
+    """Those of both studies once, and those of one study in a place of their own."""
+    page = text("reference/README.md")
+    named = re.findall(r"`(\w+\.csv)`", page)
+    assert sorted(named) == sorted({path.name for path in (ROOT / "reference").rglob("*.csv")})
+    hard = {it.name for it in tables.TABLES if it.name.startswith("hard/")}
+    ours = {it.name for it in tables.TABLES} - hard
+    hard = {name.removeprefix("hard/") for name in hard}
+    parts = {
+        "Of the default study alone:": ours - hard,
+        "## The hard case alone": hard - ours,
+    }
+    for heading, expected in parts.items():
+        part = page.partition(heading)[2].partition("\n## ")[0]
+        assert set(re.findall(r"`(\w+)\.csv`", part)) == expected
 
 
 def test_manifest_of_a_codecheck_lists_files_and_commands_that_exist():

@@ -1,23 +1,22 @@
 """Schedules: phases of M and H, their costs, and their runs."""
 
 import copy
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from checking import study
 
 from pgpd_hf import random_cmdp, run
 from replication.analyses import schedules
-from replication.study import admission
 from replication.study.cases import run_cases
 
-CONFIG = admission.load_defaults(Path(__file__).parents[2])
+CONFIG = study("hard")
 STEPS = {"primal_step": 0.3, "dual_step": 0.2}
 
 
 def small():
-    """The default study with short schedules, and numbers as step sizes."""
+    """The hard case with short schedules, and numbers as step sizes."""
     config = copy.deepcopy(CONFIG)
     config["schedules"]["seeds"] = 2
     for name, options in config["schedules"]["algorithms"].items():

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from checking import study
 from reference import DISTRIBUTIONS, random_process
 from scipy import stats
 
@@ -14,11 +15,10 @@ from pgpd_hf.core.evaluators import make_evaluators
 from replication.analyses import splits
 from replication.figures import style
 from replication.figures.splits import splits_figure
-from replication.study import admission
 from replication.theory.exact import answer_variance
 
 ROOT = Path(__file__).parents[2]
-CONFIG = admission.load_defaults(ROOT)
+CONFIG = study("hard")
 
 
 def test_every_split_asks_for_as_many_answers_and_reading_changes_nothing_else():

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from checking import study
 
 from pgpd_hf import predict_stability, random_cmdp, run, solve
 from pgpd_hf.core.optima import utility_range
@@ -14,14 +15,13 @@ from pgpd_hf.runs import values_at
 from replication.analyses import stability
 from replication.figures import stability as figures
 from replication.figures import style
-from replication.study import admission
 
 ROOT = Path(__file__).parents[2]
-CONFIG = admission.load_defaults(ROOT)
+CONFIG = study("hard")
 
 
 def changed(**parts):
-    """The default study with other settings of this analysis."""
+    """The hard case with other settings of this analysis."""
     config = copy.deepcopy(CONFIG)
     for part, settings in parts.items():
         config["stability"][part] |= settings
@@ -152,7 +152,7 @@ def test_long_runs_of_npgpd_hf_have_the_instances_and_seeds_of_the_others():
     cases = [case for _, cases in plan["natural/npgpd_hf"] for case in cases]
     assert {case.algorithm for case in cases} == {"npgpd_hf"}
     raced = cases[0].setting["primal_step"], cases[0].setting["dual_step"]
-    chosen = pd.read_csv(ROOT / "reference/steps.csv").query("algorithm == 'npgpd_hf'")
+    chosen = pd.read_csv(ROOT / "reference/hard/steps.csv").query("algorithm == 'npgpd_hf'")
     assert raced == tuple(chosen["value"])
 
 
@@ -227,7 +227,7 @@ def test_titles_of_the_figure_say_what_its_panels_show():
 
 def test_curves_of_the_figure_can_be_told_apart_without_colour():
     frozen, long, fresh = (
-        pd.read_csv(ROOT / f"reference/{name}.csv")
+        pd.read_csv(ROOT / f"reference/hard/{name}.csv")
         for name in ("stability", "stability_long", "stability_fresh")
     )
     style.use_style()

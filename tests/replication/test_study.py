@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from checking import admit_all, applying
+from checking import admit_all, applying, each, left_out, study
 
 from pgpd_hf import environments, random_cmdp, solve
 from replication import analyses
@@ -15,8 +15,7 @@ from replication.files import validation
 from replication.study import admission, cases, configuration, readings
 
 ROOT = Path(__file__).parents[2]
-CONFIG = admission.load_defaults(ROOT)
-OTHERS = {"unit", "unit-binding", "unit-binding-ten-rounds", "unit-binding-fixed-mu"}
+CONFIG = study()
 COIN = """
 from pgpd_hf import CMDP
 
@@ -27,19 +26,19 @@ def make(threshold, *, states=2, discount=0.5):
 """
 
 
-def changed(own):
+def changed(own, defaults=CONFIG):
     """The default configuration with what a study says itself, as Snakemake merges it."""
-    return readings.overlay(CONFIG, own)
+    return readings.overlay(defaults, own)
 
 
-def settled(own):
+def settled(own, defaults=CONFIG):
     """What is run of a study, and what is said."""
-    return admission.settle(changed(own), ROOT, own, CONFIG, analyses.find())
+    return admission.settle(changed(own, defaults), ROOT, own, defaults, analyses.find())
 
 
-def admitted(own):
+def admitted(own, defaults=CONFIG):
     """The same, checked."""
-    return admit_all(changed(own), own, CONFIG)
+    return admit_all(changed(own, defaults), own, defaults)
 
 
 def mentions(node, name):
@@ -83,7 +82,7 @@ def test_method_without_steps_needs_none():
 
 def test_sampled_steps_run_beside_the_papers_two_algorithms_at_the_same_price():
     """A round of theirs is priced as one of ZPGPD-HF: three questions, two trajectories."""
-    steps = {"primal_step": 0.3, "dual_step": 0.01, "iterations": 40, "rounds": 1}
+    steps = {"primal_step": 0.3, "dual_step": 0.01, "iterations": 40, "rounds": 2}
     own = {"algorithms": {"zpgpd_hf": {"iterations": 40}, "sampled_npgpd_hf": steps}, "seeds": 2}
     config, _ = admitted(own)
     assert list(config["algorithms"]) == ["npgpd_hf", "zpgpd_hf", "sampled_npgpd_hf"]
@@ -100,16 +99,20 @@ def test_sampled_steps_run_beside_the_papers_two_algorithms_at_the_same_price():
 
 
 @pytest.mark.parametrize(("name", "count"), [("FrozenLake-v1", 5), ("CliffWalking-v1", 1)])
-def test_every_default_of_an_environment_is_said_in_a_line(name, count):
+@each(
+    default=["left out: 2 of bounds.settings, claims.instances.groups.binding, 3 of"],
+    hard=["left out: 2 of bounds.settings, 4 of", "left out: claims.readings.theorem-steps ("],
+)
+def test_every_default_of_an_environment_is_said_in_a_line(defaults, expected, name, count):
     cost = {"FrozenLake-v1": "holes", "CliffWalking-v1": "edge"}[name]
     # With 3, the race of config/environments/cliff-walking.yaml is about the same setting.
     options = {"gymnasium": name, "cost": cost, "at_most": 0.5, "discount": 0.95}
     racing = {"zpgpd_hf": {"perturbation": "calibrated"}}
-    _, lines = admitted({"environment": options, "algorithms": racing})
+    _, lines = admitted({"environment": options, "algorithms": racing}, defaults)
     end = f"{count} absorbing state{'s' * (count > 1)}"
     assert f"trajectories: end in {end}; what would follow is added in closed form" in lines
     begins = ["scale: values lie in [0, 1]", "horizon: 166 instead of 80", "trajectories: "]
-    begins += ["left out: 2 of bounds.settings, 4 of", "left out: claims.readings.theorem-steps ("]
+    begins += expected
     begins += [f"{it}: new race for step sizes" for it in ("npgpd_hf", "zpgpd_hf")]
     assert [line[: len(begin)] for line, begin in zip(lines, begins, strict=True)] == begins
 
@@ -136,11 +139,12 @@ def test_dropped_algorithm_goes_with_all_that_is_about_it(name):
 
 
 @pytest.mark.parametrize("dropped", ["npgpd_hf", "zpgpd_hf"])
-def test_study_of_one_algorithm_is_admitted_and_planned(dropped):
-    config, lines = admitted({"algorithms": {dropped: None}})
+@each(default=set(), hard={"npgpd_hf"})  # there ZPGPD-HF's race had no ties
+def test_study_of_one_algorithm_is_admitted_and_planned(defaults, expected, dropped):
+    config, lines = admitted({"algorithms": {dropped: None}}, defaults)
     assert len(lines) == 1
     limit = {"npgpd_hf": "npg_pd", "zpgpd_hf": "pg_pd"}[dropped]
-    idle = {"npgpd_hf": {"ties"}, "zpgpd_hf": set()}[dropped]  # ZPGPD-HF's race had no ties
+    idle = {"ties"} if dropped in expected else set()
     left_out = {"npgpd_hf": {"certificates"}, "zpgpd_hf": {"stability"}}[dropped]
     assert set(analyses.find()) - set(applying(config)) == left_out
     for name, analysis in applying(config).items():
@@ -148,17 +152,20 @@ def test_study_of_one_algorithm_is_admitted_and_planned(dropped):
         runs = analysis.plan.__module__ == f"replication.analyses.{name}"  # a plan of its own
         assert bool(parts) == (runs and name not in idle), name
         assert not [part for part in parts if {dropped, limit} & {*part.split("/")}]
-    assert admitted({"algorithms": {dropped: None}}) == (config, lines)
+    assert admitted({"algorithms": {dropped: None}}, defaults) == (config, lines)
 
 
-def test_readings_that_are_about_a_dropped_algorithm_alone_go_with_it():
-    config, _ = admitted({"algorithms": {"zpgpd_hf": None}})
-    gone = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
-    assert gone == {"fixed-mu", "small-mu", "tangent", "softmax"}
+@each(
+    default={"fixed-mu", "tangent", "softmax"},
+    hard={"fixed-mu", "small-mu", "tangent", "softmax"},
+)
+def test_readings_that_are_about_a_dropped_algorithm_alone_go_with_it(defaults, expected):
+    config, _ = admitted({"algorithms": {"zpgpd_hf": None}}, defaults)
+    assert left_out(config, defaults) == expected
     loaded = readings.load(config, ROOT)
     assert "zpgpd_hf" not in str(loaded)
-    assert loaded["long"]["config"]["algorithms"] == {"npgpd_hf": {"iterations": 2000}}
-    assert loaded["positive-violation"]["config"] == {}  # which looks at runs differently
+    assert loaded["ten-rounds"]["config"]["algorithms"] == {"npgpd_hf": {"rounds": 10}}
+    assert loaded["running-average"]["config"] == {}  # which looks at runs differently
 
 
 @pytest.mark.parametrize("name", ["safe_rlhf", "zpg"])
@@ -183,35 +190,42 @@ def test_method_of_the_comparison_that_is_left_out_goes_with_all_that_is_about_i
         assert not [path for path in plan if name in path.split("/")[:2]]
 
 
-def test_readings_without_bias_are_left_out_where_they_would_be_biased_unless_chosen():
-    names = {"unbiased-votes", "unbiased-votes-ten-rounds"}
+@each(
+    default=("claims.readings.unbiased-votes", {"unbiased-votes"}),
+    hard=("2 of claims.readings", {"unbiased-votes", "unbiased-votes-ten-rounds"}),
+)
+def test_readings_without_bias_are_left_out_where_they_would_be_biased_unless_chosen(
+    defaults, expected
+):
+    told, names = expected
     own = {"environment": {"scale": "unit", "threshold": 5.5}}
     own["algorithms"] = {"zpgpd_hf": {"perturbation": 1}}
-    config, lines = admitted(own)
-    assert names & set(CONFIG["claims"]["readings"]) == names
-    assert not names & set(config["claims"]["readings"])
-    said = "left out: 2 of claims.readings (algorithms.npgpd_hf: estimator: plug-in expected, since"
+    config, lines = admitted(own, defaults)
+    assert names <= left_out(config, defaults)
+    assert "unbiased" not in str(config["claims"]["readings"])
+    said = f"left out: {told} (algorithms.npgpd_hf: estimator: plug-in expected, since"
     assert any(line.startswith(said) for line in lines)
     with pytest.raises(
         ValueError, match=r"^reading 'unbiased-votes': algorithms.*: estimator: plug"
     ):
-        admitted(own | {"claims": {"readings": ["unbiased-votes"]}})
+        admitted(own | {"claims": {"readings": ["unbiased-votes"]}}, defaults)
 
 
-def test_reading_that_a_radius_which_races_rules_out_is_left_out_unless_chosen():
+@each(default=set(), hard={"theorem-steps"})
+def test_reading_that_a_radius_which_races_rules_out_is_left_out_unless_chosen(defaults, expected):
     own = {
         "algorithms": {"zpgpd_hf": {"perturbation": "calibrated"}},
         "calibration": {"candidates": {"zpgpd_hf": {"perturbation": [0.3, 1]}}},
     }
-    config, lines = admitted(own)
-    left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
-    assert left == {"theorem-steps"}
+    config, lines = admitted(own, defaults)
+    assert left_out(config, defaults) == expected
     reason = (
         "algorithms.zpgpd_hf: perturbation: calibrated needs primal_step and dual_step: calibrated"
     )
-    assert f"left out: claims.readings.theorem-steps ({reason})" in lines
+    said = f"left out: claims.readings.theorem-steps ({reason})"
+    assert (said in lines) == ("theorem-steps" in expected)
     with pytest.raises(ValueError, match=f"^reading 'theorem-steps': {reason}$"):
-        admitted(own | {"claims": {"readings": ["theorem-steps"]}})
+        admitted(own | {"claims": {"readings": ["theorem-steps"]}}, defaults)
 
 
 @pytest.mark.parametrize(("link", "name"), [("probit", "probit link"), ("cauchy", "Cauchy link")])
@@ -225,8 +239,11 @@ def test_people_who_vote_as_the_study_assumes_are_left_out_unless_chosen(link, n
         admitted({"link": link, "comparison": chosen})
 
 
-def test_readings_of_a_whole_study_are_as_in_their_files():
-    for name, reading in readings.load(CONFIG, ROOT).items():
+@each(default=11, hard=25)
+def test_readings_of_a_whole_study_are_as_in_their_files(defaults, expected):
+    loaded = readings.load(defaults, ROOT)
+    assert len(loaded) == expected
+    for name, reading in loaded.items():
         content = yaml.safe_load((ROOT / f"config/readings/{name}.yaml").read_text())
         assert reading == {**readings.LOOK, "config": {}, **content}
 
@@ -310,17 +327,21 @@ def test_configuration_stays_as_it_is():
     before = copy.deepcopy(config)
     _, lines = admission.settle(config, ROOT, own, CONFIG, analyses.find())
     assert len(lines) == 2
-    assert (config, CONFIG["algorithms"]["zpgpd_hf"]["rounds"]) == (before, 1)
+    assert (config, CONFIG["algorithms"]["zpgpd_hf"]["rounds"]) == (before, 2)
 
 
 # Environments of other kinds.
 
 
 @pytest.mark.usefixtures("coin")
-def test_environment_of_another_kind_leaves_out_what_is_about_others():
+@each(
+    default={"unit-binding"},
+    hard={"unit", "unit-binding", "unit-binding-ten-rounds", "unit-binding-fixed-mu"},
+)
+def test_environment_of_another_kind_leaves_out_what_is_about_others(defaults, expected):
     own = {"environment": {"name": "coin", "threshold": 0.7}}
     own["algorithms"] = {"zpgpd_hf": {"perturbation": 1}}
-    config, lines = admitted(own)
+    config, lines = admitted(own, defaults)
     *lines, one, other = lines
     for name, line in (("npgpd_hf", one), ("zpgpd_hf", other)):
         assert line.startswith(
@@ -330,15 +351,14 @@ def test_environment_of_another_kind_leaves_out_what_is_about_others():
     assert configuration.environment(config).states == 2
     assert configuration.size(config) == (2, 2)
     assert list(config["bounds"]["settings"]) == ["paper"]
-    left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
-    assert left == OTHERS
+    assert left_out(config, defaults) == expected
     assert config["claims"]["instances"]["groups"] == {}
     assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"states", "actions"}
     said = "(the CMDP coin is a single one, not a random family; "
     assert [line.partition(":")[0] for line in lines] == ["scale", "left out"]
     assert said in lines[1]
     assert "threshold" not in lines[1]  # an option of this kind is none of those left out
-    again, _ = admission.settle(config, ROOT, own, CONFIG, analyses.find())
+    again, _ = admission.settle(config, ROOT, own, defaults, analyses.find())
     assert again == config
 
 
@@ -424,7 +444,8 @@ def test_own_statement_about_what_the_study_lacks_is_refused(tmp_path, criterion
         claim = {"source": "a guess", "statement": "mine", "kind": "ours", "criterion": options}
         path = tmp_path / "mine.yaml"
         path.write_text(yaml.safe_dump({"claims": {"mine": claim}}))
-        return admitted({"claims": {"statements": [str(path)], "readings": []}})
+        own = {"claims": {"statements": [str(path)], "readings": []}}
+        return admitted(own, study("hard"))  # which has groups of other sizes
 
     margin = STATISTICS if "evaluators" in criterion else {"margin": 0.1}
     with pytest.raises(

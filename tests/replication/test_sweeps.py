@@ -3,19 +3,19 @@
 import copy
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from checking import study
 
 from pgpd_hf import environments, random_cmdp, run
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core import optima
-from replication.study import admission, summaries, sweeps
+from replication.study import summaries, sweeps
 from replication.study.cases import run_cases
 
-CONFIG = admission.load_defaults(Path(__file__).parents[2])
+CONFIG = study("hard")
 CONFIG["horizon"] = 20
 CONFIG["environment"] |= {"states": 6, "actions": 3, "threshold": 0.5}
 CONFIG["algorithms"]["npgpd_hf"] |= {"iterations": 100, "primal_step": 0.3, "dual_step": 0.2}

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
+from checking import study
 
 from pgpd_hf import environments, random_cmdp, solve
-from replication.study import admission, typical
+from replication.study import typical
 
 ROOT = Path(__file__).parents[2]
-CONFIG = admission.load_defaults(ROOT)
+CONFIG = study()
 
 
 def made(number):
@@ -69,9 +69,19 @@ def test_of_equal_ones_the_first_is_most_typical():
     assert typical.most_typical(table_of(values))[:2] == [11, 13]
 
 
-def test_pages_say_where_the_environment_of_the_study_lies(hundred):
+def test_study_is_about_the_most_typical_environment(hundred):
+    """So are the studies that choose its T and N, and that confirm its verdicts."""
+    number = typical.most_typical(hundred)[0]
+    for name in ("settled", "inference", "confirmation"):
+        assert study(name)["environment"] == CONFIG["environment"]
+    assert CONFIG["environment"]["instance"] == number
+    claims = " ".join((ROOT / "docs/claims.md").read_text(encoding="utf-8").split())
+    assert f"It chooses instance {number}." in claims
+
+
+def test_pages_say_where_the_environment_of_the_hard_case_lies(hundred):
     """Instance 1 is the hard case of the first hundred."""
-    first = hundred.set_index("instance").loc[CONFIG["environment"]["instance"]]
+    first = hundred.set_index("instance").loc[study("hard")["environment"]["instance"]]
     assert first["slack"] == hundred["slack"].min()
     assert first["initial_violation"] == hundred["initial_violation"].max()
     results = (ROOT / "docs/results.md").read_text(encoding="utf-8")
@@ -80,8 +90,3 @@ def test_pages_say_where_the_environment_of_the_study_lies(hundred):
         numbers = [first[name], *hundred[name].quantile([0.1, 0.5, 0.9])]
         cells = " | ".join(f"{it:.3f}".replace("-", "−") for it in numbers)
         assert f"| {title} | {cells} |" in results
-    for name in ("settled", "typical"):
-        own = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text(encoding="utf-8"))
-        assert own["environment"] == {"instance": typical.most_typical(hundred)[0]}
-    claims = " ".join((ROOT / "docs/claims.md").read_text(encoding="utf-8").split())
-    assert f"It chooses instance {typical.most_typical(hundred)[0]}." in claims

@@ -24,7 +24,7 @@ from replication.verify import checks, tables
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "reference"
 DRAWS = [0, *(pytest.param(draw, marks=pytest.mark.slow) for draw in (1, 2, 3))]
-LONG = {
+TEXTS = {  # by their files, seen from the results of the default study or of the hard case
     "verdicts.csv": ["reading,claim,low,verdict", "unit,falls,0.5,reproduced"],
     "certificates.csv": [
         "case,algorithm,evaluators,seed,quantity,measured,holds",
@@ -83,17 +83,12 @@ LONG = {
         "algorithm,length,evaluators,curve,quarter,move",
         "npgpd_hf,100,16,multiplier,0,0.5",
     ],
-    "../typical/settled.csv": ["algorithm,iterations,label", "npgpd_hf,2000,"],
-    "../typical/settled_moves.csv": [
+    "settled.csv": ["algorithm,iterations,label", "npgpd_hf,2000,"],
+    "settled_moves.csv": [
         "algorithm,length,evaluators,curve,quarter,move",
         "npgpd_hf,100,16,multiplier,0,0.25",
     ],
-    "../typical/verdicts.csv": ["reading,claim,verdict,low", "default,falls,reproduced,0.5"],
-    "../typical/verdicts_power.csv": ["reading,claim,power,needed", "default,falls,0.9,135"],
-    "../typical/controls.csv": ["claim,control,verdict,low", "falls,flipped,contradicted,0.5"],
-    "../typical-inference/inferred.csv": ["rounds,score", "1,26"],
-    "../typical-inference/verdicts.csv": ["reading,claim,verdict,low", "N = 2,falls,reproduced,1"],
-    "../typical-confirmation/verdicts.csv": ["reading,claim,verdict,low", "default,falls,open,0.5"],
+    "verdicts_power.csv": ["reading,claim,power,needed", "default,falls,0.9,135"],
     "instances.csv": ["algorithm,evaluators,iteration,mean", "npgpd_hf,16,3,0.75"],
     "axes.csv": [
         "discrimination,people,method,design,budget,gap",
@@ -126,7 +121,21 @@ LONG = {
     "schedules.csv": ["algorithm,schedule,metric,mean", "npgpd_hf,growing,late_gap,0.125"],
     "schedules_means.csv": ["algorithm,schedule,iteration,mean", "npgpd_hf,growing,3,0.75"],
 }
-RESULTS = [
+
+
+def of_hard(file):
+    """Place of a file of the hard case, or of a study beside it, seen from the default study's."""
+    return f"../hard-{file[3:]}" if file.startswith("../") else f"../hard/{file}"
+
+
+FILES = {table.files for table in tables.TABLES}
+LONG = {
+    place: lines
+    for file, lines in TEXTS.items()
+    for place in (file, of_hard(file))
+    if place in FILES
+}
+SHORT = [
     "environment.npz",
     "optimum.json",
     "calibration/npgpd_hf.csv",
@@ -135,21 +144,20 @@ RESULTS = [
     "runs/npgpd_hf/M16/seeds0000-0001.parquet",
     "runs/npgpd_hf/Minf/seeds0002-0002.parquet",
     "aggregate.parquet",
-    "rates/npgpd_hf/0000-0001.parquet",
-    "rates/npgpd_hf/0002-0002.parquet",
     "rates.csv",
     "bounds.csv",
     "claims.csv",
     "summary.txt",
-    *LONG,
 ]
+RATES = ["rates/npgpd_hf/0000-0001.parquet", "rates/npgpd_hf/0002-0002.parquet"]
+RESULTS = [*SHORT, *RATES, *map(of_hard, SHORT), *LONG]
 NAMES = {table.files: table.name for table in tables.TABLES}
 CODE = {
     "Snakefile": 'min_version("9.27")\n',
     "requirements.lock": "numpy==2.4.6\n",
     "config/config.yaml": "seeds: 20\n",
     "config/claims.yaml": "level: 0.05\n",
-    "config/typical.yaml": "instance: 42\n",
+    "config/hard.yaml": "instance: 1\n",
     "config/analyses/bounds.yaml": "seeds: 8\n",
     "config/readings/unit.yaml": "threshold: 5.5\n",
     "notebooks/figure1.ipynb": '{"nbformat": 4}\n',
@@ -173,8 +181,9 @@ class Project:
         checks.write_reference(self.reference, self.results)
 
     def damaged(self):
-        """Results that are not as they were written."""
-        return storage.find_damaged(self.results)
+        """Results of the default study and of the hard case that are not as they were written."""
+        folders = self.results, self.results.with_name("hard")
+        return [path for folder in folders for path in storage.find_damaged(folder)]
 
     def compare(self, **options):
         """All lines about results that differ."""
@@ -210,7 +219,7 @@ def complete(tmp_path_factory):
         results[name] = pgpd_hf.run(cmdp, "npgpd_hf", iterations=12, **options)
     traces = pd.concat([table for name, table in results.items() if name.startswith("runs")])
     results["aggregate.parquet"] = statistics.aggregate(traces)
-    for name in [name for name in RESULTS if name.startswith("rates/")]:
+    for name in RATES:
         first, last = int(name[-17:-13]), int(name[-12:-8])
         results[name] = traces[traces["seed"].between(first, last)].assign(
             step_rule="study", iterations=12
@@ -226,6 +235,8 @@ def complete(tmp_path_factory):
     )
     storage.write_json(study.results / "calibration/npgpd_hf.json", {"primal_step": 1.0})
     (study.results / "summary.txt").write_text("V_r* = 0.5\nlambda* = 0.125\n")
+    rates = shutil.ignore_patterns("rates")
+    shutil.copytree(study.results, study.results / "../hard", ignore=rates)
     for name, lines in LONG.items():
         path = (study.results / name).resolve()  # some are beside the study's results
         path.parent.mkdir(exist_ok=True)
@@ -233,7 +244,8 @@ def complete(tmp_path_factory):
     style.use_style()
     figure, axes = style.plt.subplots(figsize=(1, 1))
     axes.plot([0, 1])
-    style.save(figure, study.figures, "figure1")
+    for place in (study.figures, study.figures / "hard"):
+        style.save(figure, place, "figure1")
     style.plt.close(figure)
     study.write_reference()
     return study
@@ -289,7 +301,7 @@ def test_untouched_study_agrees_with_its_own_reference(complete):
 def test_altered_number_of_a_result_is_named(study, name, draw):
     alter_result(study.results / name, np.random.default_rng([draw, len(name)]))
     # Tables that are too large for the reference have a digest beside them.
-    damaged = [path.relative_to(study.results).as_posix() for path in study.damaged()]
+    damaged = [os.path.relpath(path, study.results) for path in study.damaged()]
     lines = study.compare() or damaged
     assert lines
     assert all(fnmatch(name, line.split(":")[0]) for line in lines), lines
@@ -434,49 +446,49 @@ def test_missing_result_disagrees_unless_tables_may_be_missing(study):
             "reading unit, claim falls: verdict: expected reproduced, found contradicted",
         ),
         (
-            "certificates.csv",
+            "../hard/certificates.csv",
             "0.25",
             "0.26",
             "case study, algorithm npgpd_hf, evaluators 16.0, seed 0, quantity gap: measured: "
             "expected 0.25, found 0.26",
         ),
         (
-            "slopes.csv",
+            "../hard/slopes.csv",
             "-0.5",
             "-0.6",
             "sweep length, algorithm npg_pd, curve M = ∞, metric gap: slope: "
             "expected -0.5, found -0.6",
         ),
         (
-            "slopes_means.csv",
+            "../hard/slopes_means.csv",
             "0.25",
             "",
             "sweep length, algorithm npg_pd, curve M = ∞, value 1000.0, metric gap: mean: "
             "expected 0.25, found nothing",
         ),
         (
-            "effects.csv",
+            "../hard/effects.csv",
             "-1.5",
             "1.5",
             "sweep people, algorithm zpgpd_hf, curve μ = 1, quantity excess: slope: "
             "expected -1.5, found 1.5",
         ),
         (
-            "effects_means.csv",
+            "../hard/effects_means.csv",
             ",0.5",
             ",0.500001",
             "sweep people, algorithm zpgpd_hf, curve μ = 1, value 16.0, metric gap: mean: "
             "expected 0.5, found 0.500001",
         ),
         (
-            "schedules.csv",
+            "../hard/schedules.csv",
             "0.125",
             "0.126",
             "algorithm npgpd_hf, schedule growing, metric late_gap: mean: "
             "expected 0.125, found 0.126",
         ),
         (
-            "schedules_means.csv",
+            "../hard/schedules_means.csv",
             "0.75",
             "nan",
             "algorithm npgpd_hf, schedule growing, iteration 3: mean: expected 0.75, found nan",
@@ -503,7 +515,7 @@ def test_long_tables_may_be_missing_where_results_may(study):
 
 def test_worst_ratio_of_a_step_is_compared_by_its_bits_or_not_at_all():
     """It may be rounding; whether the step holds is compared everywhere."""
-    (table,) = [table for table in tables.TABLES if table.name == "proof_steps"]
+    (table,) = [table for table in tables.TABLES if table.name == "hard/proof_steps"]
     row = {"step": ["2.3"], "worst": [0.5], "holds": [True]}
     expected, other = (tables.as_text(pd.DataFrame(row | it)) for it in ({}, {"worst": [0.6]}))
     assert len(checks.compare(table, expected, other)) == 1
@@ -559,8 +571,12 @@ def test_additional_number_of_evaluators_disagrees(study):
 def test_writing_the_reference_again_gives_the_same_bytes(complete, study):
     shutil.rmtree(study.reference)
     study.write_reference()
-    names = sorted(path.name for path in complete.reference.iterdir())
-    assert names == sorted(path.name for path in study.reference.iterdir())
+    names, again = (
+        sorted(path.relative_to(it).as_posix() for path in it.rglob("*") if path.is_file())
+        for it in (complete.reference, study.reference)
+    )
+    assert names == again
+    assert {"rates.csv", "hard/rates.csv", "platform.json"} < {*names}
     for name in names:
         assert (study.reference / name).read_bytes() == (complete.reference / name).read_bytes()
 
@@ -575,12 +591,18 @@ def command(repository, tmp_path_factory, monkeypatch):
     monkeypatch.setattr(module.checks, "check_drawings", lambda *arguments: [])
     copy = tmp_path_factory.mktemp("copy")
 
-    def run(*targets):
+    def run(*targets, redrawn=None, alone=None):
         copy.mkdir(exist_ok=True)
-        shutil.copytree(repository.results.parent, copy / "results")
-        shutil.copytree(repository.results, copy / "results/races")
+        studies = [alone] if alone else [path.name for path in repository.root.glob("results/*")]
+        for name in studies:
+            shutil.copytree(repository.root / "results" / name, copy / "results" / name)
+        if not alone:
+            shutil.copytree(repository.results, copy / "results/hard-races")
         if "figures" in targets:
             shutil.copytree(repository.figures, copy / "figures")
+        if redrawn:
+            text = (copy / redrawn).read_text()
+            (copy / redrawn).write_text(text.replace("<path", "<path ", 1))
         module.main(copy, *targets)
         assert not copy.exists()
 
@@ -588,7 +610,7 @@ def command(repository, tmp_path_factory, monkeypatch):
     del sys.modules["verify"]
 
 
-@pytest.mark.parametrize("targets", [[], ["claims", "theory"]])
+@pytest.mark.parametrize("targets", [[], ["claims", "theory"], ["hard"]])
 def test_only_the_tables_of_the_targets_are_written(study, targets):
     names = ["rates.csv", *LONG]
     for name in names:
@@ -606,6 +628,7 @@ def test_only_the_tables_of_the_targets_are_written(study, targets):
     assert written == altered & {it.name for it in tables.TABLES if it.target in targets}
     assert {"rates", "first_lengths"} < written
     assert ("slopes" in written) == ("theory" in targets)
+    assert ("hard/slopes" in written) == ("hard" in targets)
 
 
 def test_target_whose_results_are_missing_is_not_recorded(study):
@@ -621,15 +644,36 @@ def answers(output, heading):
     return {line.split()[0]: line.split(maxsplit=1)[1] for line in lines if line[:4] != " " * 4}
 
 
+def figures_of(output):
+    """What is said about figures, by what they were drawn from."""
+    lines = output.partition("\nFigures of\n")[2].partition("\n\n")[0].splitlines()
+    both = [line.rpartition(" ") for line in lines if line[:4] != " " * 4]
+    return {what.strip(): answer for what, _, answer in both}
+
+
+@pytest.mark.parametrize(
+    ("redrawn", "named"),
+    [
+        ("figures/figure1.svg", "what was run"),
+        ("figures/hard/figure1.svg", "hard: what was run"),
+    ],
+)
+def test_figure_that_was_drawn_otherwise_is_named(command, capsys, redrawn, named):
+    with pytest.raises(SystemExit, match=r"^what was run is in "):
+        command("figures", "hard", redrawn=redrawn)
+    found = figures_of(capsys.readouterr().out)
+    assert found.pop(named) == "NO"
+    assert set(found.values()) == {"yes"}
+
+
 def test_what_was_not_run_again_is_compared_where_it_is_there(repository, command, capsys):
-    beside = ("infer", "typical", "environments", "raced")
-    command("figures", "claims", "theory", "compare", "compare-axes", "stability", *beside)
+    command("figures", "claims", "theory", "infer", "hard", "environments", "raced")
     output = capsys.readouterr().out
     again = answers(output, "Run again")
     assert again == {table.name: "yes" for table in tables.TABLES} | {"races": "yes"}
-    assert answers(output, "Figures of") == {"the": "reference            yes"} | {
-        "what": "was run             yes"
-    }
+    drawn = ["the reference", "what was run"]
+    drawn += [f"hard: {it}" for it in drawn]
+    assert figures_of(output) == dict.fromkeys(drawn, "yes")
     for name in LONG:
         (repository.results / name).unlink()
     command("sample")
@@ -648,6 +692,20 @@ def test_what_was_not_run_again_is_compared_where_it_is_there(repository, comman
     }
 
 
+def test_hard_case_alone_is_compared_with_its_own_reference(repository, command, capsys):
+    """As by `make verify CONFIG=config/hard.yaml`."""
+    command("sample", alone="hard")
+    output = capsys.readouterr().out
+    sample = {table.name for table in tables.OF_STUDY if table.target == "sample"}
+    assert answers(output, "Run again") == dict.fromkeys(sample, "yes")
+    assert figures_of(output) == {"the reference": "yes"}
+    alter_text(repository.reference / "hard/optimum.csv", np.random.default_rng(1))
+    with pytest.raises(SystemExit, match=r"^what was run is in "):
+        command("sample", alone="hard")
+    again = answers(capsys.readouterr().out, "Run again")
+    assert {name for name, answer in again.items() if answer == "NO"} == {"optimum"}
+
+
 @pytest.mark.parametrize("full", [False, True])
 def test_only_the_full_verification_runs_what_is_long(full):
     recorded = {table.target for table in tables.TABLES} - {"sample"}
@@ -655,6 +713,20 @@ def test_only_the_full_verification_runs_what_is_long(full):
     plan = subprocess.run(["make", *options, "verify"], cwd=ROOT, capture_output=True, text=True)
     (ran,) = re.findall(r"&& ran='(.*)'", plan.stdout)
     assert {*ran.split()} == (recorded | {"raced"} if full else {"sample"})
+
+
+@pytest.mark.parametrize("name", ["aggregate.parquet", "../hard/aggregate.parquet"])
+def test_result_that_is_not_as_written_is_named_by_the_command(repository, command, capsys, name):
+    path = (repository.results / name).resolve()
+    table = pd.read_parquet(path)
+    table["multiplier"] += 1  # which is in no figure, and so not in the reference
+    table.to_parquet(path, index=False)
+    with pytest.raises(SystemExit, match=r"^what was run is in "):
+        command("sample")
+    output = capsys.readouterr().out
+    place = path.relative_to(repository.root).as_posix()
+    assert f"\n    {place}: altered since it was written; delete it and run again\n" in output
+    assert " agree, 1 do not.\n" in output
 
 
 def test_altered_code_is_named_by_the_command(repository, command, capsys):
@@ -797,8 +869,9 @@ def test_figure_has_the_same_formats_on_both_sides(study, tmp_path):
     ]
 
 
-def test_figure_is_drawn_again_from_the_curves_of_the_reference():
-    assert checks.check_drawings(REFERENCE, ROOT / "figures", exact=False) == []
+@pytest.mark.parametrize("study", ["", "hard"])
+def test_figure_is_drawn_again_from_the_curves_of_the_reference(study):
+    assert checks.check_drawings(REFERENCE / study, ROOT / "figures" / study, exact=False) == []
 
 
 def test_curves_that_cannot_be_drawn_are_named(study):

@@ -4,25 +4,28 @@ import shutil
 
 import pandas as pd
 import yaml
+from snakemake.utils import update_config
 
-from replication.files import provenance, storage
+from replication.files import provenance, storage, validation
 from replication.study import admission
 
 
-def write_results(folder, origin=None):
+def write_results(folder, origin=None, study="paper"):
     """Write what `make figures` leaves for the site, and the runs of one seed, from reference/.
 
     The reference and the configuration are those of the folder itself, or of another one.
     """
     origin = origin or folder
-    results = folder / "results/paper"
+    results = folder / "results" / study
     results.mkdir(parents=True)
-    reference = origin / "reference"
+    reference = origin / "reference" / ("" if study == "paper" else study)
     curves = storage.read_table(reference / "curves.csv").assign(seeds=20)
     storage.write_table(results / "aggregate.parquet", curves)
     shutil.copy(reference / "claims.csv", results)
-    config = yaml.safe_dump(admission.load_defaults(origin))
-    storage.write_text(results / "config.yaml", config)
+    config = admission.load_defaults(origin)
+    if study != config["study"]:
+        update_config(config, validation.read(origin / f"config/{study}.yaml"))
+    storage.write_text(results / "config.yaml", yaml.safe_dump(config))
     optimum = pd.read_csv(reference / "optimum.csv", index_col="entry")["value"]
     values = {name: float(optimum[name]) for name in ("reward_value", "unconstrained.reward_value")}
     unconstrained = {"reward_value": values.pop("unconstrained.reward_value")}

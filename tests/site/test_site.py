@@ -23,13 +23,14 @@ from replication.statements import CONTROLS, controls, report
 
 STEADY = "explorer.html#view=default&claim=zpgpd-gap-steady-state"
 PAGES = ("index.html", STEADY, "readings/default.html", "readings/softmax.html")
+PAGES += ("readings/hard.html",)
 PAGES += ("comparison.html", "environments.html", "documents/results.html", "documents/audit.html")
 PAGES += ("api/pgpd_hf.html",)
 LESSON = "notebooks/lesson.html"  # with the navigation of notebooks
 SHOTS = {
     "start": "index.html",
     "explorer": "explorer.html",
-    "reading": "explorer.html#view=average-positive",
+    "reading": "explorer.html#view=running-average",
     "matrix": STEADY,
 }
 CELLS = "all => all.map(row => [...row.cells].map(cell => cell.textContent.trim()))"
@@ -37,12 +38,14 @@ CELLS = "all => all.map(row => [...row.cells].map(cell => cell.textContent.trim(
 
 @pytest.fixture(scope="module")
 def verdicts(clone):
-    """All verdicts, with those on fresh data and in other environments."""
+    """All verdicts, with those on fresh data, on the hard case and in other environments."""
     fresh = storage.read_table(clone / "reference/confirmation.csv")
     fresh["reading"] = fresh["reading"].replace("default", "fresh seeds")
+    hard = storage.read_table(clone / "reference/hard/verdicts.csv").query("reading == 'default'")
+    hard = hard.assign(reading="hard case")
     others = storage.read_table(clone / "reference/environments.csv")
     others = others.rename(columns={"study": "reading"})
-    return pd.concat([storage.read_table(clone / "reference/verdicts.csv"), fresh, others])
+    return pd.concat([storage.read_table(clone / "reference/verdicts.csv"), fresh, hard, others])
 
 
 @pytest.fixture(scope="module")
@@ -258,20 +261,39 @@ def test_curves_are_those_of_the_table(site, clone, curves):
 
 def test_readings_look_at_runs_in_their_own_way(site, clone):
     traces = storage.read_table(clone / "reference/traces.csv")
-    own = storage.read_table(site / "data/average-positive.csv")
-    both = own.merge(traces, on=["algorithm", "evaluators", "iteration"], suffixes=("", "_run"))
-    assert len(both) == len(traces)
-    assert both["optimality_gap"].equals(both["mean_optimality_gap_run"])
-    assert (both["constraint_violation"] >= 0).all()
-    shown = both["mean_constraint_violation_run"].clip(lower=0)
-    assert both["constraint_violation"].equals(shown.rename("constraint_violation"))
+    optimum = storage.read_json(clone / "results/paper/optimum.json")
+    unconstrained = optimum["unconstrained"]["reward_value"]
+    keys = ["algorithm", "evaluators", "iteration"]
+    for name in ("running-average", "unconstrained-optimum"):
+        own = storage.read_table(site / f"data/{name}.csv")
+        both = own.merge(traces, on=keys, suffixes=("", "_run"))
+        assert len(both) == len(traces)
+        if name == "running-average":
+            for metric in ("optimality_gap", "constraint_violation"):
+                assert both[metric].equals(both[f"mean_{metric}_run"].rename(metric))
+        else:
+            gaps = (unconstrained - both["reward_value"]).to_numpy()
+            assert both["optimality_gap"].to_numpy() == pytest.approx(gaps, abs=1e-12)
+            assert both["constraint_violation"].equals(both["constraint_violation_run"])
+
+
+def test_hard_case_has_the_curves_of_its_table(site, clone):
+    """Beside the default study, without results of its own."""
+    recorded = storage.read_table(clone / "reference/hard/curves.csv")
+    shown = storage.read_table(site / "data/hard.csv")
+    assert shown.equals(recorded[list(shown)])
+    assert set(shown) == set(recorded)
+    page = (site / "readings/hard.html").read_text(encoding="utf-8")
+    assert "Mean over 20 seeds" in page
+    assert 'href="readings/hard.html"' in (site / "index.html").read_text(encoding="utf-8")
 
 
 def test_comparison_has_the_numbers_and_verdicts_of_its_tables(visit, clone):
     config = validation.read(clone / "config/analyses/comparison.yaml")["methods"]
     labels = {name: it["label"] for name, it in config.items()}
     page = visit().open("comparison.html")
-    table = storage.read_table(clone / "reference/comparison.csv").dropna(subset="priced_gap")
+    assert page.locator("h1").inner_text() == "What an answer buys on the hard case"
+    table = storage.read_table(clone / "reference/hard/comparison.csv").dropna(subset="priced_gap")
     shown = page.locator("[aria-label^='Over '] tbody tr").evaluate_all(CELLS)
     assert len(shown) == len(table) > 100
     for (_, row), cells in zip(table.iterrows(), shown, strict=True):
@@ -280,14 +302,14 @@ def test_comparison_has_the_numbers_and_verdicts_of_its_tables(visit, clone):
             means = [row[f"{name}{end}"] for end in ("", "_low", "_high")]
             read = [float(x) for x in re.findall(r"-?\d\.\d{4}", cell.replace("−", "-"))]
             assert read == pytest.approx(means, abs=6e-5)
-    judged = storage.read_table(clone / "reference/comparison_verdicts.csv")
+    judged = storage.read_table(clone / "reference/hard/comparison_verdicts.csv")
     said = page.locator("ul.verdicts").inner_text()
     for _, row in judged.iterrows():
         ends = f"{spoken(row['difference'])} [{spoken(row['low'])}, {spoken(row['high'])}]"
         assert f"over {row['unit']}: {ends}" in said
     kinds = judged.groupby("claim")["verdict"].first()
     assert page.locator("ul.verdicts .verdict").all_inner_texts() == list(kinds)
-    needed = storage.read_table(clone / "reference/comparison_answers.csv")
+    needed = storage.read_table(clone / "reference/hard/comparison_answers.csv")
     shown = page.locator("table").first.locator("tbody tr").evaluate_all(CELLS)
     cells = {(*cells[:3], i): cell for cells in shown for i, cell in enumerate(cells[3:])}
     assert len(cells) == len(needed)
@@ -329,7 +351,11 @@ def test_verdicts_stand_beside_those_on_fresh_data(visit, clone, verdicts):
     lines = visitor.open("index.html").locator("ul.verdicts > li").all_inner_texts()
     expected = [f"On fresh data: {told[claim]}" for claim in report.of_experiment(own)["claim"]]
     assert [line.splitlines()[-1].strip() for line in lines] == expected
-    for slug, words in (("default", "reproduced"), ("softmax", "not confirmed")):
+    for slug, words in {
+        "default": "reproduced",
+        "softmax": "not confirmed",
+        "hard": "reproduced",
+    }.items():
         page = visitor.open(f"readings/{slug}.html")
         assert f"On fresh data\n{words}" in page.locator("#npgpd-gap-plateaus").inner_text()
 
@@ -462,7 +488,7 @@ def test_matrix_is_walked_by_keyboard(visit):
     for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowLeft", "Enter"):
         page.keyboard.press(key)
     visitor.settle()
-    assert "view=running-average&claim=npgpd-gap-falls-fast" in page.url
+    assert "view=one-round&claim=npgpd-gap-falls-fast" in page.url
     assert page.locator("#detail h3").inner_text() == "NPGPD-HF: gap falls fast"
     assert page.locator("#matrix a.cell[tabindex='0']").count() == 1
 
@@ -472,7 +498,9 @@ def holds_at(margin, words):
     if words in ("any margin", "no margin"):
         return words == "any margin"
     side, _, end = words.rpartition(" ")
-    return margin >= float(end) if side == "margins from" else margin <= float(end)
+    number, _, power = end.partition("·10")
+    end = float(f"{number}e{power.translate(str.maketrans('⁻⁰¹²³⁴⁵⁶⁷⁸⁹', '-0123456789')) or 0}")
+    return margin >= end if side == "margins from" else margin <= end
 
 
 def test_margins_are_positive_and_agree_with_the_verdicts(site, verdicts):
@@ -486,7 +514,7 @@ def test_margins_are_positive_and_agree_with_the_verdicts(site, verdicts):
 
 
 def test_picture_of_an_interval_has_its_parts_in_order(visit):
-    page = visit().open(STEADY)
+    page = visit().open(STEADY.replace("default", "hard"))
     at = page.locator("#detail svg.interval").evaluate(
         """svg => Object.fromEntries([...svg.children].map((one) => [
             one.classList[0],
@@ -507,21 +535,23 @@ def test_without_javascript_there_are_figures_and_every_verdict(visit):
     assert page.locator("noscript figure img, figure img").first.is_visible()
     assert not page.locator("#controls").is_visible()
     assert not page.locator("#search").is_visible()
-    page.get_by_role("link", name="NPGPD-HF: gap falls fast, N = 3: reproduced").click()
-    assert page.url.endswith("readings/three-rounds.html#npgpd-gap-falls-fast")
-    assert "under “N = 3”" in page.locator("section#npgpd-gap-falls-fast").inner_text()
+    page.get_by_role("link", name="NPGPD-HF: gap falls fast, N = 10: reproduced").click()
+    assert page.url.endswith("readings/ten-rounds.html#npgpd-gap-falls-fast")
+    assert "under “N = 10”" in page.locator("section#npgpd-gap-falls-fast").inner_text()
 
 
 def test_what_is_missing_is_named_with_the_command_that_makes_it(visit):
     page = visit().open("index.html")
     lines = page.locator("ul.missing li").all_inner_texts()
-    commands = [re.search(r": (\w+) ([\w-]+), then make site$", line).groups() for line in lines]
-    assert {target for _, target in commands} == {
-        *("figures", "claims", "infer", "compare", "compare-axes", "policies", "theory"),
-        *("environments", "stability"),
+    parts = r": (\w+) ([\w-]+)( CONFIG=config/hard.yaml)?, then make site$"
+    commands = [re.search(parts, line).groups() for line in lines]
+    of_hard = {target for _, target, option in commands if option}
+    assert of_hard == {"compare", "compare-axes", "stability", "theory"}
+    assert {target for _, target, option in commands if not option} == {
+        *("figures", "claims", "infer", "policies", "environments"),
     }
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert all(f"\n{target}:" in makefile for tool, target in commands if tool == "make")
+    assert all(f"\n{target}:" in makefile for tool, target, _ in commands if tool == "make")
 
 
 def test_before_there_are_results_one_line_says_what_to_run(site, tmp_path):
@@ -550,9 +580,8 @@ def test_of_another_study_it_says_with_which_file(sources, tmp_path, monkeypatch
 def test_files_that_lack_what_pages_show_are_refused_in_one_line(sources, site, clone, tmp_path):
     results = site.parent
     for name, needed in sources.NEEDED.items():
-        found = [
-            path for folder in (results, clone / "reference") for path in folder.glob(f"{name}.*")
-        ]
+        folders = (results, clone / "reference", clone / "reference/hard")
+        found = [path for folder in folders for path in folder.glob(f"{name}.*")]
         whole = sources.read(found[0])  # which has all of them
         path = tmp_path / found[0].name
         refusal = f"{path}: lacks {needed[-1]}; delete it and run again"
@@ -588,7 +617,7 @@ def test_missing_parts_of_the_default_study_are_named(clone, tmp_path):
     assert done.returncode == 0, done.stderr
     first = (tmp_path / "results/paper/site/index.html").read_text(encoding="utf-8")
     for what, command in {
-        "Other methods, compared per human answer": "compare",
+        "Other methods, compared per human answer": "compare CONFIG=config/hard.yaml",
         "The experiment in well-known environments": "environments",
         "Verdicts under other readings of the paper": "claims",
         "Verdicts on fresh data": "infer",
@@ -612,3 +641,27 @@ def test_parts_that_are_missing_are_named_and_the_rest_is_shown(site, clone, tmp
     for what in ("Verdicts", "optimum.json", "provenance.json"):
         assert f"<li>{what}: <code>make figures CONFIG=config/mine.yaml</code>" in first
     assert "snakemake policies --configfile config/mine.yaml" in first
+
+
+def test_site_of_the_hard_case_has_what_is_on_record_of_it(clone, tmp_path):
+    for part in ("config", "figures", "reference", "site", "workflow"):
+        shutil.copytree(clone / part, tmp_path / part)
+    write_results(tmp_path, study="hard")
+    done = build(tmp_path, "config/hard.yaml", documentation=False)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "results/hard/site"
+    first = (folder / "index.html").read_text(encoding="utf-8")
+    own = pd.read_csv(tmp_path / "reference/hard/verdicts.csv").query("reading == 'default'")
+    assert report.in_short(report.of_experiment(own)) in first
+    tested = pd.read_csv(tmp_path / "reference/hard/controls.csv")
+    assert controls.counted(report.of_experiment(own), tested) in first
+    told = report.on_fresh_data(own, pd.read_csv(tmp_path / "reference/hard/confirmation.csv"))
+    page = (folder / "readings/default.html").read_text(encoding="utf-8")
+    assert re.findall(r"<dt>On fresh data</dt><dd>(.*?)</dd>", page) == list(told.values())
+    assert "<h1>What an answer buys</h1>" in (folder / "comparison.html").read_text("utf-8")
+    for name in ("comparison", "splits", "misspecification"):
+        drawn = (tmp_path / f"figures/hard/{name}.svg").read_bytes()
+        assert (folder / f"pictures/{name}.svg").read_bytes() == drawn
+    assert "make theory CONFIG=config/hard.yaml" in first
+    assert "make hard</code>" in first  # the inference
+    assert not (folder / "readings/hard.html").exists()

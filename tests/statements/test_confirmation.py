@@ -70,10 +70,11 @@ def test_matrix_as_text_has_the_confirmation_beside_the_readings(table, confirma
     assert "not confirmed" not in report.as_text(table)
 
 
+@pytest.mark.parametrize("study", ["", "hard/"])
 @pytest.mark.parametrize("name", ["claims", "verdicts"])
-def test_criteria_are_those_that_were_confirmed(name):
-    confirmation = pd.read_csv(ROOT / report.CONFIRMATION)
-    told = report.on_fresh_data(pd.read_csv(ROOT / f"reference/{name}.csv"), confirmation)
+def test_criteria_are_those_that_were_confirmed(study, name):
+    confirmation = pd.read_csv(ROOT / f"reference/{study}confirmation.csv")
+    told = report.on_fresh_data(pd.read_csv(ROOT / f"reference/{study}{name}.csv"), confirmation)
     decided = confirmation.groupby("claim")["estimate"].count() > 0
     assert {claim: words != "not confirmed" for claim, words in told.items()} == decided.to_dict()
 
@@ -110,9 +111,10 @@ def test_study_that_asks_nothing_says_so_in_one_line():
     assert report.in_short(others) == told
 
 
-def test_numbers_of_a_verdict_have_a_unit():
+@pytest.mark.parametrize("study", ["", "hard/"])
+def test_numbers_of_a_verdict_have_a_unit(study):
     """Each part of a criterion about curves is about one kind of curve, whose unit is named."""
-    table = report.of_experiment(pd.read_csv(ROOT / "reference/claims.csv"))
+    table = report.of_experiment(pd.read_csv(ROOT / f"reference/{study}claims.csv"))
     of_column = {"optimality_gap": "initial gap", "constraint_violation": "range of V_g"}
     claims = yaml.safe_load((ROOT / "config/claims.yaml").read_text())["claims"]
     for _, row in table.iterrows():

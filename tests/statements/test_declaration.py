@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import worlds
 import yaml
+from checking import study
 
 from pgpd_hf.core.optima import solve
 from replication.statements import arguments as check
@@ -26,7 +27,7 @@ def schema(name):
 
 
 CONTENT = yaml.safe_load((ROOT / "config/claims.yaml").read_text())
-CONFIG = admission.load_defaults(ROOT)
+CONFIG, HARD = study(), study("hard")
 NAMES = sorted(path.stem for path in (ROOT / "config/readings").glob("*.yaml"))
 EQUAL = "npgpd-gap-64-256-identical"
 RATE = "npgpd-rate-gap"
@@ -76,7 +77,7 @@ BAD = [
 
 
 def test_quantities_are_those_of_the_table_of_effects():
-    found = pd.read_csv(ROOT / "reference/effects.csv").query("sweep == 'people'")["quantity"]
+    found = pd.read_csv(ROOT / "reference/hard/effects.csv").query("sweep == 'people'")["quantity"]
     assert set(found) == set(check.ARGUMENTS["quantity"]["enum"])
 
 
@@ -248,7 +249,7 @@ def test_every_headline_statement_says_what_would_refute_it():
 
 
 def test_every_headline_statement_says_on_which_controls_it_has_to_fail_and_why():
-    controls = admission.load_defaults(ROOT)["controls"]
+    controls = CONFIG["controls"]
     headline = [it for it in CONTENT["claims"].values() if "experiment" in it["source"]]
     for claim in headline:
         assert set(claim["has_to_fail"]) <= set(controls)
@@ -296,11 +297,10 @@ def test_file_that_is_no_yaml_is_refused_in_one_line(tmp_path):
         load_claims(tmp_path / "missing.yaml", schema("claims"))
 
 
-def test_every_reading_can_be_run():
-    studies = (
-        yaml.safe_load((ROOT / f"config/{it}.yaml").read_text()) for it in ("inference", "typical")
-    )
-    listed = {*CONFIG["claims"]["readings"]}.union(*(it["claims"]["readings"] for it in studies))
+@pytest.mark.parametrize("config", [CONFIG, HARD], ids=["default", "hard"])
+def test_every_reading_can_be_run(config):
+    studies = [CONFIG, HARD, study("inference"), study("hard", "inference", "hard-inference")]
+    listed = set().union(*(it["claims"]["readings"] for it in studies))
     assert sorted(listed) == NAMES
     loaded = {
         name: readings.load_reading(ROOT / "config/readings", name, schema("reading"))
@@ -308,7 +308,7 @@ def test_every_reading_can_be_run():
     }
     titles = [reading["title"] for reading in loaded.values()]
     assert len(set(titles)) == len(titles)
-    readings.check(CONFIG, loaded, schema("config"))
+    readings.check(config, loaded, schema("config"))
 
 
 def test_an_environment_is_solved_once_however_many_readings_have_it(monkeypatch):
@@ -365,9 +365,10 @@ def test_reading_that_cannot_be_run_is_refused(overlay, message):
         readings.check(CONFIG, {"mine": mine}, schema("config"))
 
 
-def test_default_study_has_enough_instances():
-    groups = CONFIG["claims"]["instances"]["groups"]
-    assert len(groups["binding"]["numbers"]) >= 20
+def test_studies_have_enough_instances():
+    for config in (CONFIG, HARD):
+        groups = config["claims"]["instances"]["groups"]
+        assert len(groups["binding"]["numbers"]) >= 20
     assert len(groups["slack"]["numbers"]) >= 5
     assert not set(groups["binding"]["numbers"]) & set(groups["slack"]["numbers"])
 

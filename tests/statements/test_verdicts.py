@@ -395,8 +395,9 @@ def test_what_only_the_sweeps_know_says_so():
     traces = worlds.make_traces(PAPER)
     found = judge(CLAIMS, worlds.evidence(traces, {"rates": worlds.make_rates()}))
     found = found.set_index("claim")
+    why = "not asked by this run; `make claims` has it"
     for name in ("npgpd-global-convergence", "feedback-bias-decreases", "horizon-bias-decays"):
-        assert found.loc[name, "why"] == "not asked by this run; `make claims` has it"
+        assert found.loc[name, "why"] == why
     assert found.loc["npgpd-rate-gap", "verdict"] == "reproduced"
 
 

@@ -1,4 +1,4 @@
-"""What the documents say about the default study, against its committed tables.
+"""What the documents say about the default study and the hard case, against their committed tables.
 
 A sentence is spelt out with the numbers of the tables and looked for in the document, so that it
 cannot outlive them. What is not in the tables is run again, with the study's settings and seeds.
@@ -31,23 +31,33 @@ from replication.statements.declaration import load_claims
 from replication.statements.evidence import Evidence, Member
 from replication.statements.power import POWER, power_table
 from replication.statements.verdicts import verdict_at
-from replication.study import admission, configuration, recorded_races, summaries, sweeps
+from replication.study import (
+    admission,
+    configuration,
+    readings,
+    recorded_races,
+    summaries,
+    sweeps,
+)
 from replication.study.cases import run_cases, run_setting, with_steps
 from replication.theory import certificates, exact, predictions, records
 from replication.theory.setting import Setting
 
 ROOT = Path(__file__).parents[2]
-CONFIG = admission.load_defaults(ROOT)
-CMDP = configuration.environment(CONFIG)
+DEFAULT = admission.load_defaults(ROOT)
+# The hard case, to which theory, stability and the comparison belong; CMDP is its environment.
+HARD = readings.overlay(DEFAULT, validation.read_yaml(ROOT / "config/hard.yaml"))
+CMDP = configuration.environment(HARD)
 OPTIMUM = optima.solve(CMDP)
 RACES = recorded_races.load_record(ROOT)
-SAMPLES = ("inference_verdicts", "verdicts", "confirmation")  # each has 300 seeds of the default
+# Each has 300 seeds of the hard case.
+SAMPLES = ("hard/inference_verdicts", "hard/verdicts", "hard/confirmation")
 FASTER, SLOWER = summaries.FASTER
 
 
 @cache
 def table(name):
-    """A committed table of the default study."""
+    """A committed table of the default study or, if its name begins so, of the hard case."""
     return pd.read_csv(ROOT / f"reference/{name}.csv")
 
 
@@ -71,7 +81,7 @@ def number(value, digits=2):
 
 def slope(sweep, algorithm, curve, metric="priced_gap"):
     """A row of the slopes in T."""
-    rows = table("slopes").query(
+    rows = table("hard/slopes").query(
         "sweep == @sweep and algorithm == @algorithm and curve == @curve and metric == @metric"
     )
     return rows.iloc[0]
@@ -79,7 +89,7 @@ def slope(sweep, algorithm, curve, metric="priced_gap"):
 
 def effect(sweep, algorithm, quantity, curve=None):
     """A row of the slopes in M, N, |S| and |A|."""
-    rows = table("effects").query(
+    rows = table("hard/effects").query(
         "sweep == @sweep and algorithm == @algorithm and quantity == @quantity"
     )
     rows = rows if curve is None else rows[rows["curve"] == curve]
@@ -95,13 +105,13 @@ def verdict(row, promised):
 @cache
 def steps(algorithm):
     """Step sizes that the calibration of the study chose."""
-    chosen = table("steps").query("algorithm == @algorithm").set_index("entry")["value"]
+    chosen = table("hard/steps").query("algorithm == @algorithm").set_index("entry")["value"]
     return {name: chosen[name] for name in STEPS}
 
 
 def setting(algorithm):
     """Settings of the study, with these step sizes."""
-    return with_steps(run_setting(CONFIG, algorithm, None), steps(algorithm))
+    return with_steps(run_setting(HARD, algorithm, None), steps(algorithm))
 
 
 @cache
@@ -109,7 +119,7 @@ def rerun(sweep, algorithm, curve, value):
     """Runs of one case of a sweep of the study, with eight seeds at most."""
     cases = [
         case
-        for _, listed in sweeps.plan(CONFIG, [sweep])[algorithm][:8]
+        for _, listed in sweeps.plan(HARD, [sweep])[algorithm][:8]
         for case in listed
         if (case.labels["curve"], case.labels["value"]) == (curve, value)
     ]
@@ -117,30 +127,33 @@ def rerun(sweep, algorithm, curve, value):
 
 
 @cache
-def verdicts():
-    """Verdicts and estimates by reading and statement."""
-    return table("verdicts").set_index(["reading", "claim"])
+def verdicts(study="hard/"):
+    """Verdicts and estimates by reading and statement, of the hard case or of the default ("")."""
+    return table(f"{study}verdicts").set_index(["reading", "claim"])
 
 
-def counted(reading):
-    """What the README says about the statements of the experiment under a reading."""
-    return Counter(report.of_experiment(verdicts().loc[reading])["verdict"])
+def counted(reading, study="hard/"):
+    """How many statements about the figure have which verdict under a reading."""
+    return Counter(report.of_experiment(verdicts(study).loc[reading])["verdict"])
 
 
 def test_results_say_what_the_short_matrix_shows():
-    files = [ROOT / f"config/readings/{name}.yaml" for name in CONFIG["claims"]["readings"]]
+    files = [ROOT / f"config/readings/{name}.yaml" for name in DEFAULT["claims"]["readings"]]
     chosen = [it["title"] for it in map(validation.read_yaml, files) if it.get("headline")]
-    assert len(chosen) == 7
-    columns = ["default", *chosen, "100 binding instances"]
-    judged = table("verdicts").set_index("reading").loc[columns]
-    fresh = table("confirmation").set_index("reading").rename(index={"default": "fresh seeds"})
+    assert len(chosen) == 4
+    groups = DEFAULT["claims"]["instances"]["groups"].values()
+    (group,) = (it for it in groups if it["numbers"])
+    assert len(group["numbers"]) == 100
+    columns = {"default", *chosen}
+    assert columns <= {*table("verdicts")["reading"]}
+    judged = table("verdicts").query("reading in @columns or reading == @group['title']")
+    fresh = table("confirmation").replace({"reading": {"default": "fresh seeds"}})
     shown = report.of_experiment(pd.concat([judged, fresh]))
     says(
-        "results", "the default, seven other readings, 100 random environments and the confirmation"
+        "results", "the default, four other readings, 100 random environments and the confirmation"
     )
     holds = shown["verdict"] == "reproduced"
-    counts = holds.groupby(level="reading").sum()
-    assert len(counts) == 11
+    counts = holds.groupby(shown["reading"]).sum()
     says("results", f"In each column {counts.min()} to {counts.max()} are reproduced")
     others = shown.loc[~holds, "claim"]
     assert others.str.startswith("zpgpd-gap").mean() > 0.9
@@ -148,11 +161,33 @@ def test_results_say_what_the_short_matrix_shows():
 
 
 def test_results_say_what_the_verdicts_are():
-    assert counted("default") == {"reproduced": 12, "contradicted": 1, "inconclusive": 1}
-    quick = Counter(report.of_experiment(table("claims"))["verdict"])
-    assert quick == {"reproduced": 11, "contradicted": 1, "inconclusive": 2}
+    for study in ("", "hard/"):
+        assert counted("default", study) == {"reproduced": 12, "contradicted": 1, "inconclusive": 1}
+        every = verdicts(study).index.unique("reading")
+        assert not any(counted(reading, study)["reproduced"] == 14 for reading in every)
     says("results", "With 300 seeds 12 of the 14 statements that the paper makes about its figure")
-    says("results", "11 with the 20 of the figure")
+    says("results", "No reading of the open points reproduces all 14")
+    quick = Counter(report.of_experiment(table("claims"))["verdict"])
+    assert quick == {"reproduced": 10, "contradicted": 1, "inconclusive": 3}
+    says("results", "and 10 with the 20 of the figure")
+
+
+def test_results_say_what_the_verdicts_on_the_hard_case_are():
+    quick = Counter(report.of_experiment(table("hard/claims"))["verdict"])
+    assert quick == {"reproduced": 11, "contradicted": 1, "inconclusive": 2}
+    says(
+        "results", "With 300 seeds 12 of the 14 statements are reproduced here, too, and 11 with 20"
+    )
+    worse = verdicts().loc[("default", "zpgpd-gap-16-markedly-worse")]
+    assert worse["verdict"] == "reproduced"
+    says("results", "that 16 people are markedly worse is reproduced here")
+    own = report.of_experiment(table("hard/verdicts")).query("unit == 'seed'")
+    held = own["verdict"].eq("reproduced").groupby(own["reading"]).sum().drop("default")
+    assert len(held) == len(HARD["claims"]["readings"])
+    says(
+        "results",
+        f"The {len(held)} other readings reproduce between {held.min()} and {held.max()} of the 14",
+    )
 
     steady = verdicts().loc[("default", "zpgpd-gap-steady-state")]
     assert steady["verdict"] == "contradicted"
@@ -165,9 +200,9 @@ def test_results_say_what_the_verdicts_are():
         for reading in ("default", "N = 10", "100 binding instances")
     ]
     assert sensitive == ["inconclusive", "reproduced", "contradicted"]
-    numbers = CONFIG["claims"]["instances"]["groups"]["binding"]["numbers"]
-    assert CONFIG["environment"]["instance"] in numbers
-    fresh = table("confirmation").set_index(["reading", "claim"])
+    numbers = HARD["claims"]["instances"]["groups"]["binding"]["numbers"]
+    assert HARD["environment"]["instance"] in numbers
+    fresh = table("hard/confirmation").set_index(["reading", "claim"])
     fresh = fresh.loc[("250 fresh instances", "zpgpd-gap-more-sensitive")]
     assert fresh["verdict"] == "inconclusive"
     says(
@@ -177,91 +212,119 @@ def test_results_say_what_the_verdicts_are():
     )
 
     assert counted("N = 10") == {"reproduced": 12, "contradicted": 1, "inconclusive": 1}
-    readings = table("verdicts")["reading"].unique()
-    assert not any(counted(reading)["reproduced"] == 14 for reading in readings)
-    says("results", "No reading of the open points reproduces all 14")
 
 
 def test_results_say_which_n_and_what_fresh_data_confirm():
-    found = table("inference").set_index("rounds")
+    found = table("hard/inference").set_index("rounds")
     assert found["standing"].to_dict() | {2: "tied"} == {
         **{1: "inferred", 20: "worse"},
         **dict.fromkeys([2, 3, 5, 10], "tied"),
     }
-    assert {CONFIG["algorithms"][name]["rounds"] for name in ("npgpd_hf", "zpgpd_hf")} == {1}
-    under = table("inference_verdicts").set_index(["reading", "claim"])["verdict"]
+    assert {HARD["algorithms"][name]["rounds"] for name in ("npgpd_hf", "zpgpd_hf")} == {1}
+    under = table("hard/inference_verdicts").set_index(["reading", "claim"])["verdict"]
     for reading in ("N = 20", "40 instances, N = 20"):
         assert under[reading, "zpgpd-gap-16-markedly-worse"] == "contradicted"
 
-    fresh = report.of_experiment(table("confirmation")).set_index(["reading", "claim"])
+    fresh = report.of_experiment(table("hard/confirmation")).set_index(["reading", "claim"])
     assert fresh.groupby("reading")["units"].max().to_dict() == {
         "default": 300,
         "250 fresh instances": 250,
     }
     for reading in ("default", "250 fresh instances"):
-        verdicts = fresh.loc[reading]["verdict"]
-        assert Counter(verdicts)["reproduced"] == 12
-        assert verdicts["zpgpd-gap-steady-state"] == "contradicted"
-        assert verdicts["zpgpd-gap-more-sensitive"] == "inconclusive"
+        found = fresh.loc[reading]["verdict"]
+        assert Counter(found)["reproduced"] == 12
+        assert found["zpgpd-gap-steady-state"] == "contradicted"
+        assert found["zpgpd-gap-more-sensitive"] == "inconclusive"
 
 
-def test_table_of_findings_says_what_the_tables_say():
+@pytest.mark.parametrize("study", ["", "hard/"])
+def test_table_of_findings_says_what_the_tables_say(study):
     reproduced = {}
     for name in ("verdicts", "confirmation"):
-        for reading, rows in table(name).groupby("reading"):
+        for reading, rows in table(f"{study}{name}").groupby("reading"):
             found = report.of_experiment(rows)
             reproduced[name, reading] = {*found.loc[found["verdict"] == "reproduced", "claim"]}
     ours = reproduced["verdicts", "default"]
     fresh = [reproduced["confirmation", it] for it in ("250 fresh instances", "default")]
     assert fresh == [ours, ours]
-    units = table("confirmation").groupby("reading")["units"].max().astype(int)
-    says(
-        "results",
-        f"{len(ours)} of the 14 statements about the figure are reproduced",
-        f"The same {len(ours)} are reproduced on {units['250 fresh instances']} fresh environments "
-        f"and on {units['default']} fresh seeds",
+    units = table(f"{study}confirmation").groupby("reading")["units"].max().astype(int)
+    on_fresh = (
+        f"on {units['250 fresh instances']} fresh environments and on {units['default']} fresh "
+        "seeds"
     )
-    margin = verdicts().loc[("default", "zpgpd-gap-steady-state"), "margin"]
+    if study:
+        says(
+            "results",
+            f"On [the hard case](#the-hard-case) {len(ours)} of the 14 are reproduced, and the "
+            f"same {len(ours)} {on_fresh}",
+        )
+    else:
+        says(
+            "results",
+            f"{len(ours)} of the 14 statements about the figure are reproduced. One is "
+            "contradicted: that 16 people are markedly worse than 64 for ZPGPD-HF.",
+            f"The same {len(ours)} are reproduced {on_fresh}",
+        )
+        says("README", f"and the same {len(ours)} on {units['default']} fresh seeds and on")
+    margin = verdicts(study).loc[("default", "zpgpd-gap-steady-state"), "margin"]
     says("results", f"changes of gap, violation and λ below {margin}")
-    scores = table("inference").set_index("rounds")
-    *tied, last = scores.index[scores["standing"] != "worse"]
-    (worse,) = scores.index[scores["standing"] == "worse"]
-    says(
-        "results",
-        f"its text does not distinguish {', '.join(map(str, tied))} and {last}, and {worse} fits "
-        "worse",
-        f"if they are halved, N = {scores['score_0.5'].idxmin()} fits worst",
-    )
-    printed = table("bounds").query(
+    printed = table(f"{study}bounds").query(
         "setting == 'paper' and label in ['thm1', 'thm2'] and item < 19"
     )
     assert (printed["bound"] > 1).all()
 
 
+def test_table_of_findings_says_which_n_fits_the_text_on_the_hard_case():
+    scores = table("hard/inference").set_index("rounds")
+    *tied, last = scores.index[scores["standing"] != "worse"]
+    (worse,) = scores.index[scores["standing"] == "worse"]
+    told = f"not distinguish N = {', '.join(map(str, tied))} and {last}, and {worse} fits worse"
+    says("results", told, f"if they are halved, N = {scores['score_0.5'].idxmin()} fits worst")
+    says("README", told.replace("N = ", ""))
+
+
 def test_results_say_what_the_default_study_is():
-    environment, algorithms = CONFIG["environment"], CONFIG["algorithms"]
-    number_of = environment["instance"]
-    for instance in range(number_of + 1):
-        cmdp = environments.make(configuration.vary(CONFIG, {"instance": instance}))
+    def told(of_default, of_hard):
+        return f"| {of_default} | {of_hard} |"
+
+    numbers, lengths, rounds, seeds = [], [], [], []
+    for config in (DEFAULT, HARD):
+        algorithms = config["algorithms"]
+        numbers.append(config["environment"]["instance"])
+        lengths.append(" and ".join(f"{it['iterations']:,}" for it in algorithms.values()))
+        (common,) = {it["rounds"] for it in algorithms.values()}
+        rounds.append(common)
+        races = [recorded_races.recorded(RACES, config, name) for name in algorithms]
+        seeds.append(max(RACES[race]["seeds"] for race in races))
+    typical, first = numbers
+    for instance in range(first + 1):
+        cmdp = environments.make(configuration.vary(HARD, {"instance": instance}))
         binds = optima.utility_range(cmdp)[0] < cmdp.threshold
-        assert binds == (instance == number_of)
-    lengths = [algorithms[it]["iterations"] for it in ("npgpd_hf", "zpgpd_hf")]
-    most = max(RACES[it]["seeds"] for it in algorithms)
+        assert binds == (instance == first)
+    assert DEFAULT["calibration"]["late"] == 0.5
+    assert HARD["calibration"]["late"] == 0
+    assert list(DEFAULT["algorithms"]) == ["npgpd_hf", "zpgpd_hf"]
     says(
         "results",
-        f"b = {environment['threshold']} binds",
-        f"the first random instance whose constraint binds (number {number_of})",
-        f"iterations | {lengths[0]:,} (NPGPD-HF) and {lengths[1]:,} (ZPGPD-HF)",
-        f"that won a race of up to {most} seeds",
+        f"b = {DEFAULT['environment']['threshold']} binds",
+        told(
+            "the most typical of the first 100 random instances whose constraint binds (number "
+            f"{typical})",
+            f"the first of them (number {first})",
+        ),
+        f"{rounds[0]} ([how it was inferred](claims.md#which-n)) | {rounds[1]} |",
+        f"{lengths[0]}, [by a rule](claims.md#the-third-edition) | {lengths[1]} |",
+        told(
+            f"those that won a race of {seeds[0]} seeds, half of whose score is about the last "
+            "quarter of runs",
+            f"those that won a race of up to {seeds[1]} seeds",
+        ),
     )
-    says("README", f"Mean over {CONFIG['seeds']} seeds with 95 % intervals")
-    (rounds,) = {options["rounds"] for options in algorithms.values()}
-    says(
-        "results",
-        f"questions per iteration, N | {rounds}, the smallest that cannot be told from the best",
-    )
+    says("README", f"N = {rounds[0]} rounds of questions per iteration")
+    says("README", f"Mean over {DEFAULT['seeds']} seeds with 95 % intervals")
     start = table("curves").query("iteration == 0").iloc[0]
-    margins = 0.1 * start["optimality_gap"], 0.1 * utility_span(CMDP)
+    span = utility_span(configuration.environment(DEFAULT))
+    margins = 0.1 * start["optimality_gap"], 0.1 * span
     says("results", f"here {margins[0]:.3f} for gaps and {margins[1]:.2f} for violations")
 
 
@@ -269,9 +332,8 @@ def test_page_of_verdicts_says_what_is_declared():
     schema = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
     declared = load_claims(ROOT / "config/claims.yaml", schema)
     kinds = Counter(it.get("kind", "measured") for it in declared["claims"].values())
-    about = len(report.of_experiment(verdicts().loc["default"]))
+    about = len(report.of_experiment(verdicts("").loc["default"]))
     assert kinds["ours"] == 2
-    says("results", f"All readings, and all {kinds.total()} statements")
     says(
         "claims",
         f"So {kinds.total() - kinds['ours']} statements are taken from the text",
@@ -289,9 +351,11 @@ def test_page_of_verdicts_says_what_is_declared():
         f"outside an interval by {declared['alternative']} (alternative",
         f"the right verdict comes with probability {POWER}",
     )
-    scores = table("inference").set_index("rounds")["score"]
-    *some, last = scores.index
+    *some, last = table("inference")["rounds"]
     says("claims", f"The candidates are {', '.join(map(str, some))} and {last}, the same for both")
+    scores = table("hard/inference").set_index("rounds")["score"]
+    assert scores.index.difference([*some, last]).tolist() == [20]
+    says("claims", "N = 20 was a candidate, too", "N = 20 fits the text worse than N = 1")
     says(
         "claims",
         f"Without it the score is {scores[1] - 1}, and those of N = 2 and 3 are {scores[2]}.",
@@ -299,35 +363,46 @@ def test_page_of_verdicts_says_what_is_declared():
 
 
 def test_page_of_verdicts_says_how_large_the_studies_are():
-    own, options = CONFIG["claims"], CONFIG["rates"]["iterations"]
-    pilot = yaml.safe_load((ROOT / "config/pilot.yaml").read_text())["claims"]
+    own, options = DEFAULT["claims"], HARD["rates"]["iterations"]
+    assert {name: own[name] for name in ("own_seeds", "seeds")}.items() <= HARD["claims"].items()
+    pilot = yaml.safe_load((ROOT / "config/hard-pilot.yaml").read_text())["claims"]
     count = len(pilot["instances"]["groups"]["one"]["numbers"])
     assert pilot["instances"]["seeds"] == 2
-    fresh = yaml.safe_load((ROOT / "config/confirmation.yaml").read_text())["claims"]
-    instances = len(fresh["instances"]["groups"]["fresh"]["numbers"])
-    few = int(table("inference_verdicts").query("unit == 'instance'")["units"].max())
-    primal_step = max(pair[0] for pair in RACES["npgpd_hf"]["tied"])
-    scores = recorded_races.load_scores(ROOT / recorded_races.SCORES, "npgpd_hf")
+    instances, beside = (
+        len(validation.read_yaml(ROOT / f"config/{it}.yaml")["claims"]["instances"]["groups"]
+            ["fresh"]["numbers"])
+        for it in ("confirmation", "hard-confirmation")
+    )  # fmt: skip
+    fresh = validation.read_yaml(ROOT / "config/hard-confirmation.yaml")["claims"]["own_seeds"]
+    few = {
+        int(table(f"{it}inference_verdicts").query("unit == 'instance'")["units"].max())
+        for it in ("", "hard/")
+    }
+    assert few == {40}
+    primal_step = max(pair[0] for pair in RACES["hard/npgpd_hf"]["tied"])
+    scores = recorded_races.load_scores(ROOT / recorded_races.SCORES, "hard/npgpd_hf")
     assert primal_step == scores["primal_step"].max()
     says(
         "claims",
-        f"make figures judges its own {CONFIG['seeds']} seeds",
+        f"make figures judges its own {DEFAULT['seeds']} seeds",
         f"make claims judges the study again with {own['own_seeds']} seeds",
         f"and other readings with {own['seeds']} seeds",
         f"whose {pilot['own_seeds']} seeds and {count} instances nothing else uses",
-        f"on {instances} fresh instances, its primary result, and on {fresh['own_seeds']} fresh",
-        f"one on {few} random instances",
-        f"The ties reach the largest η₁ that was tried, {primal_step:g}",
+        f"on the first {instances} instances after number 6,000 that bind, its primary result, and "
+        f"on {own['own_seeds']} fresh seeds",
+        f"has {beside} other instances and {fresh} seeds",
+        "one on 40 random instances",
+        f"There the ties reach the largest η₁ that was tried, {primal_step:g}",
         f"slopes over T ≤ {max(options['npgpd_hf']):,} for NPGPD-HF and T ≤ "
         f"{max(options['zpgpd_hf']):,} for ZPGPD-HF",
     )
 
 
 def test_second_edition_is_told_beside_the_first():
-    names = report.of_experiment(table("confirmation"))["claim"]
+    names = report.of_experiment(table("hard/confirmation"))["claim"]
     both = table("editions").set_index(["unit", "claim"])
     # No command makes this table again; what it says of the second edition is in one that is.
-    second = table("confirmation").set_index(["unit", "claim"]).loc[both.index]
+    second = table("hard/confirmation").set_index(["unit", "claim"]).loc[both.index]
     assert both[["verdict", "estimate"]].equals(second[["verdict", "estimate"]])
     pairs = zip(both["verdict_first_edition"], both["verdict"], strict=True)
     turned = dict(zip(both.index, pairs, strict=True))
@@ -350,12 +425,12 @@ def test_second_edition_is_told_beside_the_first():
     }
     assert opposite - kinder == {(it, "zpgpd-gap-steady-state") for it in ("seed", "instance")}
     assert len(opposite) == 5
-    says("claims", "five of its verdicts are opposite")
-    says("claims", f"whose margin is {0.1 * utility_span(CMDP):.3f} on the default environment")
+    says("claims", "five verdicts are the opposite of those of the second edition")
+    says("claims", f"whose margin is {0.1 * utility_span(CMDP):.3f} on the hard case")
 
 
 def test_results_say_when_skipping_reward_inference_pays_off():
-    decided = table("skipping_inference")
+    decided = table("hard/skipping_inference")
     counts = decided["pays_off"].value_counts()
     million = decided.loc[decided["budget"] == 10**6, "pays_off"]
     assert set(million) == {"no"}
@@ -365,23 +440,33 @@ def test_results_say_when_skipping_reward_inference_pays_off():
         f"In {len(decided)} combinations of voters and numbers of answers, skipping reward "
         f"learning is never shown to pay off, and in {counts['no']} it is shown not to",
         f"Of the {len(decided)} combinations of voters and numbers of answers, each with "
-        f"{CONFIG['comparison']['instances']} random environments, {counts['open']} are open",
+        f"{HARD['comparison']['instances']} random environments, {counts['open']} are open",
     )
-    (units,) = set(table("misspecification")["units"])
-    assert units == f"{CONFIG['comparison']['instances']} instances"
+    (units,) = set(table("hard/misspecification")["units"])
+    assert units == f"{HARD['comparison']['instances']} instances"
 
 
 def test_documents_say_what_is_not_confirmed():
-    found = table("confirmation").groupby("claim")["estimate"].count()
-    assert (len(found), (found > 0).sum(), (found == 0).sum()) == (40, 18, 22)
+    ours = []
+    for study in ("", "hard/"):
+        found = table(f"{study}confirmation").groupby("claim")["estimate"].count()
+        assert (len(found), (found > 0).sum(), (found == 0).sum()) == (40, 18, 22)
+        rows = table(f"{study}confirmation").query("claim == 'zpgpd-converges'")
+        ours.append(rows.set_index("unit")["verdict"].to_dict())
     says("claims", "Of the 40 statements 18 have an estimate", "The other 22 are not confirmed")
-    ours = table("confirmation").query("claim == 'zpgpd-converges'")["verdict"]
-    assert ours.tolist() == ["reproduced", "contradicted"]
-    says("claims", "of ZPGPD-HF is reproduced on the seeds and contradicted on the instances")
+    assert ours == [
+        {"seed": "reproduced", "instance": "reproduced"},
+        {"seed": "reproduced", "instance": "contradicted"},
+    ]
+    says(
+        "claims",
+        "of ZPGPD-HF is reproduced by the first. In that of the hard case it is reproduced on the "
+        "seeds and contradicted on the instances.",
+    )
 
 
 def test_documents_say_what_the_inferred_n_hangs_on():
-    scores = table("inference").set_index("rounds")
+    scores = table("hard/inference").set_index("rounds")
     half = scores["score_0.5"]
     assert half.idxmin() == 1
     assert half[20] > half[1]
@@ -389,14 +474,14 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     assert set(scores["score"][[1, 2, 3]]) == {24}
 
     own = {2: "two", 3: "three", 5: "five", 10: "ten", 20: "twenty"}
-    races = {n: RACES[f"readings/{it}-rounds/npgpd_hf"] for n, it in own.items()}
-    most = {n: race["seeds"] for n, race in {1: RACES["npgpd_hf"], **races}.items()}
+    races = {n: RACES[f"hard/readings/{it}-rounds/npgpd_hf"] for n, it in own.items()}
+    most = {n: race["seeds"] for n, race in {1: RACES["hard/npgpd_hf"], **races}.items()}
     numbers = list(most)
     assert most == {1: 256, 2: 16, 3: 32, 5: 16, 10: 32, 20: 16}
     groups = ("binding", "two", "three", "five", "ten", "twenty")
-    most = [RACES[f"instances/{it}/npgpd_hf"]["seeds"] for it in groups]
+    most = [RACES[f"hard/instances/{it}/npgpd_hf"]["seeds"] for it in groups]
     assert most == [32, 16, 16, 16, 16, 16]
-    units = table("inference_verdicts").groupby("reading")["units"].max()
+    units = table("hard/inference_verdicts").groupby("reading")["units"].max()
     units = [units["default" if n == 1 else f"N = {n}"] for n in numbers]
     assert units == [300, 100, 100, 100, 100, 100]
     says("claims", "had more seeds than the others, in races and in verdicts")
@@ -409,7 +494,7 @@ def test_documents_say_what_the_inferred_n_hangs_on():
     assert {row["units"] for row in (counted, *others)} == {300}
     says("claims", "which two other samples of 300 seeds leave open")
 
-    under = table("inference_verdicts").set_index(["reading", "claim"])
+    under = table("hard/inference_verdicts").set_index(["reading", "claim"])
     overlap = [under.loc[it, "npgpd-violation-overlaps"] for it in ("default", "N = 10")]
     assert [row["part"].count("(16) − (256)") for row in overlap] == [1, 1]  # the largest of three
     one, ten = (abs(row["estimate"]) for row in overlap)
@@ -421,7 +506,7 @@ def test_documents_say_what_the_inferred_n_hangs_on():
 def test_steady_state_is_contradicted_by_the_multiplier_alone():
     units = {"constraint_violation": utility_span(CMDP)}
     moved = {"optimality_gap": [], "constraint_violation": []}
-    for _, curve in table("curves").query("algorithm == 'zpgpd_hf'").groupby("evaluators"):
+    for _, curve in table("hard/curves").query("algorithm == 'zpgpd_hf'").groupby("evaluators"):
         times = curve["iteration"].to_numpy()
         for column, changes in moved.items():
             third, last = (
@@ -436,18 +521,13 @@ def test_steady_state_is_contradicted_by_the_multiplier_alone():
     says("results", "gaps and violations move by less than the margin")
 
 
-def test_results_say_what_a_typical_environment_shows():
-    everything = report.of_experiment(table("typical"))
+def test_results_say_which_statements_hold():
+    everything = report.of_experiment(table("verdicts"))
+    everything = everything[everything["unit"] == "seed"]
     found = everything[everything["reading"] == "default"]
     assert set(found["units"]) == {300}
     counts = Counter(found["verdict"])
-    reproduced = f"{counts['reproduced']} of the {len(found)} statements"
-    says("results", f"With 300 seeds {reproduced} about the figure are reproduced")
-    says(
-        "results",
-        f"{counts['reproduced']} of the 14 are reproduced, and one is contradicted: that 16",
-    )
-    says("README", f"on a typical environment {counts['reproduced']} hold")
+    says("README", f"{counts['reproduced']} of the paper's {len(found)} statements about it hold")
     (wrong_one,) = found[found["verdict"] == "contradicted"].to_dict("records")
     assert wrong_one["claim"] == "zpgpd-gap-16-markedly-worse"
     assert wrong_one["part"] == "gap, last quarter: (16) − (64) > 0.1"
@@ -459,19 +539,22 @@ def test_results_say_what_a_typical_environment_shows():
     ends = f"[{number(open_one['low'])}, {number(open_one['high'])}]"
     says("results", f"its mean moves by {number(open_one['estimate'])} λ* {ends}")
 
-    wrong = table("typical_controls")
+    wrong = table("controls")
     silent = controls.not_informative(found, wrong)
     telling = found[~found["claim"].isin(silent)]
     held = (telling["verdict"] == "reproduced").sum()
     says("results", f"{len(telling)} of the 14 are informative, of which {held} are reproduced")
+    says("README", f"{len(telling)} fail there, as they should, and {held} of these {len(telling)}")
     ignoring = wrong[(wrong["control"] == "zero-multiplier") & (wrong["verdict"] == "contradicted")]
     ignoring = ignoring[~ignoring["claim"].eq(wrong_one["claim"])]
     assert ignoring["statement"].tolist() == ["NPGPD-HF: violation falls alike for all M"]
     assert ignoring["claim"].isin(telling["claim"]).all()
+    says("results", "One of these 5 notices an algorithm that ignores its constraint")
+    says("README", "One of the 5 notices an algorithm that ignores its constraint")
 
     others = everything[everything["reading"] != "default"]
     held = others[others["verdict"] == "reproduced"].groupby("reading").size()
-    assert len(held) == 11
+    assert len(held) == 11 == len(DEFAULT["claims"]["readings"])
     says(
         "results",
         f"Eleven other readings reproduce between {held.min()} and {held.max()} of the 14",
@@ -482,16 +565,19 @@ def test_results_say_what_a_typical_environment_shows():
     assert len(always_held) - always_held.sum() == 5
 
     lengths = table("settled").set_index("algorithm")["iterations"]
-    settings = yaml.safe_load((ROOT / "config/typical.yaml").read_text())["algorithms"]
+    settings = DEFAULT["algorithms"]
     assert {name: it["iterations"] for name, it in settings.items()} == lengths.to_dict()
-    inferred = table("typical_inference").query("standing == 'inferred'")["rounds"].item()
+    assert (
+        table("still_settled").set_index("algorithm")["iterations"].to_dict() == lengths.to_dict()
+    )
+    inferred = table("inference").query("standing == 'inferred'")["rounds"].item()
     assert {it["rounds"] for it in settings.values()} == {inferred}
 
 
-def test_verdicts_on_a_typical_environment_hold_on_fresh_data():
-    ours = report.of_experiment(table("typical")).query("reading == 'default'")
+def test_verdicts_hold_on_fresh_data():
+    ours = report.of_experiment(table("verdicts")).query("reading == 'default'")
     ours = ours.set_index("claim")["verdict"]
-    fresh = report.of_experiment(table("typical_confirmation"))
+    fresh = report.of_experiment(table("confirmation"))
     units = fresh.groupby("unit")["units"].max()
     assert units.to_dict() == {"seed": 300, "instance": 250}
     seeds, fresh_instances = (
@@ -507,11 +593,10 @@ def test_verdicts_on_a_typical_environment_hold_on_fresh_data():
     says(
         "results", f"On 250 fresh instances the same {held.sum()} are reproduced, and the other two"
     )
-    says("README", f"and the same {held.sum()} on fresh seeds and environments")
 
 
-def test_page_of_verdicts_says_which_n_fits_a_typical_environment():
-    scores = table("typical_inference").set_index("rounds")
+def test_page_of_verdicts_says_which_n_fits():
+    scores = table("inference").set_index("rounds")
     total, half = scores["total"], scores["score_0.5"]
     (inferred,) = scores.index[scores["standing"] == "inferred"]
     others = total.drop([1, 2])
@@ -520,12 +605,16 @@ def test_page_of_verdicts_says_which_n_fits_a_typical_environment():
     assert set(scores.loc[others.index, "standing"]) == {"worse"}
     assert total[1] == total[2] == 105
     says("claims", f"Its total, {total[2]}, is also that of N = 1")
-    says("claims", f"at half the margins, {half[2]} against {half[1]}")
+    says("claims", f"better score at half the margins, {half[2]} against {half[1]}")
     says("claims", "N = 3, 5 and 10 fit worse than both, with totals from")
     says("claims", f"totals from {others.min()} to {others.max()}")
-    found = report.of_experiment(table("typical_inference_verdicts"))
-    rule = yaml.safe_load((ROOT / "config/typical-inference.yaml").read_text())["inference"]
+    found = report.of_experiment(table("inference_verdicts"))
+    rule = yaml.safe_load((ROOT / "config/analyses/inference.yaml").read_text())
     of_n = found["reading"].str.extract(r"N = (\d+)")[0].fillna("1").astype(int)
+    of_one = {RACES[f"inference/{it}"]["seeds"] for it in ("npgpd_hf", "zpgpd_hf")}
+    of_others = {RACES[it]["seeds"] for it in RACES if it.startswith("inference/readings/")}
+    assert (of_one, of_others) == ({64}, {16})
+    says("claims", "with 64 seeds for N = 1 and with 16 for the others")
     for number, verdicts_of_n in found.groupby(of_n):
         units = verdicts_of_n.groupby("unit")["units"].max()
         assert units.to_dict() == {"instance": 40, "seed": 100}
@@ -538,13 +627,13 @@ def test_page_of_verdicts_says_which_n_fits_a_typical_environment():
     )
     says("claims", f"reproduces {one[0]} of the 14 statements on the seeds and {one[1]} on the")
     says("claims", f"N = 2 reproduces {two[0]} and {two[1]}")
-    says("README", "on a typical one 1 and 2 fit better than 3, 5 and 10")
-    says("results", "it fits N = 1 and 2 better than 3, 5 and 10")
+    says("README", "its text fits 1 and 2 better than 3, 5 and 10, and a declared rule takes 2")
+    says("results", "Its text fits N = 1 and 2 better than 3, 5 and 10")
 
 
 def test_page_of_verdicts_says_what_has_settled():
     found = {}
-    for name in ("settled", "typical_settled"):
+    for name in ("settled", "still_settled"):
         chosen, moved = table(name), table(f"{name}_moves")
         assert set(chosen["label"]) == {stationarity.STILL}
         for algorithm, rows in moved.groupby("algorithm", sort=False):
@@ -555,12 +644,10 @@ def test_page_of_verdicts_says_what_has_settled():
             assert last[["low", "high"]].abs().to_numpy().max() > stationarity.MARGIN
     first, second = (found["settled", it][0] for it in ("npgpd_hf", "zpgpd_hf"))
     says("claims", f"settled after {first} iterations of NPGPD-HF and {second} of ZPGPD-HF")
-    drawn, told = zip(
-        *(found["typical_settled", it] for it in ("npgpd_hf", "zpgpd_hf")), strict=True
-    )
+    drawn, told = zip(*(found["still_settled", it] for it in ("npgpd_hf", "zpgpd_hf")), strict=True)
     says("claims", f"Gap and violation have settled after {drawn[0]} and {drawn[1]} iterations")
     says("claims", f"moves by up to {told[0]} λ* and {told[1]} λ*, which 95 % intervals")
-    multiplier = table("typical_settled_moves").query("curve == 'multiplier'")
+    multiplier = table("still_settled_moves").query("curve == 'multiplier'")
     last = multiplier[
         multiplier["length"] == multiplier.groupby("algorithm")["length"].transform("max")
     ]
@@ -570,16 +657,16 @@ def test_page_of_verdicts_says_what_has_settled():
 
 
 def test_results_say_what_a_hundred_environments_show():
-    last = table("instances").groupby(["algorithm", "evaluators"]).tail(1)
+    last = table("hard/instances").groupby(["algorithm", "evaluators"]).tail(1)
     assert set(last["seeds"]) == {100}
     assert last["constraint_violation_low"].max() < 0  # none is shown to stay unsafe
-    for _, curve in table("instances").query("algorithm == 'zpgpd_hf'").groupby("evaluators"):
+    for _, curve in table("hard/instances").query("algorithm == 'zpgpd_hf'").groupby("evaluators"):
         end = curve.iloc[-1]
         assert end["optimality_gap"] <= curve["optimality_gap_high"].min()  # it does not rise again
 
 
 def test_results_say_what_happens_after_the_figure_ends():
-    long = table("stability_long").query("instance == 1 and evaluators == 16")
+    long = table("hard/stability_long").query("instance == 1 and evaluators == 16")
     last = long.groupby("variant", sort=False).tail(1).set_index("variant")
     names = dict(
         zip(
@@ -595,22 +682,28 @@ def test_results_say_what_happens_after_the_figure_ends():
     assert last["answers"].unique().tolist() == [7.2e7]
     assert last.loc["as printed", "iteration"] == 1_500_000
     says("results", "After 7.2·10⁷ answers, which are 1,500,000 iterations with N = 1, runs end")
-    frozen = table("stability").query("variant == 'as printed'").set_index("multiplier")
+    frozen = table("hard/stability").query("variant == 'as printed'").set_index("multiplier")
     unsafe = frozen["constraint_violation"]
     assert unsafe.min() > 0  # none keeps it safe
     says(
         "results", f"Beyond λ ≈ {unsafe.idxmin():g} a larger multiplier makes the policy less safe"
     )
-    start = table("curves").query("algorithm == 'zpgpd_hf'")["optimality_gap"].iloc[0]
+    start = table("hard/curves").query("algorithm == 'zpgpd_hf'")["optimality_gap"].iloc[0]
     says("results", f"first policy has a gap of {start:.3f}, and λ* is {OPTIMUM.multiplier:.2f}")
-    more = table("stability_long").query("variant == 'as printed' and evaluators > 16")
+    more = table("hard/stability_long").query("variant == 'as printed' and evaluators > 16")
     ends = more.groupby(["instance", "evaluators"]).tail(1)
     assert not ends["breaks"].any()
     assert ends["constraint_violation"].max() < 0.002
+    with_few = table("hard/stability_long").query("instance == 42 and evaluators == 16")
+    own = with_few[with_few["variant"] == "as printed"].iloc[-1]
+    assert DEFAULT["environment"]["instance"] == own["instance"]
+    assert not own["breaks"]
+    assert own["constraint_violation"] < 0.002
+    says("results", "On the default environment it does so with 16 people, too.")
 
 
 def test_results_say_how_often_a_break_is_foreseen():
-    fresh = table("stability_fresh")
+    fresh = table("hard/stability_fresh")
     broke, told = fresh["late_broke"], fresh["breaks"]
     assert not (fresh["broke"] & ~broke).any()
     assert len(fresh) == 300
@@ -635,22 +728,23 @@ def test_results_say_how_often_a_break_is_foreseen():
     usual = fresh[fresh["setting"] == "M = 16"]
     says(
         "results",
-        f"the study's steps only {usual['late_broke'].sum()} of the 100 environments break",
+        f"with 16 people and its steps only {usual['late_broke'].sum()} of the 100 environments "
+        "break",
     )
     steps = {"primal_step": 0.001, "dual_step": 0.0003}
-    assert steps == dict(zip(STEPS, RACES["zpgpd_hf"]["chosen"], strict=True))
-    assert steps.items() <= CONFIG["stability"]["fresh"]["settings"]["M = 16"].items()
+    assert steps == dict(zip(STEPS, RACES["hard/zpgpd_hf"]["chosen"], strict=True))
+    assert steps.items() <= HARD["stability"]["fresh"]["settings"]["M = 16"].items()
 
 
 def test_results_say_what_keeps_the_multiplier():
-    cures = table("stability_cures").set_index("method")
-    broken = CONFIG["stability"]["broken"]
-    start = table("stability_npgpd_hf").query("instance == 1")["initial_violation"].iloc[0]
+    cures = table("hard/stability_cures").set_index("method")
+    broken = HARD["stability"]["broken"]
+    start = table("hard/stability_npgpd_hf").query("instance == 1")["initial_violation"].iloc[0]
     limit = max(broken["violation"], broken["share"] * start)
     assert len(cures) == 11
     assert cures["constraint_violation"].max() < limit
-    says("results", "Eleven methods were compared", "None of them breaks, not even the printed one")
-    assert cures.loc["as printed", "primal_step"] < CONFIG["stability"]["primal_step"]
+    says("results", "eleven methods were compared", "None of them breaks, not even the printed one")
+    assert cures.loc["as printed", "primal_step"] < HARD["stability"]["primal_step"]
     violating = cures[cures["constraint_violation_low"] > 0]["constraint_violation"]
     worst = "regularized λ, ω = 0.05"
     assert {*violating.index} == {
@@ -671,12 +765,12 @@ def test_results_say_what_keeps_the_multiplier():
 
 
 def test_results_say_that_npgpd_hf_did_not_break():
-    runs = table("stability_npgpd_hf")
+    runs = table("hard/stability_npgpd_hf")
     assert not runs["broke"].any()
     says("results", f"In {len(runs)} runs of {runs['iteration'].iloc[0]:,} iterations, on three")
     assert runs["instance"].nunique() == 3
     assert runs["evaluators"].unique().tolist() == [1, 16, 256]
-    steps = CONFIG["stability"]["natural"]["settings"]
+    steps = HARD["stability"]["natural"]["settings"]
     assert steps["longer dual step"]["dual_step"] == 10 * steps["raced steps"]["dual_step"]
     alone = runs.query("evaluators == 1 and setting == 'longer dual step'")
     largest = runs["largest_multiplier"].max()
@@ -689,9 +783,9 @@ def test_results_say_that_npgpd_hf_did_not_break():
     says("results", f"has a gap of {number(gaps.min())} to {number(gaps.max())}.")
 
 
-def test_power_on_a_typical_environment_is_told():
-    about = report.of_experiment(table("typical")).query("reading == 'default'")["claim"]
-    own = table("typical_power").query("reading == 'default'").set_index("claim").loc[about]
+def test_power_is_told():
+    about = report.of_experiment(table("verdicts")).query("reading == 'default'")["claim"]
+    own = table("power").query("reading == 'default'").set_index("claim").loc[about]
     assert (own["units"] == 300).all()
     (weak,) = own.index[own["power"] < POWER]
     assert weak == "zpgpd-gap-steady-state"
@@ -701,13 +795,13 @@ def test_power_on_a_typical_environment_is_told():
 
 def test_verdicts_from_sweeps_are_told_with_their_power():
     schema = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
-    traces = table("traces").astype({"evaluators": "Int64"})
-    tables = {name: table(name) for name in CONFIG["claims"]["tables"]}
-    tables["rates"] = table("judged_rates")
+    traces = table("hard/traces").astype({"evaluators": "Int64"})
+    tables = {name: table(f"hard/{name}") for name in HARD["claims"]["tables"]}
+    tables["rates"] = table("hard/judged_rates")
     runs = [Member.on(CMDP, OPTIMUM.multiplier, traces)]  # of one seed: these decide nothing
     evidence = Evidence(runs, tables=tables, discount=CMDP.discount)
     found = power_table(load_claims(ROOT / "config/claims.yaml", schema), evidence)
-    pilot = table("power").query("reading == 'default'").set_index("claim")["needed"]
+    pilot = table("hard/power").query("reading == 'default'").set_index("claim")["needed"]
     assert set(found["claim"]) <= set(pilot.index)
     assert found["power"].min() >= POWER
     says(
@@ -718,7 +812,7 @@ def test_verdicts_from_sweeps_are_told_with_their_power():
 
 
 def test_decay_like_one_over_h_is_within_the_margin():
-    rows = table("effects_means").query(
+    rows = table("hard/effects_means").query(
         "sweep == 'horizon' and algorithm == 'npgpd_hf' and metric == 'misread'"
     )
     misread = rows.set_index("value")["mean"] / utility_span(CMDP)
@@ -727,12 +821,18 @@ def test_decay_like_one_over_h_is_within_the_margin():
         slow = [10 * misread[10] / horizon for horizon in (short, long)]
         assert abs(slow[1] - CMDP.discount ** (long - short) * slow[0]) < decay["margin"]
     assert decay["reproduced_margin"] < 0.01
-    says("claims", "a decay like 1/H would also be reproduced", "a margin of 0.01 would do")
+    assert 0.01 < verdicts("").loc["default", "horizon-bias-decays"]["reproduced_margin"] < 0.03
+    says(
+        "claims",
+        "a decay like 1/H would also be reproduced",
+        "on the hard case a margin of 0.01 would do as well, on the default environment one of "
+        "0.03",
+    )
 
 
 def test_pilot_study_needs_the_units_that_the_studies_have():
-    needed = table("power").set_index(["reading", "claim"])["needed"]
-    assert needed["default"].max() == 300 == CONFIG["claims"]["own_seeds"]
+    needed = table("hard/power").set_index(["reading", "claim"])["needed"]
+    assert needed["default"].max() == 300 == HARD["claims"]["own_seeds"]
     says("claims", "The statement that needs most takes 300 seeds")
     steady = needed["20 instances, N = 1"]["zpgpd-gap-steady-state"]
     assert steady > 10_000
@@ -741,56 +841,161 @@ def test_pilot_study_needs_the_units_that_the_studies_have():
 
 
 def test_sweeps_have_the_seeds_that_the_pilot_asks_for():
-    needed = table("power").query("reading == 'default'").set_index("claim")["needed"]
+    needed = table("hard/power").query("reading == 'default'").set_index("claim")["needed"]
     rates = needed[needed.index.str.contains("pgpd-rate-|slower-rate")]
     schedules = needed[["npgpd-fewer-people-first", "trajectories-of-varying-length"]]
     people = needed[["feedback-bias-decreases", "zpgpd-larger-bias"]]
     corollary = needed[["npgpd-corollary-rate", "npgpd-global-convergence"]]
     assert (rates.max(), schedules.max(), *people, corollary.max()) == (149, 105, 271, 63, 32)
 
-    assert CONFIG["claims"]["rates_seeds"] == 150 == table("judged_rates")["seeds"].max()
-    assert CONFIG["schedules"]["seeds"] == 105 == table("schedules")["seeds"].max()
-    seeds = table("effects").query("sweep == 'people'").groupby("algorithm")["seeds"].max()
-    assert CONFIG["sweeps"]["people"]["seeds"] == {"npgpd_hf": 400, "zpgpd_hf": 63} == {**seeds}
-    seeds = table("slopes").query("sweep == 'corollary'")["seeds"].max()
-    assert CONFIG["sweeps"]["corollary"]["seeds"] == 60 == seeds
+    assert HARD["claims"]["rates_seeds"] == 150 == table("hard/judged_rates")["seeds"].max()
+    assert HARD["schedules"]["seeds"] == 105 == table("hard/schedules")["seeds"].max()
+    seeds = table("hard/effects").query("sweep == 'people'").groupby("algorithm")["seeds"].max()
+    assert HARD["sweeps"]["people"]["seeds"] == {"npgpd_hf": 400, "zpgpd_hf": 63} == {**seeds}
+    seeds = table("hard/slopes").query("sweep == 'corollary'")["seeds"].max()
+    assert HARD["sweeps"]["corollary"]["seeds"] == 60 == seeds
+
+
+def changed_by_margins(study, share):
+    """Statements of a study that are reproduced, and their other verdicts at a share of margins."""
+    found = report.of_experiment(verdicts(study).loc["default"])
+    shown = found[found["verdict"] == "reproduced"]
+    others = {name: verdict_at(row, share * row["margin"]) for name, row in shown.iterrows()}
+    return {name: it for name, it in others.items() if it != "reproduced"}
 
 
 def test_results_say_what_margins_do():
-    found = report.of_experiment(verdicts().loc["default"])
-    shown = found[found["verdict"] == "reproduced"]
-    half, fifth = {"inconclusive": 3}, {"contradicted": 3, "inconclusive": 2}
-    for share, expected in ((0.5, half), (0.2, fifth)):
-        others = [verdict_at(row, share * row["margin"]) for _, row in shown.iterrows()]
-        changed = shown[[verdict != "reproduced" for verdict in others]]
-        assert Counter(others) - Counter(reproduced=len(shown)) == expected
-        assert changed.index.str.startswith("npgpd-").all()
-    says("results", "At half the margins three of the 12 are inconclusive")
-    says("results", "at a fifth three are contradicted and two inconclusive")
+    half, fifth = {}, {}
+    for study in ("", "hard/"):
+        half[study], fifth[study] = (changed_by_margins(study, it) for it in (0.5, 0.2))
+        assert all(name.startswith("npgpd-") for name in {**half[study], **fifth[study]})
+    assert half[""] == {}
+    assert Counter(fifth[""].values()) == {"contradicted": 3, "inconclusive": 1}
+    assert Counter(half["hard/"].values()) == {"inconclusive": 3}
+    assert Counter(fifth["hard/"].values()) == {"contradicted": 3, "inconclusive": 2}
+    says(
+        "results",
+        "At half the margins all 12 are still reproduced; at a fifth three of them are "
+        "contradicted and one is inconclusive. All four are about NPGPD-HF.",
+        "At half the margins three of the 12 are inconclusive; at a fifth three are contradicted "
+        "and two inconclusive. All of these are about NPGPD-HF.",
+    )
+
+
+def test_controls_are_told():
+    wrong, own = table("controls"), report.of_experiment(table("claims"))
+    many = report.of_experiment(table("verdicts").query("reading == 'default'"))
+    (informative, few), (_, held) = (
+        re.findall(r"\d+", controls.counted(it, wrong)) for it in (own, many)
+    )
+    contradicted = wrong.query("control == 'zero-multiplier' and failed")["claim"]
+    (noticing,) = set(contradicted) & set(many.loc[many["verdict"] == "reproduced", "claim"])
+    assert noticing == "npgpd-violation-similar-rate"
+    assert len(contradicted) == 2
+    scores = [score for score, _ in controls.scores(wrong).values()]
+    held_on_all = wrong["verdict"].eq("reproduced").groupby(wrong["claim"]).all().sum()
+    assert held_on_all == 6
+    required = wrong[wrong["had_to_fail"]]
+    missed = required.loc[~required["failed"], "control"]
+    assert Counter(missed) == {"permuted-m": 3, "exact-gradients": 1}
+    says(
+        "claims",
+        f"{informative} of the 14 statements are informative. {held} of these {informative} are "
+        f"reproduced with 300 seeds, and {few} with 20.",
+        "Without a multiplier two statements are contradicted.",
+        f"They reproduce {min(scores)} to {max(scores)} of the statements, and the study itself "
+        f"{(own['verdict'] == 'reproduced').sum()} with as many seeds. Six statements are",
+        f"had to fail in {len(required)} cells of that table, and do in "
+        f"{required['failed'].sum()}. Three of the other four compare 64 with 256",
+    )
+
+
+def test_controls_of_the_hard_case_are_told():
+    wrong, own = table("hard/controls"), report.of_experiment(table("hard/claims"))
+    told = controls.counted(own, wrong)
+    assert told == controls.counted(
+        report.of_experiment(verdicts().loc[["default"]]).reset_index(), wrong
+    )
+    informative, held = re.findall(r"\d+", told)
+    scores = [score for score, _ in controls.scores(wrong).values()]
+    score = (own["verdict"] == "reproduced").sum()
+    assert not wrong.loc[wrong["control"] == "zero-multiplier", "failed"].any()
+    says(
+        "claims",
+        f"{informative} are informative, too, of which {held} are reproduced, with 20 seeds and "
+        "with 300. But nothing is contradicted without a multiplier.",
+        f"Wrong data reproduce {min(scores)} to {max(scores)} of the statements, and the study "
+        f"{score} with as many seeds.",
+    )
+    says(
+        "results",
+        f"{informative} are informative here, too, of which {held} are reproduced",
+        "but none notices an algorithm that ignores its constraint",
+    )
 
 
 def test_contradicted_statements_are_in_the_readme():
-    found = verdicts().loc["default"].query("verdict == 'contradicted'")
-    assert set(found.index) == {
-        "zpgpd-gap-steady-state",
-        "npgpd-fewer-people-first",
-        "npgpd-rate-violation-theorem-steps",
-        "zpgpd-rate-gap-theorem-steps",
-        "zpgpd-rate-violation-theorem-steps",
-    }
-    says("results", "Fewer people and shorter trajectories at first make NPGPD-HF worse")
-    says("results", "only one of the four rates, that of NPGPD-HF's gap, is reproduced")
-    says("README", "Three rates and a piece of advice")
+    ours, hard = (verdicts(study).loc["default"] for study in ("", "hard/"))
+    rates = {"npgpd-rate-violation-theorem-steps", "zpgpd-rate-gap-theorem-steps"}
+    found = {*ours.query("verdict == 'contradicted'").index}
+    assert found == {"zpgpd-gap-16-markedly-worse", *rates}
+    there = {*hard.query("verdict == 'contradicted'").index}
+    another = "zpgpd-rate-violation-theorem-steps"
+    assert there == {"zpgpd-gap-steady-state", "npgpd-fewer-people-first", another, *rates}
+    advice = ours.loc["npgpd-fewer-people-first"]
+    assert advice["low"] < 0 < advice["high"]
+    with_ours = [
+        f"{it}-rate-{value}" for it in ("npgpd", "zpgpd") for value in ("gap", "violation")
+    ]
+    assert (hard.loc[with_ours, "verdict"] == "reproduced").all()
+    assert (ours.loc[with_ours[:3], "verdict"] == "reproduced").all()
+    slopes = table("judged_rates").query("step_rule == 'study' and evaluators == 256")
+    no_slope = slopes[slopes["slope"].isna()]
+    assert no_slope[["algorithm", "metric"]].to_numpy().tolist() == [["zpgpd_hf", "violation"]]
+    says(
+        "results",
+        "On the hard case fewer people and shorter trajectories at first make NPGPD-HF worse. On "
+        "the default environment it is not shown whether they do.",
+        "On both environments the rates of NPGPD-HF's violation and of ZPGPD-HF's gap are "
+        "contradicted, and on the hard case that of ZPGPD-HF's violation as well.",
+        "With our steps all rates that can be measured hold.",
+    )
+    says(
+        "README",
+        "With the theorems' own steps [two of four rates]",
+        "and on the hard case three. There the advice to begin with fewer people is contradicted, "
+        "too; on the default environment this stays open.",
+    )
+
+
+def gaps(folder, algorithm):
+    """Gaps that a panel shows, by iteration and M."""
+    panel = pd.read_csv(ROOT / f"{folder}/{algorithm}_optimality_gap.csv")
+    return panel.pivot(index="iteration", columns="evaluators", values="optimality_gap")
 
 
 def test_readme_describes_the_figure():
     """Its alternative text, by the numbers of the panels."""
-    natural, zeroth = (
-        pd.read_csv(ROOT / f"figures/{name}_optimality_gap.csv").pivot(
-            index="iteration", columns="evaluators", values="optimality_gap"
-        )
-        for name in ("npgpd_hf", "zpgpd_hf")
+    natural, zeroth = (gaps("figures", name) for name in ("npgpd_hf", "zpgpd_hf"))
+    ends = {m: number(it) for m, it in zeroth.iloc[-1].items()}
+    assert {number(it.loc[0, m]) for it in (natural, zeroth) for m in ends} == {"0.28"}
+    for evaluators, soon in ((256, 200), (64, 500)):
+        before, after = natural[evaluators].loc[: soon // 2], natural[evaluators].loc[soon:]
+        assert before.min() > 0.02 > after.max()
+    violations = table("curves").groupby("iteration")["constraint_violation"]
+    assert set(map(number, violations.get_group(0))) == {"0.05"}
+    last = table("curves").groupby(["algorithm", "evaluators"]).tail(1)["constraint_violation"]
+    says(
+        "README",
+        "NPGPD-HF's gap begins at 0.28. It is below 0.02 after 200 iterations for 256 evaluators "
+        f"and after 500 for 64, and ends at {number(natural[16].iloc[-1])} for 16.",
+        f"ZPGPD-HF's gaps fall to {ends[16]}, {ends[64]} and {ends[256]}, in the order of M.",
+        f"begin at 0.05 and end between {number(last.min())} and {number(last.max())}.",
     )
+
+
+def test_results_describe_the_figure_of_the_hard_case():
+    natural, zeroth = (gaps("figures/hard", name) for name in ("npgpd_hf", "zpgpd_hf"))
     assert (natural[natural.index.isin(range(190, 201))][[64, 256]] < 0.02).all(axis=None)
     assert natural[16].min() == pytest.approx(0.04, abs=0.005)
     assert natural[16].idxmin() == pytest.approx(700, rel=0.02)
@@ -800,7 +1005,7 @@ def test_readme_describes_the_figure():
     assert zeroth.min().is_monotonic_decreasing
     assert (zeroth.iloc[-1] - zeroth.min()).tolist() == pytest.approx([0.02] * 3, abs=0.006)
     says(
-        "README",
+        "results",
         "below 0.02 within 200 iterations for 64 and 256",
         "for 16 it falls to 0.04 in 700, and ends at 0.07",
         "fall for 22,000 to 27,000 iterations, the less the fewer evaluators",
@@ -816,43 +1021,69 @@ def test_documents_say_from_when_on_the_bounds_are_informative():
     names.add("Theorem D")  # about sampled NPGPD-HF
     assert set(informative["statement"]) == names  # none about ZPGPD-HF, none as printed
     first = informative.query("evaluators == 64").set_index(["statement", "level"])["iterations"]
-    assert f"{first['Theorem 1']['largest']:.0e}" == "5e+05"
+    assert f"{first['Theorem 1']['largest']:.0e}" == "9e+04"
+    says(
+        "README", "NPGPD-HF with M = 64 and N = 1 says something from 9·10⁴ iterations on, if votes"
+    )
     says(
         "results",
         "The printed bounds exceed the largest possible value for all M ≤ 256 and T up to 10¹².",
-        "falls below it after 5·10⁵ iterations, for M = 64 and votes that are read without bias.",
+        "falls below it after 9·10⁴ iterations, for M = 64, N = 1 and votes that are read without",
     )
     says(
         "for-the-authors",
-        "falls below the largest possible value from 5·10⁵ iterations on",
+        "with M = 64, N = 1 it falls below the largest possible value from 9·10⁴ iterations on",
     )
     says("audit", "Theorems 1 and D are, after long runs, and the new Theorem 2 is not")
 
 
+def test_results_say_what_divided_steps_save():
+    reached = table("hard/comparison").query("units == '50 instances' and budget == 1e6")
+    rows = reached.set_index("method")
+    for name, label in (("npgpd_hf", "NPGPD-HF"), ("zpgpd_hf", "ZPGPD-HF")):
+        divided, printed = rows.loc[f"{name}_divided"], rows.loc[name]
+        assert divided["priced_gap_high"] > printed["priced_gap_low"]
+        assert divided["priced_gap_low"] < printed["priced_gap_high"]
+        told = f"{divided['priced_gap']:.3f} in place of {printed['priced_gap']:.3f} ({label})"
+        says("results", told, "95 % intervals of both pairs overlap")
+
+
 def test_verdicts_at_tied_steps():
-    ties = table("ties")
-    pairs = ties.groupby("algorithm")[["primal_step", "dual_step"]].apply(
-        lambda rows: len(rows.drop_duplicates())
+    pairs = {}
+    for study in ("", "hard/"):
+        ties = table(f"{study}ties")
+        pairs[study] = {
+            name: len(rows[["primal_step", "dual_step"]].drop_duplicates())
+            for name, rows in ties.groupby("algorithm")
+        }
+        other = ties[ties["verdict"] != ties["chosen"]]
+        assert list(other["statement"].unique()) == ["ZPGPD-HF: gap more sensitive to M"]
+        if not study:
+            assert list(other["verdict"]) == ["inconclusive"] * 3
+            assert {*other["algorithm"]} == {"npgpd_hf"}
+            with_longer = ties[(ties["algorithm"] == "npgpd_hf") & (ties["dual_step"] == 0.3)]
+            assert {*other["primal_step"]} == {*with_longer["primal_step"]}
+            assert {*other["dual_step"]} == {0.3}
+    assert pairs == {"": {"npgpd_hf": 7, "zpgpd_hf": 1}, "hard/": {"npgpd_hf": 5}}
+    says(
+        "claims",
+        "NPGPD-HF has seven tied pairs, ZPGPD-HF one. They give the same verdicts with one "
+        'exception: "ZPGPD-HF: gap more sensitive to M" is inconclusive with three of the seven, '
+        "those with η₂ = 0.3.",
+        "where NPGPD-HF has five, it is the same statement that depends on them",
     )
-    assert pairs.to_dict() == {"npgpd_hf": 5}
-    other = ties[ties["verdict"] != ties["chosen"]]
-    assert list(other["statement"].unique()) == ["ZPGPD-HF: gap more sensitive to M"]
-    assert list(other["primal_step"]) == [1.0, 3.0]
-    assert list(other["verdict"].unique()) == ["reproduced"]
-    says("claims", "NPGPD-HF has five tied pairs, ZPGPD-HF none.")
-    says("claims", "is reproduced with η₁ = 1 and 3 and inconclusive with the others")
 
 
 def test_results_say_what_an_answer_buys():
-    needed = table("comparison_answers").query("target == 0.02 and units == '20 seeds'")
+    needed = table("hard/comparison_answers").query("target == 0.02 and units == '20 seeds'")
     by_method = needed.groupby("method")["answers"].min()
     assert (by_method["npgpd_hf"], by_method["safe_rlhf"]) == (1e7, 3e5)
-    tried = table("comparison").query("method == 'npgpd_hf' and units == '20 seeds'")["budget"]
+    tried = table("hard/comparison").query("method == 'npgpd_hf' and units == '20 seeds'")["budget"]
     assert tried[tried < 1e7].max() == 1e6
     says(
         "results",
         "good if its priced gap (gap + λ* · violation) and its violation are at most 0.02. On the "
-        "default environment such a policy takes NPGPD-HF between 10⁶ and 10⁷ answers.",
+        "hard case such a policy takes NPGPD-HF between 10⁶ and 10⁷ answers.",
     )
     by_design = needed[needed["method"] == "safe_rlhf"].set_index("design")["answers"]
     assert by_design.to_dict() == {"deterministic": 3e5, "uniform": 1e6, "state-action": 1e6}
@@ -861,7 +1092,7 @@ def test_results_say_what_an_answer_buys():
         "Methods that learn a reward need at most 3·10⁵ with the best of three designs of their "
         "questions, and 10⁶ with the others.",
     )
-    tried = table("comparison").query("units == '20 seeds' and design == 'deterministic'")
+    tried = table("hard/comparison").query("units == '20 seeds' and design == 'deterministic'")
     dpo, rlhf = (
         tried[tried["method"] == name].set_index("budget")
         for name in ("trajectory_dpo", "safe_rlhf")
@@ -870,18 +1101,18 @@ def test_results_say_what_an_answer_buys():
     assert (dpo.loc[few, "priced_gap"] < rlhf.loc[few, "priced_gap"]).all()
     assert dpo.loc[100_000, "violation_low"] > rlhf.loc[100_000, "violation_high"]
     says("which-method", "Up to 10⁵ answers trajectory DPO has priced gaps as small")
-    asked = table("comparison_deployment").query("slack == 0.02 and level == 0.95")["answers"]
+    asked = table("hard/comparison_deployment").query("slack == 0.02 and level == 0.95")["answers"]
     assert f"{asked.item():.1e}" == "1.3e+05"
     says(
         "which-method",
         "exceed b by 0.02, 1.3·10⁵ answers certify that at level 95 %, with power 0.9",
     )
-    verdicts = table("comparison_verdicts").set_index("claim")
+    verdicts = table("hard/comparison_verdicts").set_index("claim")
     verdict = verdicts["verdict"]
     assert verdict["without-reward-inference"] == "contradicted"
     asking = verdicts.loc["questions-that-adapt"]
     assert (asking["verdict"], asking["budget"]) == ("inconclusive", 1e5)
-    cells = table("comparison").query("units == '50 instances' and budget == 100000")
+    cells = table("hard/comparison").query("units == '50 instances' and budget == 100000")
     cells = cells[cells["design"] == "deterministic"].set_index("method")["priced_gap"]
     told = [number(cells[it], 3) for it in ("adaptive_safe_rlhf", "safe_rlhf")]
     says(
@@ -893,13 +1124,13 @@ def test_results_say_what_an_answer_buys():
         "results",
         "Questions that depend on earlier answers (adaptive_safe_rlhf) are not shown to save any.",
     )
-    limited = table("comparison").query("units == '50 instances' and budget == 1000000")
+    limited = table("hard/comparison").query("units == '50 instances' and budget == 1000000")
     assert (
         limited["priced_gap"].idxmin()
         == limited["priced_gap"][limited["design"] == "deterministic"].idxmin()
     )
     says("which-method", "Learn a reward from pairs of deterministic policies")
-    drawn = table("comparison").query("units == '50 instances' and budget <= 1_000_000")
+    drawn = table("hard/comparison").query("units == '50 instances' and budget <= 1_000_000")
     drawn = drawn.set_index(["method", "design", "budget"]).sort_index()
     plain, careful, ascent = (
         drawn.loc[(name, "deterministic")]
@@ -927,21 +1158,21 @@ def test_results_say_what_an_answer_buys():
         "has larger gaps",
     )
     assert drawn.loc[("trajectory_dpo", "deterministic", 10**6), "violates_002"] == 0.2
-    own = table("comparison").query("units == '20 seeds' and method == 'trajectory_dpo'")
+    own = table("hard/comparison").query("units == '20 seeds' and method == 'trajectory_dpo'")
     assert own.set_index("budget").loc[10**6, "violates_002"] == 0.9
-    own = table("comparison").query("units == '20 seeds' and method == 'npgpd_hf'")
+    own = table("hard/comparison").query("units == '20 seeds' and method == 'npgpd_hf'")
     assert own.set_index("budget").loc[10**7, "violates_002"] == 0
     says(
         "which-method",
         "but even after 10⁶ a fifth of its policies violate by more than 0.02 on random "
-        "environments, and nine tenths on the default one. There no seed of NPGPD-HF violates so "
+        "environments, and nine tenths on the hard case. There no seed of NPGPD-HF violates so "
         "much after 10⁷ answers",
     )
 
 
 def test_whole_trajectories_save_answers_without_a_reward():
     """The paragraph of docs/results.md, and README's third."""
-    shown = table("comparison")
+    shown = table("hard/comparison")
     shown = (
         shown[shown["budget"] == 1_000_000].set_index(["method", "design", "units"]).sort_index()
     )
@@ -952,30 +1183,30 @@ def test_whole_trajectories_save_answers_without_a_reward():
     gap, violation = episodic.loc["20 seeds", ["priced_gap", "violation"]]
     assert (
         f"after 10⁶ answers a priced gap of {gaps[0]:.3f} in place of {gaps[1]:.3f}; Safe RLHF has "
-        f"{safe:.3f}. On the default environment it is {gap:.3f}, but with a violation of "
+        f"{safe:.3f}. On the hard case it is {gap:.3f}, but with a violation of "
         f"{violation:.3f}"
     ) in said
     assert violation > 0.02
-    chosen = table("comparison_settings").set_index("key")
+    chosen = table("hard/comparison_settings").set_index("key")
     chosen = chosen.loc["episodic_npgpd_hf, its own, 1000000"]
-    tried = CONFIG["comparison"]["methods"]["episodic_npgpd_hf"]["large_budgets"]["candidates"]
+    tried = HARD["comparison"]["methods"]["episodic_npgpd_hf"]["large_budgets"]["candidates"]
     for name in ("primal_step", "dual_step"):
         assert sorted(tried[name]).index(json.loads(chosen["setting"])[name]) >= 2
     assert pd.isna(chosen["at_edge"])
     says("results", "Shorter steps do not help: tuning could choose them, and did not.")
     assert gaps[0] / gaps[1] == pytest.approx(1 / 3, abs=0.03)
-    late = table("comparison").set_index(["method", "budget", "units"]).sort_index()
+    late = table("hard/comparison").set_index(["method", "budget", "units"]).sort_index()
     assert (
         late.loc[("episodic_npgpd_hf", 10_000_000, "20 seeds"), "violates_002"].max() == 0
     )  # docs/which-method.md
-    verdicts = table("comparison_verdicts").set_index("claim")["verdict"]
+    verdicts = table("hard/comparison_verdicts").set_index("claim")["verdict"]
     assert set(verdicts["whole-trajectories"]) == {"reproduced"}
     assert verdicts["whole-trajectories-without-reward-inference"] == "contradicted"
 
 
 def test_cells_of_the_decision_table_are_those_of_the_comparison():
     """Each number of answers with who is best by either measure, and both measures beside it."""
-    tried = table("comparison").query("units == '50 instances' and method != 'zpg'")
+    tried = table("hard/comparison").query("units == '50 instances' and method != 'zpg'")
     tried = tried[tried["answers"].notna()]
     page = (ROOT / "docs/which-method.md").read_text()
     rows = re.findall(r"^\| ([\d,]+) \| (.*) \|$", page, re.M)
@@ -989,7 +1220,7 @@ def test_cells_of_the_decision_table_are_those_of_the_comparison():
             gap, share = (number(row[it], digits) for it, digits in
                           (("priced_gap", 3), ("violates_002", 2)))  # fmt: skip
             assert cell == rf"{name}{gap} \| {share}"
-    edges = table("comparison_settings")["at_edge"].fillna("") != ""
+    edges = table("hard/comparison_settings")["at_edge"].fillna("") != ""
     says(
         "which-method",
         f"Of {len(edges)} settings that tuning chose, {edges.sum()} lie at an end of what was "
@@ -998,18 +1229,18 @@ def test_cells_of_the_decision_table_are_those_of_the_comparison():
 
 
 def test_documents_say_what_an_answer_buys_where_votes_are_others():
-    needed = table("axes_answers").query("people == 'as assumed' and target == 0.05")
+    needed = table("hard/axes_answers").query("people == 'as assumed' and target == 0.05")
     inferring = needed[needed["method"].isin(["safe_rlhf", "pessimistic_safe_rlhf"])]
     scaled = inferring["answers"] * inferring["discrimination"] ** 2
     assert len(scaled) == 10
     assert scaled.round(-3).unique().tolist() == [1e5]
     says("which-method", "come below 0.05 with c²K = 10⁵, at every c from 0.1 to 10")
-    collapse = table("axes_collapse").set_index("method")["verdict"]
+    collapse = table("hard/axes_collapse").set_index("method")["verdict"]
     assert collapse[collapse == "contradicted"].index.tolist() == ["trajectory_dpo"]
     assert Counter(collapse)["inconclusive"] == len(collapse) - 1
     says("which-method", "is shown for no method, and contradicted for trajectory DPO")
 
-    skipping = table("axes_skipping").query("people != 'as assumed'")
+    skipping = table("hard/axes_skipping").query("people != 'as assumed'")
     ahead = skipping[skipping["pays_off"] == "yes"]
     assert set(ahead["people"]) == {"peak and end"}
     assert set(ahead["skipping"]) == {"trajectory_dpo, deterministic"}
@@ -1023,7 +1254,7 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
     remembering = "where they remember the peak and the end of a trajectory"
     says("README", f"{told.removesuffix(' cases')} {remembering}")
 
-    usual = table("axes_skipping").query("people == 'as assumed' and discrimination != 1")
+    usual = table("hard/axes_skipping").query("people == 'as assumed' and discrimination != 1")
     few = usual[usual["pays_off"] == "yes"]
     assert (few["budget"] * few["discrimination"] ** 2).round(-3).unique().tolist() == [1e4]
     told = f"in {len(few)} of {len(usual)}"
@@ -1031,13 +1262,13 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
     says("which-method", f"pays off {told} cases with c ≠ 1, both with c²K = 10⁴")
     page = (ROOT / "site/templates/index.html.j2").read_text(encoding="utf-8")
     assert "pays off in few cases, most of them where people remember" in " ".join(page.split())
-    hurt = table("axes_hurt").query("people == 'peak and end'")
+    hurt = table("hard/axes_hurt").query("people == 'peak and end'")
     hurt = hurt[hurt["answers_scaled"] == 1e6]
     apart = hurt["method"] == "trajectory_dpo"
     assert hurt.loc[apart, "high"].max() < 0.01 < 0.04 < hurt.loc[~apart, "low"].min()
     says("which-method", "such votes hurt every other method, and this one hardly")
 
-    rows = table("axes")[table("axes")["answers_scaled"].round() == 1e6]
+    rows = table("hard/axes")[table("hard/axes")["answers_scaled"].round() == 1e6]
     shares = rows.set_index(["people", "method"])["violates_002"].sort_index()
     learning = ["safe_rlhf", "pessimistic_safe_rlhf"]
     peaks, unseen = shares["peak and end"], shares["small differences unnoticed"]
@@ -1053,9 +1284,9 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
 
 
 def test_documents_say_how_answers_grow_with_the_size():
-    powers = table("axes_exponents").query("target == 0.1").set_index("method")
+    powers = table("hard/axes_exponents").query("target == 0.1").set_index("method")
     safe, own = powers.loc["safe_rlhf"], powers.loc["npgpd_hf"]
-    sizes = table("axes_sizes")
+    sizes = table("hard/axes_sizes")
     assert sorted(set(sizes["size"])) == [40, 128, 400, 4000]
     most = sizes.query("size == 4000 and budget == 100_000_000").set_index("method")
     assert set(most["units"]) == {"6 instances"}
@@ -1081,7 +1312,7 @@ def test_documents_say_how_answers_grow_with_the_size():
         f"NPGPD-HF ({own['low']:.2f} to {own['high']:.2f})",
         "With 1,000 states Safe RLHF still needs a seventh of NPGPD-HF's",
     )
-    chosen = table("axes_settings")
+    chosen = table("hard/axes_settings")
     steps = chosen.loc[chosen["key"].str.startswith("states1000: npgpd_hf"), "setting"]
     assert [json.loads(it)["primal_step"] for it in steps] == [10.0] * 3
     edges = chosen.loc[chosen["key"].str.startswith("states"), "at_edge"].notna()
@@ -1089,7 +1320,7 @@ def test_documents_say_how_answers_grow_with_the_size():
 
 
 def test_documents_say_how_answers_grow_with_features():
-    powers, sizes = table("axes_linear_exponents"), table("axes_linear")
+    powers, sizes = table("hard/axes_linear_exponents"), table("hard/axes_linear")
     assert sorted(set(sizes["size"])) == [40, 128, 400]
     powers = powers.set_index(["target", "method"])
 
@@ -1116,7 +1347,7 @@ def test_documents_say_how_answers_grow_with_features():
         "which-method",
         f"10⁶ answers leave it a priced gap of {features:.3f} in place of {without:.3f}",
     )
-    chosen = table("axes_settings")
+    chosen = table("hard/axes_settings")
     edges = chosen.loc[chosen["key"].str.startswith("linear"), "at_edge"].notna()
     says(
         "results",
@@ -1125,7 +1356,7 @@ def test_documents_say_how_answers_grow_with_features():
 
 
 def test_results_say_who_skips_reward_learning_best():
-    found = table("skipping_inference")
+    found = table("hard/skipping_inference")
     assert len(found) == 15
     million = found["budget"] == 10**6
     best = found["skipping"].str.partition(", ")[0]
@@ -1136,7 +1367,7 @@ def test_results_say_who_skips_reward_learning_best():
         "What skips reward learning best is trajectory DPO up to 10⁵ answers, and "
         "episodic_npgpd_hf with 10⁶, neither a method of the paper",
     )
-    people = table("misspecification").query("budget == 1_000_000")
+    people = table("hard/misspecification").query("budget == 1_000_000")
     gaps = people.pivot_table("priced_gap", "people", "method")["episodic_npgpd_hf"]
     assert gaps.idxmax() == "half at random"
     assert gaps["half at random"] / gaps["as assumed"] == pytest.approx(3, abs=0.1)
@@ -1144,23 +1375,28 @@ def test_results_say_who_skips_reward_learning_best():
 
 
 def test_results_tell_both_optima_of_the_figure():
-    found = table("optimum")
-    values = found.loc[found["entry"].isin(["reward_value", "unconstrained.reward_value"]), "value"]
-    assert sorted(number(float(it), 3) for it in values) == ["0.681", "0.721"]
+    entries = ["reward_value", "unconstrained.reward_value"]
+    both = []
+    for study in ("", "hard/"):
+        found = table(f"{study}optimum").set_index("entry")["value"]
+        both.append([number(float(found[it]), 3) for it in entries])
+    (ours, free), hard = both
     says(
-        "results", "the optimum of the constrained problem, 0.681.", "without the constraint, 0.721"
+        "results",
+        f"the optimum of the constrained problem, {ours}.",
+        f"without the constraint, {free} | {', and '.join(hard)} |",
     )
 
 
 def test_results_say_whether_what_safe_rlhf_knows_matters():
-    drawn = table("comparison").query("units == '50 instances' and design == 'deterministic'")
+    drawn = table("hard/comparison").query("units == '50 instances' and design == 'deterministic'")
     priced = drawn.pivot(index="budget", columns="method", values="priced_gap")
     changes = [
         (priced[f"safe_rlhf_{name}"] - priced["safe_rlhf"]).loc[3000:1_000_000].abs().max()
         for name in ("estimated", "zero_prior")
     ]
     assert 0.003 < max(changes) <= 0.004
-    own = table("comparison").query("units == '20 seeds' and design == 'deterministic'")
+    own = table("hard/comparison").query("units == '20 seeds' and design == 'deterministic'")
     own = own.pivot(index="budget", columns="method", values="priced_gap").loc[3000:1_000_000]
     change = own["safe_rlhf_zero_prior"] - own["safe_rlhf"]
     assert 0.014 < -change.min() <= 0.015
@@ -1171,16 +1407,16 @@ def test_results_say_whether_what_safe_rlhf_knows_matters():
         "which-method",
         "safe_rlhf knows P and the mean of random environments",
         "this changes the priced gap of safe_rlhf by at most 0.004 from 3·10³ answers on",
-        "This, too, changes it by at most 0.004 from 3·10³ answers on, but by up to 0.015 on the "
-        "default environment, in either direction",
+        "This, too, changes it by at most 0.004 from 3·10³ answers on, but by up to 0.015 on "
+        "[the hard case](results.md#the-hard-case), in either direction",
     )
 
 
 def test_documents_say_which_settings_lie_at_an_end():
-    chosen = table("comparison_settings").set_index("key")
-    own = chosen[chosen.index.str.startswith("zpgpd_hf")]
+    chosen = table("hard/comparison_settings").set_index("key")
+    own = chosen[chosen.index.str.startswith("zpgpd_hf,")]
     settings = pd.DataFrame(map(json.loads, own["setting"]), index=own.index)
-    lists = CONFIG["comparison"]["methods"]["zpgpd_hf"]["candidates"]
+    lists = HARD["comparison"]["methods"]["zpgpd_hf"]["candidates"]
     largest = settings["dual_step"] == max(lists["dual_step"])
     assert own.loc[largest, "at_edge"].str.contains("dual_step").all()
     assert (largest.sum(), (settings["perturbation"] == 3).sum(), len(own)) == (6, 8, 9)
@@ -1252,7 +1488,9 @@ def test_configuration_page_says_what_races_in_other_environments_left_open():
 def test_one_step_in_81_changes_no_step_size_and_no_verdict_for_another():
     """A trajectory of 80 steps in place of 81: estimates differ by their noise at most."""
     for algorithm in ("npgpd_hf", "zpgpd_hf"):
-        chosen = [RACES[f"{folder}{algorithm}"]["chosen"] for folder in ("", "readings/h-steps/")]
+        chosen = [
+            RACES[f"hard/{folder}{algorithm}"]["chosen"] for folder in ("", "readings/h-steps/")
+        ]
         assert chosen[0] == chosen[1]
     ours, theirs = (
         report.of_experiment(verdicts().loc[reading]) for reading in ("default", "H steps")
@@ -1267,7 +1505,8 @@ def test_one_step_in_81_changes_no_step_size_and_no_verdict_for_another():
 
 
 def test_readme_says_that_its_example_violates_the_constraint_at_the_end():
-    cmdp = random_cmdp(states=10, actions=4, instance=1)
+    says("README", "cmdp = pgpd_hf.random_cmdp(states=10, actions=4, instance=42)")
+    cmdp = random_cmdp(states=10, actions=4, instance=42)
     trace = run(cmdp, NPGPDHF(evaluators=64), seeds=range(5), iterations=1000, checkpoints=[1000])
     assert aggregate(trace)["constraint_violation_low"].item() > 0
     says("README", "with which the constraint is still violated here at the end")
@@ -1275,7 +1514,7 @@ def test_readme_says_that_its_example_violates_the_constraint_at_the_end():
 
 def test_results_say_what_was_not_reproduced():
     says("results", "ZPGPD-HF's violation has not reached zero after 50,000 iterations")
-    curves = table("curves").query("algorithm == 'zpgpd_hf' and iteration == 50000")
+    curves = table("hard/curves").query("algorithm == 'zpgpd_hf' and iteration == 50000")
     assert len(curves) == 3
     assert (curves["constraint_violation_low"] > 0).all()
     says("results", "Theorem 2's primal step is 6·10⁻⁷")
@@ -1284,15 +1523,15 @@ def test_results_say_what_was_not_reproduced():
 
 
 def test_gap_hardly_moves_with_the_steps_of_theorem_2():
-    reading = report.of_experiment(table("verdicts").query("reading == 'theorem steps'"))
+    reading = report.of_experiment(table("hard/verdicts").query("reading == 'theorem steps'"))
     reproduced = reading.loc[reading["verdict"] == "reproduced", "claim"]
     assert reproduced.str.startswith("npgpd").sum() == 7
     assert [name for name in reproduced if name.startswith("zpgpd")] == [
         *("zpgpd-gap-much-slower", "zpgpd-violation-64-256-close", "zpgpd-violation-64-256-end")
     ]
     seeds, gaps = 20, []
-    for evaluators in CONFIG["evaluators"]:
-        options = run_setting(CONFIG, "zpgpd_hf", evaluators) | dict.fromkeys(STEPS)
+    for evaluators in HARD["evaluators"]:
+        options = run_setting(HARD, "zpgpd_hf", evaluators) | dict.fromkeys(STEPS)
         ends = [0, options["iterations"]]
         trace = run(CMDP, "zpgpd_hf", seeds=range(seeds), checkpoints=ends, **options)
         gaps.append(trace.groupby("iteration")["optimality_gap"].mean())
@@ -1333,7 +1572,7 @@ def test_violation_is_what_is_owed_and_what_is_misread(evaluators):
 
 
 def test_multiplier_oscillates_in_the_exact_limit():
-    lengths = CONFIG["sweeps"]["length"]["algorithms"]["npg_pd"]["iterations"]
+    lengths = HARD["sweeps"]["length"]["algorithms"]["npg_pd"]["iterations"]
     rows = {
         rule: pd.concat([rerun("length", "npg_pd", f"{rule} steps", T) for T in lengths])
         for rule in ("study", "theorem")
@@ -1364,7 +1603,7 @@ def test_priced_gap_of_npgpd_hf():
     theorem = slope("length", "npgpd_hf", "M = ∞, theorem steps")
     assert verdict(few, -1 / 2) == verdict(all_, -1 / 2) == FASTER
     assert verdict(theorem, -1 / 2) == "open"
-    lengths = CONFIG["sweeps"]["length"]["algorithms"]["npg_pd"]["iterations"]
+    lengths = HARD["sweeps"]["length"]["algorithms"]["npg_pd"]["iterations"]
     for rule in ("study", "theorem"):
         assert slope("length", "npgpd_hf", f"M = 64, {rule} steps")["floor_low"] == 0
         runs = pd.concat([rerun("length", "npg_pd", f"{rule} steps", T) for T in lengths])
@@ -1374,13 +1613,13 @@ def test_priced_gap_of_npgpd_hf():
 
 
 def test_gap_of_npgpd_hf_has_no_slope():
-    rows = table("slopes").query("sweep == 'length' and metric == 'gap'")
+    rows = table("hard/slopes").query("sweep == 'length' and metric == 'gap'")
     rows = rows[rows["algorithm"].isin(["npgpd_hf", "npg_pd"])]
     assert (len(rows), rows["slope"].isna().sum()) == (6, 5)
 
 
 def test_zpgpd_hf_has_a_floor_unless_its_step_falls():
-    rows = table("slopes").query("sweep == 'length' and algorithm == 'zpgpd_hf'")
+    rows = table("hard/slopes").query("sweep == 'length' and algorithm == 'zpgpd_hf'")
     exact_people = rows[rows["curve"].str.startswith("M = ∞")]
     assert summaries.slope_verdicts(exact_people, -1 / 4) == [FASTER] * 6
     constant, falling = (
@@ -1436,9 +1675,7 @@ def test_cost_of_the_corollary(rule):
 @cache
 def moments():
     numbers = [4, 8, 16, 32, 64, 128, 256, 512, 1024]
-    found = predictions.feedback_moments(
-        CMDP, OPTIMUM.policy, CONFIG["horizon"], "logistic", numbers
-    )
+    found = predictions.feedback_moments(CMDP, OPTIMUM.policy, HARD["horizon"], "logistic", numbers)
     return found.set_index("evaluators")
 
 
@@ -1486,7 +1723,7 @@ def test_people_are_noise():
 
 
 def test_truncation_cancels_in_comparisons_only():
-    lengths = CONFIG["sweeps"]["horizon"]["algorithms"]["npgpd_hf"]["horizon"]
+    lengths = HARD["sweeps"]["horizon"]["algorithms"]["npgpd_hf"]["horizon"]
     for length in lengths:
         policy, feasible = predictions.truncated_optimum(CMDP, length)
         assert feasible == (length > 15)
@@ -1500,7 +1737,7 @@ def test_truncation_cancels_in_comparisons_only():
 
 @pytest.mark.slow
 def test_short_trajectories_cost_reward():
-    for length in CONFIG["sweeps"]["horizon"]["algorithms"]["npgpd_hf"]["horizon"]:
+    for length in HARD["sweeps"]["horizon"]["algorithms"]["npgpd_hf"]["horizon"]:
         found = rerun("horizon", "npgpd_hf", "", length)
         policy, _ = predictions.truncated_optimum(CMDP, length)
         predicted = CMDP.threshold - CMDP.evaluate(policy)[1]
@@ -1560,7 +1797,7 @@ def test_sizes_of_the_process():
 
 def schedule_verdicts(algorithm, metric):
     """Which schedules are better or worse than the constant one."""
-    rows = table("schedules").query("algorithm == @algorithm and metric == @metric")
+    rows = table("hard/schedules").query("algorithm == @algorithm and metric == @metric")
     found = dict(zip(rows["schedule"], summaries.difference_verdicts(rows), strict=True))
     assert found.pop("constant") == "—"
     return found
@@ -1582,7 +1819,7 @@ def test_schedules_of_zpgpd_hf():
         "people grow": "lower",
         "horizon grows": "open",
     }
-    rows = table("schedules").query("algorithm == 'zpgpd_hf' and metric == 'late_priced_gap'")
+    rows = table("hard/schedules").query("algorithm == 'zpgpd_hf' and metric == 'late_priced_gap'")
     means = rows.set_index("schedule")["mean"]
     assert means["shrinking"] > 2 * means["constant"]
     says("audit", "For ZPGPD-HF it helps at the end of the run if M grows, and not on average")
@@ -1593,18 +1830,18 @@ def test_schedules_of_zpgpd_hf():
 
 def ratios(case):
     """Ratios of the gap's certificates by algorithm, where they have a meaning."""
-    rows = table("certificates").query("case == @case and quantity == 'gap'")
+    rows = table("hard/certificates").query("case == @case and quantity == 'gap'")
     return rows.dropna(subset=["ratio"])
 
 
 def test_certificates_hold():
-    assert table("certificates")["holds"].all()
+    assert table("hard/certificates")["holds"].all()
     assert ratios("study").groupby("algorithm")["ratio"].median().round(2).eq(1).all()
 
 
 def test_certificates_of_the_study_are_tight():
     assert ratios("study")["ratio"].max() < 1.1
-    says("audit", "They are tight in the study's environment")
+    says("audit", "They are tight on [the hard case]")
 
 
 def test_loose_certificates_lose_what_a_projection_cuts_off():
@@ -1633,7 +1870,7 @@ def test_loose_certificates_lose_what_a_projection_cuts_off():
 
 
 def test_parts_of_the_study_s_certificates():
-    rows = table("certificates").query("case == 'study' and quantity == 'gap'")
+    rows = table("hard/certificates").query("case == 'study' and quantity == 'gap'")
     parts = list(certificates.PARTS[:-1])  # "remaining" is no error
     means = rows.groupby(["algorithm", "evaluators"])[parts].mean()
     assert means["truncation"].abs().max() < 0.001

@@ -64,9 +64,10 @@ def test_study_knows_the_sweeps_only_where_claims_are_asked_for(judged):
     pd.testing.assert_frame_equal(
         whole, pd.read_csv(project.results("full/claims.csv"), index_col=0)
     )
-    asked = quick["why"].eq("not asked by this run; `make claims` has it")
+    why = "not asked by this run; `make claims` has it"
+    asked = quick["why"].eq(why)
     assert {"npgpd-corollary-rate", "npgpd-rate-gap"} <= set(quick.index[asked])
-    assert not whole["why"].eq("not asked by this run; `make claims` has it").any()
+    assert not whole["why"].eq(why).any()
     assert not rules("effects", "rates") & set(project.planned("results/smoke/claims.csv"))
     # With as many seeds, which the smoke study has, the other verdicts are the same.
     columns = [name for name in quick if name != "why"]

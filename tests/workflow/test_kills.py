@@ -36,9 +36,6 @@ claims:
   instances:
     groups:
       binding: {numbers: []}
-      slack: {numbers: []}
-      small: {numbers: []}
-      large: {numbers: []}
 """
 
 

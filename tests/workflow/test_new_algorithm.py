@@ -194,7 +194,7 @@ def test_option_is_documented_and_checked(extended):
 
 def test_option_counts_and_runs_beside_the_papers_two(extended):
     """On common random numbers; the first step is NPGPD-HF's, which has no step before it."""
-    heavy = {**ENTRIES["toy_memory"], "momentum": 0.5}
+    heavy = {**ENTRIES["toy_memory"], "rounds": 2, "momentum": 0.5}  # N of the default study
     study = {"study": "tiny", "seeds": 2, "horizon": 20, "evaluators": [64]}
     study["algorithms"] = {**PAPERS, "toy_memory": heavy}
     (extended.folder / "config/tiny.yaml").write_text(yaml.safe_dump(study))

@@ -16,23 +16,22 @@ REFERENCE = ROOT / "reference"
 KNOWN = sorted(path.stem for path in ROOT.glob("config/environments/*.yaml"))
 
 
+def results_of(folder):
+    """Folders of results in which the races in a folder of the record may stand."""
+    study, _, rest = folder.partition("/")
+    if study == "hard":
+        return [f"hard-races/{rest}", f"hard-inference/{rest}"]
+    return {"environments": [rest], "inference": [folder]}.get(study, [f"races/{folder}"])
+
+
 @pytest.mark.long
 def test_races_are_recorded_as_they_are_committed(fresh):
     """The recipe of the Makefile, with the scores of all races, so that it runs none again."""
     record, scores = fresh.folder / recorded_races.RECORD, fresh.folder / recorded_races.SCORES
     for race in recorded_races.load_record(ROOT):
-        if race.startswith("environments/"):
-            _, study, algorithm = race.split("/")
-            folders = [study]
-        else:
-            folder, _, algorithm = race.rpartition("/")
-            # Those of a study of its own, say typical/npgpd_hf, stand in its results.
-            alone = race.startswith("typical")
-            folders = (
-                [folder] if alone else [f"{study}/{folder}" for study in ("races", "inference")]
-            )
-        for folder in folders:
-            path = fresh.folder / "results" / folder / "calibration" / f"{algorithm}.csv"
+        folder, _, algorithm = race.rpartition("/")
+        for place in results_of(folder):
+            path = fresh.folder / "results" / place / "calibration" / f"{algorithm}.csv"
             path.parent.mkdir(parents=True, exist_ok=True)
             recorded_races.load_scores(REFERENCE / "races.csv", race).to_csv(path, index=False)
             path.with_suffix(".json").write_text("{}")
@@ -52,9 +51,11 @@ def test_races_are_recorded_as_they_are_committed(fresh):
 def test_verdicts_on_known_environments_are_put_into_one_table_and_a_picture(fresh):
     table = pd.read_csv(REFERENCE / "environments.csv")
     assert KNOWN == list(table["study"].unique())
+    beside = fresh.folder / "reference/hard"  # beside which they are drawn
+    beside.mkdir()
     for name in ("verdicts", "curves"):
-        shutil.copy(REFERENCE / f"{name}.csv", fresh.folder / "reference")
-    curves = pd.read_csv(REFERENCE / "curves.csv")
+        shutil.copy(REFERENCE / f"hard/{name}.csv", beside)
+    curves = pd.read_csv(beside / "curves.csv")
     for study, verdicts in table.drop(columns="moved").groupby("study"):
         results = fresh.folder / "results" / study
         results.mkdir(parents=True)
@@ -63,7 +64,7 @@ def test_verdicts_on_known_environments_are_put_into_one_table_and_a_picture(fre
     code, output = fresh.snakemake("environments", "--cores", "1", configfile="config/config.yaml")
     assert code == 0, output
     made = fresh.folder / "results/environments"
-    expected = table.assign(moved=True)  # as the curves of the default study do
+    expected = table.assign(moved=True)  # as the curves of the hard case do
     pd.testing.assert_frame_equal(pd.read_csv(made / "environments.csv"), expected)
     pictures = {path.name for path in (made / "figures").iterdir()}
     assert pictures == {f"environments.{ending}" for ending in style.FORMATS}

@@ -318,7 +318,7 @@ def test_environment_that_would_take_many_minutes_to_solve_is_refused(tmp_path, 
 
 
 def test_threshold_that_no_policy_meets_says_what_is_possible():
-    with pytest.raises(ValueError, match=r"threshold: 0\.95 .* largest utility value .* 0\.650158"):
+    with pytest.raises(ValueError, match=r"threshold: 0\.95 .* largest utility value .* 0\.797895"):
         configuration.check(changed("environment.threshold", 0.95), SCHEMA)
 
 

@@ -106,7 +106,7 @@ def test_page_and_summary_say_whether_it_reproduces_and_with_which_steps(finishe
     assert f"Does it reproduce? {report.in_short(verdicts)}\nwith these seeds" in text
     assert len(text.splitlines()) <= 25
     assert report.in_short(verdicts) in page
-    assert all("N = 1 for NPGPD-HF, N = 1 for ZPGPD-HF" in shown for shown in (text, page))
+    assert all("N = 2 for NPGPD-HF, N = 2 for ZPGPD-HF" in shown for shown in (text, page))
     assert "<title>The paper's figure – study smoke</title>" in page
     for _, row in verdicts.iterrows():
         assert row["statement"] in page

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from checking import admit_all
+from checking import admit_all, each, laid, left_out, study
 
 import pgpd_hf
 from pgpd_hf import random_cmdp
@@ -21,10 +21,22 @@ from replication.study import admission, configuration, readings, sweeps
 from replication.theory.table import check_all
 
 ROOT = Path(__file__).parents[2]
-CONFIG = admission.load_defaults(ROOT)
+CONFIG = study()
 HIGH = {"threshold": 0.9}
-SCALED = {"unit", "unit-binding", "unit-binding-ten-rounds", "unit-binding-fixed-mu"}
-UNBIASED = {"unbiased-votes", "unbiased-votes-ten-rounds"}
+# What is left out of the claims of another environment: text, readings in other units, and those
+# without bias.
+LEFT = {
+    "default": (
+        ("claims.instances.groups.binding", "claims.readings.unit-binding"),
+        {"unit-binding"},
+        {"unbiased-votes"},
+    ),
+    "hard": (
+        ("4 of claims.instances.groups", "4 of claims.readings"),
+        {"unit", "unit-binding", "unit-binding-ten-rounds", "unit-binding-fixed-mu"},
+        {"unbiased-votes", "unbiased-votes-ten-rounds"},
+    ),
+}
 
 
 @pytest.fixture
@@ -35,8 +47,8 @@ def archive(tmp_path, monkeypatch):
     return "mine.npz"
 
 
-def changed(changes):
-    return readings.overlay(CONFIG, changes)
+def changed(changes, defaults=CONFIG):
+    return readings.overlay(defaults, changes)
 
 
 def settled(own):
@@ -45,9 +57,9 @@ def settled(own):
     return config, [line for line in lines if line.startswith("left out")]
 
 
-def admitted(own):
+def admitted(own, defaults=CONFIG):
     """The same, checked; for each algorithm a last line announces a new race."""
-    config, lines = admit_all(changed(own), own, CONFIG)
+    config, lines = admit_all(changed(own, defaults), own, defaults)
     *lines, first, second = lines
     assert first.startswith(
         "npgpd_hf: new race for step sizes, since the recorded race had another "
@@ -68,16 +80,18 @@ def test_study_of_random_environments_is_left_alone():
     assert before == CONFIG
 
 
-def test_environment_from_a_file_leaves_out_what_is_about_others(archive):
+@each(**LEFT)
+def test_environment_from_a_file_leaves_out_what_is_about_others(archive, defaults, expected):
     own = {"environment": {"file": archive}}
-    config, lines = admitted(own)
+    config, lines = admitted(own, defaults)
+    (groups, of_readings), scaled, _ = expected
     assert list(config["bounds"]["settings"]) == ["paper"]
-    assert set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"]) == {*SCALED}
+    assert left_out(config, defaults) == scaled
     assert config["claims"]["instances"]["groups"] == {}
     assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"states", "actions"}
     assert lines == [
-        "left out: 2 of bounds.settings, 4 of claims.instances.groups, 3 of "
-        "stability.long.instances, 100 of stability.fresh.instances, 4 of claims.readings, 2 of "
+        f"left out: 2 of bounds.settings, {groups}, 3 of "
+        f"stability.long.instances, 100 of stability.fresh.instances, {of_readings}, 2 of "
         "sweeps (the CMDP in mine.npz is a single one, not a random family; config/analyses lists "
         "them, and what a study sets itself is kept)"
     ]
@@ -118,25 +132,42 @@ def test_archive_may_lie_anywhere(archive, fresh, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("study", "content", "refused"),
+    ("name", "content", "refused"),
     [
         ("paper", "seeds: 3\n", True),
         ("paper", "study: paper\nseeds: 3\n", True),
         ("paper", "study: paper\nseeds: 20\n", False),  # the default study itself
+        ("hard", "study: hard\nseeds: 3\n", True),
+        ("hard", yaml.safe_dump(laid("hard") | {"seeds": 20}), False),  # the hard case itself
         ("mine", "study: mine\nseeds: 3\n", False),
     ],
 )
-def test_study_in_the_place_of_the_default_one_is_refused(fresh, study, content, refused):
+def test_study_in_the_place_of_one_on_record_is_refused(fresh, name, content, refused):
     """Its results would take the place of files of the project."""
     (fresh.folder / "mine.yaml").write_text(content)
-    target = f"results/{study}/optimum.json"
+    target = f"results/{name}/optimum.json"
     code, output = fresh.snakemake(target, "--dry-run", configfile="mine.yaml")
     assert code == refused, output
     told = [line for line in output.splitlines() if line.startswith("error: ")]
-    message = "study: a name of its own expected for a study that changes paper, whose results are "
-    assert told == (
-        [f"error: {message}in results/paper and figures: write `study: mine`"] * refused
+    figures = {"paper": "figures", "hard": "figures/hard"}.get(name)
+    message = (
+        f"error: study: a name of its own expected for a study that changes {name}, whose results "
+        f"are in results/{name} and {figures}: write `study: mine`"
     )
+    assert told == [message] * refused
+
+
+def test_file_over_the_hard_case_needs_a_name_of_its_own(fresh):
+    options = ["results/hard/optimum.json", "--dry-run"]
+    command = fresh.workflow(*options, configfile="config/hard.yaml")
+    assert fresh.call(command)[0] == 0
+    assert fresh.call([*command, "--config", "seeds=1"])[0] == 0  # as `make sample` does
+    for content, name, refused in (("seeds: 3", "hard", 1), ("{seeds: 3, study: mine}", "mine", 0)):
+        (fresh.folder / "mine.yaml").write_text(content)
+        command[1] = f"results/{name}/optimum.json"
+        code, output = fresh.call([*command, fresh.folder / "mine.yaml"])
+        assert code == refused, output
+        assert ("a name of its own expected for a study that changes hard" in output) == refused
 
 
 def test_default_study_may_be_changed_by_an_option_and_a_study_named_by_one(fresh):
@@ -147,24 +178,26 @@ def test_default_study_may_be_changed_by_an_option_and_a_study_named_by_one(fres
     assert fresh.snakemake(*options, configfile="mine.yaml")[0] == 0
 
 
-def varied(archive, options=None, **changes):
+def varied(archive, options=None, defaults=CONFIG, **changes):
     """Write the environment of the file with other fields, and give back what is said of it."""
     cmdp = pgpd_hf.CMDP.load(archive)
     replace(cmdp, **changes).save(archive)
     own = {"environment": {"file": archive}, "algorithms": {"zpgpd_hf": options or {}}}
-    return admit_all(changed(own), own, CONFIG)
+    return admit_all(changed(own, defaults), own, defaults)
 
 
-def test_first_state_may_be_certain(archive):
+@each(default=False, hard=True)
+def test_first_state_may_be_certain(archive, defaults, expected):
     """Theorem 2's dual step is infinite then: its rows and its reading are left out."""
     replace(pgpd_hf.CMDP.load(archive), initial=np.eye(6)[2]).save(archive)
     own = {"environment": {"file": archive}, "algorithms": {"zpgpd_hf": {"perturbation": 1}}}
-    config, lines = admit_all(changed(own), own, CONFIG)
+    config, lines = admit_all(changed(own, defaults), own, defaults)
     said = (
         "left out: claims.readings.theorem-steps (algorithms.zpgpd_hf: dual_step: Theorem 2's is "
         "infinite, since initial is 0 in state "
     )
-    assert any(line.startswith(said) for line in lines)
+    assert any(line.startswith(said) for line in lines) == expected
+    assert left_out(config, defaults) >= ({"theorem-steps"} if expected else set())
     rules = {
         name: {case.labels["step_rule"] for _, cases in work for case in cases}
         for name, work in rates.plan(config).items()
@@ -261,17 +294,19 @@ def test_constraint_of_a_known_environment_binds(name):
     assert cmdp.discount ** (config["horizon"] + 1) <= CUT_OFF
 
 
-def test_reading_that_was_not_asked_for_refuses_nothing(archive):
+@each(default="claims.readings.unbiased-votes", hard="2 of claims.readings")
+def test_reading_that_was_not_asked_for_refuses_nothing(archive, defaults, expected):
     """Votes cannot be read without bias, and the probit link has no inverse, at such returns."""
     racing = {"perturbation": "calibrated"}
-    config, lines = varied(archive, racing, scale=70.0)
-    assert "probit" in config["claims"]["readings"]  # with a radius that is a number
-    text = "left out: 2 of claims.readings (algorithms."
+    config, lines = varied(archive, racing, defaults, scale=70.0)
+    if "probit" in defaults["claims"]["readings"]:
+        assert "probit" in config["claims"]["readings"]  # with a radius that is a number
+    text = f"left out: {expected} (algorithms."
     assert any(line.startswith(text) for line in lines)
     own = {"environment": {"file": archive}, "claims": {"readings": ["unbiased-votes"]}}
     own["algorithms"] = {"zpgpd_hf": racing}
     with pytest.raises(ValueError, match=r"^reading 'unbiased-votes': "):
-        admit_all(changed(own), own, CONFIG)
+        admit_all(changed(own, defaults), own, defaults)
 
 
 def test_configuration_of_a_finished_study_gives_the_same_study(archive):
@@ -360,21 +395,23 @@ def test_sweeps_over_sizes_are_those_that_a_file_leaves_out():
     ],
     ids=str,
 )
-def test_environment_may_be_changed(environment):
+@each(**LEFT)
+def test_environment_may_be_changed(defaults, expected, environment):
+    (groups, of_readings), scaled, unbiased = expected
     radius = {"perturbation": 1 if "scale" in environment else "theorem"}
-    config, lines = admitted({"environment": environment, "algorithms": {"zpgpd_hf": radius}})
+    own = {"environment": environment, "algorithms": {"zpgpd_hf": radius}}
+    config, lines = admitted(own, defaults)
     assert list(config["bounds"]["settings"]) == ["paper"]
-    unreadable = UNBIASED if "scale" in environment else set()
-    left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
-    assert left == SCALED | unreadable
+    unreadable = unbiased if "scale" in environment else set()
+    assert left_out(config, defaults) == scaled | unreadable
     assert config["claims"]["instances"]["groups"] == {}
     assert config["sweeps"] == CONFIG["sweeps"]
     assert config["grid"] == CONFIG["grid"]
     names = ", ".join(f"environment.{key}" for key in environment)
     assert len(lines) == (2 if unreadable else 1)
     assert lines[0] == (
-        "left out: 2 of bounds.settings, 4 of claims.instances.groups, 3 of "
-        "stability.long.instances, 100 of stability.fresh.instances, 4 of claims.readings (made "
+        f"left out: 2 of bounds.settings, {groups}, 3 of "
+        f"stability.long.instances, 100 of stability.fresh.instances, {of_readings} (made "
         f"for another {names}; config/analyses lists them, and what a study sets itself is kept)"
     )
 
@@ -419,16 +456,20 @@ def test_what_a_study_says_itself_is_refused_if_it_cannot_be_run(said, message):
     assert str(refusal.value).startswith(message)
 
 
-def test_algorithm_that_a_study_drops_leaves_nothing_behind():
+@each(
+    default=({"fixed-mu", "tangent", "softmax"}, "unit-binding"),
+    hard=({"fixed-mu", "small-mu", "tangent", "softmax"}, "unit"),
+)
+def test_algorithm_that_a_study_drops_leaves_nothing_behind(defaults, expected):
     own = {"algorithms": {"zpgpd_hf": None}}
-    config, lines = admit_all(changed(own), own, CONFIG)
+    config, lines = admit_all(changed(own, defaults), own, defaults)
     assert lines == ["left out: all that is about zpgpd_hf (the study has none)"]
     # Readings that change nothing else, as opposed to those that change both algorithms.
-    left = set(CONFIG["claims"]["readings"]) - set(config["claims"]["readings"])
-    assert left == {"fixed-mu", "small-mu", "tangent", "softmax"}
+    left, raced = expected
+    assert left_out(config, defaults) == left
     loaded = readings.load(config, ROOT)
     assert loaded["ten-rounds"]["config"]["algorithms"] == {"npgpd_hf": {"rounds": 10}}
-    assert set(loaded["unit"]["config"]["calibration"]["candidates"]) == {"npgpd_hf"}
+    assert set(loaded[raced]["config"]["calibration"]["candidates"]) == {"npgpd_hf"}
     for part in ("rates", "certificates"):
         assert set(config[part]["iterations"]) == {"npgpd_hf"}
     grids = [config[part]["algorithms"] for part in ("schedules", "grid")]

@@ -5,7 +5,7 @@ import gc
 import os
 import shlex
 import sys
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 
 from snakemake.script import PythonScript
@@ -13,7 +13,6 @@ from snakemake_interface_executor_plugins import utils as commands
 from snakemake_interface_executor_plugins.executors.real import RealExecutor
 
 from replication import analyses
-from replication.statements import CONFIRMATION, CONTROLS
 from replication.study import admission, configuration, jobs, readings, recorded_races
 from replication.files import stale, validation
 from replication.files.later import Later
@@ -22,7 +21,9 @@ from replication.files.storage import remove_partial, require_room
 
 STUDY = config["study"] if isinstance(config.setdefault("study", "paper"), str) else ""
 RESULTS = f"results/{STUDY}"
-FIGURES = "figures" if STUDY == "paper" else f"{RESULTS}/figures"
+# What is on record: of the default study, and of the hard case. Copies of the project may lack it.
+RECORD = {"paper": "", "hard": "hard/"}.get(STUDY)
+FIGURES = f"{RESULTS}/figures" if RECORD is None else f"figures/{RECORD}".rstrip("/")
 # Where these are: a workflow that uses this one as a module may put a prefix before all it writes.
 PLACES = {
     name: workflow.modifier.path_modifier.replace_prefix(folder)
@@ -30,10 +31,9 @@ PLACES = {
 }
 CLAIMS = str(PROJECT / "config/claims.yaml")
 CLAIMS_SCHEMA = str(PROJECT / "workflow/schemas/claims.schema.yaml")
-# Only the default study has a confirmation and controls on record; a copy may lack them.
 CONFIRMED, CONTROLLED = (
-    [str(path) for path in [PROJECT / record] if STUDY == "paper" and path.exists()]
-    for record in (CONFIRMATION, CONTROLS)
+    [str(path) for path in [PROJECT / f"reference/{RECORD}{name}.csv"] if path.exists()]
+    for name in ("confirmation", "controls")
 )
 KNOWN = sorted(path.stem for path in Path(PROJECT, "config/environments").glob("*.yaml"))  # studies
 NOTEBOOKS = [path.stem for path in Path(PROJECT, "notebooks").glob("*.ipynb")]
@@ -63,14 +63,25 @@ def quote_paths():
     commands.repr = lambda value: shlex.quote(value) if isinstance(value, str) else repr(value)
 
 
+def refuse_displacing(said, defaults):
+    """Refuse files of a study that would write to the place of another one, which is on record."""
+    record = Path(PROJECT, f"config/{STUDY}.yaml")
+    usual = [] if STUDY == defaults["study"] else [validation.read(record)]
+    found, expected = (reduce(readings.overlay, it, defaults) for it in (said, usual))
+    if found != expected:
+        raise ValueError(
+            f"study: a name of its own expected for a study that changes {STUDY}, whose results "
+            f"are in {RESULTS} and {FIGURES}: write `study: mine`"
+        )
+
+
 def settle_config():
     """Stop with one line if the configuration cannot be run; say what is left out of it."""
     # Jobs on other nodes read the configuration again, but it has been checked.
     prepare = admission.admit if workflow.is_main_process else admission.settle
     with validation.one_line(ValueError):
-        if workflow.is_main_process:
-            for file in workflow.overwrite_configfiles:
-                validation.read(file)
+        files = workflow.overwrite_configfiles if workflow.is_main_process else ()
+        said = [validation.read(file) for file in files]
         # Without config/config.yaml. A workflow that uses this one as a module may give all of it.
         given = workflow.modifier.skip_configfile
         defaults = admission.load_defaults(PROJECT)
@@ -78,12 +89,8 @@ def settle_config():
         own = readings.difference(config, defaults) if given else own
         whole = readings.overlay(defaults, config)
         settled, lines = prepare(whole, PROJECT, own, defaults, ANALYSES)
-        displaced = whole != defaults and config.get("study") == defaults["study"]
-        if workflow.overwrite_configfiles and displaced:
-            raise ValueError(
-                f"study: a name of its own expected for a study that changes {defaults['study']}, "
-                f"whose results are in {RESULTS} and {FIGURES}: write `study: mine`"
-            )
+        if files and RECORD is not None:
+            refuse_displacing([own] if given else said, defaults)
     config.update(settled)
     for line in lines if workflow.is_main_process else []:
         print(f"note: {line}", file=sys.stderr)

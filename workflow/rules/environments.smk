@@ -1,13 +1,13 @@
 # `make environments`: the verdicts of the studies of config/environments, which are studies of their
-# own, in one table, once they have been run. The verdicts of the default study, with hundreds of
-# seeds, are those on record.
+# own, in one table, once they have been run. The verdicts of the hard case, which has the same N and T
+# and hundreds of seeds, are those on record.
 rule environments:
     input:
         claims=CLAIMS,
-        default=PROJECT / "reference/verdicts.csv",
+        hard=PROJECT / "reference/hard/verdicts.csv",
         verdicts=expand("results/{study}/claims.csv", study=KNOWN),
         curves=[
-            PROJECT / "reference/curves.csv",
+            PROJECT / "reference/hard/curves.csv",
             *expand("results/{study}/aggregate.parquet", study=KNOWN),
         ],
     output:

@@ -9,7 +9,6 @@ from pgpd_hf.races import chosen_steps, describe_race
 from pgpd_hf.statistics import METRICS
 from replication.analyses import Table
 from replication.files import storage
-from replication.statements import CONTROLS
 from replication.study import algorithms
 from replication.study.cases import run_setting, with_steps
 
@@ -41,14 +40,19 @@ def arguments(config, left_out, raced, results, figures):
 
 def tables(environment, aggregate, optimum, races, own_verdicts, raced, about, **records):
     scores = dict(zip(raced, map(storage.read_table, races), strict=True))
-    verdicts, fresh = storage.read_table(own_verdicts), pd.DataFrame()
-    for path in records["confirmation"]:
-        fresh = storage.read_table(path)
+    verdicts = storage.read_table(own_verdicts)
     cmdp, runs = CMDP.load(environment), storage.read_table(aggregate)
     about = about | {"forecasts": [*_forecasts(cmdp, about["settings"], scores, runs)]}
-    recorded = [storage.read_table(path) for path in records["recorded_controls"]]
-    given = storage.read_json(optimum), runs, scores, verdicts, fresh, recorded
+    recorded = [_recorded(records[name]) for name in RECORDS]
+    given = storage.read_json(optimum), runs, scores, verdicts, *recorded
     return {"summary": "\n".join(_lines(about, *given)) + "\n"}
+
+
+def _recorded(paths):
+    """Tables on record, at most one, by their place in the project."""
+    return {
+        f"reference/{path.rpartition('reference/')[2]}": storage.read_table(path) for path in paths
+    }
 
 
 def _forecasts(cmdp, settings, scores, runs):
@@ -66,7 +70,7 @@ def _forecasts(cmdp, settings, scores, runs):
                 yield f"M = {number}: {line.partition(':')[0]} (why: help(pgpd_hf.stability))."
 
 
-def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
+def _lines(about, optimum, aggregate, races, verdicts, confirmation, wrong):
     from pgpd_hf import statistics
     from replication.statements import report
 
@@ -101,14 +105,14 @@ def _lines(about, optimum, aggregate, races, verdicts, fresh, recorded):
         curve = f"{get_algorithm(algorithm).label}: the {metric.replace('_', ' ')}"
         yield f"{curve} hardly moves, by {distance:.2g} at most: statements about it say little."
     yield ""
-    yield from _verdicts(report.of_experiment(verdicts), fresh, recorded, about["results"])
+    yield from _verdicts(report.of_experiment(verdicts), confirmation, wrong, about["results"])
     own = "" if about["study"] == "paper" else " CONFIG=... with the study's file"
     yield f"With more seeds, other readings and other environments: make claims{own}."
     yield from about["left_out"]
     yield f"Figures: {about['figures']}/figure1.pdf. Page: {about['page']}."
 
 
-def _verdicts(found, fresh, recorded, results):
+def _verdicts(found, confirmation, wrong, results):
     """How many statements are reproduced here and on fresh data, and which are not in both."""
     from replication.statements import controls, report
 
@@ -116,21 +120,27 @@ def _verdicts(found, fresh, recorded, results):
         yield f"Does it reproduce? {report.in_short(found)}."
         return
     yield f"Does it reproduce? {report.in_short(found)}"
-    words = report.on_fresh_data(found, fresh) if len(fresh) else {}
+    fresh = [
+        (unit, rows.set_index("claim")["verdict"])
+        for table in confirmation.values()
+        for unit, rows in report.confirmed(found, table).groupby("unit", sort=False)
+    ]
     rows = []
     for _, row in found.iterrows():
-        told = [report.word(row), *([words[row["claim"]]] if words else [])]
+        told = [report.word(row), *(it.get(row["claim"], report.NOT_CONFIRMED) for _, it in fresh)]
         if {*told} != {"reproduced"}:
             rows.append("  " + "".join(f"{it:<14}" for it in told) + row["statement"])
-    if fresh.empty:
+    if not fresh:
         yield "with these seeds, and not confirmed on fresh data. Not reproduced:"
     else:
-        counts = " and ".join(report.fresh_counts(found, fresh))
+        [(place, table)] = confirmation.items()
+        counts = " and ".join(report.fresh_counts(found, table))
         yield f"with these seeds; on fresh data {counts} are reproduced."
-        yield f"Those that are not in both, here and on fresh data ({report.CONFIRMATION}):"
+        where = ", ".join(["here", *(f"fresh {unit}s" for unit, _ in fresh)])
+        yield f"Not reproduced everywhere ({where}: {place}):"
     yield from rows[:_MOST_VERDICTS] or ["  none"]
     if left := len(rows[_MOST_VERDICTS:]):
         yield f"  and {left} more: {results}/claims.csv"
     yield from report.undecided(found)
-    for table in recorded:
-        yield f"{controls.counted(found, table)} ({CONTROLS})."
+    for place, table in wrong.items():
+        yield f"{controls.counted(found, table)} ({place})."

@@ -68,6 +68,7 @@ def _cases(config, algorithm, number):
             algorithm,
             run_setting(config, algorithm, evaluators) | steps,
             tuple(range(config["claims"]["seeds"])),
+            config["streams"],
             labels={"tie": number},
         )
         for evaluators in config["evaluators"]

@@ -1,4 +1,4 @@
-"""Verdicts on the experiment in other environments, beside those of the default study."""
+"""Verdicts on the experiment in other environments, beside those of the hard case."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from pgpd_hf.statistics import METRICS
 from replication.figures import verdicts
 from replication.statements import report
 
-DEFAULT = "default"  # in place of the default study's name
+HARD = "hard case"  # in place of the name of that study
 NOTE = "Exploratory: fewer seeds, and not repeated on fresh ones."
 _COLUMNS = "study claim source statement kind verdict estimate low high moved why".split()
 _NAMES = {  # names by which readers know the environments of studies
@@ -29,13 +29,13 @@ def collect(studies, statements):
 
 
 def matrix(table):
-    """Draw a table of :func:`collect` whose first study is the default one."""
+    """Draw a table of :func:`collect` whose first study is the hard case."""
     named = table.rename(columns={"study": "reading"}).replace({"reading": _NAMES})
     first, *others = named["reading"].drop_duplicates()
     hold = named["verdict"].eq("reproduced").groupby(named["reading"]).sum()
     others.sort(key=hold.get, reverse=True)
     few = [f"{hold[it]} in {it}" for it in others if 2 * hold[it] < named["claim"].nunique()]
-    title = f"Of {named['claim'].nunique()} statements {hold[first]} hold in the {first} study"
+    title = f"Of {named['claim'].nunique()} statements {hold[first]} hold in the {first}"
     title += f", but only {' and '.join(few)}" if few else ", and at least half in each other one"
     named = pd.concat([named[named["reading"] == it] for it in (first, *others)])
     return verdicts.matrix(named, brackets={"exploratory": others}, note=NOTE, title=title)

@@ -138,10 +138,14 @@ def _named(reading):
 
 def _page(columns, names, rows, left, least, title, bracketed):
     """Axes in units of cells, and how many of them make an inch across."""
-    count = max(columns.values()) + 1
-    width = min(TWO_COLUMNS - left - 0.1, _WIDEST * count)
-    angle, inch = np.radians(_angle(count / width)), count / width
+    count, room = max(columns.values()) + 1, TWO_COLUMNS - left - 0.1
     letters = {reading: _LETTER * len(name) for reading, name in names.items()}
+    width = min(room, _WIDEST * count)
+    # Slanted names reach beyond their columns.
+    across = np.cos(np.radians(_angle(count / width)))
+    most = [(room - letters[it] * across) * count / (x + 0.5) for it, x in columns.items()]
+    width = min(width, *most)
+    angle, inch = np.radians(_angle(count / width)), count / width
     ends = [(x + 0.5) / inch + letters[it] * np.cos(angle) for it, x in columns.items()]
     page = min(max(left + max(width, *ends) + 0.1, least), TWO_COLUMNS)
     share = np.ceil(len(title) * 1.125 * _LETTER / page)  # of lines that are about equally long

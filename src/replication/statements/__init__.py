@@ -6,7 +6,3 @@
 statement is added as one entry of config/claims.yaml, or of a file of one's own that
 `claims.statements` lists; a criterion as one function of `criteria`. docs/claims.md explains it.
 """
-
-# Of the default study: verdicts on fresh data, and on wrong data.
-CONFIRMATION = "reference/confirmation.csv"
-CONTROLS = "reference/controls.csv"

@@ -5,7 +5,6 @@ import string
 import pandas as pd
 
 from pgpd_hf.statistics import METRICS, VERDICTS
-from replication.statements import CONFIRMATION as CONFIRMATION
 
 SIGNS = {"reproduced": "+", "contradicted": "-", "inconclusive": "?"}
 UNDECIDABLE = "."

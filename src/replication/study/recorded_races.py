@@ -1,9 +1,9 @@
 """Races of step sizes: what they are about, and those whose outcome is on record.
 
-A race takes minutes. Those of the default study, its readings and its groups of instances, and of
-the studies of known environments have been run: config/steps.yaml says what each was about, and
-reference/races.csv has its scores. A study takes its steps from there if a race was about exactly
-its setting; otherwise it runs a new race. `make races` writes both files.
+A race takes minutes. Those of the default study and of the hard case, of their readings and groups
+of instances, and of known environments have been run: config/steps.yaml says what each was about,
+and reference/races.csv has its scores. A study takes its steps from there if a race was about
+exactly its setting; otherwise it runs a new race. `make races` writes both files.
 """
 
 import csv
@@ -182,8 +182,8 @@ def ties(record, config):
 def _flat(subject):
     """Leaves of what a race is about, by their names."""
     environment = {f"environment.{key}": x for key, x in subject["environments"][0].items()}
-    named = {key: subject[key] for key in ("evaluators", "candidates", "late") if key in subject}
-    return {**environment, **subject["setting"], **named}
+    named = {key: subject[key] for key in ("evaluators", "candidates")}
+    return {**environment, **subject["setting"], **named, "late": subject.get("late", 0)}
 
 
 def _as_text(subject):

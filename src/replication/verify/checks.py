@@ -25,8 +25,8 @@ TOLERANCE = 1e-8  # of numbers on another platform; why: reference/README.md
 PIXEL_TOLERANCE = 14  # root mean square over a picture, of 255
 CODE = ["Snakefile", "requirements.lock", "notebooks", "src", "workflow"]
 CODE += ["config/analyses", "config/environments", "config/readings"]
-_FILES = "config claims steps races pilot inference confirmation settled".split()
-_FILES += ["typical", "typical-inference", "typical-confirmation"]
+_FILES = "config claims steps races inference confirmation settled hard".split()
+_FILES += ["hard-pilot", "hard-inference", "hard-confirmation", "hard-races"]
 CODE += [f"config/{name}.yaml" for name in _FILES]
 # Columns that are compared by their bits or not at all: digests, and ratios that may be rounding.
 _OF_BITS = ["sha256", "ratio", "worst"]
@@ -52,6 +52,7 @@ def write_reference(reference, results, tables=TABLES):
     reference.mkdir(exist_ok=True)
     for table in tables:
         content = table.load(results).to_csv(index=False, lineterminator="\n")
+        (reference / f"{table.name}.csv").parent.mkdir(exist_ok=True)
         (reference / f"{table.name}.csv").write_text(content, encoding="utf-8")
     description = json.dumps(describe_platform(), indent=2) + "\n"
     (reference / PLATFORM).write_text(description, encoding="utf-8")

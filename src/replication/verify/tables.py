@@ -44,7 +44,7 @@ class Table(NamedTuple):
         paths = sorted(results.glob(self.files))
         if not paths:
             raise FileNotFoundError(f"{self.files}: missing")
-        reader = _READERS.get(self.name, self._join)
+        reader = _READERS.get(self.name.removeprefix("hard/"), self._join)
         return as_text(reader(paths))
 
     def _join(self, paths):
@@ -66,9 +66,9 @@ class Table(NamedTuple):
         return f"{self.files}: {', '.join(cells)}"
 
 
-# What Figure 1 is made from and what is said about it, and studies that stand beside the default
-# one. The tables of analyses are declared there.
-_OTHERS = (
+# What Figure 1 is made from and what is said about it, and studies that stand beside a study. The
+# tables of analyses are declared there.
+_FIGURE = (
     ("environment", "entry", "sample", "environment.npz"),
     ("optimum", "entry", "sample", "optimum.json"),
     ("scores", "algorithm primal_step dual_step", "sample", "calibration/*.csv"),
@@ -78,27 +78,21 @@ _OTHERS = (
     ("runs", "algorithm evaluators seed", "figures", _RUNS),
     ("curves", "algorithm evaluators iteration", "figures", "aggregate.parquet"),
     ("claims", "claim", "figures"),
-    ("power", "reading claim", "infer", "../pilot/verdicts_power.csv"),
+)
+_BESIDE = (
     ("inference", "rounds", "infer", "../inference/inferred.csv"),
     ("inference_verdicts", "reading claim", "infer", "../inference/verdicts.csv"),
     ("confirmation", "reading claim", "infer", "../confirmation/verdicts.csv"),
-    ("environments", "study claim", "environments", "../environments/environments.csv"),
-    ("settled", "algorithm", "typical", "../settled/settled.csv"),
-    ("settled_moves", _MOVES, "typical", "../settled/settled_moves.csv"),
-    ("typical_settled", "algorithm", "typical", "../typical/settled.csv"),
-    ("typical_settled_moves", _MOVES, "typical", "../typical/settled_moves.csv"),
-    ("typical", "reading claim", "typical", "../typical/verdicts.csv"),
-    ("typical_power", "reading claim", "typical", "../typical/verdicts_power.csv"),
-    ("typical_controls", "claim control", "typical", "../typical/controls.csv"),
-    ("typical_inference", "rounds", "typical", "../typical-inference/inferred.csv"),
-    (
-        "typical_inference_verdicts",
-        "reading claim",
-        "typical",
-        "../typical-inference/verdicts.csv",
-    ),
-    ("typical_confirmation", "reading claim", "typical", "../typical-confirmation/verdicts.csv"),
 )
+_OF_DEFAULT = (
+    ("power", "reading claim", "claims", "verdicts_power.csv"),
+    ("settled", "algorithm", "infer", "../settled/settled.csv"),
+    ("settled_moves", _MOVES, "infer", "../settled/settled_moves.csv"),
+    ("still_settled", "algorithm", "infer", "settled.csv"),
+    ("still_settled_moves", _MOVES, "infer", "settled_moves.csv"),
+    ("environments", "study claim", "environments", "../environments/environments.csv"),
+)
+_OF_HARD = (("power", "reading claim", "hard", "../pilot/verdicts_power.csv"),)
 
 
 def _of_analyses():
@@ -112,7 +106,20 @@ def _of_analyses():
                 yield Table(short, declared.keys, target, file)
 
 
-TABLES = [*(Table(*row) for row in _OTHERS), *_of_analyses()]
+def _on_record():
+    """Tables of the default study, and of the hard case, on which alone methods are compared."""
+    both = [*OF_STUDY, *(Table(*row) for row in _BESIDE)]
+    alone = ("compare", "compare-axes", "stability")
+    yield from (table for table in both if table.target not in alone)
+    yield from (Table(*row) for row in _OF_DEFAULT)
+    for table in (*both, *(Table(*row) for row in _OF_HARD)):
+        place = "../hard-" if table.files.startswith("../") else "../hard/"
+        files = place + table.files.removeprefix("../")
+        yield Table(f"hard/{table.name}", table.keys, "hard", files)
+
+
+OF_STUDY = [*(Table(*row) for row in _FIGURE), *_of_analyses()]  # of one study, whichever
+TABLES = [*_on_record()]
 
 
 def read_file(path):
