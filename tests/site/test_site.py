@@ -19,7 +19,7 @@ from visiting import build, violations
 
 from pgpd_hf.algorithms import get_algorithm
 from replication.files import storage, validation
-from replication.statements import CONTROLS, controls, report
+from replication.statements import controls, report
 
 STEADY = "explorer.html#view=default&claim=zpgpd-gap-steady-state"
 PAGES = ("index.html", STEADY, "readings/default.html", "readings/softmax.html")
@@ -216,7 +216,7 @@ def test_first_page_has_the_verdicts_of_the_table(visit, verdicts):
     told = f"{report.in_short(rows)}, judged on {rows['units'].max():.0f} seeds"
     main = page.locator("main").inner_text()
     assert told in main
-    assert controls.counted(rows, pd.read_csv(ROOT / CONTROLS)) in main
+    assert controls.counted(rows, pd.read_csv(ROOT / "reference/controls.csv")) in main
     shown = page.locator("ul.verdicts > li")
     assert shown.count() == len(rows) == 14
     for i, (_, row) in enumerate(rows.iterrows()):
