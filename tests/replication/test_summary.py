@@ -38,6 +38,10 @@ def test_studies_end_with_a_short_summary_that_agrees_with_the_readme(study):
         confirmation_of(study),
         {place: recorded(f"{study}controls")},
     )
+    # They are on record, with what else stands in a summary.
+    text = "\n".join(recorded(f"{study}summary")["text"].fillna(""))
+    assert "\n" + "\n".join(lines) + "\n" in text
+    assert text.startswith(f"Study {study.rstrip('/') or 'paper'}: V_r* = ")
     ends = recorded(f"{study}runs").groupby(["algorithm", "evaluators"]).ngroups
     # Beside these: study, heading, means, steps of two races, a forecast, a hint, places, blanks.
     assert len(lines) + ends + 11 <= 25
