@@ -292,7 +292,9 @@ def test_comparison_has_the_numbers_and_verdicts_of_its_tables(visit, clone):
     config = validation.read(clone / "config/analyses/comparison.yaml")["methods"]
     labels = {name: it["label"] for name, it in config.items()}
     page = visit().open("comparison.html")
-    assert page.locator("h1").inner_text() == "What an answer buys on the hard case"
+    assert page.locator("h1").inner_text() == "What an answer buys"
+    note = page.locator("p.note").first.inner_text()
+    assert "Means over seeds are those of the hard case" in note
     table = storage.read_table(clone / "reference/hard/comparison.csv").dropna(subset="priced_gap")
     shown = page.locator("[aria-label^='Over '] tbody tr").evaluate_all(CELLS)
     assert len(shown) == len(table) > 100
