@@ -39,7 +39,8 @@ def race_on_record(wildcards):
 @cache
 def new_races():
     """Folder and algorithm of each race that is not on record, by the name that it gets there."""
-    place = {"inference": "inference/"}.get(STUDY, "hard/" if STUDY.startswith("hard") else "")
+    place = "inference/" if STUDY == "inference" else ""
+    place = "hard/" if STUDY.startswith("hard-") else place
     place = f"environments/{STUDY}/" if STUDY in KNOWN else place
     return {
         f"{place}{folder}{algorithm}": (folder, algorithm)
