@@ -161,7 +161,7 @@ article: .venv-article/installed  ## 1 | the replication as an article, from ref
 
 # In a copy of what the workflow needs, from scratch and with the package of the copy.
 verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
-verify: EVERYTHING = figures claims theory $(if $(CONFIG),compare compare-axes stability,infer hard environments raced)
+verify: EVERYTHING = figures claims theory stability $(if $(CONFIG),compare compare-axes,infer hard environments raced)
 verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 430)
 	test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
 	$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \

@@ -90,8 +90,8 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive, defaul
     assert config["claims"]["instances"]["groups"] == {}
     assert set(CONFIG["sweeps"]) - set(config["sweeps"]) == {"states", "actions"}
     assert lines == [
-        f"left out: 2 of bounds.settings, {groups}, 3 of "
-        f"stability.long.instances, 100 of stability.fresh.instances, {of_readings}, 2 of "
+        f"left out: 2 of bounds.settings, {groups}, 100 of "
+        f"stability.fresh.instances, {of_readings}, 2 of "
         "sweeps (the CMDP in mine.npz is a single one, not a random family; config/analyses lists "
         "them, and what a study sets itself is kept)"
     ]
@@ -410,8 +410,8 @@ def test_environment_may_be_changed(defaults, expected, environment):
     names = ", ".join(f"environment.{key}" for key in environment)
     assert len(lines) == (2 if unreadable else 1)
     assert lines[0] == (
-        f"left out: 2 of bounds.settings, {groups}, 3 of "
-        f"stability.long.instances, 100 of stability.fresh.instances, {of_readings} (made "
+        f"left out: 2 of bounds.settings, {groups}, 100 of "
+        f"stability.fresh.instances, {of_readings} (made "
         f"for another {names}; config/analyses lists them, and what a study sets itself is kept)"
     )
 

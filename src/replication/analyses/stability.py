@@ -53,11 +53,10 @@ def plan(config):
 
 
 def fit(config, changes):
-    """Leave out instances that were chosen for another environment."""
-    for part in ("long", "fresh"):
-        if changes.inherits("stability", part, "instances"):
-            numbers = config["stability"][part]["instances"]
-            changes.leave_out(config, f"stability.{part}.instances", numbers, changes.why)
+    """Leave out fresh instances, which were chosen for another environment."""
+    if changes.inherits("stability", "fresh", "instances"):
+        numbers = config["stability"]["fresh"]["instances"]
+        changes.leave_out(config, "stability.fresh.instances", numbers, changes.why)
 
 
 def why_not(config):
@@ -168,8 +167,8 @@ def long_runs(runs, family, variants):
 
 def fresh(runs, family, settings, options):
     """Whether runs broke after T and after several times T iterations, and whether they should."""
-    rows = []
-    for (name, instance), of_one in runs.groupby(["setting", "instance"], sort=False):
+    rows, keys = [], ["setting", "instance"]
+    for (name, instance), of_one in runs.groupby(keys, sort=False) if len(runs) else ():
         cmdp = environments.make({**family, "instance": int(instance)})
         predicted = pgpd_hf.predict_stability(cmdp, _algorithm(settings[name]))
         initial = of_one.loc[of_one["iteration"] == 0, "constraint_violation"].iloc[0]
@@ -182,7 +181,10 @@ def fresh(runs, family, settings, options):
             row[f"{late}multiplier"] = found["multiplier"]
             row[f"{late}broke"] = broke(found["constraint_violation"], initial, **options["broken"])
         rows.append(row)
-    return pd.DataFrame(rows)
+    judged = [
+        f"{when}{it}" for when in ("", "late_") for it in ("violation", "multiplier", "broke")
+    ]
+    return pd.DataFrame(rows, columns=[*keys, "initial_violation", "peak", "breaks", *judged])
 
 
 def broke(late, initial, violation, share):
@@ -278,7 +280,7 @@ def _long(config):
     """Runs of all variants that ask for the same number of answers."""
     options, items = config["stability"]["long"], []
     for instance, evaluators, (name, changes) in itertools.product(
-        options["instances"], options["evaluators"], config["stability"]["variants"].items()
+        _instances(config), options["evaluators"], config["stability"]["variants"].items()
     ):
         setting = _setting(config, evaluators, changes)
         setting["iterations"] = last = max(10, options["iterations"] // setting["rounds"])
@@ -318,15 +320,21 @@ def _cures(config):
     return items
 
 
+def _instances(config):
+    """Numbers of the environments of long runs; the study's own comes first."""
+    own, others = config["environment"]["instance"], config["stability"]["long"]["instances"]
+    return [own, *(number for number in others if number != own)]
+
+
 def _natural(config):
-    """Long runs of NPGPD-HF on the instances of ZPGPD-HF's, if the study has the algorithm."""
+    """Long runs of NPGPD-HF in the environments of ZPGPD-HF's, if the study has the algorithm."""
     if NATURAL not in config["algorithms"]:
         return []
     options, long, items = config["stability"]["natural"], config["stability"]["long"], []
     last = options["iterations"]
     marks = {0, round(0.75 * last), last, *range(0, last, max(1, last // _OFTEN))}
     for instance, evaluators, (name, changes) in itertools.product(
-        long["instances"], options["evaluators"], options["settings"].items()
+        _instances(config), options["evaluators"], options["settings"].items()
     ):
         setting = _setting(config, evaluators, {"iterations": last, **changes}, NATURAL)
         labels = {"instance": instance, "setting": name}

@@ -10,8 +10,8 @@ _MARKS = "X*<>ph"  # of variants; settings have those of other figures
 
 
 def stability_figure(frozen, long, fresh, optimum):
-    """Three panels: utility at frozen multipliers, multipliers of long runs, and predictions."""
-    figure, (panels,) = style.panels(1, 3, 2.9)
+    """Panels of utility at frozen multipliers, of long runs, and of predictions if any are."""
+    figure, (panels,) = style.panels(1, 3 if len(fresh) else 2, 2.9)
     dressed = zip(frozen["variant"].unique(), itertools.cycle(_COLORS), itertools.cycle(_DASHES))
     looks = {name: {"color": color, "linestyle": dashes} for name, color, dashes in dressed}
     variants = frozen.groupby("variant", sort=False)
@@ -48,18 +48,24 @@ def stability_figure(frozen, long, fresh, optimum):
     panels[1].set(xlabel="millions of answers", ylabel=r"multiplier $\lambda$")
     panels[1].set_title(_ended(shown))
 
+    if len(fresh):
+        _draw_predictions(panels[2], fresh)
+    style.share_legend(figure, 4)
+    return figure
+
+
+def _draw_predictions(panel, fresh):
+    """Late violations of runs on fresh instances against what was predicted."""
     for place, (setting, rows) in enumerate(fresh.groupby("setting", sort=False)):
         broke = rows["late_broke"].to_numpy(dtype=bool)
         look = {"color": "0.25", "marker": style.marker(place), "markersize": 3}
         look["linestyle"] = "none"
         for chosen, how in ((~broke, {"markerfacecolor": "none", "label": setting}), (broke, {})):
-            panels[2].plot(rows["peak"][chosen], rows["late_violation"][chosen], **look, **how)
-    panels[2].axvline(0, color="0.2", linewidth=0.8)
-    style.zero_line(panels[2])
-    panels[2].set(xlabel="predicted largest $V_g - b$", ylabel="late violation (filled: it broke)")
-    panels[2].set_title(_foreseen(fresh))
-    style.share_legend(figure, 4)
-    return figure
+            panel.plot(rows["peak"][chosen], rows["late_violation"][chosen], **look, **how)
+    panel.axvline(0, color="0.2", linewidth=0.8)
+    style.zero_line(panel)
+    panel.set(xlabel="predicted largest $V_g - b$", ylabel="late violation (filled: it broke)")
+    panel.set_title(_foreseen(fresh))
 
 
 def _bought(frozen):

@@ -109,7 +109,7 @@ def _of_analyses():
 def _on_record():
     """Tables of the default study, and of the hard case, on which alone methods are compared."""
     both = [*OF_STUDY, *(Table(*row) for row in _BESIDE)]
-    alone = ("compare", "compare-axes", "stability")
+    alone = ("compare", "compare-axes")
     yield from (table for table in both if table.target not in alone)
     yield from (Table(*row) for row in _OF_DEFAULT)
     for table in (*both, *(Table(*row) for row in _OF_HARD)):
