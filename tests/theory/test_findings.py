@@ -400,7 +400,7 @@ def test_page_of_verdicts_says_how_large_the_studies_are():
 
 def test_second_edition_is_told_beside_the_first():
     names = report.of_experiment(table("hard/confirmation"))["claim"]
-    both = table("editions").set_index(["unit", "claim"])
+    both = table("editions/first_and_second").set_index(["unit", "claim"])
     # No command makes this table again; what it says of the second edition is in one that is.
     second = table("hard/confirmation").set_index(["unit", "claim"]).loc[both.index]
     assert both[["verdict", "estimate"]].equals(second[["verdict", "estimate"]])
@@ -427,6 +427,17 @@ def test_second_edition_is_told_beside_the_first():
     assert len(opposite) == 5
     says("claims", "five verdicts are the opposite of those of the second edition")
     says("claims", f"whose margin is {0.1 * utility_span(CMDP):.3f} on the hard case")
+
+
+def test_claims_say_what_was_known_when_the_third_edition_had_one_round():
+    before = report.of_experiment(table("editions/one_round"))
+    assert before["verdict"].value_counts().to_dict() == {"reproduced": 13, "inconclusive": 1}
+    fresh = report.of_experiment(table("editions/one_round_confirmation"))
+    verdicts = dict(zip(before["claim"], before["verdict"], strict=True))
+    for unit in ("seed", "instance"):
+        rows = fresh[fresh["unit"] == unit]
+        assert dict(zip(rows["claim"], rows["verdict"], strict=True)) == verdicts
+    says("claims", "the study had N = 1, and reproduced 13 of the 14 (", "), on fresh data as well")
 
 
 def test_results_say_when_skipping_reward_inference_pays_off():
