@@ -27,6 +27,7 @@ OPTIONAL = {
         *("hard/skipping_inference.csv", "hard/comparison.csv", "hard/comparison_settings.csv"),
         *("hard/comparison.pdf", "hard/misspecification.pdf"),
     ],
+    "make stability": ["stability_fresh.csv"],
     "make stability CONFIG=config/hard.yaml": [
         *("hard/stability_long.csv", "hard/stability_fresh.csv", "hard/stability.pdf"),
     ],

@@ -57,7 +57,7 @@ NEEDED = {  # what pages read of files; other tables are shown with whatever col
 HARD = "hard"  # name of a study
 ON_RECORD = {"paper": "", HARD: "hard"}  # folders in reference/ and figures/
 ABOUT_HARD = "The experiment on the environment that is the hardest of a hundred to make safe."
-OF_HARD = ("compare", "compare-axes", "stability")  # targets that are about it alone
+OF_HARD = ("compare", "compare-axes")  # targets that are about it alone
 READINGS = "Readings of what is open"  # a group of views
 DIGITS = 6  # significant ones of numbers in curves
 

@@ -154,6 +154,30 @@ def test_long_runs_of_npgpd_hf_have_the_instances_and_seeds_of_the_others():
     raced = cases[0].setting["primal_step"], cases[0].setting["dual_step"]
     chosen = pd.read_csv(ROOT / "reference/hard/steps.csv").query("algorithm == 'npgpd_hf'")
     assert raced == tuple(chosen["value"])
+    raced = study()["stability"]["natural"]["settings"]["raced steps"]
+    chosen = pd.read_csv(ROOT / "reference/steps.csv").query("algorithm == 'npgpd_hf'")
+    assert raced == dict(zip(chosen["entry"], chosen["value"], strict=True))
+
+
+def test_long_runs_are_those_of_the_own_environment_and_of_others_once():
+    for numbers in ([], [3, 1, 5]):
+        plan = stability.plan(changed(long={"instances": numbers}))
+        found = [case.environment["instance"] for _, of in plan["long/zpgpd_hf"] for case in of]
+        assert [*dict.fromkeys(found)] == [1, *(it for it in numbers if it != 1)]
+        assert len(found) == len({*found}) * 3 * len(CONFIG["stability"]["variants"])
+
+
+def test_study_may_have_no_fresh_instances():
+    none = stability.fresh(pd.DataFrame(), {}, {}, {})
+    assert not len(none)
+    assert list(none) == list(pd.read_csv(ROOT / "reference/stability_fresh.csv", nrows=1))
+    frozen, long = (
+        pd.read_csv(ROOT / f"reference/{name}.csv") for name in ("stability", "stability_long")
+    )
+    style.use_style()
+    figure = figures.stability_figure(frozen, long, none, SimpleNamespace(multiplier=0.3))
+    assert len(figure.axes) == 2
+    style.plt.close(figure)
 
 
 def test_fresh_runs_are_judged_early_and_late_beside_what_is_predicted():
