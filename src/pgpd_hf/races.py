@@ -116,7 +116,7 @@ def race(
     ['dropped', 'dropped', 'tied', 'tied', 'chosen', 'tied', 'tied']
     """
     names = [name for name in RACED if name in candidates]
-    grid = _Grid({name: sorted(map(float, candidates[name])) for name in names})
+    grid = Grid({name: sorted(map(float, candidates[name])) for name in names})
     whole = _Runs(cmdps, algorithm, setting, evaluators, names, late)
     with Progress(progress, "runs") as done, ThreadPoolExecutor(threads) as pool:
         if runs is None:
@@ -133,7 +133,7 @@ def _drop_worse(runs, grid, seeds, pool, done):
     running, ends = grid.pairs(), _ends_of_stages(seeds)
     for end in ends:
         runs.extend(running, end, pool, done)
-        while new := grid.grow(runs.leader(running), running):
+        while new := sorted(grid.grow(runs.leader(running), running)):
             runs.extend(new, end, pool, done)
             running += new
         running = runs.undecided(running, LEVEL / len(ends))
@@ -148,7 +148,7 @@ def _halve(whole, grid, seeds, most, pool, done):
     part = min(1.0, most / 2 / len(running))  # of all iterations, so that each pair can run once
     first = whole.shortened(max(1, int(part * whole.iterations)))
     first.extend(running, 1, pool, done)
-    while new := grid.grow(first.leader(running), running):
+    while new := sorted(grid.grow(first.leader(running), running)):
         if part * (len(running) + len(new)) > most / 2:
             break
         first.extend(new, 1, pool, done)
@@ -275,20 +275,32 @@ def _ends_of_stages(seeds):
     return [*ends[:-1], seeds]
 
 
-class _Grid:
-    """Values of what races, and how far they may still grow at either end."""
+class Grid:
+    """Increasing values of what races, and how far they may still grow at either end.
 
-    def __init__(self, values):
+    Parameters
+    ----------
+    values : dict
+        Lists by name.
+    least : int
+        Lists with fewer numbers do not grow, nor do lists of other things.
+    """
+
+    def __init__(self, values: dict[str, list[Any]], least: int = 2):
         self.values = values
-        self.most = {}  # by name, beyond which no value is of use
-        self.room = {
-            (name, end): _GROWTH * (len(values[name]) > 1) for name in values for end in (0, -1)
-        }
+        self.most: dict[str, float] = {}  # by name, beyond which no value is of use
+        growing = [
+            name
+            for name, them in values.items()
+            if len(them) >= least and not any(isinstance(it, str) for it in them) and min(them) > 0
+        ]
+        self.room = {(name, end): _GROWTH for name in growing for end in (0, -1)}
 
-    def pairs(self):
+    def pairs(self) -> list[tuple[Any, ...]]:
+        """All combinations."""
         return list(itertools.product(*self.values.values()))
 
-    def grow(self, leader, running):
+    def grow(self, leader: tuple[Any, ...], running: Sequence[tuple[Any, ...]]) -> set[Any]:
         """Add a value beyond an edge on which the leader stands; give back the new pairs."""
         for (name, end), room in self.room.items():
             place, values = list(self.values).index(name), self.values[name]
@@ -298,8 +310,8 @@ class _Grid:
                 if step > self.most.get(name, math.inf):
                     continue
                 self.values[name] = sorted([*values, step])
-                return sorted({(*pair[:place], step, *pair[place + 1 :]) for pair in running})
-        return []
+                return {(*pair[:place], step, *pair[place + 1 :]) for pair in running}
+        return set()
 
 
 def reach(values: Sequence[float]) -> list[float]:
@@ -328,8 +340,60 @@ def _next(values):
     return float(f"{last * factor:.12g}")
 
 
-class _Runs:
-    """What the pairs of a race have scored so far: a row of gap and violation for each seed."""
+class Contest:
+    """What contestants have scored so far: a row of gap and violation for each unit."""
+
+    def __init__(self) -> None:
+        self.scores: dict[Any, list[Any]] = {}
+
+    def score(self, task: tuple[Any, int]) -> tuple[float, float]:
+        """Positive gap and violation of a contestant on a unit, both from the task."""
+        raise NotImplementedError
+
+    def extend(self, pairs: Sequence[Any], units: int, pool: Any, done: Any) -> None:
+        """Run contestants until they have a number of units."""
+        tasks = [
+            (pair, unit) for pair in pairs for unit in range(len(self.scores.get(pair, ())), units)
+        ]
+        done.expect(len(tasks))
+        for (pair, _), score in zip(tasks, pool.map(self.score, tasks), strict=True):
+            self.scores.setdefault(pair, []).append(score)
+            done.add(1)
+
+    def sums(self, pair: Any) -> Array:
+        """Scores of a contestant by unit."""
+        return np.sum(self.scores[pair], axis=1)
+
+    def leader(self, pairs: Sequence[Any]) -> Any:
+        """The contestant with the lowest mean score."""
+        return min(pairs, key=lambda pair: self.sums(pair).mean())
+
+    def best(self, pairs: Sequence[Any], count: int) -> list[Any]:
+        """Contestants with the lowest mean scores, in the order in which they are given."""
+        chosen = {*sorted(pairs, key=lambda pair: self.sums(pair).mean())[:count]}
+        return [pair for pair in pairs if pair in chosen]
+
+    def undecided(self, pairs: Sequence[Any], level: float) -> list[Any]:
+        """Contestants that are not worse than the leader beyond doubt.
+
+        Each t test is at the level divided by the number of rivals, so that the best one is
+        dropped with at most the level's probability, whichever leads.
+        """
+        leader = self.leader(pairs)
+        return [
+            pair
+            for pair in pairs
+            if pair == leader or _p_value(self.behind(pair, leader)) > level / (len(pairs) - 1)
+        ]
+
+    def behind(self, pair: Any, other: Any) -> Array:
+        """Differences of the scores of two contestants on the units that both have run."""
+        units = min(len(self.scores[pair]), len(self.scores[other]))
+        return self.sums(pair)[:units] - self.sums(other)[:units]
+
+
+class _Runs(Contest):
+    """Pairs of a race, whose units are seeds."""
 
     def __init__(self, cmdps, algorithm, setting, evaluators, names, late):
         self.names, self.late = names, late
@@ -350,17 +414,7 @@ class _Runs:
         runs._begin(iterations)
         return runs
 
-    def extend(self, pairs, seeds, pool, done):
-        """Run pairs until they have a number of seeds."""
-        tasks = [
-            (pair, seed) for pair in pairs for seed in range(len(self.scores.get(pair, ())), seeds)
-        ]
-        done.expect(len(tasks))
-        for (pair, _), score in zip(tasks, pool.map(self._score, tasks), strict=True):
-            self.scores.setdefault(pair, []).append(score)
-            done.add(1)
-
-    def _score(self, task):
+    def score(self, task):
         """Positive gap and violation of one pair on one seed, averaged over time and M."""
         from pgpd_hf.runs import values_at  # who only reads the outcome of a race does without
 
@@ -380,34 +434,6 @@ class _Runs:
 
     def _mean(self, curve):
         return (1 - self.late) * curve.mean() + self.late * curve[self.last_quarter].mean()
-
-    def sums(self, pair):
-        return np.sum(self.scores[pair], axis=1)
-
-    def leader(self, pairs):
-        return min(pairs, key=lambda pair: self.sums(pair).mean())
-
-    def best(self, pairs, count):
-        """Pairs with the lowest scores, in the order of the steps."""
-        return sorted(sorted(pairs, key=lambda pair: self.sums(pair).mean())[:count])
-
-    def undecided(self, pairs, level):
-        """Pairs that are not worse than the leader beyond doubt.
-
-        Each t test is at the level divided by the number of rivals, so that the best pair is
-        dropped with at most the level's probability, whichever pair leads.
-        """
-        leader = self.leader(pairs)
-        return [
-            pair
-            for pair in pairs
-            if pair == leader or _p_value(self.behind(pair, leader)) > level / (len(pairs) - 1)
-        ]
-
-    def behind(self, pair, other):
-        """Differences of the scores of two pairs on the seeds that both have run."""
-        seeds = min(len(self.scores[pair]), len(self.scores[other]))
-        return self.sums(pair)[:seeds] - self.sums(other)[:seeds]
 
 
 def _table(rounds, running):

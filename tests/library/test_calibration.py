@@ -104,7 +104,7 @@ def test_threads_and_the_steps_of_the_setting_change_nothing(table):
 
 
 def test_step_that_destroys_the_policy_has_an_infinite_score_and_is_dropped(monkeypatch):
-    monkeypatch.setattr(races._Grid, "grow", lambda *_: [])
+    monkeypatch.setattr(races.Grid, "grow", lambda *_: set())
     steps = {"primal_step": [1.0, 1e308], "dual_step": [0.1]}
     found = race([CMDP], "npgpd_hf", SETTING, [16], steps, seeds=8).set_index("primal_step")
     assert found.loc[1e308, "score"] == math.inf
@@ -121,7 +121,7 @@ def raced(monkeypatch, score, grid, seeds=64):
     def scored(self, task):
         return score(*task), 0.0
 
-    monkeypatch.setattr(races._Runs, "_score", scored)
+    monkeypatch.setattr(races._Runs, "score", scored)
     candidates = dict(zip(("primal_step", "dual_step"), grid, strict=True))
     return race([CMDP], "npgpd_hf", SETTING, [16], candidates, seeds)
 
@@ -133,7 +133,7 @@ def standings(table):
 def test_clearly_worse_pairs_are_dropped_early_and_others_run_on(monkeypatch):
     """Noise that all pairs share is no noise: streams are paired."""
     level = {1.0: 1.0, 2.0: 1.04, 3.0: 2.0}
-    monkeypatch.setattr(races._Grid, "grow", lambda *_: [])
+    monkeypatch.setattr(races.Grid, "grow", lambda *_: set())
 
     def score(pair, seed):
         shared, own = np.random.default_rng(seed), np.random.default_rng([seed, int(pair[0])])
@@ -190,7 +190,7 @@ def test_of_pairs_that_are_as_good_the_smallest_steps_are_chosen(monkeypatch):
 
 @pytest.mark.parametrize(("score", "chosen"), [(1.0099, 1.0), (1.0101, 2.0)])
 def test_as_good_means_within_one_percent_of_the_best_score(monkeypatch, score, chosen):
-    monkeypatch.setattr(races._Grid, "grow", lambda *_: [])
+    monkeypatch.setattr(races.Grid, "grow", lambda *_: set())
     scores = {1.0: score, 2.0: 1.0}
     table = raced(monkeypatch, lambda pair, seed: scores[pair[0]], ([1, 2], [1]), seeds=1)
     assert (table["standing"] != DROPPED).all()  # one seed decides nothing
@@ -207,7 +207,7 @@ def test_best_pair_is_dropped_no_more_often_than_the_level_allows(monkeypatch, s
             own = [seed, int(pair[0]), int(pair[1]), number]
             return 100 + np.random.default_rng(own).normal()
 
-        monkeypatch.setattr(races._Grid, "grow", lambda *_: [])
+        monkeypatch.setattr(races.Grid, "grow", lambda *_: set())
         table = raced(monkeypatch, score, ([1, 2, 3], [4, 5, 6]), seeds)
         dropped += standings(table)[1.0, 4.0] == DROPPED
     # Binomial: one correct procedure in a thousand fails here.
@@ -220,7 +220,7 @@ def test_worse_pair_is_dropped_with_enough_seeds(monkeypatch):
     def score(pair, seed):
         return 10 + 0.5 * (pair[0] > 1) + np.random.default_rng([seed, int(pair[0])]).normal()
 
-    monkeypatch.setattr(races._Grid, "grow", lambda *_: [])
+    monkeypatch.setattr(races.Grid, "grow", lambda *_: set())
     assert standings(raced(monkeypatch, score, ([1, 2], [1]), 128)) == {
         (1.0, 1.0): CHOSEN,
         (2.0, 1.0): DROPPED,
@@ -290,7 +290,7 @@ def test_perturbation_radius_races_with_the_steps(monkeypatch):
         triple, _ = task
         return 1 + np.abs(np.log(triple) - np.log([*best.values()])).sum(), 0.0
 
-    monkeypatch.setattr(races._Runs, "_score", scored)
+    monkeypatch.setattr(races._Runs, "score", scored)
     candidates = {"primal_step": [0.3], "dual_step": [0.1, 0.3], "perturbation": [1, 3.1622776602]}
     table = race([CMDP], "zpgpd_hf", SETTING, [16], candidates, 1)
     assert races.chosen_steps(table) == pytest.approx(best)
@@ -324,7 +324,7 @@ class Counted:
 
     def __init__(self, monkeypatch, best):
         self.best, self.cost = np.log(best), 0.0
-        monkeypatch.setattr(races._Runs, "_score", lambda runs, task: self.score(runs, task))
+        monkeypatch.setattr(races._Runs, "score", lambda runs, task: self.score(runs, task))
 
     def score(self, runs, task):
         self.cost += runs.iterations / SETTING["iterations"]

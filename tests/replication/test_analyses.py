@@ -105,17 +105,25 @@ def ask(function, **facts):
     return checking.ask(function, FACTS | facts)
 
 
+def parts_of(analysis):
+    """Values of the wildcard `part` in the names of an analysis' tables, if there is one."""
+    return analysis.parts(CONFIG) if any("{part}" in name for name in analysis.TABLES) else [None]
+
+
 @pytest.mark.parametrize("name", sorted(FOUND))
 def test_analysis_is_what_its_folder_promises(name):
     analysis = FOUND[name]
     assert len(analysis.title) > 5
     # As the workflow passes them on: Papermill would write other types as text.
     assert isinstance(json.loads(json.dumps(ask(analysis.parameters))), dict)
-    if analysis.TABLES:
-        given = {**dict.fromkeys(analysis.READS), **ask(analysis.arguments)}
+    parts = parts_of(analysis)
+    assert parts
+    assert len(parts) == len(set(parts))
+    for part in parts if analysis.TABLES else []:
+        given = {**dict.fromkeys(analysis.READS), **ask(analysis.arguments, part=part)}
         inspect.signature(analysis.tables).bind(**given)
-        assert ask(analysis.seconds) > 0
-        assert ask(analysis.megabytes) > 0
+        assert ask(analysis.seconds, part=part) > 0
+        assert ask(analysis.megabytes, part=part) > 0
 
 
 @pytest.mark.parametrize("name", RUNNING)

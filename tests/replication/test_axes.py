@@ -2,6 +2,7 @@
 
 import copy
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from pages import make_page, texts
 
 from pgpd_hf import random_cmdp, solve
 from replication.analyses import axes as analysis
-from replication.analyses import axes_tuning, misspecification
+from replication.analyses import axes_races, axes_tuning, comparison_races, misspecification
 from replication.figures import style
 from replication.figures.comparison import discrimination_figure, sizes_figure, votes_figure
 from replication.study import admission, comparison, configuration
@@ -22,6 +23,14 @@ CONFIG = study("hard")
 SCHEMA = admission.load_schema(ROOT, "config")
 AS_ASSUMED = misspecification.AS_ASSUMED
 METHODS = {"npgpd_hf": "its own", "safe_rlhf": "deterministic"}
+
+
+@cache
+def races():
+    """What all races elsewhere are about, by part."""
+    told = {part: axes_races.arguments(CONFIG, part) for part in axes_races.parts(CONFIG)}
+    assert all(it["name"] == part.partition("/")[0] for part, it in told.items())
+    return {part: it["told"] for part, it in told.items()}
 
 
 def test_discrimination_multiplies_values_and_leaves_policies():
@@ -73,14 +82,17 @@ def test_budgets_steps_and_people_of_all_studies_mean_the_same():
 
 def test_every_run_finds_the_settings_that_were_tuned_for_it():
     """And nobody is asked on instances, or with streams, that tuning has used."""
-    tuned, plans = set(), (axes_tuning.plan(CONFIG), analysis.plan(CONFIG))
-    asked = {
-        case.labels["key"]: case.environment
-        for items in plans[0].values() for _, cases in items for case in cases
-    }  # fmt: skip
-    numbers = {number for items in plans[0].values() for number, _ in items}
-    for part, items in plans[1].items():
+    tuned, asked, purposes, told_of = set(), {}, set(), races()
+    numbers = {number for told in told_of.values() for number in told["instances"]}
+    for told in told_of.values():
+        entry = comparison.Entry(**told["entry"])
+        for budget in told["budgets"]:
+            key = told["prefix"] + comparison.key(entry, budget)
+            assert key not in asked  # each choice is made once
+            asked[key] = told["study"]["environment"]
+    for part, items in analysis.plan(CONFIG).items():
         assert not numbers & {number for number, _ in items}
+        purposes |= {case.purpose for _, cases in items for case in cases}
         for case in [case for _, cases in items for case in cases]:
             told, place = case.labels, case.environment
             tuned_for = asked[case.choice] | {"instance": place["instance"]}
@@ -98,6 +110,31 @@ def test_every_run_finds_the_settings_that_were_tuned_for_it():
             people = CONFIG["axes"]["people"].get(told["people"], {})
             assert set(people) <= set(case.setting)
     assert tuned == set(asked)
+    assert not [purpose for purpose in purposes if purpose.startswith("comparison tuning")]
+
+
+def test_races_elsewhere_are_those_of_the_comparison_there_with_names_of_their_own():
+    for part, told in races().items():
+        name, _, rest = part.partition("/")
+        _, there = comparison.elsewhere(CONFIG)[name]
+        assert told == comparison_races.subject(there, rest, f"{name}: ")
+        assert told["study"]["environment"] == there["environment"]
+
+
+def test_tables_of_races_elsewhere_stand_in_the_folder_of_their_study(monkeypatch):
+    monkeypatch.setattr(comparison_races, "tables", lambda **told: {"a/b/c": told})
+    assert axes_races.tables("c1", {"budgets": [1]}) == {"c1/a/b/c": {"budgets": [1]}}
+
+
+def test_races_elsewhere_are_collected_as_those_of_the_comparison(tmp_path):
+    row = ["c1: a", "{}", 0.1, 18, "chosen"]
+    pd.DataFrame([row], columns=[*comparison_races.COLUMNS]).to_csv(tmp_path / "a.csv")
+    tables = axes_tuning.tables([str(tmp_path / "a.csv")])
+    assert list(tables) == ["axes_tuning", "axes_settings"]
+    for table in tables.values():
+        assert table["key"].tolist() == ["c1: a"]
+    assert tables["axes_tuning"]["chosen"].tolist() == [True]
+    assert tables["axes_settings"]["tied"].tolist() == [0]
 
 
 def test_all_sizes_have_the_same_budgets_and_methods():
@@ -122,19 +159,30 @@ def test_all_sizes_have_the_same_budgets_and_methods():
 
 
 def test_larger_environments_have_fewer_instances_and_what_they_do_not_say_from_the_others():
-    sizes, instances = CONFIG["axes"]["sizes"], {}
-    for plan in (analysis.plan(CONFIG), axes_tuning.plan(CONFIG)):
-        for part, items in plan.items():
-            name = part.partition("/")[0]
-            instances.setdefault(name, []).append(len(items))
-            for _, cases in items if name == "states1000" else []:
-                pairs = {case.setting["rounds"] for case in cases if "design" in case.setting}
-                assert max(pairs, default=0) <= sizes["larger"]["most_pairs"]
-                assert not pairs or min(pairs) > CONFIG["comparison"]["most_pairs"]
-                unbiased = {case.setting.get("estimator") for case in cases} == {"unbiased"}
-                assert unbiased == ("safe_rlhf" not in part)
+    sizes, instances, pieces = CONFIG["axes"]["sizes"], {}, []
+    for part, items in analysis.plan(CONFIG).items():
+        instances.setdefault(part.partition("/")[0], []).append(len(items))
+        pieces += [(part, [case.setting for case in cases]) for _, cases in items]
+    for part, told in races().items():
+        instances[part.partition("/")[0]].append(len(told["instances"]))
+        entry = comparison.Entry(**told["entry"])
+        for budget in told["budgets"]:  # as the race asks, of the study that it is told
+            pieces.append((part, comparison.candidates(told["study"], entry, budget)))
+            assert pieces[-1][1]
+    for part, settings in pieces:
+        if part.startswith("states1000/"):
+            pairs = {it["rounds"] for it in settings if "design" in it}
+            assert max(pairs, default=0) <= sizes["larger"]["most_pairs"]
+            unbiased = {it.get("estimator") for it in settings} == {"unbiased"}
+            assert unbiased == ("safe_rlhf" not in part)
+            assert not pairs or min(pairs) > CONFIG["comparison"]["most_pairs"]
     assert instances["states1000"] == [6, 6, 6, 2, 2, 2]
     assert instances["states100"] == [20, 20, 20, 5, 5, 5]
+    runs = {
+        part.partition("/")[0]: told["study"]["comparison"]["tuning_runs"]
+        for part, told in races().items()
+    }
+    assert runs["states1000"] == sizes["larger"]["tuning_runs"] < runs["states100"]
 
 
 def made(shift=0.0, noise=0.001, factors=(0.1, 1, 10), people=(AS_ASSUMED, "odd")):

@@ -16,8 +16,8 @@ from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
 from pgpd_hf.deployment import answers_for
 from replication import analyses
 from replication.analyses import comparison as analysis
+from replication.analyses import comparison_races, misspecification
 from replication.analyses import comparison_tuning as tuning
-from replication.analyses import misspecification
 from replication.figures import comparison as drawings
 from replication.figures import style
 from replication.study import admission, comparison
@@ -140,11 +140,16 @@ def test_a_method_that_no_budget_pays_for_has_no_jobs():
     config = copy.deepcopy(CONFIG)
     config["comparison"] |= {"budgets": [1, 100], "most_on_instances": 1}
     config["comparison"]["misspecification"]["budgets"] = [100]
-    plans = {module: module.plan(config) for module in (tuning, analysis, misspecification)}
+    plans = {module: module.plan(config) for module in (analysis, misspecification)}
     for plan in plans.values():
         assert plan
         assert all(cases for items in plan.values() for _, cases in items)
         assert not any(part.split("/")[-3] == "npgpd_hf" for part in plan)
+    races = comparison_races.parts(config)
+    assert races
+    assert not any(part.split("/")[-3] == "npgpd_hf" for part in races)
+    for part in races:
+        assert comparison_races.arguments(config, part)["budgets"]
     assert all(part.startswith("seeds/") for part in plans[analysis])
     empty = analysis.parameters(config)["empty"]
     assert ("npgpd_hf", "its own", 100, "one iteration takes 324 answers") in empty
@@ -153,16 +158,39 @@ def test_a_method_that_no_budget_pays_for_has_no_jobs():
 def test_instances_of_tuning_are_others():
     judged, tuned = comparison.instances(CONFIG)
     assert len(judged) == CONFIG["comparison"]["instances"]
+    assert tuned
     assert not set(judged) & set(tuned)
+    for part in comparison_races.parts(CONFIG):
+        assert comparison_races.arguments(CONFIG, part)["instances"] == tuned
 
 
 def test_streams_of_tuning_are_others():
-    plans = [module.plan(CONFIG) for module in (tuning, analysis)]
-    purposes = [
-        {case.purpose for items in plan.values() for _, cases in items for case in cases}
-        for plan in plans
-    ]
-    assert not purposes[0] & purposes[1]
+    """Those of a race have a purpose that no run of the comparison has."""
+    purposes = {
+        case.purpose
+        for items in analysis.plan(CONFIG).values()
+        for _, cases in items
+        for case in cases
+    }
+    assert purposes
+    assert not [purpose for purpose in purposes if purpose.startswith("comparison tuning")]
+
+
+def test_every_run_finds_the_settings_that_were_tuned_for_it():
+    chosen = []
+    for part in comparison_races.parts(CONFIG):
+        told = comparison_races.arguments(CONFIG, part)
+        entry = comparison.Entry(**told["entry"])
+        assert entry.part == part
+        chosen += [told["prefix"] + comparison.key(entry, it) for it in told["budgets"]]
+    asked = {
+        case.choice
+        for items in analysis.plan(CONFIG).values()
+        for _, cases in items
+        for case in cases
+    }
+    assert len(chosen) == len(set(chosen))
+    assert set(chosen) == asked
 
 
 def traces():
@@ -272,46 +300,77 @@ def test_one_kind_of_unit_contradicts_and_all_reproduce(seeds, instances, expect
     assert set(analysis.verdicts(pd.concat(runs), statements)["verdict"]) == {expected}
 
 
-def test_tuning_chooses_the_smallest_score():
+def raced(rows):
+    return pd.DataFrame(
+        [(key, json.dumps(setting), *row) for key, setting, *row in rows],
+        columns=[*comparison_races.COLUMNS],
+    )
+
+
+def test_tuning_collects_races_and_the_winners_with_what_is_tied_with_them():
     rows = [
-        ("a", 1, 0.3, -0.5),
-        ("a", 1, -0.9, 0.2),
-        ("a", 2, 0.1, 0.1),
-        ("a", 2, 0.1, 0.1),
-        ("b", 1, 0.1, 0.0),
+        ("a", {"it": 1}, 0.2, 2, "dropped"),  # not comparable: of fewer runs
+        ("a", {"it": 2}, 0.25, 18, "chosen"),
+        ("a", {"it": 3}, 0.3, 18, "tied"),
+        ("a", {"it": 4}, 0.4, 18, "tied"),
+        ("b", {"it": 1}, 0.1, 6, "chosen"),
+        ("b", {"it": 2}, 0.5, 2, "dropped"),
     ]
-    rows = [(key, json.dumps({"it": it}), gap, violation) for key, it, gap, violation in rows]
-    names = ["key", "candidate", "optimality_gap", "constraint_violation"]
-    tables = tuning.tabulate(pd.DataFrame(rows, columns=names))
+    tables = tuning.tabulate(raced(rows))
+    assert list(tables) == [*tuning.TABLES]
     table, chosen = tables["comparison_tuning"], tables["comparison_settings"]
-    best = [["a", '{"it": 2}'], ["b", '{"it": 1}']]
-    assert chosen[["key", "setting"]].to_numpy().tolist() == best
-    assert table["score"].tolist() == pytest.approx([0.25, 0.2, 0.1])
-    assert table["chosen"].tolist() == [False, True, True]
+    names = ["key", "setting", "score", "runs", "tied", "at_edge"]
+    assert chosen.columns.tolist() == names
+    assert chosen.to_numpy().tolist() == [
+        ["a", '{"it": 2}', 0.25, 18, 2, ""],
+        ["b", '{"it": 1}', 0.1, 6, 0, ""],
+    ]
+    assert table.columns.tolist() == [*comparison_races.COLUMNS, "chosen"]
+    assert table["chosen"].tolist() == [False, True, False, False, True, False]
     assert read_choices(table) == {
-        "a": ({"it": 2}, pytest.approx(0.2)),
+        "a": ({"it": 2}, pytest.approx(0.25)),
         "b": ({"it": 1}, pytest.approx(0.1)),
     }
+
+
+def test_tables_of_all_races_become_one(tmp_path):
+    paths = []
+    for key in "ab":
+        paths.append(tmp_path / f"{key}.csv")
+        raced([(key, {"it": 1}, 0.1, 18, "chosen")]).to_csv(paths[-1], index=False)
+    tables = tuning.tables([*map(str, paths)])
+    assert tables["comparison_tuning"]["key"].tolist() == ["a", "b"]
+    assert tables["comparison_settings"]["tied"].tolist() == [0, 0]
+
+
+def test_without_races_tables_of_tuning_are_empty():
+    for table in tuning.tables([]).values():
+        assert table.empty
+        assert {"key", "setting", "score", "runs"} < set(table)
 
 
 def test_settings_at_an_end_of_the_values_tried_are_named():
     """Of at least three numbers; iterations follow from the others."""
     steps, people, radii = (0.1, 0.3, 1), (4, 16), (None, 1, 3)
-    rows = [
-        (json.dumps({"rounds": 1, "iterations": 64 // m, "primal_step": step, "evaluators": m,
-                     "perturbation": radius, "estimator": "plug-in"}), step)
+    settings = [
+        {"rounds": 1, "iterations": 64 // m, "primal_step": step, "evaluators": m,
+         "perturbation": radius, "estimator": "plug-in"}
         for step in steps for m in people for radius in radii
     ]  # fmt: skip
-    runs = pd.DataFrame(rows, columns=["candidate", "optimality_gap"])
-    runs = runs.assign(constraint_violation=0.0)
-    edges = []
-    for best in (0.1, 0.3, 1):
-        score = (runs["optimality_gap"] - best).abs()
-        found = tuning.tabulate(runs.assign(key="it", optimality_gap=score))
-        edges.append(found["comparison_settings"]["at_edge"].item())
-    assert edges == ["primal_step", "", "primal_step"]
-    fewer = runs[runs["candidate"].str.contains("0.1,|0.3,")].assign(key="it")
-    assert tuning.tabulate(fewer)["comparison_settings"]["at_edge"].item() == ""
+
+    def edges(best, settings):
+        won = next(it for it in settings if it["primal_step"] == best)
+        rows = [
+            ("it", it, 0.1, 18, "chosen" if it is won else "dropped") for it in settings
+        ]  # fmt: skip
+        # Values of another race are not among those that this one has tried.
+        others = [("other", won | {"primal_step": step}, 0.1, 18, "tied") for step in (0.01, 9)]
+        chosen = tuning.tabulate(raced(rows + others))["comparison_settings"]
+        return chosen["at_edge"].item()
+
+    assert [edges(best, settings) for best in steps] == ["primal_step", "", "primal_step"]
+    fewer = [it for it in settings if it["primal_step"] < 1]
+    assert edges(0.1, fewer) == ""
 
 
 def test_npgpd_hf_has_the_rows_of_the_study_at_equal_settings():
@@ -352,10 +411,11 @@ def test_a_study_keeps_what_applies_to_it(own, dropped):
     settled, lines = admission.settle(config, ROOT, own, defaults, analyses.find())
     left = set(settled["comparison"]["methods"])
     assert left == set(CONFIG["comparison"]["methods"]) - dropped
-    assert bool(analysis.why_not(settled)) == bool(tuning.why_not(settled)) == (not left)
+    for module in (analysis, comparison_races, tuning):
+        assert bool(module.why_not(settled)) == (not left)
     if left:
         assert analysis.plan(settled)
-        assert tuning.plan(settled)
+        assert comparison_races.parts(settled)
         analysis.check(settled, SCHEMA)
     assert bool(lines) == bool(dropped)
 

@@ -4,14 +4,18 @@ import hashlib
 import json
 from dataclasses import replace
 from functools import cache
+from itertools import chain, product
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from checking import applying, laid
 
 from pgpd_hf import runs
+from pgpd_hf.algorithms import get_algorithm
 from replication import analyses
-from replication.study import admission, cases, readings
+from replication.analyses import axes_races, comparison_races
+from replication.study import admission, cases, comparison, readings
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = admission.load_defaults(ROOT)
@@ -19,16 +23,16 @@ CHOSEN = {"primal_step": 0.3, "dual_step": 0.1, "perturbation": 0.5}  # in place
 # Of each study, by the files that are laid over the defaults: how many names its streams have, and
 # a digest of them. New runs add names; those of earlier runs stay.
 NAMES = {
-    "": (4209, "44b975774e3c51a2"),
-    "inference": (1499, "df1da5f22fed2b60"),
-    "hard": (4330, "772bdf77e4224887"),
-    "hard inference hard-inference": (1499, "f5289f4948954961"),
-    "hard hard-pilot": (1337, "0d979e227e0e9f4d"),
-    "smoke": (332, "b56d20f918b6242f"),
+    "": (4081, "728f38a479a5c7b4"),
+    "inference": (1371, "c97f41d97944f090"),
+    "hard": (4323, "4f102ae52e9d3dd3"),
+    "hard inference hard-inference": (1492, "b088dc6cf27a16aa"),
+    "hard hard-pilot": (1330, "43c16d6e65495e9f"),
+    "smoke": (334, "68e4b6b0ba63c177"),
     "environments/frozen-lake": (231, "0eb942e9fd85e706"),
 }
 # Of the default study without the instances, which it did not have when it was first run.
-WITHOUT_INSTANCES = (1259, "427feddcf41989c2")
+WITHOUT_INSTANCES = (1131, "a72d5ef74398d653")
 LATER = (
     "adaptive_safe_rlhf",
     "episodic_npgpd_hf",
@@ -40,12 +44,18 @@ LATER = (
 
 
 @cache
+def settled(files):
+    """Configuration of a study."""
+    own = laid(*files.split())
+    return admission.settle(readings.overlay(DEFAULTS, own), ROOT, own, DEFAULTS, analyses.find())[
+        0
+    ]
+
+
+@cache
 def plans(files):
     """Cases of all analyses of a study, and of Figure 1 under all of its readings."""
-    own = laid(*files.split())
-    config, _ = admission.settle(
-        readings.overlay(DEFAULTS, own), ROOT, own, DEFAULTS, analyses.find()
-    )
+    config = settled(files)
     plans = {
         name: [case for items in analysis.plan(config).values() for _, of in items for case in of]
         for name, analysis in applying(config).items()
@@ -61,6 +71,59 @@ def plans(files):
     return plans
 
 
+@cache
+def races(files):
+    """What all races of the methods that are compared are about."""
+    config = settled(files)
+    if "comparison_races" not in applying(config):
+        return []
+    own = [comparison_races.arguments(config, it) for it in comparison_races.parts(config)]
+    elsewhere = [axes_races.arguments(config, it)["told"] for it in axes_races.parts(config)]
+    return own + elsewhere
+
+
+def candidates(told):
+    """Candidates of a race at each budget, by the key of the choice that is made."""
+    entry = comparison.Entry(**told["entry"])
+    return {
+        told["prefix"] + comparison.key(entry, budget): comparison.candidates(
+            told["study"], entry, budget
+        )
+        for budget in told["budgets"]
+    }
+
+
+class Recorded:
+    """An algorithm whose runs tell its name and M."""
+
+    def __init__(self, name):
+        self.kind = get_algorithm(name)
+        self.pick = self.kind.pick
+
+    def having(self, options):
+        told = self.kind.name, options.get("evaluators")
+        return SimpleNamespace(prepare=lambda *_: told)
+
+
+def names_of_races(files, monkeypatch):
+    """Purpose, algorithm and M of every stream of the races, as runs of them are told."""
+    found = set()
+
+    def record(run, seed, iterations, purpose):
+        found.add((purpose, *run))
+        raise ValueError
+
+    monkeypatch.setattr(runs, "values_at", record)
+    monkeypatch.setattr(comparison_races, "get_algorithm", Recorded)
+    for told in races(files):
+        problems = [(number, None, None) for number in told["instances"]]
+        contest = comparison_races._Settings(comparison.Entry(**told["entry"]), problems)
+        contest.settings = dict(enumerate(chain(*candidates(told).values())))
+        for place, unit in product(contest.settings, range(len(problems))):
+            contest.score((place, unit))
+    return found
+
+
 def names(files, monkeypatch):
     """Purpose, algorithm and M of every stream, as :func:`pgpd_hf.run` is told them."""
     found = set()
@@ -74,9 +137,9 @@ def names(files, monkeypatch):
 
     monkeypatch.setattr(runs, "run", record)
     tuned = {
-        case.labels["key"]: (case.setting, 0.0)
-        for name in ("comparison_tuning", "axes_tuning")
-        for case in plans(files).get(name, ())
+        key: (settings[-1], 0.0)  # in place of the race's winner
+        for told in races(files)
+        for key, settings in candidates(told).items()
     }
     planned = [case for of_analysis in plans(files).values() for case in of_analysis]
     alike = {
@@ -87,7 +150,7 @@ def names(files, monkeypatch):
     for case in alike.values():
         case = cases._chosen(case, tuned)
         cases._run(replace(case, labels=None), None, None, CHOSEN)
-    return sorted(found, key=str)
+    return sorted(found | names_of_races(files, monkeypatch), key=str)
 
 
 def summed(names):
@@ -108,3 +171,12 @@ def test_instances_add_names_to_those_of_the_default_study(monkeypatch):
     assert summed(name for name in found if name not in of_instances) == WITHOUT_INSTANCES
     assert of_instances
     assert of_instances < {*hard}
+
+
+@pytest.mark.parametrize("files", NAMES)
+def test_races_share_no_stream_with_other_runs(files, monkeypatch):
+    """Not even the names of a family: the runs that are judged have none of the race's."""
+    raced = {purpose for purpose, _, _ in names_of_races(files, monkeypatch)}
+    planned = {case.purpose for of_analysis in plans(files).values() for case in of_analysis}
+    assert bool(raced) == bool(races(files))
+    assert not raced & planned

@@ -44,6 +44,12 @@ def analysis_runs(name, parts=("",)):
     ]
 
 
+def races_of_methods(name):
+    """Files of all races of the methods that are compared."""
+    require(name)
+    return [f"{RESULTS}/{name}/{part}.csv" for part in ANALYSES[name].parts(config)]
+
+
 def results_of(name, names):
     """Files of the results that an analysis asks for, by name."""
     # Most are functions, so that nothing is planned unless it is asked for.
@@ -66,6 +72,8 @@ def results_of(name, names):
         ],
         "bounds_by_setting": BOUNDS,
         "certificates_by_algorithm": CERTIFICATES,
+        "comparison_races": lambda wildcards: races_of_methods("comparison_races"),
+        "axes_races": lambda wildcards: races_of_methods("axes_races"),
         "claims": CLAIMS,
         "own": config["claims"]["statements"],
         "schema": CLAIMS_SCHEMA,

@@ -57,27 +57,37 @@ def budgets(config, entry):
     return [budget for budget in config["comparison"]["budgets"] if budget <= most]
 
 
+def raced_budgets(config, entry):
+    """Budgets of a method that pay for a candidate."""
+    return [budget for budget in budgets(config, entry) if candidates(config, entry, budget)]
+
+
 def candidates(config, entry, budget):
     """Keyword arguments of runs among which a method is tuned; none if the budget is too small."""
+    return [*admit(config, entry, budget, _combinations(entry, budget)).values()]
+
+
+def admit(config, entry, budget, combinations):
+    """Settings by combination of :func:`lists`, of those that are affordable and readable."""
     readable = cache(lambda *how: _readable(config, *how))
-    return [
-        setting
-        for setting in _affordable(config, entry, budget)
+    return {
+        values: setting
+        for values, setting in _affordable(config, entry, budget, combinations).items()
         if readable(setting["evaluators"], setting.get("estimator"))
-    ]
+    }
 
 
 def reason(config, entry, budget):
     """Say why a method has no result at a budget; empty if it has one."""
     if candidates(config, entry, budget):
         return ""
-    lists = _lists(entry, budget)
-    people, rounds = lists.get("evaluators", [1]), min(lists.get("rounds", [1]))
+    tried = lists(entry, budget)
+    people, rounds = tried.get("evaluators", [1]), min(tried.get("rounds", [1]))
     questions = get_algorithm(entry.algorithm).effort(*configuration.size(config), rounds)[1]
     if budget < questions * min(people):
         return f"one iteration takes {questions * min(people)} answers"
-    if affordable := _affordable(config, entry, budget):
-        most = max(setting["evaluators"] for setting in affordable)
+    if affordable := _affordable(config, entry, budget, _combinations(entry, budget)):
+        most = max(setting["evaluators"] for setting in affordable.values())
         return f"votes of {most} people cannot be read without bias"
     return f"more than {entry.options['most_rounds_in_all']} rounds in all with M = {max(people)}"
 
@@ -255,7 +265,7 @@ def _elsewhere(config, section, changes, budgets, people, sides):
     }
     asked = {"budgets": budgets, "people": people}
     asked |= {side: [it for it in names if it in methods] for side, names in sides.items()}
-    own = ("instances", "tuning_seeds", "tuning_instances", "most_pairs")
+    own = ("instances", "tuning_runs", "tuning_instances", "most_pairs")
     part = {name: section[name] for name in own if name in section}
     part |= {"budgets": budgets, "most_on_instances": max(budgets), "methods": methods}
     part |= {"statements": {}, "misspecification": asked}
@@ -317,20 +327,24 @@ def _check_arguments(entry, schema, section="comparison"):
                 conform(value, known[name] | {"$defs": schema["$defs"]}, f"{key}.{name}")
 
 
-def _lists(entry, budget):
+def lists(entry, budget):
     """Values of the arguments of candidates at a budget."""
-    lists, large = entry.options["candidates"], entry.options.get("large_budgets")
-    return lists | large["candidates"] if large and budget >= large["at_least"] else lists
+    tried, large = entry.options["candidates"], entry.options.get("large_budgets")
+    return tried | large["candidates"] if large and budget >= large["at_least"] else tried
 
 
-def _affordable(config, entry, budget):
-    """Candidates that a budget pays for, whether their votes can be read or not."""
-    lists, kind = _lists(entry, budget), get_algorithm(entry.algorithm)
+def _combinations(entry, budget):
+    return itertools.product(*lists(entry, budget).values())
+
+
+def _affordable(config, entry, budget, combinations):
+    """Settings by combination that a budget pays for, whether their votes can be read or not."""
+    names, kind = lists(entry, budget), get_algorithm(entry.algorithm)
     size = configuration.size(config)
     most = entry.options.get("most_rounds_in_all", math.inf)
-    found = []
-    for values in itertools.product(*lists.values()):
-        setting = _setting(config, entry) | dict(zip(lists, values, strict=True))
+    found = {}
+    for values in combinations:
+        setting = _setting(config, entry) | dict(zip(names, values, strict=True))
         if setting["perturbation"] == "theorem":
             setting["perturbation"] = None
         if kind.has_steps:
@@ -345,7 +359,7 @@ def _affordable(config, entry, budget):
             setting["rounds"] = budget // answers
             possible = setting["rounds"] >= 1
         if possible:
-            found.append(setting)
+            found[values] = setting
     return found
 
 
