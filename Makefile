@@ -103,13 +103,13 @@ claims: .venv/kernels  ## 30 | the paper's statements under every reading
 theory: .venv/kernels  ## 15 | what the theorems promise, beside runs
 	$(IN_VENV) snakemake theory --cores $(CORES) $(USE_CONFIG)
 
-compare: .venv/kernels  ## 45 | what an answer buys, method by method
+compare: .venv/kernels  ## 35 | what an answer buys, method by method
 	$(IN_VENV) snakemake compare --cores $(CORES) $(USE_CONFIG)
 
-compare-axes: .venv/kernels  ## 50 | the same for other people, and more states
+compare-axes: .venv/kernels  ## 20 | the same for other people, and more states
 	$(IN_VENV) snakemake compare_axes --cores $(CORES) $(USE_CONFIG)
 
-stability: .venv/kernels  ## 30 | whether ZPGPD-HF settles: predictions and long runs
+stability: .venv/kernels  ## 15 | whether ZPGPD-HF settles: predictions and long runs
 	$(IN_VENV) snakemake stability --cores $(CORES) $(USE_CONFIG)
 
 infer: .venv/kernels  ## 110 | which T and N fit the text, and verdicts on fresh data
@@ -119,9 +119,8 @@ infer: .venv/kernels  ## 110 | which T and N fit the text, and verdicts on fresh
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/confirmation.yaml
 	$(IN_VENV) python tools/record.py results/paper infer
 
-hard: .venv/kernels  ## 260 | everything about the hard case
-	$(IN_VENV) snakemake all claims theory compare compare_axes stability --cores $(CORES) \
-	    --configfile config/hard.yaml
+hard: .venv/kernels  ## 165 | everything about the hard case
+	$(IN_VENV) snakemake all claims theory stability --cores $(CORES) --configfile config/hard.yaml
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) \
 	    --configfile config/hard.yaml config/hard-pilot.yaml
 	$(IN_VENV) snakemake infer --cores $(CORES) \
@@ -161,7 +160,7 @@ article: .venv-article/installed  ## 1 | the replication as an article, from ref
 
 # In a copy of what the workflow needs, from scratch and with the package of the copy.
 verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
-verify: EVERYTHING = figures claims theory stability $(if $(CONFIG),compare compare-axes,infer hard environments raced)
+verify: EVERYTHING = figures claims theory stability $(if $(CONFIG),,compare compare-axes infer hard environments raced)
 verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 430)
 	test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
 	$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \
@@ -199,9 +198,9 @@ test-faults: .venv/kernels  ## 30 | killed runs, odd folders, kernels with check
 test-clone: .venv/installed  ## 15 | what README says, in a clean clone with an empty home
 	$(IN_VENV) COMMANDS='$(COMMANDS)' pytest tests/clone
 
-reference: RECORDED := figures $(if $(filter-out 0,$(FULL)),claims theory)
-reference: .venv/kernels  ## 2 | reference/ and figures/ from scratch (FULL=1: 40)
-	$(IN_VENV) snakemake $(RECORDED:figures=all) --forceall --cores $(CORES)
+reference: RECORDED := figures $(if $(filter-out 0,$(FULL)),claims theory stability compare compare-axes)
+reference: .venv/kernels  ## 2 | reference/ and figures/ from scratch (FULL=1: 120)
+	$(IN_VENV) snakemake $(subst -,_,$(RECORDED:figures=all)) --forceall --cores $(CORES)
 	$(IN_VENV) python tools/record.py results/paper sample $(RECORDED)
 
 #: develop

@@ -265,7 +265,7 @@ def add_explorer(site, views):
 def add_comparison(site):
     """Write the page of the comparison per answer, and of what else `make compare` makes."""
     sources = site.sources
-    place = sources.beyond if sources.table("comparison") is None else sources.own
+    place = sources.own
     table = place.table("comparison")
     if table is None:
         site.lack("Other methods, compared per human answer", "make compare")
@@ -301,7 +301,6 @@ def add_comparison(site):
     site.add(
         "comparison.html",
         "comparison.html.j2",
-        of_hard=place is not sources.own,
         picture=picture,
         needed=None if needed is None else answers_needed(needed.replace(labels, regex=True)),
         judged=[] if judged is None else judged.replace(labels, regex=True).to_dict("records"),
@@ -370,12 +369,11 @@ def add_notebooks(site):
     for name, (title, command) in NOTEBOOKS.items():
         if name == "inference" and sources.name not in ON_RECORD:
             continue
-        page = sources.page(name, command)
+        page = sources.page(name)
         if page:
             text = page.read_text(encoding="utf-8").replace("<main>", f"{BACK}\n<main>", 1)
             site.write(f"notebooks/{name}.html", text)
-            of_hard = sources.is_default and sources.beyond.folders[0] in page.parents
-            found[f"notebooks/{name}.html"] = title + ", on the hard case" * of_hard
+            found[f"notebooks/{name}.html"] = title
         else:
             lacking.setdefault(command, []).append(f"“{title}”")
     for command, titles in lacking.items():

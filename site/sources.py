@@ -1,9 +1,8 @@
 """What a site shows: curves and verdicts of a study, of its readings, and of other environments.
 
 A table comes from the results of the study if it is there. For the default study and for the hard
-case it otherwise comes from `reference/`, which has the results of both. The default study has no
-comparison with other methods, and shows that of the hard case. Results in other environments belong
-to it as well.
+case it otherwise comes from `reference/`, which has the results of both. Results in other
+environments belong to the default study.
 """
 
 import re
@@ -57,7 +56,6 @@ NEEDED = {  # what pages read of files; other tables are shown with whatever col
 HARD = "hard"  # name of a study
 ON_RECORD = {"paper": "", HARD: "hard"}  # folders in reference/ and figures/
 ABOUT_HARD = "The experiment on the environment that is the hardest of a hundred to make safe."
-OF_HARD = ("compare", "compare-axes")  # targets that are about it alone
 READINGS = "Readings of what is open"  # a group of views
 DIGITS = 6  # significant ones of numbers in curves
 
@@ -127,8 +125,6 @@ class Sources:
         if (self.results / "config.yaml").exists():
             self.config = validation.read(self.results / "config.yaml")
         self.own = self._place(self.name)
-        # For the default study, of which some are not on record, those of the hard case.
-        self.beyond = self._place(HARD) if self.is_default else self.own
         self.optimum = self.record("optimum")
         self.loaded = readings.load(self.config, root)
         schema = validation.read_yaml(root / "workflow/schemas/claims.schema.yaml")
@@ -148,9 +144,7 @@ class Sources:
         if self.name == HARD and command == "make infer":
             return f"make {HARD}"
         option = "CONFIG=" if command.startswith("make") else "--configfile "
-        of_hard = self.is_default and command.removeprefix("make ") in OF_HARD
-        file = f"config/{HARD}.yaml" if of_hard else self.configfile
-        return f"{command} {option}{file}" if file else command
+        return f"{command} {option}{self.configfile}" if self.configfile else command
 
     def _made_by(self, text, command):
         """What is missing, and which command makes it, as HTML."""
@@ -165,15 +159,12 @@ class Sources:
         """Read a table of the study; None if it is nowhere."""
         return self.own.table(name)
 
-    def page(self, name, command):
-        """Page of a notebook, which a command makes; None if it is nowhere."""
-        folders = [self.results]
-        if name == "inference":  # a study of its own
-            folders = [self._beside("inference")]
-        elif self.is_default and command.removeprefix("make ") in OF_HARD:
-            folders.append(self.beyond.folders[0])
-        paths = [folder / f"notebooks/{name}.html" for folder in folders]
-        return next((path for path in paths if path.exists()), None)
+    def page(self, name):
+        """Page of a notebook; None if it is nowhere."""
+        # The inference is a study of its own.
+        folder = self._beside("inference") if name == "inference" else self.results
+        path = folder / f"notebooks/{name}.html"
+        return path if path.exists() else None
 
     def _beside(self, name):
         """Folder with the results of a study that stands beside this one."""

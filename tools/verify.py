@@ -12,7 +12,7 @@ from pathlib import Path
 
 from replication.files import storage, validation
 from replication.verify import checks
-from replication.verify.tables import OF_STUDY, TABLES, Table
+from replication.verify.tables import OF_HARD, OF_STUDY, TABLES, Table
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "reference"
@@ -34,7 +34,7 @@ def compare(copy, targets, exact):
     """
     ran = sorted(copy.glob("results/*"), key=lambda path: path.name != "paper")
     results = ran[0].relative_to(copy)  # of the default study, or of the only one
-    tables, studies = OF_STUDY, {"": results}
+    tables, studies = OF_HARD if results.name == "hard" else OF_STUDY, {"": results}
     if results.name == "paper":  # beside which the hard case is on record
         tables, studies = TABLES, {"": results, "hard: ": results.with_name("hard")}
     reference, _ = places(results)

@@ -19,7 +19,7 @@ from replication.figures.comparison import discrimination_figure, sizes_figure, 
 from replication.study import admission, comparison, configuration
 
 ROOT = Path(__file__).parents[2]
-CONFIG = study("hard")
+CONFIG = study()
 SCHEMA = admission.load_schema(ROOT, "config")
 AS_ASSUMED = misspecification.AS_ASSUMED
 METHODS = {"npgpd_hf": "its own", "safe_rlhf": "deterministic"}

@@ -16,7 +16,7 @@ from replication.figures.comparison import comparison_figure, people_figure, vot
 from replication.study import admission
 
 ROOT = Path(__file__).parents[2]
-CONFIG = study("hard")
+CONFIG = study()
 SCHEMA = admission.load_schema(ROOT, "config")
 SPREAD = 0.1
 
@@ -135,10 +135,10 @@ def test_figure_shows_every_method_for_all_people():
 
 def test_a_method_looks_as_in_the_comparison():
     """Although not all of that one's methods are shown, here or for people of other votes."""
-    table = pd.read_csv(ROOT / "reference/hard/comparison.csv")
-    people = pd.read_csv(ROOT / "reference/hard/misspecification.csv")
-    decided = pd.read_csv(ROOT / "reference/hard/skipping_inference.csv")
-    elsewhere = pd.read_csv(ROOT / "reference/hard/axes.csv")
+    table = pd.read_csv(ROOT / "reference/comparison.csv")
+    people = pd.read_csv(ROOT / "reference/misspecification.csv")
+    decided = pd.read_csv(ROOT / "reference/skipping_inference.csv")
+    elsewhere = pd.read_csv(ROOT / "reference/axes.csv")
     labels = {name: it["label"] for name, it in CONFIG["comparison"]["methods"].items()}
     style.use_style()
     looks = [

@@ -293,9 +293,7 @@ def test_comparison_has_the_numbers_and_verdicts_of_its_tables(visit, clone):
     labels = {name: it["label"] for name, it in config.items()}
     page = visit().open("comparison.html")
     assert page.locator("h1").inner_text() == "What an answer buys"
-    note = page.locator("p.note").first.inner_text()
-    assert "Means over seeds are those of the hard case" in note
-    table = storage.read_table(clone / "reference/hard/comparison.csv").dropna(subset="priced_gap")
+    table = storage.read_table(clone / "reference/comparison.csv").dropna(subset="priced_gap")
     shown = page.locator("[aria-label^='Over '] tbody tr").evaluate_all(CELLS)
     assert len(shown) == len(table) > 100
     for (_, row), cells in zip(table.iterrows(), shown, strict=True):
@@ -304,14 +302,14 @@ def test_comparison_has_the_numbers_and_verdicts_of_its_tables(visit, clone):
             means = [row[f"{name}{end}"] for end in ("", "_low", "_high")]
             read = [float(x) for x in re.findall(r"-?\d\.\d{4}", cell.replace("−", "-"))]
             assert read == pytest.approx(means, abs=6e-5)
-    judged = storage.read_table(clone / "reference/hard/comparison_verdicts.csv")
+    judged = storage.read_table(clone / "reference/comparison_verdicts.csv")
     said = page.locator("ul.verdicts").inner_text()
     for _, row in judged.iterrows():
         ends = f"{spoken(row['difference'])} [{spoken(row['low'])}, {spoken(row['high'])}]"
         assert f"over {row['unit']}: {ends}" in said
     kinds = judged.groupby("claim")["verdict"].first()
     assert page.locator("ul.verdicts .verdict").all_inner_texts() == list(kinds)
-    needed = storage.read_table(clone / "reference/hard/comparison_answers.csv")
+    needed = storage.read_table(clone / "reference/comparison_answers.csv")
     shown = page.locator("table").first.locator("tbody tr").evaluate_all(CELLS)
     cells = {(*cells[:3], i): cell for cells in shown for i, cell in enumerate(cells[3:])}
     assert len(cells) == len(needed)
@@ -545,15 +543,13 @@ def test_without_javascript_there_are_figures_and_every_verdict(visit):
 def test_what_is_missing_is_named_with_the_command_that_makes_it(visit):
     page = visit().open("index.html")
     lines = page.locator("ul.missing li").all_inner_texts()
-    parts = r": (\w+) ([\w-]+)( CONFIG=config/hard.yaml)?, then make site$"
-    commands = [re.search(parts, line).groups() for line in lines]
-    of_hard = {target for _, target, option in commands if option}
-    assert of_hard == {"compare", "compare-axes"}
-    assert {target for _, target, option in commands if not option} == {
+    commands = [re.search(r": (\w+) ([\w-]+), then make site$", line).groups() for line in lines]
+    assert {target for _, target in commands} == {
         *("figures", "claims", "theory", "infer", "policies", "environments", "stability"),
+        *("compare", "compare-axes"),
     }
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert all(f"\n{target}:" in makefile for tool, target, _ in commands if tool == "make")
+    assert all(f"\n{target}:" in makefile for tool, target in commands if tool == "make")
 
 
 def test_before_there_are_results_one_line_says_what_to_run(site, tmp_path):
@@ -619,7 +615,7 @@ def test_missing_parts_of_the_default_study_are_named(clone, tmp_path):
     assert done.returncode == 0, done.stderr
     first = (tmp_path / "results/paper/site/index.html").read_text(encoding="utf-8")
     for what, command in {
-        "Other methods, compared per human answer": "compare CONFIG=config/hard.yaml",
+        "Other methods, compared per human answer": "compare",
         "The experiment in well-known environments": "environments",
         "Verdicts under other readings of the paper": "claims",
         "Verdicts on fresh data": "infer",

@@ -6,7 +6,6 @@ Notebooks have no such sentences: they are the pages of every study and compute 
 """
 
 import itertools
-import json
 import re
 from collections import Counter
 from functools import cache
@@ -45,7 +44,7 @@ from replication.theory.setting import Setting
 
 ROOT = Path(__file__).parents[2]
 DEFAULT = admission.load_defaults(ROOT)
-# The hard case, to which theory, stability and the comparison belong; CMDP is its environment.
+# The hard case; CMDP is its environment.
 HARD = readings.overlay(DEFAULT, validation.read_yaml(ROOT / "config/hard.yaml"))
 CMDP = configuration.environment(HARD)
 OPTIMUM = optima.solve(CMDP)
@@ -441,20 +440,26 @@ def test_claims_say_what_was_known_when_the_third_edition_had_one_round():
 
 
 def test_results_say_when_skipping_reward_inference_pays_off():
-    decided = table("hard/skipping_inference")
+    decided = table("skipping_inference")
     counts = decided["pays_off"].value_counts()
     million = decided.loc[decided["budget"] == 10**6, "pays_off"]
     assert set(million) == {"no"}
-    assert "yes" not in counts
+    (paying,) = decided[decided["pays_off"] == "yes"].to_dict("records")
+    assert (paying["people"], paying["budget"]) == ("probit link", 1e4)
+    told = f"to pay off in {counts['yes']}, and in {counts['no']} it is shown not to"
+    says("results", "One pays off, with 10⁴ answers and a probit link")
+    says("which-method", "in one of 15 combinations, with 10⁴ answers and a probit link")
+    settings = f"in {counts['yes']} of {len(decided)} settings of the comparison"
+    says("README", f"{settings}, and in {counts['no']} it is shown not to")
     says(
         "results",
         f"In {len(decided)} combinations of voters and numbers of answers, skipping reward "
-        f"learning is never shown to pay off, and in {counts['no']} it is shown not to",
+        f"learning is shown {told}",
         f"Of the {len(decided)} combinations of voters and numbers of answers, each with "
-        f"{HARD['comparison']['instances']} random environments, {counts['open']} are open",
+        f"{DEFAULT['comparison']['instances']} random environments, {counts['open']} are open",
     )
-    (units,) = set(table("hard/misspecification")["units"])
-    assert units == f"{HARD['comparison']['instances']} instances"
+    (units,) = set(table("misspecification")["units"])
+    assert units == f"{DEFAULT['comparison']['instances']} instances"
 
 
 def test_documents_say_what_is_not_confirmed():
@@ -1095,7 +1100,7 @@ def test_documents_say_from_when_on_the_bounds_are_informative():
 
 
 def test_results_say_what_divided_steps_save():
-    reached = table("hard/comparison").query("units == '50 instances' and budget == 1e6")
+    reached = table("comparison").query("units == '50 instances' and budget == 1e6")
     rows = reached.set_index("method")
     for name, label in (("npgpd_hf", "NPGPD-HF"), ("zpgpd_hf", "ZPGPD-HF")):
         divided, printed = rows.loc[f"{name}_divided"], rows.loc[name]
@@ -1132,15 +1137,15 @@ def test_verdicts_at_tied_steps():
 
 
 def test_results_say_what_an_answer_buys():
-    needed = table("hard/comparison_answers").query("target == 0.02 and units == '20 seeds'")
+    needed = table("comparison_answers").query("target == 0.02 and units == '20 seeds'")
     by_method = needed.groupby("method")["answers"].min()
     assert (by_method["npgpd_hf"], by_method["safe_rlhf"]) == (1e7, 3e5)
-    tried = table("hard/comparison").query("method == 'npgpd_hf' and units == '20 seeds'")["budget"]
+    tried = table("comparison").query("method == 'npgpd_hf' and units == '20 seeds'")["budget"]
     assert tried[tried < 1e7].max() == 1e6
     says(
         "results",
         "good if its priced gap (gap + λ* · violation) and its violation are at most 0.02. On the "
-        "hard case such a policy takes NPGPD-HF between 10⁶ and 10⁷ answers.",
+        "default environment such a policy takes NPGPD-HF between 10⁶ and 10⁷ answers.",
     )
     by_design = needed[needed["method"] == "safe_rlhf"].set_index("design")["answers"]
     assert by_design.to_dict() == {"deterministic": 3e5, "uniform": 1e6, "state-action": 1e6}
@@ -1149,27 +1154,22 @@ def test_results_say_what_an_answer_buys():
         "Methods that learn a reward need at most 3·10⁵ with the best of three designs of their "
         "questions, and 10⁶ with the others.",
     )
-    tried = table("hard/comparison").query("units == '20 seeds' and design == 'deterministic'")
-    dpo, rlhf = (
-        tried[tried["method"] == name].set_index("budget")
-        for name in ("trajectory_dpo", "safe_rlhf")
-    )
-    few = [3000, 10_000, 30_000, 100_000]
-    assert (dpo.loc[few, "priced_gap"] < rlhf.loc[few, "priced_gap"]).all()
-    assert dpo.loc[100_000, "violation_low"] > rlhf.loc[100_000, "violation_high"]
-    says("which-method", "Up to 10⁵ answers trajectory DPO has priced gaps as small")
-    asked = table("hard/comparison_deployment").query("slack == 0.02 and level == 0.95")["answers"]
+    tried = table("comparison").query("units == '50 instances' and budget <= 100_000")
+    best = tried.loc[tried.groupby("budget")["priced_gap"].idxmin(), "method"]
+    assert {*best} == {"trajectory_dpo"}
+    says("which-method", "Up to 10⁵ answers trajectory DPO has the smallest priced gaps")
+    asked = table("comparison_deployment").query("slack == 0.02 and level == 0.95")["answers"]
     assert f"{asked.item():.1e}" == "1.3e+05"
     says(
         "which-method",
         "exceed b by 0.02, 1.3·10⁵ answers certify that at level 95 %, with power 0.9",
     )
-    verdicts = table("hard/comparison_verdicts").set_index("claim")
+    verdicts = table("comparison_verdicts").set_index("claim")
     verdict = verdicts["verdict"]
     assert verdict["without-reward-inference"] == "contradicted"
     asking = verdicts.loc["questions-that-adapt"]
     assert (asking["verdict"], asking["budget"]) == ("inconclusive", 1e5)
-    cells = table("hard/comparison").query("units == '50 instances' and budget == 100000")
+    cells = table("comparison").query("units == '50 instances' and budget == 100000")
     cells = cells[cells["design"] == "deterministic"].set_index("method")["priced_gap"]
     told = [number(cells[it], 3) for it in ("adaptive_safe_rlhf", "safe_rlhf")]
     says(
@@ -1181,19 +1181,19 @@ def test_results_say_what_an_answer_buys():
         "results",
         "Questions that depend on earlier answers (adaptive_safe_rlhf) are not shown to save any.",
     )
-    limited = table("hard/comparison").query("units == '50 instances' and budget == 1000000")
+    limited = table("comparison").query("units == '50 instances' and budget == 1000000")
     assert (
         limited["priced_gap"].idxmin()
         == limited["priced_gap"][limited["design"] == "deterministic"].idxmin()
     )
     says("which-method", "Learn a reward from pairs of deterministic policies")
-    drawn = table("hard/comparison").query("units == '50 instances' and budget <= 1_000_000")
+    drawn = table("comparison").query("units == '50 instances' and budget <= 1_000_000")
     drawn = drawn.set_index(["method", "design", "budget"]).sort_index()
     plain, careful, ascent = (
         drawn.loc[(name, "deterministic")]
         for name in ("safe_rlhf", "pessimistic_safe_rlhf", "safe_rlhf_npg_pd")
     )
-    assert (careful["violates_0"] < plain["violates_0"]).all()
+    assert (careful["violates_002"] < plain["violates_002"])[[300_000, 1_000_000]].all()
     safest = {}
     for column, name in (
         ("violates_0", "safe_rlhf_npg_pd"),
@@ -1204,32 +1204,32 @@ def test_results_say_what_an_answer_buys():
         fewest = own < others if column == "violates_0" else own <= others
         safest[column] = own.index[fewest].tolist()
     assert safest == {
-        "violates_0": [30_000, 100_000, 300_000, 1_000_000],
+        "violates_0": [100_000, 300_000, 1_000_000],
         "violates_002": [3000, 10_000, 300_000, 1_000_000],
     }
     assert (ascent["gap"] > plain["gap"])[safest["violates_0"]].all()
     says(
         "which-method",
         "from 3·10⁵ answers on violations above 0.02 are as rare with it as with any method",
-        "Plan with NPG-PD (safe_rlhf_npg_pd): it violates least often from 3·10⁴ answers on, but "
+        "Plan with NPG-PD (safe_rlhf_npg_pd): it violates least often from 10⁵ answers on, but "
         "has larger gaps",
     )
     assert drawn.loc[("trajectory_dpo", "deterministic", 10**6), "violates_002"] == 0.2
-    own = table("hard/comparison").query("units == '20 seeds' and method == 'trajectory_dpo'")
-    assert own.set_index("budget").loc[10**6, "violates_002"] == 0.9
-    own = table("hard/comparison").query("units == '20 seeds' and method == 'npgpd_hf'")
+    own = table("comparison").query("units == '20 seeds' and method == 'trajectory_dpo'")
+    assert own.set_index("budget").loc[10**6, "violates_002"] == 0.6
+    own = table("comparison").query("units == '20 seeds' and method == 'npgpd_hf'")
     assert own.set_index("budget").loc[10**7, "violates_002"] == 0
     says(
         "which-method",
         "but even after 10⁶ a fifth of its policies violate by more than 0.02 on random "
-        "environments, and nine tenths on the hard case. There no seed of NPGPD-HF violates so "
+        "environments, and three fifths on the default one. There no seed of NPGPD-HF violates so "
         "much after 10⁷ answers",
     )
 
 
 def test_whole_trajectories_save_answers_without_a_reward():
     """The paragraph of docs/results.md, and README's third."""
-    shown = table("hard/comparison")
+    shown = table("comparison")
     shown = (
         shown[shown["budget"] == 1_000_000].set_index(["method", "design", "units"]).sort_index()
     )
@@ -1237,33 +1237,29 @@ def test_whole_trajectories_save_answers_without_a_reward():
     safe = shown.loc[("safe_rlhf", "deterministic", "50 instances"), "priced_gap"]
     gaps = [it.loc["50 instances", "priced_gap"] for it in (episodic, own)]
     said = text("results")
-    gap, violation = episodic.loc["20 seeds", ["priced_gap", "violation"]]
+    default = [it.loc["20 seeds", "priced_gap"] for it in (episodic, own)]
     assert (
-        f"after 10⁶ answers a priced gap of {gaps[0]:.3f} in place of {gaps[1]:.3f}; Safe RLHF has "
-        f"{safe:.3f}. On the hard case it is {gap:.3f}, but with a violation of "
-        f"{violation:.3f}"
+        f"10⁶ answers are then enough for a good policy: the priced gap is {default[0]:.3f} in "
+        f"place of {default[1]:.3f}. On the random environments it is {gaps[0]:.3f} in place of "
+        f"{gaps[1]:.3f}; Safe RLHF has {safe:.3f}."
     ) in said
-    assert violation > 0.02
-    chosen = table("hard/comparison_settings").set_index("key")
-    chosen = chosen.loc["episodic_npgpd_hf, its own, 1000000"]
-    tried = HARD["comparison"]["methods"]["episodic_npgpd_hf"]["large_budgets"]["candidates"]
-    for name in ("primal_step", "dual_step"):
-        assert sorted(tried[name]).index(json.loads(chosen["setting"])[name]) >= 2
-    assert pd.isna(chosen["at_edge"])
-    says("results", "Shorter steps do not help: tuning could choose them, and did not.")
-    assert gaps[0] / gaps[1] == pytest.approx(1 / 3, abs=0.03)
-    late = table("hard/comparison").set_index(["method", "budget", "units"]).sort_index()
+    needed = table("comparison_answers").query("target == 0.02 and units == '20 seeds'")
+    needed = needed.set_index("method").loc["episodic_npgpd_hf"]
+    assert needed["answers"] == needed["surely"] == 1e6
+    says("README", "needs at most 10⁶; on random environments these leave two fifths of NPGPD-HF's")
+    assert gaps[0] / gaps[1] == pytest.approx(2 / 5, abs=0.02)
+    late = table("comparison").set_index(["method", "budget", "units"]).sort_index()
     assert (
         late.loc[("episodic_npgpd_hf", 10_000_000, "20 seeds"), "violates_002"].max() == 0
     )  # docs/which-method.md
-    verdicts = table("hard/comparison_verdicts").set_index("claim")["verdict"]
+    verdicts = table("comparison_verdicts").set_index("claim")["verdict"]
     assert set(verdicts["whole-trajectories"]) == {"reproduced"}
     assert verdicts["whole-trajectories-without-reward-inference"] == "contradicted"
 
 
 def test_cells_of_the_decision_table_are_those_of_the_comparison():
     """Each number of answers with who is best by either measure, and both measures beside it."""
-    tried = table("hard/comparison").query("units == '50 instances' and method != 'zpg'")
+    tried = table("comparison").query("units == '50 instances' and method != 'zpg'")
     tried = tried[tried["answers"].notna()]
     page = (ROOT / "docs/which-method.md").read_text()
     rows = re.findall(r"^\| ([\d,]+) \| (.*) \|$", page, re.M)
@@ -1277,63 +1273,76 @@ def test_cells_of_the_decision_table_are_those_of_the_comparison():
             gap, share = (number(row[it], digits) for it, digits in
                           (("priced_gap", 3), ("violates_002", 2)))  # fmt: skip
             assert cell == rf"{name}{gap} \| {share}"
-    edges = table("hard/comparison_settings")["at_edge"].fillna("") != ""
+    edges = table("comparison_settings")["at_edge"].fillna("") != ""
     says(
         "which-method",
-        f"Of {len(edges)} settings that tuning chose, {edges.sum()} lie at an end of what was "
-        "tried",
+        f"Of the {len(edges)} settings that won their races, {edges.sum()} lie at an end of what "
+        "was tried",
     )
 
 
 def test_documents_say_what_an_answer_buys_where_votes_are_others():
-    needed = table("hard/axes_answers").query("people == 'as assumed' and target == 0.05")
+    needed = table("axes_answers").query("people == 'as assumed' and target == 0.05")
     inferring = needed[needed["method"].isin(["safe_rlhf", "pessimistic_safe_rlhf"])]
     scaled = inferring["answers"] * inferring["discrimination"] ** 2
     assert len(scaled) == 10
     assert scaled.round(-3).unique().tolist() == [1e5]
     says("which-method", "come below 0.05 with c²K = 10⁵, at every c from 0.1 to 10")
-    collapse = table("hard/axes_collapse").set_index("method")["verdict"]
+    collapse = table("axes_collapse").set_index("method")["verdict"]
     assert collapse[collapse == "contradicted"].index.tolist() == ["trajectory_dpo"]
     assert Counter(collapse)["inconclusive"] == len(collapse) - 1
     says("which-method", "is shown for no method, and contradicted for trajectory DPO")
 
-    skipping = table("hard/axes_skipping").query("people != 'as assumed'")
+    skipping = table("axes_skipping").query("people != 'as assumed'")
     ahead = skipping[skipping["pays_off"] == "yes"]
-    assert set(ahead["people"]) == {"peak and end"}
     assert set(ahead["skipping"]) == {"trajectory_dpo, deterministic"}
     kinds = skipping.groupby("people").size()
-    others = kinds.drop("peak and end")
+    remembering = ahead["people"] == "peak and end"
+    others = ahead[~remembering]
+    assert (others["budget"] * others["discrimination"] ** 2).max() == 1e5
+    says(
+        "which-method",
+        f"pays off in {len(others)} of {kinds.drop('peak and end').sum()} cases, with c²K ≤ 10⁵",
+    )
+    ahead = ahead[remembering]
     told = f"in {len(ahead)} of {kinds['peak and end']} cases"
     least, most = sorted(number(-it) for it in ahead["difference"])[:: len(ahead) - 1]
     says("which-method", f"is ahead {told}, by {least} to {most}")
-    says("which-method", f"skipping it pays off in none of {others.sum()} cases")
     says("results", f"skipping reward learning pays off {told}")
     remembering = "where they remember the peak and the end of a trajectory"
     says("README", f"{told.removesuffix(' cases')} {remembering}")
 
-    usual = table("hard/axes_skipping").query("people == 'as assumed' and discrimination != 1")
+    usual = table("axes_skipping").query("people == 'as assumed' and discrimination != 1")
     few = usual[usual["pays_off"] == "yes"]
     assert (few["budget"] * few["discrimination"] ** 2).round(-3).unique().tolist() == [1e4]
     told = f"in {len(few)} of {len(usual)}"
     says("README", f"It does {told} settings where people tell returns apart better or worse")
-    says("which-method", f"pays off {told} cases with c ≠ 1, both with c²K = 10⁴")
+    says("which-method", f"pays off {told} cases with c ≠ 1, with c²K = 10⁴")
     page = (ROOT / "site/templates/index.html.j2").read_text(encoding="utf-8")
-    assert "pays off in few cases, most of them where people remember" in " ".join(page.split())
-    hurt = table("hard/axes_hurt").query("people == 'peak and end'")
+    assert "pays off in few cases, half of them where people remember" in " ".join(page.split())
+    paying = (table("skipping_inference")["pays_off"] == "yes").sum()
+    assert 2 * len(ahead) == len(ahead) + len(others) + len(few) + paying
+    hurt = table("axes_hurt").query("people == 'peak and end'")
     hurt = hurt[hurt["answers_scaled"] == 1e6]
     apart = hurt["method"] == "trajectory_dpo"
-    assert hurt.loc[apart, "high"].max() < 0.01 < 0.04 < hurt.loc[~apart, "low"].min()
-    says("which-method", "such votes hurt every other method, and this one hardly")
+    assert hurt.loc[apart, "high"].max() < 0.03 < 0.04 < hurt.loc[~apart, "low"].min()
+    least, most = hurt.loc[~apart, "difference"].min(), hurt.loc[apart, "difference"].max()
+    says(
+        "which-method",
+        f"raise the priced gap of every other method by at least {np.floor(1000 * least) / 1000}, "
+        f"and its own by at most {number(most, 3)}.",
+    )
 
-    rows = table("hard/axes")[table("hard/axes")["answers_scaled"].round() == 1e6]
+    rows = table("axes")[table("axes")["answers_scaled"].round() == 1e6]
     shares = rows.set_index(["people", "method"])["violates_002"].sort_index()
     learning = ["safe_rlhf", "pessimistic_safe_rlhf"]
     peaks, unseen = shares["peak and end"], shares["small differences unnoticed"]
-    assert peaks["trajectory_dpo"].round(2).between(0.25, 0.29).all()
     assert (peaks[learning] == 0).all()
-    says("which-method", "a quarter of its policies then violate by more than 0.02, and none that")
-    told = [f"{it.min():.0f} to {it.max():.0f} %" for it in
-            (100 * unseen[learning], 100 * unseen["trajectory_dpo"])]  # fmt: skip
+    shares = [100 * it for it in (peaks["trajectory_dpo"], unseen[learning])]
+    told = [f"{it.min():.0f} to {it.max():.0f} %" for it in shares]
+    says("which-method", f"But {told.pop(0)} of its policies then violate by more than 0.02")
+    assert unseen["trajectory_dpo"].nunique() == 1
+    told.append(f"{100 * unseen['trajectory_dpo'].iloc[0]:.0f} %")
     says(
         "which-method",
         f"with a learned reward ({told[0]} with c²K = 10⁶) than with trajectory DPO ({told[1]})",
@@ -1341,9 +1350,9 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
 
 
 def test_documents_say_how_answers_grow_with_the_size():
-    powers = table("hard/axes_exponents").query("target == 0.1").set_index("method")
+    powers = table("axes_exponents").query("target == 0.1").set_index("method")
     safe, own = powers.loc["safe_rlhf"], powers.loc["npgpd_hf"]
-    sizes = table("hard/axes_sizes")
+    sizes = table("axes_sizes")
     assert sorted(set(sizes["size"])) == [40, 128, 400, 4000]
     most = sizes.query("size == 4000 and budget == 100_000_000").set_index("method")
     assert set(most["units"]) == {"6 instances"}
@@ -1360,8 +1369,8 @@ def test_documents_say_how_answers_grow_with_the_size():
     )
     assert most.loc["npgpd_hf", "violates_002"] == pytest.approx(1 / 6)
     assert own["most"] / safe["most"] == pytest.approx(7, abs=0.5)
-    assert own["least"] / safe["least"] == pytest.approx(22, abs=0.5)
-    says("which-method", "still needs a seventh of NPGPD-HF's answers, in place of a 22nd")
+    assert own["least"] / safe["least"] == pytest.approx(24, abs=0.5)
+    says("which-method", "still needs a seventh of NPGPD-HF's answers, in place of a 24th")
     says(
         "results",
         f"grow like the power {safe['exponent']:.2f} of |S||A| with Safe RLHF (95 % interval: "
@@ -1369,15 +1378,15 @@ def test_documents_say_how_answers_grow_with_the_size():
         f"NPGPD-HF ({own['low']:.2f} to {own['high']:.2f})",
         "With 1,000 states Safe RLHF still needs a seventh of NPGPD-HF's",
     )
-    chosen = table("hard/axes_settings")
-    steps = chosen.loc[chosen["key"].str.startswith("states1000: npgpd_hf"), "setting"]
-    assert [json.loads(it)["primal_step"] for it in steps] == [10.0] * 3
+    chosen = table("axes_settings")
     edges = chosen.loc[chosen["key"].str.startswith("states"), "at_edge"].notna()
-    says("results", f"Of the {len(edges)} settings that tuning chose for this, {edges.sum()} lie")
+    says(
+        "results", f"Of the {len(edges)} settings that won their races for this, {edges.sum()} lie"
+    )
 
 
 def test_documents_say_how_answers_grow_with_features():
-    powers, sizes = table("hard/axes_linear_exponents"), table("hard/axes_linear")
+    powers, sizes = table("axes_linear_exponents"), table("axes_linear")
     assert sorted(set(sizes["size"])) == [40, 128, 400]
     powers = powers.set_index(["target", "method"])
 
@@ -1395,25 +1404,34 @@ def test_documents_say_how_answers_grow_with_features():
         f"| NPGPD-HF | 0.05 | {told(0.05, 'linear_npgpd_hf')} | {told(0.05, 'npgpd_hf_without')} |",
         f"| ZPGPD-HF | 0.1 | {told(0.1, 'linear_zpgpd_hf')} | not tried |",
     )
-    shown = powers.loc[0.05].loc[["linear_safe_rlhf", "linear_npgpd_hf"]]
-    assert (shown["low"] < 0).all()
-    assert powers.loc[(0.1, "linear_zpgpd_hf"), "low"] > 0
+    slower, falling, not_shown, plain = (
+        powers.loc[it, ["low", "high"]]
+        for it in (
+            (0.05, "linear_safe_rlhf"),
+            (0.05, "linear_npgpd_hf"),
+            (0.1, "linear_zpgpd_hf"),
+            (0.1, "safe_rlhf_without"),
+        )
+    )
+    assert 0 < slower["low"] < slower["high"] < plain["low"]
+    assert falling["high"] < 0
+    assert not_shown["low"] < 0 < not_shown["high"]
     most = sizes[sizes["budget"] == 10**6].set_index(["method", "size"])["priced_gap"]
     features, without = (most[it][400] for it in ("linear_safe_rlhf", "safe_rlhf_without"))
     says(
         "which-method",
         f"10⁶ answers leave it a priced gap of {features:.3f} in place of {without:.3f}",
     )
-    chosen = table("hard/axes_settings")
+    chosen = table("axes_settings")
     edges = chosen.loc[chosen["key"].str.startswith("linear"), "at_edge"].notna()
     says(
         "results",
-        f"Of the {len(edges)} settings that tuning chose here, {edges.sum()} lie at an end",
+        f"Of the {len(edges)} settings that won their races here, {edges.sum()} lie at an end",
     )
 
 
 def test_results_say_who_skips_reward_learning_best():
-    found = table("hard/skipping_inference")
+    found = table("skipping_inference")
     assert len(found) == 15
     million = found["budget"] == 10**6
     best = found["skipping"].str.partition(", ")[0]
@@ -1424,11 +1442,11 @@ def test_results_say_who_skips_reward_learning_best():
         "What skips reward learning best is trajectory DPO up to 10⁵ answers, and "
         "episodic_npgpd_hf with 10⁶, neither a method of the paper",
     )
-    people = table("hard/misspecification").query("budget == 1_000_000")
+    people = table("misspecification").query("budget == 1_000_000")
     gaps = people.pivot_table("priced_gap", "people", "method")["episodic_npgpd_hf"]
     assert gaps.idxmax() == "half at random"
-    assert gaps["half at random"] / gaps["as assumed"] == pytest.approx(3, abs=0.1)
-    says("which-method", "episodic_npgpd_hf, too, has three times its gap if half is at random")
+    assert gaps["half at random"] / gaps["as assumed"] == pytest.approx(2.5, abs=0.05)
+    says("which-method", "episodic_npgpd_hf has 2.5 times its gap if half is at random")
 
 
 def test_results_tell_both_optima_of_the_figure():
@@ -1446,38 +1464,32 @@ def test_results_tell_both_optima_of_the_figure():
 
 
 def test_results_say_whether_what_safe_rlhf_knows_matters():
-    drawn = table("hard/comparison").query("units == '50 instances' and design == 'deterministic'")
+    drawn = table("comparison").query("units == '50 instances' and design == 'deterministic'")
     priced = drawn.pivot(index="budget", columns="method", values="priced_gap")
-    changes = [
-        (priced[f"safe_rlhf_{name}"] - priced["safe_rlhf"]).loc[3000:1_000_000].abs().max()
-        for name in ("estimated", "zero_prior")
-    ]
-    assert 0.003 < max(changes) <= 0.004
-    own = table("hard/comparison").query("units == '20 seeds' and design == 'deterministic'")
-    own = own.pivot(index="budget", columns="method", values="priced_gap").loc[3000:1_000_000]
-    change = own["safe_rlhf_zero_prior"] - own["safe_rlhf"]
-    assert 0.014 < -change.min() <= 0.015
-    assert 0.013 < change.max() <= 0.015
+    own = table("comparison").query("units == '20 seeds' and design == 'deterministic'")
+    own = own.pivot(index="budget", columns="method", values="priced_gap")
+    estimated, drawn, default = (
+        np.ceil(
+            1000 * (gaps[f"safe_rlhf_{name}"] - gaps["safe_rlhf"]).loc[3000:1_000_000].abs().max()
+        )
+        / 1000
+        for gaps, name in ((priced, "estimated"), (priced, "zero_prior"), (own, "zero_prior"))
+    )
     assert SafeRLHF(evaluators=1).prior_mean == 0.5
     assert SafeRLHF(evaluators=1).transitions == "known"
     says(
         "which-method",
         "safe_rlhf knows P and the mean of random environments",
-        "this changes the priced gap of safe_rlhf by at most 0.004 from 3·10³ answers on",
-        "This, too, changes it by at most 0.004 from 3·10³ answers on, but by up to 0.015 on "
-        "[the hard case](results.md#the-hard-case), in either direction",
+        f"this changes the priced gap of safe_rlhf by at most {estimated} from 3·10³ answers on",
+        f"This changes it by at most {drawn} from 3·10³ answers on, and on the default "
+        f"environment by at most {default}.",
     )
 
 
 def test_documents_say_which_settings_lie_at_an_end():
-    chosen = table("hard/comparison_settings").set_index("key")
-    own = chosen[chosen.index.str.startswith("zpgpd_hf,")]
-    settings = pd.DataFrame(map(json.loads, own["setting"]), index=own.index)
-    lists = HARD["comparison"]["methods"]["zpgpd_hf"]["candidates"]
-    largest = settings["dual_step"] == max(lists["dual_step"])
-    assert own.loc[largest, "at_edge"].str.contains("dual_step").all()
-    assert (largest.sum(), (settings["perturbation"] == 3).sum(), len(own)) == (6, 8, 9)
-    says("claims", "Most of ZPGPD-HF's settings lie at an end of its grid even so")
+    edges = table("comparison_settings")["at_edge"].notna()
+    says("claims", f"of {len(edges)} settings 84 lay at an end of what was tried, and now")
+    says("claims", f"and now {edges.sum()} do")
 
 
 def test_results_say_what_holds_elsewhere():

@@ -84,7 +84,7 @@ _BESIDE = (
     ("inference_verdicts", "reading claim", "infer", "../inference/verdicts.csv"),
     ("confirmation", "reading claim", "infer", "../confirmation/verdicts.csv"),
 )
-_OF_DEFAULT = (
+_BESIDE_DEFAULT = (
     ("power", "reading claim", "claims", "verdicts_power.csv"),
     ("settled", "algorithm", "infer", "../settled/settled.csv"),
     ("settled_moves", _MOVES, "infer", "../settled/settled_moves.csv"),
@@ -92,7 +92,7 @@ _OF_DEFAULT = (
     ("still_settled_moves", _MOVES, "infer", "settled_moves.csv"),
     ("environments", "study claim", "environments", "../environments/environments.csv"),
 )
-_OF_HARD = (("power", "reading claim", "hard", "../pilot/verdicts_power.csv"),)
+_BESIDE_HARD = (("power", "reading claim", "hard", "../pilot/verdicts_power.csv"),)
 
 
 def _of_analyses():
@@ -107,18 +107,18 @@ def _of_analyses():
 
 
 def _on_record():
-    """Tables of the default study, and of the hard case, on which alone methods are compared."""
-    both = [*OF_STUDY, *(Table(*row) for row in _BESIDE)]
-    alone = ("compare", "compare-axes")
-    yield from (table for table in both if table.target not in alone)
-    yield from (Table(*row) for row in _OF_DEFAULT)
-    for table in (*both, *(Table(*row) for row in _OF_HARD)):
+    """Tables of the default study, and of the hard case."""
+    beside = [Table(*row) for row in _BESIDE]
+    yield from (*OF_STUDY, *beside, *(Table(*row) for row in _BESIDE_DEFAULT))
+    for table in (*OF_HARD, *beside, *(Table(*row) for row in _BESIDE_HARD)):
         place = "../hard-" if table.files.startswith("../") else "../hard/"
         files = place + table.files.removeprefix("../")
         yield Table(f"hard/{table.name}", table.keys, "hard", files)
 
 
 OF_STUDY = [*(Table(*row) for row in _FIGURE), *_of_analyses()]  # of one study, whichever
+# Methods are compared on the default study alone.
+OF_HARD = [table for table in OF_STUDY if table.target not in ("compare", "compare-axes")]
 TABLES = [*_on_record()]
 
 
