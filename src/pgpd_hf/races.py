@@ -283,7 +283,8 @@ class Grid:
     values : dict
         Lists by name.
     least : int
-        Lists with fewer numbers do not grow, nor do lists of other things.
+        Lists with fewer numbers do not grow, nor do lists of other things, or with numbers that are
+        not positive.
     """
 
     def __init__(self, values: dict[str, list[Any]], least: int = 2):
@@ -377,7 +378,8 @@ class Contest:
         """Contestants that are not worse than the leader beyond doubt.
 
         Each t test is at the level divided by the number of rivals, so that the best one is
-        dropped with at most the level's probability, whichever leads.
+        dropped here with at most the level's probability, whichever leads, if units are
+        independent.
         """
         leader = self.leader(pairs)
         return [

@@ -37,10 +37,10 @@ The rest is approximate, and not proved. The rows of a policy are taken as indep
 linear field of the mean of the others (mean field), and :math:`\bar V_g` is the value of the mean
 policy. C and c are those of the uniform policy. The multiplier is taken as slow
 (:math:`\eta_2 \ll \eta_1`). A faster one may rise past the multipliers that are safe and run away
-all the same: with :math:`\eta_2 = 10 \eta_1` most runs that broke were not predicted to
-(docs/results.md). A prediction does not say how long it takes until the multiplier runs away, and
-near the border, with :math:`\bar V_g - b` within about .02 of zero for values in [0, 1], it may be
-wrong. A setting that is predicted to settle may still be driven away by chance.
+all the same: with :math:`\eta_2` of 3 to 10 :math:`\eta_1` most runs that broke were not predicted
+to (docs/results.md). A prediction does not say how long it takes until the multiplier runs away,
+and near the border, with :math:`\bar V_g - b` within about .02 of zero for values in [0, 1], it may
+be wrong. A setting that is predicted to settle may still be driven away by chance.
 """
 
 from __future__ import annotations

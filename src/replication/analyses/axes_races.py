@@ -1,4 +1,4 @@
-"""Races of the settings of a method that is compared elsewhere, as in the comparison itself."""
+"""Races of the settings of a method for other people and larger environments."""
 
 from replication.analyses import Table, comparison_races
 from replication.study import comparison

@@ -1,4 +1,4 @@
-"""Tuning of the methods that are compared elsewhere, as of those of the comparison itself."""
+"""Tuning of the methods that are compared for other people and larger environments."""
 
 from replication.analyses import Table, comparison_tuning
 from replication.study import comparison

@@ -3,8 +3,10 @@
 Candidates run on instances that the comparison does not use, on random streams of their own, the
 same for all of them. After 2 and 6 of 18 runs the best third goes on, less those that are shown to
 be worse than the leader (:mod:`pgpd_hf.races`). Where the leader stands at an end of a list of at
-least three numbers, the next one beyond is tried with the other settings of the best eight. The
-score is the positive gap plus the positive violation at the end of a run; the smallest mean wins.
+least three positive numbers, the next one beyond is tried with the other settings of the best
+eight, at most four times at each end. The score is the positive gap plus the positive violation at
+the end of a run; the smallest mean wins. Several runs are on each instance, and cuts to a third are
+no tests, so that a race is a search, without an error rate.
 """
 
 import json
@@ -98,10 +100,7 @@ def race(study, entry, budget, problems):
             if end < ends[-1]:
                 running = contest.best(running, max(2, math.ceil(len(running) / 3)))
             running = contest.undecided(running, LEVEL / len(ends))
-            while any(grid.room.values()):
-                best = contest.best(running, _AROUND)
-                if not (new := grid.grow(contest.leader(best), best)):
-                    break
+            while new := grid.grow(contest.leader(running), contest.best(running, _AROUND)):
                 new = contest.admit(comparison.admit(study, entry, budget, _possible(new, lists)))
                 contest.extend(new, end, pool, done)
                 running += new
