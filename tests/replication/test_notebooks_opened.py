@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,8 @@ def test_notebook_asks_for_its_own_page(path):
     code = ["".join(it["source"]) for it in cells if "parameters" in it["metadata"].get("tags", [])]
     assert len(code) == (path.stem not in ("lesson", "tutorial"))
     assert all(f'globals().update(notebooks.parameters("{path.stem}"))' in it for it in code)
+    # Opened without them, it shows the default study.
+    study = "inference" if path.stem == "inference" else "paper"
+    named = [it for part in code for it in re.findall(r'"((?:results|figures)\b[^"]*)"', part)]
+    assert all(f"{it}/".startswith((f"results/{study}/", "figures/")) for it in named)
+    assert not any("hard" in it for it in named)
