@@ -63,7 +63,7 @@ def test_page_of_the_reference_lists_its_tables():
         page.partition(heading)[2].partition("\n## ")[0]
         for heading in (
             "Of the default study alone:",
-            "## What an answer buys, of the default study alone",
+            "## What an answer buys, for the default study alone",
         )
     ]
     assert set(re.findall(r"`(\w+)\.csv`", "".join(parts))) == ours - hard

@@ -801,7 +801,7 @@ def test_results_say_how_many_breaks_are_missed_where_the_multiplier_is_fast():
     )
     missed = fresh.loc[broke & ~told, "peak"]
     assert (len(missed), (missed < 0.02).sum(), missed.max() < 0.06) == (12, 7, True)
-    says("results", "Of the twelve that were missed seven had a predicted peak less than 0.02")
+    says("results", "Of the twelve that were missed, seven had a predicted peak less than 0.02")
     slow = table("hard/stability_fresh").query("0 < peak < 0.06")
     assert not slow["late_broke"].any()
     says("results", f"Where λ is slow, none of the {len(slow)} runs with such peaks broke.")
@@ -810,7 +810,10 @@ def test_results_say_how_many_breaks_are_missed_where_the_multiplier_is_fast():
     assert ends.index.tolist() == [1, 71]
     assert (ends["constraint_violation"] > 0.04).all()
     assert not ends["breaks"].any()
-    says("results", "those on the hard case, in the table above, and on instance 71 were missed")
+    says(
+        "results",
+        "people on the hard case, in the table above, and on instance 71 broke without being",
+    )
     frozen = table("hard/stability").query("variant == 'N = 2'").set_index("multiplier")
     safe = frozen["constraint_violation"] < 0
     assert safe.index[safe].tolist() == [2.0]  # beyond it, more is less safe
@@ -1174,7 +1177,7 @@ def test_results_say_what_an_answer_buys():
     )
     own = table("comparison").query("units == '20 seeds' and budget == 3e5")
     own = own.set_index(["method", "design"])["violates_002"]["safe_rlhf", "deterministic"]
-    says("results", f"of those of Safe RLHF with 3·10⁵ answers {100 * own:.0f} % do.")
+    says("results", f"of those that Safe RLHF learns from 3·10⁵ answers, {100 * own:.0f} % do.")
     by_design = needed[needed["method"] == "safe_rlhf"].set_index("design")["answers"]
     assert by_design.to_dict() == {"deterministic": 3e5, "uniform": 1e6, "state-action": 1e6}
     says(
@@ -1406,7 +1409,7 @@ def test_documents_say_how_answers_grow_with_the_size():
         f"with {more} answers for a priced gap of 0.1 if a reward is learned, and {fewer} for "
         "NPGPD-HF",
         "ZPGPD-HF, with the one setting that was tried, does not leave its start",
-        "With these 10⁸, one of six of NPGPD-HF's policies violates by more than 0.02",
+        "With 10⁸ answers one of six of NPGPD-HF's policies violates by more than 0.02",
     )
     assert most.loc["npgpd_hf", "violates_002"] == pytest.approx(1 / 6)
     assert own["most"] / safe["most"] == pytest.approx(7, abs=0.5)
@@ -1465,7 +1468,10 @@ def test_documents_say_how_answers_grow_with_features():
     assert with_features["most"] / with_features["least"] == pytest.approx(3, abs=0.1)
     assert np.isnan(without["most"])
     assert sizes["budget"].max() / without["least"] == pytest.approx(11, abs=0.1)
-    says("results", "for a gap of 0.05 they triple, where without features they grow more than")
+    says(
+        "results",
+        "for a gap of 0.05 its answers triple, where without features they grow more than",
+    )
     assert not_shown["low"] < 0 < not_shown["high"]
     most = sizes[sizes["budget"] == 10**6].set_index(["method", "size"])["priced_gap"]
     features, without = (most[it][400] for it in ("linear_safe_rlhf", "safe_rlhf_without"))
