@@ -265,8 +265,7 @@ def add_explorer(site, views):
 def add_comparison(site):
     """Write the page of the comparison per answer, and of what else `make compare` makes."""
     sources = site.sources
-    place = sources.own
-    table = place.table("comparison")
+    table = sources.table("comparison")
     if table is None:
         site.lack("Other methods, compared per human answer", "make compare")
         return
@@ -276,9 +275,9 @@ def add_comparison(site):
     parts = []
     for name, analysis in analyses.find().items():
         if analysis.TARGET == "compare" and name != "comparison":
-            path = place.figures / f"{name}.svg"
+            path = sources.own.figures / f"{name}.svg"
             found = {
-                table.title.removesuffix(" (table)"): place.table(it)
+                table.title.removesuffix(" (table)"): sources.table(it)
                 for it, table in analysis.TABLES.items()
             }
             parts.append(
@@ -293,8 +292,8 @@ def add_comparison(site):
                     },
                 }
             )
-    needed, judged = (place.table(f"comparison_{name}") for name in ("answers", "verdicts"))
-    picture = site.take(place.figures / "comparison.svg", "pictures/comparison.svg")
+    needed, judged = (sources.table(f"comparison_{name}") for name in ("answers", "verdicts"))
+    picture = site.take(sources.own.figures / "comparison.svg", "pictures/comparison.svg")
     for what, found in (("figure", picture), ("answers needed", needed), ("verdicts", judged)):
         if found is None:
             site.lack(f"Comparison: {what}", "make compare")

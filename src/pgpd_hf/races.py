@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
@@ -130,11 +131,11 @@ def race(
 
 def _drop_worse(runs, grid, seeds, pool, done):
     """Drop pairs that are shown to be worse, until seeds are used up; give back the others."""
-    running, ends = grid.pairs(), _ends_of_stages(seeds)
+    running, ends = grid.combinations(), _ends_of_stages(seeds)
     for end in ends:
-        runs.extend(running, end, pool, done)
+        runs.extend(running, end, pool.map, done)
         while new := sorted(grid.grow(runs.leader(running), running)):
-            runs.extend(new, end, pool, done)
+            runs.extend(new, end, pool.map, done)
             running += new
         running = runs.undecided(running, LEVEL / len(ends))
         if len(running) == 1:
@@ -144,19 +145,19 @@ def _drop_worse(runs, grid, seeds, pool, done):
 
 def _halve(whole, grid, seeds, most, pool, done):
     """Race within a number of whole runs; give back the rounds, and the pairs that are left."""
-    running = grid.pairs()
+    running = grid.combinations()
     part = min(1.0, most / 2 / len(running))  # of all iterations, so that each pair can run once
     first = whole.shortened(max(1, int(part * whole.iterations)))
-    first.extend(running, 1, pool, done)
+    first.extend(running, 1, pool.map, done)
     while new := sorted(grid.grow(first.leader(running), running)):
         if part * (len(running) + len(new)) > most / 2:
             break
-        first.extend(new, 1, pool, done)
+        first.extend(new, 1, pool.map, done)
         running += new
     running = first.best(running, max(2, math.ceil(len(running) / 3)))
     more = int(most / 2) // len(running)
     last = whole if part < 1 and more else first
-    last.extend(running, min(seeds, more + (part == 1)), pool, done)
+    last.extend(running, min(seeds, more + (part == 1)), pool.map, done)
     return [first, last], last.undecided(running, LEVEL)
 
 
@@ -297,12 +298,12 @@ class Grid:
         ]
         self.room = {(name, end): _GROWTH for name in growing for end in (0, -1)}
 
-    def pairs(self) -> list[tuple[Any, ...]]:
-        """All combinations."""
+    def combinations(self) -> list[tuple[Any, ...]]:
+        """All combinations of values."""
         return list(itertools.product(*self.values.values()))
 
     def grow(self, leader: tuple[Any, ...], running: Sequence[tuple[Any, ...]]) -> set[Any]:
-        """Add a value beyond an edge on which the leader stands; give back the new pairs."""
+        """Add a value beyond an edge on which the leader stands; give back new combinations."""
         for (name, end), room in self.room.items():
             place, values = list(self.values).index(name), self.values[name]
             if room and leader[place] == values[end]:
@@ -311,7 +312,7 @@ class Grid:
                 if step > self.most.get(name, math.inf):
                     continue
                 self.values[name] = sorted([*values, step])
-                return {(*pair[:place], step, *pair[place + 1 :]) for pair in running}
+                return {(*it[:place], step, *it[place + 1 :]) for it in running}
         return set()
 
 
@@ -341,57 +342,63 @@ def _next(values):
     return float(f"{last * factor:.12g}")
 
 
-class Contest:
+class Contest(ABC):
     """What contestants have scored so far: a row of gap and violation for each unit."""
 
     def __init__(self) -> None:
         self.scores: dict[Any, list[Any]] = {}
 
+    @abstractmethod
     def score(self, task: tuple[Any, int]) -> tuple[float, float]:
-        """Positive gap and violation of a contestant on a unit, both from the task."""
-        raise NotImplementedError
+        """Positive gap and violation of a contestant on a unit; the task is the two of them."""
 
-    def extend(self, pairs: Sequence[Any], units: int, pool: Any, done: Any) -> None:
-        """Run contestants until they have a number of units."""
+    def extend(
+        self, contestants: Sequence[Any], units: int, run: Any = map, done: Progress | None = None
+    ) -> None:
+        """Run contestants until they have a number of units, by `map` or what is like it."""
         tasks = [
-            (pair, unit) for pair in pairs for unit in range(len(self.scores.get(pair, ())), units)
+            (contestant, unit)
+            for contestant in contestants
+            for unit in range(len(self.scores.get(contestant, ())), units)
         ]
-        done.expect(len(tasks))
-        for (pair, _), score in zip(tasks, pool.map(self.score, tasks), strict=True):
-            self.scores.setdefault(pair, []).append(score)
-            done.add(1)
+        if done is not None:
+            done.expect(len(tasks))
+        for (contestant, _), score in zip(tasks, run(self.score, tasks), strict=True):
+            self.scores.setdefault(contestant, []).append(score)
+            if done is not None:
+                done.add(1)
 
-    def sums(self, pair: Any) -> Array:
+    def sums(self, contestant: Any) -> Array:
         """Scores of a contestant by unit."""
-        return np.sum(self.scores[pair], axis=1)
+        return np.sum(self.scores[contestant], axis=1)
 
-    def leader(self, pairs: Sequence[Any]) -> Any:
+    def leader(self, contestants: Sequence[Any]) -> Any:
         """The contestant with the lowest mean score."""
-        return min(pairs, key=lambda pair: self.sums(pair).mean())
+        return min(contestants, key=lambda it: self.sums(it).mean())
 
-    def best(self, pairs: Sequence[Any], count: int) -> list[Any]:
+    def best(self, contestants: Sequence[Any], count: int) -> list[Any]:
         """Contestants with the lowest mean scores, in the order in which they are given."""
-        chosen = {*sorted(pairs, key=lambda pair: self.sums(pair).mean())[:count]}
-        return [pair for pair in pairs if pair in chosen]
+        chosen = {*sorted(contestants, key=lambda it: self.sums(it).mean())[:count]}
+        return [it for it in contestants if it in chosen]
 
-    def undecided(self, pairs: Sequence[Any], level: float) -> list[Any]:
+    def undecided(self, contestants: Sequence[Any], level: float) -> list[Any]:
         """Contestants that are not worse than the leader beyond doubt.
 
         Each t test is at the level divided by the number of rivals, so that the best one is
         dropped here with at most the level's probability, whichever leads, if units are
         independent.
         """
-        leader = self.leader(pairs)
+        leader = self.leader(contestants)
         return [
-            pair
-            for pair in pairs
-            if pair == leader or _p_value(self.behind(pair, leader)) > level / (len(pairs) - 1)
+            it
+            for it in contestants
+            if it == leader or _p_value(self.behind(it, leader)) > level / (len(contestants) - 1)
         ]
 
-    def behind(self, pair: Any, other: Any) -> Array:
+    def behind(self, contestant: Any, other: Any) -> Array:
         """Differences of the scores of two contestants on the units that both have run."""
-        units = min(len(self.scores[pair]), len(self.scores[other]))
-        return self.sums(pair)[:units] - self.sums(other)[:units]
+        units = min(len(self.scores[contestant]), len(self.scores[other]))
+        return self.sums(contestant)[:units] - self.sums(other)[:units]
 
 
 class _Runs(Contest):

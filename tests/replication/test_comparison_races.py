@@ -365,7 +365,7 @@ def problems():
 )
 def test_score_is_that_of_the_end_of_a_run_on_streams_of_its_own(problems, it):
     contest, kind = races._Settings(it, problems), get_algorithm(it.algorithm)
-    settings = comparison.admit(CONFIG, it, 10**6, Grid(comparison.lists(it, 10**6)).pairs())
+    settings = comparison.admit(CONFIG, it, 10**6, Grid(comparison.lists(it, 10**6)).combinations())
     (values,) = contest.admit(settings)
     setting, ends = settings[values], []
     for unit, (seed, place) in enumerate([(0, 0), (0, 1), (1, 0), (1, 1)]):

@@ -11,7 +11,6 @@ no tests, so that a race is a search, without an error rate.
 
 import json
 import math
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,6 @@ import pandas as pd
 from pgpd_hf import environments
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.optima import solve
-from pgpd_hf.core.progress import Progress
 from pgpd_hf.races import CHOSEN, DROPPED, LEVEL, TIED, Contest, Grid
 from replication.analyses import Table
 from replication.study import comparison, configuration, resources
@@ -38,7 +36,7 @@ _NOT_CHOSEN = ("horizon", "link")  # the same in the whole study
 def parts(config):
     """Names of all races, of a method with a design each."""
     entries = comparison.entries(config)
-    return [it.part for it in entries if any(comparison.raced_budgets(config, it))]
+    return [it.part for it in entries if comparison.raced_budgets(config, it)]
 
 
 def arguments(config, part):
@@ -93,19 +91,18 @@ def race(study, entry, budget, problems):
     lists = comparison.lists(entry, budget)
     grid = Grid({name: _increasing(values) for name, values in lists.items()}, FEWEST)
     contest, ends = _Settings(entry, problems), stages(study["comparison"]["tuning_runs"])
-    running = contest.admit(comparison.admit(study, entry, budget, grid.pairs()))
-    with Progress(False, "runs") as done, ThreadPoolExecutor(1) as pool:
-        for end in ends:
-            contest.extend(running, end, pool, done)
-            if end < ends[-1]:
-                running = contest.best(running, max(2, math.ceil(len(running) / 3)))
-            running = contest.undecided(running, LEVEL / len(ends))
-            while new := grid.grow(contest.leader(running), contest.best(running, _AROUND)):
-                new = contest.admit(comparison.admit(study, entry, budget, _possible(new, lists)))
-                contest.extend(new, end, pool, done)
-                running += new
-            if len(running) == 1:
-                break
+    running = contest.admit(comparison.admit(study, entry, budget, grid.combinations()))
+    for end in ends:
+        contest.extend(running, end)
+        if end < ends[-1]:
+            running = contest.best(running, max(2, math.ceil(len(running) / 3)))
+        running = contest.undecided(running, LEVEL / len(ends))
+        while new := grid.grow(contest.leader(running), contest.best(running, _AROUND)):
+            new = contest.admit(comparison.admit(study, entry, budget, _possible(new, lists)))
+            contest.extend(new, end)
+            running += new
+        if len(running) == 1:
+            break
     chosen = contest.leader(running)
     tied = contest.undecided(running, LEVEL / len(ends))
     return [

@@ -277,9 +277,8 @@ def _marked(name, own, work):
     """Work of one of these studies, told apart from that of the others by its own labels."""
 
     def mark(case):
-        labels = own | case.labels
-        labels |= {"key": f"{name}: {labels['key']}"} if "key" in labels else {}
-        return replace(case, labels=labels, choice=case.choice and f"{name}: {case.choice}")
+        choice = case.choice and f"{name}: {case.choice}"
+        return replace(case, labels=own | case.labels, choice=choice)
 
     return {
         f"{name}/{part}": [(number, [mark(case) for case in cases]) for number, cases in items]
