@@ -38,9 +38,10 @@ linear field of the mean of the others (mean field), and :math:`\bar V_g` is the
 policy. C and c are those of the uniform policy. The multiplier is taken as slow
 (:math:`\eta_2 \ll \eta_1`). A faster one may rise past the multipliers that are safe and run away
 all the same: with :math:`\eta_2` of 3 to 10 :math:`\eta_1` most runs that broke were not predicted
-to (docs/results.md). A prediction does not say how long it takes until the multiplier runs away,
-and near the border, with :math:`\bar V_g - b` within about .02 of zero for values in [0, 1], it may
-be wrong. A setting that is predicted to settle may still be driven away by chance.
+to, and with a step divided by :math:`1 + \lambda^2` some broke whatever M was (docs/results.md). A
+prediction does not say how long it takes until the multiplier runs away, and near the border, with
+:math:`\bar V_g - b` within about .02 of zero for values in [0, 1], it may be wrong. A setting that
+is predicted to settle may still be driven away by chance.
 """
 
 from __future__ import annotations
@@ -259,7 +260,7 @@ def runaway(trace: pd.DataFrame, algorithm: Algorithm, optimum: optima.Optimum) 
 
 def _remedies(algorithm):
     if algorithm.normalize == "quadratic":
-        return "take more rounds or a smaller primal_step"
+        return "take a smaller dual_step, or normalize: linear"
     return "take more rounds or a smaller primal_step, or divide the step (normalize)"
 
 

@@ -696,6 +696,7 @@ def test_results_say_what_happens_after_the_figure_ends():
             last.index,
             [
                 *("as printed", "as printed, with N = 2 and the default study's steps"),
+                *("the same, divided by 1 + λ", "the same, divided by 1 + λ²"),
                 "as printed, with N = 10 and both steps 0.003",
                 *("divided by 1 + λ", "divided by 1 + λ²"),
             ],
@@ -706,7 +707,7 @@ def test_results_say_what_happens_after_the_figure_ends():
         values = [number(row["optimality_gap"], 3), number(row["constraint_violation"], 3)]
         says("results", f"{names[variant]} | {' | '.join(values)} | {row['multiplier']:.1f} |")
     # That N = 2 breaks is not foreseen: there the multiplier is fast.
-    assert last["breaks"].tolist() == [True, False, False, False, False]
+    assert last["breaks"].tolist() == [True] + 6 * [False]
     steps = HARD["stability"]["variants"]["N = 2"] | {"primal_step": 0.001}
     own = (
         DEFAULT["algorithms"]["zpgpd_hf"]["rounds"],
@@ -729,15 +730,25 @@ def test_results_say_what_happens_after_the_figure_ends():
     more = table("hard/stability_long").query("evaluators > 16").groupby(keys).tail(1)
     default = table("stability_long").groupby(keys).tail(1)
     assert {*default["instance"]} == {DEFAULT["environment"]["instance"]}
-    for ends, people in ((more, {64, 256}), (default, {16, 64, 256})):
+    fast = more["variant"] == "N = 2, step / (1 + λ²)"
+    for ends, people in ((more[~fast], {64, 256}), (default, {16, 64, 256})):
         assert {*ends["evaluators"]} == people
         assert not ends["breaks"].any()
         assert ends["constraint_violation"].max() < 0.002
     says(
         "results",
-        "With 64 and 256 people the printed algorithm settles, with N = 1 and with N = 2.",
-        "On the default environment all of these settle with 16 people, too",
+        "With 64 and 256 people all of these settle, except for N = 2 with a step divided by 1 + "
+        "λ².",
+        "On the default environment all of them settle with 16 people, too",
     )
+    ends = table("hard/stability_long").groupby(keys).tail(1)
+    linear = ends["variant"].str.endswith("(1 + λ)")
+    assert linear.sum() == 12
+    assert ends.loc[linear, "constraint_violation"].max() < 0.004
+    frozen = ends.query("variant == 'N = 2, step / (1 + λ²)' and instance == 1")
+    least, most = (number(it) for it in frozen["constraint_violation"].agg(["min", "max"]))
+    assert set(frozen["multiplier"].round()) == {200}
+    says("results", f"at 200, whatever M is, with violations of {least} to {most}.")
 
 
 def test_results_say_how_often_a_break_is_foreseen():

@@ -4,9 +4,17 @@ import itertools
 
 from replication.figures import style
 
-_COLORS = ("#D55E00", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
-_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (8, 2)), (0, (2, 2)))
-_MARKS = "X*<>ph"  # of variants; settings have those of other figures
+_COLORS = ("#D55E00", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
+_DASHES = (
+    "-",
+    (0, (4, 1.5)),
+    (0, (1, 1)),
+    (0, (6, 1.5, 1, 1.5)),
+    (0, (8, 2)),
+    (0, (2, 2)),
+    (0, (10, 1, 1, 1)),
+)
+_MARKS = "X*<>phd"  # of variants; settings have those of other figures
 
 
 def stability_figure(frozen, long, fresh, optimum):
