@@ -63,6 +63,7 @@ help:  ## 0 | this list
 	echo '  CORES        at most this many at once; all by default'
 	echo '  STATEMENT    key of config/claims.yaml, for verdict; SEEDS is how many runs'
 	echo '  FULL, LARGE  1 for the long form of verify and reference, of test-slurm'
+	echo '  PARTS, COPY  what verify FULL=1 runs, and the folder in which it goes on'
 	echo '  KILLS        how often test-faults kills a run; 20 by default'
 	echo '  COMMANDS     what test-clone runs; "figures test" by default'
 	echo '  PYTHON       interpreter that makes .venv; python3 by default'
@@ -158,17 +159,18 @@ article: .venv-article/installed  ## 1 | the replication as an article, from ref
 
 #: check
 
-# In a copy of what the workflow needs, from scratch and with the package of the copy.
-verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(EVERYTHING),sample)
-verify: EVERYTHING = figures claims theory stability $(if $(CONFIG),,compare compare-axes infer hard environments raced)
+# In a copy of what the workflow needs, with the package of the copy. The copy is new, and goes when all
+# agrees; one that is named by COPY is used as it stands, and stays.
+verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(PARTS),sample)
+verify: PARTS = figures claims theory stability $(if $(CONFIG),,compare compare-axes infer hard environments raced)
 verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 430)
 	test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
-	$(IN_VENV) copy=$$(mktemp -d -t verify-XXXXXX) || exit; \
+	$(IN_VENV) copy=$${COPY:-$$(mktemp -d -t verify-XXXXXX)} && mkdir -p "$$copy" || exit; \
 	    tar --create --exclude=__pycache__ $(WORKFLOW) | tar --extract --directory "$$copy" && \
-	    echo "Running $(TARGETS) from scratch, in $$copy" && \
+	    echo "Running $(TARGETS) in $$copy" && \
 	    make --directory "$$copy" --jobs=1 --no-print-directory --assume-old=.venv/kernels \
 	        IN_VENV='export PYTHONPATH="$$$$PWD/src" &&' $(TARGETS) && ran='$(TARGETS)'; \
-	    python tools/verify.py "$$copy" $$ran
+	    python tools/verify.py "$$copy" "$$CONFIG" $$ran && { test "$$COPY" || rm -r "$$copy"; }
 
 # For `make verify`: one seed of everything that is cheap, and the races of the hard case, whose outcome
 # it otherwise takes from the record.

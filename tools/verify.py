@@ -1,10 +1,9 @@
 """Compare what was run again in a copy of the project, and its own results, with the reference.
 
-The arguments are the folder of the copy and the targets of `make` that have been run there; without
-targets, these have failed. The command is `make verify`.
+The arguments are the folder of the copy, the file of a study or nothing, and the targets of `make`
+that have been run there; without targets, these have failed. The command is `make verify`.
 """
 
-import shutil
 import sys
 import textwrap
 from collections import defaultdict
@@ -27,18 +26,20 @@ def places(results):
     return REFERENCE, Path("figures") if results.name == "paper" else results / "figures"
 
 
-def compare(copy, targets, exact):
+def compare(copy, configfile, targets, exact):
     """Compare what was run in a copy, and the project's own results, with the reference.
 
     Returns, by heading and by what was compared, lines that differ, or why nothing was compared.
     """
-    ran = sorted(copy.glob("results/*"), key=lambda path: path.name != "paper")
-    results = ran[0].relative_to(copy)  # of the default study, or of the only one
+    own = validation.read(configfile) if configfile else {}
+    results = Path("results", own.get("study", "paper"))
+    (copy / results).mkdir(parents=True, exist_ok=True)  # from which other studies are reached
     tables, studies = OF_HARD if results.name == "hard" else OF_STUDY, {"": results}
     if results.name == "paper":  # beside which the hard case is on record
         tables, studies = TABLES, {"": results, "hard: ": results.with_name("hard")}
     reference, _ = places(results)
-    made = [table for table in tables if table.target in {"sample", *targets}]
+    parts = {*targets, *(["sample"] if "figures" in targets else [])}  # which are of its results
+    made = [table for table in tables if table.target in parts]
     again = checks.check_tables(reference, copy / results, made, exact)
     if "raced" in targets:
         scores = Table("hard/scores", "algorithm primal_step dual_step", "", "calibration/*.csv")
@@ -85,7 +86,7 @@ def show(sections):
     return "NO" not in answers
 
 
-def main(copy, *targets):
+def main(copy, configfile, *targets):
     others = checks.check_platform(REFERENCE)
     if others:
         print(f"Another platform: numbers may differ by {checks.TOLERANCE}", *others, sep="\n  ")
@@ -96,11 +97,10 @@ def main(copy, *targets):
         }
     }
     if targets:
-        sections |= compare(Path(copy), targets, exact=not others)
+        sections |= compare(Path(copy), configfile, targets, exact=not others)
     if not show(sections) or not targets:
         failed = "" if targets else "the study failed; "
-        sys.exit(f"{failed}what was run is in {copy}")
-    shutil.rmtree(copy)
+        sys.exit(f"{failed}what was run is in {copy}; with COPY={copy} it goes on there")
 
 
 if __name__ == "__main__":

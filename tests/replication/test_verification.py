@@ -591,20 +591,20 @@ def command(repository, tmp_path_factory, monkeypatch):
     monkeypatch.setattr(module.checks, "check_drawings", lambda *arguments: [])
     copy = tmp_path_factory.mktemp("copy")
 
-    def run(*targets, redrawn=None, alone=None):
+    def run(*targets, redrawn=None, alone=None, without=()):
         copy.mkdir(exist_ok=True)
         studies = [alone] if alone else [path.name for path in repository.root.glob("results/*")]
-        for name in studies:
+        for name in {*studies} - {*without}:
             shutil.copytree(repository.root / "results" / name, copy / "results" / name)
         if not alone:
             shutil.copytree(repository.results, copy / "results/hard-races")
-        if "figures" in targets:
+        if {"figures", "hard"} & {*targets}:
             shutil.copytree(repository.figures, copy / "figures")
         if redrawn:
             text = (copy / redrawn).read_text()
             (copy / redrawn).write_text(text.replace("<path", "<path ", 1))
-        module.main(copy, *targets)
-        assert not copy.exists()
+        module.main(copy, f"config/{alone}.yaml" if alone else "", *targets)
+        shutil.rmtree(copy)
 
     yield run
     del sys.modules["verify"]
@@ -692,6 +692,14 @@ def test_what_was_not_run_again_is_compared_where_it_is_there(repository, comman
     }
 
 
+def test_parts_that_run_other_studies_alone_are_compared_with_theirs(repository, command, capsys):
+    """As by `make verify FULL=1 PARTS=hard`, which leaves no results/paper in the copy."""
+    command("hard", without=["paper"])
+    again = answers(capsys.readouterr().out, "Run again")
+    hard = {table.name for table in tables.TABLES if table.target == "hard"}
+    assert {name for name, answer in again.items() if answer == "yes"} == hard
+
+
 def test_hard_case_alone_is_compared_with_its_own_reference(repository, command, capsys):
     """As by `make verify CONFIG=config/hard.yaml`."""
     command("sample", alone="hard")
@@ -706,13 +714,19 @@ def test_hard_case_alone_is_compared_with_its_own_reference(repository, command,
     assert {name for name, answer in again.items() if answer == "NO"} == {"optimum"}
 
 
-@pytest.mark.parametrize("full", [False, True])
-def test_only_the_full_verification_runs_what_is_long(full):
-    recorded = {table.target for table in tables.TABLES} - {"sample"}
-    options = ["--dry-run", "--assume-old=.venv/kernels", f"FULL={int(full)}"]
-    plan = subprocess.run(["make", *options, "verify"], cwd=ROOT, capture_output=True, text=True)
+def planned(*options):
+    """The targets that `make verify` would run."""
+    command = ["make", "--dry-run", "--assume-old=.venv/kernels", *options, "verify"]
+    plan = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     (ran,) = re.findall(r"&& ran='(.*)'", plan.stdout)
-    assert {*ran.split()} == (recorded | {"raced"} if full else {"sample"})
+    return {*ran.split()}
+
+
+def test_only_the_full_verification_runs_what_is_long():
+    recorded = {table.target for table in tables.TABLES} - {"sample"}
+    assert planned() == planned("FULL=0") == {"sample"}
+    assert planned("FULL=1") == recorded | {"raced"}
+    assert planned("FULL=1", "PARTS=theory claims") == {"theory", "claims"}
 
 
 @pytest.mark.parametrize("name", ["aggregate.parquet", "../hard/aggregate.parquet"])

@@ -82,6 +82,18 @@ def test_untouched_project_is_verified(verified):
     assert list(verified.scratch.iterdir()) == []
 
 
+@pytest.mark.long
+def test_verification_goes_on_in_the_copy_that_is_named(verified):
+    copy = verified.scratch / "copy"
+    for _ in range(2):
+        code, output = verified.verify(f"COPY={copy}")
+        assert code == 0, output
+        assert f"Running sample in {copy}\n" in output
+        assert " agree, 0 do not." in output
+    assert "Nothing to be done" in output
+    assert [*verified.scratch.iterdir()] == [copy]
+
+
 @pytest.mark.slow
 def test_altered_constant_reference_and_result_are_named(verified):
     # A constant of the code, which matters where there are more than 100 iterations; a number of
