@@ -180,8 +180,8 @@ def choose_steps(
     cmdp : CMDP
         The environment.
     algorithm : Algorithm or str
-        The algorithm with its options, or its name, as for :func:`pgpd_hf.run`; step sizes that it
-        has are replaced.
+        The algorithm with its options, or its name, as for :func:`pgpd_hf.run`. Step sizes that it
+        has, or that are given, are replaced; to keep one, let it race alone, in `candidates`.
     iterations : int
         T.
     candidates : dict, optional

@@ -337,7 +337,7 @@ def aggregate(traces: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     traces : pandas.DataFrame
-        Rows of :func:`pgpd_hf.run`, for any algorithms and M.
+        Rows of :func:`pgpd_hf.run`, for any algorithms and M, but one CMDP and one setting.
 
     Returns
     -------
@@ -345,6 +345,11 @@ def aggregate(traces: pd.DataFrame) -> pd.DataFrame:
         A row per algorithm, evaluators and iteration, sorted in this order: the number of `seeds`,
         and for each of :data:`VALUES` the mean (under the same name) and the ends of its interval
         (with `_low` and `_high`).
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, or a seed has two rows for the same iteration.
 
     Examples
     --------
@@ -355,6 +360,16 @@ def aggregate(traces: pd.DataFrame) -> pd.DataFrame:
     (10, [2])
     """
     keys = ["algorithm", "evaluators", "iteration"]
+    columns = getattr(traces, "columns", ())
+    if lacking := [name for name in (*keys, "seed", *VALUES) if name not in columns]:
+        raise ValueError(
+            f"traces: rows of pgpd_hf.run expected; columns lack: {', '.join(lacking)}"
+        )
+    if traces.duplicated([*keys, "seed"]).any():
+        raise ValueError(
+            "traces: several rows for the same algorithm, evaluators, iteration and seed; each "
+            "setting and each CMDP is aggregated by itself"
+        )
     rows = [
         dict(zip(keys, key, strict=True)) | {"seeds": len(group), **named_intervals(group, VALUES)}
         for key, group in traces.sort_values("seed").groupby(keys, dropna=False)

@@ -576,6 +576,41 @@ def test_update_of_a_variant_takes_the_place_of_its_parents_kernel():
     assert (last.theta == first[0] + second[0]).all()
 
 
+@pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf", "zpg"])
+def test_estimate_that_compiled_iterations_would_not_call_is_refused(name):
+    """Whatever it returned, the numbers would be the parent's."""
+    estimate = {"name": "variant", "estimate": lambda self, *arguments: None}
+    with pytest.raises(TypeError, match=r"^class Variant: a method 'update' expected beside 'est"):
+        type("Variant", (ALGORITHMS[name],), estimate)
+    type("Variant", (ALGORITHMS[name],), estimate | {"update": lambda self, *arguments: None})
+    type("Variant", (ALGORITHMS["episodic_npgpd_hf"],), estimate)  # whose update calls it
+
+
+@pytest.mark.parametrize("wrong", ["a", [0.0], None])
+def test_multiplier_that_is_no_number_is_refused(wrong):
+    class Wrong(PrimalDual):
+        name = "wrong"
+
+        def update(self, run, state, policy, words, normals):
+            return state._replace(multiplier=wrong)
+
+    with pytest.raises(ValueError, match=r"^algorithm: update of wrong returned the multiplier "):
+        runs.run(random_process(1), Wrong(primal_step=0.1, dual_step=0.1), seeds=[0], iterations=2)
+
+
+def test_class_in_place_of_an_object_is_refused():
+    with pytest.raises(ValueError, match=r"^algorithm: an object expected: NPGPDHF\(\.\.\.\), got"):
+        runs.run(random_process(1), NPGPDHF, seeds=[0], iterations=2)
+
+
+def test_option_of_two_types_is_refused():
+    with pytest.raises(TypeError, match=r"^width: one type, or one and None, expected, got "):
+
+        class Wide(NPGPDHF):
+            name = "wide"
+            width: int | float = option(1, "Both.")
+
+
 @pytest.mark.parametrize("parent", [NPGPDHF, PrimalDual])
 def test_class_without_a_name_of_its_own_is_refused(parent):
     """Its results would be taken for its parent's."""

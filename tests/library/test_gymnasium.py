@@ -355,6 +355,7 @@ NO_COST += "negative, or a function expected, got {}"
         ({"cost": [[1, 2], [3]]}, NO_COST.format("[[1, 2], [3]]")),
         ({"cost": lambda *step: -1}, "cost(0, 0, 0): a non-negative number expected, got -1"),
         ({"cost": lambda *step: None}, "cost(0, 0, 0): a number expected, got None"),
+        ({"cost": lambda state: 1}, "cost: a function of state, action and next state expected: "),
         ({"cost": np.zeros((16, 4))}, "cost: no step of FrozenLake-v1 that a policy can make has"),
         ({"cost": []}, "cost: no step of FrozenLake-v1 that a policy can make has the cost []"),
         (

@@ -662,9 +662,9 @@ def test_theorem_2_needs_a_first_state_that_may_be_any(cmdp, name):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("evaluators", -4, "evaluators: an integer of at least 1 expected, got -4"),
+        ("evaluators", -4, "evaluators: an integer of at least 1, or None, expected, got -4"),
         ("link", "nonsense", "link: one of logistic, probit, cauchy expected, got 'nonsense'"),
-        ("horizon", "abc", "horizon: an integer of at least 0 expected, got 'abc'"),
+        ("horizon", "abc", "horizon: an integer of at least 0, or None, expected, got 'abc'"),
     ],
 )
 def test_option_that_is_left_aside_is_checked(name, value, message):
@@ -677,7 +677,7 @@ def test_option_that_is_left_aside_is_checked(name, value, message):
 def test_perturbation_that_rounding_loses_is_refused(name):
     options = {"evaluators": None, "primal_step": 0.1, "dual_step": 0.1}
     with pytest.raises(
-        ValueError, match=r"^perturbation: a number above 1e-15 expected, got 1e-17"
+        ValueError, match=r"^perturbation: a number above 1e-15, or None, expected, got 1e-17"
     ):
         run(random_process(1), name, seeds=[0], iterations=2, perturbation=1e-17, **options)
 

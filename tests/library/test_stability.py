@@ -418,7 +418,7 @@ def test_multiplier_that_runs_away_is_told_from_one_that_rises(multipliers, viol
     assert bool(line) == told
     if told:
         assert line.startswith("the multiplier of NPGPD-HF runs away: it is 1.6, where 0.514 is")
-        assert "from 0.03 in the third quarter of the run to 0.05 in the last; take more" in line
+        assert "it is 0.03 in the third quarter of the run and 0.05 in the last; take more" in line
         assert "\n" not in line
 
 

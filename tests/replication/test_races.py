@@ -146,18 +146,18 @@ def test_race_that_is_about_nothing_is_refused(tmp_path, about):
     [
         (
             {"algorithms": {"npgpd_hf": {"iterations": 2001}}},
-            "the recorded race had another iterations ",
+            "the recorded race differs in iterations ",
         ),
-        ({"horizon": 40}, "the recorded race had another horizon "),
-        ({"evaluators": [8]}, "the recorded race had another evaluators "),
-        ({"environment": {"instance": 7}}, "the recorded race had another environment "),
+        ({"horizon": 40}, "the recorded race differs in horizon "),
+        ({"evaluators": [8]}, "the recorded race differs in evaluators "),
+        ({"environment": {"instance": 7}}, "the recorded race differs in environment "),
         (
             {"environment": {"discount": 0.8, "states": 9}},
-            "the recorded race had another environment (at",
+            "the recorded race differs in environment (24",
         ),
         (
             {"calibration": {"candidates": {"npgpd_hf": {"dual_step": [1]}}}},
-            "the recorded race had another candidates ",
+            "the recorded race differs in candidates ",
         ),
         ({"calibration": {"recorded": False}}, "calibration.recorded is false "),
     ],
@@ -167,7 +167,7 @@ def test_what_races_anew_is_said_with_the_reason(own, reason):
     (line,) = (line for line in said(changed(**own)) if line.startswith("npgpd_hf: "))
     assert line.startswith("npgpd_hf: new race for step sizes, since ")
     assert reason in line
-    assert line.endswith("(at most 32 seeds for each pair, and 24 runs in all)")
+    assert line.endswith("(24 runs in all, and at most 32 seeds for each pair)")
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_seeds_that_a_race_on_record_does_not_have_are_said_to_be_idle(name):
     ]
     assert most == ({"npgpd_hf": 256, "zpgpd_hf": 8} if name else {"npgpd_hf": 16, "zpgpd_hf": 16})
     own = readings.overlay(seeds, {"evaluators": [8]})  # whose race is new, with these seeds
-    limit = "(at most 5 seeds for each pair, and 24 runs in all)"
+    limit = "(24 runs in all, and at most 5 seeds for each pair)"
     assert all(line.endswith(limit) for line in said(readings.overlay(config, own)))
 
 
@@ -231,9 +231,9 @@ def test_races_on_record_had_no_limit():
 @pytest.mark.parametrize(
     ("config", "late", "text"),
     [
-        (CONFIG, 0.3, "the recorded race had another late"),
-        (CONFIG, 0, "the recorded race had another late"),
-        (HARD, 0.5, "the recorded race had another "),
+        (CONFIG, 0.3, "the recorded race differs in late"),
+        (CONFIG, 0, "the recorded race differs in late"),
+        (HARD, 0.5, "the recorded race differs in "),
     ],
     ids=["default", "default, whole runs", "hard case"],
 )

@@ -151,7 +151,7 @@ def test_file_is_read_with_defaults_for_what_it_leaves_out(tmp_path):
         ("title: a", "the key 'about' is missing"),
         ("title: a\nabout: b\ncolour: red", "unknown key 'colour'"),
         ("title: a\nabout: b\ncurve: both", "curve: iterate or average expected, got 'both'"),
-        ("title: a\nabout: b\nconfig: [1]", "config: object expected, got [1]"),
+        ("title: a\nabout: b\nconfig: [1]", "config: keys and values expected, got [1]"),
         ("title: a\ntitle: b", "not YAML: line 2: the key 'title' stands twice"),
     ],
 )

@@ -122,6 +122,8 @@ def kind_and_options(
     ValueError
         If options are given beside an object, or there is no such algorithm.
     """
+    if isinstance(algorithm, type) and issubclass(algorithm, Algorithm):
+        raise ValueError(f"algorithm: an object expected: {algorithm.__name__}(...), got the class")
     if not isinstance(algorithm, Algorithm):
         return get_algorithm(algorithm), dict(options)
     if options:

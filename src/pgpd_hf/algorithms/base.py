@@ -35,6 +35,7 @@ This file, `decaying.py`, is a complete algorithm with a step size that decays::
 
 It runs by ``pgpd_hf.run(cmdp, "decaying", decay=1, primal_step=0.1, dual_step=0.1, ...)``, and with
 the entry ``decaying: {iterations: 1000, primal_step: 0.1, dual_step: 0.1, decay: 1}`` of a study.
+A class that is defined elsewhere, as in a notebook, runs as an object: ``Decaying(decay=1)``.
 
 An algorithm with memory has a state with more fields. This one follows the mean of all gradients so
 far::
@@ -425,6 +426,12 @@ class Algorithm:
                 setattr(cls, attribute, value)
         if "update" in vars(cls) and "advance" not in vars(cls):
             cls.advance = Algorithm.advance  # a parent's kernel would not call it
+        elif "estimate" in vars(cls) and "advance" not in vars(cls):
+            if cls.advance is not Algorithm.advance:
+                raise TypeError(
+                    f"class {cls.__name__}: a method 'update' expected beside 'estimate', which "
+                    "the compiled iterations of its parent do not call"
+                )
         dataclass(frozen=True, kw_only=True, repr=False)(cls)
         cls.__doc__ = options.documented(cls)
 
@@ -1082,7 +1089,8 @@ def require_explicit_state(run, words, normals, initial_policy=None):
     """
     place = f"algorithm: update of {run.name}"
     remedy = (
-        "what goes from iteration to iteration belongs in the state, not in self "
+        "what goes from iteration to iteration belongs in the state, not in self; arrays of the "
+        "state stay as they are; randomness comes from words and normals alone "
         "(tests/library/test_contract.py tests this)"
     )
     start = run.initial_state(initial_policy)
@@ -1122,6 +1130,11 @@ def _require_state(run, following, state):
         raise ValueError(
             f"algorithm: update of {run.name} returned theta as {kind} of shape {np.shape(theta)}; "
             f"float64 of shape {shape} expected"
+        )
+    if not isinstance(following.multiplier, int | float | np.number):
+        raise ValueError(
+            f"algorithm: update of {run.name} returned the multiplier "
+            f"{shown(following.multiplier)}; a number expected, as from run.dual_update"
         )
 
 

@@ -82,7 +82,9 @@ class ZPGPDHF(Theorem2Steps, PrimalDualHF):
 
     parameterization: str = parameterized("direct", "softmax")
     perturbation: float | None = option(
-        None, "Radius mu of the perturbation, by default Theorem 2's.", above=SMALLEST
+        None,
+        "Radius mu of the perturbation, by default Theorem 2's (too small for very many people).",
+        above=SMALLEST,
     )
     directions: str = option(
         "sphere",

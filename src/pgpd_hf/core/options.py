@@ -61,6 +61,14 @@ class Option(NamedTuple):
         """
         if value is None and self.optional:
             return None
+        try:
+            return self._plain(value)
+        except ValueError as error:
+            if not self.optional:
+                raise
+            raise ValueError(str(error).replace(" expected,", ", or None, expected,", 1)) from None
+
+    def _plain(self, value):
         if self.one_of is not None:
             require_one_of(self.name, value, self.one_of)
             return value
@@ -129,7 +137,9 @@ def read(cls):
     found, types = {}, get_type_hints(cls)
     for each in fields(cls):
         kinds = get_args(types[each.name]) or (types[each.name],)
-        (kind,) = (kind for kind in kinds if kind is not type(None))
+        kind, *others = (kind for kind in kinds if kind is not type(None))
+        if others:
+            raise TypeError(f"{each.name}: one type, or one and None, expected, got {kinds}")
         told = {"text": "", **each.metadata}
         found[each.name] = Option(
             each.name, kind=kind, optional=len(kinds) > 1, default=each.default, **told

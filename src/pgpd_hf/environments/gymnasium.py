@@ -308,7 +308,12 @@ def _with_costs(steps, cost, world, shape):
 def _price(cost, step):
     """What a function says that a step costs."""
     place = step.state, step.action, step.next
-    price = cost(*place)
+    try:
+        price = cost(*place)
+    except TypeError as error:
+        raise ValueError(
+            f"cost: a function of state, action and next state expected: {error}"
+        ) from None
     price = float(price) if isinstance(price, bool | np.bool_) else price
     return require_number(f"cost{place}", price, at_least=0)
 

@@ -47,7 +47,8 @@ def random_cmdp(
     states, actions : int
         :math:`|S| \ge 1` and :math:`|A| \ge 1`.
     instance : int
-        Number of the draw, at least 0. The same number always gives the same environment.
+        Number of the draw, at least 0. The same number always gives the same environment. The
+        default study has 42; 1 is the hard case.
     discount : float
         :math:`\gamma` in [0, 1).
     concentration : float

@@ -38,6 +38,7 @@ _WORDS = {
     "minProperties": "at least {} entries",
     "uniqueItems": "no repetition",
 }
+_TYPES = {"array": "list", "object": "keys and values"}  # in YAML's words
 
 
 # What keys of a study were called in earlier editions, and are called now.
@@ -135,7 +136,7 @@ def unknown_key(place, name, allowed):
     """
     if RENAMED.get(name) in allowed:
         return f"{place}.{name}: renamed, write {RENAMED[name]}"
-    near = difflib.get_close_matches(str(name)[:100], allowed, 1)
+    near = difflib.get_close_matches(str(name)[:100], allowed, 1, 0.7)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return f"{place}: unknown key {name!r}{hint}; allowed are {', '.join(sorted(allowed))}"
 
@@ -155,11 +156,15 @@ def _in_one_line(error):
     if error.validator == "enum" and RENAMED.get(str(error.instance)) in error.validator_value:
         return unknown_key(key, error.instance, error.validator_value)
     allowed, hint = _allowed(error), ""
-    if isinstance(error.instance, str) and "number" in allowed:
+    if isinstance(error.instance, str):
+        # To YAML 1.1, which is what PyYAML reads, 5e-1 is a text and 5.0e-1 a number.
         with suppress(ValueError):
-            # To YAML 1.1, which is what PyYAML reads, 5e-1 is a text and 5.0e-1 a number.
-            number = repr(float(error.instance))
-            hint = f"; write {number if '.' in number else number.replace('e', '.0e')}"
+            number = float(error.instance)
+            if "number" in allowed:
+                number = repr(number)
+                hint = f"; write {number if '.' in number else number.replace('e', '.0e')}"
+            elif "integer" in allowed and number.is_integer():
+                hint = f"; write {number:.0f}"
     return f"{key}: {allowed} expected, got {shown(error.instance)}{hint}"
 
 
@@ -170,6 +175,8 @@ def _allowed(error):
     demand = error.validator_value
     if error.validator == "pattern":
         return error.schema["expected"]  # in words, which stand beside every pattern
+    if error.validator == "type":
+        demand = [_TYPES.get(it, it) for it in ([demand] if isinstance(demand, str) else demand)]
     if isinstance(demand, list):
         demand = " or ".join(map(str, demand))
     words = _WORDS.get(error.validator, "{}").format(demand)

@@ -154,12 +154,12 @@ def lines(record, config, defaults):
                 keys = dict.fromkeys(
                     key.partition(".")[0] for key in ours if ours[key] != theirs.get(key)
                 )
-                why = f"the recorded race had another {', '.join(keys)}" if keys else why
+                why = f"the recorded race differs in {', '.join(keys)}" if keys else why
         runs = effort(config)["runs"]
-        limit = "" if runs is None else f", and {runs} runs in all"
+        limit = "" if runs is None else f"{runs} runs in all, and "
         found.append(
             f"{algorithm}: new race for step sizes, since {why} "
-            f"(at most {most} seed{'s' * (most > 1)} for each pair{limit})"
+            f"({limit}at most {most} seed{'s' * (most > 1)} for each pair)"
         )
     return found
 
