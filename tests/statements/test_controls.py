@@ -154,12 +154,6 @@ def test_record_is_about_what_is_declared(study, few_seeds, many_seeds, reproduc
     assert set(record["criterion"]) == set(own["criterion"])
 
 
-def test_readme_tells_what_is_on_record():
-    """What else the pages say: tests/theory/test_findings.py."""
-    readme = (ROOT / "README.md").read_text()
-    assert "on data that we made wrong: 7 fail there, as they should, and 5 of these" in readme
-
-
 def test_statement_of_ones_own_without_a_declaration_has_to_fail_nowhere():
     claims = copy.deepcopy(CLAIMS)
     for claim in claims["claims"].values():

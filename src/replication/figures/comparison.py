@@ -64,8 +64,10 @@ def comparison_figure(table, labels, kind, limit=None):
             height, text = LINES[quantity]
             axes.axhline(height, color="0.3", linewidth=0.8)
             ends.append((axes.get_xlim()[1], height, text, "0.3"))
-        axes.set_title(f"{name}\n{_lowest(values, common) if common else ''}")
-        axes.set_ylabel("← better")
+        axes.set_title(name)
+        if quantity != "violation":  # which may be too low
+            axes.set_title(f"{name}\n{_lowest(values, common) if common else ''}")
+            axes.set_ylabel("← better")
         style.label_ends(axes, ends)
     style.name_axes(grid, "human answers")
     first, look = grid[0, 0], {"linestyle": "none", "color": "0.2"}
@@ -258,7 +260,7 @@ def _lowest(values, budget):
     least = min(values.values())
     names = " and ".join(name for name, value in values.items() if value == least)
     found = textwrap.fill(f"{names}, {f'{least:.2g}'.replace('-', '−')}", 46)
-    return f"lowest at {_number(budget)} answers:\n{found}"
+    return f"lowest of these at {_number(budget)} answers:\n{found}"
 
 
 def _skipping(decided, labels):

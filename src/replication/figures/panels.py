@@ -50,7 +50,8 @@ def panel(aggregate, algorithm, metric, scale="linear"):
     draw_panel(axes, aggregate, algorithm, metric, scale, ticks=4)
     words = f"{metric.replace('_', ' ').capitalize()} of {get_algorithm(algorithm).label}"
     axes.set_title(f"{words}\n{finding(aggregate, algorithm, metric)}")
-    axes.set(xlabel="iteration", ylabel=f"← better      {METRIC_LABELS[metric]}")
+    better = "← better      " if metric == "optimality_gap" else ""
+    axes.set(xlabel="iteration", ylabel=f"{better}{METRIC_LABELS[metric]}")
     lines, labels = axes.get_legend_handles_labels()
     ends = [
         (*line.get_xydata()[-1], label, line.get_color())
@@ -133,7 +134,8 @@ def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
             axes.set_title(f"({next(letters)}) {finding(aggregate, algorithm, metric)}")
         row[0].set_ylabel(get_algorithm(algorithm).label, fontweight="bold", fontsize=9)
     for (metric, label), column in zip(METRIC_LABELS.items(), grid.T, strict=True):
-        style.head(column[0], f"{metric.replace('_', ' ')}  {label}  (↓ better)")
+        better = "  (↓ better)" if metric == "optimality_gap" else ""
+        style.head(column[0], f"{metric.replace('_', ' ')}  {label}{better}")
         style.same_heights(column)
         _name_zero(column, metric)
     style.name_axes(grid, "iteration")
