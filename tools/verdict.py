@@ -58,7 +58,7 @@ def judge(name, seeds, file, *options):
     with validation.one_line(ValueError):
         study = study_of(name, seeds, file)
     folder.mkdir(parents=True, exist_ok=True)
-    storage.write_text(folder / "study.yaml", yaml.safe_dump(study, sort_keys=False))
+    storage.write(folder / "study.yaml", yaml.safe_dump(study, sort_keys=False))
     made = folder / "claims.csv"
     command = ["snakemake", str(made), *options, "--configfile", str(folder / "study.yaml")]
     if code := subprocess.run(command).returncode:

@@ -27,14 +27,14 @@ def page(tmp_path, monkeypatch):
         found = lengths.lengths(cmdp, best, setting, [16], [1, 10], [100, 1000], 0, ())
         names = ("lengths", "first_lengths")
         for name, table in zip(names, found, strict=True):
-            storage.write_table(tmp_path / f"{name}.csv", table)
+            storage.write(tmp_path / f"{name}.csv", table)
         runs = []
         for name, own in [*((name, {}) for name in algorithms), *rates]:
             options = {"seeds": [0, 1], "iterations": 20, "horizon": 20, **STEPS}
             m = None if own else 16
             runs.append(tmp_path / f"{len(runs)}.parquet")
             traces = run(cmdp, name, evaluators=m, **options)
-            storage.write_table(runs[-1], traces.assign(**own))
+            storage.write(runs[-1], traces.assign(**own))
         shown, names = make_page(
             monkeypatch,
             "bounds",

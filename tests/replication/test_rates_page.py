@@ -49,8 +49,8 @@ def page(tmp_path, monkeypatch):
         cmdp.save(tmp_path / "environment.npz")
         cases = [case for work in rates.plan(config).values() for _, it in work for case in it]
         runs = tmp_path / "runs.parquet"
-        storage.write_table(runs, run_cases(cases, cmdp, RACED))
-        storage.write_table(tmp_path / "rates.csv", rates.tables([runs])["rates"])
+        storage.write(runs, run_cases(cases, cmdp, RACED))
+        storage.write(tmp_path / "rates.csv", rates.tables([runs])["rates"])
         places = {"results": str(tmp_path), "environment": str(tmp_path / "environment.npz")}
         given = {**places, "runs": [str(runs)], **rates.parameters(config)}
         shown, names = make_page(monkeypatch, "rates", **given)

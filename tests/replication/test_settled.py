@@ -61,8 +61,8 @@ def test_tables_measure_moves_in_the_units_of_the_criteria(tmp_path):
         )
         for seed in range(3)
     ]
-    storage.write_table(tmp_path / "runs.parquet", pd.concat(rows))
-    storage.write_json(tmp_path / "optimum.json", {"multiplier": optimum.multiplier})
+    storage.write(tmp_path / "runs.parquet", pd.concat(rows))
+    storage.write(tmp_path / "optimum.json", {"multiplier": optimum.multiplier})
     cmdp.save(tmp_path / "environment.npz")
     chosen, moved = settled.tables(
         [tmp_path / "runs.parquet"],

@@ -33,10 +33,10 @@ def test_file_appears_whole_or_not_at_all(tmp_path):
 
 def test_json_keeps_every_bit_and_refuses_what_json_cannot_say(tmp_path):
     number = 0.1 + 0.2
-    storage.write_json(tmp_path / "a.json", {"x": number})
+    storage.write(tmp_path / "a.json", {"x": number})
     assert storage.read_json(tmp_path / "a.json")["x"] == number
     with pytest.raises(ValueError, match="not JSON compliant"):
-        storage.write_json(tmp_path / "b.json", float("nan"))
+        storage.write(tmp_path / "b.json", float("nan"))
     assert not (tmp_path / "b.json").exists()
 
 
@@ -51,10 +51,10 @@ def test_truncated_json_is_named(tmp_path):
 def test_any_changed_byte_of_a_result_is_noticed_and_named(tmp_path, name):
     path = tmp_path / "below" / name
     if name.endswith("json"):
-        storage.write_json(path, {"a": 1.5})
+        storage.write(path, {"a": 1.5})
         read = storage.read_json
     else:
-        storage.write_table(path, TABLE)
+        storage.write(path, TABLE)
         read = storage.read_table
     whole = path.read_bytes()
     read(path)
@@ -82,7 +82,7 @@ RECORDS = {
 @pytest.mark.parametrize("kind", RECORDS)
 def test_what_is_no_digest_shows_that_a_result_was_altered(tmp_path, kind):
     path = tmp_path / "table.csv"
-    storage.write_table(path, TABLE)
+    storage.write(path, TABLE)
     RECORDS[kind](tmp_path / ".table.csv.sha256")
     assert storage.find_damaged(tmp_path) == [path]
     with pytest.raises(OSError, match="altered since it was written; delete it and run again"):
@@ -92,7 +92,7 @@ def test_what_is_no_digest_shows_that_a_result_was_altered(tmp_path, kind):
 @pytest.mark.parametrize("kind", ["folder", "pipe"])
 def test_what_is_no_file_is_no_result(tmp_path, kind):
     path = tmp_path / "table.csv"
-    storage.write_table(path, TABLE)
+    storage.write(path, TABLE)
     RECORDS[kind](path)
     assert storage.find_damaged(tmp_path) == [path]
     (tmp_path / ".table.csv.sha256").unlink() if kind == "pipe" else None
@@ -102,7 +102,7 @@ def test_what_is_no_file_is_no_result(tmp_path, kind):
 
 def test_results_behind_links_are_compared(tmp_path):
     moved, results = tmp_path / "moved", tmp_path / "results"
-    storage.write_table(moved / "deep/table.csv", TABLE)
+    storage.write(moved / "deep/table.csv", TABLE)
     results.mkdir()
     (results / "runs").symlink_to(moved)
     (moved / "deep/back").symlink_to(results)
@@ -116,7 +116,7 @@ def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     path = tmp_path / "table.csv"
-    storage.write_table(path, TABLE)
+    storage.write(path, TABLE)
     with monkeypatch.context() as patch:
         patch.setattr(storage.Path, "read_bytes", refuse)
         with pytest.raises(OSError, match=r".") as refusal:
@@ -129,14 +129,14 @@ def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
 
 
 def test_digest_is_one_that_sha256sum_reads(tmp_path):
-    storage.write_table(tmp_path / "table.csv", TABLE)
+    storage.write(tmp_path / "table.csv", TABLE)
     digest = hashlib.sha256((tmp_path / "table.csv").read_bytes()).hexdigest()
     assert (tmp_path / ".table.csv.sha256").read_text() == f"{digest}  table.csv\n"
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
 def test_table_without_a_digest_is_believed_if_it_is_one(tmp_path, name):
-    storage.write_table(tmp_path / name, TABLE)
+    storage.write(tmp_path / name, TABLE)
     (tmp_path / f".{name}.sha256").unlink()
     pd.testing.assert_frame_equal(storage.read_table(tmp_path / name), TABLE)
     (tmp_path / name).write_bytes(b"")
@@ -145,7 +145,7 @@ def test_table_without_a_digest_is_believed_if_it_is_one(tmp_path, name):
 
 
 def test_what_a_killed_writer_left_is_removed(tmp_path):
-    storage.write_table(tmp_path / "runs" / "table.csv", TABLE)
+    storage.write(tmp_path / "runs" / "table.csv", TABLE)
     kept = sorted(tmp_path.rglob("*"))
     (tmp_path / "runs" / ".table.csv.123.partial.csv").write_text("a,b\n1,")
     storage.remove_partial(tmp_path)
@@ -168,7 +168,7 @@ def test_failure_to_write_names_the_file_and_the_reason(tmp_path):
     assert str(failure.value) == f"{path}: cannot be written: No space left on device"
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match=r"file/table\.csv: cannot be written: "):
-        storage.write_table(tmp_path / "file" / "table.csv", TABLE)
+        storage.write(tmp_path / "file" / "table.csv", TABLE)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file"]
 
 
@@ -255,7 +255,7 @@ def test_code_that_was_edited_before_a_job_loaded_it_is_not_trusted(given, monke
     monkeypatch.setattr(storage, "_made_from", storage.ingredients(given))
     monkeypatch.setattr(storage, "_STARTED", os.stat("source.py").st_ctime - 1)
     os.utime("source.py", ns=(times, times))  # as a tool may that keeps times
-    storage.write_table("table.csv", TABLE)
+    storage.write("table.csv", TABLE)
     assert storage.differences(given) == {"code: source.py"}
 
 
@@ -263,6 +263,6 @@ def test_code_that_was_edited_before_a_job_loaded_it_is_not_trusted(given, monke
 def test_what_a_result_is_made_from_is_taken_when_its_job_starts(given, change):
     alter, expected = CHANGES[change]
     alter(given)  # while the job runs
-    storage.write_table("table.csv", TABLE)
+    storage.write("table.csv", TABLE)
     assert storage.differences(given) == expected
     assert storage.find_damaged(".") == []

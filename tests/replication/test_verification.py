@@ -226,14 +226,14 @@ def complete(tmp_path_factory):
         )
     results["bounds.csv"] = results["bounds/paper.csv"]
     for name, table in results.items():
-        storage.write_table(study.results / name, table)
+        storage.write(study.results / name, table)
     cmdp.save(study.results / "environment.npz")
-    storage.write_json(
+    storage.write(
         study.results / "optimum.json",
         {"reward_value": 0.5, "policy": [[0.25, 0.75]], "check": {"reward_value": 0.5}}
         | {"unconstrained": {"reward_value": 0.75}},
     )
-    storage.write_json(study.results / "calibration/npgpd_hf.json", {"primal_step": 1.0})
+    storage.write(study.results / "calibration/npgpd_hf.json", {"primal_step": 1.0})
     (study.results / "summary.txt").write_text("V_r* = 0.5\nlambda* = 0.125\n")
     rates = shutil.ignore_patterns("rates")
     shutil.copytree(study.results, study.results / "../hard", ignore=rates)

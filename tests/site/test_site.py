@@ -588,13 +588,13 @@ def test_files_that_lack_what_pages_show_are_refused_in_one_line(sources, site, 
         path = tmp_path / found[0].name
         refusal = f"{path}: lacks {needed[-1]}; delete it and run again"
         if path.suffix == ".json":
-            storage.write_json(path, {key: whole[key] for key in whole if key != needed[-1]})
+            storage.write(path, {key: whole[key] for key in whole if key != needed[-1]})
         else:
-            storage.write_table(path, whole.drop(columns=needed[-1]))
+            storage.write(path, whole.drop(columns=needed[-1]))
         with pytest.raises(ValueError, match=re.escape(refusal)):
             sources.read(path)
         if path.suffix != ".json" and name != "comparison_verdicts":
-            storage.write_table(path, whole.iloc[:0])
+            storage.write(path, whole.iloc[:0])
             with pytest.raises(ValueError, match="has no rows; delete it and run again"):
                 sources.read(path)
 
@@ -604,7 +604,7 @@ def test_a_table_without_a_column_stops_the_site_with_one_line(clone, site, tmp_
         shutil.copytree(clone / part, tmp_path / part)
     write_results(tmp_path, clone)
     path = tmp_path / "results/paper/claims.csv"
-    storage.write_table(path, storage.read_table(path).drop(columns=["estimate", "low"]))
+    storage.write(path, storage.read_table(path).drop(columns=["estimate", "low"]))
     done = build(tmp_path)
     assert done.returncode == 1
     assert done.stderr == f"error: {path}: lacks estimate, low; delete it and run again\n"

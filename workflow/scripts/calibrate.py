@@ -16,5 +16,5 @@ with storage.job(snakemake):
         scores = race(cmdps, **options, threads=snakemake.threads)
         print("A new race:")
     print(describe_race(scores))
-    storage.write_table(snakemake.output.scores, scores)
-    storage.write_json(snakemake.output.steps, chosen_steps(scores))
+    storage.write(snakemake.output.scores, scores)
+    storage.write(snakemake.output.steps, chosen_steps(scores))

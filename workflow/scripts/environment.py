@@ -24,4 +24,4 @@ with storage.job(snakemake):
     }
     with storage.recording(snakemake.output.environment) as partial:
         cmdp.save(partial)
-    storage.write_json(snakemake.output.optimum, content)
+    storage.write(snakemake.output.optimum, content)

@@ -14,7 +14,7 @@ with storage.job(snakemake):
     names = [environments.HARD, *snakemake.params.studies]
     statements = validation.read_yaml(source.claims)["claims"]
     table = environments.collect(dict(zip(names, pairs, strict=True)), statements)
-    storage.write_table(target.table, table[table["study"] != environments.HARD])
+    storage.write(target.table, table[table["study"] != environments.HARD])
     style.plt.switch_backend("agg")  # no windows
     style.use_style()
     style.save(environments.matrix(table), Path(target.pictures[0]).parent, "environments")

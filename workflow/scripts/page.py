@@ -58,5 +58,5 @@ with storage.job(snakemake), TemporaryDirectory(ignore_cleanup_errors=True) as s
     storage.note_code(Path(settings, "code").read_text(encoding="utf-8").splitlines())
     name_study(executed, snakemake.config["study"])
     page = notebooks.as_page(executed, Path(__file__).parents[1] / "templates")
-    storage.write_text(snakemake.output.page, page)
-    storage.write_text(snakemake.output.notebook, Path(executed).read_text(encoding="utf-8"))
+    storage.write(snakemake.output.page, page)
+    storage.write(snakemake.output.notebook, Path(executed).read_text(encoding="utf-8"))

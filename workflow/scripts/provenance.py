@@ -19,5 +19,5 @@ with storage.job(snakemake):
         "time": provenance.period(snakemake.params.made),
         "wall_time": provenance.wall_time(benchmarks),
     }
-    storage.write_text(snakemake.output.config, yaml.safe_dump(config, sort_keys=False))
-    storage.write_json(snakemake.output.provenance, {**content, "config": config})
+    storage.write(snakemake.output.config, yaml.safe_dump(config, sort_keys=False))
+    storage.write(snakemake.output.provenance, {**content, "config": config})

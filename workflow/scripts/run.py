@@ -18,7 +18,7 @@ with storage.job(snakemake):
     given = cases, cmdp, calibrated, choices
     if "policies" in snakemake.output.keys():
         traces, policies = run_cases(*given, return_policies=True, optimum=optimum)
-        storage.write_table(snakemake.output.policies, policies)
+        storage.write(snakemake.output.policies, policies)
     else:
         traces = run_cases(*given, optimum=optimum)
-    storage.write_table(snakemake.output[0], traces)
+    storage.write(snakemake.output[0], traces)

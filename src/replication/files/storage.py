@@ -192,15 +192,21 @@ def require_room(folder, least):
         )
 
 
-def write_text(path, text):
-    """Write text in UTF-8."""
+def write(path, content):
+    """Write text in UTF-8, a data frame, or what JSON can hold, without NaN and infinities.
+
+    A data frame becomes CSV if the file's name ends so, and Parquet otherwise; JSON is indented and
+    has numbers in full precision.
+    """
     with recording(path) as partial:
-        partial.write_text(text, encoding="utf-8")
-
-
-def write_json(path, content):
-    """Write JSON, indented and with numbers in full precision, without NaN and infinities."""
-    write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
+        if not hasattr(content, "to_parquet"):
+            is_text = isinstance(content, str)
+            text = content if is_text else json.dumps(content, indent=2, allow_nan=False) + "\n"
+            partial.write_text(text, encoding="utf-8")
+        elif partial.suffix == ".csv":
+            content.to_csv(partial, index=False, lineterminator="\n")
+        else:
+            content.to_parquet(partial, index=False)
 
 
 def read_json(path):
@@ -209,27 +215,8 @@ def read_json(path):
         return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
-def write_table(path, table):
-    """Write a data frame as CSV if the file's name ends so, and as Parquet otherwise."""
-    with recording(path) as partial:
-        if partial.suffix == ".csv":
-            table.to_csv(partial, index=False, lineterminator="\n")
-        else:
-            table.to_parquet(partial, index=False)
-
-
-def write(path, content):
-    """Write a data frame as :func:`write_table` does, text, or what JSON can hold."""
-    if isinstance(content, str):
-        write_text(path, content)
-    elif hasattr(content, "to_parquet"):
-        write_table(path, content)
-    else:
-        write_json(path, content)
-
-
 def read_table(path):
-    """Read a data frame of :func:`write_table` that agrees with its digest."""
+    """Read a data frame of :func:`write` that agrees with its digest."""
     import pandas as pd  # slow to import, and this module is used by jobs that read no table
 
     with _reading(path):
