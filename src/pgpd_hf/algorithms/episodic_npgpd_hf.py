@@ -39,7 +39,7 @@ place of A.
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import PrimalDualHF, option, parameterized
+from pgpd_hf.algorithms.base import PrimalDualHF, option
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare
 from pgpd_hf.core.sampling import (
@@ -59,7 +59,6 @@ class EpisodicNPGPDHF(PrimalDualHF):
     name = "episodic_npgpd_hf"
     label = "NPGPD-HF (episodic)"
 
-    parameterization: str = parameterized("softmax")
     ridge: float = option(
         0.03, "Ridge kappa of the regression, in units of squared visits per round.", above=0
     )

@@ -21,7 +21,7 @@ all :math:`|S||A|` pairs.
 import numpy as np
 import scipy  # imports its parts when they are used
 
-from pgpd_hf.algorithms.base import PrimalDualHF, parameterized
+from pgpd_hf.algorithms.base import PrimalDualHF
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare
 from pgpd_hf.core.sampling import action_thresholds, draw, make_trajectories, sample_returns
@@ -32,8 +32,6 @@ class LinearNPGPDHF(PrimalDualHF):
 
     name = "linear_npgpd_hf"
     label = "NPGPD-HF (features)"
-
-    parameterization: str = parameterized("softmax")
 
     @staticmethod
     def effort(states, actions, rounds):  # noqa: D102

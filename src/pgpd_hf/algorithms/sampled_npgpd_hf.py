@@ -36,7 +36,7 @@ policy goes, which the default of :math:`\bar h` provides.
 
 import numpy as np
 
-from pgpd_hf.algorithms.base import PrimalDualHF, option, parameterized
+from pgpd_hf.algorithms.base import PrimalDualHF, option
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare
 from pgpd_hf.core.sampling import (
@@ -55,7 +55,6 @@ class SampledNPGPDHF(PrimalDualHF):
     name = "sampled_npgpd_hf"
     label = "NPGPD-HF (sampled)"
 
-    parameterization: str = parameterized("softmax")
     exploration: int | None = option(
         None,
         "Last step at which actions may be uniform; by default the first by which they can have "
