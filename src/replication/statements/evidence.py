@@ -203,11 +203,10 @@ class Evidence:
         if name not in self._cache:
             units, values = [], []
             length = self._length(group, term.clock or term.algorithm)
-            points = np.linspace(*(share * length for share in STATISTICS[term.statistic]), _POINTS)
+            window = [share * length for share in STATISTICS[term.statistic]]
             for it in runs:
                 units += list(it.units)
-                curves = it.curves[term.column]
-                values += [np.interp(points, it.iterations, curve).mean() for curve in curves]
+                values += window_means(it.curves[term.column], it.iterations, *window)
             self._cache[name] = np.array(units), np.round(values, _DECIMALS)
         units, values = self._cache[name]
         if group not in self._drawn:
@@ -293,3 +292,9 @@ class Evidence:
         """Questions per iteration and state-action pair that an algorithm asks with N = 1."""
         states, actions = self._size
         return get_algorithm(algorithm).effort(states, actions, 1)[1] / (states * actions)
+
+
+def window_means(curves, iterations, first, last):
+    """Mean of each curve from one iteration to another."""
+    points = np.linspace(first, last, _POINTS)
+    return [np.interp(points, iterations, curve).mean() for curve in curves]

@@ -17,13 +17,13 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf.statistics import mean_interval
+from replication.statements.evidence import window_means
 
 MARGIN = 0.1  # that of "plateaus"
 SHORTEST = 100
 STILL = "still moving"
 CURVES = ("optimality_gap", "constraint_violation", "multiplier")
 COLUMNS = ("evaluators", "curve", "quarter", "move", "low", "high")
-_POINTS = 51  # of a window, at which a curve is interpolated
 
 
 def lengths(longest):
@@ -48,11 +48,11 @@ def moves(traces, length, scales):
         for curve in [it for it in CURVES if scales.get(it, 0) > 0]:
             values = table[curve].to_numpy() / scales[curve]
             iterations = table[curve].columns.to_numpy()
-            before = _means(values, iterations, 0.75 * length, length)
+            before = window_means(values, iterations, 0.75 * length, length)
             for quarter in range(4):
                 ends = (length * (1 + (quarter + k) / 4) for k in (0, 1))
-                after = _means(values, iterations, *ends)
-                rows.append((evaluators, curve, quarter, *mean_interval(after - before)))
+                move = np.subtract(window_means(values, iterations, *ends), before)
+                rows.append((evaluators, curve, quarter, *mean_interval(move)))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -69,9 +69,3 @@ def settled_length(found):
 def label(length, longest):
     """T, and what a panel says about it: nothing, or that its curves still move at the end."""
     return (longest, STILL) if length is None else (length, "")
-
-
-def _means(values, iterations, first, last):
-    """Mean of each seed's curve over a window."""
-    points = np.linspace(first, last, _POINTS)
-    return np.array([np.interp(points, iterations, curve).mean() for curve in values])
