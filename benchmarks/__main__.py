@@ -75,12 +75,7 @@ def paper_task(algorithm, rounds):
 def compare(folder):
     """Refuse to time a peer that computes something else; say which ones can run.
 
-    Returns
-    -------
-    contestants : list of Contestant
-        The engine and all peers that run here.
-    absent : dict
-        Why the others do not.
+    These are the engine and all peers that run here; also why the others do not, by label.
     """
     tasks = list(agreement.small_tasks())
     paths = [folder / f"small-{index}.npz" for index in range(len(tasks))]
@@ -116,12 +111,9 @@ def compare(folder):
 
 
 def time_case(processes, path, task, seeds, seconds, repeats):
-    """Time one case: a warm-up of each contestant, then all in turn, several times over.
+    """Median seconds per environment step in one case, by label and number of cores.
 
-    Returns
-    -------
-    dict
-        Median seconds per environment step, by label and number of cores.
+    After a warm-up of each contestant all run in turn, several times over.
     """
     measured = {}
     for turn in range(repeats + 1):

@@ -45,19 +45,10 @@ def small_tasks():
 
 
 def disagreements(ours, theirs, comparisons):
-    """Compare two samples of runs by the test of Kolmogorov and Smirnov, one statistic at a time.
+    """A line for each statistic that differs between two samples of summaries of runs.
 
-    Parameters
-    ----------
-    ours, theirs : ndarray, float64, shapes (m, 5) and (n, 5)
-        Summaries of independent runs, see :mod:`benchmarks.peers`.
-    comparisons : int
-        How many such pairs of samples share the error rate :data:`LEVEL`.
-
-    Returns
-    -------
-    list of str
-        A line for each statistic whose distributions differ.
+    The test is that of Kolmogorov and Smirnov; all statistics of as many comparisons share the
+    error rate :data:`LEVEL`.
     """
     found = []
     # Single precision may move an atom, such as a multiplier at its bound, off its double.

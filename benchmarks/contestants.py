@@ -15,32 +15,15 @@ _ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")
 
 
 class Contestant(NamedTuple):
-    """A program that does the work.
+    """A program that does the work."""
 
-    Attributes
-    ----------
-    label : str
-        Its name in the table.
-    module : str
-        Its module in this folder.
-    step, iteration : float
-        About how many seconds it takes for a step, and for an iteration beside its steps: only to
-        choose how long it is timed.
-    python : Path
-        The interpreter that has what it needs.
-    seeds_matter : bool
-        Whether its cost per step depends on the number of seeds.
-    complete : bool
-        Whether it is the whole program, whose results can be compared.
-    """
-
-    label: str
-    module: str
-    step: float
-    iteration: float = 0.0
-    python: Path = Path(sys.executable)
-    seeds_matter: bool = True
-    complete: bool = True
+    label: str  # its name in the table
+    module: str  # in this folder
+    step: float  # seconds that it takes for a step, about: only to choose how long it is timed
+    iteration: float = 0.0  # those for an iteration beside its steps
+    python: Path = Path(sys.executable)  # the interpreter that has what it needs
+    seeds_matter: bool = True  # whether its cost per step depends on the number of seeds
+    complete: bool = True  # whether it is the whole program, whose results can be compared
 
     def iterations(self, task, seeds, budget):
         """Choose a length that takes about as many seconds as the budget allows, at least one."""
@@ -63,15 +46,7 @@ class Absent(Exception):
 
 
 class Running:
-    """A contestant in a process of its own.
-
-    Parameters
-    ----------
-    contestant : Contestant
-        Which.
-    cores : int
-        How many it may use.
-    """
+    """A contestant in a process of its own, with a number of cores that it may use."""
 
     def __init__(self, contestant, cores):
         self.contestant = contestant
@@ -89,28 +64,10 @@ class Running:
         )
 
     def run(self, path, seeds, iterations):
-        """Do a task.
+        """Do the task of an archive, for each seed: seconds, and the summary of each run.
 
-        Parameters
-        ----------
-        path : path-like
-            Archive of the task.
-        seeds : sequence of int
-            One run each.
-        iterations : int
-            T.
-
-        Returns
-        -------
-        seconds : float
-            Processor time on one core, else wall time; without the start of the process.
-        summary : ndarray, float64, shape (seeds, 5)
-            See :mod:`benchmarks.peers`.
-
-        Raises
-        ------
-        Absent
-            If the contestant ends instead of answering.
+        Seconds are of processor time on one core, else of wall time, without the start of the
+        process. :class:`Absent` is raised if the contestant ends instead of answering.
         """
         request = {"task": str(path), "seeds": list(seeds), "iterations": iterations}
         try:

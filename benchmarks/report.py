@@ -6,18 +6,7 @@ _TITLES = {"npgpd_hf": "NPGPD-HF", "zpgpd_hf": "ZPGPD-HF"}
 def rows(task, seeds, times):
     """Rows of one case: one core, and all cores if they were used.
 
-    Parameters
-    ----------
-    task : Task
-        What was done.
-    seeds : int
-        Runs side by side.
-    times : dict
-        Seconds per environment step, by label and number of cores.
-
-    Returns
-    -------
-    list of dict
+    Times are seconds per environment step, by label and number of cores.
     """
     result = []
     for used in sorted({used for _, used in times}):
@@ -40,18 +29,8 @@ def rows(task, seeds, times):
 def table(rows, peers):
     """Format rows: ratios first, then what they are ratios of.
 
-    Parameters
-    ----------
-    rows : list of dict
-        Made by :func:`rows`.
-    peers : list of str
-        Labels, whether they could be measured or not.
-
-    Returns
-    -------
-    str
-        Markdown. Ratios say how many times as long as the limit the engine takes, how many times as
-        long as the engine a peer takes, and what all cores gain.
+    Ratios say how many times as long as the limit the engine takes, how many times as long as the
+    engine a peer takes, and what all cores gain. All peers have a column, measured or not.
     """
     peers = [peer for peer in peers if peer != "limit"]
     header = ["algorithm", "N", "seeds", "cores", "engine / limit"]

@@ -53,20 +53,10 @@ SECONDS = 0.15  # that a measured run has to take
 
 
 def measure(algorithm, sizes):
-    """Measure one point, in this process.
+    """Measure one point, in this process: seconds of an iteration without set-up, and megabytes.
 
-    Parameters
-    ----------
-    algorithm : str
-        Its name.
-    sizes : dict
-        Like `BASE`; with "iterations", the whole run of that length is timed.
-
-    Returns
-    -------
-    dict
-        `seconds` of an iteration without set-up (or of the run), `simulation` without the exact
-        values, `megabytes` at the peak.
+    Sizes are like `BASE`; with "iterations", the whole run of that length is timed. `simulation` is
+    the time without the exact values.
     """
     sizes = dict(sizes)
     states, actions, seeds = (sizes.pop(name) for name in ("states", "actions", "seeds"))
@@ -120,13 +110,7 @@ def per_iteration(seconds_of):
 
 
 def measure_all():
-    """Measure all points, each in a process of its own.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns algorithm, axis, size, seconds, simulation, megabytes.
-    """
+    """Measure all points, each in a process of its own: a row of :func:`measure` for each."""
     rows = []
     for algorithm in ALGORITHMS:
         for axis, values in AXES.items():
@@ -147,17 +131,7 @@ def exponent(sizes, seconds):
 
 
 def draw(table):
-    """Draw time against each size, with the slope in the limit through the last point.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Made by :func:`measure_all`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Draw time against each size, with the slope in the limit through the last point."""
     style.use_style()
     figure, panels = plt.subplots(2, 4, figsize=(style.TWO_COLUMNS, 3.9))
     for axes, axis in zip(panels.flat, AXES, strict=False):

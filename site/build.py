@@ -145,13 +145,7 @@ def describe(curves):
 
 
 class Site:
-    """Pages of a study.
-
-    Parameters
-    ----------
-    sources : Sources
-        What they show.
-    """
+    """Pages of a study, which show its sources."""
 
     def __init__(self, sources):
         self.sources, self.folder = sources, sources.results / "site"

@@ -6,11 +6,8 @@ import altair as alt
 def panel():
     """One panel as a Vega-Lite specification; the page adds data, colours and the kind of axis.
 
-    Returns
-    -------
-    dict
-        Its data are named "curves": rows with `people`, `number`, `iteration`, `value`, `low`,
-        `high` and `average`.
+    Its data are named "curves": rows with `people`, `number`, `iteration`, `value`, `low`, `high`
+    and `average`.
     """
     nearest = alt.selection_point(
         "nearest", on="pointerover", nearest=True, fields=["iteration", "people"], empty=False

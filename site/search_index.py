@@ -9,12 +9,9 @@ HEADINGS = {"h1", "h2", "h3"}
 
 
 class Sections(HTMLParser):
-    """Sections of a page: of each the place, the heading and the words.
+    """Sections of a page in HTML: of each the place, the heading and the words.
 
-    Parameters
-    ----------
-    text : str
-        HTML: a document, a notebook or, with a section for each name, a page of pdoc.
+    A page is a document, a notebook or, with a section for each name, one of pdoc.
     """
 
     def __init__(self, text):

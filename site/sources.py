@@ -62,30 +62,16 @@ DIGITS = 6  # significant ones of numbers in curves
 
 @dataclass
 class View:
-    """A way to look at the experiment: the study, a reading, instances or another environment.
+    """A way to look at the experiment: the study, a reading, instances or another environment."""
 
-    Attributes
-    ----------
-    slug, title, about, group : str
-        Name of its files; its name, description and kind for people.
-    verdicts : pandas.DataFrame
-        Rows of :func:`replication.statements.verdicts.judge`; `fresh` is what fresh data say.
-    curves : pandas.DataFrame or None
-        Columns :data:`CURVES`, if there are any.
-    seeds : int or None
-        Number of seeds of the curves.
-    missing : str
-        Why there are no curves, or what makes them, as HTML.
-    """
-
-    slug: str
+    slug: str  # name of its files
     title: str
     about: str
-    group: str
-    verdicts: pd.DataFrame
-    curves: pd.DataFrame | None = None
-    seeds: int | None = None
-    missing: str = ""
+    group: str  # its kind, for people
+    verdicts: pd.DataFrame  # rows of statements.verdicts.judge; `fresh` is what fresh data say
+    curves: pd.DataFrame | None = None  # columns CURVES, if there are any
+    seeds: int | None = None  # number of seeds of the curves
+    missing: str = ""  # why there are no curves, or what makes them, as HTML
 
 
 class Place(NamedTuple):
@@ -101,15 +87,7 @@ class Place(NamedTuple):
 
 
 class Sources:
-    """Tables of a study.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Folder of the project.
-    configfile : str
-        That describes the study; empty for the default one.
-    """
+    """Tables of a study: the one of a configuration file, or without its name the default one."""
 
     def __init__(self, root, configfile):
         self.root, self.configfile = root, configfile
@@ -176,12 +154,7 @@ class Sources:
         return next((read(path) for path in places if path.exists()), None)
 
     def views(self):
-        """Everything that there are verdicts on, the study itself first.
-
-        Returns
-        -------
-        list of View
-        """
+        """Everything that there are verdicts on, the study itself first."""
         own = read(self.results / "aggregate.parquet")
         verdicts = self.table("verdicts")
         if verdicts is None:
@@ -298,10 +271,7 @@ class Sources:
     def demanded(self, row):
         """Interval in which the estimate of a row of verdicts has to lie.
 
-        Returns
-        -------
-        tuple of float or None
-            Possibly infinite ends; None if the statement is no longer declared in this way.
+        Its ends may be infinite; None if the statement is no longer declared in this way.
         """
         criterion = self.claims.get(row["claim"], {}).get("criterion", {"test": "undecided"})
         margin = criterion.get("margin", 0.0)
@@ -314,17 +284,7 @@ class Sources:
 
 
 def read(path):
-    """Read a table or a record, and refuse one that lacks what pages read of it.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        CSV, Parquet or JSON.
-
-    Returns
-    -------
-    pandas.DataFrame or dict
-    """
+    """Read a table or a record, and refuse one that lacks what pages read of it."""
     found = storage.read_json(path) if path.suffix == ".json" else storage.read_table(path)
     require(path, found, NEEDED.get(path.stem, ()))
     return found
@@ -333,19 +293,7 @@ def read(path):
 def require(path, found, names):
     """Refuse a table or a record without some columns or entries, or without anything.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        Where it comes from.
-    found : pandas.DataFrame or dict
-        What has been read.
-    names : sequence of str
-        What it needs. A table of which nothing is needed by name may have no rows.
-
-    Raises
-    ------
-    ValueError
-        If it lacks any; the message names them, and the file.
+    A table of which nothing is needed by name may have no rows.
     """
     lacking = [name for name in names if name not in found]
     if lacking:
@@ -358,15 +306,7 @@ def require(path, found, names):
 def rounded(curves):
     """Curves as JSON can hold them: columns of lists, by algorithm and number of evaluators.
 
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        Columns :data:`CURVES`.
-
-    Returns
-    -------
-    dict
-        Numbers have :data:`DIGITS` significant digits; missing ones are None.
+    Numbers have :data:`DIGITS` significant digits; missing ones are None.
     """
     found = {}
     for (algorithm, people), rows in curves.groupby(["algorithm", "evaluators"], dropna=False):
