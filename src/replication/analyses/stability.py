@@ -47,9 +47,14 @@ _OF_NATURAL = f"natural/{NATURAL}"
 
 
 def plan(config):
-    parts = {"frozen": _frozen, "long": _long, "fresh": _fresh, "cures": _cures}
-    parts = {f"{part}/{NAME}": make for part, make in parts.items()} | {_OF_NATURAL: _natural}
-    return {part: items for part, make in parts.items() if (items := make(config))}
+    work = {
+        f"frozen/{NAME}": enumerate(_frozen(config)),
+        f"long/{NAME}": enumerate(_long(config)),
+        f"fresh/{NAME}": _fresh(config),
+        f"cures/{NAME}": enumerate(_cures(config)),
+        _OF_NATURAL: enumerate(_natural(config)),
+    }
+    return {part: found for part, items in work.items() if (found := list(items))}
 
 
 def fit(config, changes):
@@ -260,7 +265,7 @@ def _case(config, setting, seeds, part, marks, labels, algorithm=NAME):
 
 def _frozen(config):
     """Runs that are long enough to forget their start, which shorter steps take longer to do."""
-    options, items = config["stability"]["frozen"], []
+    options = config["stability"]["frozen"]
     for name, changes in config["stability"]["variants"].items():
         for multiplier in options["multipliers"]:
             setting = _setting(config, config["evaluators"][0], changes)
@@ -271,14 +276,12 @@ def _frozen(config):
             setting["iterations"] = last = round(options["iterations"] * slower)
             labels = {"variant": name, "frozen": multiplier}
             marks = round(_SKIPPED * last), last
-            case = _case(config, setting, range(options["seeds"]), "frozen", marks, labels)
-            items.append((len(items), [case]))
-    return items
+            yield [_case(config, setting, range(options["seeds"]), "frozen", marks, labels)]
 
 
 def _long(config):
     """Runs of all variants that ask for the same number of answers."""
-    options, items = config["stability"]["long"], []
+    options = config["stability"]["long"]
     for instance, evaluators, (name, changes) in itertools.product(
         _instances(config), options["evaluators"], config["stability"]["variants"].items()
     ):
@@ -286,13 +289,12 @@ def _long(config):
         setting["iterations"] = last = max(10, options["iterations"] // setting["rounds"])
         marks = {0, *np.rint(np.geomspace(last / 1000, last, _POINTS)).astype(int).tolist()}
         labels = {"instance": instance, "variant": name}
-        case = _case(config, setting, range(options["seeds"]), "long", marks, labels)
-        items.append((len(items), [case]))
-    return items
+        yield [_case(config, setting, range(options["seeds"]), "long", marks, labels)]
 
 
 def _fresh(config):
-    options, items = config["stability"]["fresh"], []
+    """Runs of all settings on each of the instances, which number the items."""
+    options = config["stability"]["fresh"]
     for instance in options["instances"]:
         cases = []
         for name, changes in options["settings"].items():
@@ -302,12 +304,11 @@ def _fresh(config):
             labels = {"setting": name, "instance": instance}
             setting["iterations"] = last
             cases.append(_case(config, setting, [0], "fresh", marks, labels))
-        items.append((instance, cases))
-    return items
+        yield instance, cases
 
 
 def _cures(config):
-    options, items = config["stability"]["cures"], []
+    options = config["stability"]["cures"]
     seeds, last = range(options["race_seeds"] + options["seeds"]), options["iterations"]
     for name, changes in options["methods"].items():
         cases = []
@@ -316,8 +317,7 @@ def _cures(config):
             setting |= dict(zip(STEPS, steps, strict=True))
             labels = {"method": name}
             cases.append(_case(config, setting, seeds, "cures", (last // 2, last), labels))
-        items.append((len(items), cases))
-    return items
+        yield cases
 
 
 def _instances(config):
@@ -329,8 +329,8 @@ def _instances(config):
 def _natural(config):
     """Long runs of NPGPD-HF in the environments of ZPGPD-HF's, if the study has the algorithm."""
     if NATURAL not in config["algorithms"]:
-        return []
-    options, long, items = config["stability"]["natural"], config["stability"]["long"], []
+        return
+    options, long = config["stability"]["natural"], config["stability"]["long"]
     last = options["iterations"]
     marks = {0, round(0.75 * last), last, *range(0, last, max(1, last // _OFTEN))}
     for instance, evaluators, (name, changes) in itertools.product(
@@ -338,6 +338,4 @@ def _natural(config):
     ):
         setting = _setting(config, evaluators, {"iterations": last, **changes}, NATURAL)
         labels = {"instance": instance, "setting": name}
-        case = _case(config, setting, range(long["seeds"]), "long", marks, labels, NATURAL)
-        items.append((len(items), [case]))
-    return items
+        yield [_case(config, setting, range(long["seeds"]), "long", marks, labels, NATURAL)]
