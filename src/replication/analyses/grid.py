@@ -19,6 +19,7 @@ TARGET = "grid"
 TABLES = {"grid": Table("Means of the grid over instances (table)")}
 READS = ("runs",)
 LOCAL = True
+why_not = configuration.why_single
 CELL = ["algorithm", "states", "actions", "iterations", "rounds", "horizon", "evaluators"]
 METRICS = ["gap", "violation", "late_gap", "late_violation", "late_priced_gap"]
 
@@ -34,10 +35,6 @@ def plan(config):
             for instance in range(options["instances"])
         ]
     return work
-
-
-def why_not(config):
-    return configuration.why_single(config)
 
 
 def check(config):

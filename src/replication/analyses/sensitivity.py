@@ -28,10 +28,6 @@ def plan(config):
     }
 
 
-def check(config):
-    plan(config)
-
-
 def tables(runs, claims, own, schema, environment):
     from replication.statements.declaration import load_claims
 
