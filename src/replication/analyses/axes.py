@@ -86,17 +86,19 @@ def tables(runs, sides, margin, targets):
     has_features = sized["features"].notna()
     linear, sized = sized[has_features], sized[~has_features]
     runs = runs[runs["size"].isna()]
-    table = by_world(runs, _WORLD, compared.tabulate)
+    table = compared.by_world(runs, _WORLD, compared.tabulate)
     as_assumed = runs[runs["people"] == misspecification.AS_ASSUMED]
     found = [
         table.assign(answers_scaled=scaled(table)),
-        by_world(table, _WORLD, compared.answers_needed),
+        compared.by_world(table, _WORLD, compared.answers_needed),
         collapse(as_assumed, margin),
         hurt(runs),
-        by_world(runs, ["discrimination"], lambda part: misspecification.differences(part, sides)),
-        by_world(sized, ["size"], compared.tabulate),
+        compared.by_world(
+            runs, ["discrimination"], lambda part: misspecification.differences(part, sides)
+        ),
+        compared.by_world(sized, ["size"], compared.tabulate),
         exponents(sized, targets),
-        by_world(linear, ["size"], compared.tabulate),
+        compared.by_world(linear, ["size"], compared.tabulate),
         exponents(linear, targets),
     ]
     return dict(zip(TABLES, found, strict=True))
@@ -112,18 +114,6 @@ def in_units_of_value(runs):
 def scaled(table):
     """Values of c² K; budgets are whole numbers, so that they are rounded."""
     return (table["budget"] * table["discrimination"] ** 2).round(-3)
-
-
-def by_world(runs, keys, tabulate):
-    """Tables of a function of runs, for each kind of people, one below the other."""
-    parts = []
-    for key, group in runs.groupby(keys, sort=False):
-        part = tabulate(group)
-        for place, (name, value) in enumerate(zip(keys, key, strict=True)):
-            if name not in part:
-                part.insert(place, name, value)
-        parts.append(part)
-    return pd.concat(parts, ignore_index=True)
 
 
 def collapse(runs, margin):

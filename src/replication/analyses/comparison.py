@@ -244,6 +244,18 @@ def by_unit(runs, columns):
     return runs.pivot(index=UNIT, columns=columns, values="priced_gap")
 
 
+def by_world(runs, keys, tabulate):
+    """Tables of a function of runs, for each kind of people, one below the other."""
+    parts = []
+    for key, group in runs.groupby(keys, sort=False):
+        part = tabulate(group)
+        for place, (name, value) in enumerate(zip(keys, key, strict=True)):
+            if name not in part:
+                part.insert(place, name, value)
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
 def _empty(config):
     """Method, design, budget and reason of cells without a result."""
     return [

@@ -92,11 +92,7 @@ def parameters(config):
 
 def tabulate(runs):
     """Reduce runs to a row per kind of people, method, design and budget."""
-    parts = [
-        compared.tabulate(group).assign(people=people)
-        for people, group in runs.groupby("people", sort=False)
-    ]
-    return pd.concat(parts, ignore_index=True)[list(COLUMNS)]
+    return compared.by_world(runs, ["people"], compared.tabulate)
 
 
 def differences(runs, sides):
