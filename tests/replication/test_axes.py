@@ -16,7 +16,7 @@ from replication.analyses import axes as analysis
 from replication.analyses import axes_races, axes_tuning, comparison_races, misspecification
 from replication.figures import style
 from replication.figures.comparison import discrimination_figure, sizes_figure, votes_figure
-from replication.study import admission, comparison, configuration
+from replication.study import admission, comparison, configuration, elsewhere
 
 ROOT = Path(__file__).parents[2]
 CONFIG = study()
@@ -55,7 +55,7 @@ def test_discrimination_out_of_range_is_refused_in_one_line(value):
 
 
 def test_budgets_steps_and_people_of_all_studies_mean_the_same():
-    studies = comparison.elsewhere(CONFIG)
+    studies = elsewhere.studies(CONFIG)
     studies = {name: it for name, it in studies.items() if "size" not in it[0]}
     factors = [labels["discrimination"] for labels, _ in studies.values()]
     assert factors == CONFIG["axes"]["discrimination"]
@@ -77,7 +77,7 @@ def test_budgets_steps_and_people_of_all_studies_mean_the_same():
     assert studies["c0_1"][1]["comparison"]["methods"]["npgpd_hf"]["candidates"]["evaluators"] == [
         1600, 6400, 25600
     ]  # fmt: skip
-    assert comparison.elsewhere(CONFIG)["c1"][1]["comparison"]["budgets"] == [10**4, 10**5, 10**6]
+    assert elsewhere.studies(CONFIG)["c1"][1]["comparison"]["budgets"] == [10**4, 10**5, 10**6]
 
 
 def test_every_run_finds_the_settings_that_were_tuned_for_it():
@@ -116,7 +116,7 @@ def test_every_run_finds_the_settings_that_were_tuned_for_it():
 def test_races_elsewhere_are_those_of_the_comparison_there_with_names_of_their_own():
     for part, told in races().items():
         name, _, rest = part.partition("/")
-        _, there = comparison.elsewhere(CONFIG)[name]
+        _, there = elsewhere.studies(CONFIG)[name]
         assert told == comparison_races.subject(there, rest, f"{name}: ")
         assert told["study"]["environment"] == there["environment"]
 
@@ -397,5 +397,5 @@ def test_what_cannot_be_compared_is_named_in_one_line(change, message):
     change = {key: CONFIG["axes"][key] | it if key == "sizes" else it for key, it in change.items()}
     config["axes"] |= change
     with pytest.raises(ValueError, match=f"^{message}") as caught:
-        comparison.check_elsewhere(config, SCHEMA)
+        elsewhere.check(config, SCHEMA)
     assert "\n" not in str(caught.value)

@@ -13,7 +13,7 @@ from pgpd_hf.statistics import joint_test, mean_interval, mean_test, verdict
 from replication.analyses import Table, misspecification
 from replication.analyses import comparison as compared
 from replication.files import storage
-from replication.study import comparison
+from replication.study import comparison, elsewhere
 
 TARGET = "compare_axes"
 TABLES = {
@@ -50,7 +50,7 @@ PICTURES = {
 }
 TUNED_BY = "axes_tuning"
 why_not = comparison.why_not
-check = comparison.check_elsewhere
+check = elsewhere.check
 AS_KNOWN = 1  # the discrimination that the others are compared to
 _WORLD = ["discrimination", "people"]
 _METHOD = compared.METHOD
@@ -61,7 +61,7 @@ _DRAWS = 2000  # of the bootstrap over environments
 
 
 def plan(config):
-    return comparison.plan_elsewhere(config, misspecification.plan)
+    return elsewhere.plan(config, misspecification.plan)
 
 
 def arguments(config):

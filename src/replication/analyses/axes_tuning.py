@@ -1,7 +1,7 @@
 """Tuning of the methods that are compared for other people and larger environments."""
 
 from replication.analyses import Table, comparison_tuning
-from replication.study import comparison
+from replication.study import comparison, elsewhere
 
 TARGET = "compare_axes"
 TABLES = {
@@ -11,7 +11,7 @@ TABLES = {
 READS = ("axes_races",)
 LOCAL = True
 why_not = comparison.why_not
-check = comparison.check_elsewhere
+check = elsewhere.check
 
 
 def tables(axes_races):

@@ -8,14 +8,11 @@ answers M per question as the largest number of pairs allows.
 
 import itertools
 import math
-from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.algorithms.base import HumanFeedback
-from pgpd_hf.core.arguments import located, require_one_of
-from pgpd_hf.core.evaluators import AS_ASSUMED
+from pgpd_hf.core.arguments import located
 from replication.files.validation import conform, unknown_key
 from replication.study import algorithms, configuration
 
@@ -128,7 +125,7 @@ def check(config, schema):
                     f"methods, {', '.join(options['methods'])}"
                 )
     for entry in entries(config):
-        _check_arguments(entry, schema)
+        check_arguments(entry, schema)
         with located(f"comparison.methods.{entry.method}"):
             kind = get_algorithm(entry.algorithm)
             given = {*entry.options["candidates"], *entry.options.get("fixed", {})}
@@ -139,49 +136,6 @@ def check(config, schema):
             needed = {"evaluators", "primal_step", "dual_step"} if kind.has_steps else set()
             for name in sorted(needed - given):
                 raise ValueError(f"candidates: {name} expected, since the method makes steps")
-
-
-def check_elsewhere(config, schema):
-    """Refuse comparisons elsewhere that cannot be run, in one line that names the key."""
-    axes = config["axes"]
-    configuration.require_increasing("axes.discrimination", axes["discrimination"])
-    configuration.require_increasing("axes.answers", axes["answers"])
-    if unknown := sorted(set(axes["asked_at"]) - set(axes["discrimination"])):
-        raise ValueError(f"axes.asked_at: {unknown[0]:g} is not one of axes.discrimination")
-    for name, people in axes["people"].items():
-        options = HumanFeedback.options()
-        for option, value in people.items():
-            with located(f"axes.people.{name}"):
-                require_one_of("option", option, AS_ASSUMED)
-                options[option].check(value)
-    sizes = axes["sizes"]
-    places = ("axes", "axes.sizes", "axes.sizes.larger", "axes.sizes.linear")
-    for section, part in zip(places[1:], _sizes(axes), strict=True):
-        configuration.require_increasing(f"{section}.states", part["states"])
-        configuration.require_increasing(f"{section}.answers", part["answers"])
-    methods = schema["properties"]["comparison"]["properties"]["methods"]
-    for section, part in zip(places, (axes, *_sizes(axes)), strict=True):
-        told = {name: it and {"most_answers": 1} | it for name, it in part["methods"].items()}
-        conform(told, methods | {"$defs": schema["$defs"]}, f"{section}.methods")
-        if not any(part["methods"].values()):
-            raise ValueError(f"{section}.methods: at least one expected, got none")
-        for name, options in part["methods"].items():
-            if options is not None:
-                entry = Entry(name, OWN_DESIGN, options["algorithm"], options)
-                _check_arguments(entry, schema, section)
-    with located("axes.sizes.larger.methods"):
-        for name in sizes["larger"]["methods"]:
-            require_one_of("method", name, sizes["methods"])
-    for side in SIDES:
-        for name in axes[side]:
-            with located(f"axes.{side}"):
-                require_one_of("method", name, axes["methods"])
-    for labels, study in elsewhere(config).values():
-        what = f"c = {labels['discrimination']:g}"
-        what = f"{labels['size']} states and actions" if "size" in labels else what
-        with located(f"axes, {what}"):
-            configuration.environment(study)
-            check(study, schema)
 
 
 def fit(config, changes):
@@ -207,85 +161,6 @@ def fit(config, changes):
     changes.leave_out(config, key, people, f"link: {config['link']}")
 
 
-def elsewhere(config):
-    """Studies of the section `axes` by name, each with the labels of its runs.
-
-    With K = answers / c² all that a method is tuned in means the same for every discrimination c:
-    step sizes are divided by c, and M by c². Studies of other sizes have people with c = 1.
-    """
-    axes, found = config["axes"], {}
-    for factor in axes["discrimination"]:
-        budgets = [round(answers / factor**2) for answers in axes["answers"]]
-        people = axes["people"] if factor in axes["asked_at"] else {}
-        people = {
-            name: {key: x * factor if key == "semiorder" else x for key, x in it.items()}
-            for name, it in people.items()
-        }
-        sides = {side: axes[side] for side in SIDES}
-        changes = {"discrimination": factor}
-        name = f"c{factor:g}".replace(".", "_")
-        found[name] = changes, _elsewhere(config, axes, changes, budgets, people, sides)
-    for sizes in _sizes(axes):
-        for states in sizes["states"]:
-            own = {"features": sizes["features"]} if "features" in sizes else {}
-            labels = {"discrimination": 1, "size": states * configuration.size(config)[1]} | own
-            changes = {"states": states, "threshold": "midway"} | own
-            everyone = {SIDES[0]: [*sizes["methods"]], SIDES[1]: []}  # no question of sides here
-            study = _elsewhere(config, sizes, changes, sizes["answers"], {}, everyone)
-            found[f"{'linear' if own else 'states'}{states}"] = labels, study
-    return found
-
-
-def _sizes(axes):
-    """All sections of sizes; methods of the larger have from the first what they do not say."""
-    sizes, told = axes["sizes"], axes["sizes"]["methods"]
-    methods = {
-        name: None if it is None or told.get(name) is None else told[name] | it
-        for name, it in sizes["larger"]["methods"].items()
-    }
-    return sizes, sizes["larger"] | {"methods": methods}, sizes["linear"]
-
-
-def plan_elsewhere(config, plan):
-    """What these studies run by a plan of the comparison, in parts of their own."""
-    return {
-        part: items
-        for name, (labels, study) in elsewhere(config).items()
-        for part, items in _marked(name, labels, plan(study)).items()
-    }
-
-
-def _elsewhere(config, section, changes, budgets, people, sides):
-    """A study whose environment has changes, and whose comparison is that of a section."""
-    factor = changes.get("discrimination", 1)
-    methods = {
-        name: _rescaled(options, factor, max(budgets))
-        for name, options in section["methods"].items()
-        if options is not None
-    }
-    asked = {"budgets": budgets, "people": people}
-    asked |= {side: [it for it in names if it in methods] for side, names in sides.items()}
-    own = ("instances", "tuning_runs", "tuning_instances", "most_pairs")
-    part = {name: section[name] for name in own if name in section}
-    part |= {"budgets": budgets, "most_on_instances": max(budgets), "methods": methods}
-    part |= {"statements": {}, "misspecification": asked}
-    environment = {**config["environment"], **changes}
-    return config | {"environment": environment, "comparison": config["comparison"] | part}
-
-
-def _marked(name, own, work):
-    """Work of one of these studies, told apart from that of the others by its own labels."""
-
-    def mark(case):
-        choice = case.choice and f"{name}: {case.choice}"
-        return replace(case, labels=own | case.labels, choice=choice)
-
-    return {
-        f"{name}/{part}": [(number, [mark(case) for case in cases]) for number, cases in items]
-        for part, items in work.items()
-    }
-
-
 def why_not(config):
     """Say why methods cannot be compared in a study, and what to change."""
     options = config["comparison"]
@@ -296,18 +171,7 @@ def why_not(config):
     return configuration.why_single(config) or why
 
 
-def _rescaled(options, factor, most):
-    """A method whose candidates are those for people with c = 1."""
-    tried = dict(options["candidates"])
-    for name in {"primal_step", "dual_step"} & set(tried):
-        tried[name] = [step / factor for step in tried[name]]
-    if "evaluators" in tried:
-        numbers = {max(1, round(people / factor**2)) for people in tried["evaluators"]}
-        tried["evaluators"] = sorted(numbers)
-    return {**options, "candidates": tried, "most_answers": most}
-
-
-def _check_arguments(entry, schema, section="comparison"):
+def check_arguments(entry, schema, section="comparison"):
     """Hold arguments of runs against what an algorithm's entry of a study may have."""
     known = algorithms.keys(get_algorithm(entry.algorithm))
     people = schema["$defs"]["evaluators"]["items"] | {"type": "integer"}
