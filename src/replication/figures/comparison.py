@@ -216,7 +216,7 @@ def votes_figure(table, labels):
     return figure
 
 
-def _people_panel(axes, curves, people, labels, looks, named, quantity="priced_gap"):
+def _people_panel(axes, curves, people, labels, looks, named, quantity):
     """A row for each kind of people, with a mark for each method."""
     for place, (method, line) in enumerate(curves.items()):
         line = line.set_index("people").reindex(people)

@@ -85,7 +85,13 @@ def commit(folder):
 
 def wall_time(benchmarks):
     """By rule, `jobs` of its benchmark files, their `seconds` in all and the `longest`."""
-    rules = _read(benchmarks).groupby("rule")["seconds"]
+    seconds = [
+        (rule, float(pd.read_csv(file, sep="\t")["s"].iloc[-1]))
+        for rule, files in sorted(benchmarks.items())
+        for file in map(Path, files)
+        if file.exists()
+    ]
+    rules = pd.DataFrame(seconds, columns=["rule", "seconds"]).groupby("rule")["seconds"]
     return rules.agg(jobs="count", seconds="sum", longest="max").round(3).to_dict("index")
 
 
@@ -109,17 +115,6 @@ def period(files, records=".snakemake/metadata"):
         name: datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds")
         for name, time in times.items()
     }
-
-
-def _read(benchmarks):
-    """Rule and seconds of every job whose benchmark file exists."""
-    rows = [
-        (rule, float(pd.read_csv(file, sep="\t")["s"].iloc[-1]))
-        for rule, files in sorted(benchmarks.items())
-        for file in map(Path, files)
-        if file.exists()
-    ]
-    return pd.DataFrame(rows, columns=["rule", "seconds"])
 
 
 def _git(folder, *arguments):
