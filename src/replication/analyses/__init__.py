@@ -51,8 +51,7 @@ class Table(NamedTuple):
 
 # What a file need not declare, and what functions do that it does not define.
 _DECLARED = {"TABLES": {}, "READS": (), "SHOWS": (), "PICTURES": {}, "LOCAL": False}
-_DECLARED |= {"CATEGORY": "Theory", "PRIORITY": 0, "TARGET": None}
-_DECLARED |= {"TUNED_BY": "comparison_tuning"}
+_DECLARED |= {"CATEGORY": "Theory", "PRIORITY": 0, "TARGET": None, "TUNED_BY": None}
 _USUAL = {
     "plan": lambda config: {},
     "fit": lambda config, changes: None,

@@ -36,6 +36,7 @@ PICTURES = {
     "comparison_own": "The same on the study's own environment",
     "comparison_variants": "Variants of the methods compared",
 }
+TUNED_BY = "comparison_tuning"
 check = comparison.check
 why_not = comparison.why_not
 SAFE = 0.02  # a violation that is tolerated

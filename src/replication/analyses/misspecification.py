@@ -25,6 +25,7 @@ TABLES = {
 }
 READS = ("runs",)
 PICTURES = {"misspecification": "People who do not vote as assumed"}
+TUNED_BY = "comparison_tuning"
 COLUMNS = ("people", *compared.COLUMNS)
 AS_ASSUMED = "as assumed"
 SIDES = comparison.SIDES
