@@ -33,15 +33,27 @@ one. The dual step raises :math:`\lambda` wherever the mean utility value :math:
 is below b. If it is below b for every :math:`\lambda`, there is no steady state, and the multiplier
 runs away.
 
+A fast multiplier may run away although some :math:`\lambda` are safe: it rises past them before the
+policy has followed. Let v be the mean utility value, which relaxes to
+:math:`\bar V_g(\lambda)` with the rate r of linear functions under the diffusion (their Rayleigh
+quotient under the uniform law; :math:`\eta\tau` is the diffusion constant). The averaged dynamics
+are
+
+.. math:: \frac{dv}{dt} = r(\lambda) (\bar V_g(\lambda) - v), \qquad
+   \frac{d\lambda}{dt} = \eta_2 (b - v), \qquad
+   r(\lambda) = |A|(|A|+1) \frac{\eta_1}{n(\lambda)} \tau(\lambda),
+
+from the uniform policy and the initial multiplier. Beyond the last safe :math:`\lambda`, while v is
+below b, there is no return.
+
 The rest is approximate, and not proved. The rows of a policy are taken as independent, each in the
 linear field of the mean of the others (mean field), and :math:`\bar V_g` is the value of the mean
-policy. C and c are those of the uniform policy. The multiplier is taken as slow
-(:math:`\eta_2 \ll \eta_1`). A faster one may rise past the multipliers that are safe and run away
-all the same: with :math:`\eta_2` of 3 to 10 :math:`\eta_1` most runs that broke were not predicted
-to, and with a step divided by :math:`1 + \lambda^2` some broke whatever M was (docs/results.md). A
-prediction does not say how long it takes until the multiplier runs away, and near the border, with
-:math:`\bar V_g - b` within about .02 of zero for values in [0, 1], it may be wrong. A setting that
-is predicted to settle may still be driven away by chance.
+policy. C and c are those of the uniform policy, as is r, which is too small where the law is cold.
+A prediction does not say how long it takes until the multiplier runs away, or comes back: with a
+step divided by :math:`1 + \lambda^2` a fast one may stay where it has risen to for longer than any
+run (docs/results.md). Near the border, with :math:`\bar V_g - b` within about .02 of zero for
+values in [0, 1], a prediction may be wrong, and a setting that is predicted to settle may still be
+driven away by chance.
 """
 
 from __future__ import annotations
@@ -70,6 +82,8 @@ _MULTIPLIERS = 24
 _LARGEST_TRUNCATION = 0.01  # share of a value that trajectories may miss
 _COLDEST = 1e-12  # temperature, as a share of the largest value
 _SWEEPS, _CLOSE, _DAMPING = 100, 1e-4, 0.9
+_STRIDE = 0.01  # share of 1 + lambda by which a multiplier moves in a step of its dynamics
+_STILL = 1e-4  # share of the largest value that is no violation
 _WORTH = 1000  # environment steps per entry of a law that make a prediction worth its time
 _SHORTEST_RUN = 1000  # iterations in which a multiplier can run away
 _SEED = 0  # of the points; no run shares them
@@ -86,8 +100,8 @@ class Stability:
     Attributes
     ----------
     breaks : bool
-        Whether the mean utility value stays below b for every multiplier: there is no steady state,
-        and the multiplier runs away.
+        Whether the multiplier runs away: the mean utility value stays below b for every multiplier,
+        or the averaged multiplier rises past `unstable`.
     peak : float
         Largest :math:`\bar V_g(\lambda) - b`, in units of value.
     stable, unstable : float or None
@@ -125,15 +139,13 @@ def predict_stability(
 ) -> Stability:
     r"""Predict whether a setting of ZPGPD-HF settles, from the law of its noise.
 
-    The multiplier is taken as slow: `dual_step` changes nothing, and where it is longer than
-    `primal_step` most breaks are missed.
-
     Parameters
     ----------
     cmdp : CMDP
         The CMDP.
     algorithm : ZPGPDHF
-        The algorithm with its options; a primal step that is None is Theorem 2's.
+        The algorithm with its options; a primal step that is None is Theorem 2's. A dual step that
+        is None is taken as slow, since Theorem 2's depends on T.
     optimum : Optimum, optional
         Of the CMDP, if it is known.
     multipliers : array_like, float, shape (n,), optional
@@ -173,7 +185,7 @@ def predict_stability(
     excess = utilities - cmdp.threshold
     stable, unstable = _crossings(multipliers, excess)
     return Stability(
-        breaks=bool(excess.max() < 0),
+        breaks=bool(excess.max() < 0) or law.outruns(multipliers, excess, unstable),
         peak=float(excess.max()),
         stable=stable,
         unstable=unstable,
@@ -215,10 +227,16 @@ def forecast(cmdp: CMDP, algorithm: Algorithm, optimum: optima.Optimum | None, s
         return ""
     if not found.breaks:
         return ""
+    if found.unstable is None:
+        why = (
+            f"the noise of its steps keeps the mean utility value {-found.peak:.2g} below the "
+            "threshold at every multiplier"
+        )
+    else:
+        why = f"its multiplier rises past {found.unstable:.2g}, beyond which none is safe"
     return (
-        f"{algorithm.label} is predicted not to settle: the noise of its steps keeps the mean "
-        f"utility value {-found.peak:.2g} below the threshold at every multiplier "
-        f"(predict_stability); {_remedies(algorithm)}"
+        f"{algorithm.label} is predicted not to settle: {why} (predict_stability); "
+        f"{_remedies(algorithm)}"
     )
 
 
@@ -266,7 +284,7 @@ def _remedies(algorithm):
         return "give a larger perturbation, or divide the step (normalize)"
     if algorithm.normalize == "quadratic":
         return "take a smaller dual_step, or normalize: linear"
-    return "take more rounds or a smaller primal_step, or divide the step (normalize)"
+    return "take more rounds or smaller steps, or divide the primal one (normalize: linear)"
 
 
 def return_covariance(cmdp: CMDP, policy: Array) -> Array:
@@ -399,6 +417,37 @@ class _Law:
         step = self.run.primal_step / normalizer(power, float(multiplier))
         place = self.run.perturbation
         return step * place.dimension * (weights @ self.noise @ weights) / (2 * place.radius**2)
+
+    def outruns(self, multipliers, excess, unstable):
+        """Whether the averaged multiplier rises past the last one that is safe."""
+        cmdp, dual_step = self.cmdp, self.run.algorithm.dual_step
+        if unstable is None or not dual_step:
+            return False
+        power, actions = NORMALIZERS[self.run.algorithm.normalize], cmdp.actions
+        at, fell = self.run.algorithm.initial_multiplier, False
+        above = cmdp.evaluate(self.uniform)[1] - cmdp.threshold
+        while True:
+            goal = np.interp(at, multipliers, excess)
+            if at == 0 < above:
+                if goal >= 0:
+                    return False
+                above = 0.0  # where it passes on its way to the goal
+            if above < 0 and at > unstable:
+                return True
+            # Paths in this plane do not cross, so that the first rise is the highest.
+            if (fell and above >= 0) or max(abs(above), abs(goal)) < _STILL * cmdp.value_bound:
+                return False
+            fell |= above < 0
+            # In one step the multiplier hardly moves, and the mean value relaxes as if it did not.
+            step = self.run.primal_step / normalizer(power, float(at))
+            rate = actions * (actions + 1) * step * self.temperature(at)
+            stride = _STRIDE * (1 + at) / dual_step
+            root = math.sqrt(above**2 + 2 * rate * abs(goal - above) * stride)
+            time = 2 * stride / (abs(above) + root)
+            share = -math.expm1(-rate * time)
+            moved = dual_step * (goal * time + (above - goal) * share / rate)
+            at = min(max(at - moved, 0.0), self.multiplier_bound)
+            above += share * (goal - above)
 
     def values(self, multipliers):
         """Mean values of reward and utility at each multiplier, shape (2, n)."""

@@ -350,11 +350,84 @@ def test_one_action_leaves_nothing_to_predict():
         predict_stability(cmdp, ZPGPDHF(**PRINTED))
 
 
+FAST = {"evaluators": 16, "primal_step": 0.001, "rounds": 2}
+
+
+def rises_past(cmdp, setting, found):
+    """Whether the averaged multiplier passes the last safe one, by a solver of stiff equations."""
+    law = stability._Law.of(cmdp, ZPGPDHF(**setting), None)
+    actions, bound = cmdp.actions, found.multipliers[-1]
+    power = {"none": 0, "linear": 1}[setting.get("normalize", "none")]
+
+    def moves(_, state):
+        value, multiplier = state
+        multiplier = max(multiplier, 0)
+        goal = np.interp(multiplier, found.multipliers, found.utilities)
+        step = setting["primal_step"] / (1 + multiplier) ** power
+        rate = actions * (actions + 1) * step * law.temperature(multiplier)
+        rise = setting["dual_step"] * (cmdp.threshold - value)
+        return rate * (goal - value), rise if state[1] > 0 else max(rise, 0)
+
+    def passes(_, state):
+        return state[1] - found.unstable
+
+    def falls(_, state):
+        return state[0] - cmdp.threshold
+
+    passes.terminal = falls.terminal = True
+    falls.direction = 1  # what is safe from the beginning is none of these
+    start = cmdp.evaluate(np.full((cmdp.states, actions), 1 / actions))[1]
+    path = integrate.solve_ivp(
+        moves, (0, 1e7), [start, 0.0], "LSODA", events=[passes, falls], rtol=1e-8, max_step=1e4
+    )
+    assert path.success
+    assert path.y[1].max() < bound
+    return len(path.t_events[0]) > 0
+
+
+def test_fast_multiplier_rises_past_those_that_are_safe():
+    """N = 2 on the hard case, with a dual step ten times the primal one: its long run breaks."""
+    cmdp = random_cmdp()
+    found = {
+        step: predict_stability(cmdp, ZPGPDHF(**FAST, dual_step=step))
+        for step in (0, 1e-5, 3e-4, 0.01, 1, 1e6, None)
+    }
+    assert {step for step, it in found.items() if it.breaks} == {0.01, 1, 1e6}
+    assert all(it.peak == found[None].peak > 0 for it in found.values())
+    assert re.search(
+        r"not to settle: its multiplier rises past [\d.]+, beyond which none is safe",
+        stability.forecast(cmdp, ZPGPDHF(**FAST, dual_step=0.01), None, steps_of(8, 100_000)),
+    )
+    divided = ZPGPDHF(**FAST, dual_step=0.01, normalize="linear")
+    assert not predict_stability(cmdp, divided).breaks
+
+
+def test_start_beyond_the_safe_multipliers_decides():
+    cmdp = random_cmdp()
+    last = predict_stability(cmdp, ZPGPDHF(**FAST, dual_step=1e-5)).unstable
+    for start, breaks in ((0.9 * last, False), (1.1 * last, True)):
+        slow = ZPGPDHF(**FAST, dual_step=1e-5, initial_multiplier=start)
+        assert predict_stability(cmdp, slow).breaks == breaks
+
+
+@pytest.mark.parametrize("dual_step", [0.001, 0.003, 0.01, 0.03])
+@pytest.mark.parametrize("instance", [1, 2012, 2022, 2038])
+def test_averaged_dynamics_are_those_of_a_solver(instance, dual_step):
+    cmdp, checked = random_cmdp(instance=instance), 0
+    for more in ({"primal_step": 0.001}, {"primal_step": 0.003}):
+        setting = FAST | more | {"dual_step": dual_step}
+        found = predict_stability(cmdp, ZPGPDHF(**setting))
+        if found.unstable is not None and cmdp.threshold > found.utilities[0]:
+            assert found.breaks == rises_past(cmdp, setting, found)
+            checked += 1
+    assert checked
+
+
 # Warnings.
 
 
 PREDICTED = (
-    r"^ZPGPD-HF is predicted not to settle: .* take more rounds or a smaller primal_step, or"
+    r"^ZPGPD-HF is predicted not to settle: .*; take more rounds or smaller steps, or divide"
 )
 
 
