@@ -1,4 +1,4 @@
-"""Verdicts of earlier editions, which no command makes again, are those of their commits."""
+"""Tables of earlier editions, which no command makes again, are those of their commits."""
 
 import hashlib
 import re
@@ -13,6 +13,7 @@ MADE = {  # where each lies in the commit that reference/README.md names
     "first_and_second.csv": "editions.csv",
     "one_round.csv": "typical.csv",
     "one_round_confirmation.csv": "typical_confirmation.csv",
+    "stability_fresh.csv": "stability_fresh.csv",
 }
 
 

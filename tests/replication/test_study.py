@@ -347,7 +347,7 @@ def test_environment_of_another_kind_leaves_out_what_is_about_others(defaults, e
     *lines, one, other = lines
     for name, line in (("npgpd_hf", one), ("zpgpd_hf", other)):
         assert line.startswith(
-            f"{name}: new race for step sizes, since the recorded race had another env"
+            f"{name}: new race for step sizes, since the recorded race differs in env"
         )
     assert config["environment"] == own["environment"]  # none of the default's keys
     assert configuration.environment(config).states == 2

@@ -62,10 +62,10 @@ def admitted(own, defaults=CONFIG):
     config, lines = admit_all(changed(own, defaults), own, defaults)
     *lines, first, second = lines
     assert first.startswith(
-        "npgpd_hf: new race for step sizes, since the recorded race had another "
+        "npgpd_hf: new race for step sizes, since the recorded race differs in "
     )
     assert second.startswith(
-        "zpgpd_hf: new race for step sizes, since the recorded race had another "
+        "zpgpd_hf: new race for step sizes, since the recorded race differs in "
     )
     return config, [line for line in lines if line.startswith("left out")]
 
@@ -520,7 +520,7 @@ def plan(project, *targets):
     anew = [
         line
         for line in notes
-        if " new race for step sizes, since the recorded race had another environment" in line
+        if " new race for step sizes, since the recorded race differs in environment" in line
     ]
     assert len(anew) == 2  # one for each algorithm
     return made, [line for line in notes if line not in anew]

@@ -402,7 +402,7 @@ class Algorithm:
     NPGPDHF(evaluators=64, rounds=10)
     >>> NPGPDHF(evaluators=0)
     Traceback (most recent call last):
-    ValueError: evaluators: an integer of at least 1 expected, got 0
+    ValueError: evaluators: an integer of at least 1, or None, expected, got 0
     """
 
     name = label = streams = "algorithm"

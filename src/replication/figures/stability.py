@@ -14,6 +14,7 @@ _DASHES = (
     (0, (2, 2)),
     (0, (10, 1, 1, 1)),
 )
+_TOLD = _COLORS[0]  # of runs that are predicted to break
 _MARKS = "X*<>phd"  # of variants; settings have those of other figures
 
 
@@ -65,11 +66,12 @@ def stability_figure(frozen, long, fresh, optimum):
 def _draw_predictions(panel, fresh):
     """Late violations of runs on fresh instances against what was predicted."""
     for place, (setting, rows) in enumerate(fresh.groupby("setting", sort=False)):
-        broke = rows["late_broke"].to_numpy(dtype=bool)
-        look = {"color": "0.25", "marker": style.marker(place), "markersize": 3}
-        look["linestyle"] = "none"
-        for chosen, how in ((~broke, {"markerfacecolor": "none", "label": setting}), (broke, {})):
-            panel.plot(rows["peak"][chosen], rows["late_violation"][chosen], **look, **how)
+        look = {"marker": style.marker(place), "markersize": 3, "linestyle": "none"}
+        panel.plot([], [], color="0.25", markerfacecolor="none", label=setting, **look)
+        for (broke, told), some in rows.groupby(["late_broke", "breaks"]):
+            look["color"] = color = _TOLD if told else "0.25"
+            look["markerfacecolor"] = color if broke else "none"
+            panel.plot(some["peak"], some["late_violation"], **look)
     panel.axvline(0, color="0.2", linewidth=0.8)
     style.zero_line(panel)
     panel.set(xlabel="predicted largest $V_g - b$", ylabel="late violation (filled: it broke)")
@@ -94,7 +96,8 @@ def _foreseen(fresh):
     if not broke.any():
         return "no run broke"
     told, false = (fresh.loc[rows, "breaks"].sum() for rows in (broke, ~broke))
-    return f"{told} of {broke.sum()} breaks foreseen,\n{false} false alarms"
+    alarms = f"{false} false alarm{'' if false == 1 else 's'}"
+    return f"{told} of {broke.sum()} breaks foreseen\n(orange), {alarms}"
 
 
 def _ended(long):
