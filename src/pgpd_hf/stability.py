@@ -84,6 +84,7 @@ _COLDEST = 1e-12  # temperature, as a share of the largest value
 _SWEEPS, _CLOSE, _DAMPING = 100, 1e-4, 0.9
 _STRIDE = 0.01  # share of 1 + lambda by which a multiplier moves in a step of its dynamics
 _STILL = 1e-4  # share of the largest value that is no violation
+_SLOWEST = 1e-30  # rate at which a mean value relaxes where there is no noise
 _WORTH = 1000  # environment steps per entry of a law that make a prediction worth its time
 _SHORTEST_RUN = 1000  # iterations in which a multiplier can run away
 _SEED = 0  # of the points; no run shares them
@@ -410,20 +411,27 @@ class _Law:
             )
         return cls(cmdp, run)
 
+    def step(self, multiplier):
+        """Primal step at a multiplier."""
+        power = NORMALIZERS[self.run.algorithm.normalize]
+        return self.run.primal_step / normalizer(power, float(multiplier))
+
     def temperature(self, multiplier):
         """Temperature at a multiplier."""
         weights = np.array([1.0, multiplier])
-        power = NORMALIZERS[self.run.algorithm.normalize]
-        step = self.run.primal_step / normalizer(power, float(multiplier))
         place = self.run.perturbation
-        return step * place.dimension * (weights @ self.noise @ weights) / (2 * place.radius**2)
+        return (
+            self.step(multiplier)
+            * place.dimension
+            * (weights @ self.noise @ weights)
+            / (2 * place.radius**2)
+        )
 
     def outruns(self, multipliers, excess, unstable):
         """Whether the averaged multiplier rises past the last one that is safe."""
         cmdp, dual_step = self.cmdp, self.run.algorithm.dual_step
         if unstable is None or not dual_step:
             return False
-        power, actions = NORMALIZERS[self.run.algorithm.normalize], cmdp.actions
         at, fell = self.run.algorithm.initial_multiplier, False
         above = cmdp.evaluate(self.uniform)[1] - cmdp.threshold
         while True:
@@ -439,8 +447,8 @@ class _Law:
                 return False
             fell |= above < 0
             # In one step the multiplier hardly moves, and the mean value relaxes as if it did not.
-            step = self.run.primal_step / normalizer(power, float(at))
-            rate = actions * (actions + 1) * step * self.temperature(at)
+            diffusion = self.step(at) * self.temperature(at)
+            rate = max(cmdp.actions * (cmdp.actions + 1) * diffusion, _SLOWEST)
             stride = _STRIDE * (1 + at) / dual_step
             root = math.sqrt(above**2 + 2 * rate * abs(goal - above) * stride)
             time = 2 * stride / (abs(above) + root)

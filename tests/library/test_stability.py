@@ -402,6 +402,17 @@ def test_fast_multiplier_rises_past_those_that_are_safe():
     assert not predict_stability(cmdp, divided).breaks
 
 
+@pytest.mark.parametrize("dual_step", [1e-9, 3e-4, 0.01, 1, 1e6])
+def test_prediction_ends_where_nothing_makes_noise_at_first(dual_step):
+    """All policies have the same reward, and infinitely many people say so: only λ brings noise."""
+    cmdp = random_cmdp()
+    cmdp = dataclasses.replace(cmdp, reward=np.zeros_like(cmdp.reward))
+    setting = {"evaluators": None, "perturbation": 0.3, "primal_step": 0.001}
+    found = predict_stability(cmdp, ZPGPDHF(**setting, dual_step=dual_step))
+    assert found.temperature == 0
+    assert found.unstable is not None
+
+
 def test_start_beyond_the_safe_multipliers_decides():
     cmdp = random_cmdp()
     last = predict_stability(cmdp, ZPGPDHF(**FAST, dual_step=1e-5)).unstable

@@ -69,6 +69,7 @@ class Option(NamedTuple):
             raise ValueError(str(error).replace(" expected,", ", or None, expected,", 1)) from None
 
     def _plain(self, value):
+        """What :meth:`check` makes of a value that is not None."""
         if self.one_of is not None:
             require_one_of(self.name, value, self.one_of)
             return value
