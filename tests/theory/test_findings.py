@@ -856,7 +856,7 @@ def test_results_say_how_many_known_breaks_are_foreseen_where_the_multiplier_is_
     told = np.array([breaks(row) for row in known.itertuples()])
     broke = known["late_broke"].to_numpy()
     assert not (told & ~broke).any()
-    says("results", f"it foresees {(told & broke).sum()} of {broke.sum()} breaks: fresh ones show")
+    says("results", f"it foresees {(told & broke).sum()} of {broke.sum()} breaks: the fresh")
 
 
 def test_results_say_what_keeps_the_multiplier():
