@@ -8,7 +8,9 @@ Bradley-Terry likelihood of
 
 .. math:: z = \beta \sum_{t} \gamma^t \bigl(\log\pi(a_t|s_t) - \log\pi(a'_t|s'_t)\bigr),
 
-which leaves out the difference of the values of the two first states.
+which leaves out the difference of the values of the two first states. If the few votes all agree
+with a policy, its logits would grow without bound: beside the likelihood stands a normal prior of
+:math:`\beta\log\pi(a|s)`, which stands for an advantage and is at most the largest value.
 
 Where transitions are random, the identity fails, and so does the policy, however many answers there
 are. Reward and utility are fitted apart, and their logarithms added with a fixed weight of the
@@ -16,10 +18,12 @@ utility, as for several objectives by Zhou et al. (2024, arXiv 2310.03708): the 
 threshold, so that it asks no absolute questions.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax, softmax
+from scipy.linalg import block_diag
+from scipy.special import log_softmax
 
 from pgpd_hf.algorithms.base import HumanFeedback, option
 from pgpd_hf.core.likelihood import log_likelihood
@@ -33,9 +37,10 @@ from pgpd_hf.core.questions import (
     require_differences,
 )
 
-# Gradients of the mean log-likelihood: the search ends at the first. If rounding ends it before,
-# the second is small enough.
-_SOUGHT, _ENOUGH = 1e-7, 1e-4
+# The search ends where the gradient, divided by the number of votes and multiplied by the root of
+# the temperature, is this small. Smaller ones change the likelihood by less than its rounding.
+_TOLERANCE = 1e-7
+_SMOOTH = 0.1  # temperature, in units of the largest value, at which the search begins
 
 
 class Preferred(NamedTuple):
@@ -72,6 +77,9 @@ class TrajectoryDPO(HumanFeedback):
     temperature: float = option(
         0.01, "Temperature of the entropy, in units of the largest value.", above=0
     )
+    ridge: float = option(
+        1.0, "Weight of the prior of advantages, in units of the largest value.", above=0
+    )
     utility_weight: float = option(1.0, "Weight of utility beside reward.", at_least=0)
 
     @staticmethod
@@ -87,10 +95,7 @@ class TrajectoryDPO(HumanFeedback):
         answers = ask_about(run.simulator, self.design, run.cmdp.actions, words, state.answers)
         differences = compared(answers)
         logits = np.stack(
-            [
-                self.fit(run, differences, answers.shares[:, k], answers.weights, state.logits[k])
-                for k in range(2)
-            ]
+            [self.fit(run, differences, answers.shares[:, k], answers.weights) for k in range(2)]
         )
         theta = logits[0] + self.utility_weight * logits[1]
         return state._replace(theta=theta, logits=logits, answers=answers)
@@ -98,19 +103,17 @@ class TrajectoryDPO(HumanFeedback):
     def require_result(self, state):  # noqa: D102
         require_differences(state.answers)
 
-    def fit(self, run, differences, shares, weights, start):
+    def fit(self, run, differences, shares, weights):
         """Fit a policy to comparisons.
 
         Parameters
         ----------
         run : Run
             The run.
-        differences : ndarray, float64, shape (n, S * A)
+        differences : ndarray or scipy.sparse.csr_array, float64, shape (n, S * A)
             Discounted visits of the first trajectory minus those of the second.
         shares, weights : ndarray, float64, shape (n,)
             Shares of votes for the first one, and numbers of votes.
-        start : ndarray, float64, shape (S, A)
-            Logits where the search begins.
 
         Returns
         -------
@@ -124,36 +127,43 @@ class TrajectoryDPO(HumanFeedback):
         """
         from scipy.optimize import minimize  # slow to import, and needed here only
 
-        link, temperature = get_link(self.link), self.temperature * run.cmdp.value_bound
-        weights = weights / weights.sum()
-        # If the few votes all agree with a policy, its logits would grow without bound. Temperature
-        # times logarithm stands for an advantage, which is at most the largest value.
-        largest = 1 / self.temperature
-        centred = np.clip(start - start.mean(1, keepdims=True), -largest, largest)
+        shape, bound, link = run.cmdp.reward.shape, run.cmdp.value_bound, get_link(self.link)
 
-        def negative(theta):
-            logits = theta.reshape(start.shape)
-            z = temperature * (differences @ log_softmax(logits, 1).ravel())
-            total, score = log_likelihood(link, z, shares, weights)
-            slope = temperature * (differences.T @ score).reshape(start.shape)
-            slope -= softmax(logits, 1) * slope.sum(1, keepdims=True)
-            return -total, -slope.ravel()
+        # In units of the largest value: temperature times logits, which stand for advantages.
+        def parts(advantages, temperature):
+            logits = log_softmax(advantages.reshape(shape) / temperature, 1)
+            z = bound * temperature * (differences @ logits.ravel())
+            policy = np.exp(logits)
+            centring = block_diag(*(np.eye(shape[1]) - chances for chances in policy))
+            return policy, centring, log_likelihood(link, z, shares, weights)
 
-        found = minimize(
-            negative,
-            centred.ravel(),
-            method="L-BFGS-B",
-            jac=True,
-            bounds=[(-largest, largest)] * start.size,
-            options={
-                "gtol": _SOUGHT,
-                "ftol": 1e-13,
-                "maxiter": 5000,
-                "maxfun": 10000,
-                "maxcor": 30,
-            },
-        )
-        left = found.x - np.clip(found.x - found.jac, -largest, largest)  # projected gradient
-        if not (found.success or np.abs(left).max() < _ENOUGH):
-            raise ValueError(f"temperature: {len(shares)} comparisons: {found.message}")
-        return log_softmax(found.x.reshape(start.shape), 1)
+        def negative(advantages, temperature):
+            _, centring, (total, score, _) = parts(advantages, temperature)
+            slope = self.ridge * advantages - bound * centring.T @ (differences.T @ score)
+            return self.ridge / 2 * advantages @ advantages - total, slope
+
+        def hessian(advantages, temperature):
+            policy, centring, (_, score, information) = parts(advantages, temperature)
+            fisher = centring.T @ ((differences.T * information) @ differences) @ centring
+            # The logarithms of the probabilities are curved themselves.
+            bend = policy * (differences.T @ score).reshape(shape).sum(1, keepdims=True)
+            likelihood = bound**2 * fisher + bound / temperature * bend.reshape(-1, 1) * centring
+            return self.ridge * np.eye(policy.size) + likelihood
+
+        # At a low temperature the likelihood has kinks, where searches get stuck: approach it.
+        advantages = np.zeros(shape).ravel()
+        for steps in range(max(0, math.ceil(math.log10(_SMOOTH / self.temperature))), -1, -1):
+            temperature = self.temperature * 10.0**steps
+            found = minimize(
+                negative,
+                advantages,
+                (temperature,),
+                method="trust-exact",
+                jac=True,
+                hess=hessian,
+                options={"gtol": _TOLERANCE / math.sqrt(temperature) * weights.sum()},
+            )
+            if not found.success:
+                raise ValueError(f"temperature: {len(shares)} comparisons: {found.message}")
+            advantages = found.x
+        return log_softmax(advantages.reshape(shape) / self.temperature, 1)

@@ -66,7 +66,7 @@ def fit(features, offsets, shares, weights, link, ridge, center, start=None):
     from scipy.optimize import minimize  # slow to import, and needed here only
 
     def negative(theta):
-        total, score = log_likelihood(link, features @ theta + offsets, shares, weights)
+        total, score, _ = log_likelihood(link, features @ theta + offsets, shares, weights)
         away = theta - center
         return ridge / 2 * away @ away - total, ridge * away - features.T @ score
 
@@ -139,9 +139,10 @@ def log_likelihood(link, z, shares, weights):
     total : float
     score : ndarray, float64, shape (n,)
         Derivatives by z.
+    information : ndarray, float64, shape (n,)
+        Variances of these, if votes follow the link: :math:`w_i\sigma'^2 / (\sigma\,(1-\sigma))`.
     """
-    total, score, _ = _terms(link.code, z, shares, weights)
-    return total, score
+    return _terms(link.code, z, shares, weights)
 
 
 @njit
