@@ -157,8 +157,9 @@ def sizes_figure(table, labels, exponents):
         lines = labels[method], power if known else "power unknown"
         titles[method] = "\n".join(textwrap.fill(line, width) for line in lines)
     title = (
-        f"answers for a priced gap of {target:g} (line) grow like this power of $|S||A|$\n"
-        "(95 % interval); lower is better"
+        f"answers for a priced gap of {target:g} (line) grow like this power of $|S||A|$ "
+        "(95 % interval);\n"
+        "unknown unless every size reaches that gap in all resamples; lower is better"
     )
     names = {it: f"$|S||A|$ = {it:g}" for it in sorted(set(table["size"]))}
     across = "budget", "human answers"
