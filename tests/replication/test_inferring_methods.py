@@ -469,7 +469,7 @@ def test_dpo_that_does_not_converge_is_named(monkeypatch):
         return minimize(*arguments, options=options | {"maxiter": 1}, **named)
 
     monkeypatch.setattr(optimize, "minimize", one_step)
-    with pytest.raises(ValueError, match=r"^temperature: 60 comparisons: Maximum number of iter"):
+    with pytest.raises(ValueError, match=r"^temperature: the likelihood of 60 comparisons: Max"):
         fitted("trajectory_dpo", random_process(3), rounds=60)
 
 

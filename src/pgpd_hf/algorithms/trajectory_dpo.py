@@ -22,10 +22,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import block_diag
+import scipy  # imports its parts when they are used
 from scipy.special import log_softmax
 
 from pgpd_hf.algorithms.base import HumanFeedback, option
+from pgpd_hf.core.arguments import located
 from pgpd_hf.core.likelihood import log_likelihood
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.questions import (
@@ -38,7 +39,8 @@ from pgpd_hf.core.questions import (
 )
 
 # The search ends where the gradient, divided by the number of votes and multiplied by the root of
-# the temperature, is this small. Smaller ones change the likelihood by less than its rounding.
+# the temperature (or by one, if this is less), is this small. Smaller gradients change the
+# likelihood by less than its rounding.
 _TOLERANCE = 1e-7
 _SMOOTH = 0.1  # temperature, in units of the largest value, at which the search begins
 
@@ -134,7 +136,7 @@ class TrajectoryDPO(HumanFeedback):
             logits = log_softmax(advantages.reshape(shape) / temperature, 1)
             z = bound * temperature * (differences @ logits.ravel())
             policy = np.exp(logits)
-            centring = block_diag(*(np.eye(shape[1]) - chances for chances in policy))
+            centring = scipy.linalg.block_diag(*(np.eye(shape[1]) - chances for chances in policy))
             return policy, centring, log_likelihood(link, z, shares, weights)
 
         def negative(advantages, temperature):
@@ -154,16 +156,18 @@ class TrajectoryDPO(HumanFeedback):
         advantages = np.zeros(shape).ravel()
         for steps in range(max(0, math.ceil(math.log10(_SMOOTH / self.temperature))), -1, -1):
             temperature = self.temperature * 10.0**steps
-            found = minimize(
-                negative,
-                advantages,
-                (temperature,),
-                method="trust-exact",
-                jac=True,
-                hess=hessian,
-                options={"gtol": _TOLERANCE / math.sqrt(temperature) * weights.sum()},
-            )
-            if not found.success:
-                raise ValueError(f"temperature: {len(shares)} comparisons: {found.message}")
+            enough = _TOLERANCE / math.sqrt(min(1.0, temperature)) * weights.sum()
+            with located(f"temperature: the likelihood of {len(shares)} comparisons"):
+                found = minimize(
+                    negative,
+                    advantages,
+                    (temperature,),
+                    method="trust-exact",
+                    jac=True,
+                    hess=hessian,
+                    options={"gtol": enough},
+                )
+                if not found.success:
+                    raise ValueError(found.message)
             advantages = found.x
         return log_softmax(advantages.reshape(shape) / self.temperature, 1)
