@@ -39,8 +39,7 @@ from pgpd_hf.core.questions import (
 )
 
 # The search ends where the gradient, divided by the number of votes and multiplied by the root of
-# the temperature (or by one, if this is less), is this small. Smaller gradients change the
-# likelihood by less than its rounding.
+# the temperature, is this small. Smaller gradients change the likelihood by less than its rounding.
 _TOLERANCE = 1e-7
 _SMOOTH = 0.1  # temperature, in units of the largest value, at which the search begins
 
@@ -156,7 +155,7 @@ class TrajectoryDPO(HumanFeedback):
         advantages = np.zeros(shape).ravel()
         for steps in range(max(0, math.ceil(math.log10(_SMOOTH / self.temperature))), -1, -1):
             temperature = self.temperature * 10.0**steps
-            enough = _TOLERANCE / math.sqrt(min(1.0, temperature)) * weights.sum()
+            enough = _TOLERANCE / math.sqrt(temperature) * weights.sum()
             with located(f"temperature: the likelihood of {len(shares)} comparisons"):
                 found = minimize(
                     negative,
