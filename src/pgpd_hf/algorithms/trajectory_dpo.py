@@ -8,9 +8,10 @@ Bradley-Terry likelihood of
 
 .. math:: z = \beta \sum_{t} \gamma^t \bigl(\log\pi(a_t|s_t) - \log\pi(a'_t|s'_t)\bigr),
 
-which leaves out the difference of the values of the two first states. If the few votes all agree
-with a policy, its logits would grow without bound: beside the likelihood stands a normal prior of
-:math:`\beta\log\pi(a|s)`, which stands for an advantage and is at most the largest value.
+which leaves out the difference of the values of the two first states. Where all votes agree, this
+likelihood would make logits grow without bound, so they have a normal prior. Times :math:`\beta`
+they stand for advantages, which are at most the largest value; with a ridge of one, that is the
+prior's standard deviation.
 
 Where transitions are random, the identity fails, and so does the policy, however many answers there
 are. Reward and utility are fitted apart, and their logarithms added with a fixed weight of the
