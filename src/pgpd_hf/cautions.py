@@ -40,13 +40,13 @@ def wide_values(cmdp: CMDP) -> str:
     )
 
 
-def low_bound(bound: float | None, optimum: Optimum) -> str:
+def low_bound(bound: float, optimum: Optimum) -> str:
     """Say in one line that the multiplier cannot reach that of the optimum, if it cannot.
 
     Parameters
     ----------
-    bound : float or None
-        Upper end of the multiplier's interval; None stands for the theorems', which is no lower.
+    bound : float
+        Upper end of the multiplier's interval.
     optimum : Optimum
         Of the CMDP.
 
@@ -55,7 +55,7 @@ def low_bound(bound: float | None, optimum: Optimum) -> str:
     str
         Empty if nothing has to be said.
     """
-    if bound is None or bound >= optimum.multiplier:
+    if bound >= optimum.multiplier:
         return ""
     return (
         f"multiplier_bound: {bound:g} is below the optimal multiplier, {optimum.multiplier:.3g}, "

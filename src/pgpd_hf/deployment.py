@@ -153,8 +153,7 @@ def certificate(
     -------
     Certificate
     """
-    if not 0 < require_number("level", level) < 1:
-        raise ValueError(f"level: a number between 0 and 1 expected, got {shown(level)}")
+    _require_share("level", level)
     answers = require_integer("answers", answers, 1, _MOST_ANSWERS)
     favourable = require_integer("favourable", favourable, 0, answers)
     horizon = _horizon(cmdp, horizon)
@@ -204,9 +203,17 @@ def answers_for(
     -------
     float
         n within a thousandth; infinite if the slack is lost to curvature, however many answer.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names it.
     """
     from scipy.stats import binom  # slow to import, and needed here only
 
+    _require_share("level", level)
+    _require_share("power", power)
+    slack = require_number("slack", slack)
     horizon = _horizon(cmdp, horizon)
     link = get_link(link)
     hull = _hull(link, -cmdp.threshold, cmdp.return_bound(horizon) - cmdp.threshold)
@@ -226,6 +233,11 @@ def answers_for(
         middle = (low + high) // 2
         low, high = (middle, high) if too_few(middle) else (low, middle)
     return float(high)
+
+
+def _require_share(name, value):
+    if not 0 < require_number(name, value) < 1:
+        raise ValueError(f"{name}: a number between 0 and 1 expected, got {shown(value)}")
 
 
 def _horizon(cmdp, horizon):

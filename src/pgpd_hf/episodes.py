@@ -87,4 +87,4 @@ class CMDPEnv(Env):
         self._state = int(self.np_random.choice(self.cmdp.states, p=self.cmdp.transition[place]))
         self._left -= 1
         cost = self.cmdp.scale - float(self.cmdp.utility[place])
-        return self._state, float(self.cmdp.reward[place]), False, self._left == 0, {"cost": cost}
+        return self._state, float(self.cmdp.reward[place]), False, self._left <= 0, {"cost": cost}

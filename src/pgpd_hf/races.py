@@ -29,7 +29,7 @@ import pandas as pd
 
 from pgpd_hf.algorithms import Algorithm, get_algorithm, kind_and_options
 from pgpd_hf.algorithms.base import MOST_ITERATIONS, RACED, STEPS
-from pgpd_hf.core.arguments import require_integer, require_number, shown
+from pgpd_hf.core.arguments import require_integer, require_number, require_one_of, shown
 from pgpd_hf.core.cmdp import CMDP, Array
 from pgpd_hf.core.optima import require_cmdp, solve
 from pgpd_hf.core.progress import Progress
@@ -104,6 +104,11 @@ def race(
         Where rounding destroys the policy, the score is infinite. With a limit, also iterations,
         which the scores of a pair are about.
 
+    Raises
+    ------
+    ValueError
+        If no pair has a finite score.
+
     Examples
     --------
     >>> import pgpd_hf
@@ -117,12 +122,13 @@ def race(
     ['dropped', 'dropped', 'tied', 'tied', 'chosen', 'tied', 'tied']
     """
     names = [name for name in RACED if name in candidates]
-    grid = Grid({name: sorted(map(float, candidates[name])) for name in names})
+    grid = Grid({name: sorted({*map(float, candidates[name])}) for name in names})
     whole = _Runs(cmdps, algorithm, setting, evaluators, names, late)
     with Progress(progress, "runs") as done, ThreadPoolExecutor(threads) as pool:
         if runs is None:
             return _table([whole], _drop_worse(whole, grid, seeds, pool, done))
-        if setting.get("parameterization") != "softmax":  # no two policies are further apart
+        form = setting.get("parameterization", whole.algorithm.parameterization)
+        if form != "softmax":  # no two policies are further apart
             grid.most["perturbation"] = math.sqrt(2 * max(cmdp.states for cmdp in cmdps))
         rounds, running = _halve(whole, grid, seeds, runs, pool, done)
         lengths = [last.iterations for last in _last_rounds(rounds).values()]
@@ -210,7 +216,7 @@ def choose_steps(
     Raises
     ------
     ValueError
-        If an argument is out of range; the message names it.
+        If an argument is out of range, or all runs fail; the message names what.
 
     Examples
     --------
@@ -237,6 +243,8 @@ def choose_steps(
     if candidates is None:
         raise ValueError(f"candidates: needed for {kind.name}: lists for {' and '.join(STEPS)}")
     given = candidates.items() if isinstance(candidates, Mapping) else ()
+    for name, _ in given:
+        require_one_of("candidates", name, RACED)
     candidates = {name: _as_list(values) for name, values in given}
     for name in RACED:
         values = candidates.get(name)
@@ -398,14 +406,15 @@ class Contest(ABC):
     def behind(self, contestant: Any, other: Any) -> Array:
         """Differences of the scores of two contestants on the units that both have run."""
         units = min(len(self.scores[contestant]), len(self.scores[other]))
-        return self.sums(contestant)[:units] - self.sums(other)[:units]
+        with np.errstate(invalid="ignore"):  # both may be infinite
+            return self.sums(contestant)[:units] - self.sums(other)[:units]
 
 
 class _Runs(Contest):
     """Pairs of a race, whose units are seeds."""
 
     def __init__(self, cmdps, algorithm, setting, evaluators, names, late):
-        self.names, self.late = names, late
+        self.names, self.late, self.error = names, late, None
         self.problems = [(cmdp, solve(cmdp)) for cmdp in cmdps]
         self.algorithm = algorithm if isinstance(algorithm, type) else get_algorithm(algorithm)
         self.settings = [setting | {"evaluators": number} for number in evaluators]
@@ -435,7 +444,8 @@ class _Runs(Contest):
             run = algorithm.prepare(cmdp, optimum, self.iterations)
             try:
                 values = values_at(run, seed, self.checkpoints, purpose="calibration")
-            except ValueError:  # the step is so large that rounding destroys the policy
+            except ValueError as error:  # most likely rounding destroys the policy
+                self.error = error
                 return math.inf, math.inf
             gap, violation = optimum.reward_value - values[0], cmdp.threshold - values[1]
             parts.append([self._mean(np.maximum(it, 0)) for it in (gap, violation)])
@@ -449,6 +459,8 @@ def _table(rounds, running):
     """Scores of each pair in its last round, beside those of the chosen one there."""
     last = rounds[-1]
     most = (1 + _EQUAL) * last.sums(last.leader(running)).mean()
+    if not math.isfinite(most):
+        raise ValueError(f"candidates: all runs with them fail ({last.error})")
     chosen = min(pair for pair in running if last.sums(pair).mean() <= most)
     rows = []
     for pair, runs in _last_rounds(rounds).items():

@@ -214,7 +214,7 @@ def run(
     own = parts[0].algorithm
     if getattr(own, "evaluators", None) is not None:
         _warn(wide_values(cmdp))
-    _warn(low_bound(own.multiplier_bound, optimum))
+    _warn(low_bound(parts[0].multiplier_bound, optimum))
     if len(parts) == 1:
         steps = len(seeds) * total * parts[0].steps_per_iteration
         _warn(forecast(cmdp, own, optimum, steps), StabilityWarning)
@@ -250,7 +250,7 @@ def checkpoint_grid(iterations: int, points: int = 100) -> NDArray[np.int64]:
     Raises
     ------
     ValueError
-        If an argument is no positive integer.
+        If an argument is no positive integer, or too large.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def checkpoint_grid(iterations: int, points: int = 100) -> NDArray[np.int64]:
     [0, 1, 10, 100, 250, 500, 750, 999, 1000]
     """
     iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
-    points = require_integer("points", points, 1)
+    points = require_integer("points", points, 1, _MOST_ENTRIES)
     even = np.linspace(0, iterations, points + 1)
     logarithmic = np.geomspace(1, iterations, points)
     ends = [0, iterations - 1, iterations]
@@ -434,7 +434,7 @@ def _in_threads(function, items, threads):
 
 def _check(run, initial_policy):
     """Refuse an algorithm that keeps state in itself, once for all options of the same kind."""
-    options = [it for it in vars(run.algorithm).values() if not isinstance(it, int | float)]
+    options = [it for it in vars(run.algorithm).values() if type(it) not in (int, float)]
     kind = (type(run.algorithm), *options)
     if kind in _CHECKED:
         return

@@ -52,14 +52,14 @@ policy. C and c are those of the uniform policy, as is r, which is too small whe
 A prediction does not say how long it takes until the multiplier runs away, or comes back: with a
 step divided by :math:`1 + \lambda^2` a fast one may stay where it has risen to for longer than any
 run (docs/results.md). Near the border, with :math:`\bar V_g - b` within about .02 of zero for
-values in [0, 1], a prediction may be wrong, and a setting that is predicted to settle may still be
-driven away by chance.
+values in [0, 1], or .04 if the multiplier is fast, a prediction may be wrong, and a setting that is
+predicted to settle may still be driven away by chance.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -151,7 +151,8 @@ def predict_stability(
         Of the CMDP, if it is known.
     multipliers : array_like, float, shape (n,), optional
         At which mean values are computed, increasing, in [0, bound of the multiplier]; by default
-        a grid of this interval.
+        a grid of this interval. Nothing is known of others: `breaks`, `peak`, `stable` and
+        `unstable` are about these alone.
 
     Returns
     -------
@@ -281,11 +282,13 @@ def runaway(trace: pd.DataFrame, algorithm: Algorithm, optimum: optima.Optimum) 
 
 
 def _remedies(algorithm):
-    if algorithm.evaluators is None and "perturbation" in algorithm.options():
+    options = algorithm.options()
+    if "perturbation" in options and getattr(algorithm, "evaluators", 1) is None:
         return "give a larger perturbation, or divide the step (normalize)"
     if algorithm.normalize == "quadratic":
         return "take a smaller dual_step, or normalize: linear"
-    return "take more rounds or smaller steps, or divide the primal one (normalize: linear)"
+    more = "more rounds or " if "rounds" in options else ""
+    return f"take {more}smaller steps, or divide the primal one (normalize: linear)"
 
 
 def return_covariance(cmdp: CMDP, policy: Array) -> Array:
@@ -387,13 +390,17 @@ class _Law:
             )
         if cmdp.actions == 1:
             raise ValueError("transition: at least two actions expected; with one, nothing moves")
-        optimum = optima.solve(cmdp) if optimum is None else optimum
+        if optimum is None:
+            optimum = optima.solve(cmdp)
+        else:
+            optima.require_optimum(cmdp, optimum)
         for name in ("step_decay", "dual_regularization"):
             if getattr(algorithm, name) != 0:
                 raise ValueError(
                     f"{name}: 0 expected; for steps that fall and for a regularized multiplier "
                     "there is no prediction"
                 )
+        algorithm = replace(algorithm, dual_step=algorithm.dual_step or 0.0)  # 0 counts as slow
         run = algorithm.prepare(cmdp, optimum, 1)
         if run.primal_step == 0:
             raise ValueError("primal_step: a positive number expected; with 0, nothing moves")

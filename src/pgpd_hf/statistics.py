@@ -86,7 +86,7 @@ def student_power(distance, error, freedom, level):
     float
     """
     if error == 0:
-        return 1.0
+        return float(distance > 0)
     quantile = student_quantile(1 - level, freedom)
     # The upper tail is the lower one of the opposite law; `scipy.stats` is slow to import.
     return float(scipy.special.nctdtr(freedom, -distance / error, -quantile))
@@ -349,7 +349,7 @@ def aggregate(traces: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If columns are missing, or a seed has two rows for the same iteration.
+        If columns or rows are missing, or a seed has two rows for the same iteration.
 
     Examples
     --------
@@ -365,6 +365,8 @@ def aggregate(traces: pd.DataFrame) -> pd.DataFrame:
         raise ValueError(
             f"traces: rows of pgpd_hf.run expected; columns lack: {', '.join(lacking)}"
         )
+    if traces.empty:
+        raise ValueError("traces: at least one row expected")
     if traces.duplicated([*keys, "seed"]).any():
         raise ValueError(
             "traces: several rows for the same algorithm, evaluators, iteration and seed; each "

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pgpd_hf import choose_steps, races, random_cmdp, run
+from pgpd_hf import ALGORITHMS, choose_steps, races, random_cmdp, run
 from pgpd_hf.races import CHOSEN, DROPPED, TIED, race
 
 CMDP = random_cmdp()
@@ -128,6 +128,41 @@ def raced(monkeypatch, score, grid, seeds=64):
 
 def standings(table):
     return {(row.primal_step, row.dual_step): row.standing for row in table.itertuples()}
+
+
+def test_race_whose_runs_all_fail_says_why():
+    steps = {"primal_step": [1e200], "dual_step": [0.1]}
+    with pytest.raises(ValueError, match=r"^candidates: all runs with them fail \(policy: prob"):
+        choose_steps(CMDP, "zpgpd_hf", evaluators=16, iterations=5, candidates=steps)
+
+    class Single(ALGORITHMS["npg_pd"]):
+        name = "single"
+
+        def update(self, run, state, policy, words, normals):
+            return state._replace(theta=state.theta.astype(np.float32))
+
+    steps = {"primal_step": [0.1, 1], "dual_step": [0.1, 1]}
+    with pytest.raises(ValueError, match=r"^candidates: .* returned theta as float32 of shape"):
+        choose_steps(CMDP, Single(), iterations=5, candidates=steps)
+
+
+def test_candidate_that_is_given_twice_races_once():
+    twice = CANDIDATES | {"dual_step": [0.1, 3.0, 0.1]}
+    found = race([CMDP], "npgpd_hf", SETTING, [16], twice, seeds=2)
+    pd.testing.assert_frame_equal(found, race([CMDP], "npgpd_hf", SETTING, [16], CANDIDATES, 2))
+
+
+def test_name_and_object_choose_the_same_radius():
+    """Logits have no largest distance, whether the parameterization is written out or not."""
+    steps = {"primal_step": [0.3, 1.0], "dual_step": [0.1], "perturbation": [2.0, 4.0]}
+    limit = {"iterations": 20, "candidates": steps, "seeds": 2, "runs": 30}
+    named = choose_steps(CMDP, "zpg", evaluators=16, **limit)
+    assert named == choose_steps(CMDP, ALGORITHMS["zpg"](evaluators=16), **limit)
+    table = race([CMDP], "zpg", {"iterations": 20}, [16], steps, 2, runs=30)
+    written = race(
+        [CMDP], "zpg", {"iterations": 20, "parameterization": "softmax"}, [16], steps, 2, runs=30
+    )
+    pd.testing.assert_frame_equal(table, written)
 
 
 def test_clearly_worse_pairs_are_dropped_early_and_others_run_on(monkeypatch):

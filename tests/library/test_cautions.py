@@ -49,6 +49,13 @@ def test_multiplier_that_cannot_reach_the_optimum_is_told(factor):
     ] * (factor < 1)
 
 
+def test_theorems_bound_that_is_too_low_in_a_wide_scale_is_told():
+    """The bound 2 / ((1 - gamma) xi) falls as the scale grows, and the optimal multiplier stays."""
+    for factor, low in ((1, False), (1000, True)):
+        lines = told(times(random_cmdp(), factor), NPGPD(primal_step=1e-4, dual_step=1e-4))
+        assert any(line.startswith("multiplier_bound: 0.19") for line in lines) == low
+
+
 @pytest.mark.parametrize(
     ("steps", "iterations", "still"), [({}, 1000, True), ({}, 999, False), (STEPS, 1000, False)]
 )

@@ -385,6 +385,22 @@ def test_what_rounding_puts_beyond_an_end_is_put_there():
             CMDP(**{**GOOD, name: changed(name, index, value)})
 
 
+def test_signals_of_single_precision_may_reach_the_scale():
+    largest = np.array([[0.1, 0.0]], np.float32)
+    cmdp = CMDP([[[1.0], [1.0]]], largest, [[0.0, 0.1]], [1.0], 0.9, 0.5, scale=0.1)
+    assert cmdp.reward.tolist() == [[0.1, 0.0]]
+    with pytest.raises(ValueError, match=r"^reward: 0\.1000000\d+ at \(0, 0\) is not in"):
+        CMDP([[[1.0], [1.0]]], largest.astype(float), [[0, 0.1]], [1.0], 0.9, 0.5, scale=0.1)
+
+
+@pytest.mark.parametrize(
+    ("initial", "reason"), [(1.0, "1 dimensions expected, got 0"), (["1.0"], "an array of numbers")]
+)
+def test_number_or_string_is_no_distribution(initial, reason):
+    with pytest.raises(ValueError, match=f"^initial: {reason}"):
+        CMDP([[[1.0]]], [[1.0]], [[1.0]], initial, 0.9, 0.5)
+
+
 def test_lists_and_integers_will_do():
     cmdp = CMDP([[[1], [1]]], [[0, 1]], [[1, 0]], [1], 0, 0)
     assert cmdp.evaluate([[0, 1]]) == (1.0, 0.0)

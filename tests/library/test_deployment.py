@@ -116,6 +116,15 @@ def test_answers_for_a_certificate_have_the_power_asked_for(slack):
     assert shares[1] < 0.9 <= shares[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("level", 95), ("level", -1), ("power", 0), ("power", 1.0), ("slack", np.nan)],
+)
+def test_bad_argument_of_a_number_of_answers_is_named(name, value):
+    with pytest.raises(ValueError, match=f"^{name}: a (finite )?number"):
+        answers_for(random_cmdp(), **{"slack": 0.1, name: value})
+
+
 def test_slack_that_curvature_eats_up_is_never_certified():
     cmdp = random_cmdp()
     assert answers_for(cmdp, 0.001) == np.inf

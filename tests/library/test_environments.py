@@ -263,6 +263,10 @@ def test_kind_that_is_not_asked_for_is_not_imported():
             "states: not an option of the environment 'coin'; allowed are threshold, discount",
         ),
         ({"name": "coin"}, "threshold: required by the environment 'coin'"),
+        (
+            {"name": "coin", "file": "mine.npz", "threshold": 0.5},
+            "file: not an option of the environment 'coin'; allowed are threshold, discount",
+        ),
         ({"name": "file"}, "path: required by the environment 'file'"),
         (
             {"statse": 3},

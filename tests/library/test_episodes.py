@@ -79,6 +79,12 @@ def test_steps_that_cannot_be_made_are_refused():
         env.step(action)
 
 
+def test_episode_that_is_over_stays_so():
+    env = pgpd_hf.CMDPEnv(CMDPS[0], horizon=1)
+    env.reset(seed=0)
+    assert [env.step(0)[3] for _ in range(4)] == [False, True, True, True]
+
+
 def test_what_cannot_be_made_is_refused():
     with pytest.raises(ValueError, match=r"^cmdp: a CMDP expected, got 3"):
         pgpd_hf.CMDPEnv(3)

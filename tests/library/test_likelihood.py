@@ -87,6 +87,15 @@ def test_sparse_features_give_the_same_estimate_and_information(name):
     np.testing.assert_allclose(told[1], told[0], rtol=1e-12, atol=1e-12)
 
 
+@every_link
+def test_differences_so_large_that_a_chance_is_no_number_are_fitted(name):
+    """The search begins where one vote in a million has the chance zero, rounded."""
+    features, share = np.array([[1.0], [1.0]]), np.array([0.7, 1e-6])
+    offsets, people = np.array([0.0, 1000.0]), np.array([1e6, 1e6])
+    found = fit(features, offsets, share, people, LINKS[name], 1e-6, np.zeros(1))
+    assert np.isfinite(found).all()
+
+
 def test_no_answers_leave_the_prior():
     center = np.array([0.5, 0.25])
     none = np.empty(0)

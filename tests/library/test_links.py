@@ -1,4 +1,4 @@
-"""Links: Assumption 1, and the laws of the random errors they come from."""
+"""Links: Assumption 2.1, and the laws of the random errors they come from."""
 
 import numpy as np
 import pytest

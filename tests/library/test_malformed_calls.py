@@ -94,6 +94,8 @@ RUN["optimum"] = [
     *(dataclasses.replace(OPTIMUM, policy=policy) for policy in NO_POLICY),
     dataclasses.replace(OPTIMUM, policy=np.full((1, 3, 2), 0.5)),
 ]
+NO_CANDIDATES = [3, "few", [], {"primal_step": [0.1]}, {"primal_step": 1, "dual_step": 1}]
+NO_CANDIDATES += [{"primal_step": [0.1], "dual_step": [0.1], "rounds": [1, 2]}]
 NO_PHASES = [value for value in NO_NUMBER if value is not None] + [3, [], [3], [None], [{}]]
 NO_PHASES += [{"iterations": 5}, [{"iterations": 0}], [{"iterations": 5, "link": "probit"}], "run"]
 RUN["phases"] = [*NO_PHASES, [{"iterations": 5, "evaluators": 0}], [{"iterations": 10**30}]]
@@ -108,7 +110,7 @@ FUNCTIONS = {
     ),
     "media_streaming": (
         pgpd_hf.media_streaming,
-        {"buffer": [*NO_INTEGER, 0, 1]}
+        {"buffer": [*NO_INTEGER, 0, 1, 10**7]}
         | {name: [*NO_NUMBER, *NEGATIVE, 1.5] for name in ("fast", "slow", "leaving", "at_most")},
     ),
     "choose_steps": (
@@ -128,7 +130,7 @@ FUNCTIONS = {
             for name in ("cmdp", "algorithm", "evaluators", "iterations", "rounds", "progress")
         }
         | {"runs": [value for value in NO_INTEGER if value is not None] + [0, 10**30]}
-        | {"candidates": [3, "few", [], {"primal_step": [0.1]}, {"primal_step": 1, "dual_step": 1}]}
+        | {"candidates": NO_CANDIDATES}
         | {"seeds": [*NO_INTEGER, 0, 10**6], "threads": RUN["threads"]},
     ),
     "plot_policy": (
@@ -168,7 +170,7 @@ FUNCTIONS = {
     ),
     "checkpoint_grid": (
         lambda **given: pgpd_hf.checkpoint_grid(**{"iterations": 5, **given}),
-        {"iterations": RUN["iterations"], "points": [*NO_INTEGER, 0]},
+        {"iterations": RUN["iterations"], "points": [*NO_INTEGER, 0, 10**13]},
     ),
 }
 

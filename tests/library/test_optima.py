@@ -301,6 +301,7 @@ def test_unknown_method_is_refused(method):
             {"utility_value": 0.55 + 1e-6},
             ": of another CMDP; in this one its policy has the values",
         ),
+        ({"slack": 0.0}, r": a positive slack expected, got 0"),
         ({"threshold": 0.5}, r": of another CMDP, with threshold 0\.5, not 0\.55"),
         (
             {"policy": np.full((2, 10, 4), 0.25)},

@@ -15,7 +15,7 @@ from reference import random_policies, random_process
 
 from pgpd_hf import ALGORITHMS, checkpoint_grid, random_cmdp, run, runs, solve
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.algorithms.base import CUT_OFF, default_horizon
+from pgpd_hf.algorithms.base import CUT_OFF, default_horizon, option
 from pgpd_hf.core.recording import record
 
 STEPS = {"primal_step": 0.3, "dual_step": 0.2, "multiplier_bound": 1.5}
@@ -601,6 +601,22 @@ def test_run_checks_an_algorithm_once_for_all_numbers_of_a_setting(monkeypatch):
     run(cmdp, "pessimistic_safe_rlhf", evaluators=2, rounds=3, **common)
     run(cmdp, "safe_rlhf", evaluators=None, rounds=3, **common)
     assert len(checked) == 4
+
+
+def test_switch_that_leads_through_other_code_is_checked(cmdp):
+    class Switched(ALGORITHMS["npg_pd"]):
+        name = "switched"
+        memory: bool = option(False, "Whether it remembers what it should not.")
+        count = 0
+
+        def update(self, run, state, policy, words, normals):
+            type(self).count += self.memory
+            following = super().update(run, state, policy, words, normals)
+            return following._replace(theta=following.theta * (1 + self.count))
+
+    run(cmdp, Switched(**STEPS), seeds=[0], iterations=5)
+    with pytest.raises(ValueError, match=r"^algorithm: update of switched gave other numbers"):
+        run(cmdp, Switched(**STEPS, memory=True), seeds=[0], iterations=5)
 
 
 def test_registry_imports_only_what_is_used():

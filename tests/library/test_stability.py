@@ -17,9 +17,11 @@ from scipy import integrate, linalg, special, stats
 from pgpd_hf import (
     CMDP,
     LINKS,
+    NPGPD,
     NPGPDHF,
     ZPG,
     ZPGPDHF,
+    media_streaming,
     predict_stability,
     random_cmdp,
     run,
@@ -504,6 +506,28 @@ def test_multiplier_that_runs_away_is_told_from_one_that_rises(multipliers, viol
         assert line.startswith("the multiplier of NPGPD-HF runs away: it is 1.6, where 0.514 is")
         assert "it is 0.03 in the third quarter of the run and 0.05 in the last; take more" in line
         assert "\n" not in line
+
+
+@pytest.mark.parametrize("wrong", ["best", solve(random_cmdp(instance=3, threshold="midway"))])
+def test_optimum_of_another_cmdp_gives_no_prediction(wrong):
+    with pytest.raises(ValueError, match=r"^optimum: "):
+        predict_stability(random_cmdp(), ZPGPDHF(**PRINTED), optimum=wrong)
+
+
+def test_prediction_needs_no_dual_step_where_the_theorem_has_none():
+    """Theorem 2's is infinite where some state has no chance to be the first."""
+    algorithm = ZPGPDHF(evaluators=16, primal_step=0.001)
+    found = predict_stability(media_streaming(), algorithm)
+    slow = predict_stability(media_streaming(), dataclasses.replace(algorithm, dual_step=0.0))
+    assert (found.breaks, found.peak) == (slow.breaks, slow.peak)
+
+
+def test_remedies_are_options_of_the_algorithm():
+    best, trace = solve(random_cmdp()), trace_of(RISING, GROWING)
+    line = stability.runaway(trace, NPGPD(primal_step=0.1, dual_step=0.1), best)
+    assert line.endswith("take smaller steps, or divide the primal one (normalize: linear)")
+    line = stability.runaway(trace, ZPGPDHF(evaluators=None), best)
+    assert line.endswith("give a larger perturbation, or divide the step (normalize)")
 
 
 def test_nothing_is_said_of_short_traces_or_without_the_quarters():

@@ -1,11 +1,13 @@
 """Votes that no reward explains: their exact values, and where they lead those who ask for them."""
 
+import math
+
 import numpy as np
 import pytest
 from reference import random_process, random_words, remembered
 from scipy.special import expit, logit
 
-from pgpd_hf import CMDP, LINKS, NPGPDHF, SafeRLHF, predict_stability, run, solve
+from pgpd_hf import CMDP, LINKS, NPGPDHF, SafeRLHF, predict_stability, random_cmdp, run, solve
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.evaluators import (
     AS_ASSUMED,
@@ -59,6 +61,13 @@ def test_no_reward_weighs_steps_as_recency_does(recency):
     found = pulls([0.2, 0.8], recency=recency)
     assert (found["ab"] - found["aa"]) / (found["ba"] - found["aa"]) == pytest.approx(recency)
     assert found["bb"] == pytest.approx(1.2)  # what is constant is remembered as it is
+
+
+def test_weights_that_no_number_holds_are_refused():
+    cmdp = random_cmdp()
+    make_tables(cmdp, 689, recency=math.e)
+    with pytest.raises(ValueError, match=r"^recency: at most 1\.96\d+ expected with H = 1023, "):
+        make_tables(cmdp, 1023, recency=2.0)
 
 
 @pytest.mark.parametrize("weight", [0.3, 1.0])

@@ -399,7 +399,7 @@ def test_link_whose_inverse_is_too_steep_for_numbers_leaves_rows_empty(setting):
     steep = replace(setting, link="probit", horizon=800)
     table = check_all(cmdp, steep)
     assert table["holds"].isna().all()
-    assert table["reason"].str.contains(r"link: Assumption 1.*probit").all()
+    assert table["reason"].str.contains(r"link: Assumption 2\.1.*probit").all()
 
 
 def test_no_slack_is_an_error(small, setting):

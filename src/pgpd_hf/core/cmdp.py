@@ -497,7 +497,8 @@ def _array(name, value, dimensions, shape=None, most=None):
     if shape is not None and array.shape != shape:
         raise ValueError(f"{name}: shape {shape} expected, got {array.shape}")
     _require_finite(name, array)
-    near = _ROUNDING * (1.0 if most is None else most)
+    single = np.asarray(value).dtype == np.float32
+    near = (np.finfo(np.float32).eps if single else _ROUNDING) * (1.0 if most is None else most)
     array[(array < 0) & (array >= -near)] = 0.0
     if most is not None:
         array[(array > most) & (array <= most + near)] = most
@@ -509,9 +510,10 @@ def _real(name, value):
     """Convert `value` to an array of float64, without a copy where it is one already."""
     try:
         array = np.asarray(value)
-        if np.iscomplexobj(array) or np.ma.isMaskedArray(value):  # NumPy would drop the mask
+        # Strings can be read as numbers, and NumPy would drop the mask.
+        if array.dtype.kind in "cSU" or np.ma.isMaskedArray(value):
             raise TypeError
-        return np.ascontiguousarray(array, dtype=np.float64)
+        return np.asarray(array, dtype=np.float64, order="C")
     # RuntimeError: of a tensor that keeps a record of gradients.
     except (TypeError, ValueError, OverflowError, RuntimeError):
         raise ValueError(f"{name}: an array of numbers expected") from None

@@ -17,6 +17,7 @@ from pgpd_hf.core.links import derivative, probability
 # one, which is the root of the number of votes; or beside the error that rounding of the likelihood
 # causes, which is proportional to that number.
 _TOLERANCES = 1e-6, 1e-7
+_LEAST = 1e-300  # probability; a smaller one may be rounded to zero, which has no logarithm
 
 
 def fit(features, offsets, shares, weights, link, ridge, center, start=None):
@@ -151,7 +152,8 @@ def _terms(code, z, shares, weights):
     total = 0.0
     score, curvature = np.empty(len(z)), np.empty(len(z))
     for i in range(len(z)):
-        p, q, slope = probability(code, z[i]), probability(code, -z[i]), derivative(code, z[i])
+        p, q = max(probability(code, z[i]), _LEAST), max(probability(code, -z[i]), _LEAST)
+        slope = derivative(code, z[i])
         share = shares[i]
         if share > 0:
             total += weights[i] * share * np.log(p)

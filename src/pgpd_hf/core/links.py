@@ -1,6 +1,6 @@
 r"""Link functions: from a difference of returns to the probability of a vote.
 
-Assumption 1 of the paper asks for a continuous, strictly increasing :math:`\sigma` with
+Assumption 2.1 of the paper asks for a continuous, strictly increasing :math:`\sigma` with
 :math:`\sigma(0) = 1/2` whose inverse is Lipschitz on :math:`[\sigma(-B), \sigma(B)]`, where
 :math:`B` bounds the difference. All links here are distribution functions of symmetric unimodal
 densities; their inverses are steepest at both ends of this interval, with the Lipschitz constant
@@ -84,7 +84,7 @@ class Link:
         Returns
         -------
         float
-            :math:`1/\sigma'(B)` (Assumption 1); infinite if that overflows.
+            :math:`1/\sigma'(B)` (Assumption 2.1); infinite if that overflows.
 
         Examples
         --------

@@ -41,7 +41,7 @@ class Optimum:
     multiplier : float
         :math:`\lambda^\star \ge 0`.
     slack : float
-        Slater slack :math:`\xi = \max_\pi V_g^\pi(\rho) - b` (Assumption 2).
+        Slater slack :math:`\xi = \max_\pi V_g^\pi(\rho) - b` (Assumption 2.2).
     method : str
         How it was found, one of :data:`METHODS`.
     threshold : float
@@ -146,7 +146,8 @@ def require_optimum(cmdp, optimum):
     Raises
     ------
     ValueError
-        If `optimum` is not an :class:`Optimum`, or belongs to another CMDP.
+        If `optimum` is not an :class:`Optimum`, belongs to another CMDP, or says that no policy
+        exceeds the threshold.
     """
     if not isinstance(optimum, Optimum):
         raise ValueError(f"optimum: an Optimum expected, got {shown(optimum)}")
@@ -165,6 +166,8 @@ def require_optimum(cmdp, optimum):
         raise ValueError(
             f"optimum: of another CMDP, with threshold {optimum.threshold}, not {cmdp.threshold}"
         )
+    if not optimum.slack > 0:
+        raise ValueError(f"optimum: a positive slack expected, got {optimum.slack:.6g}")
 
 
 def find_safest(cmdp):
@@ -180,7 +183,7 @@ def find_safest(cmdp):
     policy : ndarray, float64, shape (S, A)
         A deterministic policy.
     slack : float
-        Slater slack :math:`\xi > 0` (Assumption 2).
+        Slater slack :math:`\xi > 0` (Assumption 2.2).
 
     Raises
     ------

@@ -14,6 +14,7 @@ has :math:`W = \max(|A|, 4)` actions in the tables; those from :math:`|A|` on ha
 zero.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from pgpd_hf.core.compilation import njit
 
 _HALF = np.uint64(32)
 _LOWER = np.uint64(2**32 - 1)
+_HEAVIEST = 690.0  # logarithm of the largest weight of a step; 10^5 of them add up to a number
 FREE = -1  # in place of a first action: the policy chooses it
 
 
@@ -133,8 +135,19 @@ def make_tables(cmdp, horizon=0, recency=None, peak_end=0.0):
     Returns
     -------
     Tables
+
+    Raises
+    ------
+    ValueError
+        If later steps outweigh any number.
     """
     weigh = cmdp.discount if recency is None else recency
+    if weigh > 1 and horizon * math.log(weigh) > _HEAVIEST:
+        most = math.exp(_HEAVIEST / horizon)
+        raise ValueError(
+            f"recency: at most {most:.6g} expected with H = {horizon}, beyond which the weight of "
+            f"the last step is no number; got {recency:g}"
+        )
     mass, usual = (float(sum(x**t for t in range(horizon + 1))) for x in (weigh, cmdp.discount))
     width = table_width(cmdp.actions)
     added = [(0, 0), (0, width - cmdp.actions)]  # actions that no policy takes

@@ -81,10 +81,10 @@ def split(options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     >>> split({"file": "mine.npz", "states": 10})
     ('file', {'path': 'mine.npz'})
     """
-    options = dict(options)
-    path, name = options.pop("file", None), options.pop("name", None)
-    if name is None and path is not None:
-        return "file", {"path": path}
+    options = {key: value for key, value in options.items() if (key, value) != ("file", None)}
+    name = options.pop("name", None)
+    if name is None and "file" in options:
+        return "file", {"path": options["file"]}
     return name or ("gymnasium" if "gymnasium" in options else "random"), options
 
 

@@ -99,7 +99,7 @@ def from_gymnasium(
     ------
     ValueError
         If Gymnasium is not installed, the environment has no table or a wrong one, no step has the
-        cost, no policy exceeds the threshold, or none could fail to; the message says what to do.
+        cost, or no policy exceeds the threshold; the message says what to do.
 
     Examples
     --------

@@ -23,6 +23,8 @@ from pgpd_hf.core.arguments import require_integer, require_number
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.optima import utility_range
 
+_MOST_STATES = 4096  # a quarter of a gibibyte of transition probabilities
+
 
 def media_streaming(
     buffer: int = 20,
@@ -44,7 +46,7 @@ def media_streaming(
     Parameters
     ----------
     buffer : int
-        Number of states, at least 2.
+        Number of states, from 2 to 4096.
     fast, slow, leaving : float
         Probabilities of an arrival under each service, and of a departure, in [0, 1].
     at_most : float
@@ -70,7 +72,7 @@ def media_streaming(
     >>> pgpd_hf.solve(cmdp).multiplier > 0  # the constraint binds
     True
     """
-    buffer = require_integer("buffer", buffer, 2)
+    buffer = require_integer("buffer", buffer, 2, _MOST_STATES)
     for name, value in {"fast": fast, "slow": slow, "leaving": leaving, "at_most": at_most}.items():
         require_number(name, value, at_least=0, at_most=1)
     if not 0 <= require_number("discount", discount) < 1:

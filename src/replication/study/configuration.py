@@ -95,7 +95,8 @@ def low_bounds(config):
     """Say in a line for each algorithm where λ cannot reach that of the optimum."""
     optimum = _optimum(pickle.dumps(environment(config)))
     bounds = {name: it.get("multiplier_bound") for name, it in config["algorithms"].items()}
-    lines = {name: low_bound(it, optimum) for name, it in bounds.items() if it != "theorem"}
+    given = {name: it for name, it in bounds.items() if it not in (None, "theorem")}
+    lines = {name: low_bound(it, optimum) for name, it in given.items()}
     return [f"algorithms.{name}.{line}" for name, line in lines.items() if line]
 
 

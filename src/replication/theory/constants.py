@@ -23,9 +23,9 @@ class OutsideAssumptions(ValueError):
 
 
 def require_slack(slack):
-    """Refuse a slack xi without which no policy exceeds the threshold (Assumption 2, line 247)."""
+    """Refuse a slack xi without which no policy exceeds the threshold (Assumption 2.2)."""
     if not slack > 0:
-        raise OutsideAssumptions(f"slack: xi > 0 (Assumption 2, line 247) expected, got {slack}")
+        raise OutsideAssumptions(f"slack: xi > 0 (Assumption 2.2, line 247) expected, got {slack}")
 
 
 def require_radius(perturbation):
@@ -208,7 +208,7 @@ def make_constants(cmdp, optimum, setting):
     link, bound = get_link(setting.link), cmdp.return_bound(setting.horizon)
     if not math.isfinite(link.inverse_lipschitz(bound)):
         raise OutsideAssumptions(
-            f"link: Assumption 1 (line 178) requires the inverse link to be Lipschitz; for "
+            f"link: Assumption 2.1 (line 178) requires the inverse link to be Lipschitz; for "
             f"{setting.link} the constant overflows at the largest return, {bound:.6g}"
         )
     perturbation = setting.perturbation
