@@ -237,7 +237,7 @@ def test_titles_of_the_figure_say_what_its_panels_show():
         assert title.startswith("as printed: ")
         assert title.endswith(told)
     long = pd.DataFrame({"variant": ["a", "a", "b"], "multiplier": [1.0, 53.4, 2.0]})
-    assert figures._ended(long) == r"a: $\lambda$ reaches 53"
+    assert figures._ended(long) == r"a: $\lambda$ ends at 53"
     fresh = pd.DataFrame(
         {
             "late_broke": [True, True, True, False],

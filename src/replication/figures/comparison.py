@@ -153,13 +153,14 @@ def sizes_figure(table, labels, exponents):
     titles, width = {}, 75 // max(1, len(powers))  # letters that fit above a panel
     for method, row in powers.iterrows():
         power = f"power {row['exponent']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+        power = power.replace("-", "−")
         known = row[["exponent", "low", "high"]].notna().all()
         lines = labels[method], power if known else "power unknown"
         titles[method] = "\n".join(textwrap.fill(line, width) for line in lines)
     title = (
         f"answers for a priced gap of {target:g} (line) grow like this power of $|S||A|$ "
         "(95 % interval);\n"
-        "unknown unless every size reaches that gap in all resamples; lower is better"
+        "unknown: a size or a resample has it with the fewest answers, or never; lower is better"
     )
     names = {it: f"$|S||A|$ = {it:g}" for it in sorted(set(table["size"]))}
     across = "budget", "human answers"

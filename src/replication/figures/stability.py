@@ -15,6 +15,7 @@ _DASHES = (
     (0, (10, 1, 1, 1)),
 )
 _TOLD = _COLORS[0]  # of runs that are predicted to break
+_LOWEST = 0.03  # multiplier at the lower end of a logarithmic axis
 _MARKS = "X*<>phd"  # of variants; settings have those of other figures
 
 
@@ -48,10 +49,10 @@ def stability_figure(frozen, long, fresh, optimum):
         )
     panels[1].axhline(optimum.multiplier, color="0.4", linestyle=":", linewidth=0.8)
     place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-    at = (0.99, optimum.multiplier)
-    panels[1].annotate(r"$\lambda^\star$", at, (0, 2), ha="right", va="bottom", **place)
+    at = (1, optimum.multiplier)
+    panels[1].annotate(r"$\lambda^\star$", at, (2, 0), ha="left", va="center", **place)
     panels[1].set_yscale("log")
-    panels[1].set_ylim(bottom=0.1)
+    panels[1].set_ylim(bottom=_LOWEST)
     panels[1].yaxis.set_major_formatter("{x:g}")
     panels[1].yaxis.set_minor_formatter("")
     panels[1].set(xlabel="millions of answers", ylabel=r"multiplier $\lambda$")
@@ -69,8 +70,8 @@ def _draw_predictions(panel, fresh):
         look = {"marker": style.marker(place), "markersize": 3, "linestyle": "none"}
         panel.plot([], [], color="0.25", markerfacecolor="none", label=setting, **look)
         for (broke, told), some in rows.groupby(["late_broke", "breaks"]):
-            look["color"] = color = _TOLD if told else "0.25"
-            look["markerfacecolor"] = color if broke else "none"
+            look |= {"color": _TOLD, "zorder": 3} if told else {"color": "0.25", "zorder": 2}
+            look["markerfacecolor"] = look["color"] if broke else "none"
             panel.plot(some["peak"], some["late_violation"], **look)
     panel.axvline(0, color="0.2", linewidth=0.8)
     style.zero_line(panel)
@@ -105,4 +106,4 @@ def _ended(long):
     if not len(long):
         return ""
     last = long[long["variant"] == long["variant"].iloc[0]].iloc[-1]
-    return rf"{last['variant']}: $\lambda$ reaches {last['multiplier']:.2g}"
+    return rf"{last['variant']}: $\lambda$ ends at {last['multiplier']:.2g}"

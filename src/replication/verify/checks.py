@@ -122,17 +122,18 @@ def check_figures(found, expected, exact=True):
 
 
 def check_drawings(reference, figures, exact=True):
-    """Draw Figure 1, all its panels in one, from the curves of the reference, and compare."""
+    """Draw Figure 1, and the same for random environments, from the reference, and compare."""
     style.plt.switch_backend("agg")  # no windows
     style.use_style()
-    path = reference / "curves.csv"
-    try:
-        drawing = panels.figure1(pd.read_csv(path, dtype={"evaluators": "Int64"}))
-    except (OSError, KeyError, ValueError) as error:
-        return [f"{path}: {error}"]
     with tempfile.TemporaryDirectory() as scratch:
-        style.save(drawing, scratch, "figure1")
-        style.plt.close(drawing)
+        for table, figure in {"curves": "figure1", "instances": "instances"}.items():
+            path = reference / f"{table}.csv"
+            try:
+                drawing = panels.figure1(pd.read_csv(path, dtype={"evaluators": "Int64"}))
+            except (OSError, KeyError, ValueError) as error:
+                return [f"{path}: {error}"]
+            style.save(drawing, scratch, figure)
+            style.plt.close(drawing)
         return check_figures(Path(scratch), figures, exact)
 
 
