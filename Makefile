@@ -113,7 +113,7 @@ compare-axes: .venv/kernels  ## 20 | the same for other people, and more states
 stability: .venv/kernels  ## 15 | whether ZPGPD-HF settles: predictions and long runs
 	$(IN_VENV) snakemake stability --cores $(CORES) $(USE_CONFIG)
 
-infer: .venv/kernels  ## 110 | which T and N fit the text, and verdicts on fresh data
+infer: .venv/kernels  ## 110 | T by its rule, N by the text, verdicts on fresh data
 	$(IN_VENV) snakemake settled --cores $(CORES) --configfile config/settled.yaml
 	$(IN_VENV) snakemake infer --cores $(CORES) --configfile config/inference.yaml
 	$(IN_VENV) snakemake settled --cores $(CORES)

@@ -4,7 +4,7 @@ The corrected bounds keep a term of the order :math:`\eta_1/N` for ever (theorem
 process whose transitions do not depend on actions that term is not there (Theorem A of the
 article's appendix): the softmax of a sum of noisy advantages sees their average, and the multiplier
 returns to :math:`\lambda^\star`. For other processes this is proved from a number of rounds on,
-:func:`rounds_needed`, which is a bound of principle only. No bound of the gap itself can be free of
+:func:`rounds_needed`, which is a bound in principle only. No bound of the gap itself can be free of
 :math:`\lambda^\star` (Proposition L).
 """
 
@@ -56,7 +56,7 @@ def priced_gap(cmdp, optimum, estimates, primal_step, dual_step, iterations, cap
         needed = rounds_needed(cmdp, ties, e, primal_step, cap)
         raise OutsideAssumptions(
             "transitions: the same for all actions expected; for others the statement is proved "
-            f"from {needed:.1e} rounds on, of principle only"
+            f"from {needed:.1e} rounds on, in principle only"
         )
     margin, bias = ties.margin, e.dual_bias
     if not 2 * bias < margin:
