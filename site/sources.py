@@ -6,6 +6,7 @@ environments belong to the default study.
 """
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -86,6 +87,15 @@ class Place(NamedTuple):
         return next((read(path) for path in paths if path.exists()), None)
 
 
+def _differing(own, config, key=""):
+    """Keys of what a study says itself that are not so in a configuration."""
+    for name, value in own.items():
+        if isinstance(value, dict) and isinstance(config.get(name), dict):
+            yield from _differing(value, config[name], f"{key}{name}.")
+        elif value != config.get(name):
+            yield key + name
+
+
 class Sources:
     """Tables of a study: the one of a configuration file, or without its name the default one."""
 
@@ -102,6 +112,13 @@ class Sources:
             )
         if (self.results / "config.yaml").exists():
             self.config = validation.read(self.results / "config.yaml")
+            own = validation.read(configfile) if configfile else {}
+            if differing := ", ".join(_differing(own, self.config)):
+                print(
+                    f"note: results/{self.name} are of another {differing} than {configfile} says; "
+                    f"`{self.command('make figures')}` makes them again",
+                    file=sys.stderr,
+                )
         self.own = self._place(self.name)
         self.optimum = self.record("optimum")
         self.loaded = readings.load(self.config, root)

@@ -6,6 +6,7 @@ seeds and file may be empty.
 """
 
 import difflib
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -22,17 +23,20 @@ ROOT = Path(__file__).parents[1]
 
 
 def study_of(name, seeds, file):
-    """What a study changes so that it has the runs that a statement is about."""
+    """What a study changes so that it has the runs that a statement is about, and that alone."""
     if seeds and not seeds.isdecimal():
         raise ValueError(f"SEEDS: a whole number expected, got {seeds!r}")
     own = validation.read(file) if file else {}
     config = readings.overlay(admission.load_defaults(ROOT), own)
     more = [*map(Path, config["claims"]["statements"])]
     schema = admission.load_schema(ROOT, "claims")
+    papers = load_claims(ROOT / "config/claims.yaml", schema)["claims"]
     claims = load_claims(ROOT / "config/claims.yaml", schema, more)["claims"]
     if name not in claims:
         near = difflib.get_close_matches(name, claims) or claims
         raise ValueError(f"STATEMENT: expected is one of {', '.join(near)}, got {name!r}")
+    names = admission.load_schema(ROOT, "config")["properties"]["study"]
+    validation.conform(name, names, "STATEMENT")  # which names a study, too
     try:
         parts = make_parts(claims[name]["criterion"])
     except Undecidable as error:
@@ -42,22 +46,33 @@ def study_of(name, seeds, file):
     if tables or not terms:
         where = f"the tables {', '.join(tables)}" if tables else "no run"
         raise ValueError(f"{name}: it is about {where}, and `make claims` judges it")
+    if groups := sorted({term.group for term in terms if term.group}):
+        raise ValueError(
+            f"{name}: it is about the instances {', '.join(groups)}, and `make claims` judges it"
+        )
     algorithms = {term.algorithm for term in terms}
-    return own | {
+    people = {term.evaluators for term in terms}
+    study = own | {
         "study": name,
         "seeds": int(seeds or config["seeds"]),
-        "evaluators": list(dict.fromkeys(term.evaluators for term in terms)),
+        "evaluators": sorted(people, key=lambda it: math.inf if it is None else it),
         "algorithms": own.get("algorithms", {})
         | {other: None for other in config["algorithms"] if other not in algorithms},
     }
+    asked = {} if name in papers else {name: claims[name]}
+    return study, asked
 
 
 def judge(name, seeds, file, *options):
     """Run the study, and print the verdict."""
-    folder = Path("results", name)
     with validation.one_line(ValueError):
-        study = study_of(name, seeds, file)
+        study, asked = study_of(name, seeds, file)
+    folder = Path("results", name)
     folder.mkdir(parents=True, exist_ok=True)
+    if asked:
+        storage.write(folder / "statement.yaml", yaml.safe_dump({"claims": asked}, sort_keys=False))
+    statements = [str(folder / "statement.yaml")] if asked else []
+    study["claims"] = study.get("claims", {}) | {"statements": statements}
     storage.write(folder / "study.yaml", yaml.safe_dump(study, sort_keys=False))
     made = folder / "claims.csv"
     command = ["snakemake", str(made), *options, "--configfile", str(folder / "study.yaml")]

@@ -116,7 +116,7 @@ def mutants(number):
         and len(place) <= 2
         and not {"settings", "candidates", "algorithms", "phases", "iterations"} & {*place[:-1]}
     ]
-    optional = [("sweeps", name) for name in ("states", "actions", "corollary")]
+    optional = [("sweeps", name) for name in CONFIG["sweeps"]]  # as after an algorithm is dropped
     optional += [("environment", key) for key in CONFIG["environment"]]  # arguments with defaults
     required = [place for place in fixed if place not in optional]
     open_at = [(name,) for name in (*TABLES, "claims")]

@@ -119,6 +119,9 @@ def test_every_default_of_an_environment_is_said_in_a_line(defaults, expected, n
 
 # An algorithm is dropped.
 
+ABOUT = "bounds judged_rates rates effects schedules slopes".split()
+MISSING = "an entry for an algorithm of the study expected"
+
 
 @pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
 def test_dropped_algorithm_goes_with_all_that_is_about_it(name):
@@ -153,6 +156,22 @@ def test_study_of_one_algorithm_is_admitted_and_planned(defaults, expected, drop
         assert bool(parts) == (runs and name not in idle), name
         assert not [part for part in parts if {dropped, limit} & {*part.split("/")}]
     assert admitted({"algorithms": {dropped: None}}, defaults) == (config, lines)
+
+
+def test_study_of_another_algorithm_alone_is_admitted_and_planned():
+    own = {"npgpd_hf": None, "zpgpd_hf": None, "trajectory_dpo": {"iterations": 1, "rounds": 30}}
+    config, _ = admitted({"algorithms": own})
+    reasons = {name: it.why_not(config) for name, it in analyses.find().items() if name in ABOUT}
+    assert reasons == {
+        **dict.fromkeys(["bounds", "judged_rates", "rates"], f"rates.iterations: {MISSING}"),
+        "effects": f"sweeps.people: {MISSING}",
+        "schedules": f"schedules.algorithms: {MISSING}",
+        "slopes": f"sweeps.length: {MISSING}",
+    }
+    for analysis in applying(config).values():
+        assert not {"npgpd_hf", "zpgpd_hf"} & {
+            part for path in analysis.plan(config) for part in path.split("/")
+        }
 
 
 @each(
@@ -332,7 +351,39 @@ def test_configuration_stays_as_it_is():
     assert (config, CONFIG["algorithms"]["zpgpd_hf"]["rounds"]) == (before, 2)
 
 
-# Environments of other kinds.
+# Other environments.
+
+
+@pytest.mark.parametrize("key", ["features", "discrimination"])
+def test_key_that_the_defaults_lack_makes_another_environment(key):
+    usual = {"features": None, "discrimination": 1.0}[key]
+    config, lines = settled({"environment": {key: usual}})
+    assert lines == []
+    assert "binding" in config["claims"]["instances"]["groups"]
+    config, lines = settled({"environment": {key: 3}})
+    assert f"made for another environment.{key}; " in " ".join(lines)
+    assert "binding" not in config["claims"]["instances"]["groups"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("foo", 10), ("features", 3), ("threshold", 0.55), ("states", 10)]
+)
+def test_key_beside_a_file_is_refused_whatever_its_value(tmp_path, monkeypatch, key, value):
+    monkeypatch.chdir(tmp_path)
+    random_cmdp(4, 3, threshold=0.4).save("mine.npz")
+    named = rf"^environment\.{key}: "
+    with pytest.raises(ValueError, match=named):
+        admitted({"environment": {"file": "mine.npz", key: value}})
+
+
+def test_line_says_what_becomes_of_what_a_study_sets_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random_cmdp(4, 3, threshold=0.4).save("mine.npz")
+    groups = {"instances": {"groups": {"mine": {"numbers": [5, 7]}}}}
+    for environment, kept in (({"file": "mine.npz"}, False), ({"states": 9}, True)):
+        config, lines = settled({"environment": environment, "claims": groups})
+        assert ("mine" in config["claims"]["instances"]["groups"]) == kept
+        assert ("what a study sets itself is kept" in " ".join(lines)) == kept
 
 
 @pytest.mark.usefixtures("coin")

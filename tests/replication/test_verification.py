@@ -631,6 +631,22 @@ def test_only_the_tables_of_the_targets_are_written(study, targets):
     assert ("hard/slopes" in written) == ("hard" in targets)
 
 
+def test_platform_on_record_is_that_of_the_figure(study):
+    place = study.reference / "platform.json"
+    place.write_text("{}")
+    for targets, kept in ((["theory"], True), (["sample", "figures"], False)):
+        command = [sys.executable, ROOT / "tools/record.py", "results/paper", *targets]
+        subprocess.run(command, cwd=study.root, check=True)
+        assert (place.read_text() == "{}") == kept
+
+
+def test_unknown_target_is_not_recorded(study):
+    command = [sys.executable, ROOT / "tools/record.py", "results/paper", "claim"]
+    refused = subprocess.run(command, cwd=study.root, capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "argument target: invalid choice: 'claim' (choose from 'claims'," in refused.stderr
+
+
 def test_target_whose_results_are_missing_is_not_recorded(study):
     (study.results / "verdicts.csv").unlink()
     command = [sys.executable, ROOT / "tools/record.py", "results/paper", "claims"]

@@ -91,11 +91,30 @@ BAD = [
         "calibration.candidates.npgpd_hf.dual_step",
     ),
     ("calibration.candidates", {}, "calibration.candidates"),
-    ("rates.iterations", {}, "rates.iterations"),
     ("rates.iterations.sarsa", [100, 200], "rates.iterations.sarsa"),
     ("rates.iterations.npgpd_hf", [100], "rates.iterations.npgpd_hf"),
     ("rates.iterations.npgpd_hf", [200, 100], "rates.iterations.npgpd_hf"),
     ("certificates.iterations.npg_pd", 10, "certificates.iterations.npg_pd: the study has no"),
+    ("calibration.candidates.npgpdhf", {"primal_step": [1], "dual_step": [1]}, "candidates: one"),
+    ("claims.ties", {"npgpd_hf": [[1, 1], [1, 1]]}, "claims.ties.npgpd_hf: no repetition"),
+    ("stability.frozen.multipliers", [1, 1], "stability.frozen.multipliers: no repetition"),
+    ("stability.variants.z", {"primal_step": 0}, "stability.variants.z: primal_step: a positive"),
+    ("axes.answers", [1500], "axes.answers.0: a multiple of 1000 expected, got 1500"),
+    (
+        "comparison.methods.npgpd_hf.candidates.primal_step",
+        ["theorem"],
+        "comparison.methods.npgpd_hf.candidates.primal_step: a number expected",
+    ),
+    (
+        "claims.instances.groups.binding.algorithms",
+        {"npgpd_hf": None},
+        "groups.binding.algorithms: npgpd_hf: keys and values expected, got None",
+    ),
+    (
+        "claims.instances.groups.binding.algorithms",
+        {"npg_pd": {"primal_step": 1}},
+        "groups.binding.algorithms: the study has no algorithm 'npg_pd'",
+    ),
 ]
 
 

@@ -93,7 +93,7 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive, defaul
         f"left out: 2 of bounds.settings, {groups}, 100 of "
         f"stability.fresh.instances, {of_readings}, 2 of "
         "sweeps (the CMDP in mine.npz is a single one, not a random family; config/analyses lists "
-        "them, and what a study sets itself is kept)"
+        "them)"
     ]
 
 
@@ -102,8 +102,8 @@ def test_environment_from_a_file_leaves_out_what_is_about_others(archive, defaul
     [
         (
             {"threshold": 0.4, "states": 10},
-            "environment.threshold: already set by the CMDP in mine.npz; leave threshold out, "
-            "or change it there",
+            "environment.states: already set by the CMDP in mine.npz; leave states out, or change "
+            "it there",
         ),
         ({"name": "random"}, "environment: name or file expected, not both"),
         ({"gymnasium": "Taxi-v4"}, "environment: gymnasium or file expected, not both"),

@@ -6,6 +6,7 @@ import sys
 
 import pandas as pd
 import pytest
+import yaml
 from projects import ROOT
 
 from replication.files import validation
@@ -23,9 +24,10 @@ def study_of(monkeypatch):
 
 @pytest.mark.parametrize("name", EXPERIMENT)
 def test_study_of_a_statement_has_what_its_criterion_names(study_of, name):
-    study, criterion = study_of(name, "7", ""), STATEMENTS[name]["criterion"]
+    (study, asked), criterion = study_of(name, "7", ""), STATEMENTS[name]["criterion"]
+    assert asked == {}  # the paper's statements are judged wherever there are runs
     named = {criterion["algorithm"], criterion.get("than", criterion["algorithm"])}
-    assert set(study["evaluators"]) == {*criterion["evaluators"]}
+    assert study["evaluators"] == sorted(criterion["evaluators"])
     assert {"npgpd_hf", "zpgpd_hf"} - study["algorithms"].keys() == named
     assert study["seeds"] == 7
 
@@ -36,6 +38,11 @@ def test_study_of_a_statement_has_what_its_criterion_names(study_of, name):
         ("npgpd-gap-plateau", "3", "STATEMENT: expected is one of npgpd-gap-plateaus, "),
         ("npgpd-gap-plateaus", "3x", "SEEDS: a whole number expected, got '3x'"),
         ("npgpd-rate-gap", "3", "npgpd-rate-gap: it is about the tables rates, and `make claims`"),
+        (
+            "zpgpd-depends-on-sizes",
+            "3",
+            "zpgpd-depends-on-sizes: it is about the instances large, small, and `make claims`",
+        ),
         ("no-reward-inference", "3", "no-reward-inference: not asked by any run: "),
     ],
 )
@@ -43,6 +50,19 @@ def test_what_cannot_be_judged_is_refused_in_one_line(study_of, name, seeds, mes
     with pytest.raises(ValueError, match=f"^{re.escape(message)}") as raised:
         study_of(name, seeds, "")
     assert "\n" not in str(raised.value)
+
+
+def test_study_of_a_statement_of_ones_own_has_no_other(study_of, tmp_path, monkeypatch):
+    usual = {"source": "mine", "quote": "…", "statement": "mine"}
+    test = STATEMENTS["npgpd-gap-64-256-identical"]["criterion"]
+    mine = {it: usual | {"criterion": test} for it in ("first", "../second")}
+    (tmp_path / "claims.yaml").write_text(yaml.safe_dump({"claims": mine}))
+    study = {"study": "mine", "claims": {"statements": [str(tmp_path / "claims.yaml")]}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(study))
+    _, asked = study_of("first", "3", str(tmp_path / "mine.yaml"))
+    assert [*asked] == ["first"]
+    with pytest.raises(ValueError, match=r"^STATEMENT: a name of letters, digits, - and _ expect"):
+        study_of("../second", "3", str(tmp_path / "mine.yaml"))
 
 
 @pytest.mark.long

@@ -176,9 +176,9 @@ def required(name):
 
 def load_readings():
     """Readings of the study by name."""
-    loaded = readings.load(config, PROJECT)
-    if workflow.is_main_process:
-        with validation.one_line(ValueError):
+    with validation.one_line(ValueError):
+        loaded = readings.load(config, PROJECT)
+        if workflow.is_main_process:
             readings.check(config, loaded, admission.load_schema(PROJECT, "config"))
     return loaded
 

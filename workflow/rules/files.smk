@@ -154,7 +154,10 @@ def judged_tables(folder):
     """Files of the tables of analyses that the verdicts of a folder look at."""
     names = config["claims"]["tables"] if folder == readings.FULL else ()
     own = {"rates": f"{RESULTS}/{readings.FULL}rates.csv"}  # with seeds of their own
-    return [own.get(name, f"{RESULTS}/{name}.csv") for name in names]
+    made = [
+        name for name in names for it in ANALYSES.values() if name in it.TABLES if not ask(it.why_not)
+    ]
+    return [own.get(name, f"{RESULTS}/{name}.csv") for name in made]
 
 
 def in_folders(folders, name):

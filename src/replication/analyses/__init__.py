@@ -12,8 +12,9 @@ imported when one of its functions is called, which is when one of its results i
   Pieces are packed into jobs, whose runs are `results/STUDY/NAME/PART/FIRST-LAST.parquet`;
 * `fit(config, changes)`, which leaves out of its settings, config/analyses/NAME.yaml, what does not
   fit a study (:class:`replication.study.changes.Changes`);
-* `why_not(config)`, which says in one line why it does not apply to a study and what to change, if
-  it does not; targets leave it out then, and it is refused if it is asked for;
+* `NEEDS`, keys of its settings that have an entry for an algorithm if it applies to a study, or a
+  function `why_not(config)`, which says in one line why it does not and what to change. If it does
+  not apply, targets leave it out, and it is refused if it is asked for;
 * `check(...)`, which refuses in one line what cannot be run, as soon as one of its files is asked
   for, and before any job;
 * `TABLES`, a :class:`Table` by name: CSV files of the study's results, unless the name has another
@@ -36,6 +37,7 @@ same file.
 import ast
 import importlib
 import pkgutil
+from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,12 +53,11 @@ class Table(NamedTuple):
 
 # What a file need not declare, and what functions do that it does not define.
 _DECLARED = {"TABLES": {}, "READS": (), "SHOWS": (), "PICTURES": {}, "LOCAL": False}
-_DECLARED |= {"CATEGORY": "Theory", "PRIORITY": 0, "TARGET": None, "TUNED_BY": None}
+_DECLARED |= {"CATEGORY": "Theory", "PRIORITY": 0, "TARGET": None, "TUNED_BY": None, "NEEDS": ()}
 _USUAL = {
     "plan": lambda config: {},
     "fit": lambda config, changes: None,
     "check": lambda: None,
-    "why_not": lambda: "",
     **dict.fromkeys(("arguments", "parameters", "pictures"), lambda: {}),
     "seconds": lambda: resources.ANALYSIS,
     "megabytes": lambda: resources.TRACES,
@@ -89,7 +90,16 @@ class Analysis:
             return getattr(importlib.import_module(f"{__name__}.{self._name}"), name)
         if name in _USUAL:
             return _USUAL[name]
+        if name == "why_not":
+            return self._lacking
         raise AttributeError(f"analyses/{self._name}.py: no {name!r}")
+
+    def _lacking(self, config):
+        """Say which of its keys has no entry for an algorithm, if one has none."""
+        for key in self.NEEDS:
+            if not reduce(lambda place, part: place.get(part, {}), key.split("."), config):
+                return f"{key}: an entry for an algorithm of the study expected"
+        return ""
 
 
 def find():

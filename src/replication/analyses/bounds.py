@@ -8,6 +8,7 @@ TABLES = {"bounds": Table("Bounds (table)", "setting item part")}
 READS = ("bounds_by_setting",)
 SHOWS = ("environment", "lengths", "first_lengths", "traces", "rates_runs")
 LOCAL = True
+NEEDS = ("rates.iterations",)  # the page shows these runs, too
 
 
 def tables(bounds_by_setting):

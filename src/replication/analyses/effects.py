@@ -16,6 +16,7 @@ TABLES = {
 }
 READS = ("runs",)
 SHOWS = ("environment", "runs")
+NEEDS = ("sweeps.people", "sweeps.horizon", "sweeps.rounds")  # what the page shows
 SWEEPS = ("people", "horizon", "rounds", "states", "actions")
 
 

@@ -12,6 +12,7 @@ TABLES = {
 READS = ("runs",)
 LOCAL = True
 check = rates.check
+NEEDS = ("rates.iterations",)
 
 
 def plan(config):

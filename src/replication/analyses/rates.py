@@ -23,6 +23,7 @@ TARGET = "all"
 TABLES = {"rates": Table("Rates in T (table)", "algorithm step_rule evaluators metric")}
 READS = ("runs",)
 SHOWS = ("environment", "runs")
+NEEDS = ("rates.iterations",)
 METRICS = ("gap", "violation")
 SLOPES = (*METRICS, "priced_gap")
 RUNS = ["algorithm", "step_rule", "evaluators"]
@@ -51,7 +52,8 @@ def fit(config, changes):
     options = config["rates"]
     if None in config["evaluators"] or changes.says("rates", "evaluators"):
         return
-    radii = [config["algorithms"][name].get("perturbation") for name in options["iterations"]]
+    found = (config["algorithms"].get(name, {}) for name in options["iterations"])
+    radii = [it.get("perturbation") for it in found]
     if None in options["evaluators"] and "theorem" in radii:
         radius = theorem_radius(config, None)
         if not SMALLEST < radius <= math.sqrt(2 * configuration.size(config)[0]):

@@ -23,6 +23,7 @@ TABLES = {
 }
 READS = ("runs",)
 SHOWS = ("runs",)
+NEEDS = ("schedules.algorithms",)
 _COSTS = {"answers": "evaluators", "steps": "horizon"}
 
 

@@ -13,6 +13,7 @@ TABLES = {
 }
 READS = ("runs",)
 SHOWS = ("runs",)
+NEEDS = ("sweeps.length",)  # what the page shows
 METRICS = ("gap", "violation", "priced_gap")
 SWEEPS = ("length", "corollary")
 

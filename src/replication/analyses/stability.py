@@ -14,7 +14,7 @@ import pgpd_hf
 from pgpd_hf import environments
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import NORMALIZERS, STEPS, default_horizon, normalizer
-from pgpd_hf.core.arguments import located
+from pgpd_hf.core.arguments import located, require_number
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.statistics import named_intervals
 from replication.analyses import Table
@@ -79,7 +79,10 @@ def check(config):
             with located(f"stability.{part}.{name}"):
                 own = {"iterations"} if part == "fresh.settings" else set()
                 get_algorithm(NAME).refuse_unknown(changes.keys() - own)
-                _algorithm(_setting(config, 16, changes))
+                setting = _setting(config, 16, changes)
+                _algorithm(setting)
+                if part == "variants":
+                    require_number("primal_step", setting["primal_step"], above=0)
     for name, changes in options["natural"]["settings"].items():
         with located(f"stability.natural.{name}"):
             get_algorithm(NATURAL).having({"evaluators": 16, **changes})

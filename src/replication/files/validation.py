@@ -173,8 +173,8 @@ def _allowed(error):
     if error.validator == "anyOf":
         return " or ".join(dict.fromkeys(map(_allowed, error.context)))
     demand = error.validator_value
-    if error.validator == "pattern":
-        return error.schema["expected"]  # in words, which stand beside every pattern
+    if error.validator in ("pattern", "multipleOf"):
+        return error.schema["expected"]  # in words, which stand beside every one of them
     if error.validator == "type":
         demand = [_TYPES.get(it, it) for it in ([demand] if isinstance(demand, str) else demand)]
     if isinstance(demand, list):

@@ -54,7 +54,7 @@ def admit(config, folder, own, defaults, analyses):
     config = _filled(config)
     schema = algorithms.with_options(schema, config)
     validation.conform(config, schema)
-    configuration.refuse_contradictions(own.get("environment", {}), defaults["environment"])
+    configuration.refuse_contradictions(own.get("environment", {}))
     config, lines = settle(config, folder, own, defaults, analyses)
     configuration.check(config, schema)
     radii.refuse_wide(config)

@@ -1,5 +1,8 @@
 """What a study changes, and which of the defaults do not fit it."""
 
+from inspect import signature
+
+from pgpd_hf.environments.random import random_cmdp
 from replication.study import configuration
 
 
@@ -11,13 +14,14 @@ class Changes:
 
     def __init__(self, config, folder, own, defaults):
         self.folder, self.own, self.defaults, self.left = folder, own, defaults, {}
-        usual, options = defaults["environment"], config["environment"]
+        usual = {it.name: it.default for it in signature(random_cmdp).parameters.values()}
+        usual, options = usual | defaults["environment"], config["environment"]
         self.is_random = configuration.is_random(options)
         differing = [
             f"environment.{key}"
             for key, value in own.get("environment", {}).items()
             # Another draw is as good as that of config/config.yaml.
-            if usual.get(key) not in (None, value) and key != "instance"
+            if usual.get(key, value) != value and key != "instance"
         ]
         self.why = f"made for another {', '.join(differing)}" if differing else ""
         if not self.is_random:
@@ -56,5 +60,6 @@ class Changes:
                 for key, names in parts.items()
             ]
             if any(len(names) > 1 for names in parts.values()):
-                why += "; config/analyses lists them, and what a study sets itself is kept"
+                why += "; config/analyses lists them"
+                why += ", and what a study sets itself is kept" * self.is_random
             yield f"left out: {', '.join(told)} ({why})"

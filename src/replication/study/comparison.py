@@ -12,6 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms.base import STEPS
 from pgpd_hf.core.arguments import located
 from replication.files.validation import conform, unknown_key
 from replication.study import algorithms, configuration
@@ -187,6 +188,8 @@ def check_arguments(entry, schema, section="comparison"):
             if name not in known:
                 raise ValueError(unknown_key(key, name, known))
             for value in values:
+                if name in STEPS and isinstance(value, str):
+                    raise ValueError(f"{key}.{name}: a number expected, got {value!r}")
                 conform(value, known[name] | {"$defs": schema["$defs"]}, f"{key}.{name}")
 
 

@@ -10,10 +10,10 @@ import pickle
 from functools import lru_cache
 
 from pgpd_hf import environments
-from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
 from pgpd_hf.algorithms.base import CUT_OFF, default_horizon
 from pgpd_hf.cautions import low_bound, wide_values
-from pgpd_hf.core.arguments import located, require_size
+from pgpd_hf.core.arguments import located, require_one_of, require_size
 from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import find_safest, solve
@@ -57,15 +57,16 @@ def check(config, schema, changed=None):
                 f"{key}"
             )
         check_runs(config, name, config["evaluators"], "evaluators")
+    for name in config["calibration"]["candidates"]:
+        require_one_of("calibration.candidates", name, ALGORITHMS)
 
 
-def refuse_contradictions(own, defaults):
+def refuse_contradictions(own):
     """Refuse an environment that is described twice."""
     kinds = [key for key in ("name", "gymnasium", "file") if own.get(key) is not None]
     if len(kinds) > 1:
         raise ValueError(f"environment: {' or '.join(kinds)} expected, not both")
-    beside = [key for key, value in own.items() if defaults.get(key, value) != value]
-    idle = sorted(set(beside) - {"file"})
+    idle = sorted(key for key, value in own.items() if key != "file" and value is not None)
     if kinds == ["file"] and idle:
         raise ValueError(
             f"environment.{idle[0]}: already set by the CMDP in {own['file']}; "

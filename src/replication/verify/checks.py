@@ -23,9 +23,10 @@ PLATFORM = "platform.json"
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "pandas", "matplotlib", "pillow")
 TOLERANCE = 1e-8  # of numbers on another platform; why: reference/README.md
 PIXEL_TOLERANCE = 14  # root mean square over a picture, of 255
-CODE = ["Snakefile", "requirements.lock", "notebooks", "src", "workflow"]
+CODE = ["Snakefile", "Makefile", "pyproject.toml", "requirements.lock"]
+CODE += ["notebooks", "src", "tools", "workflow"]
 CODE += ["config/analyses", "config/environments", "config/readings"]
-_FILES = "config claims steps races inference confirmation settled hard".split()
+_FILES = "config claims grid steps races inference confirmation settled hard".split()
 _FILES += ["hard-pilot", "hard-inference", "hard-confirmation", "hard-races"]
 CODE += [f"config/{name}.yaml" for name in _FILES]
 # Columns that are compared by their bits or not at all: digests, and ratios that may be rounding.
@@ -48,14 +49,15 @@ def check_platform(reference):
 
 
 def write_reference(reference, results, tables=TABLES):
-    """Write the reference of a complete study; other tables than these stay as they are."""
+    """Write these tables of the reference; with those of the figure also the platform."""
     reference.mkdir(exist_ok=True)
     for table in tables:
         content = table.load(results).to_csv(index=False, lineterminator="\n")
         (reference / f"{table.name}.csv").parent.mkdir(exist_ok=True)
         (reference / f"{table.name}.csv").write_text(content, encoding="utf-8")
-    description = json.dumps(describe_platform(), indent=2) + "\n"
-    (reference / PLATFORM).write_text(description, encoding="utf-8")
+    if any(table.target == "figures" for table in tables):
+        description = json.dumps(describe_platform(), indent=2) + "\n"
+        (reference / PLATFORM).write_text(description, encoding="utf-8")
 
 
 def check_files(root, *paths):
