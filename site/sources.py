@@ -115,8 +115,8 @@ class Sources:
             own = validation.read(configfile) if configfile else {}
             if differing := ", ".join(_differing(own, self.config)):
                 print(
-                    f"note: results/{self.name} are of another {differing} than {configfile} says; "
-                    f"`{self.command('make figures')}` makes them again",
+                    f"note: results/{self.name}: made with other values of {differing} than "
+                    f"{configfile} has; `{self.command('make figures')}` makes them again",
                     file=sys.stderr,
                 )
         self.own = self._place(self.name)

@@ -20,6 +20,7 @@ def test_every_page_opens_and_nothing_of_the_default_study_is_in_it(finished, tm
         (results / path.name).symlink_to(path)
     done = visiting.build(tmp_path, "config/smoke.yaml", documentation=False)
     assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
     site = results / "site"
     made = {path.name for path in project.results("notebooks").glob("*.html")}
     assert len(made) > 8
@@ -51,3 +52,11 @@ def test_every_page_opens_and_nothing_of_the_default_study_is_in_it(finished, tm
         assert "Study smoke" in page.locator("main").inner_text()
         commands = page.locator("ul.missing li").all_inner_texts()
         assert all("config/smoke.yaml" in command for command in commands)
+    text = (ROOT / "config/smoke.yaml").read_text()
+    (tmp_path / "other.yaml").write_text(text.replace("[16, 64, 256]", "[16, 64]"))
+    done = visiting.build(tmp_path, "other.yaml", documentation=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == (
+        "note: results/smoke: made with other values of evaluators than other.yaml has; "
+        "`make figures CONFIG=other.yaml` makes them again\n"
+    )
