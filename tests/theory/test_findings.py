@@ -470,6 +470,14 @@ def test_results_say_when_skipping_reward_inference_pays_off():
     assert units == f"{DEFAULT['comparison']['instances']} instances"
 
 
+def test_verdicts_on_slopes_have_many_seeds():
+    tables = [table(f"{study}verdicts").query("reading == 'default'") for study in ("", "hard/")]
+    slopes = pd.concat(tables).query("criterion.str.contains('slope', na=False)")
+    assert len(slopes) == 26
+    least = slopes["units"].min()
+    says("claims", f"the verdicts on record that look at slopes have at least {least:.0f}.")
+
+
 def test_documents_say_what_is_not_confirmed():
     ours = []
     for study in ("", "hard/"):
