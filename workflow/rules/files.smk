@@ -155,7 +155,11 @@ def judged_tables(folder):
     names = config["claims"]["tables"] if folder == readings.FULL else ()
     own = {"rates": f"{RESULTS}/{readings.FULL}rates.csv"}  # with seeds of their own
     made = [
-        name for name in names for it in ANALYSES.values() if name in it.TABLES if not ask(it.why_not)
+        name
+        for name in names
+        for it in ANALYSES.values()
+        if name in it.TABLES
+        if not ask(it.why_not)
     ]
     return [own.get(name, f"{RESULTS}/{name}.csv") for name in made]
 
