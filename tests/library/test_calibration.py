@@ -112,24 +112,6 @@ def test_step_that_destroys_the_policy_has_an_infinite_score_and_is_dropped(monk
     assert CHOSEN in found["standing"].to_numpy()
 
 
-# Races of made-up scores.
-
-
-def raced(monkeypatch, score, grid, seeds=64):
-    """Race with scores that a function of pair and seed gives."""
-
-    def scored(self, task):
-        return score(*task), 0.0
-
-    monkeypatch.setattr(races._Runs, "score", scored)
-    candidates = dict(zip(("primal_step", "dual_step"), grid, strict=True))
-    return race([CMDP], "npgpd_hf", SETTING, [16], candidates, seeds)
-
-
-def standings(table):
-    return {(row.primal_step, row.dual_step): row.standing for row in table.itertuples()}
-
-
 def test_race_whose_runs_all_fail_says_why():
     steps = {"primal_step": [1e200], "dual_step": [0.1]}
     with pytest.raises(ValueError, match=r"^candidates: all runs with them fail \(policy: prob"):
@@ -152,17 +134,22 @@ def test_candidate_that_is_given_twice_races_once():
     pd.testing.assert_frame_equal(found, race([CMDP], "npgpd_hf", SETTING, [16], CANDIDATES, 2))
 
 
-def test_name_and_object_choose_the_same_radius():
-    """Logits have no largest distance, whether the parameterization is written out or not."""
-    steps = {"primal_step": [0.3, 1.0], "dual_step": [0.1], "perturbation": [2.0, 4.0]}
-    limit = {"iterations": 20, "candidates": steps, "seeds": 2, "runs": 30}
-    named = choose_steps(CMDP, "zpg", evaluators=16, **limit)
-    assert named == choose_steps(CMDP, ALGORITHMS["zpg"](evaluators=16), **limit)
-    table = race([CMDP], "zpg", {"iterations": 20}, [16], steps, 2, runs=30)
-    written = race(
-        [CMDP], "zpg", {"iterations": 20, "parameterization": "softmax"}, [16], steps, 2, runs=30
-    )
-    pd.testing.assert_frame_equal(table, written)
+# Races of made-up scores.
+
+
+def raced(monkeypatch, score, grid, seeds=64):
+    """Race with scores that a function of pair and seed gives."""
+
+    def scored(self, task):
+        return score(*task), 0.0
+
+    monkeypatch.setattr(races._Runs, "score", scored)
+    candidates = dict(zip(("primal_step", "dual_step"), grid, strict=True))
+    return race([CMDP], "npgpd_hf", SETTING, [16], candidates, seeds)
+
+
+def standings(table):
+    return {(row.primal_step, row.dual_step): row.standing for row in table.itertuples()}
 
 
 def test_clearly_worse_pairs_are_dropped_early_and_others_run_on(monkeypatch):
@@ -400,6 +387,9 @@ def test_radii_of_a_race_with_a_limit_end_where_all_policies_are_within_reach(mo
     widest = math.sqrt(2 * CMDP.states)
     assert widest / 2 < race(*arguments, runs=1000)["perturbation"].max() <= widest
     assert race(*arguments)["perturbation"].max() > widest
+    # Logits have no largest distance, and methods that have nothing else need not say so.
+    softmax = [CMDP], "zpg", SETTING, [16], candidates, 32
+    assert race(*softmax, runs=1000)["perturbation"].max() > widest
 
 
 def test_race_without_a_limit_has_no_column_for_it():

@@ -461,3 +461,11 @@ def test_files_are_handed_to_scripts_and_not_through_a_command():
     scripts = {path.name for path in (ROOT / "workflow/scripts").glob("*.py")}
     assert {*re.findall(r'"../scripts/(.*)"', text)} == scripts
     assert "shell:\n" not in text
+
+
+def test_unknown_reading_is_refused_in_one_line(fresh):
+    (fresh.folder / "mine.yaml").write_text("study: mine\nclaims: {readings: [nope]}\n")
+    code, output = fresh.snakemake("claims", "--dry-run", configfile="mine.yaml")
+    assert code == 1
+    assert re.search(r"^error: claims\.readings: one of .* expected, got 'nope'$", output, re.M)
+    assert "Traceback" not in output

@@ -52,7 +52,7 @@ def test_what_cannot_be_judged_is_refused_in_one_line(study_of, name, seeds, mes
     assert "\n" not in str(raised.value)
 
 
-def test_study_of_a_statement_of_ones_own_has_no_other(study_of, tmp_path, monkeypatch):
+def test_study_of_a_statement_of_ones_own_has_no_other(study_of, tmp_path):
     usual = {"source": "mine", "quote": "…", "statement": "mine"}
     test = STATEMENTS["npgpd-gap-64-256-identical"]["criterion"]
     mine = {it: usual | {"criterion": test} for it in ("first", "../second")}
