@@ -160,7 +160,8 @@ def sizes_figure(table, labels, exponents):
     title = (
         f"answers for a priced gap of {target:g} (line) grow like this power of $|S||A|$ "
         "(95 % interval);\n"
-        "unknown: a size or a resample has it with the fewest answers, or never; lower is better"
+        "unknown if a size, or a resample, reaches it with the fewest answers, or not even with "
+        "the most; lower is better"
     )
     names = {it: f"$|S||A|$ = {it:g}" for it in sorted(set(table["size"]))}
     across = "budget", "human answers"
