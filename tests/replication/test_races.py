@@ -131,7 +131,9 @@ def test_edited_outcome_is_refused(tmp_path, old, new, what):
         recorded_races.load_record(tmp_path)
 
 
-@pytest.mark.parametrize("about", ["3", "{candidates: .nan}", "{primal_step: .nan}"])
+@pytest.mark.parametrize(
+    "about", ["3", "{candidates: .nan}", "{algorithm: npgpd_hf, candidates: {primal_step: [1]}}"]
+)
 def test_race_that_is_about_nothing_is_refused(tmp_path, about):
     (tmp_path / "config").mkdir()
     (tmp_path / recorded_races.RECORD).write_text(f"npgpd_hf: {about}\n")
@@ -256,6 +258,20 @@ def test_radius_races_only_where_it_is_calibrated(name, place):
     assert about["candidates"]["perturbation"] == [1, 3]
     assert "perturbation" not in about["setting"]
     assert recorded_races.recorded(RECORD, config, "zpgpd_hf") is None
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"environment": {"discrimination": 1, "features": None, "concentration": 5.0}},
+        {"algorithms": {"npgpd_hf": {"estimator": "plug-in", "multiplier_bound": None}}},
+    ],
+    ids=["environment", "algorithm"],
+)
+def test_default_that_is_written_out_needs_no_new_race(own):
+    config = readings.overlay(CONFIG, own)
+    assert config != CONFIG
+    assert said(config) == []
 
 
 @pytest.mark.parametrize("name", KNOWN)

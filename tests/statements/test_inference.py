@@ -120,11 +120,6 @@ def test_resampled_scores_are_added_over_margins():
     assert sums[0].tolist() != sums[1].tolist()
 
 
-def test_one_n_leaves_nothing_to_infer():
-    with pytest.raises(ValueError, match=r"^tables: at least two N expected, .* got \[10\]$"):
-        choose(n10=(12, [12] * 20))
-
-
 def test_scores_add_up_over_tables():
     tables = {1: [verdicts(14), verdicts(6)], 2: [verdicts(11), verdicts(11, 1)]}
     found = infer(tables, {1: np.zeros(3), 2: np.zeros(3)})

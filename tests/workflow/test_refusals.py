@@ -469,3 +469,11 @@ def test_unknown_reading_is_refused_in_one_line(fresh):
     assert code == 1
     assert re.search(r"^error: claims\.readings: one of .* expected, got 'nope'$", output, re.M)
     assert "Traceback" not in output
+
+
+def test_one_n_leaves_nothing_to_infer_and_is_refused_before_any_job(fresh):
+    (fresh.folder / "mine.yaml").write_text("study: mine\nclaims: {readings: []}\n")
+    code, output = fresh.snakemake("infer", "--dry-run", configfile="mine.yaml")
+    assert code == 1
+    assert re.search(r"^error: claims\.readings: at least two N .* got 2$", output, re.M)
+    assert "Traceback" not in output

@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -16,10 +17,27 @@ EXPERIMENT = [name for name, it in STATEMENTS.items() if it["source"].endswith("
 
 
 @pytest.fixture
-def study_of(monkeypatch):
+def verdict(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    yield __import__("verdict").study_of
+    yield __import__("verdict")
     del sys.modules["verdict"]
+
+
+@pytest.fixture
+def study_of(verdict):
+    return verdict.study_of
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A study with two statements of its own, of which one has the name of no study."""
+    usual = {"source": "mine", "quote": "…", "statement": "mine"}
+    test = STATEMENTS["npgpd-gap-64-256-identical"]["criterion"]
+    mine = {it: usual | {"criterion": test} for it in ("first", "../second")}
+    (tmp_path / "claims.yaml").write_text(yaml.safe_dump({"claims": mine}))
+    study = {"study": "mine", "claims": {"statements": [str(tmp_path / "claims.yaml")]}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(study))
+    return str(tmp_path / "mine.yaml")
 
 
 @pytest.mark.parametrize("name", EXPERIMENT)
@@ -52,17 +70,30 @@ def test_what_cannot_be_judged_is_refused_in_one_line(study_of, name, seeds, mes
     assert "\n" not in str(raised.value)
 
 
-def test_study_of_a_statement_of_ones_own_has_no_other(study_of, tmp_path):
-    usual = {"source": "mine", "quote": "…", "statement": "mine"}
-    test = STATEMENTS["npgpd-gap-64-256-identical"]["criterion"]
-    mine = {it: usual | {"criterion": test} for it in ("first", "../second")}
-    (tmp_path / "claims.yaml").write_text(yaml.safe_dump({"claims": mine}))
-    study = {"study": "mine", "claims": {"statements": [str(tmp_path / "claims.yaml")]}}
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(study))
-    _, asked = study_of("first", "3", str(tmp_path / "mine.yaml"))
+def test_study_of_a_statement_of_ones_own_has_no_other(study_of, own):
+    _, asked = study_of("first", "3", own)
     assert [*asked] == ["first"]
     with pytest.raises(ValueError, match=r"^STATEMENT: a name of letters, digits, - and _ expect"):
-        study_of("../second", "3", str(tmp_path / "mine.yaml"))
+        study_of("../second", "3", own)
+
+
+def test_statement_of_ones_own_is_written_where_its_study_reads_it(
+    verdict, own, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    calls = []
+    code = SimpleNamespace(returncode=3)  # as if a run had failed
+    monkeypatch.setattr(verdict.subprocess, "run", lambda command: calls.append(command) or code)
+    with pytest.raises(SystemExit, match="3"):
+        verdict.judge("first", "3", own, "--cores", "1")
+    assert calls == [
+        "snakemake results/first/claims.csv --cores 1 --configfile results/first/study.yaml".split()
+    ]
+    study = validation.read("results/first/study.yaml")
+    [file] = study["claims"]["statements"]
+    criterion = STATEMENTS["npgpd-gap-64-256-identical"]["criterion"]
+    [(name, written)] = validation.read_yaml(file)["claims"].items()
+    assert (name, written["criterion"]) == ("first", criterion)
 
 
 @pytest.mark.long

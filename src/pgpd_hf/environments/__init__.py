@@ -48,10 +48,9 @@ def make(options: dict[str, Any]) -> CMDP:
     <CMDP: |S| = 5, |A| = 3, discount 0.9, threshold 0.5, values in [0, 1]>
     """
     name, options = split(options)
-    require_one_of("name", name, kinds())
-    kind = importlib.import_module(f"{__name__}.{name}").make
+    kind = _maker(name)
     allowed = inspect.signature(kind).parameters
-    required = {name for name, it in allowed.items() if it.default is it.empty}
+    required = allowed.keys() - defaults(name).keys()
     for option in options.keys() - allowed.keys():
         raise ValueError(
             f"{shown(option)[1:-1]}: not an option of the environment {name!r}; "
@@ -86,6 +85,37 @@ def split(options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if name is None and "file" in options:
         return "file", {"path": options["file"]}
     return name or ("gymnasium" if "gymnasium" in options else "random"), options
+
+
+def defaults(name: str) -> dict[str, Any]:
+    """Arguments of a kind's ``make`` that may be left out, each with its default.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`kinds`.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind.
+
+    Examples
+    --------
+    >>> defaults("random")["discount"]
+    0.9
+    """
+    allowed = inspect.signature(_maker(name)).parameters
+    return {name: it.default for name, it in allowed.items() if it.default is not it.empty}
+
+
+def _maker(name):
+    require_one_of("name", name, kinds())
+    return importlib.import_module(f"{__name__}.{name}").make
 
 
 def kinds() -> list[str]:

@@ -23,6 +23,14 @@ def trials_of(configs, judged):
     return found
 
 
+def check(trials):
+    if len(trials) < 2:
+        numbers = ", ".join(map(str, trials)) or "none"
+        raise ValueError(
+            f"claims.readings: at least two N expected, to choose among, got {numbers}"
+        )
+
+
 def arguments(config, trials):
     rounds = [number for number, folders in trials.items() for _ in folders]
     return {"rounds": rounds, **config["inference"]}

@@ -53,8 +53,6 @@ def resampled_scores(claims, evidence, count, margins=(1.0,)):
 def infer(tables, resampled, margins=(1.0,), of_tied=SMALLEST):
     """Choose N by this rule, from lists of tables of verdicts and (R,) resampled scores by N."""
     numbers = sorted(tables)
-    if len(numbers) < 2:
-        raise ValueError(f"tables: at least two N expected, to choose among, got {numbers}")
     rows = pd.DataFrame({"rounds": numbers})
     for factor in FACTORS:
         name = "score" if factor == 1 else f"score_{factor:g}"

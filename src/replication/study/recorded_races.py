@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from pgpd_hf import environments, races
+from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import RACED, STEPS
 from pgpd_hf.core.arguments import located, shown
 from replication.files.validation import read_yaml
@@ -63,8 +64,8 @@ def recorded(record, config, algorithm):
     options = config["calibration"]
     if not options["recorded"] or algorithm not in options["candidates"]:
         return None
-    wanted = _as_text(subject(config, algorithm))
-    return next((name for name, race in record.items() if _as_text(race["about"]) == wanted), None)
+    wanted = subject(config, algorithm)
+    return next((name for name, race in record.items() if _same(race["about"], wanted)), None)
 
 
 def key(config, algorithm, record):
@@ -101,7 +102,8 @@ def load_record(folder):
 
 def _outcome(race, about, rows):
     """What a race has found; scores that no such race can have are refused."""
-    if not isinstance(about, dict) or not isinstance(about.get("candidates"), dict):
+    parts = {"algorithm", "environments", "setting", "candidates"}
+    if not isinstance(about, dict) or not about.keys() >= parts:
         raise ValueError(f"{RECORD}: {race}: what the race was about expected, got {shown(about)}")
     with located(f"{SCORES}: race {race}"):
         raced = [name for name in RACED if name in about["candidates"]]
@@ -150,7 +152,7 @@ def lines(record, config, defaults):
         if config["calibration"]["recorded"]:
             why = "no race is on record for it"
             if algorithm in defaults["algorithms"]:
-                ours, theirs = (_flat(subject(it, algorithm)) for it in (config, defaults))
+                ours, theirs = (_flat(_whole(subject(it, algorithm))) for it in (config, defaults))
                 keys = dict.fromkeys(
                     key.partition(".")[0] for key in ours if ours[key] != theirs.get(key)
                 )
@@ -176,6 +178,23 @@ def ties(record, config):
         for algorithm, name in names.items()
         # Triples with a radius, of which dozens may be tied, are left out.
         if name and record[name]["tied"] and len(record[name]["chosen"]) == len(STEPS)
+    }
+
+
+def _same(about, other):
+    """Whether two races are about the same, whether or not defaults are written out."""
+    kinds = [
+        (it["algorithm"], [each["name"] for each in it["environments"]]) for it in (about, other)
+    ]
+    return kinds[0] == kinds[1] and _whole(about) == _whole(other)
+
+
+def _whole(subject):
+    """What a race is about, with all defaults of its environments and its algorithm."""
+    options = get_algorithm(subject["algorithm"]).options()
+    return subject | {
+        "environments": [environments.defaults(it["name"]) | it for it in subject["environments"]],
+        "setting": {name: it.default for name, it in options.items()} | subject["setting"],
     }
 
 
