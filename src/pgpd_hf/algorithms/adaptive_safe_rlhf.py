@@ -25,7 +25,7 @@ class AdaptiveSafeRLHF(SafeRLHF):
 
     draws: int = option(
         8,
-        "Pairs of policies that each later iteration draws; they take turns.",
+        "Pairs of policies that each later iteration draws; questions use them in turn.",
         at_least=1,
         at_most=1000,
     )

@@ -57,8 +57,8 @@ class SampledNPGPDHF(PrimalDualHF):
 
     exploration: int | None = option(
         None,
-        "Last step at which actions may be uniform; by default the first by which they can have "
-        "reached every state.",
+        "Last step at which actions may be uniform; by default the first by which uniform actions "
+        "can have reached every state.",
         at_least=0,
     )
 

@@ -24,7 +24,7 @@ class ZPG(ZPGPDHF):
     estimate = Algorithm.estimate
 
     parameterization: str = parameterized("softmax")
-    dual_step: float | None = option(0.0, "Without use: there is no constraint.", at_least=0)
+    dual_step: float | None = option(0.0, "Not used: there is no constraint.", at_least=0)
     initial_multiplier: float = option(0.0, "Zero: there is no constraint.", at_least=0, at_most=0)
     dual_regularization: float = option(0.0, "Zero: there is no constraint.", at_least=0, at_most=0)
 
