@@ -1,9 +1,10 @@
 """What an answer buys elsewhere: people who tell returns apart otherwise, or remember otherwise.
 
-The comparison is made again for people who tell returns apart c times as well, with answers / c² of
-their answers; and with settings tuned for people who vote as assumed, for people whose votes no
-reward explains. Gaps and violations are in units of the largest value, so that all c compare. Once
-more it is made on larger environments, also on linear ones, whose features some methods use.
+The comparison is made again for people who tell returns apart c times as well, with 1 / c² times as
+many answers. With settings tuned for people who vote as assumed, it is also made for people whose
+votes no reward explains. Gaps and violations are in units of the largest value, so that they can be
+compared over c. Once more it is made on larger environments, also on linear ones, whose features
+some methods use.
 """
 
 import numpy as np
