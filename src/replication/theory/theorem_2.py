@@ -154,19 +154,11 @@ class Interior(ZPGPDHF):
             )
         return run.having(margin=margin(run.perturbation.radius, cmdp.actions))
 
-    def advance(self, run, state, words, normals):  # noqa: D102
-        policies, multipliers = [], []
-        for word, normal in zip(words, normals, strict=True):
-            policies.append(state.theta)
-            multipliers.append(state.multiplier)
-            (reward, utility), excess = run.estimate(state.theta, word, normal)
-            moved = state.theta + run.primal_step * (reward + state.multiplier * utility)
-            state = state._replace(
-                theta=project_inside(moved, run.margin),
-                multiplier=run.dual_update(state.multiplier, excess),
-                iteration=state.iteration + 1,
-            )
-        return np.stack(policies), np.array(multipliers), state
+    def update(self, run, state, policy, words, normals):  # noqa: D102
+        (reward, utility), excess = run.estimate(state.theta, words, normals)
+        moved = state.theta + run.primal_step * (reward + state.multiplier * utility)
+        theta = project_inside(moved, run.margin)
+        return state._replace(theta=theta, multiplier=run.dual_update(state.multiplier, excess))
 
 
 def project_inside(theta, least):
