@@ -11,12 +11,13 @@ class Ledger:
     """Keeps the largest ratio of the left to the right side of each step."""
 
     def __init__(self):
-        self._steps, self._worst, self._cases = {}, {}, {}
+        self._steps = {}
 
     def declare(self, method, statements, kind="step"):
         """Name steps by number before they are checked; those of kind "control" have to fail."""
         for step, statement in statements.items():
-            self._steps[step] = {"statement": statement, "kind": kind, "method": method}
+            row = {"step": step, "statement": statement, "kind": kind, "method": method}
+            self._steps[step] = row | {"cases": 0, "worst": -np.inf}
 
     def add(self, step, left, right, cases=None):
         """Compare two sides: a step says that left is at most right."""
@@ -29,23 +30,13 @@ class Ledger:
             left / np.where(something, right, 1.0),
             np.where(left <= _NOTHING, 0.0, np.inf),
         )
-        self._worst[step] = max(self._worst.get(step, -np.inf), float(ratio.max()))
-        self._cases[step] = self._cases.get(step, 0) + (cases or ratio.size)
+        row = self._steps[step]
+        row["worst"] = max(row["worst"], float(ratio.max()))
+        row["cases"] += cases or ratio.size
 
     def table(self):
         """Collect all steps in a table; a step that was never checked does not hold."""
-        rows = []
-        for step, columns in self._steps.items():
-            worst = self._worst.get(step, np.inf)
-            fine = worst > 1 if columns["kind"] == "control" else worst <= 1 + _ROUNDING
-            cases = self._cases.get(step, 0)
-            rows.append(
-                {
-                    "step": step,
-                    **columns,
-                    "cases": cases,
-                    "worst": worst,
-                    "holds": fine and cases > 0,
-                }
-            )
-        return pd.DataFrame(rows)
+        table = pd.DataFrame(self._steps.values())
+        checked, worst = table["cases"] > 0, table["worst"]
+        holds = (worst > 1).where(table["kind"] == "control", worst <= 1 + _ROUNDING)
+        return table.assign(worst=worst.where(checked, np.inf), holds=holds & checked)
