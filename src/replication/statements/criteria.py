@@ -59,8 +59,8 @@ class Part:
 
 def criterion(function):
     """Register a criterion, which yields :class:`Part`, under its name."""
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.annotation is parameter.empty and name not in check.ARGUMENTS:
+    for name in inspect.signature(function).parameters:
+        if name not in check.ARGUMENTS | function.__annotations__:
             raise TypeError(f"criterion {function.__name__}: {name!r} needs a schema as annotation")
     CRITERIA[function.__name__] = function
     return function
@@ -68,12 +68,8 @@ def criterion(function):
 
 def argument_schema(test):
     """JSON Schema of a criterion as config/claims.yaml writes it: its key `test` and arguments."""
-    properties = {
-        parameter.name: check.ARGUMENTS[parameter.name]
-        if parameter.annotation is parameter.empty
-        else parameter.annotation
-        for parameter in inspect.signature(CRITERIA[test]).parameters.values()
-    }
+    schemas = check.ARGUMENTS | CRITERIA[test].__annotations__
+    properties = {name: schemas[name] for name in inspect.signature(CRITERIA[test]).parameters}
     return {
         "properties": {"test": {}, **properties},
         "required": list(properties),
