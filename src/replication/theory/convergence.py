@@ -39,8 +39,7 @@ def zeroth_order_lagrangian(problem):
 
 def theorem_2(problem):
     """Item 12, along runs of ZPGPD-HF."""
-    gap, violation = bounds.theorem_2_gap, bounds.theorem_2_violation
-    return _theorem(problem, 12, "zpgpd_hf", gap, violation)
+    return _theorem(problem, 12, "zpgpd_hf", bounds.theorem_2_gap, bounds.theorem_2_violation)
 
 
 def one_step(problem):
@@ -71,8 +70,7 @@ def average_performance(problem):
 
 def theorem_1(problem):
     """Item 17, along runs of NPGPD-HF."""
-    gap, violation = bounds.theorem_1_gap, bounds.theorem_1_violation
-    return _theorem(problem, 17, "npgpd_hf", gap, violation)
+    return _theorem(problem, 17, "npgpd_hf", bounds.theorem_1_gap, bounds.theorem_1_violation)
 
 
 def corollary(problem):
