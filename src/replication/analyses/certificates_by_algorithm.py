@@ -62,7 +62,7 @@ def tables(environment, steps, settings, seeds, draws, algorithm):
             continue
         found.append(table.assign(case="study"))
         print(f"M = {setting.evaluators}: done")
-    random = certificates.random_certificates(draws, [algorithm])
+    random = certificates.random_certificates(range(draws), algorithm)
     table = pd.concat([*found, random.assign(case="random")], ignore_index=True)
     table.insert(0, "case", table.pop("case"))
     return {algorithm: table}

@@ -62,19 +62,16 @@ def run_certificates(cmdp, algorithm, setting, seeds, optimum=None, purpose="run
     )
 
 
-def random_certificates(count, algorithms=("npgpd_hf", "zpgpd_hf"), first=0):
+def random_certificates(draws, algorithm):
     """Certificates of runs on small random CMDPs with random settings, the same in every call."""
     tables = []
-    for draw in range(first, first + count):
-        for algorithm in algorithms:
-            cmdp, optimum, setting, scale = _random_problem(draw, algorithm)
-            table = run_certificates(
-                cmdp, algorithm, setting, [draw], optimum, purpose="certificate"
-            )
-            columns = {"draw": draw, "states": cmdp.states, "actions": cmdp.actions}
-            columns |= {"discount": cmdp.discount, "scale": scale, "threshold": cmdp.threshold}
-            columns["directions"] = setting.directions
-            tables.append(pd.DataFrame(columns, index=table.index).join(table))
+    for draw in draws:
+        cmdp, optimum, setting, scale = _random_problem(draw, algorithm)
+        table = run_certificates(cmdp, algorithm, setting, [draw], optimum, purpose="certificate")
+        columns = {"draw": draw, "states": cmdp.states, "actions": cmdp.actions}
+        columns |= {"discount": cmdp.discount, "scale": scale, "threshold": cmdp.threshold}
+        columns["directions"] = setting.directions
+        tables.append(pd.DataFrame(columns, index=table.index).join(table))
     return pd.concat(tables, ignore_index=True)
 
 
