@@ -56,10 +56,8 @@ def _check_values(ledger, random):
     discount, largest = cmdp.discount, cmdp.value_bound
     policy, other = random_policy(random, cmdp), random_policy(random, cmdp)
     horizon = int(random.integers(1, 30))
-    known = replace(cmdp, threshold=0.0)
-    deviation = make_estimates(
-        known, Setting(evaluators=None, iterations=1, horizon=horizon), known=True
-    ).deviation
+    setting = Setting(evaluators=None, iterations=1, horizon=horizon)
+    deviation = make_estimates(replace(cmdp, threshold=0.0), setting, known=True).deviation
     for signal in (cmdp.reward, cmdp.utility):
         visits = exact.visitation(cmdp, policy)
         left = exact.value(cmdp, policy, signal) - exact.value(cmdp, other, signal)
@@ -150,9 +148,8 @@ def _check_need_of_noise(ledger):
     cmdp, _ = small_cmdp(random_numbers("noise", 0), states=2, actions=2, scale="normalized")
     cmdp = replace(cmdp, reward=cmdp.reward * 1e-3, utility=cmdp.utility * 1e-3, threshold=0.0)
     horizon, people, policy = 2, 16, np.full((2, 2), 0.5)
-    span = make_estimates(
-        cmdp, Setting(evaluators=people, iterations=1, horizon=horizon), known=True
-    ).span
+    setting = Setting(evaluators=people, iterations=1, horizon=horizon)
+    span = make_estimates(cmdp, setting, known=True).span
     answers = make_evaluators(people, get_link("logistic"), 1.0, "unbiased").estimate
     means, covariance = _advantage_moments(cmdp, policy, 0, horizon, answers, 0.0)
     noise = policy[0] @ np.diag(covariance) - policy[0] @ covariance @ policy[0]
