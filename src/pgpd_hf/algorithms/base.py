@@ -6,7 +6,8 @@ the name of its file as `name`, its options as fields, and a method `update` tha
 iteration; everything else has a default:
 
 * `label` and `streams` are the name, and the parameterization is softmax;
-* `effort` is none: no trajectories and no questions;
+* `effort` is none: no trajectories and no questions; of methods that ask people it is two
+  trajectories and three questions in each round;
 * `theorem_steps` raises: without a theorem, step sizes have to be given;
 * `rate` and `limit_of` are None: no theorem promises a rate, and no algorithm has it as its limit;
 * `estimate` raises: it is for methods that follow estimated directions, to measure their errors;
@@ -538,7 +539,9 @@ class Algorithm:
         Returns
         -------
         trajectories, questions : int
-            Both are zero by default: exact methods sample nothing and ask nobody.
+            Both are zero by default: exact methods sample nothing and ask nobody. Methods that ask
+            people by default compare two trajectories in each round, by reward and by utility, and
+            ask whether one of them is harmless enough.
         """
         return 0, 0
 
@@ -876,6 +879,10 @@ class HumanFeedback(Algorithm):
                 "evaluators: an integer expected, since infinitely many answer with the difference "
                 f"itself, whatever {' and '.join(strange)} may be"
             )
+
+    @staticmethod
+    def effort(states, actions, rounds):  # noqa: D102
+        return 2 * rounds, 3 * rounds
 
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
         run = super().prepare(cmdp, optimum, iterations)

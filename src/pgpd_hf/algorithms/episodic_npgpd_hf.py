@@ -63,10 +63,6 @@ class EpisodicNPGPDHF(PrimalDualHF):
         0.03, "Ridge kappa of the regression, in units of squared visits per round.", above=0
     )
 
-    @staticmethod
-    def effort(states, actions, rounds):  # noqa: D102
-        return 2 * rounds, 3 * rounds
-
     def estimate(self, run, theta, words, normals):  # noqa: D102
         scores, answers, excess = ask_about_policy(run.simulator, run.policy(theta), words)
         information = scores.T @ scores / run.simulator.rounds

@@ -33,10 +33,6 @@ class LinearNPGPDHF(PrimalDualHF):
     name = "linear_npgpd_hf"
     label = "NPGPD-HF (features)"
 
-    @staticmethod
-    def effort(states, actions, rounds):  # noqa: D102
-        return 2 * rounds, 3 * rounds
-
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
         run = super().prepare(cmdp, optimum, iterations)
         features = cmdp.feature_matrix

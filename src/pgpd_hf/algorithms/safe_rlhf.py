@@ -81,10 +81,6 @@ class SafeRLHF(HumanFeedback):
         one_of=("linear-program", "npg-pd"),
     )
 
-    @staticmethod
-    def effort(states, actions, rounds):  # noqa: D102
-        return 2 * rounds, 3 * rounds
-
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
         run = super().prepare(cmdp, optimum, iterations)
         center = np.full(cmdp.states * cmdp.actions, cmdp.scale * self.prior_mean)

@@ -62,10 +62,6 @@ class SampledNPGPDHF(PrimalDualHF):
         at_least=0,
     )
 
-    @staticmethod
-    def effort(states, actions, rounds):  # noqa: D102
-        return 2 * rounds, 3 * rounds
-
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
         run = super().prepare(cmdp, optimum, iterations)
         exploration = reaching_step(cmdp) if self.exploration is None else self.exploration

@@ -112,10 +112,6 @@ class ZPGPDHF(Theorem2Steps, PrimalDualHF):
         perturbation = Perturbation(float(radius), dimension, tangent, softmax)
         return run.having(normals_per_iteration=normals, perturbation=perturbation)
 
-    @staticmethod
-    def effort(states, actions, rounds):  # noqa: D102
-        return 2 * rounds, 3 * rounds
-
     def estimate(self, run, theta, words, normals):  # noqa: D102
         direction = self._direction(run, normals)
         *slopes, excess = _estimate(
