@@ -198,10 +198,7 @@ def run(
     done = Progress(progress, "iterations")
     if not isinstance(purpose, str):
         raise ValueError(f"purpose: a string expected, got {shown(purpose)}")
-    if optimum is None:
-        optimum = optima.solve(cmdp)
-    else:
-        optima.require_optimum(cmdp, optimum)
+    optimum = optima.given_optimum(cmdp, optimum)
     if len(algorithms) > 1 and algorithms[0].has_steps:
         steps = algorithms[0].steps(cmdp, optimum, total)
         steps = dict(zip(("primal_step", "dual_step"), steps, strict=True))

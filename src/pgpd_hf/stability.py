@@ -390,10 +390,7 @@ class _Law:
             )
         if cmdp.actions == 1:
             raise ValueError("transition: at least two actions expected; with one, nothing moves")
-        if optimum is None:
-            optimum = optima.solve(cmdp)
-        else:
-            optima.require_optimum(cmdp, optimum)
+        optimum = optima.given_optimum(cmdp, optimum)
         for name in ("step_decay", "dual_regularization"):
             if getattr(algorithm, name) != 0:
                 raise ValueError(

@@ -313,14 +313,14 @@ def test_unknown_method_is_refused(method):
 def test_optimum_of_another_cmdp_is_refused(change, message):
     cmdp = random_cmdp()
     optimum = solve(cmdp)
-    optima.require_optimum(cmdp, optimum)
+    optima.given_optimum(cmdp, optimum)
     with pytest.raises(ValueError, match=f"^optimum{message}"):
-        optima.require_optimum(cmdp, dataclasses.replace(optimum, **change))
+        optima.given_optimum(cmdp, dataclasses.replace(optimum, **change))
 
 
 def test_what_is_no_optimum_is_refused():
     with pytest.raises(ValueError, match=r"^optimum: an Optimum expected, got 0\.68$"):
-        optima.require_optimum(random_cmdp(), 0.68)
+        optima.given_optimum(random_cmdp(), 0.68)
 
 
 def test_optimum_is_shown_on_one_line():

@@ -130,8 +130,8 @@ def require_cmdp(cmdp):
         raise ValueError(f"cmdp: a CMDP expected, got {shown(cmdp)}")
 
 
-def require_optimum(cmdp, optimum):
-    """Check that an argument is an optimum of a given CMDP, not of another one.
+def given_optimum(cmdp, optimum):
+    """Check that an argument is an optimum of this CMDP, not of another one; if it is None, solve.
 
     Its policy must have the values that it states, and its threshold must be that of the CMDP.
     Whether the policy is optimal is not checked.
@@ -143,12 +143,18 @@ def require_optimum(cmdp, optimum):
     optimum : object
         The argument.
 
+    Returns
+    -------
+    Optimum
+
     Raises
     ------
     ValueError
         If `optimum` is not an :class:`Optimum`, belongs to another CMDP, or says that no policy
         exceeds the threshold.
     """
+    if optimum is None:
+        return solve(cmdp)
     if not isinstance(optimum, Optimum):
         raise ValueError(f"optimum: an Optimum expected, got {shown(optimum)}")
     shape = (cmdp.states, cmdp.actions)
@@ -168,6 +174,7 @@ def require_optimum(cmdp, optimum):
         )
     if not optimum.slack > 0:
         raise ValueError(f"optimum: a positive slack expected, got {optimum.slack:.6g}")
+    return optimum
 
 
 def find_safest(cmdp):
