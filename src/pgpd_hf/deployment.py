@@ -121,9 +121,7 @@ def certify(
     (False, True)
     """
     optima.require_cmdp(cmdp)
-    policy = cmdp.check_policy(policy)
-    if policy.shape != (cmdp.states, cmdp.actions):
-        raise ValueError(f"policy: one policy expected, got shape {policy.shape}")
+    policy = cmdp.check_policy(policy, single=True)
     answers = require_integer("answers", answers, 1, _MOST_ANSWERS)
     seed = require_integer("seed", seed, 0)
     horizon = _horizon(cmdp, horizon)

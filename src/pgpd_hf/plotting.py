@@ -99,11 +99,7 @@ def plot_policy(
     named = policy if isinstance(policy, dict) else {"": policy}
     if not named:
         raise ValueError("policy: at least one expected")
-    shape = (cmdp.states, cmdp.actions)
-    policies = {name: cmdp.check_policy(it) for name, it in named.items()}
-    for it in policies.values():
-        if it.shape != shape:
-            raise ValueError(f"policy: shape {shape} expected, got {it.shape}")
+    policies = {name: cmdp.check_policy(it, single=True) for name, it in named.items()}
     names = (
         _names("states", states, cmdp.states, "state"),
         _names("actions", actions, cmdp.actions, "action"),

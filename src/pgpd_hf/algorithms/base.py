@@ -321,9 +321,9 @@ class Run(SimpleNamespace):
         softmax = self.algorithm.parameterization == "softmax"
         if initial_policy is None:
             return np.zeros(shape) if softmax else policies.uniform_policy(*shape)
-        initial_policy = self.cmdp.check_policy(initial_policy, "initial_policy").copy()
-        if initial_policy.shape != shape:
-            raise ValueError(f"initial_policy: shape {shape} expected, got {initial_policy.shape}")
+        initial_policy = self.cmdp.check_policy(
+            initial_policy, "initial_policy", single=True
+        ).copy()
         if not softmax:
             return initial_policy
         if not (initial_policy > 0).all():

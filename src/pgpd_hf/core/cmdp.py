@@ -358,7 +358,7 @@ class CMDP:
         values = self.state_values(policy, signal)
         return self._look_ahead(signal, values) - values[..., None]
 
-    def check_policy(self, policy: ArrayLike, name: str = "policy") -> Array:
+    def check_policy(self, policy: ArrayLike, name: str = "policy", single: bool = False) -> Array:
         r"""Check that an argument holds policies for this CMDP.
 
         Parameters
@@ -367,6 +367,8 @@ class CMDP:
             :math:`\pi(a|s)`.
         name : str
             Name of the argument, for the message.
+        single : bool
+            Whether only one policy is allowed.
 
         Returns
         -------
@@ -379,9 +381,9 @@ class CMDP:
         ValueError
             If `policy` does not hold distributions over actions.
         """
-        policy = _probabilities(name, policy)
-        if policy.shape[-2:] != (self.states, self.actions):
-            expected = f"(..., {self.states}, {self.actions})"
+        policy, shape = _probabilities(name, policy), (self.states, self.actions)
+        if (policy.shape if single else policy.shape[-2:]) != shape:
+            expected = shape if single else f"(..., {self.states}, {self.actions})"
             raise ValueError(f"{name}: shape {expected} expected, got {policy.shape}")
         _require_distribution(name, policy)
         return policy

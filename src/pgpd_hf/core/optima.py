@@ -157,10 +157,7 @@ def given_optimum(cmdp, optimum):
         return solve(cmdp)
     if not isinstance(optimum, Optimum):
         raise ValueError(f"optimum: an Optimum expected, got {shown(optimum)}")
-    shape = (cmdp.states, cmdp.actions)
-    policy = cmdp.check_policy(optimum.policy, "optimum.policy")
-    if policy.shape != shape:
-        raise ValueError(f"optimum.policy: shape {shape} expected, got {policy.shape}")
+    policy = cmdp.check_policy(optimum.policy, "optimum.policy", single=True)
     claimed = optimum.reward_value, optimum.utility_value
     values = tuple(float(value) for value in cmdp.evaluate(policy))
     if not np.allclose(claimed, values, rtol=0, atol=1e-9 * cmdp.value_bound):
