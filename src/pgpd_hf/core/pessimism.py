@@ -84,19 +84,13 @@ class _Part:
         self.root, self.offset = factor * root, factor * root @ reference
 
 
-def _solver():
-    """Import the solver, which is slow and needed here only."""
-    if lack := lacking("compare", "clarabel"):
-        raise ValueError(f"pessimistic_safe_rlhf: {lack}")
-    import clarabel
-    from scipy import sparse
-
-    return clarabel, sparse
-
-
 def _solve(cmdp, objective, constraint, threshold):
     """Maximise one part subject to another one; None if that is infeasible."""
-    clarabel, sparse = _solver()
+    if lack := lacking("compare", "clarabel"):
+        raise ValueError(f"pessimistic_safe_rlhf: {lack}")
+    import clarabel  # both are slow to import, and needed here only
+    from scipy import sparse
+
     pairs = cmdp.states * cmdp.actions
     # Variables: q, and the norms of objective and constraint.
     size = pairs + 2
