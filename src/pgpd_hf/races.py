@@ -242,14 +242,11 @@ def choose_steps(
     candidates = CANDIDATES.get(kind.name) if candidates is None else candidates
     if candidates is None:
         raise ValueError(f"candidates: needed for {kind.name}: lists for {' and '.join(STEPS)}")
-    given = candidates.items() if isinstance(candidates, Mapping) else ()
-    for name, _ in given:
+    candidates = dict(candidates) if isinstance(candidates, Mapping) else {}
+    for name in candidates:
         require_one_of("candidates", name, RACED)
-    candidates = {name: _as_list(values) for name, values in given}
-    for name in RACED:
-        values = candidates.get(name)
-        if name not in STEPS and values is None:
-            continue
+    for name in dict.fromkeys((*STEPS, *candidates)):
+        candidates[name] = values = _as_list(candidates.get(name))
         if not isinstance(values, list | tuple) or not values:
             raise ValueError(f"candidates: a dict with a list {name} expected")
         if not min(require_number(f"candidates.{name}", value) for value in values) > 0:
