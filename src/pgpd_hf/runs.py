@@ -33,13 +33,9 @@ from pgpd_hf.core.normals import draw_normals
 from pgpd_hf.core.progress import Progress
 from pgpd_hf.core.recording import record
 from pgpd_hf.stability import StabilityWarning, forecast, runaway
+from pgpd_hf.statistics import VALUES
 
-COLUMNS = tuple(
-    (
-        "algorithm evaluators seed iteration reward_value utility_value multiplier optimality_gap "
-        "constraint_violation mean_optimality_gap mean_constraint_violation answers steps"
-    ).split()
-)
+COLUMNS = ("algorithm", "evaluators", "seed", "iteration", *VALUES)
 # What a call of a kernel takes on. Between calls a thread needs the interpreter's lock, so smaller
 # chunks cost time, most of all on several cores; larger ones leave the cache.
 _CHUNK_WORDS = 2**18  # random words drawn at once: 2 MiB
