@@ -39,8 +39,8 @@ def test_score_is_the_derivative_of_the_likelihood(name):
     shares, weights = random.random(4), 10 * random.random(4)
     link = LINKS[name]
     error = check_grad(
-        lambda z: log_likelihood(link, z, shares, weights)[0],
-        lambda z: log_likelihood(link, z, shares, weights)[1],
+        lambda z: log_likelihood(link.code, z, shares, weights)[0],
+        lambda z: log_likelihood(link.code, z, shares, weights)[1],
         random.normal(size=4),
     )
     assert error < 1e-5

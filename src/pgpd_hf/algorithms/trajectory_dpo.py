@@ -137,7 +137,7 @@ class TrajectoryDPO(HumanFeedback):
             z = bound * temperature * (differences @ logits.ravel())
             policy = np.exp(logits)
             centring = scipy.linalg.block_diag(*(np.eye(shape[1]) - chances for chances in policy))
-            return policy, centring, log_likelihood(link, z, shares, weights)
+            return policy, centring, log_likelihood(link.code, z, shares, weights)
 
         def negative(advantages, temperature):
             _, centring, (total, score, _) = parts(advantages, temperature)

@@ -67,7 +67,7 @@ def fit(features, offsets, shares, weights, link, ridge, center, start=None):
     from scipy.optimize import minimize  # slow to import, and needed here only
 
     def negative(theta):
-        total, score, _ = log_likelihood(link, features @ theta + offsets, shares, weights)
+        total, score, _ = log_likelihood(link.code, features @ theta + offsets, shares, weights)
         away = theta - center
         return ridge / 2 * away @ away - total, ridge * away - features.T @ score
 
@@ -120,16 +120,17 @@ def information(features, offsets, weights, link, theta, ridge=0.0):
 def _curvature(features, offsets, weights, link, theta):
     """Information about each z."""
     z = features @ theta + offsets
-    return _terms(link.code, z, np.full(len(z), 0.5), weights)[2]
+    return log_likelihood(link.code, z, np.full(len(z), 0.5), weights)[2]
 
 
-def log_likelihood(link, z, shares, weights):
+@njit
+def log_likelihood(code, z, shares, weights):
     r"""Logarithm of the likelihood of votes, and its derivatives.
 
     Parameters
     ----------
-    link : Link
-        :math:`\sigma`.
+    code : int
+        Code of the link :math:`\sigma`.
     z : ndarray, float64, shape (n,)
         Differences that the votes are about.
     shares, weights : ndarray, float64, shape (n,)
@@ -143,12 +144,6 @@ def log_likelihood(link, z, shares, weights):
     information : ndarray, float64, shape (n,)
         Variances of these, if votes follow the link: :math:`w_i\sigma'^2 / (\sigma\,(1-\sigma))`.
     """
-    return _terms(link.code, z, shares, weights)
-
-
-@njit
-def _terms(code, z, shares, weights):
-    """Log-likelihood, its derivatives by each z, and their variances."""
     total = 0.0
     score, curvature = np.empty(len(z)), np.empty(len(z))
     for i in range(len(z)):
