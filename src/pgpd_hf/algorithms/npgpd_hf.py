@@ -40,13 +40,9 @@ class NPGPDHF(PrimalDualHF):
 
     def advance(self, run, state, words, normals):  # noqa: D102
         theta = state.theta.copy()  # the kernel updates it in place
+        steps = run.steps._replace(primal=run.primal_step / (1 - run.cmdp.discount))
         policies, multipliers, multiplier = _advance(
-            run.simulator,
-            theta,
-            state.multiplier,
-            words,
-            run.steps._replace(primal=run.primal_step / (1 - run.cmdp.discount)),
-            state.iteration,
+            run.simulator, theta, state.multiplier, words, steps, state.iteration
         )
         iteration = state.iteration + len(words)
         state = state._replace(theta=theta, multiplier=multiplier, iteration=iteration)

@@ -29,11 +29,7 @@ class PessimisticSafeRLHF(SafeRLHF):
     def solve(self, run, state):  # noqa: D102
         comparisons = reward_questions(state.answers)
         both = utility_questions(state.answers, run.cmdp.threshold)
-        return pessimistic(
-            run.cmdp,
-            (state.reward, self.information(run, comparisons, state.reward)),
-            (state.utility, self.information(run, both, state.utility)),
-            self.pessimism,
-            self.margin,
-            state.answers.visits.mean(0).reshape(state.theta.shape),
-        )
+        reward = state.reward, self.information(run, comparisons, state.reward)
+        utility = state.utility, self.information(run, both, state.utility)
+        reference = state.answers.visits.mean(0).reshape(state.theta.shape)
+        return pessimistic(run.cmdp, reward, utility, self.pessimism, self.margin, reference)

@@ -155,17 +155,9 @@ class SafeRLHF(HumanFeedback):
         """
         # In units of the scale, so that the search stops at the same precision whatever it is.
         features, offsets, shares, weights = questions
-        scale = run.cmdp.scale
-        found = fit(
-            features * scale,
-            offsets,
-            shares,
-            weights,
-            get_link(self.link),
-            self.ridge,
-            run.center / scale,
-            start.ravel() / scale,
-        )
+        scale, link = run.cmdp.scale, get_link(self.link)
+        center, first = run.center / scale, start.ravel() / scale
+        found = fit(features * scale, offsets, shares, weights, link, self.ridge, center, first)
         return scale * found.reshape(start.shape)
 
     def information(self, run, questions, estimate):

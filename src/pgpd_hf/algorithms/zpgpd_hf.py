@@ -52,13 +52,9 @@ class Theorem2Steps:
 
     @staticmethod
     def theorem_steps(cmdp, optimum, iterations):  # noqa: D102
+        mismatch = visitation_mismatch(cmdp, optimum.policy)
         return theorem_2_steps(
-            cmdp.states,
-            cmdp.actions,
-            cmdp.discount,
-            optimum.slack,
-            visitation_mismatch(cmdp, optimum.policy),
-            iterations,
+            cmdp.states, cmdp.actions, cmdp.discount, optimum.slack, mismatch, iterations
         )
 
     def steps(self, cmdp, optimum, iterations):  # noqa: D102
@@ -113,18 +109,14 @@ class ZPGPDHF(Theorem2Steps, PrimalDualHF):
         return run.having(normals_per_iteration=normals, perturbation=perturbation)
 
     def estimate(self, run, theta, words, normals):  # noqa: D102
-        direction = self._direction(run, normals)
+        simulator, perturbation = run.simulator, run.perturbation
+        policy, direction = run.policy(theta), self._direction(run, normals)
+        perturbed = np.empty_like(theta)
+        trajectories = paired_trajectories(simulator.rounds, *theta.shape)
         *slopes, excess = _estimate(
-            run.simulator,
-            run.perturbation,
-            theta,
-            run.policy(theta),
-            direction,
-            words,
-            np.empty_like(theta),
-            paired_trajectories(run.simulator.rounds, *theta.shape),
+            simulator, perturbation, theta, policy, direction, words, perturbed, trajectories
         )
-        scale = run.perturbation.dimension / run.perturbation.radius
+        scale = perturbation.dimension / perturbation.radius
         return np.array([scale * slope * direction for slope in slopes]), excess
 
     def _direction(self, run, normals):
@@ -135,17 +127,12 @@ class ZPGPDHF(Theorem2Steps, PrimalDualHF):
 
     def advance(self, run, state, words, normals):  # noqa: D102
         theta = state.theta.copy()  # the kernel updates it in place
+        simulator, perturbation, steps = run.simulator, run.perturbation, run.steps
+        multiplier, iteration = state.multiplier, state.iteration
         policies, multipliers, multiplier = _advance(
-            run.simulator,
-            run.perturbation,
-            theta,
-            state.multiplier,
-            words,
-            normals,
-            run.steps,
-            state.iteration,
+            simulator, perturbation, theta, multiplier, words, normals, steps, iteration
         )
-        iteration = state.iteration + len(words)
+        iteration += len(words)
         state = state._replace(theta=theta, multiplier=multiplier, iteration=iteration)
         return policies, multipliers, state
 
@@ -248,23 +235,17 @@ def _advance(simulator, perturbation, theta, multiplier, words, normals, steps, 
     trajectories = paired_trajectories(simulator.rounds, states, actions)
     scale = perturbation.dimension / perturbation.radius
     for t in range(len(words)):  # line 1
+        policy = policies[t]
         if perturbation.softmax:
-            softmax(theta, policies[t])
+            softmax(theta, policy)
         else:
-            policies[t] = theta
+            policy[:] = theta
         multipliers[t] = multiplier
         # Line 2: a uniform direction.
         unit_direction(normals[t], perturbation.tangent, direction)
         # Lines 3-15: estimate the slopes of both values along it from votes, and V_g - b.
         reward_slope, utility_slope, excess = _estimate(
-            simulator,
-            perturbation,
-            theta,
-            policies[t],
-            direction,
-            words[t],
-            perturbed,
-            trajectories,
+            simulator, perturbation, theta, policy, direction, words[t], perturbed, trajectories
         )
         # Line 16: projected gradient step on the Lagrangian.
         primal_step, dual_step = step_sizes(steps, multiplier, iteration + t)
