@@ -188,12 +188,8 @@ def _check_means(ledger, means, paths, given, multiplier):
 def _check_rates(ledger, random, cases):
     for _ in range(cases):
         cmdp, best = small_cmdp(random)
-        setting = Setting(
-            evaluators=int(random.choice([4, 16, 64])),
-            iterations=1,
-            rounds=int(random.choice([1, 10])),
-            horizon=60,
-        )
+        people, rounds = int(random.choice([4, 16, 64])), int(random.choice([1, 10]))
+        setting = Setting(evaluators=people, iterations=1, rounds=rounds, horizon=60)
         e = make_estimates(cmdp, setting)
         cap, length = 2 * cmdp.value_bound / best.slack, 10 ** random.uniform(0, 9)
         eta_1, eta_2 = theorem_1.rate_steps(e, length, cap)

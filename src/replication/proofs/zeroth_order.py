@@ -254,11 +254,8 @@ def _check_descent(ledger, random, sharp):
     near, best_here = nearby_best(cmdp, theta, signal, ell, delta)
     best_there = chances @ nearby_best(cmdp, after, signal, ell, delta)[1]
     distance = ((near - theta) ** 2).sum()
-    ledger.add(
-        "4.8",
-        chances @ ((near - after) ** 2).sum((1, 2)),
-        (1 - eta * ell) * distance + cost / ell + 1e-14,
-    )
+    left = chances @ ((near - after) ** 2).sum((1, 2))
+    ledger.add("4.8", left, (1 - eta * ell) * distance + cost / ell + 1e-14)
     wanted, here = (_lagrangian(cmdp, policy, multiplier) for policy in (inner, theta))
     far = 2 * ((cmdp.state_occupancy(inner) / cmdp.initial) ** 2).sum()
     for weight in (eta * ell / 2, eta * ell / 20, eta * ell / 200):

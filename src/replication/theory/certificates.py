@@ -56,10 +56,8 @@ def run_certificates(cmdp, algorithm, setting, seeds, optimum=None, purpose="run
     # that is positive beyond rounding.
     optimum = optima.solve(cmdp) if optimum is None else optimum
     ready = setting.run(algorithm, cmdp, optimum)
-    return pd.concat(
-        [_rows(record(ready, optimum, seed, purpose, sampled=True), seed) for seed in seeds],
-        ignore_index=True,
-    )
+    rows = [_rows(record(ready, optimum, seed, purpose, sampled=True), seed) for seed in seeds]
+    return pd.concat(rows, ignore_index=True)
 
 
 def random_certificates(draws, algorithm):
