@@ -422,14 +422,9 @@ class _Law:
 
     def temperature(self, multiplier):
         """Temperature at a multiplier."""
-        weights = np.array([1.0, multiplier])
-        place = self.run.perturbation
-        return (
-            self.step(multiplier)
-            * place.dimension
-            * (weights @ self.noise @ weights)
-            / (2 * place.radius**2)
-        )
+        weights, place = np.array([1.0, multiplier]), self.run.perturbation
+        variance = weights @ self.noise @ weights
+        return self.step(multiplier) * place.dimension * variance / (2 * place.radius**2)
 
     def outruns(self, multipliers, excess, unstable):
         """Whether the averaged multiplier rises past the last one that is safe."""

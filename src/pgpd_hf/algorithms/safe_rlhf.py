@@ -93,11 +93,9 @@ class SafeRLHF(HumanFeedback):
 
     def update(self, run, state, policy, words, normals):  # noqa: D102
         answers = self.ask(run, state, words, normals)
-        state = state._replace(
-            answers=answers,
-            reward=self.fit(run, reward_questions(answers), state.reward),
-            utility=self.fit(run, utility_questions(answers, run.cmdp.threshold), state.utility),
-        )
+        reward = self.fit(run, reward_questions(answers), state.reward)
+        utility = self.fit(run, utility_questions(answers, run.cmdp.threshold), state.utility)
+        state = state._replace(answers=answers, reward=reward, utility=utility)
         policy, multiplier = self.solve(self.as_known(run, answers), state)
         return state._replace(theta=policy, multiplier=min(multiplier, run.multiplier_bound))
 

@@ -152,21 +152,15 @@ class TrajectoryDPO(HumanFeedback):
             likelihood = bound**2 * fisher + bound / temperature * bend.reshape(-1, 1) * centring
             return self.ridge * np.eye(policy.size) + likelihood
 
+        search = {"method": "trust-exact", "jac": True, "hess": hessian}
         # At a low temperature the likelihood has kinks, where searches get stuck: approach it.
         advantages = np.zeros(shape).ravel()
         for steps in range(max(0, math.ceil(math.log10(_SMOOTH / self.temperature))), -1, -1):
             temperature = self.temperature * 10.0**steps
             enough = _TOLERANCE / math.sqrt(temperature) * weights.sum()
             with located(f"temperature: the likelihood of {len(shares)} comparisons"):
-                found = minimize(
-                    negative,
-                    advantages,
-                    (temperature,),
-                    method="trust-exact",
-                    jac=True,
-                    hess=hessian,
-                    options={"gtol": enough},
-                )
+                options = {"gtol": enough}
+                found = minimize(negative, advantages, (temperature,), **search, options=options)
                 if not found.success:
                     raise ValueError(found.message)
             advantages = found.x

@@ -84,14 +84,10 @@ def fit(features, offsets, shares, weights, link, ridge, center, start=None):
     else:
         search = {"method": "trust-exact", "hess": hessian}
     total = max(1.0, weights.sum())
+    enough = _TOLERANCES[0] * np.sqrt(total) + _TOLERANCES[1] * total
+    start = center if start is None else start
     with located(f"ridge: the likelihood of {len(shares)} questions"):
-        found = minimize(
-            negative,
-            center if start is None else start,
-            jac=True,
-            **search,
-            options={"gtol": _TOLERANCES[0] * np.sqrt(total) + _TOLERANCES[1] * total},
-        )
+        found = minimize(negative, start, jac=True, **search, options={"gtol": enough})
         if not found.success:
             raise ValueError(found.message)
     return found.x

@@ -63,12 +63,8 @@ def no_answers(states, actions, questions):
     -------
     Answers
     """
-    return Answers(
-        np.empty((0, states * actions)),
-        np.empty((0, questions)),
-        np.empty(0),
-        np.zeros((states, actions, states)),
-    )
+    steps = np.zeros((states, actions, states))
+    return Answers(np.empty((0, states * actions)), np.empty((0, questions)), np.empty(0), steps)
 
 
 def ask_about(simulator, design, actions, words, before, policies=()):
