@@ -175,36 +175,20 @@ def _draw_map(axes, cmdp, policy, visits, absorbing, most):
     for state in np.flatnonzero(~absorbing):
         row, column = divmod(int(cells[state]), columns)
         middle = np.array([column, row]) + 0.5
-        dark = visits[state] > 0.45 * most
+        ink = "white" if visits[state] > 0.45 * most else "black"
         faint = 0.35 if visits[state] < _RARELY * most else 1.0
         for probability, (down, right) in zip(policy[state], moves, strict=True):
             if probability > 0.02:
                 tip = middle + 0.44 * probability * np.array([right, down])
-                axes.annotate(
-                    "",
-                    tip,
-                    middle,
-                    arrowprops={
-                        "arrowstyle": f"-|>,head_width={0.13 * probability + 0.03},"
-                        f"head_length={0.2 * probability + 0.04}",
-                        "color": "white" if dark else "black",
-                        "alpha": faint,
-                        "linewidth": 0.9,
-                        "shrinkA": 0,
-                        "shrinkB": 0,
-                    },
-                )
+                width, length = 0.13 * probability + 0.03, 0.2 * probability + 0.04
+                style = f"-|>,head_width={width},head_length={length}"
+                look = {"arrowstyle": style, "color": ink, "alpha": faint, "linewidth": 0.9}
+                axes.annotate("", tip, middle, arrowprops={**look, "shrinkA": 0, "shrinkB": 0})
     for place, letter in np.ndenumerate(letters):
         if letter in _NAMES:
-            axes.text(
-                place[1] + 0.06,
-                place[0] + 0.06,
-                letter,
-                color="white" if letter in "HC" or colours[place][0] < 0.3 else "0.25",
-                ha="left",
-                va="top",
-                fontsize=5.5,
-            )
+            ink = "white" if letter in "HC" or colours[place][0] < 0.3 else "0.25"
+            look = {"color": ink, "ha": "left", "va": "top", "fontsize": 5.5}
+            axes.text(place[1] + 0.06, place[0] + 0.06, letter, **look)
     axes.set(xticks=np.arange(columns + 1), yticks=np.arange(rows + 1))
     axes.grid(True, color="0.8", linewidth=0.4)
     axes.set_axisbelow(False)
@@ -219,13 +203,9 @@ def _strips(cmdp, policies, visits, states, actions):
     down = math.ceil(len(policies) / across)
     width = min(across * (max(cmdp.states * _STRIP, _TITLE) + 0.6) + 0.8, 12.0)
     heights = [0.45, 0.14 * cmdp.actions + 0.12]
+    size = (width, down * (sum(heights) + 0.6) + 0.3)
     figure, grid = plt.subplots(
-        2 * down,
-        across,
-        figsize=(width, down * (sum(heights) + 0.6) + 0.3),
-        height_ratios=heights * down,
-        sharex=True,
-        squeeze=False,
+        2 * down, across, figsize=size, height_ratios=heights * down, sharex=True, squeeze=False
     )
     for axes in grid[-2:, len(policies) - across * (down - 1) :].flat:
         axes.set_visible(False)
