@@ -25,11 +25,8 @@ class Ledger:
             raise KeyError(f"step {step}: not declared")
         left, right = np.broadcast_arrays(np.asarray(left, float), np.asarray(right, float))
         something = right > _NOTHING
-        ratio = np.where(
-            something,
-            left / np.where(something, right, 1.0),
-            np.where(left <= _NOTHING, 0.0, np.inf),
-        )
+        beside_nothing = np.where(left <= _NOTHING, 0.0, np.inf)
+        ratio = np.where(something, left / np.where(something, right, 1.0), beside_nothing)
         row = self._steps[step]
         row["worst"] = max(row["worst"], float(ratio.max()))
         row["cases"] += cases or ratio.size

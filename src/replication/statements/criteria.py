@@ -320,19 +320,11 @@ def _cost_of_people(algorithm, curve, m):
 @criterion
 def decays_with_horizon(*, algorithm, horizons, margin):
     """The bias of the dual step's estimate shrinks with H, by γ per step up to the margin."""
+    where = {"sweep": "horizon", "algorithm": algorithm, "per": "constraint_violation"}
     for short, long in itertools.pairwise(horizons):
         before, after, expected = (
-            _entry(
-                "effects_means",
-                "mean",
-                sweep="horizon",
-                algorithm=algorithm,
-                value=float(horizon),
-                metric="misread",
-                per="constraint_violation",
-                discounted=steps,
-            )
-            for horizon, steps in ((short, 0), (long, 0), (short, long - short))
+            _entry("effects_means", "mean", **where, value=float(h), metric="misread", discounted=d)
+            for h, d in ((short, 0), (long, 0), (short, long - short))
         )
         # Returns that stop early lack value: what is misread is negative.
         yield Part(f"misread({long}) − misread({short})", after - before, above=0)

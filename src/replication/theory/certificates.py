@@ -259,13 +259,9 @@ def _dual(run):
     algorithm, cmdp = run.algorithm, run.algorithm.cmdp
     step, iterations = algorithm.dual_step, algorithm.iterations
     policies, multipliers = run.policies[:-1], run.multipliers[:-1]
-    excesses = (
-        cmdp.evaluate(policies)[1] - cmdp.threshold,
-        exact.finite_horizon_value(cmdp, policies, cmdp.utility, algorithm.horizon)
-        - cmdp.threshold,
-        run.sampled_excess,
-        run.answered_excess,
-    )
+    exactly = cmdp.evaluate(policies)[1] - cmdp.threshold
+    short = exact.finite_horizon_value(cmdp, policies, cmdp.utility, algorithm.horizon)
+    excesses = exactly, short - cmdp.threshold, run.sampled_excess, run.answered_excess
     squares = [
         step / 2 * (excess**2).mean() - (multipliers * (excess - excesses[0])).mean()
         for excess in excesses

@@ -60,10 +60,7 @@ def average_performance(problem):
     """Item 16, along runs of NPGPD-HF."""
     constants, algorithm = problem.constants, problem.algorithm("npgpd_hf")
     steps = algorithm.primal_step, algorithm.dual_step
-    limits = [
-        bounds.natural_lagrangian(constants, *steps, corrected=corrected)
-        for corrected in (False, True)
-    ]
+    limits = [bounds.natural_lagrangian(constants, *steps, corrected=it) for it in (False, True)]
     samples, trivial = problem.averages("npgpd_hf")["lagrangian"], _largest_gap(constants)
     return averaged(16, [samples] * 2, limits, [trivial] * 2)
 

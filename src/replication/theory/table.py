@@ -62,11 +62,8 @@ def check_all(cmdp, setting, *, seeds=range(8), items=None):
     if len(seeds) < 2:
         raise ValueError("seeds: at least two expected, for an interval")
     optimum = optima.solve(cmdp)
-    columns = {
-        "scale": cmdp.scale,
-        "discount": cmdp.discount,
-        **{name: getattr(setting, name) for name in SIZES},
-    }
+    columns = {"scale": cmdp.scale, "discount": cmdp.discount}
+    columns |= {name: getattr(setting, name) for name in SIZES}
     rows, problem = [], None
     for item in CHECKS if items is None else items:
         try:
