@@ -321,17 +321,15 @@ class Run(SimpleNamespace):
         softmax = self.algorithm.parameterization == "softmax"
         if initial_policy is None:
             return np.zeros(shape) if softmax else policies.uniform_policy(*shape)
-        initial_policy = self.cmdp.check_policy(
-            initial_policy, "initial_policy", single=True
-        ).copy()
+        policy = self.cmdp.check_policy(initial_policy, "initial_policy", single=True).copy()
         if not softmax:
-            return initial_policy
-        if not (initial_policy > 0).all():
-            index = tuple(int(i) for i in np.argwhere(initial_policy == 0)[0])
+            return policy
+        if not (policy > 0).all():
+            index = tuple(int(i) for i in np.argwhere(policy == 0)[0])
             raise ValueError(
                 f"initial_policy: the probability at {index} is zero, which no softmax policy has"
             )
-        return np.log(initial_policy)
+        return np.log(policy)
 
     def policy(self, theta):
         """Policy of a parameter.

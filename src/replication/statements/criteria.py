@@ -367,9 +367,7 @@ def _sizes(algorithm, column, statistic, evaluators, groups):
     """Difference between the last and the first group, for each M, with its label."""
     small, large = groups[0], groups[-1]
     for m in evaluators:
-        first, last = (
-            _value(algorithm, m, column, statistic, group=group) for group in (small, large)
-        )
+        first, last = (_value(algorithm, m, column, statistic, group=it) for it in (small, large))
         yield f"{_name(column, statistic)}, M = {m}: {large} − {small} instances", last - first
 
 
