@@ -367,7 +367,7 @@ class Contest(ABC):
             for unit in range(len(self.scores.get(contestant, ())), units)
         ]
         if done is not None:
-            done.expect(len(tasks))
+            done.add(needed=len(tasks))
         for (contestant, _), score in zip(tasks, run(self.score, tasks), strict=True):
             self.scores.setdefault(contestant, []).append(score)
             if done is not None:

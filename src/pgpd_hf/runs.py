@@ -216,7 +216,7 @@ def run(
         return _trace(parts, seed, initial_policy, grid, purpose, done)
 
     with done:
-        done.expect(total * len(seeds))
+        done.add(needed=total * len(seeds))
         traces, last = zip(*_in_threads(trace, seeds, threads), strict=True)
     table = _table(parts, seeds, grid, traces)
     _warn(runaway(table, parts[-1].algorithm, optimum), StabilityWarning)

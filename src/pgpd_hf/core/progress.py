@@ -29,7 +29,7 @@ class Progress:
     --------
     >>> from pgpd_hf.core.progress import Progress
     >>> with Progress(lambda done, total: print(done, "of", total), "runs") as progress:
-    ...     progress.expect(3)
+    ...     progress.add(needed=3)
     ...     progress.add(2)
     0 of 3
     2 of 3
@@ -56,24 +56,17 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
 
-    def expect(self, amount: int) -> None:
-        """Say that more is needed."""
-        self._change(0, amount)
-
-    def add(self, amount: int) -> None:
-        """Say that more is done."""
-        self._change(amount, 0)
-
-    def _change(self, done: int, total: int) -> None:
-        if self._wanted is False or not (done or total):
+    def add(self, done: int = 0, needed: int = 0) -> None:
+        """Say that more is done, or that more is needed."""
+        if self._wanted is False or not (done or needed):
             return
         with self._lock:  # so that what is told never decreases
             self._done += done
-            self._total += total
+            self._total += needed
             if self._bar is not None:
                 self._bar.total = self._total
                 self._bar.update(done)
-                if total:
+                if needed:
                     self._bar.refresh()
             else:
                 self._wanted(self._done, self._total)  # type: ignore[operator]
