@@ -123,25 +123,25 @@ def race(
     """
     names = [name for name in RACED if name in candidates]
     grid = Grid({name: sorted({*map(float, candidates[name])}) for name in names})
-    whole = _Runs(cmdps, algorithm, setting, evaluators, names, late)
     with Progress(progress, "runs") as done, ThreadPoolExecutor(threads) as pool:
+        whole = _Runs(cmdps, algorithm, setting, evaluators, names, late, pool.map, done)
         if runs is None:
-            return _table([whole], _drop_worse(whole, grid, seeds, pool, done))
+            return _table([whole], _drop_worse(whole, grid, seeds))
         form = setting.get("parameterization", whole.algorithm.parameterization)
         if form != "softmax":  # no two policies are further apart
             grid.most["perturbation"] = math.sqrt(2 * max(cmdp.states for cmdp in cmdps))
-        rounds, running = _halve(whole, grid, seeds, runs, pool, done)
+        rounds, running = _halve(whole, grid, seeds, runs)
         lengths = [last.iterations for last in _last_rounds(rounds).values()]
         return _table(rounds, running).assign(iterations=lengths)
 
 
-def _drop_worse(runs, grid, seeds, pool, done):
+def _drop_worse(runs, grid, seeds):
     """Drop pairs that are shown to be worse, until seeds are used up; give back the others."""
     running, ends = grid.combinations(), _ends_of_stages(seeds)
     for end in ends:
-        runs.extend(running, end, pool.map, done)
+        runs.extend(running, end)
         while new := sorted(grid.grow(runs.leader(running), running)):
-            runs.extend(new, end, pool.map, done)
+            runs.extend(new, end)
             running += new
         running = runs.undecided(running, LEVEL / len(ends))
         if len(running) == 1:
@@ -149,21 +149,21 @@ def _drop_worse(runs, grid, seeds, pool, done):
     return running
 
 
-def _halve(whole, grid, seeds, most, pool, done):
+def _halve(whole, grid, seeds, most):
     """Race within a number of whole runs; give back the rounds, and the pairs that are left."""
     running = grid.combinations()
     part = min(1.0, most / 2 / len(running))  # of all iterations, so that each pair can run once
     first = whole.shortened(max(1, int(part * whole.iterations)))
-    first.extend(running, 1, pool.map, done)
+    first.extend(running, 1)
     while new := sorted(grid.grow(first.leader(running), running)):
         if part * (len(running) + len(new)) > most / 2:
             break
-        first.extend(new, 1, pool.map, done)
+        first.extend(new, 1)
         running += new
     running = first.best(running, max(2, math.ceil(len(running) / 3)))
     more = int(most / 2) // len(running)
     last = whole if part < 1 and more else first
-    last.extend(running, min(seeds, more + (part == 1)), pool.map, done)
+    last.extend(running, min(seeds, more + (part == 1)))
     return [first, last], last.undecided(running, LEVEL)
 
 
@@ -348,30 +348,35 @@ def _next(values):
 
 
 class Contest(ABC):
-    """What contestants have scored so far: a row of gap and violation for each unit."""
+    """What contestants have scored so far: a row of gap and violation for each unit.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    run : callable
+        `map`, or what is like it.
+    done : Progress, optional
+        Told how many units are needed, and how many have been run.
+    """
+
+    def __init__(self, run: Any = map, done: Progress | None = None) -> None:
         self.scores: dict[Any, list[Any]] = {}
+        self._run, self._done = run, done or Progress(False, "units")
 
     @abstractmethod
     def score(self, task: tuple[Any, int]) -> tuple[float, float]:
         """Positive gap and violation of a contestant on a unit; the task is the two of them."""
 
-    def extend(
-        self, contestants: Sequence[Any], units: int, run: Any = map, done: Progress | None = None
-    ) -> None:
-        """Run contestants until they have a number of units, by `map` or what is like it."""
+    def extend(self, contestants: Sequence[Any], units: int) -> None:
+        """Run contestants until they have a number of units."""
         tasks = [
             (contestant, unit)
             for contestant in contestants
             for unit in range(len(self.scores.get(contestant, ())), units)
         ]
-        if done is not None:
-            done.add(needed=len(tasks))
-        for (contestant, _), score in zip(tasks, run(self.score, tasks), strict=True):
+        self._done.add(needed=len(tasks))
+        for (contestant, _), score in zip(tasks, self._run(self.score, tasks), strict=True):
             self.scores.setdefault(contestant, []).append(score)
-            if done is not None:
-                done.add(1)
+            self._done.add(1)
 
     def sums(self, contestant: Any) -> Array:
         """Scores of a contestant by unit."""
@@ -410,7 +415,8 @@ class Contest(ABC):
 class _Runs(Contest):
     """Pairs of a race, whose units are seeds."""
 
-    def __init__(self, cmdps, algorithm, setting, evaluators, names, late):
+    def __init__(self, cmdps, algorithm, setting, evaluators, names, late, run, done):
+        super().__init__(run, done)
         self.names, self.late, self.error = names, late, None
         self.problems = [(cmdp, solve(cmdp)) for cmdp in cmdps]
         self.algorithm = algorithm if isinstance(algorithm, type) else get_algorithm(algorithm)
