@@ -449,10 +449,8 @@ def power_with_floor(positions, samples):
         return missing, missing
     floor, power = _fit_power_with_floor(x, means[None])
     alone = (float(floor[0]), np.nan, np.nan), (float(power[0]), np.nan, np.nan)
-    if min(map(len, groups)) < 2:
-        return alone
     drawn = _resampled_means(groups, resamples=500)
-    if not (drawn > 0).all():
+    if min(map(len, groups)) < 2 or not (drawn > 0).all():
         return alone
     floors, powers = _fit_power_with_floor(x, drawn)
     ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
