@@ -365,8 +365,7 @@ class _Law:
 
     def __init__(self, cmdp, run):
         self.cmdp, self.run, self.multiplier_bound = cmdp, run, run.multiplier_bound
-        states, actions = cmdp.states, cmdp.actions
-        self.uniform = uniform_policy(states, actions)
+        self.uniform = uniform_policy(cmdp.states, cmdp.actions)
         spread = 2 * return_covariance(cmdp, self.uniform)  # of two trajectories
         people, rounds = run.simulator.evaluators, run.simulator.rounds
         moments = [answer_moments(people, spread[i, i]) for i in range(2)]

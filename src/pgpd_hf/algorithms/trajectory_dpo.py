@@ -157,9 +157,8 @@ class TrajectoryDPO(HumanFeedback):
         advantages = np.zeros(shape).ravel()
         for steps in range(max(0, math.ceil(math.log10(_SMOOTH / self.temperature))), -1, -1):
             temperature = self.temperature * 10.0**steps
-            enough = _TOLERANCE / math.sqrt(temperature) * weights.sum()
+            options = {"gtol": _TOLERANCE / math.sqrt(temperature) * weights.sum()}
             with located(f"temperature: the likelihood of {len(shares)} comparisons"):
-                options = {"gtol": enough}
                 found = minimize(negative, advantages, (temperature,), **search, options=options)
                 if not found.success:
                     raise ValueError(found.message)

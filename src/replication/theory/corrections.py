@@ -145,8 +145,7 @@ def _averages(problem, steps):
 
 
 def _algorithm(problem, steps):
-    setting = _with_steps(problem, steps)
-    return setting.run("npgpd_hf", problem.cmdp, problem.optimum)
+    return _with_steps(problem, steps).run("npgpd_hf", problem.cmdp, problem.optimum)
 
 
 def _averaged(item, problem, bound, averages):
