@@ -163,17 +163,14 @@ class Evidence:
             units, iterations = (axis.to_numpy() for axis in table["answers"].axes)
             table = {name: table[name].to_numpy() for name in table.columns.levels[0]}
             asked = table["answers"][:, -1:] / m / iterations[-1] / pairs
-            curves = {name: table[name] for name in (*COLUMNS, "multiplier")}
-            curves["questions"] = np.broadcast_to(asked, table["answers"].shape)
+            table["questions"] = np.broadcast_to(asked, table["answers"].shape)
             scales = {
                 "optimality_gap": table["optimality_gap"][0, 0],
                 "constraint_violation": member.utility_span,
                 "multiplier": member.multiplier,
                 "questions": 1.0,
             }
-            curves = {
-                name: curve / scales[name] for name, curve in curves.items() if scales[name] > _TINY
-            }
+            curves = {name: table[name] / scale for name, scale in scales.items() if scale > _TINY}
             if self.unit == "instance":
                 curves = {name: curve.mean(0, keepdims=True) for name, curve in curves.items()}
                 units = np.array([member.instance])
