@@ -31,15 +31,11 @@ def plan(config):
 
 def fit(config, changes):
     """Leave out controls that the study drops, and those that it cannot have."""
-    controls = config["controls"]
-    for name in [name for name, control in controls.items() if control is None]:
-        del controls[name]
-    refused = {}
-    for name in controls:
+    told = config["controls"].items()
+    config["controls"] = {name: control for name, control in told if control is not None}
+    for name in config["controls"]:
         if (why := _why_none(config, name)) and not changes.says("controls", name):
-            refused.setdefault(why, []).append(name)
-    for why, names in refused.items():
-        changes.leave_out(config, "controls", names, why)
+            changes.leave_out(config, "controls", [name], why)
 
 
 def check(config):

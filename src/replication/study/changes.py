@@ -48,7 +48,7 @@ class Changes:
             config = config[parent]
         kept = [name for name in config[last] if name not in names]
         if len(kept) < len(config[last]):
-            self.left.setdefault(why, {})[key] = names
+            self.left.setdefault(why, {}).setdefault(key, []).extend(names)
             is_table = isinstance(config[last], dict)
             config[last] = {name: config[last][name] for name in kept} if is_table else kept
 

@@ -50,10 +50,9 @@ def fit(config, changes):
     config["claims"]["readings"] = [*loaded]
     if changes.says("claims", "readings"):
         return
-    refused = {}
     for name, reading in loaded.items():
         if changes.why and set(reading["config"].get("environment", {})) - {"file"}:
-            refused.setdefault(changes.why, []).append(name)
+            changes.leave_out(config, "claims.readings", [name], changes.why)
         else:
             changed = overlay(config, reading["config"])
             try:
@@ -62,9 +61,7 @@ def fit(config, changes):
                         changed, algorithm, changed["evaluators"], "evaluators"
                     )
             except ValueError as error:
-                refused.setdefault(str(error), []).append(name)
-    for why, names in refused.items():
-        changes.leave_out(config, "claims.readings", names, why)
+                changes.leave_out(config, "claims.readings", [name], str(error))
 
 
 def restrict(reading, algorithms):
