@@ -17,7 +17,7 @@ from replication.analyses import Table
 from replication.files import storage
 from replication.study import comparison, configuration, resources
 from replication.study.cases import Case
-from replication.study.summaries import priced_gap
+from replication.study.summaries import QUANTITIES, priced_gap
 from replication.theory.information import information_limit
 
 TARGET = "compare"
@@ -43,10 +43,9 @@ SAFE = 0.02  # a violation that is tolerated
 TARGETS = (0.05, 0.02, 0.01)  # priced gaps
 TEST_LEVEL = 0.01  # probability of a wrong verdict on a statement, in either direction
 UNIT, METHOD = ["instance", "seed"], ["method", "design"]
-METRICS = ("gap", "violation", "priced_gap")
 COLUMNS = (
     *("method", "design", "budget", "answers", "steps"),
-    *(f"{name}{end}" for name in METRICS for end in ("", "_low", "_high")),
+    *(f"{name}{end}" for name in QUANTITIES for end in ("", "_low", "_high")),
     *("violates_0", "violates_002", "units"),
 )
 SLACKS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # of policies that are to be certified
@@ -131,7 +130,7 @@ def tabulate(runs, empty=()):
         unit, *cell = key
         row = dict(zip(COLUMNS, cell, strict=False))
         row |= {"answers": group["answers"].mean(), "steps": group["steps"].mean()}
-        row |= named_intervals(group.sort_values(UNIT), METRICS)
+        row |= named_intervals(group.sort_values(UNIT), QUANTITIES)
         row["violates_0"] = (group["violation"] > 0).mean()
         row["violates_002"] = (group["violation"] > SAFE).mean()
         rows.append(row | {"units": f"{len(group)} {unit}"})

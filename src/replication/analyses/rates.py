@@ -25,7 +25,6 @@ READS = ("runs",)
 SHOWS = ("environment", "runs")
 NEEDS = ("rates.iterations",)
 METRICS = ("gap", "violation")
-SLOPES = (*METRICS, "priced_gap")
 RUNS = ["algorithm", "step_rule", "evaluators"]
 
 
@@ -96,7 +95,7 @@ def averages(runs):
 
 def slopes(table):
     """Slopes of log mean average against log T beside the promised exponent, by curve."""
-    found = summaries.slopes(table, SLOPES, keys=RUNS)
+    found = summaries.slopes(table, summaries.QUANTITIES, keys=RUNS)
     found = found.rename(columns={"slope_low": "low", "slope_high": "high"})
     found["promised"] = pd.array(
         [get_algorithm(name).rate for name in found["algorithm"]], "Float64"

@@ -14,7 +14,6 @@ TABLES = {
 READS = ("runs",)
 SHOWS = ("runs",)
 NEEDS = ("sweeps.length",)  # what the page shows
-METRICS = ("gap", "violation", "priced_gap")
 SWEEPS = ("length", "corollary")
 
 
@@ -29,6 +28,6 @@ def check(config):
 def tables(runs):
     table = summaries.averages(storage.read_tables(runs), SWEEPS)
     return {
-        "slopes": summaries.slopes(table, METRICS, floor=True),
-        "slopes_means": summaries.means(table, METRICS),
+        "slopes": summaries.slopes(table, summaries.QUANTITIES, floor=True),
+        "slopes_means": summaries.means(table, summaries.QUANTITIES),
     }

@@ -27,8 +27,8 @@ from pgpd_hf.statistics import difference_interval, intervals, loglog_slope, pow
 FASTER = ("at least as fast", "slower")  # a slope beside a promised exponent
 LOWER = ("lower", "higher")  # a difference beside zero
 QUANTITIES = ("gap", "violation", "priced_gap")
-METRICS = (*QUANTITIES, *(f"late_{name}" for name in QUANTITIES), "owed", "misread")
 OUTCOMES = (*QUANTITIES, *(f"late_{name}" for name in QUANTITIES))
+METRICS = (*OUTCOMES, "owed", "misread")
 CURVE = ["sweep", "algorithm", "curve"]
 
 
