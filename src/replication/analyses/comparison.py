@@ -205,14 +205,11 @@ def verdicts(runs, statements):
 def longest(config, entry):
     """Settings of a method's longest runs by budget; which setting is run is chosen later."""
     size = configuration.size(config)
-    found = {}
-    for budget in comparison.budgets(config, entry):
-        settings = comparison.candidates(config, entry, budget)
-        if settings:
-            found[budget] = max(
-                settings, key=lambda it: resources.run_seconds(entry.algorithm, it, *size)
-            )
-    return found
+    return {
+        budget: max(settings, key=lambda it: resources.run_seconds(entry.algorithm, it, *size))
+        for budget in comparison.budgets(config, entry)
+        if (settings := comparison.candidates(config, entry, budget))
+    }
 
 
 def cases(config, entry, settings, seed, number=None):
