@@ -11,8 +11,7 @@ from replication.study.cases import Case, run_setting
 
 TARGET = "claims"
 TABLES = {"controls": Table("Statements on wrong data (table)", "claim control")}
-STATEMENTS = ("claims", "own", "schema")
-READS = ("runs", *STATEMENTS, "environment", "optimum", "traces")
+READS = ("runs", "claims", "own", "schema", "environment", "optimum", "traces")
 SHOWS = ("controls", "own_verdicts")
 PICTURES = {"controls": "Statements on wrong data"}
 CATEGORY = "Verdicts"

@@ -180,12 +180,11 @@ def _name_zero(column, metric):
 
 def _name_looks(axes):
     """Add what the kinds of lines, and the band, show to the legend of a panel."""
-    looks = [
+    return [
         axes.plot([], [], color="0.3", label="current policy")[0],
         axes.plot([], [], color="0.3", label="running average", **_AVERAGE)[0],
         axes.fill_between([], [], color="0.3", alpha=0.2, linewidth=0, label="band: 95 %"),
     ]
-    return looks
 
 
 def _spread(x, offset, scale):

@@ -43,8 +43,7 @@ def splits_figure(table):
             axes.set_xticks(np.log2(splits["rounds"]), names)
             style.zero_line(axes)
         style.same_heights(row)
-        label = get_algorithm(algorithm).label
-        row[0].set_ylabel(label)
+        row[0].set_ylabel(get_algorithm(algorithm).label)
     for axes, name in zip(grid[0], QUANTITIES.values(), strict=True):
         style.head(axes, name)
     style.name_axes(grid, "evaluators $M$ × rounds $N$")
