@@ -42,11 +42,9 @@ def stability_figure(frozen, long, fresh, optimum):
     panels[0].set_title(f"{_bought(frozen)}\nlines predicted, marks measured")
     style.zero_line(panels[0])
 
-    shown = style.choose(long, **long[["instance", "evaluators"]].iloc[0]) if len(long) else long
+    shown = style.choose(long, **long[["instance", "evaluators"]].iloc[0])
     for variant, rows in shown.groupby("variant", sort=False):
-        panels[1].plot(
-            rows["answers"] / 1e6, rows["multiplier"], **looks.get(variant, {"color": "black"})
-        )
+        panels[1].plot(rows["answers"] / 1e6, rows["multiplier"], **looks[variant])
     panels[1].axhline(optimum.multiplier, color="0.4", linestyle=":", linewidth=0.8)
     place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
     at = (1, optimum.multiplier)
@@ -81,8 +79,6 @@ def _draw_predictions(panel, fresh):
 
 def _bought(frozen):
     """What a multiplier buys in the first variant, in a few words."""
-    if not len(frozen):
-        return ""
     name = frozen["variant"].iloc[0]
     rows = frozen[frozen["variant"] == name]
     safe = rows.loc[rows["constraint_violation"] <= 0, "multiplier"]
@@ -103,7 +99,5 @@ def _foreseen(fresh):
 
 def _ended(long):
     """Where the multiplier of the first variant ends, in a few words."""
-    if not len(long):
-        return ""
     last = long[long["variant"] == long["variant"].iloc[0]].iloc[-1]
     return rf"{last['variant']}: $\lambda$ ends at {last['multiplier']:.2g}"
