@@ -172,11 +172,20 @@ LENGTHS = pd.DataFrame(
         "measured_violation": [0.1, np.nan, 0.3, np.nan, 0.1, np.nan],
     }
 )
+MEASURED = pd.DataFrame(
+    {
+        "evaluators": pd.array([16, 16, 16, None], dtype="Int64"),
+        "rounds": 1,
+        "iterations": [1, 10, 90, 50],
+        "runs": ["figure", "figure", "figure", "theorem"],
+        "mean": [0.5, 0.4, 0.2, 0.3],
+    }
+)
 
 
 def test_bounds_over_t_show_the_larger_one_beside_what_is_measured():
     other = LENGTHS.assign(evaluators=pd.array([None] * 6, dtype="Int64"))
-    figure = lengths_figure(pd.concat([LENGTHS, other.assign(gap=90.0)]), largest=0.4)
+    figure = lengths_figure(pd.concat([LENGTHS, other.assign(gap=90.0)]), 0.4, MEASURED[:0])
     few, everyone = figure.axes
     assert everyone.get_title(loc="left") == r"$M = \infty$, $N = 1$"
     *lines, line = few.get_lines()
@@ -192,17 +201,8 @@ def test_bounds_over_t_show_the_larger_one_beside_what_is_measured():
 
 def test_bounds_over_t_show_in_black_what_other_runs_measure():
     other = LENGTHS.assign(evaluators=pd.array([None] * 6, dtype="Int64"))
-    measured = pd.DataFrame(
-        {
-            "evaluators": pd.array([16, 16, 16, None], dtype="Int64"),
-            "rounds": 1,
-            "iterations": [1, 10, 90, 50],
-            "runs": ["figure", "figure", "figure", "theorem"],
-            "mean": [0.5, 0.4, 0.2, 0.3],
-        }
-    )
     alone = pd.concat([LENGTHS, other]).drop(columns=["measured_gap", "measured_violation"])
-    figure = lengths_figure(alone, measured=measured)
+    figure = lengths_figure(alone, 0.4, MEASURED)
     few, everyone = (
         [line for line in it.get_lines() if line.get_color() == "black"] for it in figure.axes
     )
@@ -210,12 +210,12 @@ def test_bounds_over_t_show_in_black_what_other_runs_measure():
     assert [line.get_xydata().tolist() for line in everyone] == [[[50, 0.3]]]
     assert figure.axes[0].get_xlim() == figure.axes[1].get_xlim()
     told = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert told[-2:] == ["measured: Figure 1", "measured: the printed steps for T"]
+    assert told[-3:-1] == ["measured: Figure 1", "measured: the printed steps for T"]
 
 
 def test_bounds_over_t_say_why_they_are_left_out():
     table = LENGTHS.assign(iterations=np.nan, reason="threshold: too low")
-    (axes,) = lengths_figure(table).axes
+    (axes,) = lengths_figure(table, 0.4, MEASURED).axes
     assert [text.get_text() for text in axes.texts] == ["Left out: threshold: too low."]
 
 

@@ -68,7 +68,7 @@ def bounds_figure(table):
     return figure
 
 
-def lengths_figure(table, largest=None, measured=None):
+def lengths_figure(table, largest, measured):
     """Bounds over T, and what is measured: M across, N down, a colour for each statement."""
     # Everything is the larger of gap and violation. Bounds with the plug-in estimator are dashed,
     # those with the unbiased one solid; single markers in the same colour are measured with the
@@ -98,13 +98,11 @@ def lengths_figure(table, largest=None, measured=None):
                     color=color,
                     markerfacecolor="none" if printed else color,
                 )
-        if measured is not None:
-            shown = style.choose(measured, evaluators=m, rounds=n)
-            for runs, rows in shown.groupby("runs", sort=False):
-                rows = rows[rows["iterations"] >= _SHORTEST]
-                axes.plot(rows["iterations"], rows["mean"], color="black", **_RUNS[runs])
-        if largest is not None:
-            axes.axhline(largest, color="0.3", linewidth=0.8)
+        shown = style.choose(measured, evaluators=m, rounds=n)
+        for runs, rows in shown.groupby("runs", sort=False):
+            rows = rows[rows["iterations"] >= _SHORTEST]
+            axes.plot(rows["iterations"], rows["mean"], color="black", **_RUNS[runs])
+        axes.axhline(largest, color="0.3", linewidth=0.8)
         axes.set(xscale="log", yscale="log", title=f"{style.evaluators_label(m)}, $N = {n}$")
     _same_heights(list(grid.flat))
     ends = np.array([axes.get_xlim() for axes in grid.flat])
@@ -114,14 +112,14 @@ def lengths_figure(table, largest=None, measured=None):
     style.name_axes(grid, "iterations $T$", "larger of gap and violation")
     own = "measured_gap" in table
     figure.legend(
-        handles=list(_keys_of_lengths(colors, own, measured, largest)),
+        handles=list(_keys_of_lengths(colors, own, measured)),
         loc="outside upper center",
         ncols=3,
     )
     return figure
 
 
-def _keys_of_lengths(colors, own, measured, largest):
+def _keys_of_lengths(colors, own, measured):
     """Keys of the legend: statements, readings of votes, runs, and the line."""
     line = functools.partial(mpl.lines.Line2D, [], [])
     for number, (statement, color) in enumerate(colors.items()):
@@ -129,10 +127,9 @@ def _keys_of_lengths(colors, own, measured, largest):
         yield line(color=color, marker=marker, markersize=4, label=statement)
     for reading, dashes in (("plug-in", "--"), ("unbiased", "-")):
         yield line(color="0.3", linestyle=dashes, label=style.ESTIMATORS[reading])
-    for runs in () if measured is None else measured["runs"].drop_duplicates():
+    for runs in measured["runs"].drop_duplicates():
         yield line(color="black", label=f"measured: {RUNS[runs]}", **_RUNS[runs])
-    if largest is not None:
-        yield line(color="0.3", linewidth=0.8, label="vacuous above")
+    yield line(color="0.3", linewidth=0.8, label="vacuous above")
 
 
 def seen_figure(table, largest):
