@@ -74,10 +74,9 @@ def lengths_figure(table, largest, measured):
     # those with the unbiased one solid; single markers in the same colour are measured with the
     # same steps, hollow for votes as printed. Black is what other runs measure, and the horizontal
     # line the value from which on a bound is vacuous. Rows without T say why they have none.
-    reasons = table.loc[table["iterations"].isna(), "reason"].unique()
+    if table["iterations"].isna().all():
+        return _left_out(table["reason"].unique())
     table = table.dropna(subset="iterations")
-    if table.empty:
-        return _left_out(reasons)
     statements = list(table["statement"].drop_duplicates())
     colors = dict(zip(statements, style.colors(len(statements)), strict=True))
     evaluators, rounds = (list(table[key].drop_duplicates()) for key in ("evaluators", "rounds"))
@@ -110,12 +109,8 @@ def lengths_figure(table, largest, measured):
         axes.set_xlim(ends.min(), ends.max())
         axes.yaxis.set_major_formatter(mpl.ticker.LogFormatterMathtext())
     style.name_axes(grid, "iterations $T$", "larger of gap and violation")
-    own = "measured_gap" in table
-    figure.legend(
-        handles=list(_keys_of_lengths(colors, own, measured)),
-        loc="outside upper center",
-        ncols=3,
-    )
+    keys = _keys_of_lengths(colors, "measured_gap" in table, measured)
+    figure.legend(handles=list(keys), loc="outside upper center", ncols=3)
     return figure
 
 
@@ -137,10 +132,9 @@ def seen_figure(table, largest):
     # A line leads from what is measured, a marker by N, to the bound, a bar; its colour is that of
     # the estimator. Where nothing above zero is measured, the bar stands alone. A bound is
     # informative below `largest`.
-    reasons = table.loc[table["iterations"].isna(), "reason"].unique()
+    if table["iterations"].isna().all():
+        return _left_out(table["reason"].unique())
     table = table.dropna(subset="iterations")
-    if table.empty:
-        return _left_out(reasons)
     quantities, evaluators, rounds, lengths = (
         list(table[name].drop_duplicates())
         for name in ("quantity", "evaluators", "rounds", "iterations")
