@@ -50,7 +50,7 @@ def arguments(config):
 
 
 def tables(runs, environment, optimum, longest):
-    traces, chosen, moved = storage.read_tables(runs), [], []
+    traces, chosen, moved = storage.read_tables(runs), [], {}
     units = {
         "optimality_gap": traces.loc[traces["iteration"] == 0, "optimality_gap"].iloc[0],
         "constraint_violation": utility_span(CMDP.load(environment)),
@@ -62,11 +62,10 @@ def tables(runs, environment, optimum, longest):
         settled = stationarity.settled_length(found)
         length, label = stationarity.label(settled, longest[algorithm])
         chosen.append({"algorithm": algorithm, "iterations": length, "label": label})
-        for length, table in found.items():
-            table.insert(0, "length", length)
-            table.insert(0, "algorithm", algorithm)
-            moved.append(table)
-    return {"settled": pd.DataFrame(chosen), "settled_moves": pd.concat(moved, ignore_index=True)}
+        moved |= {(algorithm, length): table for length, table in found.items()}
+    keys = ["algorithm", "length"]
+    moves = pd.concat(moved, names=keys).reset_index(keys)
+    return {"settled": pd.DataFrame(chosen), "settled_moves": moves}
 
 
 def _algorithms(config):
