@@ -83,17 +83,12 @@ def tables(runs, sides):
     found = pd.DataFrame(columns=list(COLUMNS)), pd.DataFrame(columns=list(DIFFERENCE_COLUMNS))
     if runs:
         runs = storage.read_tables(runs)
-        found = tabulate(runs), differences(runs, sides)
+        found = compared.by_world(runs, ["people"], compared.tabulate), differences(runs, sides)
     return dict(zip(TABLES, found, strict=True))
 
 
 def parameters(config):
     return {"labels": comparison.labels(config["comparison"]["methods"])}
-
-
-def tabulate(runs):
-    """Reduce runs to a row per kind of people, method, design and budget."""
-    return compared.by_world(runs, ["people"], compared.tabulate)
 
 
 def differences(runs, sides):
