@@ -21,5 +21,4 @@ def plan(config):
 
 
 def tables(runs):
-    (table,) = TABLES
-    return {table: rates.tables(runs)["rates"]}
+    return {"full/rates": rates.tables(runs)["rates"]}

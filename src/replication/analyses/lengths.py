@@ -16,9 +16,8 @@ READS = ("environment",)
 
 
 def arguments(config):
-    return {key: config[key] for key in ("link", "horizon", "evaluators")} | {
-        "corrected": config["bounds"]["corrected"]
-    }
+    study = {key: config[key] for key in ("link", "horizon", "evaluators")}
+    return study | {"corrected": config["bounds"]["corrected"]}
 
 
 def seconds(config):

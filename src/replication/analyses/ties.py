@@ -52,8 +52,7 @@ def tables(runs, claims, own, schema, environment, optimum, full_traces, full_ve
         }
         for steps, with_steps in own_runs.groupby(list(STEPS)):
             together = pd.concat([with_steps[traces.columns], others])
-            member = Member.on(cmdp, multiplier, together)
-            evidence = Evidence([member])
+            evidence = Evidence([Member.on(cmdp, multiplier, together)])
             table = judge({**declared, "claims": about}, evidence)
             table = table[table["estimate"].notna() & (table["kind"] != "arithmetic")]
             steps = {"algorithm": algorithm, **dict(zip(STEPS, steps, strict=True))}
