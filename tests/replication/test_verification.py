@@ -820,7 +820,7 @@ def test_integers_words_and_verdicts_have_no_tolerance(study):
     ]
 
 
-COLUMN = tables.Table("x", "seed", "figures")
+COLUMN = tables.Table("x", "seed", "figures", "x.csv")
 
 
 def differ(here, there, tolerance=0.0):

@@ -32,12 +32,7 @@ class Table(NamedTuple):
     name: str  # it is NAME.csv in the reference
     keys: str  # columns that name a row, with blanks between them
     target: str  # of `make`; `sample` makes it without the whole study
-    pattern: str = ""  # of its files in the folder of a study's results, if not NAME.csv
-
-    @property
-    def files(self):
-        """Pattern of its files in the folder of a study's results, as str."""
-        return self.pattern or f"{self.name}.csv"
+    files: str  # their pattern in the folder of a study's results
 
     def load(self, results):
         """Read it as text from the folder of a study's results."""
@@ -77,7 +72,7 @@ _FIGURE = (
     ("bounds", "setting item part", "sample", "bounds/*.csv"),
     ("runs", "algorithm evaluators seed", "figures", _RUNS),
     ("curves", "algorithm evaluators iteration", "figures", "aggregate.parquet"),
-    ("claims", "claim", "figures"),
+    ("claims", "claim", "figures", "claims.csv"),
 )
 _BESIDE = (
     ("inference", "rounds", "infer", "../inference/inferred.csv"),
