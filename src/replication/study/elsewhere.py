@@ -42,9 +42,12 @@ def studies(config):
 
 def check(config, schema):
     """Refuse comparisons elsewhere that cannot be run, in one line that names the key."""
-    axes = config["axes"]
-    configuration.require_increasing("axes.discrimination", axes["discrimination"])
-    configuration.require_increasing("axes.answers", axes["answers"])
+    axes, sizes = config["axes"], config["axes"]["sizes"]
+    places = ("axes", "axes.sizes", "axes.sizes.larger", "axes.sizes.linear")
+    for section, part in zip(places, (axes, *_sizes(axes)), strict=True):
+        for key in ("discrimination", "states", "answers"):
+            configuration.require_increasing(f"{section}.{key}", part.get(key, []))
+        _check_methods(section, part["methods"], schema)
     if unknown := sorted(set(axes["asked_at"]) - set(axes["discrimination"])):
         raise ValueError(f"axes.asked_at: {unknown[0]:g} is not one of axes.discrimination")
     for name, people in axes["people"].items():
@@ -53,13 +56,6 @@ def check(config, schema):
             with located(f"axes.people.{name}"):
                 require_one_of("option", option, AS_ASSUMED)
                 options[option].check(value)
-    sizes = axes["sizes"]
-    places = ("axes", "axes.sizes", "axes.sizes.larger", "axes.sizes.linear")
-    for section, part in zip(places[1:], _sizes(axes), strict=True):
-        configuration.require_increasing(f"{section}.states", part["states"])
-        configuration.require_increasing(f"{section}.answers", part["answers"])
-    for section, part in zip(places, (axes, *_sizes(axes)), strict=True):
-        _check_methods(section, part["methods"], schema)
     with located("axes.sizes.larger.methods"):
         for name in sizes["larger"]["methods"]:
             require_one_of("method", name, sizes["methods"])
