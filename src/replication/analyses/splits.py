@@ -47,14 +47,14 @@ _POINTS = 26  # iterations of that part at which a trace has a row
 
 
 def plan(config):
-    work = {}
-    for algorithm in _asking(config):
-        settings = _settings(config, algorithm)[0]
-        work[algorithm] = [
+    return {
+        algorithm: [
             (seed, [_case(algorithm, setting, seed) for setting in settings])
             for seed in range(config["splits"]["seeds"])
         ]
-    return {part: items for part, items in work.items() if items and items[0][1]}
+        for algorithm in _asking(config)
+        if (settings := _settings(config, algorithm)[0])
+    }
 
 
 def check(config):
