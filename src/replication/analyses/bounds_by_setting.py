@@ -6,6 +6,7 @@ from dataclasses import replace
 from pgpd_hf.core.arguments import located
 from replication.analyses import Table
 from replication.study import configuration, resources
+from replication.theory.setting import Setting
 
 TARGET = "all"
 TABLES = {"bounds/{setting}": Table()}
@@ -45,8 +46,6 @@ def check(config, schema):
 
 def problem(config, name):
     """CMDP and setting, with the step sizes of the theorems, of one of the `bounds.settings`."""
-    from replication.theory.setting import Setting
-
     options = dict(config["bounds"]["settings"][name])
     changed = configuration.vary(config, options.pop("environment"))
     cmdp = configuration.environment({"environment": changed})
@@ -71,7 +70,6 @@ def seconds(config):
 
 
 def tables(environment, archive, link, options, seeds, name):
-    from replication.theory.setting import Setting
     from replication.theory.table import check_all
 
     cmdp = configuration.environment({"environment": environment})
