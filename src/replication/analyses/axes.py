@@ -107,8 +107,7 @@ def tables(runs, sides, margin, targets):
 
 def in_units_of_value(runs):
     """Runs with gaps and violations as shares of the largest value."""
-    names = ["optimality_gap", "constraint_violation"]
-    shares = runs[names].div(runs["value_bound"], axis=0)
+    shares = runs[["optimality_gap", "constraint_violation"]].div(runs["value_bound"], axis=0)
     return runs.assign(**shares, answers_scaled=scaled(runs))
 
 

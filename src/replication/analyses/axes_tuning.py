@@ -15,5 +15,4 @@ check = elsewhere.check
 
 
 def tables(axes_races):
-    found = comparison_tuning.tables(axes_races)
-    return dict(zip(TABLES, found.values(), strict=True))
+    return dict(zip(TABLES, comparison_tuning.tables(axes_races).values(), strict=True))

@@ -12,8 +12,7 @@ NEEDS = ("rates.iterations",)  # the page shows these runs, too
 
 
 def tables(bounds_by_setting):
-    table = storage.read_tables(bounds_by_setting)
-    return {"bounds": table.astype({"holds": "boolean"})}
+    return {"bounds": storage.read_tables(bounds_by_setting).astype({"holds": "boolean"})}
 
 
 def parameters(config):

@@ -68,8 +68,7 @@ def fit(config, changes):
 
 
 def check(config, schema):
-    instances = config["claims"]["instances"]
-    for group, options in instances["groups"].items():
+    for group, options in config["claims"]["instances"]["groups"].items():
         key = f"claims.instances.groups.{group}"
         if "algorithms" in options:
             with located(f"{key}.algorithms"):
@@ -77,8 +76,7 @@ def check(config, schema):
                     configuration.require_algorithm(config, name)
                     if not isinstance(changes, dict):
                         raise ValueError(f"{name}: keys and values expected, got {shown(changes)}")
-                merged = overlay(config, {"algorithms": options["algorithms"]})
-                configuration.check(merged, schema)
+                configuration.check(overlay(config, {"algorithms": options["algorithms"]}), schema)
         for name in {"file", "instance"} & set(options.get("environment", {})):
             raise ValueError(
                 f"{key}.environment.{name}: not allowed here; list instances in {key}.numbers"

@@ -75,8 +75,7 @@ def check(config, schema):
 
 
 def arguments(config):
-    options = config["comparison"]["misspecification"]
-    return {"sides": {side: options[side] for side in SIDES}}
+    return {"sides": {side: config["comparison"]["misspecification"][side] for side in SIDES}}
 
 
 def tables(runs, sides):

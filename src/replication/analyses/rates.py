@@ -56,8 +56,7 @@ def fit(config, changes):
     if None in options["evaluators"] and "theorem" in radii:
         radius = theorem_radius(config, None)
         if not SMALLEST < radius <= math.sqrt(2 * configuration.size(config)[0]):
-            why = "Theorem 2's radius is of no use"
-            changes.leave_out(config, "rates.evaluators", [None], why)
+            changes.leave_out(config, "rates.evaluators", [None], "Theorem 2's radius is of no use")
 
 
 def check(config):
@@ -81,8 +80,7 @@ def parameters(config):
 def setting(config, algorithm, iterations, evaluators, rule):
     """Setting of the runs for one T, and factors of its steps as of `sweeps.scaled_steps`."""
     usual = run_setting(config, algorithm, evaluators)
-    changed = usual | {"iterations": iterations}
-    return sweeps.scaled_steps(changed, usual["iterations"], rule)
+    return sweeps.scaled_steps(usual | {"iterations": iterations}, usual["iterations"], rule)
 
 
 def averages(runs):

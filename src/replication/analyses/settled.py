@@ -59,8 +59,7 @@ def tables(runs, environment, optimum, longest):
     for algorithm, ran in traces.groupby("algorithm", sort=False):
         lengths = stationarity.lengths(longest[algorithm])
         found = {length: stationarity.moves(ran, length, units) for length in lengths}
-        settled = stationarity.settled_length(found)
-        length, label = stationarity.label(settled, longest[algorithm])
+        length, label = stationarity.label(stationarity.settled_length(found), longest[algorithm])
         chosen.append({"algorithm": algorithm, "iterations": length, "label": label})
         moved |= {(algorithm, length): table for length, table in found.items()}
     keys = ["algorithm", "length"]

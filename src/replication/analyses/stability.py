@@ -164,8 +164,7 @@ def long_runs(runs, family, variants):
         cmdp = environments.make({**family, "instance": int(instance)})
         algorithm = _algorithm({**variants[variant], "evaluators": int(evaluators)})
         breaks = pgpd_hf.predict_stability(cmdp, algorithm).breaks
-        marks = sorted(of_one["iteration"].unique())
-        for first, last in itertools.pairwise(marks):
+        for first, last in itertools.pairwise(sorted(of_one["iteration"].unique())):
             means = between(of_one, first, last)[[*METRICS]].mean()
             answers = of_one.loc[of_one["iteration"] == last, "answers"].iloc[0]
             key = dict(zip(keys, (instance, evaluators, variant), strict=True))
