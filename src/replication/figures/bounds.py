@@ -56,8 +56,7 @@ def bounds_figure(table):
                 label=None if hollow else setting,
             )
     axes.axvline(1, color="0.3", linewidth=0.8)
-    labels = [_statement_name(row) for row in names.itertuples()]
-    axes.set_yticks(names["place"], labels)
+    axes.set_yticks(names["place"], [_statement_name(row) for row in names.itertuples()])
     axes.set(
         xscale="log",
         ylim=(-len(names) + 0.4, 0.6),
@@ -166,8 +165,7 @@ def seen_figure(table, largest):
                 label=f"{style.ESTIMATORS[estimator]}, $N = {n}$",
             )
         axes.axhline(largest, color="0.3", linewidth=0.9, linestyle=(0, (4, 2)))
-        below = (shown["bound"] < largest).sum()
-        axes.set_title(f"{below} of {len(shown)} informative")
+        axes.set_title(f"{(shown['bound'] < largest).sum()} of {len(shown)} informative")
         axes.set_xticks(range(len(lengths)), [f"{length:,.0f}" for length in lengths])
         axes.grid(visible=False, axis="x")
         for border in np.arange(len(lengths) - 1) + 0.5:

@@ -86,14 +86,13 @@ def estimators_figure(errors):
     figure, panels = style.panels(1, 2, 2.8)
     labels = {"plug-in": "as printed (plug-in)", "unbiased": "power series (unbiased)"}
     titles = {"bias": "largest |bias| of an answer", "deviation": "largest standard deviation"}
-    values = sorted(set(errors["evaluators"]))
     for axes, (quantity, title) in zip(panels[0], titles.items(), strict=True):
         for index, (estimator, rows) in enumerate(errors.groupby("estimator", sort=False)):
             look = {"color": style.colors(2)[index], "marker": style.marker(index)}
             x, y = rows["evaluators"], rows[quantity]
             axes.plot(x, y, label=labels[estimator], markersize=3.4, **look)
         axes.set(xscale="log", yscale="log", xlabel=AXIS_LABELS["evaluators"], ylabel=title)
-        _set_ticks(axes, values[::2])
+        _set_ticks(axes, sorted(set(errors["evaluators"]))[::2])
     style.plain_decades(panels[0, 1].yaxis)
     panels[0, 0].yaxis.set_minor_locator(mpl.ticker.NullLocator())
     printed = errors[errors["estimator"] == "plug-in"]

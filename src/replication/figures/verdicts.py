@@ -268,8 +268,7 @@ def step_map(tables):
             for (i, j), value in np.ndenumerate(values.to_numpy()):
                 dark = value < limit / 2 if counts else value > 0.4
                 text = f"{value:.0f}" if counts else f"{value:.3f}"
-                look = _CENTRED | {"color": "white" if dark else "black"}
-                axes.text(j, i, text, **look)
+                axes.text(j, i, text, color="white" if dark else "black", **_CENTRED)
             axes.set_xticks(range(values.shape[1]), [f"{v:g}" for v in values.columns])
             axes.set_yticks(range(values.shape[0]), [f"{v:g}" for v in values.index])
             axes.grid(False)

@@ -175,10 +175,9 @@ def why_not(config):
 def check_arguments(entry, schema, section="comparison"):
     """Hold arguments of runs against what an algorithm's entry of a study may have."""
     known = algorithms.keys(get_algorithm(entry.algorithm))
-    people = schema["$defs"]["evaluators"]["items"] | {"type": "integer"}
-    known = known | {"evaluators": people}
+    known["evaluators"] = schema["$defs"]["evaluators"]["items"] | {"type": "integer"}
     if not get_algorithm(entry.algorithm).has_steps:
-        known |= {"iterations": schema["$defs"]["iterations"]}
+        known["iterations"] = schema["$defs"]["iterations"]
     fixed = {name: [value] for name, value in entry.options.get("fixed", {}).items()}
     large = entry.options.get("large_budgets", {"candidates": {}})["candidates"]
     parts = {"candidates": entry.options["candidates"], "fixed": fixed}

@@ -51,11 +51,10 @@ def check(config, schema):
     if unknown := sorted(set(axes["asked_at"]) - set(axes["discrimination"])):
         raise ValueError(f"axes.asked_at: {unknown[0]:g} is not one of axes.discrimination")
     for name, people in axes["people"].items():
-        options = HumanFeedback.options()
         for option, value in people.items():
             with located(f"axes.people.{name}"):
                 require_one_of("option", option, AS_ASSUMED)
-                options[option].check(value)
+                HumanFeedback.options()[option].check(value)
     with located("axes.sizes.larger.methods"):
         for name in sizes["larger"]["methods"]:
             require_one_of("method", name, sizes["methods"])

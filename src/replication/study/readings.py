@@ -150,9 +150,8 @@ def runs_key(config, algorithm):
     names = ("environment", "evaluators", "link", "horizon", "seeds", "streams")
     content = {name: config[name] for name in names} | {algorithm: options}
     if options["primal_step"] == "calibrated":
-        calibration = config["calibration"]
-        candidates = calibration["candidates"][algorithm]
-        content["calibration"] = calibration | {"candidates": candidates}
+        candidates = config["calibration"]["candidates"][algorithm]
+        content["calibration"] = config["calibration"] | {"candidates": candidates}
     return json.dumps(content, sort_keys=True)
 
 
