@@ -126,8 +126,7 @@ def parameters(config):
 def tabulate(runs, empty=()):
     """Reduce runs to a row per method, design, budget and kind of unit, and add `empty` cells."""
     runs, rows = priced(runs), []
-    for key, group in runs.groupby(["unit", *METHOD, "budget"], sort=False):
-        unit, *cell = key
+    for (unit, *cell), group in runs.groupby(["unit", *METHOD, "budget"], sort=False):
         row = dict(zip(COLUMNS, cell, strict=False))
         row |= {"answers": group["answers"].mean(), "steps": group["steps"].mean()}
         row |= named_intervals(group.sort_values(UNIT), QUANTITIES)
