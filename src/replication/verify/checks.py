@@ -50,11 +50,10 @@ def check_platform(reference):
 
 def write_reference(reference, results, tables=TABLES):
     """Write these tables of the reference; with those of the figure also the platform."""
-    reference.mkdir(exist_ok=True)
     for table in tables:
-        content = table.load(results).to_csv(index=False, lineterminator="\n")
-        (reference / f"{table.name}.csv").parent.mkdir(exist_ok=True)
-        (reference / f"{table.name}.csv").write_text(content, encoding="utf-8")
+        content = table.load(results)
+        with storage.replacing(reference / f"{table.name}.csv") as partial:
+            content.to_csv(partial, index=False, lineterminator="\n")
     if any(table.target == "figures" for table in tables):
         description = json.dumps(describe_platform(), indent=2) + "\n"
         (reference / PLATFORM).write_text(description, encoding="utf-8")
