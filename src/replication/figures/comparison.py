@@ -121,11 +121,8 @@ def people_figure(table, decided, labels):
         for axes, quantity in zip(column, _JUDGED, strict=True):
             named = axes in grid[:, 0]
             _people_panel(axes, at_budget, people, labels, looks, named, quantity)
-        column[0].set(xscale="log", xlim=shown)
+        column[0].set_xlim(shown)
         column[0].set_title(f"{budget:,} answers")
-        style.plain_decades(column[0].xaxis)
-        # A decade is as wide in every panel, and has room for two labels.
-        column[0].xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 3)))
         column[1].set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1))
     for row, quantity in zip(grid, _JUDGED, strict=True):
         row[0].set_ylabel("how people vote")
@@ -209,9 +206,6 @@ def votes_figure(table, labels):
             _people_panel(axes, curves, people, labels, looks, axes is row[0], quantity)
             axes.set_title(f"c = {factor:g}: {_name(quantity)}")
         row[0].set_ylabel("how people vote")
-        row[0].set_xscale("log")
-        style.plain_decades(row[0].xaxis)
-        row[0].xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 3)))
         row[1].set_xlim(-0.03, 1.03)
     figure.supxlabel("← better", fontsize=8)
     told = f"people tell returns apart c times as well, and give {_number(most)} / c² answers"
@@ -235,6 +229,11 @@ def _people_panel(axes, curves, people, labels, looks, named, quantity):
             elinewidth=0.7,
             **looks[method] | {"linestyle": "none"},
         )
+    if quantity == "priced_gap":
+        axes.set_xscale("log")
+        style.plain_decades(axes.xaxis)
+        # A decade is as wide in every panel, and has room for two labels.
+        axes.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 3)))
     axes.set_ylim(len(people) - 0.5, -0.5)
     axes.set_yticks(range(len(people)), people if named else [""] * len(people))
     axes.grid(visible=False, axis="y")
