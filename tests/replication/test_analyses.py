@@ -251,7 +251,7 @@ def test_sensitivity_is_tabulated_per_position_and_evaluators():
     runs = run_cases(listed, make(SMALL["environment"]), None)
     schema = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
     claims = load_claims(ROOT / "config/claims.yaml", schema)
-    table = sensitivity.tabulate(runs, claims, 0.25)
+    table = sensitivity.tabulate(runs, claims, make(SMALL["environment"]))
     assert len(table) == 4 * 3
     assert table["evaluators"].tolist() == [16, 64, 256] * 4
     assert (table["holding"] <= table["decidable"]).all()

@@ -5,7 +5,6 @@ import itertools
 import pandas as pd
 
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.core.optima import utility_span
 from replication.analyses import Table
 from replication.files import storage, validation
 from replication.statements.evidence import Evidence, Member, Term
@@ -32,29 +31,28 @@ def tables(runs, claims, own, schema, environment):
     from replication.statements.declaration import load_claims
 
     declared = load_claims(claims, validation.read_yaml(schema), own)
-    span = utility_span(CMDP.load(environment))
+    cmdp = CMDP.load(environment)
     by_algorithm = storage.read_tables(runs).groupby("algorithm", sort=False)
     found = [
-        tabulate(traces, declared, span).assign(algorithm=name) for name, traces in by_algorithm
+        tabulate(traces, declared, cmdp).assign(algorithm=name) for name, traces in by_algorithm
     ]
     return {"sensitivity": pd.concat(found, ignore_index=True)}
 
 
-def tabulate(runs, claims, span):
+def tabulate(runs, claims, cmdp):
     """Gap, violation and statements that hold at each position along an axis, by M."""
     # Means are over the last quarter, in the units of statements/evidence.py. Statements count that
     # are about this algorithm alone: `holding` by their estimates, of those that are `decidable`.
     rows = []
     position = ["axis", "first", "second"]
     for key, traces in runs.groupby(position, sort=False, dropna=False):
-        sizes = traces[["states", "actions", "optimal_multiplier", "algorithm"]].iloc[0]
-        size = sizes["states"], sizes["actions"]
-        evidence = Evidence([Member(traces, span, sizes["optimal_multiplier"], *size)])
+        multiplier, algorithm = traces[["optimal_multiplier", "algorithm"]].iloc[0]
+        evidence = Evidence([Member.on(cmdp, multiplier, traces)])
         holds = [verdict for verdict in point_verdicts(claims, evidence) if verdict is not None]
         for evaluators in traces["evaluators"].unique():
             row = dict(zip(position, key, strict=True)) | {"evaluators": evaluators}
             for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
-                term = Term(sizes["algorithm"], evaluators, column, "last_quarter")
+                term = Term(algorithm, evaluators, column, "last_quarter")
                 row[name] = evidence.samples(term)[1].mean()
             rows.append(row | {"holding": sum(holds), "decidable": len(holds)})
     return pd.DataFrame(rows)
