@@ -53,13 +53,12 @@ def problem(config, name):
 
 
 def arguments(config, setting, archive_digest):
-    options = config["bounds"]["settings"][setting]
-    environment = configuration.vary(config, options["environment"])
+    options = dict(config["bounds"]["settings"][setting])
+    environment = configuration.vary(config, options.pop("environment"))
     return {
         "environment": environment,
         "archive": archive_digest(environment),  # another archive asks for another table
-        "link": config["link"],
-        "options": {key: options[key] for key in options if key != "environment"},
+        "options": {"link": config["link"], **options},
         "seeds": config["bounds"]["seeds"],
         "name": setting,
     }
@@ -69,10 +68,10 @@ def seconds(config):
     return config["bounds"]["seeds"] * resources.BOUND_RUN
 
 
-def tables(environment, archive, link, options, seeds, name):
+def tables(environment, archive, options, seeds, name):
     from replication.theory.table import check_all
 
     cmdp = configuration.environment({"environment": environment})
-    table = check_all(cmdp, Setting(link=link, **options), seeds=range(seeds))
+    table = check_all(cmdp, Setting(**options), seeds=range(seeds))
     table.insert(5, "setting", name)
     return {name: table}
