@@ -53,11 +53,12 @@ def test_slopes_are_found_per_curve():
 
 def test_excess_needs_one_reference_per_run():
     table = runs([10, 20], lambda x: x)
-    reference = table[table["curve"] == "a"]
-    rest = summaries.excess(table[table["curve"] == "b"], reference, ["value"], ["gap"])
-    assert rest["gap"].to_numpy() == pytest.approx(reference["gap"].to_numpy())
+    exact = table["curve"] == "a"
+    rest = summaries.excess(table, exact, ["value"], ["gap"])
+    assert rest["gap"].to_numpy() == pytest.approx(table.loc[exact, "gap"].to_numpy())
+    twice = pd.concat([table, table], ignore_index=True)
     with pytest.raises(pd.errors.MergeError):
-        summaries.excess(table, table, ["value"], ["gap"])
+        summaries.excess(twice, twice["curve"] == "a", ["value"], ["gap"])
 
 
 def test_spent_averages_over_seeds_at_each_cost():

@@ -33,14 +33,14 @@ def parts(table):
     # The excess is the average over that of M = ∞. Of random sizes the quantity is the share that
     # is left of the priced gap of the start.
     people = table[table["sweep"].eq("people") & table["curve"].ne("μ = theorem")]
-    votes = excess(people, np.isinf(people["value"]), ["curve"])
+    votes = summaries.excess(people, np.isinf(people["value"]), ["curve"])
     rounds = table[table["sweep"] == "rounds"]
     exact = rounds["evaluators"].isna()
     sizes = table[table["sweep"].isin(["states", "actions"])]
     return {
         "excess over M = ∞, M ≥ 16": votes[votes["value"] >= 16],
         "excess over M = ∞, 16 ≤ M ≤ 256": votes[votes["value"].between(16, 256)],
-        "excess over M = ∞": excess(rounds, exact, ["value"]),
+        "excess over M = ∞": summaries.excess(rounds, exact, ["value"]),
         "M = ∞": rounds[exact],
         "share of the start that is left": sizes.assign(
             priced_gap=sizes["priced_gap"] / sizes["start_priced_gap"]
@@ -62,8 +62,3 @@ def tables(runs):
 
 def parameters(config):
     return {"link": config["link"]}
-
-
-def excess(runs, exact, keys):
-    """Averages of runs minus those of the exact ones with the same `keys`."""
-    return summaries.excess(runs[~exact], runs[exact], keys)

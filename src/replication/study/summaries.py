@@ -73,15 +73,14 @@ def means(table, metrics=METRICS, keys=(*CURVE, "axis", "value")):
     return found[[*keys, "metric", "mean", "low", "high", "seeds", *costs]]
 
 
-def excess(table, reference, keys, metrics=METRICS):
-    """Subtract from each run the run of a reference with the same algorithm, seed and `keys`."""
+def excess(runs, exact, keys, metrics=METRICS):
+    """Subtract from each other run the `exact` one with the same algorithm, seed and `keys`."""
     # Streams are independent, so a difference has the noise of both runs.
     keys = ["algorithm", "seed", *keys]
-    both = table.merge(
-        reference[[*keys, *metrics]], on=keys, suffixes=("", "_reference"), validate="many_to_one"
-    )
+    others = runs.loc[exact, [*keys, *metrics]]
+    both = runs[~exact].merge(others, on=keys, suffixes=("", "_exact"), validate="many_to_one")
     for metric in metrics:
-        both[metric] -= both.pop(f"{metric}_reference")
+        both[metric] -= both.pop(f"{metric}_exact")
     return both
 
 
