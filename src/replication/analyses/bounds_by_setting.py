@@ -16,13 +16,10 @@ ALGORITHMS = ("npgpd_hf", "zpgpd_hf")  # whose theorems these are
 def fit(config, changes):
     """Leave out settings for another environment; give the others the study's horizon."""
     settings = config["bounds"]["settings"]
-    names = [
-        name
-        for name, options in settings.items()
-        if set(options["environment"]) - {"file"}  # a file holds a CMDP as it is
-        and changes.inherits("bounds", "settings", name, "environment")
-    ]
-    changes.leave_out(config, "bounds.settings", names, changes.why)
+    for name, options in settings.items():
+        others = set(options["environment"]) - {"file"}  # a file holds a CMDP as it is
+        if others and changes.inherits("bounds", "settings", name, "environment"):
+            changes.leave_out(config, "bounds.settings", name, changes.why)
     if config["horizon"] != changes.defaults["horizon"] and not changes.says("horizon"):
         for name, options in settings.items():
             if not changes.says("bounds", "settings", name, "horizon"):

@@ -34,7 +34,7 @@ def fit(config, changes):
     config["controls"] = {name: control for name, control in told if control is not None}
     for name in config["controls"]:
         if (why := _why_none(config, name)) and not changes.says("controls", name):
-            changes.leave_out(config, "controls", [name], why)
+            changes.leave_out(config, "controls", name, why)
 
 
 def check(config):

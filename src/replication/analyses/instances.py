@@ -61,10 +61,9 @@ def tables(runs, group):
 
 def fit(config, changes):
     """Leave out groups whose instances were chosen for another environment."""
-    groups = config["claims"]["instances"]["groups"]
-    places = {name: ("claims", "instances", "groups", name, "numbers") for name in groups}
-    names = [name for name, place in places.items() if changes.inherits(*place)]
-    changes.leave_out(config, "claims.instances.groups", names, changes.why)
+    for name in config["claims"]["instances"]["groups"]:
+        if changes.inherits("claims", "instances", "groups", name, "numbers"):
+            changes.leave_out(config, "claims.instances.groups", name, changes.why)
 
 
 def check(config, schema):

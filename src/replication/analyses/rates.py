@@ -56,7 +56,7 @@ def fit(config, changes):
     if None in options["evaluators"] and "theorem" in radii:
         radius = theorem_radius(config, None)
         if not SMALLEST < radius <= math.sqrt(2 * configuration.size(config)[0]):
-            changes.leave_out(config, "rates.evaluators", [None], "Theorem 2's radius is of no use")
+            changes.leave_out(config, "rates.evaluators", None, "Theorem 2's radius is of no use")
 
 
 def check(config):

@@ -60,8 +60,8 @@ def plan(config):
 def fit(config, changes):
     """Leave out fresh instances, which were chosen for another environment."""
     if changes.inherits("stability", "fresh", "instances"):
-        numbers = config["stability"]["fresh"]["instances"]
-        changes.leave_out(config, "stability.fresh.instances", numbers, changes.why)
+        for number in config["stability"]["fresh"]["instances"]:
+            changes.leave_out(config, "stability.fresh.instances", number, changes.why)
 
 
 def why_not(config):

@@ -41,16 +41,16 @@ class Changes:
         """Whether something comes from the defaults, and was made for another environment."""
         return bool(self.why) and not (self.is_random and self.says(*keys))
 
-    def leave_out(self, config, key, names, why):
-        """Remove entries of a table or a list."""
+    def leave_out(self, config, key, name, why):
+        """Remove an entry of a table or a list, if it is there."""
         *parents, last = key.split(".")
         for parent in parents:
             config = config[parent]
-        kept = [name for name in config[last] if name not in names]
-        if len(kept) < len(config[last]):
-            self.left.setdefault(why, {}).setdefault(key, []).extend(names)
+        if name in config[last]:
+            self.left.setdefault(why, {}).setdefault(key, []).append(name)
+            kept = [it for it in config[last] if it != name]
             is_table = isinstance(config[last], dict)
-            config[last] = {name: config[last][name] for name in kept} if is_table else kept
+            config[last] = {it: config[last][it] for it in kept} if is_table else kept
 
     def lines(self):
         """A line for each reason for which something is left out."""

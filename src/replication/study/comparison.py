@@ -154,12 +154,9 @@ def fit(config, changes):
         named = options["misspecification"][side]
         options["misspecification"][side] = [name for name in named if name not in gone]
     key = "comparison.misspecification.people"
-    people = [
-        name
-        for name, it in options["misspecification"]["people"].items()
-        if it.get("true_link") == config["link"] and not changes.says(*key.split("."), name)
-    ]
-    changes.leave_out(config, key, people, f"link: {config['link']}")
+    for name, it in options["misspecification"]["people"].items():
+        if it.get("true_link") == config["link"] and not changes.says(*key.split("."), name):
+            changes.leave_out(config, key, name, f"link: {config['link']}")
 
 
 def why_not(config):

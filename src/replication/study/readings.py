@@ -52,7 +52,7 @@ def fit(config, changes):
         return
     for name, reading in loaded.items():
         if changes.why and set(reading["config"].get("environment", {})) - {"file"}:
-            changes.leave_out(config, "claims.readings", [name], changes.why)
+            changes.leave_out(config, "claims.readings", name, changes.why)
         else:
             changed = overlay(config, reading["config"])
             try:
@@ -61,7 +61,7 @@ def fit(config, changes):
                         changed, algorithm, changed["evaluators"], "evaluators"
                     )
             except ValueError as error:
-                changes.leave_out(config, "claims.readings", [name], str(error))
+                changes.leave_out(config, "claims.readings", name, str(error))
 
 
 def restrict(reading, algorithms):

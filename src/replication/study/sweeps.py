@@ -150,16 +150,13 @@ def fit(config, changes):
         swept = config["sweeps"].items()
         config["sweeps"] = {name: sweep for name, sweep in swept if sweep["algorithms"]}
     if not changes.is_random:
-        names = [name for name in SIZES if name in config["sweeps"]]
-        changes.leave_out(config, "sweeps", names, changes.why)
+        for name in SIZES:
+            changes.leave_out(config, "sweeps", name, changes.why)
     if configuration.environment(config).discount == 0:
-        names = [
-            name
-            for name, sweep in config["sweeps"].items()
-            if inherited(name)
-            and any("corollary" in grid.values() for grid in sweep["algorithms"].values())
-        ]
-        changes.leave_out(config, "sweeps", names, "no corollary of Theorem 1 at discount 0")
+        for name, sweep in config["sweeps"].items():
+            grids = sweep["algorithms"].values()
+            if inherited(name) and any("corollary" in grid.values() for grid in grids):
+                changes.leave_out(config, "sweeps", name, "no corollary of Theorem 1 at discount 0")
     for name in filter(inherited, [*config["sweeps"]]):
         for algorithm, grid in config["sweeps"][name]["algorithms"].items():
             radii = grid.get("perturbation")
@@ -170,7 +167,7 @@ def fit(config, changes):
                 ]
                 if not all(SMALLEST < radius < math.inf for radius in found):
                     key = f"sweeps.{name}.algorithms.{algorithm}.perturbation"
-                    changes.leave_out(config, key, ["theorem"], "Theorem 2's is of no use")
+                    changes.leave_out(config, key, "theorem", "Theorem 2's is of no use")
 
 
 def check(config, names):
