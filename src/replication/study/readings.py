@@ -53,15 +53,13 @@ def fit(config, changes):
     for name, reading in loaded.items():
         if changes.why and set(reading["config"].get("environment", {})) - {"file"}:
             changes.leave_out(config, "claims.readings", name, changes.why)
-        else:
-            changed = overlay(config, reading["config"])
-            try:
-                for algorithm in config["algorithms"]:
-                    configuration.check_runs(
-                        changed, algorithm, changed["evaluators"], "evaluators"
-                    )
-            except ValueError as error:
-                changes.leave_out(config, "claims.readings", name, str(error))
+            continue
+        changed = overlay(config, reading["config"])
+        try:
+            for algorithm in config["algorithms"]:
+                configuration.check_runs(changed, algorithm, changed["evaluators"], "evaluators")
+        except ValueError as error:
+            changes.leave_out(config, "claims.readings", name, str(error))
 
 
 def restrict(reading, algorithms):
