@@ -175,16 +175,10 @@ def check(config, names):
     for name in names:
         if name in config["sweeps"]:
             sweep = config["sweeps"][name]
-            _check_seeds(f"sweeps.{name}", sweep)
+            for algorithm in sweep["algorithms"] if isinstance(sweep["seeds"], dict) else ():
+                if algorithm not in sweep["seeds"] and not get_algorithm(algorithm).limit_of:
+                    raise ValueError(f"sweeps.{name}.seeds: no number for {algorithm}")
             check_grids(config, f"sweeps.{name}", sweep["algorithms"], sweep["varies"])
-
-
-def _check_seeds(key, sweep):
-    """Refuse seeds by algorithm that leave one out."""
-    if isinstance(sweep["seeds"], dict):
-        for algorithm in sweep["algorithms"]:
-            if algorithm not in sweep["seeds"] and not get_algorithm(algorithm).limit_of:
-                raise ValueError(f"{key}.seeds: no number for {algorithm}")
 
 
 def check_grids(config, key, grids, axis):
