@@ -80,12 +80,13 @@ def plan(config):
 
 def arguments(config):
     options = config["comparison"]
+    group = config["claims"]["instances"]["groups"][options["group"]]
     numbers, _ = comparison.instances(config)
     return {
         "empty": _empty(config),
         "budgets": [it for it in options["budgets"] if it <= options["most_on_instances"]],
         "drawn": [configuration.vary(config, {"instance": number}) for number in numbers],
-        "binding": comparison.binding(config),
+        "binding": group.get("binding", False),  # whether only those are drawn that bind
         "limit": options["limit"],
         "statements": options["statements"],
         "horizon": config["horizon"],

@@ -97,12 +97,6 @@ def instances(config):
     return judged, sorted(group.get("tuning", []))[: config["comparison"].get("tuning_instances")]
 
 
-def binding(config):
-    """Say whether random instances are drawn among those whose constraint binds."""
-    groups = config["claims"]["instances"]["groups"]
-    return groups.get(config["comparison"]["group"], {}).get("binding", False)
-
-
 def key(entry, budget):
     """Name of the choice that tuning makes for a method at a budget."""
     return f"{entry.method}, {entry.design}, {budget}"
