@@ -64,30 +64,30 @@ class Table(NamedTuple):
 # What Figure 1 is made from and what is said about it, and studies that stand beside a study. The
 # tables of analyses are declared there.
 _FIGURE = (
-    ("environment", "entry", "sample", "environment.npz"),
-    ("optimum", "entry", "sample", "optimum.json"),
-    ("scores", "algorithm primal_step dual_step", "sample", "calibration/*.csv"),
-    ("steps", "algorithm entry", "sample", "calibration/*.json"),
-    ("traces", "algorithm evaluators seed iteration", "sample", _RUNS),
-    ("bounds", "setting item part", "sample", "bounds/*.csv"),
-    ("runs", "algorithm evaluators seed", "figures", _RUNS),
-    ("curves", "algorithm evaluators iteration", "figures", "aggregate.parquet"),
-    ("claims", "claim", "figures", "claims.csv"),
+    Table("environment", "entry", "sample", "environment.npz"),
+    Table("optimum", "entry", "sample", "optimum.json"),
+    Table("scores", "algorithm primal_step dual_step", "sample", "calibration/*.csv"),
+    Table("steps", "algorithm entry", "sample", "calibration/*.json"),
+    Table("traces", "algorithm evaluators seed iteration", "sample", _RUNS),
+    Table("bounds", "setting item part", "sample", "bounds/*.csv"),
+    Table("runs", "algorithm evaluators seed", "figures", _RUNS),
+    Table("curves", "algorithm evaluators iteration", "figures", "aggregate.parquet"),
+    Table("claims", "claim", "figures", "claims.csv"),
 )
 _BESIDE = (
-    ("inference", "rounds", "infer", "../inference/inferred.csv"),
-    ("inference_verdicts", "reading claim", "infer", "../inference/verdicts.csv"),
-    ("confirmation", "reading claim", "infer", "../confirmation/verdicts.csv"),
+    Table("inference", "rounds", "infer", "../inference/inferred.csv"),
+    Table("inference_verdicts", "reading claim", "infer", "../inference/verdicts.csv"),
+    Table("confirmation", "reading claim", "infer", "../confirmation/verdicts.csv"),
 )
 _BESIDE_DEFAULT = (
-    ("power", "reading claim", "claims", "verdicts_power.csv"),
-    ("settled", "algorithm", "infer", "../settled/settled.csv"),
-    ("settled_moves", _MOVES, "infer", "../settled/settled_moves.csv"),
-    ("still_settled", "algorithm", "infer", "settled.csv"),
-    ("still_settled_moves", _MOVES, "infer", "settled_moves.csv"),
-    ("environments", "study claim", "environments", "../environments/environments.csv"),
+    Table("power", "reading claim", "claims", "verdicts_power.csv"),
+    Table("settled", "algorithm", "infer", "../settled/settled.csv"),
+    Table("settled_moves", _MOVES, "infer", "../settled/settled_moves.csv"),
+    Table("still_settled", "algorithm", "infer", "settled.csv"),
+    Table("still_settled_moves", _MOVES, "infer", "settled_moves.csv"),
+    Table("environments", "study claim", "environments", "../environments/environments.csv"),
 )
-_BESIDE_HARD = (("power", "reading claim", "hard", "../pilot/verdicts_power.csv"),)
+_BESIDE_HARD = (Table("power", "reading claim", "hard", "../pilot/verdicts_power.csv"),)
 
 
 def _of_analyses():
@@ -103,15 +103,14 @@ def _of_analyses():
 
 def _on_record():
     """Tables of the default study, and of the hard case."""
-    beside = [Table(*row) for row in _BESIDE]
-    yield from (*OF_STUDY, *beside, *(Table(*row) for row in _BESIDE_DEFAULT))
-    for table in (*OF_HARD, *beside, *(Table(*row) for row in _BESIDE_HARD)):
+    yield from (*OF_STUDY, *_BESIDE, *_BESIDE_DEFAULT)
+    for table in (*OF_HARD, *_BESIDE, *_BESIDE_HARD):
         place = "../hard-" if table.files.startswith("../") else "../hard/"
         files = place + table.files.removeprefix("../")
         yield Table(f"hard/{table.name}", table.keys, "hard", files)
 
 
-OF_STUDY = [*(Table(*row) for row in _FIGURE), *_of_analyses()]  # of one study, whichever
+OF_STUDY = [*_FIGURE, *_of_analyses()]  # of one study, whichever
 # Methods are compared on the default study alone.
 OF_HARD = [table for table in OF_STUDY if table.target not in ("compare", "compare-axes")]
 TABLES = [*_on_record()]
