@@ -100,11 +100,8 @@ def period(files, records=".snakemake/metadata"):
 
     Snakemake's records say so. The times of files change with every copy.
     """
-    known = []
-    for file in files:
-        path = Path(records, urlsafe_b64encode(str(file).encode()).decode())
-        if path.exists():
-            known.append(json.loads(path.read_text(encoding="utf-8")))
+    paths = (Path(records, urlsafe_b64encode(str(it).encode()).decode()) for it in files)
+    known = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
     if not known:
         raise ValueError(f"no record in {records} of what was run, so it is unknown when")
     times = {
