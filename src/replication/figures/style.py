@@ -68,15 +68,14 @@ def algorithm_panels(table, height, columns=1):
     """Figure with titled panels for each algorithm: (its name, rows of the table, panels)."""
     # Panels of one algorithm are a row; if there is one only, the algorithms stand side by side.
     groups = list(table.groupby("algorithm", sort=False))
-    if columns == 1:
-        figure, grid = panels(1, len(groups), height)
-        grid = grid.T
-    else:
-        figure, grid = panels(len(groups), columns, height)
-    for (name, _), row in zip(groups, grid, strict=True):
+    shape = (1, len(groups)) if columns == 1 else (len(groups), columns)
+    figure, grid = panels(*shape, height)
+    grid = grid.reshape(len(groups), columns)
+    rows = [(*group, row) for group, row in zip(groups, grid, strict=True)]
+    for name, _, row in rows:
         for axes in row:
             axes.set_title(get_algorithm(name).label)
-    return figure, [(*group, row) for group, row in zip(groups, grid, strict=True)]
+    return figure, rows
 
 
 def name_axes(grid, below, left=None):
