@@ -463,17 +463,17 @@ def test_files_are_handed_to_scripts_and_not_through_a_command():
     assert "shell:\n" not in text
 
 
-def test_unknown_reading_is_refused_in_one_line(fresh):
-    (fresh.folder / "mine.yaml").write_text("study: mine\nclaims: {readings: [nope]}\n")
-    code, output = fresh.snakemake("claims", "--dry-run", configfile="mine.yaml")
+@pytest.mark.parametrize(
+    ("own", "target", "message"),
+    [
+        ("[nope]", "claims", r"claims\.readings: one of .* expected, got 'nope'"),
+        ("[]", "infer", r"claims\.readings: at least two N .* got 2"),
+    ],
+    ids=["unknown reading", "nothing to infer N from"],
+)
+def test_readings_that_are_no_use_are_refused_before_any_job(fresh, own, target, message):
+    (fresh.folder / "mine.yaml").write_text(f"study: mine\nclaims: {{readings: {own}}}\n")
+    code, output = fresh.snakemake(target, "--dry-run", configfile="mine.yaml")
     assert code == 1
-    assert re.search(r"^error: claims\.readings: one of .* expected, got 'nope'$", output, re.M)
-    assert "Traceback" not in output
-
-
-def test_one_n_leaves_nothing_to_infer_and_is_refused_before_any_job(fresh):
-    (fresh.folder / "mine.yaml").write_text("study: mine\nclaims: {readings: []}\n")
-    code, output = fresh.snakemake("infer", "--dry-run", configfile="mine.yaml")
-    assert code == 1
-    assert re.search(r"^error: claims\.readings: at least two N .* got 2$", output, re.M)
+    assert re.search(f"^error: {message}$", output, re.M)
     assert "Traceback" not in output

@@ -113,11 +113,6 @@ def defaults(name: str) -> dict[str, Any]:
     return {name: it.default for name, it in allowed.items() if it.default is not it.empty}
 
 
-def _maker(name):
-    require_one_of("name", name, kinds())
-    return importlib.import_module(f"{__name__}.{name}").make
-
-
 def kinds() -> list[str]:
     """Names of the kinds of environment: the files of this folder.
 
@@ -132,3 +127,8 @@ def kinds() -> list[str]:
     True
     """
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def _maker(name):
+    require_one_of("name", name, kinds())
+    return importlib.import_module(f"{__name__}.{name}").make
