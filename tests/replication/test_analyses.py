@@ -40,7 +40,8 @@ FACTS = {
         "rows": 1.0,
         "archive_digest": lambda options: None,
     },
-    **{name: {} for name in ("readings", "judged", "trials", "trial_runs", "subjects")},
+    **{name: {} for name in ("readings", "judged", "trials", "trial_runs")},
+    **{name: {} for name in ("new_races", "calibrated")},
     **{name: [] for name in ("left_out", "raced")},
 }
 COMPLETE = '"""Mine."""\nTARGET = "all"\n'

@@ -27,7 +27,7 @@ def benchmarks(tmp_path):
         file.parent.mkdir(exist_ok=True)
         file.write_text(f"s\th:m:s\n{seconds}\t0:00:01\n")
     files = {"a": ["x/1", "x/2", "x/gone"], "b": ["x/3"], "c": ["none"]}
-    return {rule: [str(tmp_path / f"{name}.tsv") for name in files[rule]] for rule in files}
+    return [(rule, str(tmp_path / f"{name}.tsv")) for rule in files for name in files[rule]]
 
 
 def test_commit_is_that_of_the_folder(repository):
@@ -53,7 +53,7 @@ def test_wall_time_is_summed_by_rule(benchmarks):
 
 
 def test_no_benchmark_at_all_is_no_time(tmp_path):
-    assert provenance.wall_time({"a": [tmp_path / "none.tsv"]}) == {}
+    assert provenance.wall_time([("a", tmp_path / "none.tsv")]) == {}
 
 
 def test_period_reaches_from_the_first_start_to_the_last_end(tmp_path):

@@ -5,7 +5,7 @@ import gc
 import os
 import shlex
 import sys
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 
 from snakemake.script import PythonScript
@@ -30,7 +30,6 @@ PLACES = {
     for name, folder in {"results": RESULTS, "figures": FIGURES}.items()
 }
 CLAIMS = str(PROJECT / "config/claims.yaml")
-CLAIMS_SCHEMA = str(PROJECT / "workflow/schemas/claims.schema.yaml")
 CONFIRMED, CONTROLLED = (
     [str(path) for path in [PROJECT / f"reference/{RECORD}{name}.csv"] if path.exists()]
     for name in ("confirmation", "controls")
@@ -63,26 +62,13 @@ def quote_paths():
     commands.repr = lambda value: shlex.quote(value) if isinstance(value, str) else repr(value)
 
 
-def refuse_displacing(said, defaults):
-    """Refuse files of a study that would write to the place of another one, which is on record."""
-    record = Path(PROJECT, f"config/{STUDY}.yaml")
-    usual = [] if STUDY == defaults["study"] else [validation.read(record)]
-    found, expected = (reduce(readings.overlay, it, defaults) for it in (said, usual))
-    if found != expected:
-        raise ValueError(
-            f"study: a name of its own expected for a study that changes {STUDY}, whose results "
-            f"are in {RESULTS} and {FIGURES}: write `study: mine`"
-        )
-
-
 def settle_config():
     """Stop with one line if the configuration cannot be run; say what is left out of it."""
     # Jobs on other nodes read the configuration again, but it has been checked.
     prepare = admission.admit if workflow.is_main_process else admission.settle
     with validation.one_line(ValueError):
         files = workflow.overwrite_configfiles if workflow.is_main_process else ()
-        said = [validation.read(file) for file in files]
-        # Without config/config.yaml. A workflow that uses this one as a module may give all of it.
+        # A workflow that uses this one as a module may give all of config/config.yaml.
         given = workflow.modifier.skip_configfile
         defaults = admission.load_defaults(PROJECT)
         own = workflow.config_settings.overwrite_config
@@ -90,7 +76,8 @@ def settle_config():
         whole = readings.overlay(defaults, config)
         settled, lines = prepare(whole, PROJECT, own, defaults, ANALYSES)
         if files and RECORD is not None:
-            refuse_displacing([own] if given else said, defaults)
+            said = [own] if given else map(validation.read, files)
+            admission.refuse_displacing(STUDY, said, PROJECT, defaults)
     config.update(settled)
     for line in lines if workflow.is_main_process else []:
         print(f"note: {line}", file=sys.stderr)
@@ -105,11 +92,8 @@ def check_folders():
         damaged = find_damaged(PLACES["results"])
     if damaged:
         sys.exit("\n".join(f"error: {alteration(path)}" for path in damaged))
-
-
-def tell_of_lengths():
-    """Say why runs of another length are not continued."""
     if (made := Path(PLACES["results"], "provenance.json")).exists():
+        # Why runs of another length are not continued.
         for line in configuration.other_lengths(config, read_json(made)["config"]):
             print(f"note: {line}", file=sys.stderr)
 
@@ -156,7 +140,6 @@ ANALYSES = analyses.find()
 LEFT_OUT = settle_config()
 if workflow.is_main_process:
     check_folders()
-    tell_of_lengths()
 
 
 @cache

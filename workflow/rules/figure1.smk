@@ -51,7 +51,7 @@ rule calibrate:
 rule run:
     input:
         environment=lambda wildcards: environment_of(wildcards.reading),
-        optimum=lambda wildcards: optimum_of(wildcards.reading),
+        optimum=lambda wildcards: environment_of(wildcards.reading, "optimum.json"),
         steps=lambda wildcards: steps_of(cases_of(wildcards), wildcards.reading),
     output:
         f"{RESULTS}/{{reading}}runs/{{algorithm}}/M{{evaluators}}/seeds{{first}}-{{last}}.parquet",

@@ -1,19 +1,13 @@
 # Names of files: what rules read and write. No rules.
 
-import hashlib
 import inspect
 from functools import cache
 from pathlib import Path
 
 from pgpd_hf import environments
 from replication.figures import FORMATS
+from replication.files.storage import digest
 from replication.study import admission, readings, recorded_races, sweeps
-
-
-@cache
-def digest(path):
-    """Digest of a file."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def archive_digest(options):
@@ -29,8 +23,8 @@ def traces(folder, kind="runs"):
         f"{RESULTS}/{owner}{kind}/{algorithm}/M{evaluators}/seeds{block}.parquet"
         for algorithm in config["algorithms"]
         for owner in [RUN_OWNERS[algorithm][folder]]
-        for evaluators in evaluator_groups(owner)
-        for block in figure_jobs(owner, algorithm, evaluators)
+        for evaluators, blocks in figure_plan(owner, algorithm).items()
+        for block in blocks
     ]
 
 
@@ -58,7 +52,7 @@ def results_of(name, names):
         "runs": lambda wildcards: analysis_runs(name),
         "rates_runs": lambda wildcards: analysis_runs("rates"),
         "environment": environment_of(""),
-        "optimum": optimum_of(""),
+        "optimum": environment_of("", "optimum.json"),
         "steps": lambda wildcards: [
             file for it, file in calibrations("json").items() if it == wildcards.algorithm
         ],
@@ -76,14 +70,14 @@ def results_of(name, names):
         "axes_races": lambda wildcards: races_of_methods("axes_races"),
         "claims": CLAIMS,
         "own": config["claims"]["statements"],
-        "schema": CLAIMS_SCHEMA,
+        "schema": str(PROJECT / "workflow/schemas/claims.schema.yaml"),
         "confirmation": CONFIRMED,
         "recorded_controls": CONTROLLED,
         "own_verdicts": f"{RESULTS}/claims.csv",
         "full_verdicts": f"{RESULTS}/{readings.FULL}claims.csv",
         "full_traces": lambda wildcards: traces(readings.FULL),
-        "judged_environment": unless_many(environment_of),
-        "judged_optimum": unless_many(optimum_of),
+        "judged_environment": unless_many("environment.npz"),
+        "judged_optimum": unless_many("optimum.json"),
         "judged_traces": lambda wildcards: judged_traces(wildcards.folder),
         "judged_tables": lambda wildcards: judged_tables(wildcards.folder),
         "judged_claims": lambda wildcards: in_folders(JUDGED, "claims"),
@@ -107,10 +101,8 @@ def ask(function, wildcards=None):
         "trial_runs": trial_runs,
         "left_out": lambda: LEFT_OUT,
         "raced": lambda: [*calibrations()],
-        "subjects": lambda: {
-            name: recorded_races.subject(CALIBRATED[folder], algorithm)
-            for name, (folder, algorithm) in new_races().items()
-        },
+        "new_races": new_races,
+        "calibrated": lambda: CALIBRATED,
         "results": lambda: PLACES["results"],
         "figures": lambda: PLACES["figures"],
         "archive_digest": lambda: archive_digest,
@@ -139,14 +131,9 @@ BOUNDS = [f"{RESULTS}/bounds/{setting}.csv" for setting in config["bounds"]["set
 CERTIFICATES = [f"{RESULTS}/certificates/{it}.csv" for it in config["certificates"]["iterations"]]
 
 
-def judged_groups(folder):
-    """Groups of instances that the verdicts of a folder are about, if they are about any."""
-    return ANALYSES["instances"].judged_with(config, folder)
-
-
 def judged_traces(folder):
     """Files of all runs that the verdicts of a folder look at."""
-    parts = [f"{group}/" for group in judged_groups(folder)]
+    parts = [f"{group}/" for group in ANALYSES["instances"].judged_with(config, folder)]
     return analysis_runs("instances", parts) if parts else traces(folder)
 
 
@@ -177,19 +164,15 @@ def trial_runs():
     }
 
 
-def unless_many(file_of):
-    """File of the environment that verdicts are about, or of its optimum; none for instances."""
-    return lambda wildcards: [] if judged_groups(wildcards.folder) else file_of(wildcards.folder)
+def environment_of(folder, file="environment.npz"):
+    """File with the environment of the study or of a reading, or with its optimum."""
+    return f"{RESULTS}/{ENVIRONMENT_OWNERS[folder]}{file}"
 
 
-def environment_of(folder):
-    """File with the environment of the study, or of a reading."""
-    return f"{RESULTS}/{ENVIRONMENT_OWNERS[folder]}environment.npz"
-
-
-def optimum_of(folder):
-    """File with the optimum of the study, or of a reading."""
-    return f"{RESULTS}/{ENVIRONMENT_OWNERS[folder]}optimum.json"
+def unless_many(file):
+    """The same of the environment that verdicts are about; none where these are instances."""
+    judged = ANALYSES["instances"].judged_with
+    return lambda it: [] if judged(config, it.folder) else environment_of(it.folder, file)
 
 
 def steps_of(cases, folder=""):
@@ -212,11 +195,8 @@ def tuning_of(name, cases):
 
 def calibrations(ending="csv"):
     """Files of the study's own calibrations, by algorithm: all scores (csv), or the steps (json)."""
-    return {
-        algorithm: f"{RESULTS}/calibration/{algorithm}.{ending}"
-        for algorithm, options in config["algorithms"].items()
-        if options["primal_step"] == "calibrated"
-    }
+    racing = recorded_races.racing(config)
+    return {it: f"{RESULTS}/calibration/{it}.{ending}" for it in racing}
 
 
 def rules_of(name):
@@ -290,28 +270,21 @@ def project_files():
     return [str(path) for path in found if path.is_file() and path.suffix != ".pyc"]
 
 
-# Name of a rule of this workflow, which has another one in a Snakefile that uses it as a module.
-rule_name = workflow.modifier.modify_rulename
-
-
 def jobs_before(rule):
-    """All jobs that the results of a rule come from, those of the rule included."""
-    dag = workflow.dag
-    last = [job for job in dag.jobs if job.rule.name == rule_name(rule)]
-    return list(dag.bfs(dag.dependencies, *last))
+    """All jobs that the results of a rule come from."""
+    # In a Snakefile that uses this workflow as a module, its rules may have other names.
+    name, dag = workflow.modifier.modify_rulename(rule), workflow.dag
+    last = [job for job in dag.jobs if job.rule.name == name]
+    return set(dag.bfs(dag.dependencies, *last)).difference(last)
 
 
 def made_before(rule):
     """Files that the results of a rule come from, in order."""
-    jobs = [job for job in jobs_before(rule) if job.rule.name != rule_name(rule)]
-    return sorted({str(file) for job in jobs for file in job.output})
+    return sorted({str(file) for job in jobs_before(rule) for file in job.output})
 
 
 def benchmarks_of(rule):
-    """Benchmark files of all jobs that the results of a rule come from, by rule."""
+    """Names of rules and benchmark files, of all jobs that the results of a rule come from."""
     # Files that an earlier plan has left, such as those of other blocks, are not among them.
-    found = {}
-    for job in jobs_before(rule):
-        if job.benchmark:
-            found.setdefault(job.rule.name, set()).add(str(job.benchmark))
-    return {name: sorted(files) for name, files in sorted(found.items())}
+    jobs = [job for job in jobs_before(rule) if job.benchmark]
+    return sorted({(job.rule.name, str(job.benchmark)) for job in jobs})

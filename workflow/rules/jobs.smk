@@ -2,24 +2,13 @@
 
 from functools import cache
 
-from pgpd_hf.core.evaluators import evaluators_text
 from replication.study import configuration, jobs, recorded_races, resources
-from replication.study.cases import figure_cases
-
-
-def evaluator_groups(folder):
-    """Values of M that one job runs, by their name: one in the study, all in readings."""
-    values = CONFIGS[folder]["evaluators"]
-    groups = [values] if folder else [[number] for number in values]
-    return {"+".join(map(evaluators_text, group)): group for group in groups}
 
 
 @cache
-def figure_jobs(folder, algorithm, evaluators):
-    """Cases of Figure 1 by block of seeds, for the values of M that one job runs."""
-    settings = CONFIGS[folder]
-    numbers = evaluator_groups(folder)[evaluators]
-    return jobs.fill_jobs(settings, figure_cases(settings, algorithm, numbers))
+def figure_plan(folder, algorithm):
+    """Cases of Figure 1 by the values of M that one job runs, and by block of seeds."""
+    return jobs.figure_plan(CONFIGS[folder], algorithm, together=folder != "")
 
 
 def cases_of(wildcards):
@@ -27,7 +16,7 @@ def cases_of(wildcards):
     if "analysis" in wildcards.keys():
         blocks = plan(wildcards.analysis)[wildcards.part]
     else:
-        blocks = figure_jobs(wildcards.reading, wildcards.algorithm, wildcards.evaluators)
+        blocks = figure_plan(wildcards.reading, wildcards.algorithm)[wildcards.evaluators]
     return blocks[f"{wildcards.first}-{wildcards.last}"]
 
 
@@ -39,14 +28,7 @@ def race_on_record(wildcards):
 @cache
 def new_races():
     """Folder and algorithm of each race that is not on record, by the name that it gets there."""
-    place = "inference/" if STUDY == "inference" else ""
-    place = "hard/" if STUDY.startswith("hard-") else place
-    place = f"environments/{STUDY}/" if STUDY in KNOWN else place
-    return {
-        f"{place}{folder}{algorithm}": (folder, algorithm)
-        for (folder, algorithm), settings in recorded_races.distinct(CALIBRATED).items()
-        if not recorded_races.recorded(RACES, settings, algorithm)
-    }
+    return recorded_races.unrecorded(RACES, CALIBRATED, PROJECT, STUDY)
 
 
 def own_size(wildcards):
@@ -57,7 +39,7 @@ def own_size(wildcards):
 def largest_size(wildcards):
     """Numbers of states and actions of the largest environment of a job."""
     own = own_size(wildcards)
-    sizes = {case.size(own) for case in cases_of(wildcards)}
+    sizes = (case.size(own) for case in cases_of(wildcards))
     return max(sizes, key=lambda size: size[0] ** 2 * size[1])
 
 

@@ -3,7 +3,7 @@
 # The runs of the study itself, and what they are made from.
 RUNS = [
     environment_of(""),
-    optimum_of(""),
+    environment_of("", "optimum.json"),
     *calibrations().values(),
     *calibrations("json").values(),
     traces(""),

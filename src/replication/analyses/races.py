@@ -8,6 +8,7 @@ import yaml
 from pgpd_hf.algorithms.base import RACED
 from replication.analyses import Table
 from replication.files import storage
+from replication.study.recorded_races import subject
 
 TARGET = "races"
 TABLES = {"races": Table(), "steps.yaml": Table()}
@@ -15,8 +16,9 @@ READS = ("new_scores",)
 LOCAL = True
 
 
-def arguments(subjects):
-    return {"subjects": subjects}
+def arguments(new_races, calibrated):
+    found = new_races.items()
+    return {"subjects": {name: subject(calibrated[folder], it) for name, (folder, it) in found}}
 
 
 def tables(new_scores, subjects):

@@ -84,12 +84,11 @@ def commit(folder):
 
 
 def wall_time(benchmarks):
-    """By rule, `jobs` of its benchmark files, their `seconds` in all and the `longest`."""
+    """By rule, `jobs` of benchmark files that exist, their `seconds` in all and the `longest`."""
     seconds = [
         (rule, float(pd.read_csv(file, sep="\t")["s"].iloc[-1]))
-        for rule, files in sorted(benchmarks.items())
-        for file in map(Path, files)
-        if file.exists()
+        for rule, file in benchmarks
+        if Path(file).exists()
     ]
     rules = pd.DataFrame(seconds, columns=["rule", "seconds"]).groupby("rule")["seconds"]
     return rules.agg(jobs="count", seconds="sum", longest="max").round(3).to_dict("index")

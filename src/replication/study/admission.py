@@ -7,7 +7,7 @@ run.
 """
 
 import copy
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 
 from pgpd_hf import environments
@@ -62,6 +62,19 @@ def admit(config, folder, own, defaults, analyses):
     return config, lines + recorded_races.lines(
         recorded_races.load_record(folder), config, defaults
     )
+
+
+def refuse_displacing(study, said, folder, defaults):
+    """Refuse files of a study that would write to the place of another one, which is on record."""
+    usual = []
+    if study != defaults["study"]:
+        usual = [validation.read(Path(folder, f"config/{study}.yaml"))]
+    found, expected = (reduce(readings.overlay, files, defaults) for files in (said, usual))
+    if found != expected:
+        raise ValueError(
+            f"study: a name of its own expected for a study that changes {study}, whose results "
+            "it would replace: write `study: mine`"
+        )
 
 
 def settle(config, folder, own, defaults, analyses):

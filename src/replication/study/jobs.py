@@ -2,8 +2,9 @@
 
 import math
 
+from pgpd_hf.core.evaluators import evaluators_text
 from replication.study import configuration, recorded_races, resources
-from replication.study.cases import Case, run_setting
+from replication.study.cases import Case, figure_cases, run_setting
 
 
 def fill_jobs(config, items):
@@ -12,6 +13,18 @@ def fill_jobs(config, items):
     return blocks(
         items, lambda cases: resources.seconds(cases, size), config["job_minutes"], config["block"]
     )
+
+
+def figure_plan(config, algorithm, together):
+    """Cases of Figure 1 by values of M and block; a job runs one M, or all of them together."""
+    values = config["evaluators"]
+    parts = [values] if together else [[number] for number in values]
+    return {
+        "+".join(map(evaluators_text, numbers)): fill_jobs(
+            config, figure_cases(config, algorithm, numbers)
+        )
+        for numbers in parts
+    }
 
 
 def blocks(items, seconds, minutes, most=None):

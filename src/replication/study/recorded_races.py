@@ -27,6 +27,12 @@ SCORES = "reference/races.csv"
 _TIMES = 3  # runs of a new race for each seed of its study, at most
 
 
+def racing(config):
+    """Algorithms of a study whose step sizes race."""
+    found = config["algorithms"].items()
+    return [name for name, options in found if options["primal_step"] == CALIBRATED]
+
+
 def subject(config, algorithm):
     """Everything that the outcome of a race depends on, but for its number of seeds."""
     tuning = [configuration.vary(config, {"instance": k}) for k in config.get("tuning", [])]
@@ -70,7 +76,7 @@ def recorded(record, config, algorithm):
 
 def key(config, algorithm, record):
     """Text that two configurations share if their step sizes come from the same race."""
-    if config["algorithms"][algorithm]["primal_step"] != "calibrated":
+    if algorithm not in racing(config):
         return ""
     found = recorded(record, config, algorithm)
     return found or _as_text([subject(config, algorithm), effort(config)])
@@ -80,11 +86,23 @@ def distinct(configs):
     """Races that configurations by folder need, each once: by folder and algorithm."""
     first = {}
     for folder, config in configs.items():
-        for algorithm, options in config["algorithms"].items():
-            if options["primal_step"] == "calibrated":
-                key = _as_text(subject(config, algorithm))
-                first.setdefault(key, ((folder, algorithm), config))
+        for algorithm in racing(config):
+            key = _as_text(subject(config, algorithm))
+            first.setdefault(key, ((folder, algorithm), config))
     return dict(first.values())
+
+
+def unrecorded(record, configs, project, study):
+    """Folder and algorithm of each race that is not on record, by the name that it gets there."""
+    place = "hard/" if study.startswith("hard-") else ""
+    place = "inference/" if study == "inference" else place
+    if Path(project, f"config/environments/{study}.yaml").exists():
+        place = f"environments/{study}/"
+    return {
+        f"{place}{folder}{algorithm}": (folder, algorithm)
+        for (folder, algorithm), config in distinct(configs).items()
+        if not recorded(record, config, algorithm)
+    }
 
 
 @cache
@@ -136,9 +154,7 @@ def load_scores(path, name):
 def lines(record, config, defaults):
     """Say which step sizes need a new race, and why, or that one on record has other seeds."""
     found, most = [], config["calibration"]["seeds"]
-    for algorithm, options in config["algorithms"].items():
-        if options["primal_step"] != "calibrated":
-            continue
+    for algorithm in racing(config):
         if name := recorded(record, config, algorithm):
             seeds = record[name]["seeds"]
             if most not in (seeds, defaults["calibration"]["seeds"]):
@@ -168,11 +184,7 @@ def lines(record, config, defaults):
 
 def ties(record, config):
     """By algorithm, pairs of step sizes that tied with the chosen ones in a race on record."""
-    names = {
-        algorithm: recorded(record, config, algorithm)
-        for algorithm, options in config["algorithms"].items()
-        if options["primal_step"] == "calibrated"
-    }
+    names = {algorithm: recorded(record, config, algorithm) for algorithm in racing(config)}
     return {
         algorithm: record[name]["tied"]
         for algorithm, name in names.items()
