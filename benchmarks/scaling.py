@@ -21,7 +21,7 @@ from pgpd_hf import random_cmdp, run
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.optima import Optimum
 from pgpd_hf.core.policies import uniform_policy
-from pgpd_hf.runs import iterates
+from pgpd_hf.runs.traces import iterates
 from replication.figures import style
 
 DOCS = Path(__file__).parent.parent / "docs"

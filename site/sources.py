@@ -16,7 +16,7 @@ from markupsafe import Markup
 from snakemake.utils import update_config
 
 from pgpd_hf import statistics
-from pgpd_hf.runs import COLUMNS
+from pgpd_hf.runs.traces import COLUMNS
 from pgpd_hf.statistics import METRICS
 from replication.figures import style
 from replication.files import storage, validation

@@ -22,21 +22,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from pgpd_hf.algorithms.base import default_horizon
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import require_integer, require_number, shown
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.links import get_link, probability
 from pgpd_hf.core.sampling import (
+    LONGEST,
     action_thresholds,
+    default_horizon,
     draw,
     make_tables,
     make_trajectories,
     sample_returns,
 )
 
-_MOST_ANSWERS, _LONGEST = 10**9, 10**5
+_MOST_ANSWERS = 10**9
 _BATCH = 1000  # trajectories that are sampled at once
 _GRID = 4001  # points of the curve whose convex hull is taken
 
@@ -242,7 +243,7 @@ def _horizon(cmdp, horizon):
     """H, as it is given or as the discount asks for."""
     if horizon is None:
         horizon = default_horizon(cmdp.discount)
-    return require_integer("horizon", horizon, 0, _LONGEST)
+    return require_integer("horizon", horizon, 0, LONGEST)
 
 
 def _hull(link, lowest, highest):

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pgpd_hf import ALGORITHMS, choose_steps, races, random_cmdp, run
-from pgpd_hf.races import CHOSEN, DROPPED, TIED, race
+from pgpd_hf import ALGORITHMS, choose_steps, random_cmdp, run
+from pgpd_hf.runs import races
+from pgpd_hf.runs.races import CHOSEN, DROPPED, TIED, race
 
 CMDP = random_cmdp()
 SETTING = {"iterations": 50, "horizon": 10, "rounds": 1}

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from pgpd_hf import CMDP, NPGPD, NPGPDHF, ZPGPDHF, random_cmdp, run, solve
-from pgpd_hf.cautions import wide_values
+from pgpd_hf.core.evaluators import wide_values
 from pgpd_hf.stability import StabilityWarning
 
 STEPS = {"primal_step": 0.3, "dual_step": 0.1}

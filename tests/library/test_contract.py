@@ -13,11 +13,12 @@ from preparing import forms, prepare, randomness
 from reference import random_policies, random_process, softmax
 from scipy import sparse
 
-from pgpd_hf import ALGORITHMS, runs, solve
+from pgpd_hf import ALGORITHMS, solve
 from pgpd_hf.algorithms import Algorithm, State, base, get_algorithm
 from pgpd_hf.algorithms.base import PrimalDual, option, require_explicit_state
 from pgpd_hf.algorithms.npgpd_hf import NPGPDHF
 from pgpd_hf.core.options import REQUIRED
+from pgpd_hf.runs import traces
 
 VARIANTS = [(name, form) for name in ALGORITHMS for form in forms(name)]
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
@@ -497,9 +498,9 @@ def test_what_an_update_must_not_return_is_refused_in_one_line(
     cmdp = random_process(11, 3, 2)
     algorithm = Returning(primal_step=0.3, dual_step=0.2, multiplier_bound=1.5)
     monkeypatch.setattr(Returning, "changes", changes, raising=False)
-    monkeypatch.setattr(runs, "_CHECKED", set())
+    monkeypatch.setattr(traces, "_CHECKED", set())
     with pytest.raises(ValueError, match=r"^algorithm: update of toy returned ") as error:
-        runs.run(cmdp, algorithm, seeds=[0], iterations=iterations)
+        traces.run(cmdp, algorithm, seeds=[0], iterations=iterations)
     assert message in str(error.value)
 
 
@@ -507,9 +508,9 @@ def test_what_an_update_must_not_return_is_refused_in_one_line(
 def test_update_that_returns_no_state_is_refused_in_one_line(monkeypatch, iterations):
     """As one does that forgets to return."""
     monkeypatch.setattr(Toy, "update", lambda *arguments: None)
-    monkeypatch.setattr(runs, "_CHECKED", set())
+    monkeypatch.setattr(traces, "_CHECKED", set())
     with pytest.raises(ValueError, match=r"^algorithm: update of toy returned None; a State expe"):
-        runs.run(
+        traces.run(
             random_process(11, 3, 2),
             Toy(primal_step=0.3, dual_step=0.2),
             seeds=[0],
@@ -543,7 +544,7 @@ def test_multiplier_that_is_no_number_is_refused_before_it_is_used():
     algorithm = Undefined(primal_step=0.3, dual_step=0.2)
     message = "^algorithm: update of toy returned the multiplier nan; a number in "
     with pytest.raises(ValueError, match=message):
-        runs.run(random_process(11, 3, 2), algorithm, seeds=[0], iterations=10)
+        traces.run(random_process(11, 3, 2), algorithm, seeds=[0], iterations=10)
 
 
 def test_theta_that_is_no_number_is_told_with_its_algorithm_and_type(monkeypatch):
@@ -551,7 +552,7 @@ def test_theta_that_is_no_number_is_told_with_its_algorithm_and_type(monkeypatch
     monkeypatch.setattr(Returning, "changes", changes, raising=False)
     algorithm = Returning(primal_step=0.3, dual_step=0.2)
     with pytest.raises(ValueError, match=r"^primal_step: 0.3 .* policy of toy .*theta is float64"):
-        runs.run(random_process(11, 3, 2), algorithm, seeds=[0], iterations=10)
+        traces.run(random_process(11, 3, 2), algorithm, seeds=[0], iterations=10)
 
 
 def test_iterations_that_are_not_counted_are_refused():
@@ -595,12 +596,14 @@ def test_multiplier_that_is_no_number_is_refused(wrong):
             return state._replace(multiplier=wrong)
 
     with pytest.raises(ValueError, match=r"^algorithm: update of wrong returned the multiplier "):
-        runs.run(random_process(1), Wrong(primal_step=0.1, dual_step=0.1), seeds=[0], iterations=2)
+        traces.run(
+            random_process(1), Wrong(primal_step=0.1, dual_step=0.1), seeds=[0], iterations=2
+        )
 
 
 def test_class_in_place_of_an_object_is_refused():
     with pytest.raises(ValueError, match=r"^algorithm: an object expected: NPGPDHF\(\.\.\.\), got"):
-        runs.run(random_process(1), NPGPDHF, seeds=[0], iterations=2)
+        traces.run(random_process(1), NPGPDHF, seeds=[0], iterations=2)
 
 
 def test_option_of_two_types_is_refused():
@@ -650,9 +653,9 @@ def test_common_random_numbers_give_a_variant_without_difference_the_same_bits()
 
     cmdp = random_process(11, 3, 2, threshold=1.2)
     options = {"evaluators": 16, "horizon": 5, "primal_step": 0.3, "dual_step": 0.2}
-    plain = runs.run(cmdp, NPGPDHF(**options), seeds=[0, 1], iterations=20)
+    plain = traces.run(cmdp, NPGPDHF(**options), seeds=[0, 1], iterations=20)
     for momentum in (0, 0.5):
-        other = runs.run(
+        other = traces.run(
             cmdp, WithMomentum(momentum=momentum, **options), seeds=[0, 1], iterations=20
         )
         same = [column for column in plain if (plain[column] == other[column]).all()]

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import pgpd_hf
-from pgpd_hf import races
+from pgpd_hf.runs import races
 
 CMDP = pgpd_hf.random_cmdp(3, 2, 1)
 PHASES = [{"iterations": 30, "evaluators": 4}, {"iterations": 20}]

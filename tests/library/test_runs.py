@@ -13,10 +13,12 @@ import pytest
 from preparing import ASKING, EXACT, prepare
 from reference import random_policies, random_process
 
-from pgpd_hf import ALGORITHMS, checkpoint_grid, random_cmdp, run, runs, solve
+from pgpd_hf import ALGORITHMS, checkpoint_grid, random_cmdp, run, solve
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.algorithms.base import CUT_OFF, default_horizon, option
+from pgpd_hf.algorithms.base import option
 from pgpd_hf.core.recording import record
+from pgpd_hf.core.sampling import CUT_OFF, default_horizon
+from pgpd_hf.runs import traces
 
 STEPS = {"primal_step": 0.3, "dual_step": 0.2, "multiplier_bound": 1.5}
 OPTIONS = {"evaluators": 16, "seeds": [1], "iterations": 7, "horizon": 3, **STEPS}
@@ -53,7 +55,7 @@ def replay(cmdp, name, seed=1, initial_policy=None, **options):
     """All iterates of a run, with their values: (policies, multipliers, v_r, v_g)."""
     options = {key: value for key, value in {**OPTIONS, **options}.items() if key != "seeds"}
     algorithm = prepare(name, cmdp, **{"perturbation": None, **options})
-    chunks = list(runs.iterates(algorithm, seed, initial_policy=initial_policy))
+    chunks = list(traces.iterates(algorithm, seed, initial_policy=initial_policy))
     policies, multipliers = (np.concatenate([chunk[k] for chunk in chunks]) for k in (0, 1))
     return policies, multipliers, *cmdp.evaluate(policies)
 
@@ -64,11 +66,11 @@ def replay(cmdp, name, seed=1, initial_policy=None, **options):
 @every_algorithm
 def test_columns_and_their_types(cmdp, name):
     trace = run(cmdp, name, **OPTIONS)
-    assert tuple(trace.columns) == runs.COLUMNS
+    assert tuple(trace.columns) == traces.COLUMNS
     for column in ("seed", "iteration", "answers", "steps"):
         assert trace[column].dtype == np.int64, column
     assert trace["evaluators"].dtype == pd.Int64Dtype()
-    for column in runs.COLUMNS[4:11]:
+    for column in traces.COLUMNS[4:11]:
         assert trace[column].dtype == np.float64, column
         assert np.isfinite(trace[column]).all()
     assert (trace["algorithm"] == name).all()
@@ -196,9 +198,9 @@ def test_chunks_do_not_matter(name, states, monkeypatch):
         (2**15, 4, 9 * 2 * states),
         (2**30, many, many),
     ):
-        monkeypatch.setattr(runs, "_CHUNK_WORDS", words)
-        monkeypatch.setattr(runs, "_CHUNK_ITERATIONS", iterations)
-        monkeypatch.setattr(runs, "_CHUNK_ENTRIES", entries)
+        monkeypatch.setattr(traces, "_CHUNK_WORDS", words)
+        monkeypatch.setattr(traces, "_CHUNK_ITERATIONS", iterations)
+        monkeypatch.setattr(traces, "_CHUNK_ENTRIES", entries)
         assert_same(whole, run(cmdp, name, **options))
 
 
@@ -213,10 +215,10 @@ def test_threads_keep_the_order_and_stop_after_an_error(threads):
         time.sleep(0.001)
         return item / 2
 
-    assert runs._in_threads(halve, range(9, 1, -1), threads) == [k / 2 for k in range(9, 1, -1)]
+    assert traces._in_threads(halve, range(9, 1, -1), threads) == [k / 2 for k in range(9, 1, -1)]
     begun.clear()
     with pytest.raises(ValueError, match="odd"):
-        runs._in_threads(halve, range(13, 10_000), threads)
+        traces._in_threads(halve, range(13, 10_000), threads)
     assert len(begun) < 1000
 
 
@@ -234,7 +236,7 @@ def test_record_is_a_cumulative_sum_to_the_bit():
 @every_algorithm
 def test_optimum_at_hand_is_not_looked_for_again(cmdp, name, monkeypatch):
     expected, optimum = run(cmdp, name, **OPTIONS), solve(cmdp)
-    monkeypatch.delattr(runs.optima, "solve")
+    monkeypatch.delattr(traces.optima, "solve")
     assert_same(run(cmdp, name, **OPTIONS, optimum=optimum), expected)
 
 
@@ -258,14 +260,14 @@ def test_seed_purpose_and_evaluators_name_the_stream(cmdp, name):
 def test_streams_of_a_run(cmdp, monkeypatch):
     """Words and normals, algorithms, evaluators, seeds and purposes have streams of their own."""
     opened = []
-    start = runs.streams.word_stream
+    start = traces.streams.word_stream
 
     def note(**axes):
         stream = start(**axes)
         opened.append(tuple(stream.lanes[0]))
         return stream
 
-    monkeypatch.setattr(runs.streams, "word_stream", note)
+    monkeypatch.setattr(traces.streams, "word_stream", note)
     for name in ("npgpd_hf", "zpgpd_hf"):
         for evaluators in (1, 16, None):
             for purpose in ("run", "calibration"):
@@ -493,7 +495,7 @@ def test_phases_take_over_the_state(cmdp, name):
     for k, phase in enumerate(phases):
         options = {key: value for key, value in OPTIONS.items() if key != "seeds"}
         algorithm = prepare(name, cmdp, **{"perturbation": None, **options, **phase})
-        *chunks, (last, multiplier, state) = runs.iterates(
+        *chunks, (last, multiplier, state) = traces.iterates(
             algorithm, 1, purpose=f"x, phase {k}", state=state
         )
         policies += [chunk[0] for chunk in chunks]
@@ -590,8 +592,8 @@ def test_run_refuses_state_in_self(cmdp):
 def test_run_checks_an_algorithm_once_for_all_numbers_of_a_setting(monkeypatch):
     """One iteration may take long; other options may lead through other code."""
     checked = []
-    monkeypatch.setattr(runs, "_CHECKED", set())
-    monkeypatch.setattr(runs, "require_explicit_state", lambda *given: checked.append(given))
+    monkeypatch.setattr(traces, "_CHECKED", set())
+    monkeypatch.setattr(traces, "require_explicit_state", lambda *given: checked.append(given))
     cmdp = random_process(3, 3, 2)
     common = {"seeds": [0], "iterations": 1, "horizon": 3}
     for evaluators, rounds, ridge in ((2, 3, 1.0), (5, 4, 9.0)):

@@ -8,13 +8,14 @@ import gymnasium
 import pytest
 
 import pgpd_hf
-from pgpd_hf import algorithms, deployment, environments, races, runs, stability
+from pgpd_hf import algorithms, deployment, environments, stability
+from pgpd_hf.runs import races, traces
 
 
 def public():
     """Functions by name: those of the package, its classes, and its modules for users."""
     functions = {name: getattr(pgpd_hf, name) for name in pgpd_hf.__all__}
-    for module in (algorithms, deployment, environments, races, runs, stability):
+    for module in (algorithms, deployment, environments, races, traces, stability):
         for name, it in vars(module).items():
             if not name.startswith("_") and getattr(it, "__module__", "") == module.__name__:
                 functions[f"{module.__name__}.{name}"] = it
@@ -48,7 +49,7 @@ def test_what_is_public_is_found():
     assert {
         "run",
         "certify",
-        "pgpd_hf.races.race",
+        "pgpd_hf.runs.races.race",
         "CMDP.evaluate",
         "CMDP.states",
         "CMDP.load",

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import ALGORITHMS, environments, random_cmdp, run, runs, solve
+from pgpd_hf import ALGORITHMS, environments, random_cmdp, run, solve
+from pgpd_hf.runs import traces
 from replication.study import cases
 from replication.study.cases import (
     CALIBRATED,
@@ -197,7 +198,7 @@ def test_stream_of_an_exact_limit_is_named_after_all_options_of_its_algorithm(mo
         seen.update(options)
         return run(cmdp, algorithm, **options)
 
-    monkeypatch.setattr(runs, "run", spy)
+    monkeypatch.setattr(traces, "run", spy)
     setting = SETTING | {"evaluators": None, "perturbation": 0.5, "directions": "tangent"}
     run_cases([Case("pg_pd", setting, (0,), "p", stream_keys={"step_rule": "study"})], cmdp, None)
     names = {"pairs": setting.pop("rounds"), "step_rule": "study", **setting}
@@ -248,7 +249,7 @@ def test_cases_that_differ_in_their_seeds_only_are_run_together_in_order(cmdp, m
         asked.append((options["iterations"], seeds))
         return run(cmdp, algorithm, seeds=seeds, **options)
 
-    monkeypatch.setattr(runs, "run", spy)
+    monkeypatch.setattr(traces, "run", spy)
     longer = SETTING | {"iterations": 21}
     listed = [
         Case("npgpd_hf", setting, (seed,), labels={"n": setting["iterations"]})
@@ -283,7 +284,7 @@ def test_cases_that_differ_in_anything_else_are_run_apart(cmdp, change, monkeypa
         asked.append(seeds)
         return run(cmdp, algorithm, seeds=seeds, **options)
 
-    monkeypatch.setattr(runs, "run", spy)
+    monkeypatch.setattr(traces, "run", spy)
     case = Case("npgpd_hf", SETTING, (0,))
     run_cases([case, replace(case, seeds=(1,), **change)], cmdp, None)
     assert asked == [(0,), (1,)]

@@ -11,7 +11,7 @@ from checking import study
 
 from pgpd_hf import random_cmdp, run, solve
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.races import CHOSEN, DROPPED, TIED, Grid
+from pgpd_hf.runs.races import CHOSEN, DROPPED, TIED, Grid
 from replication.analyses import comparison_races as races
 from replication.study import comparison
 

@@ -12,12 +12,13 @@ from scipy import optimize, special, stats
 from scipy.optimize import minimize
 from scipy.sparse import issparse
 
-from pgpd_hf import CMDP, random_cmdp, run, runs, solve
+from pgpd_hf import CMDP, random_cmdp, run, solve
 from pgpd_hf.algorithms.safe_rlhf import reward_questions, utility_questions
 from pgpd_hf.core import questions
 from pgpd_hf.core.optima import best_for, proportional
 from pgpd_hf.core.pessimism import pessimistic
 from pgpd_hf.core.questions import DESIGNS
+from pgpd_hf.runs import traces
 from replication.study.cases import Case, run_cases
 
 INFERRING = ("safe_rlhf", "pessimistic_safe_rlhf")
@@ -265,7 +266,7 @@ def test_pairs_may_be_equal_in_one_phase(name):
 
 def test_only_the_pairs_of_the_run_itself_are_looked_at(monkeypatch):
     """Not those of the check that an algorithm keeps no state; here its three pairs are equal."""
-    monkeypatch.setattr(runs, "_CHECKED", set())
+    monkeypatch.setattr(traces, "_CHECKED", set())
     options = {"design": "state-action", "horizon": 0, "iterations": 3, "evaluators": 3}
     run(random_cmdp(states=2, actions=2), "safe_rlhf", seeds=[0], **options)
 

@@ -98,7 +98,7 @@ def test_wheel_and_source_distribution_hold_both_packages_and_nothing_else(built
     (source,) = built.glob("*.tar.gz")
     assert wheel.name == f"pgpd_hf-{PROJECT['version']}-py3-none-any.whl"
     modules = modules_in(ROOT / "src")
-    assert {"pgpd_hf/runs.py", "replication/__init__.py"} < modules
+    assert {"pgpd_hf/runs/traces.py", "replication/__init__.py"} < modules
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         described = archive.read(next(name for name in names if name.endswith("/METADATA")))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from checking import laid, study
 
-from pgpd_hf import races
+from pgpd_hf.runs import races
 from replication import analyses
 from replication.analyses import instances
 from replication.study import admission, readings, recorded_races

@@ -11,7 +11,7 @@ from checking import study
 
 from pgpd_hf import predict_stability, random_cmdp, run, solve
 from pgpd_hf.core.optima import utility_range
-from pgpd_hf.runs import values_at
+from pgpd_hf.runs.traces import values_at
 from replication.analyses import stability
 from replication.figures import stability as figures
 from replication.figures import style

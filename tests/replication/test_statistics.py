@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from pgpd_hf import statistics
-from pgpd_hf.runs import COLUMNS
+from pgpd_hf.runs.traces import COLUMNS
 from replication.files import storage
 
 

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 from checking import applying, laid
 
-from pgpd_hf import runs
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.runs import traces
 from replication import analyses
 from replication.analyses import axes_races, comparison_races
 from replication.study import admission, cases, comparison, readings
@@ -114,7 +114,7 @@ def names_of_races(files, monkeypatch):
         found.add((purpose, *run))
         raise ValueError
 
-    monkeypatch.setattr(runs, "values_at", record)
+    monkeypatch.setattr(traces, "values_at", record)
     monkeypatch.setattr(comparison_races, "get_algorithm", Recorded)
     for told in races(files):
         problems = [(number, None, None) for number in told["instances"]]
@@ -136,7 +136,7 @@ def names(files, monkeypatch):
             found.add((of_phase, algorithm, phase.get("evaluators", evaluators)))
         return None, None
 
-    monkeypatch.setattr(runs, "run", record)
+    monkeypatch.setattr(traces, "run", record)
     tuned = {
         key: (settings[-1], 0.0)  # in place of the race's winner
         for told in races(files)

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from pgpd_hf import CMDP, LINKS, random_cmdp, run, runs, solve
+from pgpd_hf import CMDP, LINKS, random_cmdp, run, solve
 from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
 from pgpd_hf.algorithms.zpgpd_hf import ZPGPDHF
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.policies import uniform_policy
+from pgpd_hf.runs import traces
 from pgpd_hf.statistics import mean_interval
 from replication.theory import bounds, convergence, exact, records
 from replication.theory.constants import make_constants
@@ -512,7 +513,7 @@ def test_average_of_positive_parts_is_not_bounded():
     setting = Setting(evaluators=None, iterations=10000, horizon=200)
     optimum = solve(cmdp)
     algorithm = setting.run("npg_pd", cmdp, optimum)
-    policies = np.concatenate([chunk[0] for chunk in runs.iterates(algorithm, 0)])[:-1]
+    policies = np.concatenate([chunk[0] for chunk in traces.iterates(algorithm, 0)])[:-1]
     shortfall = cmdp.threshold - cmdp.evaluate(policies)[1]
     bound = bounds.theorem_1_violation(make_constants(cmdp, optimum, setting), complete=True)
     assert max(shortfall.mean(), 0) < bound

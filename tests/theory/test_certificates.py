@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import CMDP, random_cmdp, run, runs, solve
+from pgpd_hf import CMDP, random_cmdp, run, solve
+from pgpd_hf.runs import traces
 from pgpd_hf.statistics import mean_interval
 from replication.theory import certificates, exact, records, theorem_1
 from replication.theory.bounds import predicted_violation
@@ -80,7 +81,7 @@ def test_random_runs_are_the_same_in_every_call(many):
 @pytest.mark.parametrize("algorithm", SETTINGS)
 def test_record_is_the_run_of_the_engine(cmdp, optimum, algorithm):
     recorded = record(cmdp, optimum, algorithm, seed=5)
-    chunks = list(runs.iterates(recorded.algorithm, 5))
+    chunks = list(traces.iterates(recorded.algorithm, 5))
     np.testing.assert_array_equal(recorded.policies, np.concatenate([c[0] for c in chunks]))
     np.testing.assert_array_equal(recorded.multipliers, np.concatenate([c[1] for c in chunks]))
     assert recorded.answered.shape == (2, recorded.algorithm.iterations, 4, 3)
@@ -373,7 +374,7 @@ def test_violation_is_the_last_multiplier_over_the_dual_step(evaluators):
     iterations = 4000
     setting = Setting(evaluators=evaluators, iterations=iterations)
     algorithm = setting.run("npgpd_hf", cmdp, optimum)
-    chunks = list(runs.iterates(algorithm, 0))
+    chunks = list(traces.iterates(algorithm, 0))
     multipliers = np.concatenate([chunk[1] for chunk in chunks])
     policies = np.concatenate([chunk[0] for chunk in chunks])[:-1]
     violation = cmdp.threshold - cmdp.evaluate(policies)[1].mean()

@@ -84,5 +84,5 @@ def test_files_are_those_of_the_project(finished, crate, graph):
             assert content == project.folder.joinpath(entity["@id"]).read_bytes()
             assert hashlib.sha256(content).hexdigest() == entity["sha256"]
     names = set(graph)
-    assert {"requirements.lock", "src/pgpd_hf/runs.py", "notebooks/figure1.ipynb"} <= names
+    assert {"requirements.lock", "src/pgpd_hf/runs/traces.py", "notebooks/figure1.ipynb"} <= names
     assert not [name for name in names if "__pycache__" in name]

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from projects import rules
 
-from pgpd_hf import runs
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.races import describe_race
+from pgpd_hf.runs import traces
+from pgpd_hf.runs.races import describe_race
 from pgpd_hf.statistics import METRICS
 from replication.analyses import slopes
 from replication.files import storage
@@ -46,10 +46,10 @@ def test_every_figure_exists_in_every_format(finished):
 def test_traces_have_a_row_per_seed_and_checkpoint(finished):
     project, _ = finished
     trace = pd.concat(map(pd.read_parquet, project.results("runs").rglob("*.parquet")))
-    assert list(trace.columns) == list(runs.COLUMNS)
+    assert list(trace.columns) == list(traces.COLUMNS)
     for (algorithm, _), group in trace.groupby(["algorithm", "evaluators"]):
         length = {"npgpd_hf": 60, "zpgpd_hf": 600}[algorithm]
-        expected = {(seed, k) for seed in range(3) for k in runs.checkpoint_grid(length)}
+        expected = {(seed, k) for seed in range(3) for k in traces.checkpoint_grid(length)}
         assert set(zip(group["seed"], group["iteration"], strict=True)) == expected
         assert len(group) == len(expected)
     assert len(trace.groupby(["algorithm", "evaluators"])) == 6

@@ -13,8 +13,8 @@ from checking import admit_all, each, laid, left_out, study
 
 import pgpd_hf
 from pgpd_hf import random_cmdp
-from pgpd_hf.algorithms.base import CUT_OFF
 from pgpd_hf.core.optima import METHODS, solve
+from pgpd_hf.core.sampling import CUT_OFF
 from replication import analyses
 from replication.analyses import bounds_by_setting, instances, rates
 from replication.study import admission, configuration, readings, sweeps

@@ -98,7 +98,7 @@ def test_verification_goes_on_in_the_copy_that_is_named(verified):
 def test_altered_constant_reference_and_result_are_named(verified):
     # A constant of the code, which matters where there are more than 100 iterations; a number of
     # the reference; a result.
-    verified.alter("src/pgpd_hf/races.py", "_CHECKPOINTS = 100", "_CHECKPOINTS = 101")
+    verified.alter("src/pgpd_hf/runs/races.py", "_CHECKPOINTS = 100", "_CHECKPOINTS = 101")
     traces = verified.reference / "traces.csv"
     header, *rows = traces.read_text().splitlines()
     cells = rows[-1].split(",")
@@ -113,7 +113,7 @@ def test_altered_constant_reference_and_result_are_named(verified):
         *("code", "reference, figures", "files as written"),
         *("scores", "traces", "optimum"),
     }
-    assert "\n    src/pgpd_hf/races.py: altered\n" in output
+    assert "\n    src/pgpd_hf/runs/races.py: altered\n" in output
     assert "\n    calibration/*.csv: algorithm zpgpd_hf, primal_step " in output
     row = "algorithm zpgpd_hf, evaluators 256, seed 0, iteration 600"
     assert f"\n    runs/*/*/*.parquet: {row}: multiplier: " in output

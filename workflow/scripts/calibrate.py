@@ -1,7 +1,7 @@
 """Choose the step sizes of one algorithm by a race, or take them from the one on record."""
 
 from pgpd_hf import environments
-from pgpd_hf.races import chosen_steps, describe_race, race
+from pgpd_hf.runs.races import chosen_steps, describe_race, race
 from replication.files import storage
 from replication.study import recorded_races
 

@@ -121,13 +121,12 @@ from pgpd_hf.core.evaluators import (
 )
 from pgpd_hf.core.optima import Optimum
 from pgpd_hf.core.options import REQUIRED, option
+from pgpd_hf.core.sampling import LONGEST, default_horizon
 
 MOST_ITERATIONS = 10**9  # beyond it, a run would take a lifetime
 STEPS = ("primal_step", "dual_step")
 RACED = (*STEPS, "perturbation")  # what races can choose
 NORMALIZERS = {"none": 0, "linear": 1, "quadratic": 2}  # powers of lambda in `normalizer`
-CUT_OFF = 2e-4  # largest share of a value that trajectories miss by default
-_SHORTEST, _LONGEST = 80, 10**5  # horizons by default; trajectories beyond exceed any memory
 _MOST_WORDS = 2**24  # random words of one iteration: 128 MiB
 
 
@@ -837,7 +836,7 @@ class HumanFeedback(Algorithm):
         None,
         "H: trajectories have H + 1 steps; by default long enough, and at least 80.",
         at_least=0,
-        at_most=_LONGEST,
+        at_most=LONGEST,
     )
     link: str = option("logistic", "Link by which people are assumed to vote.", one_of=links.LINKS)
     true_link: str | None = option(
@@ -1019,32 +1018,6 @@ def dual_update(multiplier, excess, dual_step, regularization, bound):
     """
     descent = excess + regularization * multiplier
     return min(max(multiplier - dual_step * descent, 0.0), bound)
-
-
-def default_horizon(discount):
-    r"""Horizon that cuts off as little of a return as the paper's does.
-
-    Parameters
-    ----------
-    discount : float
-        :math:`\gamma` in [0, 1).
-
-    Returns
-    -------
-    int
-        The paper's H = 80, or the smallest with :math:`\gamma^{H+1} \le` :data:`CUT_OFF` if that is
-        longer: the share of the largest value that comes after H + 1 steps.
-
-    Examples
-    --------
-    >>> from pgpd_hf.algorithms.base import default_horizon
-    >>> default_horizon(0.9), default_horizon(0.99)
-    (80, 847)
-    """
-    if discount == 0:
-        return _SHORTEST
-    needed = math.ceil(math.log(CUT_OFF) / math.log(discount)) - 1
-    return min(max(_SHORTEST, needed), _LONGEST)
 
 
 def require_multipliers(run, multipliers):

@@ -90,6 +90,34 @@ def evaluators_text(evaluators):
     return "inf" if evaluators is None else str(evaluators)
 
 
+def wide_values(cmdp):
+    """Say in one line that people agree too much about a CMDP to tell by how much, if they do.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The CMDP.
+
+    Returns
+    -------
+    str
+        Empty if values lie in [0, 1].
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> wide_values(pgpd_hf.random_cmdp())
+    ''
+    """
+    bound = cmdp.value_bound
+    if bound <= 1 + 1e-9:
+        return ""
+    return (
+        f"values lie in [0, {bound:g}], where votes are almost unanimous and say little; divide "
+        f"rewards, utilities, threshold and scale by {bound:g} for values in [0, 1]"
+    )
+
+
 class Evaluators(NamedTuple):
     """M evaluators who vote alike.
 

@@ -174,6 +174,29 @@ def given_optimum(cmdp, optimum):
     return optimum
 
 
+def low_bound(bound, optimum):
+    """Say in one line that the multiplier cannot reach that of the optimum, if it cannot.
+
+    Parameters
+    ----------
+    bound : float
+        Upper end of the multiplier's interval.
+    optimum : Optimum
+        Of the CMDP.
+
+    Returns
+    -------
+    str
+        Empty if nothing has to be said.
+    """
+    if bound >= optimum.multiplier:
+        return ""
+    return (
+        f"multiplier_bound: {bound:g} is below the optimal multiplier, {optimum.multiplier:.3g}, "
+        "so the runs cannot reach the optimum"
+    )
+
+
 def find_safest(cmdp):
     r"""Find a policy of largest utility value, and by how much it exceeds the threshold.
 

@@ -25,6 +25,8 @@ _HALF = np.uint64(32)
 _LOWER = np.uint64(2**32 - 1)
 _HEAVIEST = 690.0  # logarithm of the largest weight of a step; 10^5 of them add up to a number
 FREE = -1  # in place of a first action: the policy chooses it
+CUT_OFF = 2e-4  # largest share of a value that trajectories miss by default
+_SHORTEST, LONGEST = 80, 10**5  # horizons by default; trajectories beyond exceed any memory
 
 
 class Tables(NamedTuple):
@@ -88,6 +90,32 @@ class Trajectories(NamedTuple):
     start: np.ndarray
     first_action: np.ndarray
     returns: np.ndarray
+
+
+def default_horizon(discount):
+    r"""Horizon that cuts off as little of a return as the paper's does.
+
+    Parameters
+    ----------
+    discount : float
+        :math:`\gamma` in [0, 1).
+
+    Returns
+    -------
+    int
+        The paper's H = 80, or the smallest with :math:`\gamma^{H+1} \le` :data:`CUT_OFF` if that is
+        longer: the share of the largest value that comes after H + 1 steps.
+
+    Examples
+    --------
+    >>> from pgpd_hf.core.sampling import default_horizon
+    >>> default_horizon(0.9), default_horizon(0.99)
+    (80, 847)
+    """
+    if discount == 0:
+        return _SHORTEST
+    needed = math.ceil(math.log(CUT_OFF) / math.log(discount)) - 1
+    return min(max(_SHORTEST, needed), LONGEST)
 
 
 @njit

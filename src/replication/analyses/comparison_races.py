@@ -2,8 +2,8 @@
 
 Candidates run on instances that the comparison does not use, on random streams of their own, the
 same for all of them. After 2 and 6 of 18 runs the best third goes on, less those that are shown to
-be worse than the leader (:mod:`pgpd_hf.races`). Where the leader stands at an end of a list of at
-least three positive numbers, the next one beyond is tried with the other settings of the best
+be worse than the leader (:mod:`pgpd_hf.runs.races`). Where the leader stands at an end of a list of
+at least three positive numbers, the next one beyond is tried with the other settings of the best
 eight, at most four times at each end. The score is the positive gap plus the positive violation at
 the end of a run; the smallest mean wins. Several runs are on each instance, and cuts to a third are
 no tests, so that a race is a search, without an error rate.
@@ -18,7 +18,7 @@ import pandas as pd
 from pgpd_hf import environments
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.optima import solve
-from pgpd_hf.races import CHOSEN, DROPPED, LEVEL, TIED, Contest, Grid
+from pgpd_hf.runs.races import CHOSEN, DROPPED, LEVEL, TIED, Contest, Grid
 from replication.analyses import Table
 from replication.study import comparison, configuration, resources
 
@@ -130,7 +130,7 @@ class _Settings(Contest):
         return new
 
     def score(self, task):
-        from pgpd_hf.runs import values_at  # of jobs: planning does without
+        from pgpd_hf.runs.traces import values_at  # of jobs: planning does without
 
         values, unit = task
         seed, place = divmod(unit, len(self.problems))

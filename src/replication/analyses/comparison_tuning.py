@@ -8,7 +8,7 @@ import json
 
 import pandas as pd
 
-from pgpd_hf.races import CHOSEN, TIED
+from pgpd_hf.runs.races import CHOSEN, TIED
 from replication.analyses import Table
 from replication.analyses.comparison_races import COLUMNS, FEWEST
 from replication.files import storage

@@ -13,9 +13,10 @@ import pandas as pd
 import pgpd_hf
 from pgpd_hf import environments
 from pgpd_hf.algorithms import get_algorithm
-from pgpd_hf.algorithms.base import NORMALIZERS, STEPS, default_horizon, normalizer
+from pgpd_hf.algorithms.base import NORMALIZERS, STEPS, normalizer
 from pgpd_hf.core.arguments import located, require_number
 from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.sampling import default_horizon
 from pgpd_hf.statistics import named_intervals
 from replication.analyses import Table
 from replication.files import storage

@@ -5,7 +5,7 @@ import pandas as pd
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.evaluators import evaluators_text
-from pgpd_hf.races import chosen_steps, describe_race
+from pgpd_hf.runs.races import chosen_steps, describe_race
 from pgpd_hf.statistics import METRICS
 from replication.analyses import Table
 from replication.files import storage

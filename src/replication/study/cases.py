@@ -139,7 +139,7 @@ def stream_key(name):
 
 def _run(case, cmdp, optimum, calibrated):
     """Run one case on its environment."""
-    from pgpd_hf.runs import run  # of jobs: planning does without
+    from pgpd_hf.runs.traces import run  # of jobs: planning does without
 
     kind = get_algorithm(case.algorithm)
 

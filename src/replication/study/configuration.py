@@ -11,13 +11,11 @@ from functools import lru_cache
 
 from pgpd_hf import environments
 from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
-from pgpd_hf.algorithms.base import CUT_OFF, default_horizon
-from pgpd_hf.cautions import low_bound, wide_values
 from pgpd_hf.core.arguments import located, require_one_of, require_size
-from pgpd_hf.core.evaluators import make_evaluators
+from pgpd_hf.core.evaluators import make_evaluators, wide_values
 from pgpd_hf.core.links import get_link
-from pgpd_hf.core.optima import find_safest, solve
-from pgpd_hf.core.sampling import absorbing_states
+from pgpd_hf.core.optima import find_safest, low_bound, solve
+from pgpd_hf.core.sampling import CUT_OFF, absorbing_states, default_horizon
 from replication.files.validation import conform
 from replication.study import algorithms
 from replication.study.cases import run_setting

@@ -47,7 +47,7 @@ def blocks(items, seconds, minutes, most=None):
 
 
 def race(config, algorithm):
-    """Arguments of :func:`pgpd_hf.races.race` for an algorithm, with environments as options."""
+    """Arguments of :func:`~pgpd_hf.runs.races.race` for an algorithm; environments are options."""
     return recorded_races.subject(config, algorithm) | recorded_races.effort(config)
 
 

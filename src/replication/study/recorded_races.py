@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from pgpd_hf import environments, races
+from pgpd_hf import environments
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import RACED, STEPS
 from pgpd_hf.core.arguments import located, shown
+from pgpd_hf.runs import races
 from replication.files.validation import read_yaml
 from replication.study import configuration
 from replication.study.cases import CALIBRATED, run_setting
@@ -144,7 +145,7 @@ def _outcome(race, about, rows):
 
 
 def load_scores(path, name):
-    """Scores of one race on record, as :func:`pgpd_hf.races.race` has made them."""
+    """Scores of one race on record, as :func:`pgpd_hf.runs.races.race` has made them."""
     table = pd.read_csv(path)
     scores = table[table.pop("race") == name]
     # Of a race of pairs, the column of what only triples have is empty.

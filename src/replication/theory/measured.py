@@ -8,7 +8,7 @@ the best guarantee for their M, N and T is from what they attain.
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.runs import COLUMNS
+from pgpd_hf.runs.traces import COLUMNS
 from pgpd_hf.statistics import intervals
 from replication.theory.lengths import THEOREMS, bounds_at
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import runs
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.policies import uniform_policy
+from pgpd_hf.runs.traces import iterates
 from pgpd_hf.statistics import mean_interval
 from replication.theory import exact
 from replication.theory.constants import Constants, OutsideAssumptions
@@ -118,7 +118,7 @@ def run_averages(algorithm, optimum, seeds):
 
 def _whole_run(algorithm, seed):
     """Policies 0..T-1, (T, S, A), and multipliers 0..T of a run."""
-    policies, multipliers, _ = zip(*runs.iterates(algorithm, seed), strict=True)
+    policies, multipliers, _ = zip(*iterates(algorithm, seed), strict=True)
     return np.concatenate(policies[:-1]), np.concatenate(multipliers)
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from pgpd_hf import runs
 from pgpd_hf.core.evaluators import AS_ASSUMED
+from pgpd_hf.runs.traces import iterates
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def record(algorithm, optimum, seed, purpose="run", sampled=False):
         return *map(np.concatenate, zip(*parts, strict=True)), state
 
     watched = algorithm.having(advance=advance)
-    policies, multipliers, states = zip(*runs.iterates(watched, seed, purpose=purpose), strict=True)
+    policies, multipliers, states = zip(*iterates(watched, seed, purpose=purpose), strict=True)
     estimates = [
         (np.stack([pair for pair, _ in found], axis=1), np.array([excess for _, excess in found]))
         for found in kept

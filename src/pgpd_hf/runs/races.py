@@ -112,7 +112,7 @@ def race(
     Examples
     --------
     >>> import pgpd_hf
-    >>> from pgpd_hf.races import race
+    >>> from pgpd_hf.runs.races import race
     >>> candidates = {"primal_step": [0.01, 0.1, 1], "dual_step": [0.1]}
     >>> cmdps, setting = [pgpd_hf.random_cmdp()], {"iterations": 50}
     >>> table = race(cmdps, "npgpd_hf", setting, [64], candidates, seeds=8)
@@ -437,7 +437,9 @@ class _Runs(Contest):
 
     def score(self, task):
         """Positive gap and violation of one pair on one seed, averaged over time and M."""
-        from pgpd_hf.runs import values_at  # who only reads the outcome of a race does without
+        from pgpd_hf.runs.traces import (
+            values_at,  # who only reads the outcome of a race does without
+        )
 
         pair, seed = task
         cmdp, optimum = self.problems[seed % len(self.problems)]

@@ -25,10 +25,10 @@ from pgpd_hf.algorithms.base import (
     require_explicit_state,
     require_multipliers,
 )
-from pgpd_hf.cautions import low_bound, stands_still, wide_values
 from pgpd_hf.core import optima, streams
 from pgpd_hf.core.arguments import located, require_integer, require_one_of, shown
 from pgpd_hf.core.cmdp import CMDP, Array
+from pgpd_hf.core.evaluators import wide_values
 from pgpd_hf.core.normals import draw_normals
 from pgpd_hf.core.progress import Progress
 from pgpd_hf.core.recording import record
@@ -44,6 +44,8 @@ _CHUNK_ITERATIONS = 1024
 _CHECKED_ITERATIONS = 3  # of an algorithm, before its first run
 # Algorithms that have been checked, with their options that are no numbers.
 _CHECKED: set[Any] = set()
+_MOVES = 0.02  # share of its first value by which a curve has to leave it
+_SHORTEST_RUN = 1000  # iterations in which a curve can be expected to move
 _MOST_ENTRIES = 10**6  # of a list of seeds, checkpoints or phases
 _PHASE = ("iterations", "evaluators", "rounds", "horizon")  # that phases may differ in
 
@@ -158,8 +160,7 @@ def run(
         is short; and if the multiplier runs away in the trace (:func:`~pgpd_hf.stability.runaway`).
     UserWarning
         If values lie beyond [0, 1], where votes say little; if the multiplier cannot reach that of
-        the optimum; and if the theorem's steps leave the policy where it starts
-        (:mod:`pgpd_hf.cautions`).
+        the optimum; and if the theorem's steps leave the policy where it starts.
 
     Raises
     ------
@@ -207,7 +208,7 @@ def run(
     own = parts[0].algorithm
     if getattr(own, "evaluators", None) is not None:
         _warn(wide_values(cmdp))
-    _warn(low_bound(parts[0].multiplier_bound, optimum))
+    _warn(optima.low_bound(parts[0].multiplier_bound, optimum))
     if len(parts) == 1:
         steps = len(seeds) * total * parts[0].steps_per_iteration
         _warn(forecast(cmdp, own, optimum, steps), StabilityWarning)
@@ -220,7 +221,7 @@ def run(
         traces, last = zip(*_in_threads(trace, seeds, threads), strict=True)
     table = _table(parts, seeds, grid, traces)
     _warn(runaway(table, parts[-1].algorithm, optimum), StabilityWarning)
-    _warn(stands_still(table, own))
+    _warn(_stands_still(table, own))
     return (table, np.stack(last)) if return_policies else table
 
 
@@ -294,7 +295,7 @@ def iterates(
     Examples
     --------
     >>> import pgpd_hf
-    >>> from pgpd_hf.runs import iterates
+    >>> from pgpd_hf.runs.traces import iterates
     >>> cmdp = pgpd_hf.random_cmdp()
     >>> run = pgpd_hf.ZPGPDHF(evaluators=16).prepare(cmdp, pgpd_hf.solve(cmdp), iterations=1500)
     >>> [(len(policies), state.iteration) for policies, _, state in iterates(run, seed=0)]
@@ -508,6 +509,21 @@ def _costs(parts, iterations):
     phases = np.searchsorted(begins, iterations, side="right") - 1
     evaluators = pd.array([_evaluators(run) for run in parts], dtype="Int64")
     return {"evaluators": evaluators[phases], "answers": answers, "steps": steps}
+
+
+def _stands_still(trace, algorithm):
+    """Say in one line that the theorem's steps leave the policy where it starts, if they do."""
+    # They do if the mean gap over seeds never leaves its first value by a fiftieth of it.
+    last, means = trace["iteration"].max(), trace.groupby("iteration")["optimality_gap"].mean()
+    distance = (means - means.iloc[0]).abs().max()
+    own_steps = not algorithm.has_steps or getattr(algorithm, "primal_step", None) is not None
+    if own_steps or last < _SHORTEST_RUN or distance >= _MOVES * abs(means.iloc[0]):
+        return ""
+    return (
+        f"{algorithm.label} hardly moves with the theorem's steps: in {last:,} iterations its mean "
+        f"gap, {means.iloc[0]:.3g} at first, changes by at most {distance:.1g}; choose_steps finds "
+        "steps that do more"
+    )
 
 
 def _seeds(seeds):

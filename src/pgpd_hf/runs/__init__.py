@@ -1,0 +1,1 @@
+"""Runs of algorithms: traces, and the choice of step sizes by a race."""
