@@ -406,7 +406,7 @@ def test_second_edition_is_told_beside_the_first():
     second = table("hard/confirmation").set_index(["unit", "claim"]).loc[both.index]
     assert both[["verdict", "estimate"]].equals(second[["verdict", "estimate"]])
     pairs = zip(both["verdict_first_edition"], both["verdict"], strict=True)
-    turned = dict(zip(both.index, pairs, strict=True))
+    turned, titles = dict(zip(both.index, pairs, strict=True)), both["statement"]
     both = both[both.index.isin(names, level="claim")]
     columns = {"verdict_first_edition": [], "verdict": []}
     for unit in ("seed", "instance"):
@@ -426,6 +426,9 @@ def test_second_edition_is_told_beside_the_first():
     }
     assert opposite - kinder == {(it, "zpgpd-gap-steady-state") for it in ("seed", "instance")}
     assert len(opposite) == 5
+    for (unit, claim), verdicts in turned.items():
+        row = f"| {titles[unit, claim]} | {unit}s | {' | '.join(verdicts)} |"
+        assert (row in text("claims")) == ((unit, claim) in opposite)
     says("claims", "five verdicts are the opposite of those of the second edition")
     says("claims", f"whose margin is {0.1 * utility_span(CMDP):.3f} on the hard case")
 
@@ -817,16 +820,19 @@ def test_results_say_how_many_breaks_are_foreseen_where_the_multiplier_is_fast()
     for steps in options["settings"].values():
         assert (steps["evaluators"], steps["rounds"], steps["dual_step"]) == (16, 2, 0.01)
     assert not usual["late_broke"].any()
-    last = f"{options['followed'] * usual_steps['iterations']:,}"
     broke, told = longer["late_broke"], longer["breaks"]
     assert not (told & ~broke).any()
-    slow = (broke & (longer["peak"] < 0)).sum()
+    rows = []
+    for name, steps in {"the study's": usual_steps, "three times as long": longer_steps}.items():
+        runs = usual if steps is usual_steps else longer
+        ends, alarms, slow = runs["late_broke"], runs["breaks"], runs["peak"] < 0
+        counts = (ends, ends & alarms, ends & slow, alarms & ~ends)
+        length = options["followed"] * steps["iterations"]
+        rows.append(f"| {name} | {length:,} | {' | '.join(str(it.sum()) for it in counts)} |")
+    says("results", *rows)
     foreseen = f"{broke.sum()}, of which {(broke & told).sum()} were foreseen"
     says(
         "results",
-        f"no run broke within {last} iterations, and {usual['breaks'].sum()} was predicted to. "
-        f"With a primal step three times as long {broke.sum()} broke, of which "
-        f"{(broke & told).sum()} were predicted to; if λ is taken as slow, {slow} are",
         f"N and steps none of 100 broke, and with three times the primal step {foreseen}",
     )
     says(
@@ -850,8 +856,8 @@ def test_results_say_how_many_breaks_are_foreseen_where_the_multiplier_is_fast()
     assert not divided["breaks"].any()
     says(
         "results",
-        "on instance 71, which was run as well, are foreseen; those with a step divided by "
-        "1 + λ² are not.",
+        "Of the long runs with N = 2 in the table above, the printed one is foreseen to break, but "
+        "the one with a step divided by 1 + λ² is not. The same is true of instance 71",
     )
     frozen = table("hard/stability").query("variant == 'N = 2'").set_index("multiplier")
     safe = frozen["constraint_violation"] < 0
@@ -1522,12 +1528,12 @@ def test_documents_say_how_answers_grow_with_the_size():
     assert own["most"] / safe["most"] == pytest.approx(7, abs=0.5)
     assert own["least"] / safe["least"] == pytest.approx(24, abs=0.5)
     says("which-method", "still needs a seventh of NPGPD-HF's answers, in place of a 24th")
+    for name, row, times in (("Safe RLHF", safe, more), ("NPGPD-HF", own, fewer)):
+        power = f"{row['exponent']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+        says("results", f"| {name} | {power} | {times} |")
     says(
         "results",
-        f"grow like the power {safe['exponent']:.2f} of |S||A| with Safe RLHF (95 % interval: "
-        f"{safe['low']:.2f} to {safe['high']:.2f}) and like its power {own['exponent']:.2f} with "
-        f"NPGPD-HF ({own['low']:.2f} to {own['high']:.2f})",
-        "With 1,000 states Safe RLHF still needs a seventh of NPGPD-HF's",
+        "With 1,000 states Safe RLHF still needs a seventh of NPGPD-HF's answers",
     )
     chosen = table("axes_settings")
     largest = chosen["key"].str.startswith("states1000")
