@@ -189,6 +189,11 @@ def test_grid_grows_where_its_edge_leads(monkeypatch, best):
         assert table[name].min() < value < table[name].max()  # seen from both sides
 
 
+def test_two_values_are_continued_with_their_ratio_and_more_with_the_spacing_of_the_last():
+    assert races.reach([0.1, 0.5])[3:7] == [0.02, 0.1, 0.5, 2.5]
+    assert races.reach([0.1, 0.3, 1])[3:8] == [0.03, 0.1, 0.3, 1, 3]
+
+
 def test_grid_grows_by_four_values_at_most_and_a_single_value_not_at_all(monkeypatch):
     table = raced(monkeypatch, lambda pair, seed: 1 / pair[0] + pair[1], ([1, 10], [7]))
     assert table["primal_step"].tolist() == [1, 10, 100, 1000, 1e4, 1e5]
@@ -340,6 +345,16 @@ def test_radius_of_a_method_without_one_is_refused():
 def test_method_without_steps_is_refused():
     with pytest.raises(ValueError, match=r"^algorithm: safe_rlhf has no step sizes$"):
         races.choose_steps(CMDP, "safe_rlhf", evaluators=16, iterations=1, candidates=CANDIDATES)
+
+
+def test_what_cannot_be_run_is_refused_before_any_run(monkeypatch):
+    monkeypatch.setattr("pgpd_hf.runs.traces.values_at", None)
+    usual = {"evaluators": [16], "candidates": CANDIDATES, "iterations": 5}
+    zero = CANDIDATES | {"primal_step": [0.1, 0]}
+    with pytest.raises(ValueError, match=r"^evaluators: "):
+        races.choose_steps(CMDP, "npgpd_hf", **usual | {"evaluators": [16, 0]})
+    with pytest.raises(ValueError, match=r"^candidates.primal_step: positive numbers expected"):
+        races.choose_steps(CMDP, "npgpd_hf", **usual | {"candidates": zero})
 
 
 class Counted:

@@ -66,6 +66,18 @@ def test_map_shows_arrows_and_where_one_ends(corridor, discount):
     assert {("H", 0.06, 0.06), ("S", 1.06, 0.06), ("G", 3.06, 0.06)} < shown
 
 
+def test_heads_of_arrows_can_be_seen_and_grow_with_the_probability(corridor):
+    policy = np.array([[0.03, 0.97], [0, 1], [0.5, 0.5], [0.5, 0.5]])
+    (axes,) = pgpd_hf.plot_policy(corridor, policy).axes
+    drawn = [it for it in axes.texts if getattr(it, "arrowprops", None)]
+    drawn.sort(key=lambda it: abs(it.xy[0] - it.xyann[0]))
+    styles = [it.arrow_patch.get_arrowstyle() for it in drawn]
+    for sizes in ([it.head_width for it in styles], [it.head_length for it in styles]):
+        assert sizes == sorted(set(sizes))
+        assert 0.03 < sizes[0] < 0.05
+        assert 0.15 < sizes[-1] < 0.25
+
+
 @pytest.mark.parametrize("shape", [(1, 4), (2, 2), (4, 1)])
 def test_figure_of_one_map_is_made_for_square_cells(corridor, shape):
     drawn = corridor.map._replace(letters=corridor.map.letters.reshape(shape))
@@ -140,6 +152,18 @@ def test_titles_of_strips_do_not_meet_and_states_have_numbers(states, count):
     for axes in lowest:
         assert axes.get_xlabel() == "state"
         assert axes.xaxis.get_tick_params()["labelbottom"]
+
+
+def test_rows_of_strips_have_the_same_height_with_room_for_the_axis_below_the_last():
+    cmdp = pgpd_hf.random_cmdp(6, 3)
+    named = {f"{k}": np.full((6, 3), 1 / 3) for k in range(5)}
+    heights = [
+        pgpd_hf.plot_policy(cmdp, dict([*named.items()][:count])).get_figheight()
+        for count in (1, 3, 5)  # two beside each other
+    ]
+    row, other = np.diff(heights)
+    assert row == pytest.approx(other)
+    assert row < heights[0] < 1.5 * row
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
