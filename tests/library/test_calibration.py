@@ -53,6 +53,16 @@ def test_score_is_mean_positive_gap_plus_mean_positive_violation_over_all_evalua
     assert safest < -0.01  # where |violation| would be another score
 
 
+def test_long_runs_are_scored_at_a_hundred_even_places_and_at_the_start():
+    setting = SETTING | {"iterations": 250}
+    row = race([CMDP], "npgpd_hf", setting, [16], CANDIDATES, seeds=1).iloc[0]
+    places = {"checkpoints": np.rint(np.linspace(0, 250, 101)).astype(int), "seeds": [0]}
+    steps = {name: row[name] for name in races.STEPS}
+    runs = run(CMDP, "npgpd_hf", **setting, **steps, **places, evaluators=16, purpose="calibration")
+    gap = runs["optimality_gap"].clip(lower=0).mean()
+    assert row["positive_gap"] == pytest.approx(gap, abs=1e-15)
+
+
 def test_policies_that_are_safer_than_asked_for_are_not_punished():
     """Where every policy is safe, the violation counts nothing: only the gap chooses."""
     found = race([random_cmdp(threshold=0.1)], "npgpd_hf", SETTING, [16], CANDIDATES, seeds=1)
@@ -385,6 +395,9 @@ def test_race_with_a_limit_stays_within_it_and_finds_what_is_best(monkeypatch, l
     assert table["iterations"].max() <= SETTING["iterations"]
     dropped = table[table["standing"] == DROPPED]
     assert (dropped["behind"] > 0).all()
+    if limit < 2 * 9 * 3 ** bool(radii):  # all pairs make short runs first, in half of the limit
+        shortest, each = table["iterations"].min(), limit / 2 / (9 * 3 ** bool(radii))
+        assert shortest <= max(1, each * SETTING["iterations"]) < shortest + 1
 
 
 def test_grid_of_a_race_with_a_limit_grows_while_half_of_it_lasts(monkeypatch):
