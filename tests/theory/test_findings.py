@@ -856,8 +856,8 @@ def test_results_say_how_many_breaks_are_foreseen_where_the_multiplier_is_fast()
     assert not divided["breaks"].any()
     says(
         "results",
-        "Of the long runs with N = 2 in the table above, the printed one is foreseen to break, but "
-        "the one with a step divided by 1 + λ² is not. The same is true of instance 71",
+        "Of the long runs with N = 2 in this section's first table, the printed one is foreseen to "
+        "break, but the one with a step divided by 1 + λ² is not. The same is true of instance 71",
     )
     frozen = table("hard/stability").query("variant == 'N = 2'").set_index("multiplier")
     safe = frozen["constraint_violation"] < 0
