@@ -31,6 +31,16 @@ def test_work_of_the_figure_has_an_item_per_seed_with_a_case_per_number_of_evalu
         ]
 
 
+def test_a_job_has_one_number_of_evaluators_or_all_of_them():
+    config = changed({"evaluators": [16, None], "seeds": 3})
+    apart = jobs.figure_plan(config, "npgpd_hf", together=False)
+    assert [*apart] == ["16", "inf"]
+    for numbers, made in zip(([16], [None]), apart.values(), strict=True):
+        assert made == jobs.fill_jobs(config, figure_cases(config, "npgpd_hf", numbers))
+    (whole,) = jobs.figure_plan(config, "npgpd_hf", together=True).items()
+    assert whole == ("16+inf", jobs.fill_jobs(config, figure_cases(config, "npgpd_hf", [16, None])))
+
+
 def test_cases_of_the_figure_are_runs_of_the_streams_of_the_study():
     """Those of the hard case are the default streams of :func:`pgpd_hf.run`."""
     steps = {"iterations": 30, "primal_step": 0.3, "dual_step": 0.1}

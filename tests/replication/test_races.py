@@ -44,10 +44,15 @@ def said(config):
     return recorded_races.lines(RECORD, config, CONFIG)
 
 
-def distinct(config):
-    """Races that a study, its readings and its groups need, by folder and algorithm."""
+def racing(config):
+    """Configurations by folder of a study, its readings and its groups that race."""
     configs = readings.configurations(config, readings.load(config, ROOT))
-    return recorded_races.distinct(configs | instances.calibrations(config))
+    return configs | instances.calibrations(config)
+
+
+def distinct(config):
+    """Races that these need, by folder and algorithm."""
+    return recorded_races.distinct(racing(config))
 
 
 def settled(*names, **own):
@@ -62,11 +67,17 @@ def known(name, **own):
 
 
 @cache
+def raced(names):
+    """Configurations by folder of the races that `make races` runs for some files."""
+    return racing(settled(*names))
+
+
+@cache
 def made():
     """Races that `make races` makes, by their names: what was raced, each once."""
     found, subjects = {}, []
     for names, place in RACED.items():
-        for (folder, algorithm), config in distinct(settled(*names)).items():
+        for (folder, algorithm), config in recorded_races.distinct(raced(names)).items():
             subject = recorded_races.subject(config, algorithm)
             if subject not in subjects:
                 subjects.append(subject)
@@ -100,6 +111,22 @@ def test_record_has_what_make_races_makes_each_race_once():
     files[first : first + len(KNOWN)] = ["config/environments/*.yaml"]
     told = re.findall(r"config/[\w/*-]+\.yaml", recipe)
     assert [file for file in told if file != recorded_races.RECORD] == files
+
+
+@pytest.mark.parametrize("names", RACED, ids=" ".join)
+def test_new_races_get_the_names_that_they_have_on_record(names):
+    configs, place = raced(names), RACED[names]
+    found = recorded_races.unrecorded({}, configs, ROOT, configs[""]["study"])
+    assert [*found.values()] == [*recorded_races.distinct(configs)]
+    assert [*found] == [f"{place}{folder}{algorithm}" for folder, algorithm in found.values()]
+
+
+def test_races_on_record_are_not_new():
+    assert recorded_races.unrecorded(RECORD, racing(CONFIG), ROOT, "paper") == {}
+    own = racing(settled(study="mine", evaluators=[8]))
+    assert recorded_races.unrecorded(RECORD, {"": own[""]}, ROOT, "mine") == {
+        name: ("", name) for name in ("npgpd_hf", "zpgpd_hf")
+    }
 
 
 @pytest.mark.parametrize("name", RECORD)
