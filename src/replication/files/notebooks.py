@@ -37,11 +37,9 @@ def as_page(executed, templates):
 
 
 def parameters(name):
-    """Parameters with which a notebook was last run, the default study's if there are any.
-
-    The folder that the results lie in, here or above, becomes the working directory, since
-    parameters hold paths. In a job of the workflow nothing is done.
-    """
+    """Parameters with which a notebook was last run, the default study's if there are any."""
+    # The folder that the results lie in, here or above, becomes the working directory, since
+    # parameters hold paths. In a job of the workflow nothing is done.
     if MARK in os.environ:
         return {}
     here = Path.cwd()

@@ -95,10 +95,8 @@ def wall_time(benchmarks):
 
 
 def period(files, records=".snakemake/metadata"):
-    """When the first job that made some files `started` and the last one `finished`, in ISO 8601.
-
-    Snakemake's records say so. The times of files change with every copy.
-    """
+    """When the first job that made some files `started` and the last `finished`, in ISO 8601."""
+    # Snakemake's records say so. The times of files change with every copy.
     paths = (Path(records, urlsafe_b64encode(str(it).encode()).decode()) for it in files)
     known = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
     if not known:

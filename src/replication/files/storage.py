@@ -193,11 +193,9 @@ def require_room(folder, least):
 
 
 def write(path, content):
-    """Write text in UTF-8, a data frame, or what JSON can hold, without NaN and infinities.
-
-    A data frame becomes CSV if the file's name ends so, and Parquet otherwise; JSON is indented and
-    has numbers in full precision.
-    """
+    """Write text in UTF-8, a data frame, or what JSON can hold, without NaN and infinities."""
+    # A data frame becomes CSV if the file's name ends so, and Parquet otherwise; JSON is indented
+    # and has numbers in full precision.
     with recording(path) as partial:
         if not hasattr(content, "to_parquet"):
             is_text = isinstance(content, str)

@@ -34,12 +34,10 @@ def lengths(longest):
 
 
 def moves(traces, length, scales):
-    """How far curves move after T, with 95 % intervals: a row per M, curve and quarter.
-
-    Traces are those of one algorithm, and go on to 2T at least; `scales` has the unit of each
-    curve. A curve without a unit, such as the multiplier where the constraint does not bind, is
-    left out.
-    """
+    """How far curves move after T, with 95 % intervals: a row per M, curve and quarter."""
+    # Traces are those of one algorithm, and go on to 2T at least; `scales` has the unit of each
+    # curve. A curve without a unit, such as the multiplier where the constraint does not bind, is
+    # left out.
     if traces["iteration"].max() < 2 * length:
         raise ValueError(f"traces: at least {2 * length} iterations expected, to judge {length}")
     rows = []

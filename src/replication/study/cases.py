@@ -87,12 +87,9 @@ def as_optimum(content, cmdp):
 
 
 def run_cases(cases, cmdp, calibrated, choices=None, return_policies=False, optimum=None):
-    """Run cases one after the other: a table of traces, and one of final policies if asked for.
-
-    The optimum is that of `cmdp`; without it, it is computed.
-    """
-    # Cases that differ only in their seeds are run together. Those with labels have them as
-    # columns, and :data:`DESCRIPTION`.
+    """Run cases one after the other: a table of traces, and one of final policies if asked for."""
+    # The optimum is that of `cmdp`; without it, it is computed. Cases that differ only in their
+    # seeds are run together. Those with labels have them as columns, and :data:`DESCRIPTION`.
     made = {}
     tables, policies = [], []
     for case in _merged(_chosen(case, choices) for case in cases):
