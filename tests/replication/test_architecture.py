@@ -65,7 +65,7 @@ def test_every_part_has_its_floor():
 
 
 @pytest.mark.parametrize("package", FLOORS)
-def test_house_can_be_held_in_the_head(package):
+def test_package_has_at_most_eight_parts_on_four_floors(package):
     assert len(FLOORS[package]) <= 4
     assert sum(map(len, FLOORS[package])) <= 8
 

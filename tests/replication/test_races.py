@@ -44,7 +44,7 @@ def said(config):
     return recorded_races.lines(RECORD, config, CONFIG)
 
 
-def racing(config):
+def configurations(config):
     """Configurations by folder of a study, its readings and its groups that race."""
     configs = readings.configurations(config, readings.load(config, ROOT))
     return configs | instances.calibrations(config)
@@ -52,7 +52,7 @@ def racing(config):
 
 def distinct(config):
     """Races that these need, by folder and algorithm."""
-    return recorded_races.distinct(racing(config))
+    return recorded_races.distinct(configurations(config))
 
 
 def settled(*names, **own):
@@ -69,7 +69,7 @@ def known(name, **own):
 @cache
 def raced(names):
     """Configurations by folder of the races that `make races` runs for some files."""
-    return racing(settled(*names))
+    return configurations(settled(*names))
 
 
 @cache
@@ -122,8 +122,8 @@ def test_new_races_get_the_names_that_they_have_on_record(names):
 
 
 def test_races_on_record_are_not_new():
-    assert recorded_races.unrecorded(RECORD, racing(CONFIG), ROOT, "paper") == {}
-    own = racing(settled(study="mine", evaluators=[8]))
+    assert recorded_races.unrecorded(RECORD, configurations(CONFIG), ROOT, "paper") == {}
+    own = configurations(settled(study="mine", evaluators=[8]))
     assert recorded_races.unrecorded(RECORD, {"": own[""]}, ROOT, "mine") == {
         name: ("", name) for name in ("npgpd_hf", "zpgpd_hf")
     }

@@ -170,7 +170,7 @@ def environment_of(folder, file="environment.npz"):
 
 
 def unless_many(file):
-    """The same of the environment that verdicts are about; none where these are instances."""
+    """The environment that verdicts are about, or its optimum; none if they are about instances."""
     judged = ANALYSES["instances"].judged_with
     return lambda it: [] if judged(config, it.folder) else environment_of(it.folder, file)
 
