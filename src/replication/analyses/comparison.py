@@ -243,14 +243,8 @@ def by_unit(runs, columns):
 
 def by_world(runs, keys, tabulate):
     """Tables of a function of runs, for each kind of people, one below the other."""
-    parts = []
-    for key, group in runs.groupby(keys, sort=False):
-        part = tabulate(group)
-        for place, (name, value) in enumerate(zip(keys, key, strict=True)):
-            if name not in part:
-                part.insert(place, name, value)
-        parts.append(part)
-    return pd.concat(parts, ignore_index=True)
+    parts = {key: tabulate(group) for key, group in runs.groupby(keys, sort=False)}
+    return pd.concat(parts, names=keys).reset_index(keys).reset_index(drop=True)
 
 
 def _empty(config):
