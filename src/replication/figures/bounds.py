@@ -68,7 +68,7 @@ def lengths_figure(table, largest, measured):
     statements = list(table["statement"].drop_duplicates())
     colors = dict(zip(statements, style.colors(len(statements)), strict=True))
     evaluators, rounds = (list(table[key].drop_duplicates()) for key in ("evaluators", "rounds"))
-    figure, grid = style.panels(len(rounds), len(evaluators), 2.3)
+    figure, grid = style.panels(len(rounds), len(evaluators), 2.3, sharex=True, sharey=True)
     for axes, (n, m) in zip(grid.flat, itertools.product(rounds, evaluators), strict=True):
         shown = style.choose(table, evaluators=m, rounds=n)
         for (statement, reading), rows in shown.groupby(["statement", "estimator"], sort=False):
@@ -91,11 +91,6 @@ def lengths_figure(table, largest, measured):
             axes.plot(rows["iterations"], rows["mean"], color="black", **_RUNS[runs])
         axes.axhline(largest, color="0.3", linewidth=0.8)
         axes.set(xscale="log", yscale="log", title=f"{style.evaluators_label(m)}, $N = {n}$")
-    _same_heights(list(grid.flat))
-    ends = np.array([axes.get_xlim() for axes in grid.flat])
-    for axes in grid.flat:
-        axes.set_xlim(ends.min(), ends.max())
-        axes.yaxis.set_major_formatter(mpl.ticker.LogFormatterMathtext())
     style.name_axes(grid, "iterations $T$", "larger of gap and violation")
     keys = _keys_of_lengths(colors, "measured_gap" in table, measured)
     figure.legend(handles=list(keys), loc="outside upper center", ncols=3)
@@ -164,7 +159,9 @@ def seen_figure(table, largest):
     style.name_axes(grid, "iterations $T$")
     for row, quantity in zip(grid, quantities, strict=True):
         row[0].set_ylabel(f"← better      {quantity}")
-        _same_heights(row)
+        style.same_heights(row)
+        for axes in row:
+            style.plain_decades(axes.yaxis)
     first, look = grid[0, 0], {"color": "0.3", "linestyle": "none"}
     first.plot([], [], marker="_", markersize=6, label="bound", **look)
     first.errorbar([], [], [], elinewidth=2.4, alpha=0.35, label="its 95 % interval", **look)
@@ -180,10 +177,3 @@ def _left_out(reasons):
     axes.set_axis_off()
     axes.text(0, 0.5, f"Left out: {'; '.join(reasons)}.", va="center", wrap=True)
     return figure
-
-
-def _same_heights(panels):
-    """Give panels one vertical axis, which is logarithmic."""
-    style.same_heights(panels)
-    for axes in panels:
-        style.plain_decades(axes.yaxis)

@@ -58,10 +58,10 @@ def show(figure, alt, saved=None):
     plt.close(figure)
 
 
-def panels(rows, columns, height):
+def panels(rows, columns, height, **options):
     """Figure with a grid of empty panels, two columns of a page wide, rows of `height` inches."""
     size = (TWO_COLUMNS, height * rows)
-    return plt.subplots(rows, columns, figsize=size, squeeze=False)
+    return plt.subplots(rows, columns, figsize=size, squeeze=False, **options)
 
 
 def algorithm_panels(table, height, columns=1):
