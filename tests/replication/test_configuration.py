@@ -97,8 +97,8 @@ def test_other_numbers_are_refused(numbers):
         ({"environment": {"threshold": 0.95}}, "environment: threshold: 0.95 leaves no slack"),
         (
             {"algorithms": {"npgpd_hf": {"primal_step": 0.1}}},
-            "algorithms.npgpd_hf: primal_step and dual_step have to be both calibrated, or "
-            "neither: each a number or theorem",
+            "algorithms.npgpd_hf: primal_step has to be calibrated, since dual_step is; or write "
+            "numbers",
         ),
         (
             {"algorithms": {"npgpd_hf": {"directions": "sphere"}}},
@@ -147,7 +147,7 @@ def test_estimator_is_refused_where_it_would_be_biased():
 def test_calibrated_steps_need_candidates():
     config = copy.deepcopy(CONFIG)
     del config["calibration"]["candidates"]["npgpd_hf"]
-    message = r"^calibration\.candidates: no entry for the algorithm 'npgpd_hf', whose steps are"
+    message = r"^calibration\.candidates\.npgpd_hf: primal_step expected, since it is calibrated"
     with pytest.raises(ValueError, match=message):
         configuration.check(config, SCHEMA)
     config["algorithms"]["npgpd_hf"] |= {"primal_step": 0.1, "dual_step": 0.1}
@@ -167,7 +167,7 @@ def test_calibrated_radius_needs_candidates_and_calibrated_steps():
         configuration.check(config, SCHEMA)
     candidates["perturbation"] = [1]
     config["algorithms"]["zpgpd_hf"] |= {"primal_step": 0.1, "dual_step": 0.1}
-    with pytest.raises(ValueError, match="zpgpd_hf: perturbation: calibrated needs primal_step"):
+    with pytest.raises(ValueError, match="zpgpd_hf: primal_step has to be calibrated"):
         configuration.check(config, SCHEMA)
 
 

@@ -203,7 +203,7 @@ def test_key_with_effect_is_allowed(key):
             {"algorithms": {"npgpd_hf": {"perturbation": 1}}},
             "algorithms.npgpd_hf: unknown key 'perturbation'",
         ),
-        ({"algorithms": {"npgpd_hf": {"primal_step": 1}}}, "algorithms.npgpd_hf: primal_step and"),
+        ({"algorithms": {"npgpd_hf": {"primal_step": 1}}}, "algorithms.npgpd_hf: primal_step has"),
         ({"algorithms": {"sarsa": {"rounds": 1}}}, "algorithms: algorithm: one of"),
         ({"calibration": {"grid": {}}}, "calibration: unknown key 'grid'"),
     ],
@@ -221,7 +221,7 @@ def test_reading_that_calibrates_needs_candidates():
     del config["calibration"]["candidates"]["npgpd_hf"]
     readings.check(config, {"mine": reading({})}, SCHEMA)
     calibrated = {"algorithms": {"npgpd_hf": dict.fromkeys(steps, "calibrated")}}
-    message = "reading 'mine': calibration.candidates: no entry for the algorithm 'npgpd_hf'"
+    message = "reading 'mine': calibration.candidates.npgpd_hf: primal_step expected, since it is"
     assert refusal(calibrated, config).startswith(message)
 
 

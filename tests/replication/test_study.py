@@ -241,7 +241,8 @@ def test_reading_that_a_radius_which_races_rules_out_is_left_out_unless_chosen(d
     config, lines = admitted(own, defaults)
     assert left_out(config, defaults) == expected
     reason = (
-        "algorithms.zpgpd_hf: perturbation: calibrated needs primal_step and dual_step: calibrated"
+        "algorithms.zpgpd_hf: primal_step has to be calibrated, since perturbation is; or write "
+        "numbers"
     )
     said = f"left out: claims.readings.theorem-steps ({reason})"
     assert (said in lines) == ("theorem-steps" in expected)

@@ -277,7 +277,7 @@ def test_job_refuses_state_in_self(extended):
         ),
         (
             {"primal_step": "calibrated", "dual_step": "calibrated"},
-            "error: calibration.candidates: no entry for the algorithm 'toy_plain'",
+            "error: calibration.candidates.toy_plain: primal_step expected, since it is calibrated",
         ),
     ],
 )

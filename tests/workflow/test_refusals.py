@@ -295,7 +295,7 @@ def test_only_calibrated_steps_need_candidates():
     del config["calibration"]["candidates"]["zpgpd_hf"]
     configuration.check(config, SCHEMA)
     del config["calibration"]["candidates"]["npgpd_hf"]
-    named = r"^calibration\.candidates: no entry for the algorithm 'npgpd_hf'"
+    named = r"^calibration\.candidates\.npgpd_hf: primal_step expected"
     with pytest.raises(ValueError, match=named):
         configuration.check(config, SCHEMA)
 
@@ -306,7 +306,7 @@ def test_reading_that_calibrates_needs_candidates():
     steps = {"primal_step": "calibrated", "dual_step": "calibrated"}
     reading = {"config": {"algorithms": {"npgpd_hf": steps}}}
     with pytest.raises(
-        ValueError, match=r"'tuned': calibration\.candidates: no entry .* 'npgpd_hf'"
+        ValueError, match=r"'tuned': calibration\.candidates\.npgpd_hf: primal_step"
     ):
         readings.check(config, {"tuned": reading}, SCHEMA)
 

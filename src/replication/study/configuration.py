@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from pgpd_hf import environments
 from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
+from pgpd_hf.algorithms.base import RACED, STEPS
 from pgpd_hf.core.arguments import located, require_one_of, require_size
 from pgpd_hf.core.evaluators import make_evaluators, wide_values
 from pgpd_hf.core.links import get_link
@@ -18,7 +19,7 @@ from pgpd_hf.core.optima import find_safest, low_bound, solve
 from pgpd_hf.core.sampling import CUT_OFF, absorbing_states, default_horizon
 from replication.files.validation import conform
 from replication.study import algorithms
-from replication.study.cases import run_setting
+from replication.study.cases import CALIBRATED, run_setting
 
 _MOST_TRANSITIONS = 10**7  # with more, a policy takes a second to evaluate
 
@@ -35,25 +36,7 @@ def check(config, schema, changed=None):
     cmdp = environment(config)
     with located("environment"):
         _optimum(pickle.dumps(cmdp))
-    for name, options in config["algorithms"].items():
-        key = f"algorithms.{name}"
-        steps = [options["primal_step"], options["dual_step"]]
-        if steps.count("calibrated") == 1:
-            raise ValueError(
-                f"{key}: primal_step and dual_step have to be both calibrated, or neither: each a "
-                "number or theorem"
-            )
-        if "calibrated" in steps and name not in config["calibration"]["candidates"]:
-            raise ValueError(
-                f"calibration.candidates: no entry for the algorithm {name!r}, whose steps are "
-                "calibrated"
-            )
-        raced = "calibrated" in steps and options.get("perturbation") == "calibrated"
-        if raced and "perturbation" not in config["calibration"]["candidates"][name]:
-            raise ValueError(
-                f"calibration.candidates.{name}: perturbation expected, since it is calibrated in "
-                f"{key}"
-            )
+    for name in config["algorithms"]:
         check_runs(config, name, config["evaluators"], "evaluators")
     for name in config["calibration"]["candidates"]:
         require_one_of("calibration.candidates", name, ALGORITHMS)
@@ -209,17 +192,22 @@ def theorem_applies(config, algorithm):
 
 def check_runs(config, algorithm, numbers, place):
     """Refuse what one of the numbers M of evaluators that stand at a place makes impossible."""
-    options, cmdp = config["algorithms"][algorithm], environment(config)
-    if options.get("perturbation") == "calibrated" and options["primal_step"] != "calibrated":
-        raise ValueError(
-            f"algorithms.{algorithm}: perturbation: calibrated needs primal_step and dual_step: "
-            "calibrated"
-        )
+    cmdp, key, options = environment(config), f"algorithms.{algorithm}", config["algorithms"]
+    raced = [name for name in RACED if options[algorithm].get(name) == CALIBRATED]
+    candidates = config["calibration"]["candidates"].get(algorithm, {})
+    for name in dict.fromkeys((*STEPS, *raced)) if raced else ():
+        if name not in raced:
+            raise ValueError(
+                f"{key}: {name} has to be {CALIBRATED}, since {raced[0]} is; or write numbers"
+            )
+        if name not in candidates:
+            raise ValueError(
+                f"calibration.candidates.{algorithm}: {name} expected, since it is {CALIBRATED} in "
+                f"{key}"
+            )
     for evaluators in numbers:
-        setting = run_setting(config, algorithm, evaluators)
-        raced = [name for name, value in setting.items() if value == "calibrated"]
-        setting |= dict.fromkeys(raced, 1.0)
-        with located(f"algorithms.{algorithm}"):
+        setting = run_setting(config, algorithm, evaluators) | dict.fromkeys(raced, 1.0)
+        with located(key):
             kind = get_algorithm(algorithm)
             ready = kind(**kind.pick(setting))
             try:
