@@ -429,7 +429,7 @@ def mine(algorithm, candidates, fixed=None):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"group": "none"}, "comparison.group: no group of instances 'none'"),
+        ({"group": "none"}, "comparison.group: one of binding expected, got 'none'"),
         ({"budgets": [3, 1]}, "comparison.budgets: increasing order"),
         (
             mine("zpg", {"primal_step": [1]}),
@@ -449,7 +449,7 @@ def mine(algorithm, candidates, fixed=None):
         ),
         (
             {"statements": {"fast": {"better": "magic", "than": "zpg"}}},
-            "comparison.statements.fast.better: 'magic' is not one of the methods",
+            "comparison.statements.fast.better: one of npgpd_hf, .* expected, got 'magic'",
         ),
     ],
 )

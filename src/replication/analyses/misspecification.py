@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from pgpd_hf.core.arguments import require_one_of
 from pgpd_hf.statistics import mean_interval, verdict
 from replication.analyses import Table
 from replication.analyses import comparison as compared
@@ -49,29 +50,23 @@ def plan(config):
 
 def check(config, schema):
     comparison.check(config, schema)
-    methods, options = config["comparison"]["methods"], config["comparison"]["misspecification"]
-    key = "comparison.misspecification"
+    key, options = "comparison.misspecification", config["comparison"]["misspecification"]
     for side in SIDES:
         for name in options[side]:
-            if name not in methods:
-                raise ValueError(
-                    f"{key}.{side}: {name!r} is not one of the methods, {', '.join(methods)}"
-                )
+            require_one_of(f"{key}.{side}", name, config["comparison"]["methods"])
     for name, people in options["people"].items():
         if config["link"] == people.get("true_link"):
             raise ValueError(
                 f"{key}.people.{name}.true_link: {config['link']} is what all methods assume"
             )
     configuration.require_increasing(f"{key}.budgets", options["budgets"])
-    unknown = sorted(set(options["budgets"]) - set(config["comparison"]["budgets"]))
-    if unknown:
-        raise ValueError(f"{key}.budgets: {unknown[0]} is not one of comparison.budgets")
     most = config["comparison"]["most_on_instances"]
-    if max(options["budgets"], default=0) > most:
-        raise ValueError(
-            f"{key}.budgets: at most comparison.most_on_instances, {most}, expected, "
-            f"got {max(options['budgets'])}"
-        )
+    for budget in options["budgets"]:
+        if budget not in config["comparison"]["budgets"] or budget > most:
+            raise ValueError(
+                f"{key}.budgets: of comparison.budgets one that is at most "
+                f"comparison.most_on_instances, {most}, expected, got {budget}"
+            )
 
 
 def arguments(config):

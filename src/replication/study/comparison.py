@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import STEPS
-from pgpd_hf.core.arguments import located
+from pgpd_hf.core.arguments import located, require_one_of
 from replication.files.validation import conform, unknown_key
 from replication.study import algorithms, configuration
 
@@ -106,27 +106,23 @@ def check(config, schema):
     """Refuse a comparison that cannot be run, in one line that names the key."""
     options = config["comparison"]
     configuration.require_increasing("comparison.budgets", options["budgets"])
-    if options["group"] not in config["claims"]["instances"]["groups"]:
-        raise ValueError(f"comparison.group: no group of instances {options['group']!r}")
+    groups = config["claims"]["instances"]["groups"]
+    require_one_of("comparison.group", options["group"], groups)
     if not instances(config)[1]:
         raise ValueError(
             f"comparison.group: the group {options['group']!r} has no instances for tuning"
         )
     for name, told in options["statements"].items():
         for side in ("better", "than"):
-            if told[side] not in options["methods"]:
-                raise ValueError(
-                    f"comparison.statements.{name}.{side}: {told[side]!r} is not one of the "
-                    f"methods, {', '.join(options['methods'])}"
-                )
+            place = f"comparison.statements.{name}.{side}"
+            require_one_of(place, told[side], options["methods"])
     for entry in entries(config):
         check_arguments(entry, schema)
         with located(f"comparison.methods.{entry.method}"):
             kind = get_algorithm(entry.algorithm)
             given = {*entry.options["candidates"], *entry.options.get("fixed", {})}
             for name in entry.options.get("large_budgets", {"candidates": {}})["candidates"]:
-                if name not in entry.options["candidates"]:
-                    raise ValueError(f"large_budgets.candidates: {name} is not one of candidates")
+                require_one_of("large_budgets.candidates", name, entry.options["candidates"])
             kind.refuse_unknown(["design"] if "designs" in entry.options else [])
             needed = {"evaluators", "primal_step", "dual_step"} if kind.has_steps else set()
             for name in sorted(needed - given):
