@@ -366,7 +366,7 @@ def larger(**change):
         (larger(states=[3, 2]), "axes.sizes.larger.states: increasing order"),
         (
             larger(methods={"npgpd_hf": {}, "x": {}}),
-            "axes.sizes.larger.methods: method: one of npgpd_hf, .* got 'x'",
+            "axes.sizes.larger.methods: one of npgpd_hf, .* got 'x'",
         ),
         (
             larger(methods={"safe_rlhf": {"candidates": {"rigde": [1]}}}),

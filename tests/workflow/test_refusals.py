@@ -108,7 +108,7 @@ BAD = [
     (
         "claims.instances.groups.binding.algorithms",
         {"npgpd_hf": None},
-        "groups.binding.algorithms: npgpd_hf: keys and values expected, got None",
+        "groups.binding.algorithms.npgpd_hf: keys and values expected, got None",
     ),
     (
         "claims.instances.groups.binding.algorithms",

@@ -4,7 +4,7 @@ A group has one pair of step sizes for all its instances, which races on other i
 draws the figure's panels for the first group that has verdicts.
 """
 
-from pgpd_hf.core.arguments import located, shown
+from pgpd_hf.core.arguments import located
 from pgpd_hf.core.optima import utility_range
 from replication.analyses import Table
 from replication.files import storage
@@ -71,10 +71,8 @@ def check(config, schema):
         key = f"claims.instances.groups.{group}"
         if "algorithms" in options:
             with located(f"{key}.algorithms"):
-                for name, changes in options["algorithms"].items():
+                for name in options["algorithms"]:
                     configuration.require_algorithm(config, name)
-                    if not isinstance(changes, dict):
-                        raise ValueError(f"{name}: keys and values expected, got {shown(changes)}")
                 configuration.check(overlay(config, {"algorithms": options["algorithms"]}), schema)
         for name in {"file", "instance"} & set(options.get("environment", {})):
             raise ValueError(

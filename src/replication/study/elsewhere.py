@@ -55,13 +55,11 @@ def check(config, schema):
             with located(f"axes.people.{name}"):
                 require_one_of("option", option, AS_ASSUMED)
                 HumanFeedback.options()[option].check(value)
-    with located("axes.sizes.larger.methods"):
-        for name in sizes["larger"]["methods"]:
-            require_one_of("method", name, sizes["methods"])
+    for name in sizes["larger"]["methods"]:
+        require_one_of("axes.sizes.larger.methods", name, sizes["methods"])
     for side in SIDES:
         for name in axes[side]:
-            with located(f"axes.{side}"):
-                require_one_of("method", name, axes["methods"])
+            require_one_of(f"axes.{side}", name, axes["methods"])
     for labels, study in studies(config).values():
         what = f"c = {labels['discrimination']:g}"
         what = f"{labels['size']} states and actions" if "size" in labels else what
