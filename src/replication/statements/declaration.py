@@ -7,24 +7,14 @@ from replication.files.validation import conform, read_yaml
 from replication.statements.criteria import CRITERIA, argument_schema, make_parts
 from replication.statements.evidence import Undecidable
 
-_SHARED = ("level", "alternative")
-
 
 def load_claims(path, schema, own=()):
     """Read level, alternative and the paper's statements, and statements of one's own files."""
     content = _load(path, schema)
-    for key in _SHARED:
-        if key not in content:
-            raise ValueError(f"{path}: the key {key!r} is missing")
     owners = dict.fromkeys(content["claims"], path)
+    alone = {"properties": {"claims": schema["properties"]["claims"]}, "required": ["claims"]}
     for file in own:
-        more = _load(file, schema)
-        for key in _SHARED:
-            if key in more:
-                raise ValueError(
-                    f"{file}: {key}: not allowed here; {path} sets it for all statements"
-                )
-        for name, claim in more["claims"].items():
+        for name, claim in _load(file, schema | alone)["claims"].items():
             if name in owners:
                 raise ValueError(
                     f"{file}: claims.{name}: {owners[name]} already has a statement of this name"
