@@ -179,7 +179,7 @@ def test_key_without_effect_is_refused(key):
     value = CONFIG.get(key, 1)
     allowed = "environment, evaluators, link, horizon, seeds, algorithms, calibration"
     assert refusal({key: value}) == (
-        f"reading 'mine': a reading cannot change {key!r}; it can change {allowed}"
+        f"reading 'mine': config: one of {allowed} expected, got {key!r}"
     )
 
 
