@@ -79,15 +79,6 @@ def test_policies_are_those_that_runs_end_with(cmdp):
         assert values[1].tolist() == last.loc[same.fillna(False), "utility_value"].tolist()
 
 
-def test_policies_after_phases_are_those_of_the_last_m(cmdp):
-    phases = [{"iterations": 2, "evaluators": 4}, {"iterations": 3, "evaluators": 64}]
-    setting = {"phases": phases, "horizon": 5, "primal_step": 0.1, "dual_step": 0.1}
-    case = Case("npgpd_hf", setting, (0,))
-    traces, policies = run_cases([case], cmdp, None, return_policies=True)
-    assert traces["evaluators"].unique().tolist() == [4, 64]
-    assert policies["evaluators"].unique().tolist() == [64]
-
-
 def test_purpose_and_checkpoints_are_handed_on(cmdp):
     case = Case("zpgpd_hf", SETTING, (1,), "mine", checkpoints=(0, 3, 20))
     expected = run(cmdp, "zpgpd_hf", seeds=[1], purpose="mine", checkpoints=(0, 3, 20), **SETTING)

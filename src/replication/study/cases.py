@@ -187,8 +187,7 @@ def stream_name(purpose, keys, algorithm, setting):
 def _policy_table(case, policies):
     """Probabilities of the policies that runs end with, a row for each."""
     seeds, states, actions = np.indices(policies.shape).reshape(3, -1)
-    phases = case.setting.get("phases") or [{}]
-    evaluators = phases[-1].get("evaluators", case.setting.get("evaluators"))
+    evaluators = case.setting["evaluators"]
     return pd.DataFrame(
         {
             "algorithm": case.algorithm,
