@@ -374,10 +374,6 @@ def test_algorithm_2t_stays_inside_and_perturbs_to_policies():
             lambda e: make_estimates(CMDP, replace(SETTING, normalize="linear")),
             "normalize: none expected",
         ),
-        (
-            lambda e: replace(SETTING, perturbation=0.1).run(theorem_2.Interior, CMDP, BEST),
-            "directions, parameterization: tangent",
-        ),
     ],
 )  # fmt: skip
 def test_outside_the_assumptions_is_said(estimates, call, message):

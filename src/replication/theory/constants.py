@@ -35,6 +35,15 @@ def require_radius(perturbation):
         raise OutsideAssumptions(f"perturbation: mu > 0 expected, got {perturbation:.6g}")
 
 
+def require_threshold(threshold, largest):
+    """Refuse a threshold with which R - b may leave the range to which answers are clipped."""
+    # The proofs use |R - b| <= G(H) and |V_g - b| <= B.
+    if not 0 <= threshold <= largest:
+        raise OutsideAssumptions(
+            f"threshold: 0 <= b <= G(H) = {largest:.6g} expected, got {threshold}"
+        )
+
+
 def require_known_votes(setting):
     """Refuse people who do not vote as assumed: their preference model is known (line 148)."""
     if unlike_assumed(setting):
@@ -134,7 +143,7 @@ class Constants:
     @property
     def excess_square(self):
         r"""float: :math:`\sigma_2^2(H, M, N)` (line 1247)."""
-        self.require_threshold()
+        require_threshold(self.threshold, self.return_bound)
         return 3 * (self.feedback_square + self.sampling_square + self.value_bound**2)
 
     @property
@@ -183,15 +192,6 @@ class Constants:
     def curvature(self):
         r"""float: :math:`L_\theta = 1/\eta_1 = 2|A|(1+2/\xi)/(1-\gamma)^4` (line 1385)."""
         return 1 / self.theorem_2_steps[0]
-
-    def require_threshold(self):
-        """Refuse a threshold with which R - b may leave the range to which answers are clipped."""
-        # The proofs use |R - b| <= G(H) and |V_g - b| <= B.
-        if not 0 <= self.threshold <= self.return_bound:
-            raise OutsideAssumptions(
-                f"threshold: 0 <= b <= G(H) = {self.return_bound:.6g} expected "
-                f"(the answers are clipped there), got {self.threshold}"
-            )
 
     def _require_evaluators(self):
         if self.evaluators is not None and self.evaluators < 2:

@@ -15,7 +15,11 @@ import numpy as np
 from pgpd_hf.core.evaluators import make_evaluators
 from pgpd_hf.core.links import get_link
 from replication.theory import exact
-from replication.theory.constants import OutsideAssumptions, require_as_printed, require_known_votes
+from replication.theory.constants import (
+    require_as_printed,
+    require_known_votes,
+    require_threshold,
+)
 
 _GRID = 801  # differences at which an answer's moments are computed
 
@@ -95,10 +99,7 @@ def make_estimates(cmdp, setting, known=False):
     require_known_votes(setting)
     require_as_printed(setting)
     bound, threshold = cmdp.return_bound(setting.horizon), cmdp.threshold
-    if not 0 <= threshold <= bound:
-        raise OutsideAssumptions(
-            f"threshold: 0 <= b <= G(H) = {bound:.6g} expected, got {threshold}"
-        )
+    require_threshold(threshold, bound)
     link = get_link(setting.link)
     votes = setting.evaluators, link, bound, setting.estimator
     bias, variance = _moments(-bound, bound, *votes)

@@ -13,7 +13,7 @@ import numpy as np
 
 from pgpd_hf.core import optima
 from replication.theory import exact
-from replication.theory.constants import OutsideAssumptions
+from replication.theory.constants import OutsideAssumptions, require_threshold
 from replication.theory.problems import ROUNDING, Result
 
 
@@ -158,5 +158,5 @@ def _utility_moments(problem, policies):
 
 def _excess_range(constants):
     """Smallest and largest value of R - b."""
-    constants.require_threshold()
+    require_threshold(constants.threshold, constants.return_bound)
     return -constants.threshold, constants.return_bound - constants.threshold

@@ -148,10 +148,6 @@ class Interior(ZPGPDHF):
 
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
         run = super().prepare(cmdp, optimum, iterations)
-        if not (run.perturbation.tangent and self.parameterization == "direct"):
-            raise OutsideAssumptions(
-                "directions, parameterization: tangent and direct expected for Algorithm 2T"
-            )
         return run.having(margin=margin(run.perturbation.radius, cmdp.actions))
 
     def update(self, run, state, policy, words, normals):  # noqa: D102
