@@ -27,14 +27,15 @@ THEOREMS = {  # about each algorithm: printed, corrected, and with more known of
     "npgpd_hf": ("printed", "Theorem 1'", "Theorem 1', mixing known"),
     "zpgpd_hf": ("printed Theorem 2", "Theorem 2", "Theorem 2"),
 }
-_CORRECTED = {
+_ONE_RUN = "one run (probability 0.95)"
+_CORRECTED = {  # bounds of Theorem 1, and whether the transitions are known
     "Theorem 1": (theorem_1.theorem_1, False),
     "Theorem 1'": (theorem_1.theorem_1_prime, False),
     "Theorem 1', mixing known": (theorem_1.theorem_1_prime, True),
+    _ONE_RUN: (theorem_1.high_probability, False),
 }
-_ONE_RUN = "one run (probability 0.95)"
 _SAMPLED = "Theorem D"  # about sampled NPGPD-HF
-_FIRST_ONLY = (_ONE_RUN, "printed Theorem 2", "Theorem 2", _SAMPLED)
+_FIRST_ONLY = ("printed Theorem 2", "Theorem 2", _SAMPLED)
 _MEASURED = [f"measured_{name}{end}" for name in ("gap", "violation") for end in ("", "_error")]
 _KEYS = ("statement", "estimator", "evaluators", "rounds")
 _COLUMNS = [*_KEYS, "iterations", "primal_step", "dual_step", "gap", "violation", "reason"]
@@ -54,7 +55,7 @@ def lengths(cmdp, optimum, setting, evaluators, rounds, iterations, measured, se
         if bound is None:
             rows.append(keys)
             continue
-        for t in () if keys["statement"] in _FIRST_ONLY else iterations:
+        for t in () if keys["statement"] in (_ONE_RUN, *_FIRST_ONLY) else iterations:
             row = _row(keys, bound, t) | dict.fromkeys(_MEASURED, math.nan)
             if at.rounds * t <= measured:
                 steps = {name: row[name] for name in ("primal_step", "dual_step")}
@@ -116,8 +117,7 @@ def _bound(cmdp, optimum, setting, statement):
     """Cap of multipliers, and a function from T to step sizes and a pair of bounds."""
     if statement.startswith("printed"):
         constants = make_constants(cmdp, optimum, setting)
-        function = _printed_theorem_2 if statement == "printed Theorem 2" else _printed
-        return constants.multiplier_bound, partial(function, constants)
+        return constants.multiplier_bound, partial(_printed, constants, statement)
     cap = 2 * cmdp.value_bound / optimum.slack
     if statement == "Theorem 2":
         return cap, _theorem_2(cmdp, optimum, make_estimates(cmdp, setting), cap)
@@ -127,23 +127,19 @@ def _bound(cmdp, optimum, setting, statement):
             raise OutsideAssumptions(f"horizon: at least {first} expected, to reach all states")
         function = partial(sampled.sampled, cmdp, optimum, first, estimates, cap=cap)
         return cap, partial(theorem_1.best_steps, function)
-    one_run = theorem_1.high_probability, False
-    function, known = one_run if statement == _ONE_RUN else _CORRECTED[statement]
+    function, known = _CORRECTED[statement]
     estimates = make_estimates(cmdp, setting, known)
     corrected = partial(function, estimates, cap=cap, multiplier=optimum.multiplier)
     return cap, partial(theorem_1.best_steps, corrected)
 
 
-def _printed(constants, iterations):
+def _printed(constants, statement, iterations):
     at = replace(constants, iterations=iterations)
+    if statement == "printed Theorem 2":
+        both = bounds.theorem_2_gap(at), bounds.theorem_2_violation(at)
+        return at.theorem_2_steps, theorem_1.Bound(*both)
     steps = bounds.theorem_1_steps(at.actions, at.discount, iterations)
     return steps, theorem_1.Bound(bounds.theorem_1_gap(at), bounds.theorem_1_violation(at))
-
-
-def _printed_theorem_2(constants, iterations):
-    at = replace(constants, iterations=iterations)
-    found = theorem_1.Bound(bounds.theorem_2_gap(at), bounds.theorem_2_violation(at))
-    return at.theorem_2_steps, found
 
 
 def _theorem_2(cmdp, optimum, estimates, cap):
