@@ -107,19 +107,15 @@ def make_estimates(cmdp, setting, known=False):
     tau, span = mixing(cmdp) if known else (1.0, cmdp.value_bound)
     exactly = setting.evaluators is None
     table = [bound] if exactly else np.abs(make_evaluators(*votes).estimate)
+    model = ("states", "actions", "discount", "value_bound", "threshold")
     return Estimates(
-        states=cmdp.states,
-        actions=cmdp.actions,
-        discount=cmdp.discount,
-        value_bound=cmdp.value_bound,
-        threshold=threshold,
+        **{name: getattr(cmdp, name) for name in model},
+        **{name: getattr(setting, name) for name in ("rounds", "horizon")},
         bias=bias,
         variance=variance,
         excess_bias=excess_bias,
         excess_variance=excess_variance,
         return_bound=bound,
-        rounds=setting.rounds,
-        horizon=setting.horizon,
         mixing=tau,
         span=span,
         largest=float(max(table)),
