@@ -215,7 +215,12 @@ def answers_for(
     slack = require_number("slack", slack)
     horizon = _horizon(cmdp, horizon)
     link = get_link(link)
-    hull = _hull(link, -cmdp.threshold, cmdp.return_bound(horizon) - cmdp.threshold)
+    most = cmdp.return_bound(horizon) - cmdp.threshold
+    if slack > most:
+        raise ValueError(
+            f"slack: at most {most:.6g} expected, since no return exceeds b by more; got {slack:g}"
+        )
+    hull = _hull(link, -cmdp.threshold, most)
     demanded = np.interp(0.0, hull[:, 1], hull[:, 0])
     chance = probability(link.code, slack)
     if chance <= demanded:

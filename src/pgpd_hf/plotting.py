@@ -146,7 +146,7 @@ def _maps(cmdp, policies, visits):
     size = (across * columns * side + 0.6, down * (rows * side + 0.35))
     figure, grid = plt.subplots(down, across, figsize=size, squeeze=False)
     absorbing = np.diagonal(cmdp.transition.min(1)) == 1
-    most = max(it[~absorbing].max() for it in visits.values())
+    most = max(it[~absorbing].max(initial=0) for it in visits.values()) or 1.0
     for axes in grid.flat[len(policies) :]:
         axes.set_visible(False)
     for axes, (name, policy) in zip(grid.flat, policies.items(), strict=False):

@@ -380,7 +380,8 @@ class _Law:
         if not isinstance(algorithm, Algorithm) or algorithm.name != _PREDICTED:
             given = algorithm.name if isinstance(algorithm, Algorithm) else shown(algorithm)
             raise ValueError(
-                f"algorithm: an object of ZPGPDHF expected; for {given} there is no prediction"
+                "algorithm: an object of ZPGPDHF itself expected; for "
+                f"{given} there is no prediction"
             )
         if algorithm.parameterization != "direct":
             raise ValueError(

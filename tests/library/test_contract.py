@@ -547,11 +547,16 @@ def test_multiplier_that_is_no_number_is_refused_before_it_is_used():
         traces.run(random_process(11, 3, 2), algorithm, seeds=[0], iterations=10)
 
 
+NO_POLICY = (
+    "^algorithm: update of toy returned no policy .*theta is float64.*, or primal_step: 0.3 is"
+)
+
+
 def test_theta_that_is_no_number_is_told_with_its_algorithm_and_type(monkeypatch):
     changes = {"theta": np.full((3, 2), np.nan)}
     monkeypatch.setattr(Returning, "changes", changes, raising=False)
     algorithm = Returning(primal_step=0.3, dual_step=0.2)
-    with pytest.raises(ValueError, match=r"^primal_step: 0.3 .* policy of toy .*theta is float64"):
+    with pytest.raises(ValueError, match=NO_POLICY):
         traces.run(random_process(11, 3, 2), algorithm, seeds=[0], iterations=10)
 
 
@@ -668,8 +673,73 @@ def test_algorithm_without_an_update_cannot_iterate():
         name = "nothing"
 
     algorithm = ready(Nothing)
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(ValueError, match="algorithm: Nothing has no method 'update'"):
         algorithm.advance(algorithm.initial_state(), *randomness(algorithm, 15, 1))
+
+
+class Borrowed(base.PrimalDualHF):
+    """Reads as NPGPD-HF does, but does not say how much."""
+
+    name = "borrowed"
+
+    def estimate(self, run, theta, words, normals):
+        return NPGPDHF.estimate(self, run, theta, words, normals)
+
+
+@pytest.mark.parametrize("rounds", [1, 1000])
+def test_estimates_do_not_read_beyond_the_words_that_effort_gives(rounds):
+    steps = {"primal_step": 0.1, "dual_step": 0.1}
+    with pytest.raises(ValueError, match=r"^words: fewer than the estimate reads; effort has to"):
+        traces.run(
+            random_process(11, 3, 2),
+            Borrowed(evaluators=8, rounds=rounds, **steps),
+            seeds=[0],
+            iterations=2,
+        )
+
+
+@pytest.mark.parametrize(
+    "name", [it for it, kind in ALGORITHMS.items() if kind.estimate is not Algorithm.estimate]
+)
+def test_too_little_randomness_is_refused(name):
+    algorithm = prepare(name, random_process(3))
+    words, normals = randomness(algorithm, 5, 1)
+    theta = algorithm.initial_state().theta
+    with pytest.raises(ValueError, match=r"^words: fewer"):
+        algorithm.estimate(theta, words[0, :-1], normals[0])
+    with pytest.raises(ValueError, match=r"^theta: shape \(\d+, \d+\) expected, got \(1, "):
+        algorithm.estimate(theta[:1], words[0], normals[0])
+
+
+@pytest.mark.parametrize("name", ["zpgpd_hf", "zpg"])
+def test_too_few_normal_numbers_are_refused(name):
+    algorithm = prepare(name, random_process(3))
+    words, normals = randomness(algorithm, 5, 1)
+    with pytest.raises(ValueError, match=r"^normals: one number for each state and action"):
+        algorithm.advance(algorithm.initial_state(), words, normals[:, :-1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"theta": np.zeros((1, 2))}, r"theta as float64 of shape \(1, 2\); float64 of shape \(3"),
+        ({"multiplier": -1.0}, r"the multiplier -1.0; a number in \[0, "),
+        ({"multiplier": 1j}, "the multiplier 1j; a number expected"),
+        (None, "{}; a tuple expected"),
+    ],
+)
+def test_first_state_is_checked(changes, message):
+    class Begun(Toy):
+        name = "begun"
+
+        def initial_state(self, run, initial_policy=None):
+            start = super().initial_state(run, initial_policy)
+            return {} if changes is None else start._replace(**changes)
+
+    algorithm = ready(Begun)
+    words, normals = randomness(algorithm, 5, 2)
+    with pytest.raises(ValueError, match=f"^algorithm: initial_state of begun returned {message}"):
+        require_explicit_state(algorithm, words, normals)
 
 
 def test_sparse_parts_of_states_are_compared_by_their_entries():

@@ -131,6 +131,11 @@ def test_slack_that_curvature_eats_up_is_never_certified():
     assert answers_for(cmdp, 0.1) < answers_for(cmdp, 0.05) < np.inf
 
 
+def test_slack_that_no_return_has_is_refused():
+    with pytest.raises(ValueError, match=r"^slack: at most 0.4.* expected, since no return"):
+        answers_for(random_cmdp(), 5)
+
+
 def test_a_policy_with_slack_is_certified_and_one_without_is_not():
     cmdp = constant(0.9, 0.5)
     assert certify(cmdp, np.ones((1, 1)), 3000, seed=0, horizon=0).safe

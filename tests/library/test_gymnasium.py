@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import pgpd_hf
-from pgpd_hf import environments
+from pgpd_hf import environments, from_gymnasium
 from pgpd_hf.core.optima import METHODS
 
 FROZEN = {"env": "FrozenLake-v1", "map_name": "8x8", "cost": "holes", "at_most": 0.05}
@@ -298,6 +298,38 @@ ODD = {
     "Outside-v0": [(0.5, 1, 0.0, False), (0.5, 2, 0.0, False)],
     "Unpaid-v0": [(0.5, 1, 0.0, False), (0.5, 0, math.nan, False)],
 }
+
+
+def with_table(table, initial=(1.0, 0.0, 0.0)):
+    env = Table(MIXED)
+    env.P, env.initial_state_distrib = table, np.array(initial)
+    return env
+
+
+def test_table_may_consist_of_lists():
+    given = {"cost": [1], "at_most": 1.5}
+    listed, plain = (from_gymnasium(it, **given) for it in (with_table(MIXED), Table(MIXED)))
+    np.testing.assert_array_equal(listed.transition, plain.transition)
+    np.testing.assert_array_equal(listed.reward, plain.reward)
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        with_table([]),
+        with_table(None),
+        with_table([*MIXED[:2], MIXED[2] * 2]),
+        with_table([*MIXED[:2], MIXED[2][:1]]),
+        with_table([*MIXED[:2], {0: MIXED[2][0], 2: MIXED[2][1]}]),
+        with_table([[[outcome[:3] for outcome in it] for it in row] for row in MIXED]),
+        with_table(MIXED, initial=[0.5, 0.5]),
+    ],
+    ids=["empty", "none", "more", "fewer", "gap", "three entries", "initial"],
+)
+def test_table_of_another_shape_is_refused(env):
+    line = "^env: in the table of Table all states have to have the same actions, numbered from 0, "
+    with pytest.raises(ValueError, match=line):
+        from_gymnasium(env, cost=[1], at_most=1)
 
 
 NO_COST = "cost: 'holes', numbers of states from 0 to 15, costs of shape (16, 4) that are not "

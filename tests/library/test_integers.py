@@ -62,7 +62,7 @@ FUNCTIONS = {
     "CMDPEnv": (lambda horizon: pgpd_hf.CMDPEnv(CMDP, horizon).horizon, {"horizon": 3}),
     "answers_for": (
         lambda horizon: deployment.answers_for(CMDP, 0.3, horizon=horizon),
-        {"horizon": 3},
+        {"horizon": 30},
     ),
     "certify": (
         lambda **given: pgpd_hf.certify(

@@ -208,6 +208,29 @@ def test_policy_iteration_sees_what_shows_late():
     assert maximize(cmdp, cmdp.reward)[0].tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("distance", [1e-3, 1e-5, 1e-7])
+def test_optimum_of_the_far_sighted_is_that_of_an_average(distance):
+    """Which state comes next depends on the action alone, so values follow by hand."""
+    utility = np.array([[0.5, 0.5], [0.6, 0.6]])
+    transition = np.zeros((2, 2, 2))
+    transition[:, 0], transition[:, 1] = [0.9, 0.1], [0.1, 0.9]
+    threshold = 0.55 / distance
+    cmdp = CMDP(transition, 1 - utility, utility, [1, 0], 1 - distance, threshold)
+    optimum = solve(cmdp)
+    best = (1 - distance) * 0.59 + distance * 0.5  # from state 0; then 0.9 of the time in state 1
+    np.testing.assert_allclose(optimum.slack, best / distance - threshold, rtol=1e-6)
+    np.testing.assert_allclose(optimum.multiplier, 1, rtol=1e-6)
+    np.testing.assert_allclose(optimum.utility_value, threshold, rtol=1e-6)
+    assert optimum.method == ("policy_iteration" if distance < 1e-4 else "linear_program")
+
+
+@pytest.mark.parametrize("discount", [0.99999, 0.999999])
+def test_far_sighted_random_problems_are_solved(discount):
+    for instance in range(20):
+        cmdp = random_cmdp(discount=discount, threshold="midway", instance=instance)
+        np.testing.assert_allclose(solve(cmdp).utility_value, cmdp.threshold, rtol=1e-6)
+
+
 def test_policy_iteration_improves_on_every_deterministic_policy():
     cmdp = random_process(2, 4, 3, 0.95)
     for signal, which in ((cmdp.reward, 0), (cmdp.utility, 1)):

@@ -324,9 +324,9 @@ def test_predictions_are_the_same_in_every_call():
 @pytest.mark.parametrize(
     ("algorithm", "message"),
     [
-        (NPGPDHF(**PRINTED), "algorithm: an object of ZPGPDHF expected; for npgpd_hf there is no"),
-        (ZPG(**PRINTED), "algorithm: an object of ZPGPDHF expected; for zpg there is no"),
-        ("zpgpd_hf", "algorithm: an object of ZPGPDHF expected; for 'zpgpd_hf' there is no"),
+        (NPGPDHF(**PRINTED), "algorithm: an object of ZPGPDHF itself expected; for npgpd_hf"),
+        (ZPG(**PRINTED), "algorithm: an object of ZPGPDHF itself expected; for zpg"),
+        ("zpgpd_hf", "algorithm: an object of ZPGPDHF itself expected; for 'zpgpd_hf'"),
         (ZPGPDHF(**PRINTED, parameterization="softmax"), "parameterization: direct expected"),
         (ZPGPDHF(**{**PRINTED, "primal_step": 0.0}), "primal_step: a positive number expected"),
         (ZPGPDHF(**PRINTED, horizon=10), "horizon: trajectories of 11 steps miss 0.31 of a value"),

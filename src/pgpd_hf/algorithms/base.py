@@ -341,8 +341,16 @@ class Run(SimpleNamespace):
         Returns
         -------
         ndarray, float64, shape (S, A)
+
+        Raises
+        ------
+        ValueError
+            If `theta` has another shape.
         """
-        policy = np.array(theta)
+        shape = (self.cmdp.states, self.cmdp.actions)
+        if np.shape(theta) != shape:
+            raise ValueError(f"theta: shape {shape} expected, got {np.shape(theta)}")
+        policy = np.array(theta, dtype=float)
         if self.algorithm.parameterization == "softmax":
             policies.softmax(theta, policy)
         return policy
@@ -672,7 +680,7 @@ class Algorithm:
         State
             After the iteration; :meth:`advance` counts `iteration`.
         """
-        raise NotImplementedError
+        raise ValueError(f"algorithm: {type(self).__name__} has no method 'update'")
 
     def advance(self, run, state, words, normals):
         r"""Make as many iterations as there are rows of randomness.
@@ -703,7 +711,7 @@ class Algorithm:
             policy = run.policy(state.theta)
             policies[t], multipliers[t] = policy, state.multiplier
             following = self.update(run.at(state), state, policy, words[t], normals[t])
-            _require_state(run, following, state)
+            _require_state(run, following, type(state))
             require_multipliers(run, np.array([following.multiplier], dtype=float))
             state = following._replace(iteration=state.iteration + 1)
         return policies, multipliers, state
@@ -1020,7 +1028,7 @@ def dual_update(multiplier, excess, dual_step, regularization, bound):
     return min(max(multiplier - dual_step * descent, 0.0), bound)
 
 
-def require_multipliers(run, multipliers):
+def require_multipliers(run, multipliers, method="update"):
     """Refuse multipliers that are not in their interval.
 
     Parameters
@@ -1029,6 +1037,8 @@ def require_multipliers(run, multipliers):
         The run.
     multipliers : ndarray, float64, shape (n,)
         Of consecutive iterates.
+    method : str
+        Name of the method that returned them.
 
     Raises
     ------
@@ -1039,7 +1049,7 @@ def require_multipliers(run, multipliers):
     if not (multipliers.min() >= 0 and multipliers.max() <= bound):
         wrong = multipliers[~((multipliers >= 0) & (multipliers <= bound))][0]
         raise ValueError(
-            f"algorithm: update of {run.name} returned the multiplier {wrong}; a number "
+            f"algorithm: {method} of {run.name} returned the multiplier {wrong}; a number "
             f"in [0, {bound:.6g}] expected, as from run.dual_update"
         )
 
@@ -1072,6 +1082,8 @@ def require_explicit_state(run, words, normals, initial_policy=None):
         "(tests/library/test_contract.py tests this)"
     )
     start = run.initial_state(initial_policy)
+    _require_state(run, start, tuple, "initial_state")
+    require_multipliers(run, np.array([start.multiplier]), "initial_state")
     try:
         whole = run.advance(start, words, normals)
     except FrozenInstanceError as error:
@@ -1095,24 +1107,23 @@ def require_explicit_state(run, words, normals, initial_policy=None):
             )
 
 
-def _require_state(run, following, state):
-    kind = type(state)
-    if not isinstance(following, kind):
+def _require_state(run, state, kind, method="update"):
+    place = f"algorithm: {method} of {run.name} returned"
+    if not isinstance(state, kind) or not {*State._fields} <= {*getattr(state, "_fields", ())}:
         raise ValueError(
-            f"algorithm: update of {run.name} returned {shown(following)}; a {kind.__name__} "
-            "expected, as from state._replace"
+            f"{place} {shown(state)}; a {kind.__name__} expected, as from state._replace"
         )
-    theta, shape = following.theta, state.theta.shape
-    kind = getattr(theta, "dtype", type(theta).__name__)
-    if kind != np.float64 or theta.shape != shape:
+    theta, shape = state.theta, (run.cmdp.states, run.cmdp.actions)
+    dtype = getattr(theta, "dtype", type(theta).__name__)
+    if dtype != np.float64 or theta.shape != shape:
         raise ValueError(
-            f"algorithm: update of {run.name} returned theta as {kind} of shape {np.shape(theta)}; "
-            f"float64 of shape {shape} expected"
+            f"{place} theta as {dtype} of shape {np.shape(theta)}; float64 of shape {shape} "
+            "expected"
         )
-    if not isinstance(following.multiplier, int | float | np.number):
+    if not isinstance(state.multiplier, int | float | np.floating | np.integer):
         raise ValueError(
-            f"algorithm: update of {run.name} returned the multiplier "
-            f"{shown(following.multiplier)}; a number expected, as from run.dual_update"
+            f"{place} the multiplier {shown(state.multiplier)}; a number expected, as from "
+            "run.dual_update"
         )
 
 

@@ -46,6 +46,7 @@ from pgpd_hf.core.sampling import (
     action_thresholds,
     draw,
     make_trajectories,
+    require_words,
     sample_returns,
     sample_visits,
     table_width,
@@ -111,6 +112,7 @@ def _ask(simulator, policy, words, visits, answers):
     trajectories = make_trajectories(2 * rounds, states, actions)
     action_thresholds(policy, trajectories.thresholds[0])
     starts = 2 * rounds * (horizon + 1)  # one word per step; then first states and votes
+    require_words(words, starts + rounds + 3 * rounds)
     for k in range(2 * rounds):
         word = derived_word(words[starts + k // 2], np.uint64(1 + k % 2))
         trajectories.start[k] = draw(tables.starts, np.uint64(0), word, np.uint64(1))

@@ -24,7 +24,13 @@ import scipy  # imports its parts when they are used
 from pgpd_hf.algorithms.base import PrimalDualHF
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare
-from pgpd_hf.core.sampling import action_thresholds, draw, make_trajectories, sample_returns
+from pgpd_hf.core.sampling import (
+    action_thresholds,
+    draw,
+    make_trajectories,
+    require_words,
+    sample_returns,
+)
 
 
 class LinearNPGPDHF(PrimalDualHF):
@@ -77,6 +83,7 @@ def _estimate(simulator, core, policy, words, values):
     trajectories = make_trajectories(2 * rounds, states, actions)
     action_thresholds(policy, trajectories.thresholds[0])
     starts = 2 * rounds * (simulator.horizon + 1)  # one word per step; then first states and votes
+    require_words(words, starts + rounds + 3 * rounds)
     # The lower half of a word chooses a state, the upper half of the first one a pair of the core.
     offset = np.int64((words[starts] >> np.uint64(32)) * np.uint64(len(core)) >> np.uint64(32))
     for n in range(rounds):

@@ -14,7 +14,13 @@ from pgpd_hf.core.arguments import require_integer
 from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare
 from pgpd_hf.core.policies import softmax
-from pgpd_hf.core.sampling import action_thresholds, draw, make_trajectories, sample_returns
+from pgpd_hf.core.sampling import (
+    action_thresholds,
+    draw,
+    make_trajectories,
+    require_words,
+    sample_returns,
+)
 
 
 class NPGPDHF(PrimalDualHF):
@@ -111,6 +117,7 @@ def _estimate(simulator, policy, words, advantage, trajectories):
     steps = rounds * per_round * (simulator.horizon + 1)  # one word each; then first states, votes
 
     # Lines 4-7 and 13-14: trajectories from every s, from every (s, a), and from rho.
+    require_words(words, steps + rounds + rounds * (2 * states * actions + 1))
     for n in range(rounds):
         first = draw(tables.starts, np.uint64(0), words[steps + n], np.uint64(1))
         trajectories.start[(n + 1) * per_round - 1] = first

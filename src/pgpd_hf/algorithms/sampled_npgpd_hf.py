@@ -44,6 +44,7 @@ from pgpd_hf.core.sampling import (
     action_thresholds,
     draw,
     make_trajectories,
+    require_words,
     sample_returns,
     table_width,
 )
@@ -119,6 +120,7 @@ def _estimate(simulator, exploration, policy, words, estimates):
     trajectory = make_trajectories(1, states, actions)
     action_thresholds(policy, trajectory.thresholds[0])
     starts = 2 * rounds * (horizon + 1)  # one word per step; then first states and votes
+    require_words(words, starts + rounds + 3 * rounds)
     excess = 0.0
     for n in range(rounds):
         # The lower half of a word chooses a state, the upper half h or an action.

@@ -23,7 +23,13 @@ from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import ask, compare, feedback_bias_bound
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.policies import project_rows, softmax
-from pgpd_hf.core.sampling import action_thresholds, draw, make_trajectories, sample_returns
+from pgpd_hf.core.sampling import (
+    action_thresholds,
+    draw,
+    make_trajectories,
+    require_words,
+    sample_returns,
+)
 
 SMALLEST = 1e-15  # rounding loses perturbations of a probability that are not much larger
 
@@ -271,6 +277,7 @@ def _estimate(simulator, perturbation, theta, policy, direction, words, perturbe
     )
 
     # Lines 8-12, 14 and 15: votes, clipped frequencies, and the means of their inverse links.
+    require_words(words, vote + 3 * rounds)
     returns = trajectories.returns
     reward_slope = utility_slope = excess = 0.0
     for n in range(rounds):
@@ -324,6 +331,7 @@ def sample_pairs(simulator, perturbation, theta, policy, direction, words, pertu
         project_rows(perturbed, perturbed)
 
     # Lines 5-7: pairs of trajectories that share their first state.
+    require_words(words, steps + rounds)
     for n in range(rounds):
         first = draw(tables.starts, np.uint64(0), words[steps + n], np.uint64(1))
         trajectories.start[2 * n] = trajectories.start[2 * n + 1] = first
@@ -363,8 +371,15 @@ def unit_direction(normals, tangent, direction):
         Whether rows of the direction shall sum to zero.
     direction : ndarray, float64, shape (S, A)
         Overwritten.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer normal numbers.
     """
     states, actions = direction.shape
+    if len(normals) < states * actions:
+        raise ValueError("normals: one number for each state and action expected")
     squares = 0.0
     for s in range(states):
         mean = 0.0

@@ -26,6 +26,7 @@ from pgpd_hf.core.cmdp import CMDP, Array
 METHODS = ("linear_program", "policy_iteration")
 _INFEASIBLE = 2  # status of scipy.optimize.linprog
 _MOST_IN_PROGRAM = 10**6  # transition probabilities of a linear program: up to a minute
+_LONGEST_SIGHT = 0.9999  # largest discount factor of linear programs
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,8 @@ def solve(
         The problem.
     method : {"linear_program", "policy_iteration"}, optional
         Both give the same numbers, up to rounding. By default the first, or the second if there are
-        more than a million transition probabilities.
+        more than a million transition probabilities, or gamma exceeds 0.9999, where programs may
+        fail.
 
     Returns
     -------
@@ -308,19 +310,21 @@ def maximize(cmdp, signal):
     ndarray, float64, shape (S, A)
         A deterministic policy: in each state, the first of its best actions.
     """
-    stretch = 1 / (1 - cmdp.discount)
-    rounding = 1e-14 * stretch * (np.abs(signal).max() * stretch)  # of the values below
     everywhere = np.arange(cmdp.states)
-    actions = signal.argmax(1)
+    actions, seen = signal.argmax(1), set()
     while True:
         system = np.eye(cmdp.states) - cmdp.discount * cmdp.transition[everywhere, actions]
         values = np.linalg.solve(system, signal[everywhere, actions])
+        rounding = 1e-13 * np.abs(values).max()
+        values -= values.mean()  # what all states have in common, which grows like 1 / (1 - gamma)
+        rounding += 1e-12 * (np.abs(signal).max() + np.ptp(values))
         action_values = signal + cmdp.discount * cmdp.transition @ values  # (S, A)
         best = action_values.max(1)
         better = best > action_values[everywhere, actions] + rounding
-        if not better.any():
+        if not better.any() or actions.tobytes() in seen:  # rounding could lead in a circle
             first = (action_values >= best[:, None] - rounding).argmax(1)
             return np.eye(cmdp.actions)[first]
+        seen.add(actions.tobytes())
         actions = np.where(better, action_values.argmax(1), actions)
 
 
@@ -352,7 +356,7 @@ def best_for(cmdp, reward, utility):
 
 def _default_method(cmdp):
     """Name the method that is used where none is given."""
-    return METHODS[cmdp.transition.size > _MOST_IN_PROGRAM]
+    return METHODS[cmdp.transition.size > _MOST_IN_PROGRAM or cmdp.discount > _LONGEST_SIGHT]
 
 
 def _by_linear_program(cmdp, reward, utility):
@@ -410,12 +414,14 @@ def _by_policy_iteration(cmdp, reward, utility):
         return None
     if left[2] >= 0:
         return left[0], 0.0
+    seen = [left[0], right[0]]
     while True:
         # The lines of an unsafe and of a safe policy meet at or below the minimum.
         multiplier = (left[1] - right[1]) / (right[2] - left[2])
         bound = left[1] + multiplier * left[2]
         found = line(maximize(cmdp, reward + multiplier * utility))
-        known = any((found[0] == end[0]).all() for end in (left, right))  # whatever the rounding
+        known = any((found[0] == policy).all() for policy in seen)  # whatever the rounding
+        seen.append(found[0])
         if known or found[1] + multiplier * found[2] <= bound + 1e-12 * largest:
             break
         if found[2] < 0:

@@ -84,8 +84,8 @@ class Option(NamedTuple):
         if self.kind is float:
             limits = {"at_least": self.at_least, "above": self.above, "at_most": self.at_most}
             return require_number(self.name, value, **limits)
-        if not isinstance(value, self.kind):
-            raise ValueError(f"{self.name}: {self.kind.__name__} expected, got {shown(value)}")
+        if not isinstance(value, str):
+            raise ValueError(f"{self.name}: a string expected, got {shown(value)}")
         return value
 
 
@@ -134,6 +134,11 @@ def read(cls):
     -------
     dict of Option
         By name, in the order of the fields.
+
+    Raises
+    ------
+    TypeError
+        If a field is no option: its type is another than these, with or without None.
     """
     found, types = {}, get_type_hints(cls)
     for each in fields(cls):
@@ -141,6 +146,8 @@ def read(cls):
         kind, *others = (kind for kind in kinds if kind is not type(None))
         if others:
             raise TypeError(f"{each.name}: one type, or one and None, expected, got {kinds}")
+        if kind not in (bool, int, float, str):
+            raise TypeError(f"{each.name}: a bool, int, float or str expected, got {kind}")
         told = {"text": "", **each.metadata}
         found[each.name] = Option(
             each.name, kind=kind, optional=len(kinds) > 1, default=each.default, **told

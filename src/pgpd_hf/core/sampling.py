@@ -104,7 +104,8 @@ def default_horizon(discount):
     -------
     int
         The paper's H = 80, or the smallest with :math:`\gamma^{H+1} \le` :data:`CUT_OFF` if that is
-        longer: the share of the largest value that comes after H + 1 steps.
+        longer: the share of the largest value that comes after H + 1 steps. At most
+        :data:`LONGEST`, which cuts off more than that if :math:`\gamma` exceeds about 0.9999.
 
     Examples
     --------
@@ -116,6 +117,58 @@ def default_horizon(discount):
         return _SHORTEST
     needed = math.ceil(math.log(CUT_OFF) / math.log(discount)) - 1
     return min(max(_SHORTEST, needed), LONGEST)
+
+
+def cut_off(discount):
+    r"""Say in one line that the default horizon misses much of a value, if it does.
+
+    Parameters
+    ----------
+    discount : float
+        :math:`\gamma` in [0, 1).
+
+    Returns
+    -------
+    str
+        Empty if at most :data:`CUT_OFF` is missed.
+
+    Examples
+    --------
+    >>> from pgpd_hf.core.sampling import cut_off
+    >>> cut_off(0.9), cut_off(0.99999)[:52]
+    ('', 'horizon: the default, 100000, misses 0.37 of a value')
+    """
+    horizon = default_horizon(discount)
+    missed = discount ** (horizon + 1)
+    if missed <= 1.01 * CUT_OFF:
+        return ""
+    return (
+        f"horizon: the default, {horizon}, misses {missed:.2g} of a value, so that returns are no "
+        "estimates of it; a smaller discount factor expected"
+    )
+
+
+@njit
+def require_words(words, needed):
+    """Refuse to read beyond the random words of an iteration, which kernels do not notice.
+
+    Parameters
+    ----------
+    words : ndarray, uint64, shape (words,)
+        Random bits of the iteration.
+    needed : int
+        How many an estimate reads.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer.
+    """
+    if len(words) < needed:
+        raise ValueError(
+            "words: fewer than the estimate reads; effort has to give its numbers of trajectories "
+            "and questions"
+        )
 
 
 @njit

@@ -123,13 +123,11 @@ def from_gymnasium(
     if at_most is not None and threshold is not None:
         raise ValueError("at_most: this or threshold expected, not both")
     name, env = _open(env, options)
-    steps = _steps(name, env)
+    table, initial = _table(name, env)
+    shape = len(table), len(table[0])
     world = _world(env)
-    steps, costs = _with_costs(steps, cost, world, (len(env.P), len(env.P[0])))
-    initial = np.asarray(env.initial_state_distrib, float)
-    transition, reward, costs, initial, places = _tables(
-        steps, costs, initial, len(env.P[0]), discount
-    )
+    steps, costs = _with_costs(_steps(name, table), cost, world, shape)
+    transition, reward, costs, initial, places = _tables(steps, costs, initial, shape[1], discount)
     lowest, width = reward.min(), np.ptp(reward)
     if not width > 0:
         raise ValueError(f"env: all steps of {name} have the same reward, nothing to learn")
@@ -241,13 +239,40 @@ def _make(name, options):
         raise ValueError(f"env: Gymnasium cannot make {name!r}{given}: {reason}") from None
 
 
-def _steps(name, env):
+def _table(name, env):
+    """Outcomes by state and action, and the initial distribution."""
+
+    def listed(entries):
+        if isinstance(entries, dict):
+            return [entries[place] for place in range(len(entries))]
+        return list(entries)
+
+    try:
+        table = [
+            [[(p, *rest) for p, *rest in outcomes] for outcomes in listed(actions)]
+            for actions in listed(env.P)
+        ]
+        initial = np.array(env.initial_state_distrib, float)
+    except (KeyError, TypeError, ValueError):
+        table = []
+    outcomes = [outcome for actions in table for each in actions for outcome in each]
+    alike = len({len(actions) for actions in table}) == 1 and {len(it) for it in outcomes} == {4}
+    if not (alike and initial.shape == (len(table),)):
+        raise ValueError(
+            f"env: in the table of {name} all states have to have the same actions, numbered from "
+            "0, with outcomes (probability, state, reward, end); initial_state_distrib has to give "
+            "a probability for each state"
+        )
+    return table, initial
+
+
+def _steps(name, table):
     """All entries of the table, which has to be one of probabilities."""
-    steps = []
-    for state, actions in env.P.items():
-        for action, outcomes in actions.items():
+    steps, states = [], range(len(table))
+    for state, actions in enumerate(table):
+        for action, outcomes in enumerate(actions):
             for p, following, reward, _ in outcomes:
-                if not (p >= 0 and following in env.P and math.isfinite(reward)):
+                if not (p >= 0 and following in states and math.isfinite(reward)):
                     raise ValueError(
                         f"env: in the table of {name} state {state} and action {action} have the "
                         f"outcome {shown((p, following, reward))}; a probability, a state of the "

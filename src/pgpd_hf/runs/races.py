@@ -269,7 +269,9 @@ def choose_steps(
 
 
 def _as_list(values):
-    """Make a list of an array; everything else stays as it is."""
+    """Make a list of an array or a range; everything else stays as it is."""
+    if isinstance(values, range):
+        return list(values)
     return values.tolist() if isinstance(values, np.ndarray) and values.ndim == 1 else values
 
 

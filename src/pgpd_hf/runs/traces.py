@@ -32,6 +32,7 @@ from pgpd_hf.core.evaluators import wide_values
 from pgpd_hf.core.normals import draw_normals
 from pgpd_hf.core.progress import Progress
 from pgpd_hf.core.recording import record
+from pgpd_hf.core.sampling import cut_off
 from pgpd_hf.stability import StabilityWarning, forecast, runaway
 from pgpd_hf.statistics import VALUES
 
@@ -208,6 +209,8 @@ def run(
     own = parts[0].algorithm
     if getattr(own, "evaluators", None) is not None:
         _warn(wide_values(cmdp))
+        if getattr(own, "horizon", 0) is None:
+            _warn(cut_off(cmdp.discount))
     _warn(optima.low_bound(parts[0].multiplier_bound, optimum))
     if len(parts) == 1:
         steps = len(seeds) * total * parts[0].steps_per_iteration
@@ -301,6 +304,7 @@ def iterates(
     >>> [(len(policies), state.iteration) for policies, _, state in iterates(run, seed=0)]
     [(1024, 1024), (476, 1500), (1, 1500)]
     """
+    seed = require_integer("seed", seed, 0)
     axes = {"purpose": purpose, "algorithm": run.algorithm.streams, "seed": seed}
     axes["evaluators"] = _evaluators(run)
     width, dimension = run.words_per_iteration, run.normals_per_iteration
@@ -489,8 +493,11 @@ def _table(parts, seeds, grid, traces):
 def _destroyed(run, state, error):
     """Say why a policy is no longer valid."""
     name, kind = run.name, state.theta.dtype
+    wrong = f"algorithm: update of {name} returned no policy ({error}; theta is {kind})"
     if not run.algorithm.has_steps:
-        return f"algorithm: update of {name} returned no policy ({error}; theta is {kind})"
+        return wrong
+    if not type(run.algorithm).__module__.startswith("pgpd_hf."):  # somebody's own
+        return f"{wrong}, or primal_step: {run.primal_step} is too large for it"
     cause = f"primal_step: {run.primal_step} is so large"
     if "perturbation" in vars(run):  # estimates grow like 1/mu
         cause += f", or perturbation: {run.perturbation.radius:.3g} so small,"
