@@ -63,6 +63,13 @@ def test_long_runs_are_scored_at_a_hundred_even_places_and_at_the_start():
     assert row["positive_gap"] == pytest.approx(gap, abs=1e-15)
 
 
+def test_candidates_may_be_a_range():
+    steps = {"primal_step": range(1, 2), "dual_step": [0.1]}
+    given = {"evaluators": 16, "iterations": 5, "seeds": 1}
+    plain = choose_steps(CMDP, "npgpd_hf", candidates=steps | {"primal_step": [1]}, **given)
+    assert choose_steps(CMDP, "npgpd_hf", candidates=steps, **given) == plain
+
+
 def test_policies_that_are_safer_than_asked_for_are_not_punished():
     """Where every policy is safe, the violation counts nothing: only the gap chooses."""
     found = race([random_cmdp(threshold=0.1)], "npgpd_hf", SETTING, [16], CANDIDATES, seeds=1)

@@ -69,3 +69,14 @@ def test_theorem_s_steps_that_do_nothing_are_told(steps, iterations, still):
 
 def test_theorem_s_steps_that_do_something_are_not():
     assert told(random_cmdp(), NPGPDHF(evaluators=16), 1000) == []
+
+
+@pytest.mark.parametrize(
+    ("discount", "options", "count"),
+    [(0.99999, {}, 1), (0.99999, {"horizon": 10}, 0), (0.999, {}, 0)],
+)
+def test_default_horizon_that_misses_much_of_a_value_is_told(discount, options, count):
+    cmdp = random_cmdp(2, 2, discount=discount, threshold="midway")
+    lines = told(cmdp, NPGPDHF(evaluators=4, **STEPS, **options), 1)
+    beginning = "horizon: the default, 100000, misses 0.37 of a value"
+    assert [it.startswith(beginning) for it in lines if it.startswith("horizon")] == [True] * count

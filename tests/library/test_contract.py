@@ -677,6 +677,14 @@ def test_algorithm_without_an_update_cannot_iterate():
         algorithm.advance(algorithm.initial_state(), *randomness(algorithm, 15, 1))
 
 
+def test_option_of_another_type_is_refused():
+    with pytest.raises(TypeError, match=r"^values: a bool, int, float or str expected, got "):
+
+        class Listing(Toy):
+            name = "listing"
+            values: list = option((1, 2), "Values.")
+
+
 class Borrowed(base.PrimalDualHF):
     """Reads as NPGPD-HF does, but does not say how much."""
 
@@ -725,7 +733,7 @@ def test_too_few_normal_numbers_are_refused(name):
         ({"theta": np.zeros((1, 2))}, r"theta as float64 of shape \(1, 2\); float64 of shape \(3"),
         ({"multiplier": -1.0}, r"the multiplier -1.0; a number in \[0, "),
         ({"multiplier": 1j}, "the multiplier 1j; a number expected"),
-        (None, "{}; a tuple expected"),
+        (None, "{}; a NamedTuple with theta, multiplier, iteration expected"),
     ],
 )
 def test_first_state_is_checked(changes, message):

@@ -99,6 +99,13 @@ def test_cell_in_which_episodes_end_in_several_ways_shows_their_sum():
     assert drawn[0] == drawn[1]
 
 
+def test_map_without_a_state_that_is_left_is_drawn(corridor):
+    staying = np.repeat(np.eye(4)[:, None], 2, axis=1)
+    policy = np.full((4, 2), 0.5)
+    (axes,) = pgpd_hf.plot_policy(replace(corridor, transition=staying), policy).axes
+    assert arrows(axes) == set()
+
+
 def test_darker_is_more_often_visited(corridor):
     (axes,) = pgpd_hf.plot_policy(
         corridor, np.array([[0.0, 1.0], [0.4, 0.6]] + [[0.5, 0.5]] * 2)

@@ -1082,7 +1082,12 @@ def require_explicit_state(run, words, normals, initial_policy=None):
         "(tests/library/test_contract.py tests this)"
     )
     start = run.initial_state(initial_policy)
-    _require_state(run, start, tuple, "initial_state")
+    if not {*State._fields} <= {*getattr(start, "_fields", ())}:
+        raise ValueError(
+            f"algorithm: initial_state of {run.name} returned {shown(start)}; a NamedTuple with "
+            f"{', '.join(State._fields)} expected"
+        )
+    _require_state(run, start, type(start), "initial_state")
     require_multipliers(run, np.array([start.multiplier]), "initial_state")
     try:
         whole = run.advance(start, words, normals)
@@ -1109,7 +1114,7 @@ def require_explicit_state(run, words, normals, initial_policy=None):
 
 def _require_state(run, state, kind, method="update"):
     place = f"algorithm: {method} of {run.name} returned"
-    if not isinstance(state, kind) or not {*State._fields} <= {*getattr(state, "_fields", ())}:
+    if not isinstance(state, kind):
         raise ValueError(
             f"{place} {shown(state)}; a {kind.__name__} expected, as from state._replace"
         )

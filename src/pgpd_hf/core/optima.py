@@ -26,7 +26,7 @@ from pgpd_hf.core.cmdp import CMDP, Array
 METHODS = ("linear_program", "policy_iteration")
 _INFEASIBLE = 2  # status of scipy.optimize.linprog
 _MOST_IN_PROGRAM = 10**6  # transition probabilities of a linear program: up to a minute
-_LONGEST_SIGHT = 0.9999  # largest discount factor of linear programs
+_LARGEST_DISCOUNT = 0.9999  # largest discount factor of linear programs
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,9 +315,9 @@ def maximize(cmdp, signal):
     while True:
         system = np.eye(cmdp.states) - cmdp.discount * cmdp.transition[everywhere, actions]
         values = np.linalg.solve(system, signal[everywhere, actions])
-        rounding = 1e-13 * np.abs(values).max()
+        rounding = 1e-14 * np.abs(values).max()
         values -= values.mean()  # what all states have in common, which grows like 1 / (1 - gamma)
-        rounding += 1e-12 * (np.abs(signal).max() + np.ptp(values))
+        rounding += 1e-13 * (np.abs(signal).max() + np.ptp(values))
         action_values = signal + cmdp.discount * cmdp.transition @ values  # (S, A)
         best = action_values.max(1)
         better = best > action_values[everywhere, actions] + rounding
@@ -331,8 +331,7 @@ def maximize(cmdp, signal):
 def best_for(cmdp, reward, utility):
     r"""Solve the constrained problem for other signals, such as estimates.
 
-    By linear program, or by policy iteration if there are more than a million transition
-    probabilities.
+    By the method that :func:`solve` uses by default.
 
     Parameters
     ----------
@@ -356,7 +355,7 @@ def best_for(cmdp, reward, utility):
 
 def _default_method(cmdp):
     """Name the method that is used where none is given."""
-    return METHODS[cmdp.transition.size > _MOST_IN_PROGRAM or cmdp.discount > _LONGEST_SIGHT]
+    return METHODS[cmdp.transition.size > _MOST_IN_PROGRAM or cmdp.discount > _LARGEST_DISCOUNT]
 
 
 def _by_linear_program(cmdp, reward, utility):
