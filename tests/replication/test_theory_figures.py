@@ -70,7 +70,7 @@ def test_averages_of_which_none_is_positive_are_said_so():
     assert gap.get_yscale() == "log"
 
 
-def test_bounds_are_hollow_where_vacuous():
+def test_bounds_are_hollow_where_vacuous_and_set_as_mathematics():
     table = pd.DataFrame(
         {
             "item": [1, 5, 5],
@@ -84,10 +84,7 @@ def test_bounds_are_hollow_where_vacuous():
     )
     axes = bounds_figure(table).axes[0]
     labels = [tick.get_text() for tick in axes.get_yticklabels()]
-    assert labels == [
-        "E h_c^2 <= sigma_2^2  (723)   1a",
-        "|grad V^mu - grad V| <= mu L' d/2  (1060)   5c",
-    ]
+    assert labels == ["E h_c² ≤ σ_2²  (723)   1a", "|∇V^μ - ∇V| ≤ μ L' d/2  (1060)   5c"]
     solid, hollow, *others = axes.collections
     assert solid.get_offsets().data[:, 0] == pytest.approx([0.5])
     assert hollow.get_offsets().data[:, 0] == pytest.approx([1e-9])

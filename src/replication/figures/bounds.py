@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import re
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -9,6 +10,17 @@ import numpy as np
 
 from replication.figures import style
 from replication.theory.measured import RUNS
+
+# Tables write statements in ASCII; figures typeset them.
+_GREEK = "Delta beta eps eta gamma lambda mu pi rho sigma tau theta".split()
+_SYMBOLS = {"<=": "≤", "=>": "⇒", "..": "…", "^2": "²", "grad ": "∇", "grad": "∇"}
+_SYMBOLS |= dict(zip(_GREEK, "Δβεηγλμπρστθ", strict=True))
+_SYMBOL = re.compile(
+    "|".join(
+        rf"(?<![A-Za-z]){name}(?![a-z])" if name.isalpha() else re.escape(name) for name in _SYMBOLS
+    )
+)
+
 
 _RUNS = {  # looks of the kinds of runs that measured.RUNS names
     "figure": {"linestyle": "-", "linewidth": 1.6},
@@ -44,13 +56,12 @@ def bounds_figure(table):
                 label=None if hollow else setting,
             )
     axes.axvline(1, color="0.3", linewidth=0.8)
-    labels = [f"{it.statement}  ({it.line})   {it.item}{it.part}" for it in names.itertuples()]
-    axes.set_yticks(names["place"], labels)
+    axes.set_yticks(names["place"], [_statement_name(row) for row in names.itertuples()])
     axes.set(
         xscale="log",
         ylim=(-len(names) + 0.4, 0.6),
         ylabel="statement, its line in the paper's source, and its number",
-        xlabel="measured / bound\n(hollow: the bound is vacuous)",
+        xlabel="measured / bound   (hollow: the bound is vacuous)",
     )
     figure.legend(loc="outside upper center", ncols=len(settings))
     return figure
@@ -177,3 +188,8 @@ def _left_out(reasons):
     axes.set_axis_off()
     axes.text(0, 0.5, f"Left out: {'; '.join(reasons)}.", va="center", wrap=True)
     return figure
+
+
+def _statement_name(row):
+    text = _SYMBOL.sub(lambda match: _SYMBOLS[match.group()], row.statement)
+    return f"{text}  ({row.line})   {row.item}{row.part}".replace("$", r"\$")
