@@ -839,7 +839,7 @@ def test_results_say_how_often_a_break_is_foreseen():
     says(
         "README",
         f"On 100 fresh environments {broke.sum()} of 100 runs broke in this way with 16 people and "
-        "three times the hard case's primal step, and none of 200 with its own steps or with 64 "
+        "three times the hard case's primal step, but none with its own steps or with 64 "
         f"people. All {broke.sum()} were foreseen without a run, with {alarms}.",
     )
     usual = fresh[fresh["setting"] == "M = 16"]
@@ -1195,8 +1195,8 @@ def test_contradicted_statements_are_in_the_readme():
         "README",
         "With the theorems' own steps [two of four rates]",
         "and on the hard case three. There the advice to begin with fewer people is contradicted "
-        "for NPGPD-HF, too. On the default environment following it is worse on average over the "
-        "run, and open at the end.",
+        "for NPGPD-HF, too. On the default environment it makes NPGPD-HF worse on average over the "
+        "run; at the end this stays open.",
     )
 
 
