@@ -1,7 +1,9 @@
 """CMDPs: exact values against closed forms and other formulations, and refusals."""
 
+import copy
 import dataclasses
 import os
+import pickle
 import zipfile
 
 import numpy as np
@@ -336,6 +338,15 @@ def test_cmdp_keeps_copies_that_nobody_can_change():
         cmdp.discount = 0.5
 
 
+def test_copies_are_read_only_too():
+    cmdp = random_process(0, 3, 2, 0.9)
+    for other in (copy.deepcopy(cmdp), pickle.loads(pickle.dumps(cmdp))):
+        for name in ("transition", "reward", "utility", "initial"):
+            assert (getattr(other, name) == getattr(cmdp, name)).all()
+            assert not getattr(other, name).flags.writeable
+        assert (other.discount, other.threshold) == (cmdp.discount, cmdp.threshold)
+
+
 def test_rounding_of_probabilities_is_forgiven():
     """Sums may be off by 1e-9, as in files with ten digits; the case of 1e-8 is refused above."""
     CMDP(**{**GOOD, "transition": changed("transition", (0, 1, 1), 0.5 + 9e-10)})
@@ -375,6 +386,9 @@ def test_what_rounding_puts_beyond_an_end_is_put_there():
     cmdp = CMDP(**{**GOOD, "transition": row, "initial": [1.0, -1e-13]})
     assert cmdp.transition[:, 0].tolist() == [[1.0, 0.0], [1 + 1e-12, 0.0]]
     assert cmdp.initial.tolist() == [1.0, 0.0]
+    rounded, exact = [[1.0, -1e-17, 0.0]] * 2, [[1.0, 0.0, 0.0]] * 2
+    assert cmdp.evaluate(rounded) == cmdp.evaluate(exact)
+    assert cmdp.check_policy(rounded).tolist() == exact
     for name, index, value in (
         ("reward", (0, 1), 1 + 2e-12),
         ("utility", (0, 1), -2e-12),

@@ -12,7 +12,7 @@ paper's occupancy-measure form (proof of Theorem 2) and equals
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -168,6 +168,9 @@ class CMDP:
                 raise ValueError(f"{name}: {signal[index]} at {index} is not in [0, {scale}]")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]  # arrays leave a pickle writeable
 
     def __repr__(self) -> str:
         return (
@@ -373,8 +376,8 @@ class CMDP:
         Returns
         -------
         ndarray, float64, shape (..., S, A)
-            The policies as an array; the same memory where possible. Rows of single precision are
-            divided by their sum, which rounding has moved from one.
+            The policies as an array; the same memory where possible. What rounding has put below
+            zero is put there, and rows of single precision are divided by their sum.
 
         Raises
         ------
@@ -524,9 +527,13 @@ def _real(name, value):
 def _probabilities(name, value):
     """Convert distributions to float64, which is more than what they may have been computed in.
 
-    Rows of single precision are divided by their sum if it is one up to their rounding.
+    What rounding alone has put below zero is put there. Rows of single precision are divided by
+    their sum if it is one up to their rounding.
     """
     array = _real(name, value)
+    below = (array < 0) & (array >= -_ROUNDING)
+    if below.any():
+        array = np.where(below, 0.0, array)
     if array.ndim == 0 or np.asarray(value).dtype != np.float32:
         return array
     sums = array.sum(axis=-1, keepdims=True)
