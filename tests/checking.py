@@ -10,6 +10,7 @@ from replication.files import validation
 from replication.study import admission, readings
 
 ROOT = Path(__file__).parents[1]
+ANALYSES = analyses.find()
 
 
 def study(*names):
@@ -42,8 +43,8 @@ def left_out(config, defaults):
 
 def applying(config):
     """Analyses that apply to a study, by name: the workflow asks no others."""
-    found = analyses.find().items()
-    return {name: it for name, it in found if not ask(it.why_not, {"config": config})}
+    facts = {"config": config}
+    return {name: it for name, it in ANALYSES.items() if not ask(it.why_not, facts)}
 
 
 def check_all(config):
@@ -58,7 +59,7 @@ def check_all(config):
 
 def admit_all(config, own, defaults):
     """Admit a study, and check all parts of it."""
-    admitted = admission.admit(config, ROOT, own, defaults, analyses.find())
+    admitted = admission.admit(config, ROOT, own, defaults, ANALYSES)
     check_all(admitted[0])
     return admitted
 

@@ -11,7 +11,7 @@ NOTEBOOK = Path(__file__).parents[2] / "notebooks/lesson.ipynb"
 
 
 @pytest.fixture(scope="module")
-def cells(tmp_path_factory):
+def lesson(tmp_path_factory):
     path = tmp_path_factory.mktemp("lesson") / "lesson.ipynb"
     content = papermill.execute_notebook(NOTEBOOK, path, progress_bar=False)
     return [cell for cell in content.cells if cell.cell_type == "code"]
@@ -22,19 +22,19 @@ def shown(cell):
     return "".join(it.text for it in cell.outputs if it.output_type == "stream")
 
 
-def test_every_picture_has_words(cells):
-    drawn = [it for it in cells if any("image/png" in out.get("data", {}) for out in it.outputs)]
+def test_every_picture_has_words(lesson):
+    drawn = [it for it in lesson if any("image/png" in out.get("data", {}) for out in it.outputs)]
     assert len(drawn) == 7
     assert all(len(cell.metadata["alt"]) > 80 for cell in drawn)
 
 
-def test_algorithm_by_hand_has_the_values_of_the_library(cells):
-    (said,) = re.findall(r"Largest difference .*: (\S+)", shown(cells[-1]))
+def test_algorithm_by_hand_has_the_values_of_the_library(lesson):
+    (said,) = re.findall(r"Largest difference .*: (\S+)", shown(lesson[-1]))
     assert float(said) < 1e-12
 
 
-def test_more_people_bring_readings_nearer_to_the_difference(cells):
-    text = "".join(map(shown, cells))
+def test_more_people_bring_readings_nearer_to_the_difference(lesson):
+    text = "".join(map(shown, lesson))
     found = re.findall(r"people: a mean of (\S+), and a standard deviation of (\S+)\.", text)
     few, many = ([float(it) for it in pair] for pair in found)
     chance = 1 / (1 + math.exp(-1.5))

@@ -19,18 +19,18 @@ STEPS = (
 
 
 @pytest.fixture(scope="module")
-def content(tmp_path_factory):
+def tutorial(tmp_path_factory):
     path = tmp_path_factory.mktemp("tutorial") / "tutorial.ipynb"
     return papermill.execute_notebook(NOTEBOOK, path, progress_bar=False)
 
 
 @pytest.fixture(scope="module")
-def cells(content):
-    return [cell for cell in content.cells if cell.cell_type == "code"]
+def cells(tutorial):
+    return [cell for cell in tutorial.cells if cell.cell_type == "code"]
 
 
-def test_steps_follow_each_other(content):
-    prose = "\n".join(cell.source for cell in content.cells if cell.cell_type == "markdown")
+def test_steps_follow_each_other(tutorial):
+    prose = "\n".join(cell.source for cell in tutorial.cells if cell.cell_type == "markdown")
     titles = re.findall(r"^## (\d)\. (.*)$", prose, re.MULTILINE)
     assert titles == [(str(k), title) for k, title in enumerate(STEPS, 1)]
 

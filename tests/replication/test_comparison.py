@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from checking import study
+from checking import ANALYSES, study
 from scipy import stats
 
 from pgpd_hf import ALGORITHMS, LINKS, random_cmdp, run
 from pgpd_hf.algorithms.zpgpd_hf import theorem_perturbation
 from pgpd_hf.deployment import answers_for
-from replication import analyses
 from replication.analyses import comparison as analysis
 from replication.analyses import comparison_races, misspecification
 from replication.analyses import comparison_tuning as tuning
@@ -408,7 +407,7 @@ def test_a_study_keeps_what_applies_to_it(own, dropped):
     defaults, config = study(), study()
     for part, changes in own.items():
         config[part] |= changes
-    settled, lines = admission.settle(config, ROOT, own, defaults, analyses.find())
+    settled, lines = admission.settle(config, ROOT, own, defaults, ANALYSES)
     left = set(settled["comparison"]["methods"])
     assert left == set(CONFIG["comparison"]["methods"]) - dropped
     for module in (analysis, comparison_races, tuning):

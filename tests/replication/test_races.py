@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from checking import laid, study
+from checking import ANALYSES, laid, study
 
 from pgpd_hf.runs import races
-from replication import analyses
 from replication.analyses import instances
 from replication.study import admission, readings, recorded_races
 
@@ -58,7 +57,7 @@ def distinct(config):
 def settled(*names, **own):
     """A study of config/, with other keys."""
     own = readings.overlay(laid(*names), own)
-    return admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG, analyses.find())[0]
+    return admission.settle(readings.overlay(CONFIG, own), ROOT, own, CONFIG, ANALYSES)[0]
 
 
 def known(name, **own):

@@ -9,11 +9,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from checking import applying, laid
+from checking import ANALYSES, applying, laid
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.runs import traces
-from replication import analyses
 from replication.analyses import axes_races, comparison_races
 from replication.study import admission, cases, comparison, readings
 
@@ -48,9 +47,7 @@ LATER = (
 def settled(files):
     """Configuration of a study."""
     own = laid(*files.split())
-    return admission.settle(readings.overlay(DEFAULTS, own), ROOT, own, DEFAULTS, analyses.find())[
-        0
-    ]
+    return admission.settle(readings.overlay(DEFAULTS, own), ROOT, own, DEFAULTS, ANALYSES)[0]
 
 
 @cache

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from checking import admit_all, applying, each, left_out, study
+from checking import ANALYSES, admit_all, applying, each, left_out, study
 
 from pgpd_hf import environments, random_cmdp, solve
-from replication import analyses
 from replication.analyses import bounds_by_setting
 from replication.files import validation
 from replication.study import admission, cases, configuration, readings
@@ -33,7 +32,7 @@ def changed(own, defaults=CONFIG):
 
 def settled(own, defaults=CONFIG):
     """What is run of a study, and what is said."""
-    return admission.settle(changed(own, defaults), ROOT, own, defaults, analyses.find())
+    return admission.settle(changed(own, defaults), ROOT, own, defaults, ANALYSES)
 
 
 def admitted(own, defaults=CONFIG):
@@ -135,7 +134,7 @@ def test_dropped_algorithm_goes_with_all_that_is_about_it(name):
     other = ({"npgpd_hf", "zpgpd_hf"} - {name}).pop()
     assert list(config["rates"]["iterations"]) == [other]
     assert list(config["certificates"]["iterations"]) == [other]
-    why = analyses.find()["certificates"].why_not(config)  # the page is about NPGPD-HF's runs
+    why = ANALYSES["certificates"].why_not(config)  # the page is about NPGPD-HF's runs
     assert bool(why) == (name == "npgpd_hf")
     for part in ("schedules", "grid"):
         assert list(config[part]["algorithms"]) == [other]
@@ -149,7 +148,7 @@ def test_study_of_one_algorithm_is_admitted_and_planned(defaults, expected, drop
     limit = {"npgpd_hf": "npg_pd", "zpgpd_hf": "pg_pd"}[dropped]
     idle = {"ties"} if dropped in expected else set()
     left_out = {"npgpd_hf": {"certificates"}, "zpgpd_hf": {"stability"}}[dropped]
-    assert set(analyses.find()) - set(applying(config)) == left_out
+    assert set(ANALYSES) - set(applying(config)) == left_out
     for name, analysis in applying(config).items():
         parts = analysis.plan(config)
         runs = analysis.plan.__module__ == f"replication.analyses.{name}"  # a plan of its own
@@ -161,7 +160,7 @@ def test_study_of_one_algorithm_is_admitted_and_planned(defaults, expected, drop
 def test_study_of_another_algorithm_alone_is_admitted_and_planned():
     own = {"npgpd_hf": None, "zpgpd_hf": None, "trajectory_dpo": {"iterations": 1, "rounds": 30}}
     config, _ = admitted({"algorithms": own})
-    reasons = {name: it.why_not(config) for name, it in analyses.find().items() if name in ABOUT}
+    reasons = {name: it.why_not(config) for name, it in ANALYSES.items() if name in ABOUT}
     assert reasons == {
         **dict.fromkeys(["bounds", "judged_rates", "rates"], f"rates.iterations: {MISSING}"),
         "effects": f"sweeps.people: {MISSING}",
@@ -203,7 +202,7 @@ def test_method_of_the_comparison_that_is_left_out_goes_with_all_that_is_about_i
     for side in ("skipping", "inferring"):
         before = CONFIG["comparison"]["misspecification"][side]
         assert config["comparison"]["misspecification"][side] == [it for it in before if it != name]
-    found = analyses.find()
+    found = ANALYSES
     parts = {it: found[it].plan(config) for it in ("comparison", "misspecification")}
     parts["comparison_races"] = found["comparison_races"].parts(config)
     for paths in parts.values():
@@ -347,7 +346,7 @@ def test_configuration_stays_as_it_is():
     own = {"algorithms": {"zpgpd_hf": None}, "environment": {"discount": 0.8}}
     config = changed(own)
     before = copy.deepcopy(config)
-    _, lines = admission.settle(config, ROOT, own, CONFIG, analyses.find())
+    _, lines = admission.settle(config, ROOT, own, CONFIG, ANALYSES)
     assert len(lines) == 2
     assert (config, CONFIG["algorithms"]["zpgpd_hf"]["rounds"]) == (before, 2)
 
@@ -412,7 +411,7 @@ def test_environment_of_another_kind_leaves_out_what_is_about_others(defaults, e
     assert [line.partition(":")[0] for line in lines] == ["scale", "left out"]
     assert said in lines[1]
     assert "threshold" not in lines[1]  # an option of this kind is none of those left out
-    again, _ = admission.settle(config, ROOT, own, defaults, analyses.find())
+    again, _ = admission.settle(config, ROOT, own, defaults, ANALYSES)
     assert again == config
 
 

@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from checking import admit_all, each, laid, left_out, study
+from checking import ANALYSES, admit_all, each, laid, left_out, study
 
 import pgpd_hf
 from pgpd_hf import random_cmdp
 from pgpd_hf.core.optima import METHODS, solve
 from pgpd_hf.core.sampling import CUT_OFF
-from replication import analyses
 from replication.analyses import bounds_by_setting, instances, rates
 from replication.study import admission, configuration, readings, sweeps
 from replication.theory.table import check_all
@@ -53,7 +52,7 @@ def changed(changes, defaults=CONFIG):
 
 def settled(own):
     """What is run of a study, and what is said to be left out of it."""
-    config, lines = admission.settle(changed(own), ROOT, own, CONFIG, analyses.find())
+    config, lines = admission.settle(changed(own), ROOT, own, CONFIG, ANALYSES)
     return config, [line for line in lines if line.startswith("left out")]
 
 
