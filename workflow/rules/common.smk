@@ -133,7 +133,7 @@ def show_results():
 if workflow.is_main_process and not workflow.output_settings.dryrun:
     from replication.files import progress
 
-    progress.show(bars=not workflow.resource_settings.default_resources)  # which clusters have
+    progress.show(bar=not workflow.resource_settings.default_resources)  # which clusters have
 quote_paths()
 stale.decide_by_content(PROJECT / "workflow/rules")
 ANALYSES = analyses.find()
