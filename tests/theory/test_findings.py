@@ -677,10 +677,13 @@ def test_page_of_verdicts_says_which_n_fits():
     assert others.index.tolist() == [3, 5, 10]
     assert set(scores.loc[others.index, "standing"]) == {"worse"}
     assert total[1] == total[2] == 105
-    says("claims", f"Its total, {total[2]}, is also that of N = 1")
-    says("claims", f"better score at half the margins, {half[2]} against {half[1]}")
-    says("claims", "N = 3, 5 and 10 fit worse than both, with totals from")
-    says("claims", f"totals from {others.min()} to {others.max()}")
+    for rounds, row in scores.iterrows():
+        says("claims", f"| {rounds} | {row['total']} | {row['score_0.5']} | {row['score']} |")
+    says(
+        "claims",
+        "N = 1 and 2 have the same score, and N = 2 has the better one at half the margins.",
+    )
+    assert half[2] > half[1]
     found = report.of_experiment(table("inference_verdicts"))
     rule = yaml.safe_load((ROOT / "config/analyses/inference.yaml").read_text())
     of_n = found["reading"].str.extract(r"N = (\d+)")[0].fillna("1").astype(int)
@@ -719,14 +722,22 @@ def test_page_of_verdicts_says_what_has_settled():
     says("claims", f"settled after {first} iterations of NPGPD-HF and {second} of ZPGPD-HF")
     drawn, told = zip(*(found["still_settled", it] for it in ("npgpd_hf", "zpgpd_hf")), strict=True)
     says("claims", f"Gap and violation have settled after {drawn[0]} and {drawn[1]} iterations")
-    says("claims", f"moves by up to {told[0]} λ* and {told[1]} λ*, which 95 % intervals")
+    says(
+        "claims",
+        f"NPGPD-HF's multiplier moves by up to {told[0]} λ*, which the 95 % interval does not",
+    )
+    says(
+        "claims",
+        f"ZPGPD-HF's moves by up to {told[1]} λ*, with 256 people, which is shown to be more",
+    )
     multiplier = table("still_settled_moves").query("curve == 'multiplier'")
     last = multiplier[
         multiplier["length"] == multiplier.groupby("algorithm")["length"].transform("max")
     ]
     beyond = last[last["low"] > stationarity.MARGIN]
     assert {*zip(beyond["algorithm"], beyond["evaluators"], strict=True)} == {("zpgpd_hf", 256)}
-    says("claims", "In ZPGPD-HF with 256 people it is shown to move by more")
+    most = last.loc[last["move"].abs().groupby(last["algorithm"]).idxmax()].set_index("algorithm")
+    assert most.loc["zpgpd_hf", "evaluators"] == 256
 
 
 def test_results_say_what_a_hundred_environments_show():
@@ -833,17 +844,24 @@ def test_results_say_how_often_a_break_is_foreseen():
     )
     assert false["peak"].abs().max() < 0.01  # "near the border"
     says("results", "Five that were predicted to break had not")
-    alarms = f"{len(false)} false alarms"
     says("results", f"Of 300 runs of ZPGPD-HF on fresh environments {broke.sum()} broke, all of")
-    says("results", f"with {alarms}")
+    says("results", f"with {len(false)} false alarms")
+    with_these = false["setting"].eq("M = 16, longer steps").sum()
     says(
         "README",
         f"With three times the hard case's primal step it happened in {broke.sum()} of 100 fresh "
-        f"environments; all {broke.sum()} were foreseen, with {alarms}.",
+        f"environments; all {broke.sum()} were foreseen, with {with_these} false alarms.",
     )
     usual = fresh[fresh["setting"] == "M = 16"]
     assert not usual["late_broke"].any()
-    says("results", "with 16 people and its steps none of the 100 environments breaks")
+    says(
+        "results",
+        "with 16 people and its steps none of these 100 environments breaks. But instance 71 does",
+    )
+    other = table("hard/stability_long").query("evaluators == 16 and variant == 'as printed'")
+    other = other[other["instance"] == 71].iloc[-1]
+    assert other["constraint_violation"] > 0.1  # with the first policy's, a quarter is 0.04
+    assert other["breaks"]
     steps = {"primal_step": 0.001, "dual_step": 0.0003}
     assert steps == dict(zip(STEPS, RACES["hard/zpgpd_hf"]["chosen"], strict=True))
     assert steps.items() <= HARD["stability"]["fresh"]["settings"]["M = 16"].items()
@@ -878,7 +896,7 @@ def test_results_say_how_many_breaks_are_foreseen_where_the_multiplier_is_fast()
     says(
         "README",
         f"three times the default primal step it happened in {broke.sum()} of 100, {foreseen}.",
-        "With the studies' own steps it happened in none.",
+        "With the studies' own steps it happened in none of these",
     )
     missed = longer[broke & ~told]
     late = ~missed["broke"]
@@ -899,8 +917,15 @@ def test_results_say_how_many_breaks_are_foreseen_where_the_multiplier_is_fast()
     says(
         "results",
         "Of the long runs with N = 2 in this section's first table, the printed one is foreseen to "
-        "break, but the one with a step divided by 1 + λ² is not. The same is true of instance 71",
+        "break. The one with a step divided by 1 + λ² is not, and yet breaks. On instance 71 the "
+        "first breaks as foreseen, and the other ends with a violation of 0.018, too small",
     )
+    violations = divided.query("evaluators == 16").groupby("instance")["constraint_violation"]
+    begins, last = violations.first(), violations.last()
+    least = np.maximum(HARD["stability"]["broken"]["violation"], begins / 4)
+    assert (last > least).to_dict() == {1: True, 71: False}
+    assert number(last[71], 3) == "0.018"
+    assert (ends["constraint_violation"] > least).all()
     frozen = table("hard/stability").query("variant == 'N = 2'").set_index("multiplier")
     safe = frozen["constraint_violation"] < 0
     assert safe.index[safe].tolist() == [2.0]  # beyond it, more is less safe
@@ -918,7 +943,16 @@ def test_results_say_how_many_known_breaks_are_foreseen_where_the_multiplier_is_
     told = np.array([breaks(row) for row in known.itertuples()])
     broke = known["late_broke"].to_numpy()
     assert not (told & ~broke).any()
-    says("results", f"it foresees {(told & broke).sum()} of {broke.sum()} breaks: the fresh")
+    each = known.groupby("setting")["late_broke"].agg(["size", "sum"])
+    assert set(each["size"]) == {100}
+    usual, longer = (each["sum"][name] for name in settings)
+    says(
+        "results",
+        f"{usual} runs broke with the study's primal step and {longer} with three times it. The "
+        f"prediction foresees {(told & broke).sum()} of these {broke.sum()} breaks: the fresh",
+        f"on which the prediction was developed, {usual} and {longer} broke.",
+    )
+    says("README", f"but the default study's had broken in {usual} of 100 others.")
 
 
 def test_results_say_what_keeps_the_multiplier():
@@ -1555,15 +1589,24 @@ def test_advice_in_one_paragraph_is_that_of_the_comparison():
     leading = best[best["method"] == "trajectory_dpo"]
     assert leading.index.tolist() == [3000, 10_000, 30_000]
     least, most = (f"{100 * leading['violates_002'].agg(it):.0f}" for it in ("min", "max"))
+    shares = (
+        100
+        * tried.query("method == 'safe_rlhf' and design == 'deterministic'")
+        .set_index("budget")
+        .loc[[3000, 10_000, 30_000], "violates_002"]
+    )
+    others = f"{shares.min():.0f} to {shares.max():.0f} %"
     told = (
         "From 3,000 to 30,000 answers trajectory DPO, which learns no reward, has the smallest "
-        f"priced gaps on random environments, but it knows no threshold: {least} to {most} % of "
-        "its policies violate the constraint by more than 0.02."
+        f"priced gaps on random environments, but {least} to {most} % of its policies violate the "
+        f"constraint by more than 0.02, and {others} of Safe RLHF's."
     )
     says("which-method", told)
     told = told.replace("has the smallest priced gaps", "comes closest to the best safe policy")
     says(
-        "results", f"but Safe RLHF may do as well, and {least} to {most} % of its policies violate"
+        "results",
+        f"but Safe RLHF may do as well. Of trajectory DPO's policies {least} to {most} % violate "
+        f"the constraint by more than 0.02 there, and {others} of Safe RLHF's.",
     )
     for page in ("which-method", "README"):
         says(
@@ -1609,8 +1652,17 @@ def test_documents_say_what_an_answer_buys_where_votes_are_others():
     least, most = sorted(number(-it) for it in ahead["difference"])[:: len(ahead) - 1]
     says("which-method", f"is ahead {told}, by {least} to {most}")
     says("results", f"skipping reward learning pays off {told}")
-    told = told.removesuffix(" cases")
-    says("README", f"Where people remember the peak and the end of a trajectory, it does {told}.")
+    unexplained = skipping["pays_off"].eq("yes").sum()
+    says(
+        "README",
+        f"Where no reward explains votes, it does in {unexplained} of {len(skipping)} cases, "
+        f"{len(ahead)} of them with people who remember the peak and the end of a trajectory.",
+    )
+    says(
+        "results",
+        f"With other votes that no reward explains it does in {len(others)} of "
+        f"{kinds.drop('peak and end').sum()}, and in {rest['no']} it is shown not to.",
+    )
 
     usual = table("axes_skipping").query("people == 'as assumed' and discrimination != 1")
     assert "yes" not in set(usual["pays_off"])
