@@ -952,7 +952,7 @@ def test_results_say_how_many_known_breaks_are_foreseen_where_the_multiplier_is_
         f"prediction foresees {(told & broke).sum()} of these {broke.sum()} breaks: the fresh",
         f"on which the prediction was developed, {usual} and {longer} broke.",
     )
-    says("README", f"but the default study's had broken in {usual} of 100 others.")
+    says("README", f"none of these, but with the default study's in {usual} of 100 others.")
 
 
 def test_results_say_what_keeps_the_multiplier():
