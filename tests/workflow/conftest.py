@@ -34,22 +34,25 @@ def finish(folder):
     return output, processes
 
 
-@pytest.fixture(scope="session")
-def finished_and_loaded(tmp_path_factory):
-    """A project whose smoke study has run, what was printed meanwhile, and what jobs loaded.
-
-    The first process of the suite that needs it runs the study, and each has a copy.
-    """
+def share(tmp_path_factory, name, make):
+    """A copy of what the first process of the suite that needs it makes, and what that gave."""
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
-    origin, record = shared / "finished", shared / "finished.json"
-    with open(shared / "finished.lock", "w") as lock:
+    origin, record = shared / name, shared / f"{name}.json"
+    with open(shared / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
         if not record.exists():
             shutil.rmtree(origin, ignore_errors=True)  # of a process that has failed
-            record.write_text(json.dumps(finish(origin)))
-    return Project(tmp_path_factory.mktemp("project"), origin), *json.loads(record.read_text())
+            record.write_text(json.dumps(make(origin)))
+    return Project(tmp_path_factory.mktemp("project"), origin), json.loads(record.read_text())
+
+
+@pytest.fixture(scope="session")
+def finished_and_loaded(tmp_path_factory):
+    """A project whose smoke study has run, what was printed meanwhile, and what jobs loaded."""
+    project, (output, processes) = share(tmp_path_factory, "finished", finish)
+    return project, output, processes
 
 
 @pytest.fixture(scope="session")
@@ -59,10 +62,14 @@ def finished(finished_and_loaded):
 
 
 @pytest.fixture(scope="session")
-def complete(finished):
-    """The same project with all analyses: for long tests, since they take as long as the rest."""
-    project, _ = finished
-    command = project.workflow("--cores", "2", "compare", "compare_axes", "stability")
-    code, output = project.call(offline.cut_off(command))
-    assert code == 0, output
-    return project
+def complete(tmp_path_factory, finished):
+    """The same project with all analyses, which take as long as the rest."""
+
+    def make(folder):
+        folder.mkdir()
+        project = Project(folder, finished[0].folder)
+        command = project.workflow("--cores", "2", "compare", "compare_axes", "stability")
+        code, output = project.call(offline.cut_off(command))
+        assert code == 0, output
+
+    return share(tmp_path_factory, "complete", make)[0]
