@@ -61,7 +61,7 @@ help:  ## 0 | this list
 	echo 'settings, as in: make figures CONFIG=config/mine.yaml CORES=4'
 	echo '  CONFIG       file of a study, for what is run, judged and published'
 	echo '  CORES        at most this many at once; all by default'
-	echo '  STATEMENT    key of config/claims.yaml, for verdict; SEEDS is how many runs'
+	echo '  STATEMENT    key of config/claims.yaml or of your own; SEEDS is how many runs'
 	echo '  FULL, LARGE  1 for the long form of verify and reference, of test-slurm'
 	echo '  PARTS, COPY  what verify FULL=1 runs, and the folder in which it goes on'
 	echo '  KILLS        how often test-faults kills a run; 20 by default'
@@ -149,6 +149,7 @@ site: .venv-site/installed  ## 1 | pages for readers: results/paper/site/index.h
 	$(IN_VENV) PYTHONPATH=.venv-site python site/build.py "$$CONFIG"
 
 report: .venv/installed  ## 1 | all results in one file: results/paper/report.html
+	test -z "$$CONFIG" || { echo 'error: CONFIG: docs/report.md has the command for it' >&2; exit 1; }
 	$(IN_VENV) snakemake reported --cores $(CORES) --report results/paper/report.html --report-after-run
 
 crate: .venv/installed  ## 1 | workflow, configuration and results in a .zip

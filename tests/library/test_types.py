@@ -61,5 +61,5 @@ def test_help_and_names_are_readable():
     assert "object at 0x" not in text
     assert "SupportsArray" not in text
     assert "evaluators" in repr(pgpd_hf.NPGPDHF(evaluators=8))
-    assert repr(pgpd_hf.ALGORITHMS).startswith("ALGORITHMS(adaptive_safe_rlhf, episodic_npgpd_hf, ")
+    assert repr(pgpd_hf.ALGORITHMS).startswith("ALGORITHMS(adaptive_safe_rlhf, ")
     assert pgpd_hf.__version__

@@ -274,10 +274,7 @@ def test_environment_is_a_file_and_an_entry(fresh):
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
-        (
-            {"name": "three_rooms"},
-            "name: one of ding, file, gymnasium, media_streaming, random, two_rooms expected, got",
-        ),
+        ({"name": "three_rooms"}, "name: one of "),
         ({"name": "two_rooms", "walls": 3}, "walls: not an option of the environment 'two_rooms'"),
         ({"name": "two_rooms", "threshold": 2}, "threshold: 2"),
     ],

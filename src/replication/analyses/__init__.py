@@ -22,12 +22,15 @@ imported when one of its functions is called, which is when one of its results i
   them. It gets the files of the results that `READS` names and the entries of `arguments(...)`, all
   by name, and gives data frames, text or what JSON can hold, in the order of `TABLES`;
 * `seconds(...)` and `megabytes(...)` that this takes, or `LOCAL = True` if it takes a moment;
-* a page, if there is notebooks/NAME.ipynb. It shows tables and writes none. It gets `results` (the
-  folder), the files of the results that `SHOWS` names, and the entries of `parameters(...)`;
+* a page, if there is notebooks/NAME.ipynb. It shows tables and writes none. Its first cell is the
+  title. The cell that is tagged `parameters` gets `results` (the folder), the files of the results
+  that `SHOWS` names, and the entries of `parameters(...)`;
+* settings, config/analyses/NAME.yaml, with workflow/schemas/analyses/NAME.schema.yaml;
 * `PICTURES`, or a function `pictures(...)`: what the page writes into the folder `figures`, in
   every format, by name with titles. A file of one format has its ending in the name, and no title;
 * `TUNED_BY`, the table with the settings that cases with a `choice` wait for;
-* `CATEGORY`, its part of Snakemake's report, and `PRIORITY` of its jobs: 1 on the way to Figure 1.
+* `CATEGORY`, its part of Snakemake's report, where workflow/report/NAME.rst is its caption, and
+  `PRIORITY` of its jobs: 1 on the way to Figure 1.
 
 Functions ask by name for `config`, for wildcards, and for what else `ask` has in
 workflow/rules/files.smk. Names of results are those of tables, and those of `results_of` in the
