@@ -202,9 +202,8 @@ def test_method_of_the_comparison_that_is_left_out_goes_with_all_that_is_about_i
     for side in ("skipping", "inferring"):
         before = CONFIG["comparison"]["misspecification"][side]
         assert config["comparison"]["misspecification"][side] == [it for it in before if it != name]
-    found = ANALYSES
-    parts = {it: found[it].plan(config) for it in ("comparison", "misspecification")}
-    parts["comparison_races"] = found["comparison_races"].parts(config)
+    parts = {it: ANALYSES[it].plan(config) for it in ("comparison", "misspecification")}
+    parts["comparison_races"] = ANALYSES["comparison_races"].parts(config)
     for paths in parts.values():
         assert paths
         assert not [path for path in paths if name in path.split("/")[:2]]

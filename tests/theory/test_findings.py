@@ -858,7 +858,8 @@ def test_results_say_how_often_a_break_is_foreseen():
     assert not usual["late_broke"].any()
     says(
         "results",
-        "with 16 people and its steps none of these 100 environments breaks. But instance 71 does",
+        "with 16 people and its steps none of these 100 environments breaks. Another random "
+        "environment does: instance 71",
     )
     other = table("hard/stability_long").query("evaluators == 16 and variant == 'as printed'")
     other = other[other["instance"] == 71].iloc[-1]
@@ -898,7 +899,7 @@ def test_results_say_how_many_breaks_are_foreseen_where_the_multiplier_is_fast()
     says(
         "README",
         f"three times the default primal step it happened in {broke.sum()} of 100, {foreseen}.",
-        "With the studies' own steps it happened in none of these",
+        "With the steps of our studies it happened in none of these environments.",
     )
     missed = longer[broke & ~told]
     late = ~missed["broke"]
@@ -954,7 +955,7 @@ def test_results_say_how_many_known_breaks_are_foreseen_where_the_multiplier_is_
         f"prediction foresees {(told & broke).sum()} of these {broke.sum()} breaks: the fresh",
         f"on which the prediction was developed, {usual} and {longer} broke.",
     )
-    says("README", f"none of these, but with the default study's in {usual} of 100 others.")
+    says("README", f"With the default study's it had happened in {usual} of 100 earlier ones.")
 
 
 def test_results_say_what_keeps_the_multiplier():
