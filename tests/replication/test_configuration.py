@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,15 @@ def patterns(schema):
 def test_every_pattern_says_in_words_what_is_expected(name):
     schema = yaml.safe_load((ROOT / f"workflow/schemas/{name}.schema.yaml").read_text())
     assert [part for part in patterns(schema) if "expected" not in part] == []
+
+
+def test_settings_without_a_schema_are_refused_by_the_name_of_the_missing_file(tmp_path):
+    for folder in ("config/analyses", "workflow/schemas"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    (tmp_path / "config/analyses/mine.yaml").write_text("seeds: 3\n")
+    missing = tmp_path / "workflow/schemas/analyses/mine.schema.yaml"
+    with pytest.raises(ValueError, match=f"^{re.escape(str(missing))}: No such file or directory$"):
+        admission.load_schema(tmp_path, "config")
 
 
 def test_name_of_a_method_is_refused_in_one_line():

@@ -103,7 +103,8 @@ class Recorded:
         return SimpleNamespace(prepare=lambda *_: told)
 
 
-def names_of_races(files, monkeypatch):
+@cache
+def names_of_races(files):
     """Purpose, algorithm and M of every stream of the races, as runs of them are told."""
     found = set()
 
@@ -111,18 +112,21 @@ def names_of_races(files, monkeypatch):
         found.add((purpose, *run))
         raise ValueError
 
-    monkeypatch.setattr(traces, "values_at", record)
-    monkeypatch.setattr(comparison_races, "get_algorithm", Recorded)
-    for told in races(files):
-        problems = [(number, None, None) for number in told["instances"]]
-        contest = comparison_races._Settings(comparison.Entry(**told["entry"]), problems)
-        contest.settings = dict(enumerate(chain(*candidates(told).values())))
-        for place, unit in product(contest.settings, range(len(problems))):
-            contest.score((place, unit))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(traces, "values_at", record)
+        patch.setattr(comparison_races, "get_algorithm", Recorded)
+        for told in races(files):
+            problems = [(number, None, None) for number in told["instances"]]
+            contest = comparison_races._Settings(comparison.Entry(**told["entry"]), problems)
+            of_races = chain(*candidates(told).values())
+            contest.settings = {setting.get("evaluators"): setting for setting in of_races}
+            for evaluators, unit in product(contest.settings, range(len(problems))):
+                contest.score((evaluators, unit))
     return found
 
 
-def names(files, monkeypatch):
+@cache
+def names(files):
     """Purpose, algorithm and M of every stream, as :func:`pgpd_hf.run` is told them."""
     found = set()
 
@@ -133,7 +137,6 @@ def names(files, monkeypatch):
             found.add((of_phase, algorithm, phase.get("evaluators", evaluators)))
         return None, None
 
-    monkeypatch.setattr(traces, "run", record)
     tuned = {
         key: (settings[-1], 0.0)  # in place of the race's winner
         for told in races(files)
@@ -145,10 +148,12 @@ def names(files, monkeypatch):
         for case in planned
         for size in [json.dumps(case.stream_keys)]
     }
-    for case in alike.values():
-        case = cases._chosen(case, tuned)
-        cases._run(replace(case, labels=None), None, None, CHOSEN)
-    return sorted(found | names_of_races(files, monkeypatch), key=str)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(traces, "run", record)
+        for case in alike.values():
+            case = cases._chosen(case, tuned)
+            cases._run(replace(case, labels=None), None, None, CHOSEN)
+    return sorted(found | names_of_races(files), key=str)
 
 
 def summed(names):
@@ -159,12 +164,12 @@ def summed(names):
 
 @pytest.mark.parametrize("files", NAMES)
 def test_names_of_streams_stay(files, monkeypatch):
-    assert summed(names(files, monkeypatch)) == NAMES[files]
+    assert summed(names(files)) == NAMES[files]
 
 
-def test_instances_add_names_to_those_of_the_default_study(monkeypatch):
+def test_instances_add_names_to_those_of_the_default_study():
     """They are the instances of the hard case, by the same names."""
-    found, hard = names("", monkeypatch), names("hard", monkeypatch)
+    found, hard = names(""), names("hard")
     of_instances = {name for name in found if name[0].startswith("instance ")}
     assert summed(name for name in found if name not in of_instances) == WITHOUT_INSTANCES
     assert of_instances
@@ -172,9 +177,9 @@ def test_instances_add_names_to_those_of_the_default_study(monkeypatch):
 
 
 @pytest.mark.parametrize("files", NAMES)
-def test_races_share_no_stream_with_other_runs(files, monkeypatch):
+def test_races_share_no_stream_with_other_runs(files):
     """Not even the names of a family: the runs that are judged have none of the race's."""
-    raced = {purpose for purpose, _, _ in names_of_races(files, monkeypatch)}
+    raced = {purpose for purpose, _, _ in names_of_races(files)}
     planned = {case.purpose for of_analysis in plans(files).values() for case in of_analysis}
     assert bool(raced) == bool(races(files))
     assert not raced & planned

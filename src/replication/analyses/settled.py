@@ -4,6 +4,8 @@ Runs go on to twice the largest T that is considered; replication.statements.sta
 rule.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -25,13 +27,7 @@ _POINTS = 11  # checkpoints in a quarter of T
 
 
 def plan(config):
-    options = config["settled"]
-    return {
-        algorithm: [
-            (seed, _cases(config, algorithm, seed)) for seed in range(options["seeds"][algorithm])
-        ]
-        for algorithm in _algorithms(config)
-    }
+    return {algorithm: _cases(config, algorithm) for algorithm in _algorithms(config)}
 
 
 def why_not(config):
@@ -71,20 +67,26 @@ def _algorithms(config):
     return [name for name in config["settled"]["longest"] if name in config["algorithms"]]
 
 
-def _cases(config, algorithm, seed):
-    cap = config["settled"]["longest"][algorithm]
-    marks = {0}
+def _cases(config, algorithm):
+    """Of each seed."""
+    options = config["settled"]
+    cap, marks = options["longest"][algorithm], {0}
     for length in stationarity.lengths(cap):
         points = np.linspace(0.75 * length, 2 * length, 5 * (_POINTS - 1) + 1)
         marks |= {*np.rint(points).astype(int).tolist()}
-    return [
-        Case(
-            algorithm,
-            run_setting(config, algorithm, number) | {"iterations": 2 * cap},
-            (seed,),
-            configuration.stream_family(config, "settled"),
-            checkpoints=tuple(sorted(marks)),
-            labels={"longest": cap},
-        )
+    case = Case(
+        algorithm,
+        {},
+        (),
+        configuration.stream_family(config, "settled"),
+        checkpoints=tuple(sorted(marks)),
+        labels={"longest": cap},
+    )
+    settings = [
+        run_setting(config, algorithm, number) | {"iterations": 2 * cap}
         for number in config["evaluators"]
+    ]
+    return [
+        (seed, [replace(case, setting=setting, seeds=(seed,)) for setting in settings])
+        for seed in range(options["seeds"][algorithm])
     ]

@@ -39,8 +39,8 @@ def load_schema(folder, name):
     schemas = Path(folder, "workflow/schemas")
     schema = validation.read_yaml(schemas / f"{name}.schema.yaml")
     if name == "config":
-        paths = sorted(schemas.glob("analyses/*.schema.yaml"))
-        found = {path.name.split(".")[0]: validation.read_yaml(path) for path in paths}
+        names = sorted(path.stem for path in Path(folder, "config/analyses").glob("*.yaml"))
+        found = {it: validation.read_yaml(schemas / f"analyses/{it}.schema.yaml") for it in names}
         for part in found.values():
             part.pop("$schema", None)  # would let another validator take over
         schema["properties"] |= found
