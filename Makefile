@@ -50,7 +50,12 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
 .PHONY: help figures figure verdict races infer hard claims theory compare compare-axes stability \
     environments grid report site article crate smoke smoke-all verify sample raced reference bench scaling \
     test test-long test-all test-faults test-clone test-slurm mutants lint format \
-    docs lock clean distclean
+    docs lock clean distclean own-studies
+
+# First of what is needed by targets that say which studies they run.
+own-studies:
+	test -z "$$CONFIG" || \
+	    { echo 'error: CONFIG: make $(MAKECMDGOALS) has studies of its own' >&2; exit 1; }
 
 # A line that begins with `#:` heads a group of the list; behind `##` stand minutes and words.
 help:  ## 0 | this list
@@ -76,7 +81,7 @@ figures: .venv/kernels  ## 2 | the whole default study: figures/ and results/pap
 figure: .venv/kernels  ## 1 | the panels and the page of Figure 1 alone
 	$(IN_VENV) snakemake figure summary --cores $(CORES) $(USE_CONFIG)
 
-environments: .venv/kernels  ## 8 | the experiment on well-known environments
+environments: own-studies .venv/kernels  ## 8 | the experiment on well-known environments
 	$(IN_VENV) set -e; for study in config/environments/*.yaml; do \
 	    snakemake figure policies --cores $(CORES) --configfile $$study; done
 	$(IN_VENV) snakemake environments --cores $(CORES)
@@ -86,10 +91,10 @@ environments: .venv/kernels  ## 8 | the experiment on well-known environments
 grid: .venv/kernels  ## 1 | every combination of settings on random environments
 	$(IN_VENV) snakemake grid --cores $(CORES) $(USE_CONFIG)
 
-smoke: .venv/kernels  ## 1 | figures, claims and theory on a tiny budget
+smoke: own-studies .venv/kernels  ## 1 | figures, claims and theory on a tiny budget
 	$(IN_VENV) snakemake all claims theory --cores $(CORES) --configfile config/smoke.yaml
 
-smoke-all: .venv/kernels  ## 2 | every rule and every analysis on a tiny budget
+smoke-all: own-studies .venv/kernels  ## 2 | every rule and every analysis on a tiny budget
 	$(IN_VENV) snakemake all claims theory compare compare_axes stability settled grid crate --cores $(CORES) \
 	    --configfile config/smoke.yaml
 
@@ -113,14 +118,14 @@ compare-axes: .venv/kernels  ## 20 | the same for other people, and more states
 stability: .venv/kernels  ## 15 | whether ZPGPD-HF settles: predictions and long runs
 	$(IN_VENV) snakemake stability --cores $(CORES) $(USE_CONFIG)
 
-infer: .venv/kernels  ## 110 | T by its rule, N by the text, verdicts on fresh data
+infer: own-studies .venv/kernels  ## 110 | T by its rule, N by the text, verdicts on fresh data
 	$(IN_VENV) snakemake settled --cores $(CORES) --configfile config/settled.yaml
 	$(IN_VENV) snakemake infer --cores $(CORES) --configfile config/inference.yaml
 	$(IN_VENV) snakemake settled --cores $(CORES)
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) --configfile config/confirmation.yaml
 	$(IN_VENV) python tools/record.py results/paper infer
 
-hard: .venv/kernels  ## 165 | everything about the hard case
+hard: own-studies .venv/kernels  ## 165 | everything about the hard case
 	$(IN_VENV) snakemake all claims theory stability --cores $(CORES) --configfile config/hard.yaml
 	$(IN_VENV) snakemake verdict_table --cores $(CORES) \
 	    --configfile config/hard.yaml config/hard-pilot.yaml
@@ -131,7 +136,7 @@ hard: .venv/kernels  ## 165 | everything about the hard case
 	$(IN_VENV) python tools/record.py results/hard hard
 	cp results/hard-inference/figures/rounds.* figures/hard
 
-races: .venv/kernels  ## 120 | all races for step sizes again, and their record
+races: own-studies .venv/kernels  ## 120 | all races for step sizes again, and their record
 	$(IN_VENV) snakemake races --cores $(CORES) --configfile config/hard.yaml config/hard-races.yaml
 	{ grep '^#' config/steps.yaml; cat results/hard-races/steps.yaml; } >results/hard-races/record.yaml
 	mv results/hard-races/record.yaml config/steps.yaml
@@ -202,7 +207,7 @@ test-clone: .venv/installed  ## 15 | what README says, in a clean clone with an 
 	$(IN_VENV) COMMANDS='$(COMMANDS)' pytest tests/clone
 
 reference: RECORDED := figures $(if $(filter-out 0,$(FULL)),claims theory stability compare compare-axes)
-reference: .venv/kernels  ## 2 | reference/ and figures/ from scratch (FULL=1: 120)
+reference: own-studies .venv/kernels  ## 2 | reference/ and figures/ from scratch (FULL=1: 120)
 	$(IN_VENV) snakemake $(subst -,_,$(RECORDED:figures=all)) --forceall --cores $(CORES)
 	$(IN_VENV) python tools/record.py results/paper sample $(RECORDED)
 

@@ -58,6 +58,7 @@ HARD = "hard"  # name of a study
 ON_RECORD = {"paper": "", HARD: "hard"}  # folders in reference/ and figures/
 ABOUT_HARD = "The experiment on the environment that is the hardest of a hundred to make safe."
 READINGS = "Readings of what is open"  # a group of views
+DEFAULT = "config/config.yaml"
 DIGITS = 6  # significant ones of numbers in curves
 
 
@@ -112,11 +113,12 @@ class Sources:
             )
         if (self.results / "config.yaml").exists():
             self.config = validation.read(self.results / "config.yaml")
-            own = validation.read(configfile) if configfile else {}
+            file = configfile or DEFAULT
+            own = validation.read(configfile or root / DEFAULT)
             if differing := ", ".join(_differing(own, self.config)):
                 print(
                     f"note: results/{self.name}: made with other values of {differing} than "
-                    f"{configfile} has; `{self.command('make figures')}` makes them again",
+                    f"{file} has; `{self.command('make figures')}` makes them again",
                     file=sys.stderr,
                 )
         self.own = self._place(self.name)
@@ -211,6 +213,7 @@ class Sources:
         for algorithm in settings["algorithms"]:
             owner = readings.owners(configs, readings.runs_key, algorithm)[folder]
             paths += (self.results / f"{owner}runs/{algorithm}").glob("M*/*.parquet")
+        paths = storage.made_from(self.results / f"{folder}claims.csv", paths)
         if not paths:
             view.missing = self._made_by("Its runs are not in this copy", "make claims")
             return

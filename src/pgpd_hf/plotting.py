@@ -120,7 +120,8 @@ def _names(argument, names, count, kind):
     """Label of an axis, and the names of what it shows, if they are given."""
     if names is None:
         return kind, None
-    if not (isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)):
+    several = isinstance(names, list | tuple | np.ndarray)
+    if not (several and all(isinstance(name, str) for name in names)):
         raise ValueError(f"{argument}: names expected, got {shown(names)}")
     if len(names) != count:
         raise ValueError(f"{argument}: {count} names expected, got {len(names)}")

@@ -191,7 +191,7 @@ def predict_stability(
         peak=float(excess.max()),
         stable=stable,
         unstable=unstable,
-        temperature=law.temperature(0.0),
+        temperature=float(law.temperature(0.0)),
         noise=law.noise,
         slopes=law.slopes,
         multipliers=multipliers,

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy import optimize, sparse, stats
-from scipy.optimize import check_grad, minimize
+from scipy.optimize import OptimizeResult, check_grad, minimize
 
 from pgpd_hf import LINKS
-from pgpd_hf.core.likelihood import fit, information, log_likelihood
+from pgpd_hf.core.likelihood import fit, information, log_likelihood, require_maximum
 from pgpd_hf.core.links import derivative, probability
 
 LOGISTIC = LINKS["logistic"]
@@ -130,8 +130,27 @@ def test_a_search_that_does_not_converge_is_refused_in_one_line(monkeypatch, sha
 
     monkeypatch.setattr(optimize, "minimize", one_step)
     features, shares = np.array([[1.0]]), np.array([share])
-    with pytest.raises(
-        ValueError, match=rf"^ridge: the likelihood of 1 questions: {reason}"
-    ) as error:
+    said = rf"^ridge: no maximum of the likelihood was found; .*: {reason}"
+    with pytest.raises(ValueError, match=said) as error:
         fit(features, np.zeros(1), shares, np.full(1, 1e6), LOGISTIC, 1.0, np.full(1, 9.0))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("slope", "curvature", "found"),
+    [(1e-7, 1.0, True), (1e-5, 1.0, False), (1e-7, -1.0, False), (1e-5, 1e6, True)],
+)
+def test_a_search_may_end_where_rounding_hides_what_is_left(slope, curvature, found):
+    """A step of Newton would gain the square of the slope by twice the curvature."""
+    end = OptimizeResult(
+        success=False,
+        message="A bad approximation caused failure to predict improvement.",
+        fun=10.0,
+        jac=np.array([slope, 0.0]),
+        hess=np.diag([curvature, 1.0]),
+    )
+    if found:
+        require_maximum(end)
+    else:
+        with pytest.raises(ValueError, match=r"^A bad approximation"):
+            require_maximum(end)

@@ -363,8 +363,34 @@ def test_linear_program_without_a_solution_is_named(monkeypatch):
     """Where the safest policy's slack is below what the solver can tell."""
     infeasible = OptimizeResult(status=2)
     monkeypatch.setattr(optimize, "linprog", lambda *arguments, **named: infeasible)
-    with pytest.raises(ValueError, match=r"^threshold: 0.55: linear program failed: infeasible$"):
+    said = "^threshold: 0.55: linear program failed: infeasible; method='policy_iteration' may"
+    with pytest.raises(ValueError, match=said):
         solve(random_cmdp())
+
+
+@pytest.mark.parametrize("scale", [1e9, 1e12])
+def test_scale_far_above_the_signals_does_not_hide_the_slack(scale):
+    bandit = CMDP([[[1.0]] * 2], [[1.0, 0.0]], [[0.0, 1.0]], [1.0], 0.9, 5, scale=scale)
+    optimum = solve(bandit, "policy_iteration")
+    assert optimum.slack == pytest.approx(5)
+    assert optimum.reward_value == pytest.approx(5)
+    assert optimum.multiplier == pytest.approx(1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_multiplier_is_never_negative(method):
+    """Where the reward is the same whatever is done, it is zero up to rounding."""
+    random = np.random.default_rng(0)
+    found = []
+    for _ in range(40):
+        transition = random.dirichlet(np.ones(3), (3, 2))
+        reward, utility = np.ones((3, 2)), random.random((3, 2))
+        cmdp = CMDP(transition, reward, utility, [1.0, 0.0, 0.0], 0.9, 0.0)
+        threshold = optima.utility_range(cmdp)[1] - utility_span(cmdp) / 4
+        cmdp = dataclasses.replace(cmdp, threshold=threshold)
+        found.append(solve(cmdp, method).multiplier)
+    assert min(found) >= 0
+    assert max(found) < 1e-12
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e300])

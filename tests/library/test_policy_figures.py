@@ -195,6 +195,7 @@ def test_strips_may_have_names(count):
         ({"actions": "ab"}, "actions: names expected, got 'ab'"),
         ({"actions": [0, 1]}, "actions: names expected, got [0, 1]"),
         ({"actions": 2}, "actions: names expected, got 2"),
+        ({"actions": np.array([0.5, 1.0])}, "actions: names expected, got array([0.5, 1. ])"),
     ],
 )
 def test_wrong_names_are_refused(names, message):

@@ -3,8 +3,10 @@
 import dataclasses
 import itertools
 import re
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -208,7 +210,7 @@ def test_chunks_do_not_matter(name, states, monkeypatch):
 def test_threads_keep_the_order_and_stop_after_an_error(threads):
     begun = []
 
-    def halve(item):
+    def halve(item, stopped):
         begun.append(item)
         if item == 13:
             raise ValueError("odd")
@@ -220,6 +222,33 @@ def test_threads_keep_the_order_and_stop_after_an_error(threads):
     with pytest.raises(ValueError, match="odd"):
         traces._in_threads(halve, range(13, 10_000), threads)
     assert len(begun) < 1000
+
+
+def fail():
+    raise ArithmeticError
+
+
+def interrupt():
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+@pytest.mark.parametrize("stop", [fail, interrupt])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_run_stops_before_its_end_after_an_error_or_interrupt(cmdp, threads, stop, request):
+    """Also the other seeds, which run in threads that no interrupt reaches."""
+    calls = []
+
+    def tell(done, total):
+        calls.append(done)
+        if len(calls) == 2:
+            stop()
+
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, handler))
+    options = {**OPTIONS, "seeds": range(threads), "iterations": 1024 * 500}
+    with pytest.raises((ArithmeticError, KeyboardInterrupt)):
+        run(cmdp, "npgpd_hf", **options, threads=threads, progress=tell)
+    assert len(calls) < 100  # of 500 each
 
 
 def test_record_is_a_cumulative_sum_to_the_bit():
@@ -364,7 +393,7 @@ def test_steps_and_radius_that_destroy_the_policy_are_named(cmdp):
 
 
 BAD = [
-    ("evaluators", [0, -1, 1.0, "16", True, np.nan, [16]]),
+    ("evaluators", [0, -1, 1.0, "16", True, np.nan, [16], 10**7 + 1]),
     ("iterations", [0, -1, 10.0, None, "7", True]),
     ("rounds", [0, 1.5, None, False]),
     ("horizon", [-1, 0.5, "80"]),

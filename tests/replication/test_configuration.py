@@ -53,6 +53,14 @@ def test_settings_without_a_schema_are_refused_by_the_name_of_the_missing_file(t
         admission.load_schema(tmp_path, "config")
 
 
+def test_fingerprint_is_that_of_the_arrays():
+    options = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05, "discount": 0.9}
+    found = configuration.fingerprint(options)
+    assert found == configuration.fingerprint(dict(options))
+    for changes in ({"cost": [1]}, {"gymnasium": "CliffWalking-v1", "cost": "cliff"}):
+        assert configuration.fingerprint({**options, **changes}) != found
+
+
 def test_name_of_a_method_is_refused_in_one_line():
     methods = {"My method": CONFIG["comparison"]["methods"]["zpg"]}
     assert refusal({"comparison": {"methods": methods}}) == (

@@ -9,7 +9,10 @@ from replication.files import crate, storage
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-def make(folder, monkeypatch, commit=None, project=""):
+PERIOD = {"started": "2026-01-01T00:00:00+00:00", "finished": "2026-01-02T00:00:00+00:00"}
+
+
+def make(folder, monkeypatch, commit=None, project="", period=PERIOD):
     """Metadata of the crate of a project of a few files, by identifier."""
     monkeypatch.chdir(folder)
     for name in ("Snakefile", "README.md", "results/s/config.yaml", "results/s/table.csv"):
@@ -26,7 +29,7 @@ def make(folder, monkeypatch, commit=None, project=""):
             "versions": {"pgpd-hf": "0.1", "snakemake": "9.27", "python": "3"},
             "commit": commit,
         },
-        period={"started": "2026-01-01T00:00:00+00:00", "finished": "2026-01-02T00:00:00+00:00"},
+        period=period,
     )
     with zipfile.ZipFile(folder / "crate.zip") as archive:
         graph = json.loads(archive.read("ro-crate-metadata.json"))["@graph"]
@@ -40,6 +43,12 @@ def test_configuration_is_used_and_not_made(tmp_path, monkeypatch):
     assert graph["#run"]["endTime"] == "2026-01-02T00:00:00+00:00"
     assert graph["README.md"]["about"] == {"@id": "./"}
     assert "snakemake 9.27" in graph["Snakefile"]["softwareRequirements"]
+
+
+def test_times_that_nobody_knows_are_left_out(tmp_path, monkeypatch):
+    graph = make(tmp_path, monkeypatch, period=dict.fromkeys(PERIOD))
+    assert not {"startTime", "endTime"} & {*graph["#run"]}
+    assert graph["./"]["datePublished"] > PERIOD["finished"]  # the day on which it is written
 
 
 @pytest.mark.parametrize(

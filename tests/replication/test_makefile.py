@@ -109,10 +109,18 @@ def test_help_has_every_target_in_a_group_with_its_minutes():
     makefile = (ROOT / "Makefile").read_text()
     phony = makefile.partition(".PHONY:")[2].partition("\n\n")[0].replace("\\\n", " ").split()
     found = [target for group in groups.values() for target in group]
-    assert sorted(found) == sorted({*phony} - {"help", "sample", "raced"})
+    assert sorted(found) == sorted({*phony} - {"help", "sample", "raced", "own-studies"})
     told = " ".join(lines).partition("settings, as in")[2]
     for name in re.findall(r"^([A-Z_]+) \?=", makefile, re.MULTILINE):
         assert name in told or name in ("UV", "IN_TURN", "LOCK_FLAGS")
+
+
+@pytest.mark.parametrize("target", ["environments", "infer", "hard", "races", "reference", "smoke"])
+def test_target_that_says_which_studies_it_runs_refuses_another(target):
+    command = ["make", "--no-print-directory", "--dry-run", target, "CONFIG=config/mine.yaml"]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    first = answer.stdout.partition(".venv")[0]  # before anything is installed
+    assert f"error: CONFIG: make {target} has studies of its own" in first
 
 
 def test_help_has_every_command_that_shows_a_finding():

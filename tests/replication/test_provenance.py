@@ -62,13 +62,29 @@ def test_period_reaches_from_the_first_start_to_the_last_end(tmp_path):
     for name, (start, end) in times.items():
         record = tmp_path / urlsafe_b64encode(name.encode()).decode()
         record.write_text(json.dumps({"starttime": start, "endtime": end}))
-    files = ["results/a.csv", "results/b ü.csv", "results/without a record.csv"]
+    files = ["results/a.csv", "results/b ü.csv"]
     assert provenance.period(files, tmp_path) == {
         "started": "1970-01-01T00:16:37+00:00",
         "finished": "1970-01-01T00:16:43+00:00",
     }
-    with pytest.raises(ValueError, match=r"^no record in .* of what was run"):
-        provenance.period(files[2:], tmp_path)
+
+
+def test_period_of_what_was_run_elsewhere_is_unknown(tmp_path):
+    """It is not that of the few jobs that have been run here."""
+    record = tmp_path / urlsafe_b64encode(b"results/a.csv").decode()
+    record.write_text(json.dumps({"starttime": 1, "endtime": 2}))
+    found = provenance.period(["results/a.csv", "results/copied.csv"], tmp_path)
+    assert found == {"started": None, "finished": None}
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage\n", b"s\nxx\n", b"s\n", b"\xff\xfe\x00"])
+def test_damaged_benchmark_is_named(tmp_path, content):
+    (tmp_path / "run.tsv").write_bytes(content)
+    named = (
+        rf"^{re.escape(str(tmp_path))}/run\.tsv: not a whole benchmark; delete it and run again$"
+    )
+    with pytest.raises(ValueError, match=named):
+        provenance.wall_time([("run", tmp_path / "run.tsv")])
 
 
 def test_versions_name_what_results_depend_on():

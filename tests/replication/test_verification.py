@@ -568,6 +568,24 @@ def test_additional_number_of_evaluators_disagrees(study):
     assert row in study.compare()
 
 
+def test_runs_of_an_earlier_plan_are_not_compared(study):
+    """They stay beside those that the aggregate was made from."""
+    folder = study.results / "runs/npgpd_hf"
+    made = [path.relative_to(study.root) for path in study.results.glob("runs/*/*/*.parquet")]
+    shutil.copytree(folder / "M16", folder / "M17")
+    for path in (folder / "M17").glob("*.parquet"):
+        pd.read_parquet(path).assign(evaluators=17).to_parquet(path, index=False)
+    lines = ["0  aggregate.parquet", *(f"# 0  {name}" for name in made)]
+    (study.results / ".aggregate.parquet.sha256").write_text("\n".join(lines) + "\n")
+    traces, runs = (
+        next(it for it in tables.OF_STUDY if it.name == name) for name in ("traces", "runs")
+    )
+    for table in (traces, runs):
+        assert "17" not in {*table.load(study.results)["evaluators"]}
+    (study.results / ".aggregate.parquet.sha256").unlink()
+    assert "17" in {*runs.load(study.results)["evaluators"]}
+
+
 def test_writing_the_reference_again_gives_the_same_bytes(complete, study):
     shutil.rmtree(study.reference)
     study.write_reference()

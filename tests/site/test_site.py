@@ -278,6 +278,46 @@ def test_readings_look_at_runs_in_their_own_way(site, clone):
             assert both["constraint_violation"].equals(both["constraint_violation_run"])
 
 
+def test_curves_of_a_reading_are_of_the_runs_that_were_judged(sources, clone, tmp_path):
+    """Runs of an earlier plan stay beside them."""
+    for part in ("config", "reference", "workflow"):
+        shutil.copytree(clone / part, tmp_path / part)
+    write_results(tmp_path)
+    results = tmp_path / "results/paper"
+
+    def curves():
+        views = {view.slug: view for view in sources.Sources(tmp_path, "").views()}
+        return views["running-average"].curves
+
+    runs = sorted(results.glob("full/runs/*/*/*.parquet"))
+    whole = curves()
+    earlier = storage.read_table(runs[0]).assign(seed=1)
+    storage.write(runs[0].with_name("seeds0000-0001.parquet"), earlier)
+    assert not curves().equals(whole)
+    record = results / "readings/running-average/.claims.csv.sha256"
+    record.parent.mkdir(parents=True)
+    names = [f"# 0  {path.relative_to(tmp_path)}" for path in runs]
+    record.write_text("\n".join(["0  claims.csv", *names, ""]))
+    assert curves().equals(whole)
+
+
+def test_results_of_another_experiment_are_named(sources, clone, tmp_path, capsys):
+    for part in ("config", "reference", "workflow"):
+        shutil.copytree(clone / part, tmp_path / part)
+    write_results(tmp_path)
+    sources.Sources(tmp_path, "")
+    assert capsys.readouterr().err == ""
+    path = tmp_path / "config/config.yaml"
+    text = path.read_text()
+    assert "\nseeds: 20" in text
+    path.write_text(text.replace("\nseeds: 20", "\nseeds: 7"))
+    sources.Sources(tmp_path, "")
+    assert capsys.readouterr().err == (
+        "note: results/paper: made with other values of seeds than config/config.yaml has; "
+        "`make figures` makes them again\n"
+    )
+
+
 def test_hard_case_has_the_curves_of_its_table(site, clone):
     """Beside the default study, without results of its own."""
     recorded = storage.read_table(clone / "reference/hard/curves.csv")

@@ -5,6 +5,7 @@ New algorithms: test_new_algorithm.py.
 
 import html
 import json
+import os
 import re
 
 import nbformat
@@ -285,6 +286,29 @@ def test_environment_that_cannot_be_made_is_refused(fresh, environment, message)
     code, output = fresh.snakemake("--dry-run", configfile="config/tiny.yaml")
     assert code == 1
     assert output.splitlines()[-1].startswith(f"error: environment: {message}")
+
+
+LAKE = """
+from gymnasium.envs.registration import register
+from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
+
+register("Lake-v0", lambda **options: FrozenLakeEnv(is_slippery=True, **options))
+"""
+
+
+def test_edited_environment_of_a_module_of_ones_own_is_made_again(fresh):
+    environment = {"gymnasium": "lake:Lake-v0", "cost": "holes", "at_most": 0.05, "discount": 0.9}
+    write(fresh, "lake.py", LAKE)
+    write(fresh, "config/tiny.yaml", yaml.safe_dump(overlay(TINY, {"environment": environment})))
+    command = fresh.workflow(
+        "results/tiny/optimum.json", "--cores", "1", configfile="config/tiny.yaml"
+    )
+    path = {"PYTHONPATH": f"{fresh.folder}{os.pathsep}{fresh.environment()['PYTHONPATH']}"}
+    for text, done in ((LAKE, False), (LAKE, True), (LAKE.replace("True", "False"), False)):
+        write(fresh, "lake.py", text)
+        code, output = fresh.call(command, environment=path)
+        assert code == 0, output
+        assert ("Nothing to be done" in output) == done
 
 
 @pytest.mark.slow

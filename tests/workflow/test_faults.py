@@ -10,6 +10,8 @@ import pytest
 from processes import contents, jobs_in, wait_for
 from projects import Project
 
+from replication.files import storage
+
 TARGET = "results/smoke/runs/npgpd_hf/M16/seeds0000-0002.parquet"
 IS_ROOT = os.geteuid() == 0
 
@@ -67,6 +69,19 @@ def test_damaged_results_are_named_and_made_again(calibrated):
     code, output = project.snakemake(TARGET, *targets, "--cores", "2")
     assert code == 0, output
     assert contents(project) == whole
+
+
+def test_damaged_table_of_other_studies_is_named(fresh):
+    name = "results/environments/environments.csv"
+    storage.write(fresh.folder / name, "study,claim\n")
+    command = fresh.workflow("results/paper/optimum.json", "--dry-run")[:-2]  # of the default study
+    assert fresh.call(command)[0] == 0
+    (fresh.folder / name).write_text("study,claim\nlake,falls\n")
+    code, output = fresh.call(command)
+    assert code == 1
+    assert output.splitlines()[-1] == (
+        f"error: {name}: altered since it was written; delete it and run again"
+    )
 
 
 @pytest.mark.parametrize(

@@ -352,8 +352,9 @@ def test_workflow_stops_before_any_job(fresh):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("study: a;touch pwned", "error: study: a name of letters, "),
-        ("study: ../../pwned", "error: study: a name of letters, "),
+        ("study: a;touch pwned", "error: study: a name of at most 100 letters, "),
+        ("study: ../../pwned", "error: study: a name of at most 100 letters, "),
+        ("study: " + 101 * "a", "error: study: a name of at most 100 letters, "),
         (
             "environment: {file: $(touch pwned).npz}",
             "error: environment.file: $(touch pwned).npz: ",
@@ -397,6 +398,7 @@ def test_refused_file_starts_no_job_and_reaches_no_shell(fresh, text, line):
         ),
         (b"seeds: 010", "not YAML: line 1: 010: a number in decimal digits expected"),
         (b"a: [1:30]", "not YAML: line 1: 1:30: a number in decimal digits expected"),
+        (b"a: 1\nseeds: " + 5000 * b"1", "not YAML: line 2: a number of 5000 digits"),
         (b"- a\n- b", "keys and values expected, got a list"),
         (b"", "keys and values expected, got None"),
         (b"\x00\x01\xff", "not YAML: "),

@@ -172,6 +172,9 @@ def test_default_study_may_be_changed_by_an_option_and_a_study_named_by_one(fres
     (fresh.folder / "mine.yaml").write_text("seeds: 3\n")
     command = fresh.workflow("results/paper/optimum.json", "--dry-run")[:-2]  # without a file
     assert fresh.call([*command, "--config", "seeds=40"])[0] == 0
+    code, output = fresh.call([*command, "--config", "study=hard"])
+    assert code == 1
+    assert "a name of its own expected for a study that changes hard" in output
     options = ["results/mine/optimum.json", "--dry-run", "--config", "study=mine"]
     assert fresh.snakemake(*options, configfile="mine.yaml")[0] == 0
 

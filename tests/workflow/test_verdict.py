@@ -73,7 +73,9 @@ def test_what_cannot_be_judged_is_refused_in_one_line(study_of, name, seeds, mes
 def test_study_of_a_statement_of_ones_own_has_no_other(study_of, own):
     _, asked = study_of("first", "3", own)
     assert [*asked] == ["first"]
-    with pytest.raises(ValueError, match=r"^STATEMENT: a name of letters, digits, - and _ expect"):
+    with pytest.raises(
+        ValueError, match=r"^STATEMENT: a name of at most 100 letters, digits, - and _ "
+    ):
         study_of("../second", "3", own)
 
 

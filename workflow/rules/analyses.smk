@@ -60,7 +60,7 @@ for name, it in ANALYSES.items():
                 required(name),
                 **results_of(name, it.SHOWS),
                 notebook=str(PROJECT / f"notebooks/{name}.ipynb"),
-                template=str(PROJECT / "workflow/templates/page/index.html.j2"),
+                template=sorted(map(str, Path(PROJECT, "workflow/templates/page").iterdir())),
                 tables=tables(name),
             output:
                 pictures(name),

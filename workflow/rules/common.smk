@@ -75,7 +75,7 @@ def settle_config():
         own = readings.difference(config, defaults) if given else own
         whole = readings.overlay(defaults, config)
         settled, lines = prepare(whole, PROJECT, own, defaults, ANALYSES)
-        if files and RECORD is not None:
+        if workflow.is_main_process and RECORD is not None and (files or STUDY != "paper"):
             said = [own] if given else map(validation.read, files)
             admission.refuse_displacing(STUDY, said, PROJECT, defaults)
     config.update(settled)
@@ -89,7 +89,8 @@ def check_folders():
     with validation.one_line(OSError):
         for folder in (".snakemake", *PLACES.values()):
             require_room(folder, ROOM)
-        damaged = find_damaged(PLACES["results"])
+        folders = PLACES["results"], *(["results/environments"] if RECORD == "" else [])
+        damaged = [path for folder in folders for path in find_damaged(folder)]
     if damaged:
         sys.exit("\n".join(f"error: {alteration(path)}" for path in damaged))
     if (made := Path(PLACES["results"], "provenance.json")).exists():

@@ -28,7 +28,7 @@ from scipy.special import log_softmax
 
 from pgpd_hf.algorithms.base import HumanFeedback, option
 from pgpd_hf.core.arguments import located
-from pgpd_hf.core.likelihood import log_likelihood
+from pgpd_hf.core.likelihood import NOT_FOUND, log_likelihood, require_maximum
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.questions import (
     DESIGNS,
@@ -158,9 +158,8 @@ class TrajectoryDPO(HumanFeedback):
         for steps in range(max(0, math.ceil(math.log10(_SMOOTH / self.temperature))), -1, -1):
             temperature = self.temperature * 10.0**steps
             options = {"gtol": _TOLERANCE / math.sqrt(temperature) * weights.sum()}
-            with located(f"temperature: the likelihood of {len(shares)} comparisons"):
+            with located(f"temperature: {NOT_FOUND}"):
                 found = minimize(negative, advantages, (temperature,), **search, options=options)
-                if not found.success:
-                    raise ValueError(found.message)
+                require_maximum(found)
             advantages = found.x
         return log_softmax(advantages.reshape(shape) / self.temperature, 1)

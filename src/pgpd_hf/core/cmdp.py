@@ -151,6 +151,7 @@ class CMDP:
         discount = require_number("discount", self.discount)
         if not 0 <= discount < 1:
             raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
+        require_number("scale / (1 - discount), the largest value", scale / (1 - discount))
         checked = {"transition": transition, "initial": initial, "discount": discount}
         checked |= {"threshold": require_number("threshold", self.threshold), "scale": scale}
         checked["value_unit"] = require_number("value_unit", self.value_unit, above=0)
@@ -398,7 +399,14 @@ class CMDP:
         ----------
         path : path-like
             File to write, ending in ``.npz``.
+
+        Raises
+        ------
+        ValueError
+            If its name ends otherwise: NumPy would write to another file.
         """
+        if not str(path).endswith(".npz"):
+            raise ValueError(f"path: a name that ends in .npz expected, got {shown(str(path))}")
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         if self.value_unit != 1 or self.value_zero != 0:
             arrays |= {name: getattr(self, name) for name in _RESCALED}
@@ -515,8 +523,8 @@ def _real(name, value):
     """Convert `value` to an array of float64, without a copy where it is one already."""
     try:
         array = np.asarray(value)
-        # Strings can be read as numbers, and NumPy would drop the mask.
-        if array.dtype.kind in "cSU" or np.ma.isMaskedArray(value):
+        # Strings and times can be read as numbers, and NumPy would drop the mask.
+        if array.dtype.kind in "cSUmM" or value is None or np.ma.isMaskedArray(value):
             raise TypeError
         return np.asarray(array, dtype=np.float64, order="C")
     # RuntimeError: of a tensor that keeps a record of gradients.

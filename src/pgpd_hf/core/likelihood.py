@@ -17,6 +17,8 @@ from pgpd_hf.core.links import derivative, probability
 # one, which is the root of the number of votes; or beside the error that rounding of the likelihood
 # causes, which is proportional to that number.
 _TOLERANCES = 1e-6, 1e-7
+NOT_FOUND = "no maximum of the likelihood was found; a higher one or a smaller scale may help"
+_ROUNDING = 1e-14  # of the likelihood, as a share of it
 _LEAST = 1e-300  # probability; a smaller one may be rounded to zero, which has no logarithm
 
 
@@ -86,11 +88,33 @@ def fit(features, offsets, shares, weights, link, ridge, center, start=None):
     total = max(1.0, weights.sum())
     enough = _TOLERANCES[0] * np.sqrt(total) + _TOLERANCES[1] * total
     start = center if start is None else start
-    with located(f"ridge: the likelihood of {len(shares)} questions"):
+    with located(f"ridge: {NOT_FOUND}"):
         found = minimize(negative, start, jac=True, **search, options={"gtol": enough})
-        if not found.success:
-            raise ValueError(found.message)
+        require_maximum(found)
     return found.x
+
+
+def require_maximum(found):
+    """Check that a search has ended where the likelihood is largest.
+
+    Parameters
+    ----------
+    found : scipy.optimize.OptimizeResult
+        Of the search for the smallest negative likelihood.
+
+    Raises
+    ------
+    ValueError
+        If the gradient is larger than what was asked for, and a step of Newton would raise the
+        likelihood by more than its rounding.
+    """
+    if found.success:
+        return
+    if "hess" in found:
+        gain = found.jac @ np.linalg.solve(found.hess, found.jac) / 2
+        if 0 <= gain <= _ROUNDING * abs(found.fun):
+            return
+    raise ValueError(found.message)
 
 
 def information(features, offsets, weights, link, theta, ridge=0.0):

@@ -80,9 +80,9 @@ def solve(
     cmdp : CMDP
         The problem.
     method : {"linear_program", "policy_iteration"}, optional
-        Both give the same numbers, up to rounding. By default the first, or the second if there are
-        more than a million transition probabilities, or gamma exceeds 0.9999, where programs may
-        fail.
+        Both give the same values, up to rounding, and the same multiplier where it is unique. By
+        default the first, or the second if there are more than a million transition probabilities,
+        or gamma exceeds 0.9999, where programs may fail.
 
     Returns
     -------
@@ -110,7 +110,10 @@ def solve(
     found = _SOLVERS[method](cmdp, cmdp.reward, cmdp.utility)
     if found is None:  # the slack is within the tolerance of the solver
         name = method.replace("_", " ")
-        raise ValueError(f"threshold: {cmdp.threshold}: {name} failed: infeasible")
+        other = METHODS[method == METHODS[0]]
+        raise ValueError(
+            f"threshold: {cmdp.threshold}: {name} failed: infeasible; method={other!r} may succeed"
+        )
     policy, multiplier = found
     return _optimum(cmdp, policy, multiplier, slack, method)
 
@@ -221,7 +224,7 @@ def find_safest(cmdp):
     """
     safest = maximize(cmdp, cmdp.utility)
     slack = float(cmdp.evaluate(safest)[1]) - cmdp.threshold
-    if slack <= 1e-12 * cmdp.value_bound:
+    if slack <= 1e-12 * cmdp.utility.max() / (1 - cmdp.discount):
         raise ValueError(
             f"threshold: {cmdp.threshold} leaves no slack; the largest utility value that any "
             f"policy reaches is {slack + cmdp.threshold:.6g}"
@@ -429,7 +432,7 @@ def _by_policy_iteration(cmdp, reward, utility):
             right = found
     # Both policies maximise the Lagrangian; their mixture has utility value b exactly.
     weight = right[2] / (right[2] - left[2])
-    return mixtures(cmdp, left[0], right[0], weight), float(multiplier)
+    return mixtures(cmdp, left[0], right[0], weight), max(0.0, float(multiplier))
 
 
 _SOLVERS = dict(zip(METHODS, (_by_linear_program, _by_policy_iteration), strict=True))

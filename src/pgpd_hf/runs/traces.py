@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -42,6 +43,7 @@ COLUMNS = ("algorithm", "evaluators", "seed", "iteration", *VALUES)
 _CHUNK_WORDS = 2**18  # random words drawn at once: 2 MiB
 _CHUNK_ENTRIES = 2**16  # of policies that are evaluated at once: 512 KiB
 _CHUNK_ITERATIONS = 1024
+_CHUNK_UPDATES = 8  # iterations that are not compiled: an interrupt waits for the end of a chunk
 _CHECKED_ITERATIONS = 3  # of an algorithm, before its first run
 # Algorithms that have been checked, with their options that are no numbers.
 _CHECKED: set[Any] = set()
@@ -121,8 +123,8 @@ def run(
     phases : list of dict, optional
         For runs whose M, N or H change on the way: each phase has its own `iterations`, and those
         of `evaluators`, `rounds` and `horizon` that differ from the algorithm's. A phase takes over
-        the state of the one before it. Step sizes are the same in all phases; those left to the
-        theorem are for the total number of iterations.
+        the state of the one before it, and has random streams of its own. Step sizes are the same
+        in all phases; those left to the theorem are for the total number of iterations.
     initial_policy : array_like, float, shape (S, A), optional
         By default uniform.
     checkpoints : iterable of int, optional
@@ -216,8 +218,8 @@ def run(
         steps = len(seeds) * total * parts[0].steps_per_iteration
         _warn(forecast(cmdp, own, optimum, steps), StabilityWarning)
 
-    def trace(seed):
-        return _trace(parts, seed, initial_policy, grid, purpose, done)
+    def trace(seed, stopped):
+        return _trace(parts, seed, initial_policy, grid, purpose, done, stopped)
 
     with done:
         done.add(needed=total * len(seeds))
@@ -284,7 +286,9 @@ def iterates(
     initial_policy : array_like, float, shape (S, A), optional
         Where to start; by default the uniform policy.
     state : State, optional
-        Continue from this state instead, for as many iterations as a whole run has.
+        Continue from this state instead, for as many iterations as a whole run has. The streams
+        are at their beginning again, so a continuation needs another purpose than what it
+        continues.
 
     Yields
     ------
@@ -314,7 +318,7 @@ def iterates(
         state = run.initial_state(initial_policy)
     length = run.iterations
     rows = min(_rows(run), length)
-    chunk = min(_CHUNK_ITERATIONS, max(1, _CHUNK_ENTRIES // state.theta.size))
+    chunk = min(_most(run), max(1, _CHUNK_ENTRIES // state.theta.size))
     chunk = max(1, chunk // rows) * rows
     words, normals = np.empty((rows, width), np.uint64), np.empty((rows, dimension))
     for begin in range(0, length, chunk):
@@ -407,27 +411,46 @@ def _evaluators(run):
 
 def _rows(run):
     """Number of iterations whose randomness is drawn at once."""
-    return min(_CHUNK_ITERATIONS, max(1, _CHUNK_WORDS // max(1, run.words_per_iteration)))
+    return min(_most(run), max(1, _CHUNK_WORDS // max(1, run.words_per_iteration)))
+
+
+def _most(run):
+    """Largest number of iterations of a chunk."""
+    compiled = type(run.algorithm).advance is not Algorithm.advance
+    return _CHUNK_ITERATIONS if compiled else _CHUNK_UPDATES
 
 
 def _in_threads(function, items, threads):
     """Call a function with each item; a thread takes the next one when it has finished another.
 
     The results are in the order of the items. Giving each item to the pool would wake the calling
-    thread after every run, and the others would wait for it.
+    thread after every run, and the others would wait for it. After an error, or an interrupt,
+    nothing new is begun, and the event that the function is given is set.
     """
-    results, remaining = [None] * len(items), iter(enumerate(items))
+    # One thread is not that of the caller, either: kernels do not stand an interrupt.
+    results, remaining, stopped = [None] * len(items), iter(enumerate(items)), _Stop()
 
     def work(_):
-        for place, item in remaining:
-            results[place] = function(item)
+        with stopped:
+            for place, item in remaining:
+                if stopped.is_set():
+                    return
+                results[place] = function(item, stopped)
 
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            list(pool.map(work, range(threads)))
-        finally:
-            list(remaining)  # after an error, or an interrupt, nothing new is begun
+    with ThreadPoolExecutor(threads) as pool, stopped:
+        list(pool.map(work, range(threads)))
     return results
+
+
+class _Stop(Event):
+    """An event that an error in its context sets, or an interrupt."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is not None:
+            self.set()
 
 
 def _check(run, initial_policy):
@@ -445,10 +468,11 @@ def _check(run, initial_policy):
     _CHECKED.add(kind)
 
 
-def _trace(parts, seed, initial_policy, grid, purpose, done):
+def _trace(parts, seed, initial_policy, grid, purpose, done, stopped):
     """Numbers of one seed's run through all phases, (5, checkpoints), and its last policy.
 
-    The rows are those of :func:`~pgpd_hf.core.recording.record`.
+    The rows are those of :func:`~pgpd_hf.core.recording.record`; if the run is stopped, those of
+    later checkpoints are missing.
     """
     sums, rows = np.zeros(2), np.empty((5, len(grid)))
     first, state = 0, None  # number of the next iterate, and the state after the last phase
@@ -466,6 +490,8 @@ def _trace(parts, seed, initial_policy, grid, purpose, done):
             record(values, multipliers, first, grid, sums, rows)
             done.add(min(len(policies), end - first))
             first += len(policies)
+            if stopped.is_set():
+                return rows, policies[-1]
     run.algorithm.require_result(state)
     return rows, policies[-1]
 

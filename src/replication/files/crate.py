@@ -37,7 +37,9 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
     crate = ROCrate(version="1.1")
     crate.name = f"Study {study} of pgpd-hf"
     crate.description = f"Workflow, configuration and results of a replication of: {TITLE}."
-    crate.datePublished = period["finished"]
+    if period["finished"]:  # else it is the present day
+        crate.datePublished = period["finished"]
+    times = {"startTime": period["started"], "endTime": period["finished"]}
     crate.license = LICENSE
     crate.root_dataset["conformsTo"] = [
         crate.add_jsonld(
@@ -68,8 +70,7 @@ def write_crate(path, *, study, sources, configuration, results, provenance, per
         properties={
             "name": f"Run of study {study}",
             "description": "From the start of the first job to the end of the last, with pauses.",
-            "startTime": period["started"],
-            "endTime": period["finished"],
+            **{name: time for name, time in times.items() if time},
             "actionStatus": "http://schema.org/CompletedActionStatus",
         },
     )

@@ -85,22 +85,26 @@ def commit(folder):
 
 def wall_time(benchmarks):
     """By rule, `jobs` of benchmark files that exist, their `seconds` in all and the `longest`."""
-    seconds = [
-        (rule, float(pd.read_csv(file, sep="\t")["s"].iloc[-1]))
-        for rule, file in benchmarks
-        if Path(file).exists()
-    ]
+    seconds = [(rule, _seconds(file)) for rule, file in benchmarks if Path(file).exists()]
     rules = pd.DataFrame(seconds, columns=["rule", "seconds"]).groupby("rule")["seconds"]
     return rules.agg(jobs="count", seconds="sum", longest="max").round(3).to_dict("index")
 
 
+def _seconds(file):
+    try:
+        return float(pd.read_csv(file, sep="\t")["s"].iloc[-1])
+    except (KeyError, IndexError, ValueError):
+        raise ValueError(f"{file}: not a whole benchmark; delete it and run again") from None
+
+
 def period(files, records=".snakemake/metadata"):
     """When the first job that made some files `started` and the last `finished`, in ISO 8601."""
-    # Snakemake's records say so. The times of files change with every copy.
-    paths = (Path(records, urlsafe_b64encode(str(it).encode()).decode()) for it in files)
-    known = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
-    if not known:
-        raise ValueError(f"no record in {records} of what was run, so it is unknown when")
+    # Snakemake's records say so, which a copy of the results may lack: then both are None. The
+    # times of files change with every copy.
+    paths = [Path(records, urlsafe_b64encode(str(it).encode()).decode()) for it in files]
+    if not all(path.exists() for path in paths):
+        return {"started": None, "finished": None}
+    known = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
     times = {
         "started": min(record["starttime"] for record in known),
         "finished": max(record["endtime"] for record in known),

@@ -52,3 +52,6 @@ def _check(files, entries):
     for entry in entries:
         if not re.match(r"[a-zA-Z_][\w-]*\w=", entry):
             raise ValueError(f"--config: name=value expected, got {validation.shown(entry)}")
+        name, _, value = entry.partition("=")
+        if value.lstrip()[:1] in ("[", "{"):  # whose numbers Snakemake would take for text
+            raise ValueError(f"--config: {name}: a list or table is for a file of --configfile")

@@ -139,6 +139,15 @@ def differences(job):
     return found
 
 
+def made_from(result, paths):
+    """Which of some files a result was made from, by its record; all of them without one."""
+    # Files of earlier plans stay beside those of the present one.
+    record = _record(result)
+    text = record.read_text("utf-8", "replace") if record.is_file() else ""
+    names = tuple(name for _, name in _INGREDIENT.findall(text))
+    return [path for path in paths if not names or os.path.normpath(path).endswith(names)]
+
+
 @cache
 def digest(path):
     """SHA-256 digest of a file: of a result the recorded one, with which it has been compared."""

@@ -43,6 +43,7 @@ _TYPES = {"array": "list", "object": "keys and values"}  # in YAML's words
 
 # What keys of a study were called in earlier editions, and are called now.
 RENAMED = {"pairs": "rounds", "most_rounds": "most_rounds_in_all"}
+_MOST_DIGITS = 1000  # of an integer: Python reads no more than 4300
 _DEEPEST = 100  # levels of tables and lists
 # Integers of base 8 and 60 in YAML 1.1, which PyYAML reads; in YAML 1.2, 010 is ten.
 _OLD_NUMBER = re.compile(r"[-+]?(0[0-9_]+|[0-9][0-9_]*(:[0-5]?[0-9])+)(\.[0-9_]*)?")
@@ -107,8 +108,10 @@ def _refuse_traps(text):
     anchors = []  # of the tables and lists that are open
     for event in yaml.parse(text, _Loader):
         if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
+            line = event.start_mark.line + 1
+            if event.value.isdecimal() and len(event.value) > _MOST_DIGITS:
+                raise ValueError(f"line {line}: a number of {len(event.value)} digits")
             if _OLD_NUMBER.fullmatch(event.value):
-                line = event.start_mark.line + 1
                 raise ValueError(f"line {line}: {event.value}: a number in decimal digits expected")
         if isinstance(event, yaml.CollectionStartEvent):
             anchors.append(event.anchor)

@@ -4,6 +4,7 @@ The JSON Schema in workflow/schemas says what each key may hold; here are the ru
 each other, and the settings of runs that follow from a configuration.
 """
 
+import hashlib
 import json
 import math
 import pickle
@@ -153,6 +154,13 @@ def environment(config):
         cmdp = _made(json.dumps(options, sort_keys=True)) if fixed else environments.make(options)
         require_size(cmdp.states, cmdp.actions, _MOST_TRANSITIONS)
         return cmdp
+
+
+def fingerprint(options):
+    """Digest of the arrays of an environment whose options do not say all about it."""
+    cmdp = environment({"environment": options})
+    arrays = cmdp.transition, cmdp.reward, cmdp.utility, cmdp.initial
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
 
 
 def size(config):

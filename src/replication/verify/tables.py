@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from replication import analyses
+from replication.files import storage
 
 _SEED = 0  # whose traces are in the reference as they are; of the others, digests
 _RUN = ["algorithm", "evaluators", "seed"]
@@ -37,6 +38,9 @@ class Table(NamedTuple):
     def load(self, results):
         """Read it as text from the folder of a study's results."""
         paths = sorted(results.glob(self.files))
+        if self.files.endswith(_RUNS):
+            aggregate = results / self.files.replace(_RUNS, "aggregate.parquet")
+            paths = storage.made_from(aggregate, paths)
         if not paths:
             raise FileNotFoundError(f"{self.files}: missing")
         reader = _READERS.get(self.name.removeprefix("hard/"), self._join)
