@@ -450,7 +450,8 @@ def test_claims_say_what_was_known_when_the_third_edition_had_one_round():
     for unit in ("seed", "instance"):
         rows = fresh[fresh["unit"] == unit]
         assert dict(zip(rows["claim"], rows["verdict"], strict=True)) == verdicts
-    says("claims", "the study had N = 1, and reproduced 13 of the 14 (", "), on fresh data as well")
+    says("claims", "The study had N = 1 at that time, and reproduced 13 of the 14 (")
+    says("claims", "It did so on fresh data as well (")
 
 
 def test_results_say_when_skipping_reward_inference_pays_off():
@@ -598,7 +599,7 @@ def test_results_say_which_statements_hold():
     )
     says(
         "README",
-        "with N = 1, which fits the paper's text no worse than our N = 2, it is reproduced.",
+        "With N = 1 in place of our N = 2 it is reproduced, and N = 1 fits the paper's text no ",
     )
     says("for-the-authors", "but this depends on N: with N = 1 it is reproduced.")
 
@@ -622,8 +623,8 @@ def test_results_say_which_statements_hold():
     assert passed == few["verdict"].eq("reproduced").sum()
     says(
         "README",
-        f"With {DEFAULT['seeds']} seeds, an algorithm that ignores its constraint passes {passed} "
-        "of the 14. So does the study itself.",
+        f"With {DEFAULT['seeds']} seeds, the study itself passes {passed} of the 14, and so does "
+        "an algorithm that ignores its constraint.",
     )
     says("claims", "and those without a multiplier as high")
 
@@ -899,7 +900,7 @@ def test_results_say_how_many_breaks_are_foreseen_where_the_multiplier_is_fast()
     says(
         "README",
         f"three times the default primal step it happened in {broke.sum()} of 100, {foreseen}.",
-        "With the steps of our studies it happened in none of these environments.",
+        "With the steps of our two studies it happened in none of these environments; in 100 ",
     )
     missed = longer[broke & ~told]
     late = ~missed["broke"]
@@ -955,7 +956,9 @@ def test_results_say_how_many_known_breaks_are_foreseen_where_the_multiplier_is_
         f"prediction foresees {(told & broke).sum()} of these {broke.sum()} breaks: the fresh",
         f"on which the prediction was developed, {usual} and {longer} broke.",
     )
-    says("README", f"With the default study's it had happened in {usual} of 100 earlier ones.")
+    says(
+        "README", f"in 100 earlier ones it had happened in {usual} with those of the default study."
+    )
 
 
 def test_results_say_what_keeps_the_multiplier():
@@ -1436,9 +1439,9 @@ def test_results_say_what_an_answer_buys():
     assert own.set_index("budget").loc[10**7, "violates_002"] == 0
     says(
         "which-method",
-        "but even then a fifth of its policies violate by more than 0.02 on random environments, "
-        "and 13 of 20 on the default one. There no seed of NPGPD-HF violates so "
-        "much after 10⁷ answers",
+        "But even then a fifth of its policies violate by more than 0.02 on random environments, "
+        "and 13 of 20 do on the default one. On the default environment no policy of NPGPD-HF "
+        "violates so much after 10⁷ answers.",
     )
 
 
@@ -1528,7 +1531,7 @@ def test_cells_of_the_decision_table_are_those_of_the_comparison():
     says(
         "which-method",
         f"In {(settings['tied'] > 0).sum()} of the {len(edges)} races other settings are not shown",
-        "nine of the 21 ask a single person, six of which lie at an end for that reason",
+        "nine of the 21 ask a single person, and for six of these that is the end at which they ",
         f"Of the {len(edges)} settings that won their races, {edges.sum()} lie at an end of what "
         "was tried",
     )
@@ -1603,7 +1606,7 @@ def test_advice_in_one_paragraph_is_that_of_the_comparison():
     told = (
         "From 3,000 to 30,000 answers trajectory DPO, which learns no reward, has the smallest "
         f"priced gaps on random environments, but {least} to {most} % of its policies violate the "
-        f"constraint by more than 0.02, and {others} of Safe RLHF's."
+        f"constraint by more than 0.02. So do {others} of Safe RLHF's."
     )
     says("which-method", told)
     told = told.replace("has the smallest priced gaps", "comes closest to the best safe policy")
@@ -1977,7 +1980,7 @@ def test_readme_says_that_its_example_violates_the_constraint_at_the_end():
     cmdp = random_cmdp(states=10, actions=4, instance=42)
     trace = run(cmdp, NPGPDHF(evaluators=64), seeds=range(5), iterations=1000, checkpoints=[1000])
     assert aggregate(trace)["constraint_violation_low"].item() > 0
-    says("README", "with which the constraint is still violated here at the end")
+    says("README", "Here the constraint is then still violated at the end.")
 
 
 def test_results_say_what_was_not_reproduced():

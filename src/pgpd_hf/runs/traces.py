@@ -143,8 +143,9 @@ def run(
         Whether to also return the policies that the runs end with.
     **options
         Options of the algorithm, where only its name is given, such as `evaluators` or
-        `primal_step`; ``help(pgpd_hf.NPGPDHF)`` lists them. Those that all methods with step sizes
-        share, or all that ask people, may also be given to one that has no use for them.
+        `primal_step`; ``help(pgpd_hf.NPGPDHF)`` lists them. An option that all methods with step
+        sizes have may also be given to a method without step sizes, which ignores it; likewise
+        those of methods that ask people.
 
     Returns
     -------
