@@ -191,7 +191,7 @@ raced: .venv/kernels
 test: .venv/kernels .venv-site/installed .venv-article/installed  ## 7 | the test suite
 	$(IN_VENV) pytest $(PARALLEL) -m 'not long and not slow and not slurm'
 
-test-long: .venv/kernels .venv-site/installed .venv-article/installed  ## 16 | tests that run workflows, make the site or the article
+test-long: .venv/kernels .venv-site/installed .venv-article/installed  ## 17 | tests of workflows, site, article; long simulations
 	$(IN_VENV) pytest $(PARALLEL) -m long
 
 test-all: .venv/kernels .venv-site/installed .venv-article/installed  ## >120 | both of them, and the slow tests

@@ -1,16 +1,19 @@
 """Studies of config/, and what is refused before the first job, whichever results are asked for."""
 
 import inspect
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from replication import analyses
 from replication.files import validation
-from replication.study import admission, readings
+from replication.study import admission, configuration, readings
 
 ROOT = Path(__file__).parents[1]
 ANALYSES = analyses.find()
+# Hundreds of studies have the same hundreds of instances: no environment is made twice.
+configuration._made = cache(configuration._made.__wrapped__)
 
 
 def study(*names):

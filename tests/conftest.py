@@ -9,7 +9,8 @@ from hypothesis import settings
 settings.register_profile("pgpd_hf", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("pgpd_hf")
 
-# Tests that ask for these are long: they run workflows or notebooks, or make the site.
+# Tests that ask for these are long: they run workflows or notebooks, or make the site. Some that
+# simulate for long are marked themselves.
 LONG = {"calibrated", "clone", "copy", "finished_and_loaded", "fresh", "made", "site"}
 LONG |= {"lesson", "tutorial"}
 

@@ -11,9 +11,12 @@ import nbformat
 ROOT = Path(__file__).parents[2]
 CELL = """\
 import sys
+from pathlib import Path
+import matplotlib
+fonts = len([*Path(matplotlib.get_cachedir()).glob("fontlist*")])
 import matplotlib.pyplot as plt
 import pandas as pd
-print(sys.executable, plt.rcParams["lines.linewidth"])
+print(sys.executable, plt.rcParams["lines.linewidth"], fonts, "list of fonts")
 plt.plot([0, 1])
 plt.show()
 pd.DataFrame({"a": [1]})
@@ -66,6 +69,6 @@ def test_settings_at_home_do_not_reach_notebooks(tmp_path):
     assert code == 0, (tmp_path / "job.log").read_text()
     made = nbformat.read(tmp_path / "made.ipynb", nbformat.NO_CONVERT)
     text, picture, table = made.cells[-1].outputs
-    assert text.text == f"{sys.executable} 1.5\n"
+    assert text.text == f"{sys.executable} 1.5 1 list of fonts\n"
     assert "image/png" in picture.data
     assert "text/html" in table.data

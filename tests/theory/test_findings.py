@@ -935,6 +935,7 @@ def test_results_say_how_many_breaks_are_foreseen_where_the_multiplier_is_fast()
     assert safe.index[safe].tolist() == [2.0]  # beyond it, more is less safe
 
 
+@pytest.mark.long
 def test_results_say_how_many_known_breaks_are_foreseen_where_the_multiplier_is_fast():
     known = pd.read_csv(ROOT / "reference/editions/stability_fresh.csv")
     settings = DEFAULT["stability"]["fresh"]["settings"]
@@ -2000,7 +2001,7 @@ def test_gap_hardly_moves_with_the_steps_of_theorem_2():
     assert [name for name in reproduced if name.startswith("zpgpd")] == [
         *("zpgpd-gap-much-slower", "zpgpd-violation-64-256-close", "zpgpd-violation-64-256-end")
     ]
-    seeds, gaps = 20, []
+    seeds, gaps = 6, []
     for evaluators in HARD["evaluators"]:
         options = run_setting(HARD, "zpgpd_hf", evaluators) | dict.fromkeys(STEPS)
         ends = [0, options["iterations"]]
@@ -2051,6 +2052,7 @@ def test_violation_is_what_is_owed_and_what_is_misread(evaluators):
     assert violation == pytest.approx(owed + misread, abs=1e-12)
 
 
+@pytest.mark.long
 def test_multiplier_oscillates_in_the_exact_limit():
     lengths = HARD["sweeps"]["length"]["algorithms"]["npg_pd"]["iterations"]
     rows = {
@@ -2078,6 +2080,7 @@ def test_violation_of_npgpd_hf_is_slower_with_the_theorem_s_steps():
     says("audit", "violation falls more slowly than T^(−1/2) up to T = 32,000")
 
 
+@pytest.mark.long
 def test_priced_gap_of_npgpd_hf():
     few, all_ = (slope("length", "npgpd_hf", f"M = {m}, study steps") for m in ("64", "∞"))
     theorem = slope("length", "npgpd_hf", "M = ∞, theorem steps")
@@ -2133,6 +2136,7 @@ def test_corollary():
     says("audit", "it falls a little more slowly, within the margin of the verdict")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", ["theorem", "study"])
 def test_cost_of_the_corollary(rule):
     def runs(sweep, curve, length):

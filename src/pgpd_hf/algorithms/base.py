@@ -114,7 +114,6 @@ from pgpd_hf.core.compilation import njit
 from pgpd_hf.core.evaluators import (
     AS_ASSUMED,
     ESTIMATORS,
-    MOST_EVALUATORS,
     Simulator,
     count_words,
     make_simulator,
@@ -836,10 +835,7 @@ class HumanFeedback(Algorithm):
     estimator = "plug-in"  # of the simulator; no option of methods that do not step by answers
 
     evaluators: int | None = option(
-        REQUIRED,
-        "M, people per question; None for infinitely many.",
-        at_least=1,
-        at_most=MOST_EVALUATORS,
+        REQUIRED, "M, people per question; None for infinitely many.", at_least=1
     )
     rounds: int = option(
         1, "N, rounds of trajectories and questions per iteration.", at_least=1, at_most=10**4

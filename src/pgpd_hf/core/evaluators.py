@@ -33,7 +33,7 @@ from pgpd_hf.core.sampling import Tables, make_tables
 from pgpd_hf.core.streams import derived_word
 
 _INFINITELY_MANY = 0  # stands for None in kernels, which only know numbers
-MOST_EVALUATORS = 10**7  # with so many, the table takes 80 MB and a question 0.4 ms
+_MOST = 10**7  # evaluators; with so many, the table takes 80 MB and a question 0.4 ms
 _ALL = np.uint64(2**64 - 1)
 ESTIMATORS = ("plug-in", "unbiased")
 AS_ASSUMED = {  # options by which people may vote otherwise, and their values where they do not
@@ -198,7 +198,7 @@ def make_evaluators(
     """
     if evaluators is None:
         return Evaluators(_INFINITELY_MANY, link.code, 0.0, np.zeros(1))
-    evaluators = require_integer("evaluators", evaluators, 1, MOST_EVALUATORS)
+    evaluators = require_integer("evaluators", evaluators, 1, _MOST)
     code = link.code if true_link is None else get_link(true_link).code
     random_answers += 2 * flipped_answers * (1 - random_answers)
     if estimator == "plug-in":
@@ -261,7 +261,7 @@ def unbiased_estimates(evaluators, link, bound):
     >>> estimates.round(3).tolist(), round(remainder, 3)
     ([-2.667, -1.067, -0.267, 0.267, 1.067, 2.667], 0.01)
     """
-    evaluators = require_integer("evaluators", evaluators, 1, MOST_EVALUATORS)
+    evaluators = require_integer("evaluators", evaluators, 1, _MOST)
     if link.series is None:
         raise ValueError(
             f"estimator: plug-in expected, since the {link.name} link has no power series"
