@@ -51,7 +51,8 @@ def study_of(name, seeds, file):
             f"{name}: it is about the instances {', '.join(groups)}, and `make claims` judges it"
         )
     algorithms = {term.algorithm for term in terms}
-    people = {term.evaluators for term in terms}
+    # With the study's own M as well, on whose race its step sizes rest.
+    people = {term.evaluators for term in terms} | {*config["evaluators"]}
     study = own | {
         "study": name,
         "seeds": int(seeds or config["seeds"]),

@@ -500,9 +500,12 @@ def _votes(number, estimate, chance):
 def _binomial(votes, number, chance):
     from scipy.special import gammaln  # slow to import, and needed here only
 
+    others = number - votes
     with np.errstate(divide="ignore", invalid="ignore"):
-        logarithm = gammaln(number + 1) - gammaln(votes + 1) - gammaln(number - votes + 1)
-        logarithm = logarithm + votes * np.log(chance) + (number - votes) * np.log1p(-chance)
+        logarithm = gammaln(number + 1) - gammaln(votes + 1) - gammaln(others + 1)
+        # Without a vote on one side its chance does not matter, which may be rounded to zero.
+        logarithm = logarithm + np.where(votes == 0, 0.0, votes * np.log(chance))
+        logarithm = logarithm + np.where(others == 0, 0.0, others * np.log1p(-chance))
     return np.exp(logarithm)
 
 
@@ -601,7 +604,7 @@ def _crossings(multipliers, excess):
     if not signs.any():
         return None, None
     first, last = np.argmax(signs), len(signs) - 1 - np.argmax(signs[::-1])
-    stable = 0.0 if first == 0 else _zero(multipliers, excess, first - 1)
+    stable = float(multipliers[0]) if first == 0 else _zero(multipliers, excess, first - 1)
     unstable = None if last == len(signs) - 1 else _zero(multipliers, excess, last)
     return stable, unstable
 

@@ -125,6 +125,13 @@ def test_bad_argument_of_a_number_of_answers_is_named(name, value):
         answers_for(random_cmdp(), **{"slack": 0.1, name: value})
 
 
+@pytest.mark.parametrize("threshold", [0.0, -0.1])
+def test_threshold_that_every_policy_meets_takes_one_answer(threshold):
+    cmdp = constant(0.5, threshold)
+    assert answers_for(cmdp, 0.5, horizon=0) == 1
+    assert certificate(cmdp, 0, 1, horizon=0).safe
+
+
 def test_slack_that_curvature_eats_up_is_never_certified():
     cmdp = random_cmdp()
     assert answers_for(cmdp, 0.001) == np.inf

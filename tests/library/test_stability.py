@@ -556,6 +556,24 @@ def between(trace, first, last):
     return ((sums.loc[last] - sums.loc[first]) / (last - first)).to_numpy()
 
 
+@pytest.mark.parametrize(
+    ("options", "link"),
+    [({"scale": "unit", "discount": 0.97}, "probit"), ({"discrimination": 200}, "logistic")],
+)
+def test_votes_whose_chance_rounds_to_one_are_predicted(options, link):
+    cmdp = random_cmdp(threshold="midway", **options)
+    algorithm = ZPGPDHF(evaluators=16, primal_step=1e-3, dual_step=3e-4, perturbation=1, link=link)
+    found = predict_stability(cmdp, algorithm)
+    assert np.isfinite([*found.rewards, *found.utilities, found.temperature]).all()
+
+
+def test_stable_multiplier_is_one_of_those_that_are_given():
+    algorithm = ZPGPDHF(evaluators=16, primal_step=1e-3, dual_step=3e-4, normalize="quadratic")
+    usual = predict_stability(random_cmdp(), algorithm)
+    assert 1 < usual.stable < 2
+    assert predict_stability(random_cmdp(), algorithm, multipliers=[2.0, 3.0, 4.0]).stable == 2
+
+
 def test_what_the_figure_s_setting_has_learned_is_forgotten_after_it_ends():
     """The default study ends after 50,000 iterations; its first policy has the gap 0.248."""
     cmdp = random_cmdp()

@@ -93,7 +93,7 @@ def test_table_averages_seeds_before_instances(runs):
     parts = [runs[runs["instance"] == instance] for instance in (2, 0, 1)]
     summary = grid.tabulate(pd.concat(parts, ignore_index=True))
     assert len(summary) == 8
-    assert list(summary)[:9] == [*grid.CELL, "instances", "runs"]
+    assert list(summary)[:11] == [*grid.CELL, "instances", "runs"]
     assert (summary[["instances", "runs"]] == [3, 6]).all(axis=None)
     table = summaries.averages(runs)
     for _, row in summary.iterrows():
@@ -105,6 +105,21 @@ def test_table_averages_seeds_before_instances(runs):
             expected = statistics.mean_interval(means)
             found = tuple(row[[metric, f"{metric}_low", f"{metric}_high"]])
             assert found == pytest.approx(expected)
+
+
+def test_no_two_settings_are_averaged():
+    """Neither two radii nor two rules for the step."""
+    config = copy.deepcopy(SMALL)
+    options = {"evaluators": [4, 16], "horizon": 3, "perturbation": [0.1, 3.0]}
+    config["algorithms"]["zpgpd_hf"] |= {**SETTING, "iterations": 5}
+    config["grid"]["algorithms"] = {"zpgpd_hf": {**options, "steps": ["study", "falling"]}}
+    grid.check(config)
+    (items,) = grid.plan(config).values()
+    ran = run_cases([case for _, cases in items for case in cases], None, None)
+    table = grid.tabulate(ran)
+    assert len(table) == len(table[["evaluators", "perturbation", "step_rule"]].drop_duplicates())
+    assert len(table) == 8
+    assert (table[["instances", "runs"]] == [3, 6]).all(axis=None)
 
 
 def test_grid_without_runs_is_a_table_without_rows():

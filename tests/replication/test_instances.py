@@ -9,6 +9,7 @@ from checking import study
 
 from pgpd_hf import environments, random_cmdp, run
 from replication.analyses import instances
+from replication.files import storage
 from replication.study import admission, recorded_races
 from replication.study.cases import run_cases
 
@@ -76,6 +77,22 @@ def test_instance_is_run_with_its_steps_and_its_streams():
     )
     assert found[list(expected)].equals(expected)
     assert (found["instance"] == 6).all()
+
+
+def test_table_is_of_one_group_and_has_infinitely_many_people(tmp_path):
+    """Whatever the study is called."""
+    config = with_groups(binding=[3, 4], other=[3, 5])
+    setting = {"iterations": 2, "primal_step": 0.3, "dual_step": 0.1}
+    natural = {"npgpd_hf": config["algorithms"]["npgpd_hf"] | setting}
+    config |= {"evaluators": [16, None], "algorithms": natural}
+    runs = []
+    for part, items in instances.plan(config).items():
+        for number, cases in items:
+            runs.append(tmp_path / f"binding/instances/{part}/{number}.parquet")
+            storage.write(runs[-1], run_cases(cases, None, None))
+    (table,) = instances.tables(runs, "binding").values()
+    assert table["seeds"].unique().tolist() == [2]
+    assert table["evaluators"].isna().sum() == (table["evaluators"] == 16).sum() == 3
 
 
 def test_steps_of_a_group_race_on_other_instances():

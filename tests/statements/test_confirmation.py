@@ -57,6 +57,13 @@ def test_new_and_changed_statements_and_those_without_an_estimate_are_not_confir
     }
 
 
+def test_readings_of_the_same_seeds_are_counted_apart(table, confirmation):
+    seeds = confirmation.query("unit == 'seed'").assign(units=60.0)
+    (counted,) = report.fresh_counts(table, seeds)
+    both = pd.concat([seeds, seeds.assign(reading="another")])
+    assert report.fresh_counts(table, both) == [counted, counted]
+
+
 def test_matrix_as_text_has_the_confirmation_beside_the_readings(table, confirmation):
     fresh = report.confirmed(table, confirmation)
     text = report.as_text(pd.concat([table, fresh]))

@@ -481,6 +481,16 @@ def test_number_that_would_decide_is_for_the_test_that_would(value, level):
     assert row["why"].item() == f"on the margin: about {number:.0f} seeds would decide"
 
 
+def test_as_many_as_there_are_do_not_decide():
+    """With three of them a normal test would, and Student's does not."""
+    test = {"test": "equivalent", "algorithm": N, "column": "optimality_gap", "statistic": "whole"}
+    claim = {"source": "line 1", "statement": "alike"}
+    claim["criterion"] = {**test, "evaluators": [16, 64], "margin": 0.1}
+    row = judge({"level": 0.01, "claims": {"one": claim}}, Estimated(0.0, 0.02, 2, 3))
+    assert row["verdict"].item() == "inconclusive"
+    assert row["why"].item() == "on the margin: a few more seeds would decide"
+
+
 def test_inconclusive_names_the_number_of_seeds_that_would_decide():
     """With that number of seeds nine of ten runs decide."""
     name, noise = "npgpd-gap-64-256-identical", 0.012

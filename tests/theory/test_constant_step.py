@@ -102,6 +102,16 @@ def test_ties_are_the_policies_between_which_the_optimum_lies():
         assert ties.smallest > 0
 
 
+def test_one_action_is_outside_of_the_assumptions():
+    """Its printed steps would be zero, by which the bound divides."""
+    cmdp = CMDP(np.full((3, 1, 3), 1 / 3), np.ones((3, 1)), np.ones((3, 1)), [1, 0, 0], 0.5, 1)
+    setting = replace(SETTING, iterations=20)
+    with pytest.raises(OutsideAssumptions, match=r"^actions: \|A\| >= 2 expected, got 1$"):
+        constant_step.priced_gap(cmdp, solve(cmdp), make_estimates(cmdp, setting), 0, 0.1, 20, 2)
+    table = check_all(cmdp, setting, seeds=range(2), items=[24])
+    assert len(table) > 0
+
+
 def test_several_multipliers_and_long_truncation_are_refused():
     corner = FREE.evaluate(np.array([[0.0, 1.0], [0.0, 1.0]]))[1]  # best for an interval of them
     flat = replace(FREE, threshold=float(corner))

@@ -56,6 +56,13 @@ def test_ledger_says_no_to_what_fails_and_to_what_was_not_checked():
         "good": True, "bad": False, "none": False, "control": False,
     }  # fmt: skip
     assert table.loc["bad", "worst"] == 1.1
+    for left, right in (([np.nan, 0.5], 1.0), ([5.0, np.nan], 1.0), (0.5, np.nan)):
+        for kind in ("step", "control"):
+            unknown = Ledger()
+            unknown.declare("exact", {"it": ""}, kind)
+            unknown.add("it", left, right)
+            unknown.add("it", 2.0 if kind == "control" else 0.5, 1.0)
+            assert not unknown.table()["holds"].any()
     with pytest.raises(KeyError, match="step other"):
         ledger.add("other", 0, 1)
 

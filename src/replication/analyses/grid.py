@@ -21,6 +21,7 @@ READS = ("runs",)
 LOCAL = True
 why_not = configuration.why_single
 CELL = ["algorithm", "states", "actions", "iterations", "rounds", "horizon", "evaluators"]
+CELL += ["perturbation", "step_rule"]
 METRICS = ["gap", "violation", "late_gap", "late_violation", "late_priced_gap"]
 
 

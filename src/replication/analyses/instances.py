@@ -53,9 +53,10 @@ def parameters(config):
 def tables(runs, group):
     from pgpd_hf import statistics
 
-    traces = storage.read_traces([path for path in runs if f"/{group}/" in str(path)])
+    traces = storage.read_traces([path for path in runs if f"/instances/{group}/" in str(path)])
     keys = ["algorithm", "evaluators", "instance", "iteration"]
-    means = traces.groupby(keys, sort=False, as_index=False)[[*statistics.VALUES]].mean()
+    groups = traces.groupby(keys, sort=False, as_index=False, dropna=False)
+    means = groups[[*statistics.VALUES]].mean()
     return {"instances": statistics.aggregate(means.rename(columns={"instance": "seed"}))}
 
 

@@ -116,7 +116,7 @@ def arguments(config):
 
 def tables(runs, environment, variants, multipliers, settings, family, options):
     read = {
-        part: storage.read_tables([path for path in runs if f"/{part}/" in str(path)])
+        part: storage.read_tables([path for path in runs if f"/stability/{part}/" in str(path)])
         for part in ("frozen", "long", "fresh", "cures", _OF_NATURAL)
     }
     return {

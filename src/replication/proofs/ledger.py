@@ -27,9 +27,10 @@ class Ledger:
         something = right > _NOTHING
         beside_nothing = np.where(left <= _NOTHING, 0.0, np.inf)
         ratio = np.where(something, left / np.where(something, right, 1.0), beside_nothing)
+        ratio = np.where(np.isnan(right), np.nan, ratio)  # a ratio that is none does not hold
         row = self._steps[step]
-        row["worst"] = max(row["worst"], float(ratio.max()))
-        row["cases"] += cases or ratio.size
+        row["worst"] = float(np.maximum(row["worst"], ratio.max()))
+        row["cases"] += cases or int(np.isfinite(right).sum())  # an infinite bound checks nothing
 
     def table(self):
         """Collect all steps in a table; a step that was never checked does not hold."""

@@ -55,7 +55,7 @@ def fresh_counts(table, confirmation):
     rows = confirmed(table, confirmation)
     return [
         f"{(of_kind['verdict'] == 'reproduced').sum()} ({of_kind['units'].max():.0f} {unit}s)"
-        for unit, of_kind in rows.groupby("unit", sort=False)
+        for (unit, _), of_kind in rows.groupby(["unit", "reading"], sort=False)
     ]
 
 

@@ -163,7 +163,8 @@ def _needed(both, margin, level, unit):
         (undecided if distance > 0 else against).append((factor, estimate.units))
     # One part that is shown to lie outside contradicts; to reproduce takes all of them.
     factor, units = min(against) if against else max(undecided)
-    factor = max(factor, 1.0)
+    if factor <= 1:  # by normal quantiles, which are too small for few units
+        return f"on the margin: a few more {unit}s would decide"
     if factor > 1e4:
         return "on the margin: more than ten thousand times the runs would decide"
     number = math.ceil(factor * units)

@@ -7,7 +7,7 @@ sizes are divided by c, and M by c². Studies of other sizes have people with c 
 
 from dataclasses import replace
 
-from pgpd_hf.algorithms.base import HumanFeedback
+from pgpd_hf.algorithms.base import STEPS, HumanFeedback
 from pgpd_hf.core.arguments import located, require_one_of
 from pgpd_hf.core.evaluators import AS_ASSUMED
 from replication.files.validation import conform
@@ -119,14 +119,28 @@ def _sizes(axes):
 
 
 def _rescaled(options, factor, most):
-    """A method whose candidates are those for people with c = 1."""
-    tried = dict(options["candidates"])
-    for name in {"primal_step", "dual_step"} & set(tried):
-        tried[name] = [step / factor for step in tried[name]]
-    if "evaluators" in tried:
-        numbers = {max(1, round(people / factor**2)) for people in tried["evaluators"]}
-        tried["evaluators"] = sorted(numbers)
-    return {**options, "candidates": tried, "most_answers": most}
+    """A method whose settings are those for people with c = 1."""
+
+    def scaled(lists):
+        return {name: scaled_list(name, values) for name, values in lists.items()}
+
+    def scaled_list(name, values):
+        if name in STEPS:
+            return [step / factor for step in values]
+        if name == "evaluators":
+            return sorted({max(1, round(people / factor**2)) for people in values})
+        return values
+
+    told = {**options, "candidates": scaled(options["candidates"]), "most_answers": most}
+    if fixed := options.get("fixed"):
+        of_one = scaled({name: [value] for name, value in fixed.items()})
+        told["fixed"] = {name: value for name, (value,) in of_one.items()}
+    if large := options.get("large_budgets"):
+        told["large_budgets"] = {
+            "at_least": round(large["at_least"] / factor**2),
+            "candidates": scaled(large["candidates"]),
+        }
+    return told
 
 
 def _marked(name, own, work):

@@ -52,6 +52,8 @@ def find_ties(cmdp, optimum):
 def priced_gap(cmdp, optimum, estimates, primal_step, dual_step, iterations, cap):
     """Theorem A: bound of the average priced gap, where no action changes a transition."""
     e, ties = estimates, find_ties(cmdp, optimum)
+    if e.actions == 1:
+        raise OutsideAssumptions("actions: |A| >= 2 expected, got 1")
     if np.ptp(cmdp.transition, axis=1).max() > 0:
         needed = rounds_needed(cmdp, ties, e, primal_step, cap)
         raise OutsideAssumptions(
