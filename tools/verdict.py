@@ -1,7 +1,7 @@
 """Judge one statement: `make verdict STATEMENT=... SEEDS=...`.
 
-The runs that the statement is about, and no others, are a study of its own with the statement's
-name. Arguments are the statement, the number of seeds, a study's file, and options of Snakemake;
+The runs of the algorithms that the statement is about, with all M of the study, are a study of its
+own with the statement's name. Arguments are the statement, the number of seeds, a study's file, and options of Snakemake;
 seeds and file may be empty.
 """
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def study_of(name, seeds, file):
-    """What a study changes so that it has the runs that a statement is about, and that alone."""
+    """What a study changes so that it has the runs of the algorithms that a statement is about."""
     if seeds and not seeds.isdecimal():
         raise ValueError(f"SEEDS: a whole number expected, got {seeds!r}")
     own = validation.read(file) if file else {}
