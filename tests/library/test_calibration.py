@@ -433,11 +433,12 @@ def test_race_without_a_limit_has_no_column_for_it():
     assert "iterations" not in table
 
 
-def test_candidates_and_evaluators_may_be_arrays():
+@pytest.mark.parametrize("kind", [np.array, pd.Series])
+def test_candidates_and_evaluators_may_be_arrays(kind):
     lists = {"primal_step": [0.1, 1.0], "dual_step": [0.1]}
-    arrays = {name: np.array(values) for name, values in lists.items()}
+    arrays = {name: kind(values) for name, values in lists.items()}
     cmdp, setting = random_cmdp(), {"iterations": 20, "seeds": 2}
     steps = choose_steps(cmdp, "npgpd_hf", candidates=lists, evaluators=[16, 64], **setting)
     assert steps == choose_steps(
-        cmdp, "npgpd_hf", candidates=arrays, evaluators=np.array([16, 64]), **setting
+        cmdp, "npgpd_hf", candidates=arrays, evaluators=kind([16, 64]), **setting
     )

@@ -269,10 +269,10 @@ def choose_steps(
 
 
 def _as_list(values):
-    """Make a list of an array or a range; everything else stays as it is."""
+    """Make a list of an array, a pandas.Series or a range; everything else stays as it is."""
     if isinstance(values, range):
         return list(values)
-    return values.tolist() if isinstance(values, np.ndarray) and values.ndim == 1 else values
+    return values.tolist() if getattr(values, "ndim", 0) == 1 else values
 
 
 def _ends_of_stages(seeds):
