@@ -43,7 +43,7 @@ COLUMNS = ("algorithm", "evaluators", "seed", "iteration", *VALUES)
 _CHUNK_WORDS = 2**18  # random words drawn at once: 2 MiB
 _CHUNK_ENTRIES = 2**16  # of policies that are evaluated at once: 512 KiB
 _CHUNK_ITERATIONS = 1024
-_CHUNK_UPDATES = 8  # iterations that are not compiled: an interrupt waits for the end of a chunk
+_CHUNK_FITS = 8  # iterations that fit a policy, each: an interrupt waits for the end of a chunk
 _CHECKED_ITERATIONS = 3  # of an algorithm, before its first run
 # Algorithms that have been checked, with their options that are no numbers.
 _CHECKED: set[Any] = set()
@@ -417,8 +417,7 @@ def _rows(run):
 
 def _most(run):
     """Largest number of iterations of a chunk."""
-    compiled = type(run.algorithm).advance is not Algorithm.advance
-    return _CHUNK_ITERATIONS if compiled else _CHUNK_UPDATES
+    return _CHUNK_ITERATIONS if run.algorithm.has_steps else _CHUNK_FITS
 
 
 def _in_threads(function, items, threads):
