@@ -1,8 +1,8 @@
 """Judge one statement: `make verdict STATEMENT=... SEEDS=...`.
 
 The runs of the algorithms that the statement is about, with all M of the study, are a study of its
-own with the statement's name. Arguments are the statement, the number of seeds, a study's file, and options of Snakemake;
-seeds and file may be empty.
+own with the statement's name. Arguments are the statement, the number of seeds, a study's file, and
+options of Snakemake; seeds and file may be empty.
 """
 
 import difflib

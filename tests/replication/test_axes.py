@@ -48,6 +48,13 @@ def test_discrimination_multiplies_values_and_leaves_policies():
     assert midway.threshold == pytest.approx(4 * random_cmdp(threshold="midway").threshold)
 
 
+def test_size_that_two_sections_have_is_refused():
+    config = copy.deepcopy(CONFIG)
+    config["axes"]["sizes"]["states"] = [10, 32, 1000]
+    with pytest.raises(ValueError, match=r"^axes\.sizes\.larger\.states: 1000 is one of axes\."):
+        elsewhere.check(config, SCHEMA)
+
+
 def test_every_step_and_number_of_people_is_that_of_people_with_c_of_one():
     options = {
         "algorithm": "npgpd_hf",

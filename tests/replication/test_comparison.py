@@ -19,6 +19,7 @@ from replication.analyses import comparison_races, misspecification
 from replication.analyses import comparison_tuning as tuning
 from replication.figures import comparison as drawings
 from replication.figures import style
+from replication.files import storage
 from replication.study import admission, comparison
 from replication.study.cases import read_choices, run_cases
 
@@ -248,6 +249,15 @@ def test_answers_before_a_deployment_are_those_of_the_function():
     table = analysis.answers_for_deployment(cmdp, 80, "logistic").set_index(["slack", "level"])
     assert table.loc[(0.02, 0.95), "answers"] == answers_for(cmdp, 0.02, 0.95, horizon=80)
     assert np.isinf(table.loc[(0.001, 0.95), "answers"])
+    short = analysis.answers_for_deployment(cmdp, 8, "logistic").set_index(["slack", "level"])
+    assert np.isinf(short.loc[(0.1, 0.95), "answers"])  # no return exceeds b by so much
+
+
+def test_no_answers_are_a_table_without_rows(tmp_path):
+    table = analysis.answers_needed(analysis.tabulate(traces()).iloc[:0])
+    storage.write(tmp_path / "none.csv", table)
+    assert list(storage.read_table(tmp_path / "none.csv")) == list(table)
+    assert table.empty
 
 
 def test_verdicts_follow_from_paired_differences():

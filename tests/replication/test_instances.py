@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from checking import study
+from checking import ANALYSES, study
 
 from pgpd_hf import environments, random_cmdp, run
 from replication.analyses import instances
 from replication.files import storage
 from replication.study import admission, recorded_races
 from replication.study.cases import run_cases
+from replication.study.readings import overlay
 
 ROOT = Path(__file__).parents[2]
 CONFIG, HARD = study(), study("hard")
@@ -149,6 +150,17 @@ def test_no_other_verdicts_are_about_instances(folder):
 
 
 # What is refused before any job.
+
+
+def test_title_that_tells_another_number_is_not_inherited():
+    own = {"claims": {"instances": {"groups": {"binding": {"numbers": [1, 3]}}}}}
+    titles = [
+        admission.settle(overlay(CONFIG, it), ROOT, it, CONFIG, ANALYSES)[0]["claims"]["instances"][
+            "groups"
+        ]["binding"].get("title")
+        for it in (own, {})
+    ]
+    assert titles == [None, "100 binding instances"]
 
 
 @pytest.mark.parametrize("config", [CONFIG, HARD], ids=["default", "hard"])

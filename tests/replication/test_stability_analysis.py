@@ -232,7 +232,11 @@ def test_study_without_zpgpd_hf_or_of_a_single_environment_is_told_why():
 
 def test_titles_of_the_figure_say_what_its_panels_show():
     frozen = pd.DataFrame({"variant": "as printed", "multiplier": [1.0, 2.0, 4.0]})
-    for violation, told in (([0.2, 0.1, 0.3], r"no $\lambda$ is safe"), ([0.2, -0.1, 0], "2")):
+    for violation, told in (
+        ([0.2, 0.1, 0.3], r"no $\lambda$ is safe"),
+        ([0.2, -0.1, 0], "2"),
+        ([-0.1, 0.1, 0.2], r"safe for 1 of 3 $\lambda$"),
+    ):
         title = figures._bought(frozen.assign(constraint_violation=violation))
         assert title.startswith("as printed: ")
         assert title.endswith(told)

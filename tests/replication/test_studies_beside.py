@@ -111,6 +111,12 @@ def test_fresh_instances_of_the_confirmation_are_the_first_that_bind():
     assert binding == fresh
 
 
+def test_algorithm_that_asks_nobody_has_no_n():
+    asking, exact = {"rounds": 5}, {"rounds": 1}  # which is filled in for all
+    configs = {"full/": {"algorithms": {"npgpd_hf": asking, "npg_pd": exact}}}
+    assert trials_of(configs, {"full/": "default"}) == {5: ["full/"]}
+
+
 @pytest.mark.parametrize(
     ("name", "numbers"),
     [

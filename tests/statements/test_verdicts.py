@@ -580,6 +580,25 @@ def test_slopes_of_infinitely_many_evaluators_are_found_by_none():
         assert slopes == pytest.approx([-0.6, -0.1])
     with pytest.raises(Undecidable, match=r"rates\.csv has no row with .*evaluators 64"):
         evidence.estimate(slope(64))
+    twice = worlds.evidence(worlds.make_traces(PAPER), {"rates": pd.concat([rates, rates])})
+    with pytest.raises(Undecidable, match=r"rates\.csv has several rows with .*evaluators 256"):
+        twice.estimate(slope(256))
+
+
+def test_curve_is_not_continued_beyond_its_end(monkeypatch):
+    """ZPGPD-HF is not slower where it was run for less time than NPGPD-HF."""
+    monkeypatch.setitem(worlds.LENGTHS, Z, 500)
+    name = "zpgpd-gap-much-slower"
+    row = judge(CLAIMS, worlds.seed_evidence(PAPER)).set_index("claim").loc[name]
+    assert row["verdict"] == "inconclusive"
+    assert row["why"] == "not asked by this run: zpgpd_hf ends before T of npgpd_hf"
+
+
+def test_tables_of_a_study_without_finite_m_are_not_measured():
+    traces = worlds.make_traces(PAPER).query("evaluators == 16").reset_index(drop=True)
+    traces["evaluators"] = pd.array([pd.NA] * len(traces), dtype="Int64")
+    with pytest.raises(Undecidable, match=r"^not asked by this run: it has no finite M$"):
+        worlds.evidence(traces)._unit_of("optimality_gap")
 
 
 def test_single_runs_are_counted(truth):

@@ -2,7 +2,7 @@
 
 import math
 
-from pgpd_hf.core.arguments import located
+from pgpd_hf.core.arguments import located, require_one_of
 from pgpd_hf.core.cmdp import CMDP
 from replication.analyses import Table
 from replication.files import storage
@@ -18,6 +18,7 @@ def check(config):
     for name in config["certificates"]["iterations"]:
         with located(f"certificates.iterations.{name}"):
             configuration.require_algorithm(config, name)
+            require_one_of("name", name, ("npgpd_hf", "zpgpd_hf"))  # whose estimates are recorded
 
 
 def arguments(config, algorithm):

@@ -153,7 +153,7 @@ def answers_needed(table):
                 low = (group[f"priced_gap{end}"] <= target) & (group[f"violation{end}"] <= SAFE)
                 row[name] = group.loc[low, "budget"].min() if low.any() else math.nan
             rows.append(row | {"most": group["budget"].max()})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["units", *METHOD, "target", "answers", "surely", "most"])
 
 
 def order(runs):
@@ -169,8 +169,11 @@ def order(runs):
 
 def answers_for_deployment(cmdp, horizon, link):
     """How many answers certify a policy that is safer than required by a slack, if any do."""
+    most = cmdp.return_bound(horizon) - cmdp.threshold  # no policy is safer
     rows = [
         (slack, level, answers_for(cmdp, slack, level, horizon=horizon, link=link))
+        if slack <= most
+        else (slack, level, math.inf)
         for slack in SLACKS
         for level in LEVELS
     ]

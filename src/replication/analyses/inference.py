@@ -2,6 +2,7 @@
 
 from replication.analyses import Table
 from replication.files import storage
+from replication.study import algorithms
 
 TARGET = "infer"
 TABLES = {"inferred": Table()}
@@ -16,8 +17,7 @@ def trials_of(configs, judged):
     """Folders with a table of verdicts by N, which is the same for all algorithms of a folder."""
     found = {}
     for folder in judged:
-        algorithms = configs[folder]["algorithms"] if folder in configs else {}
-        numbers = {options["rounds"] for options in algorithms.values()}
+        numbers = {*algorithms.rounds(configs[folder]).values()} if folder in configs else ()
         if len(numbers) == 1:
             found.setdefault(numbers.pop(), []).append(folder)
     return found

@@ -62,9 +62,14 @@ def tables(runs, group):
 
 def fit(config, changes):
     """Leave out groups whose instances were chosen for another environment."""
-    for name in config["claims"]["instances"]["groups"]:
-        if changes.inherits("claims", "instances", "groups", name, "numbers"):
+    for name, options in [*config["claims"]["instances"]["groups"].items()]:
+        place = "claims", "instances", "groups", name
+        if changes.inherits(*place, "numbers"):
             changes.leave_out(config, "claims.instances.groups", name, changes.why)
+        elif changes.says(*place, "numbers") and not changes.says(*place, "title"):
+            usual = changes.defaults["claims"]["instances"]["groups"].get(name, options)
+            if len(usual["numbers"]) != len(options["numbers"]):  # which the title tells
+                options.pop("title", None)
 
 
 def check(config, schema):

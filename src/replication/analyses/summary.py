@@ -123,7 +123,9 @@ def _verdicts(found, confirmation, wrong, results):
     fresh = [
         (unit, rows.set_index("claim")["verdict"])
         for table in confirmation.values()
-        for unit, rows in report.confirmed(found, table).groupby("unit", sort=False)
+        for (unit, _), rows in report.confirmed(found, table).groupby(
+            ["unit", "reading"], sort=False
+        )
     ]
     rows = []
     for _, row in found.iterrows():

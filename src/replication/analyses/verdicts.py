@@ -29,6 +29,9 @@ def check(config, readings, root):
     """Refuse statements that cannot be judged, or that are about what the study lacks."""
     from replication.statements.declaration import load_claims
 
+    titles = [*judged(config, readings).values()]
+    if twice := next((title for title in titles if titles.count(title) > 1), ""):
+        raise ValueError(f"claims: {twice!r} is the title of two readings or groups of instances")
     own = [*map(Path, config["claims"]["statements"])]
     load_claims(Path(root, "config/claims.yaml"), admission.load_schema(root, "claims"), own)
     for path in own:

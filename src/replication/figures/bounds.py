@@ -47,7 +47,7 @@ def bounds_figure(table):
             chosen = rows[rows["vacuous"] == hollow]
             axes.scatter(
                 chosen["ratio"],
-                chosen["place"] + 0.25 * (1 - index),
+                chosen["place"] + 0.25 - 0.5 * index / max(2, len(settings) - 1),
                 s=14,
                 marker=style.marker(index),
                 facecolor="none" if hollow else color,

@@ -220,7 +220,8 @@ def _people_panel(axes, curves, people, labels, looks, named, quantity):
         error = None
         if f"{quantity}_low" in line:
             low = line[quantity] - line[f"{quantity}_low"].clip(lower=_LEAST)
-            error = [low, line[f"{quantity}_high"] - line[quantity]]
+            # On this axis a mean may lie below the least interval, as where it is zero.
+            error = [low.clip(lower=0), line[f"{quantity}_high"] - line[quantity]]
         axes.errorbar(
             line[quantity],
             np.arange(len(people)) + 0.7 * ((place + 0.5) / len(curves) - 0.5),
@@ -283,7 +284,7 @@ def _name(quantity):
 def _number(budget):
     """A number of answers, as a power of ten where it is one."""
     power = math.log10(budget)
-    return f"$10^{{{power:.0f}}}$" if power.is_integer() else f"{budget:,}"
+    return f"$10^{{{power:.0f}}}$" if power.is_integer() else f"{budget:,.0f}"
 
 
 def _ends(gaps):

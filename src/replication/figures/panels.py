@@ -23,6 +23,7 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear", ticks="auto")
     # average, which the theorems bound.
     table = aggregate[aggregate["algorithm"] == algorithm]
     curves = [curve for _, curve in table.groupby("evaluators", dropna=False, sort=False)]
+    people = [*dict.fromkeys(map(style.evaluators_label, aggregate["evaluators"].unique()))]
     for index, curve in enumerate(curves):
         color = style.evaluators_color(curve["evaluators"].iloc[0])
         x = curve["iteration"].to_numpy()
@@ -32,8 +33,8 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear", ticks="auto")
             x,
             curve[metric],
             color=color,
-            label=style.evaluators_label(curve["evaluators"].iloc[0]),
-            marker=style.marker(index),
+            label=(label := style.evaluators_label(curve["evaluators"].iloc[0])),
+            marker=style.marker(people.index(label)),  # the same in all panels
             markersize=3.2,
             markevery=_spread(x, index / len(curves), scale),
         )

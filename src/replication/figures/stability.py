@@ -82,9 +82,11 @@ def _bought(frozen):
     name = frozen["variant"].iloc[0]
     rows = frozen[frozen["variant"] == name]
     safe = rows.loc[rows["constraint_violation"] <= 0, "multiplier"]
-    return f"{name}: " + (
-        rf"safe from $\lambda$ = {safe.min():g}" if len(safe) else r"no $\lambda$ is safe"
-    )
+    if safe.empty:
+        return rf"{name}: no $\lambda$ is safe"
+    if (rows.loc[rows["multiplier"] >= safe.min(), "constraint_violation"] > 0).any():
+        return rf"{name}: safe for {len(safe)} of {len(rows)} $\lambda$"
+    return rf"{name}: safe from $\lambda$ = {safe.min():g}"
 
 
 def _foreseen(fresh):

@@ -201,6 +201,10 @@ class Evidence:
             units, values = [], []
             length = self._length(group, term.clock or term.algorithm)
             window = [share * length for share in STATISTICS[term.statistic]]
+            if window[1] > min(it.iterations[-1] for it in runs):
+                raise Undecidable(
+                    f"not asked by this run: {term.algorithm} ends before T of {term.clock}"
+                )
             for it in runs:
                 units += list(it.units)
                 values += window_means(it.curves[term.column], it.iterations, *window)
@@ -268,6 +272,8 @@ class Evidence:
         place = ", ".join(f"{key} {'none' if x is None else x}" for key, x in entry.where)
         if rows.empty:
             raise Undecidable(f"not asked by this run: {entry.table}.csv has no row with {place}")
+        if len(rows) > 1:
+            raise Undecidable(f"not decided: {entry.table}.csv has several rows with {place}")
         row = rows.iloc[0]
         value, low, high = row[[entry.name, *ends_of(entry.name, row)]].astype(float)
         if not np.isfinite([value, low, high]).all():
@@ -280,6 +286,8 @@ class Evidence:
         return value, (high - low) / 2 / student_quantile(0.975, freedom), freedom, seeds
 
     def _unit_of(self, column):
+        if not self._runs:
+            raise Undecidable("not asked by this run: it has no finite M")
         *_, runs = self._runs.values()  # tables are about the only CMDP
         if runs[-1].scales[column] <= _TINY:
             raise Undecidable(_MISSING_UNITS[column])

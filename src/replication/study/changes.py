@@ -56,7 +56,9 @@ class Changes:
         """A line for each reason for which something is left out."""
         for why, parts in self.left.items():
             told = [
-                f"{key}.{names[0] or 'null'}" if len(names) == 1 else f"{len(names)} of {key}"
+                f"{key}.{'null' if names[0] is None else names[0]}"
+                if len(names) == 1
+                else f"{len(names)} of {key}"
                 for key, names in parts.items()
             ]
             if any(len(names) > 1 for names in parts.values()):

@@ -48,6 +48,8 @@ def check(config, schema):
         for key in ("discrimination", "states", "answers"):
             configuration.require_increasing(f"{section}.{key}", part.get(key, []))
         _check_methods(section, part["methods"], schema)
+    if both := sorted({*sizes["states"]} & {*sizes["larger"]["states"]}):
+        raise ValueError(f"axes.sizes.larger.states: {both[0]} is one of axes.sizes.states")
     if unknown := sorted(set(axes["asked_at"]) - set(axes["discrimination"])):
         raise ValueError(f"axes.asked_at: {unknown[0]:g} is not one of axes.discrimination")
     for name, people in axes["people"].items():
