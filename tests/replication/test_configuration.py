@@ -53,12 +53,12 @@ def test_settings_without_a_schema_are_refused_by_the_name_of_the_missing_file(t
         admission.load_schema(tmp_path, "config")
 
 
-def test_fingerprint_is_that_of_the_arrays():
+def test_environment_of_gymnasium_is_known_by_its_arrays():
     options = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05, "discount": 0.9}
-    found = configuration.fingerprint(options)
-    assert found == configuration.fingerprint(dict(options))
+    found = configuration.archive_digest(options)
+    assert found == configuration.archive_digest(dict(options))
     for changes in ({"cost": [1]}, {"gymnasium": "CliffWalking-v1", "cost": "cliff"}):
-        assert configuration.fingerprint({**options, **changes}) != found
+        assert configuration.archive_digest({**options, **changes}) != found
 
 
 def test_name_of_a_method_is_refused_in_one_line():

@@ -4,19 +4,9 @@ import inspect
 from functools import cache
 from pathlib import Path
 
-from pgpd_hf import environments
 from replication.figures import FORMATS
-from replication.files.storage import digest
-from replication.study import admission, configuration, readings, recorded_races, sweeps
-
-
-def archive_digest(options):
-    """Digest of what an environment comes from outside of the project, if it does."""
-    # As a parameter, since Snakemake takes braces in the name of an input for wildcards.
-    kind, arguments = environments.split(options)
-    if kind == "gymnasium":  # perhaps from a module of somebody's own
-        return configuration.fingerprint(options)
-    return digest(arguments["path"]) if kind == "file" else None
+from replication.study import admission, readings, recorded_races, sweeps
+from replication.study.configuration import archive_digest
 
 
 def traces(folder, kind="runs"):

@@ -18,6 +18,7 @@ from pgpd_hf.core.evaluators import make_evaluators, wide_values
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import find_safest, low_bound, solve
 from pgpd_hf.core.sampling import CUT_OFF, absorbing_states, default_horizon
+from replication.files.storage import digest
 from replication.files.validation import conform
 from replication.study import algorithms
 from replication.study.cases import CALIBRATED, run_setting
@@ -156,8 +157,14 @@ def environment(config):
         return cmdp
 
 
-def fingerprint(options):
-    """Digest of the arrays of an environment whose options do not say all about it."""
+def archive_digest(options):
+    """Digest of what an environment comes from outside of the project, if it does."""
+    # A parameter of jobs, since Snakemake takes braces in the name of an input for wildcards.
+    kind, arguments = environments.split(options)
+    if kind == "file":
+        return digest(arguments["path"])
+    if kind != "gymnasium":  # which may come from a module of somebody's own
+        return None
     cmdp = environment({"environment": options})
     arrays = cmdp.transition, cmdp.reward, cmdp.utility, cmdp.initial
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
