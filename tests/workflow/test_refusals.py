@@ -352,9 +352,9 @@ def test_workflow_stops_before_any_job(fresh):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("study: a;touch pwned", "error: study: a name of at most 100 letters, "),
-        ("study: ../../pwned", "error: study: a name of at most 100 letters, "),
-        ("study: " + 101 * "a", "error: study: a name of at most 100 letters, "),
+        ("study: a;touch pwned", "error: study: a name of at most 200 letters, "),
+        ("study: ../../pwned", "error: study: a name of at most 200 letters, "),
+        ("study: " + 201 * "a", "error: study: a name of at most 200 letters, "),
         (
             "environment: {file: $(touch pwned).npz}",
             "error: environment.file: $(touch pwned).npz: ",

@@ -92,7 +92,7 @@ def test_study_of_a_statement_of_ones_own_has_no_other(study_of, own):
     _, asked = study_of("first", "3", own)
     assert [*asked] == ["first"]
     with pytest.raises(
-        ValueError, match=r"^STATEMENT: a name of at most 100 letters, digits, - and _ "
+        ValueError, match=r"^STATEMENT: a name of at most 200 letters, digits, - and _ "
     ):
         study_of("../second", "3", own)
 
@@ -128,4 +128,4 @@ def test_verdict_is_that_of_the_whole_study(finished):
     alone, among = (pd.read_csv(path).set_index("claim").loc[name] for path in tables)
     pd.testing.assert_series_equal(alone, among)
     assert f"{among['statement']}: {among['verdict']} with 3 seeds" in output.splitlines()
-    assert not list(project.folder.glob(f"results/{name}/runs/npgpd_hf/M16"))
+    assert not list(project.folder.glob(f"results/{name}/runs/zpgpd_hf"))
