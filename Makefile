@@ -52,7 +52,7 @@ USE_CONFIG = $(if $(CONFIG),--configfile "$$CONFIG")
     test test-long test-all test-faults test-clone test-slurm mutants lint format \
     docs lock clean distclean own-studies
 
-# First of what is needed by targets that say which studies they run.
+# Comes first in targets whose recipes name the studies that they run.
 own-studies:
 	test -z "$$CONFIG" || \
 	    { echo 'error: CONFIG: make $(MAKECMDGOALS) has studies of its own' >&2; exit 1; }

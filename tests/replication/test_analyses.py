@@ -19,7 +19,7 @@ from pgpd_hf.environments import make
 from replication import analyses
 from replication.analyses import effects, sensitivity, slopes
 from replication.statements.declaration import load_claims
-from replication.study import admission, sweeps
+from replication.study import admission, readings, sweeps
 from replication.study.cases import Case, run_cases
 from replication.study.readings import overlay
 
@@ -262,3 +262,22 @@ def test_sensitivity_is_tabulated_per_position_and_evaluators():
     row = table.query("first == 0.1 and second == 1 and evaluators == 64").iloc[0]
     start = runs.loc[runs["iteration"] == 0, "optimality_gap"].iloc[0]
     assert row["gap"] == pytest.approx(late / start, abs=0.03)
+
+
+def test_two_groups_of_one_title_are_refused():
+    """Tables of verdicts would add them up."""
+    config = copy.deepcopy(CONFIG)
+    groups = {name: {"numbers": [k], "title": "mine"} for k, name in enumerate("ab", 1)}
+    config["claims"]["instances"]["groups"] = groups
+    with pytest.raises(ValueError, match=r"^claims: 'mine' is the title of two readings or groups"):
+        FOUND["verdicts"].check(config, readings.load(config, ROOT), ROOT)
+
+
+def test_certificates_are_of_algorithms_whose_estimates_are_recorded():
+    config = copy.deepcopy(CONFIG)
+    config["algorithms"]["npg_pd"] = config["algorithms"]["npgpd_hf"]
+    config["certificates"]["iterations"] = {"npg_pd": 10}
+    with pytest.raises(
+        ValueError, match=r"^certificates\.iterations\.npg_pd: name: one of npgpd_hf, "
+    ):
+        FOUND["certificates_by_algorithm"].check(config)

@@ -356,3 +356,16 @@ def test_unlimited_people_are_explained_where_the_formula_makes_them_worse(
     drawn = aggregate[(aggregate["algorithm"] == algorithm) & (wanted if people else ~limited)]
     others = aggregate[(aggregate["algorithm"] != algorithm) & limited]
     assert panels.worse_without_limit(pd.concat([drawn, others]), radius) is said
+
+
+def test_marker_of_a_number_of_people_is_the_same_in_all_panels(aggregate):
+    """Also beside a panel that has only one of them."""
+    fewer = aggregate.query("algorithm == 'npgpd_hf' or evaluators == 16")
+    looks = {}
+    for algorithm in ("npgpd_hf", "zpgpd_hf"):
+        axes = panels.panel(fewer, algorithm, "optimality_gap").axes[0]
+        for line in axes.lines:
+            if line.get_label().startswith("$M"):
+                looks.setdefault(line.get_label(), set()).add(line.get_marker())
+    assert len(looks) == 3
+    assert all(len(markers) == 1 for markers in looks.values())

@@ -287,9 +287,8 @@ def iterates(
     initial_policy : array_like, float, shape (S, A), optional
         Where to start; by default the uniform policy.
     state : State, optional
-        Continue from this state instead, for as many iterations as a whole run has. The streams
-        are at their beginning again, so a continuation needs another purpose than what it
-        continues.
+        Continue from this state instead, for as many iterations as a whole run has. Random streams
+        begin anew, so give another purpose than that of the run which is continued.
 
     Yields
     ------

@@ -68,7 +68,7 @@ def _algorithms(config):
 
 
 def _cases(config, algorithm):
-    """Of each seed."""
+    """Cases by seed."""
     options = config["settled"]
     cap, marks = options["longest"][algorithm], {0}
     for length in stationarity.lengths(cap):

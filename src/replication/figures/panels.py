@@ -25,7 +25,8 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear", ticks="auto")
     curves = [curve for _, curve in table.groupby("evaluators", dropna=False, sort=False)]
     people = [*dict.fromkeys(map(style.evaluators_label, aggregate["evaluators"].unique()))]
     for index, curve in enumerate(curves):
-        color = style.evaluators_color(curve["evaluators"].iloc[0])
+        number = curve["evaluators"].iloc[0]
+        color, label = style.evaluators_color(number), style.evaluators_label(number)
         x = curve["iteration"].to_numpy()
         style.band(axes, x, curve[f"{metric}_low"], curve[f"{metric}_high"], color, 0.2)
         axes.plot(x, curve[f"mean_{metric}"], color=color, **_AVERAGE)
@@ -33,7 +34,7 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear", ticks="auto")
             x,
             curve[metric],
             color=color,
-            label=(label := style.evaluators_label(curve["evaluators"].iloc[0])),
+            label=label,
             marker=style.marker(people.index(label)),  # the same in all panels
             markersize=3.2,
             markevery=_spread(x, index / len(curves), scale),

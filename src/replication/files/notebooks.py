@@ -18,7 +18,7 @@ def use_own_settings(folder):
             del os.environ[name]
     places = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_PATH")
     os.environ |= {**dict.fromkeys(places, folder), "MATPLOTLIBRC": os.devnull, MARK: "1"}
-    # In a new home this lists the fonts, which a kernel would do, and say in the page.
+    # It lists the fonts of a new home. If a kernel did that, its page would tell of it.
     importlib.import_module("matplotlib.font_manager")
     quiet = ["--log-level=ERROR"]  # kernels warn that they talk to this machine by TCP
     write_kernel_spec(f"{folder}/kernels/python3", extra_arguments=quiet)
