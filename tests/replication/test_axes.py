@@ -368,6 +368,11 @@ def test_figures_have_a_panel_for_the_share_of_violations(folder):
     assert figure.axes[0].get_title("left") == "safe_rlhf\npower 1.00 (1.00 to 1.00)"
     first, second = figure.axes[0].get_lines()[:2]  # answers for a gap are ten times as many
     assert first.get_ydata()[:-1] == pytest.approx(second.get_ydata()[1:])
+    twice = pd.concat([usual, usual.assign(design="optimistic")])
+    figure = discrimination_figure(twice, labels)
+    titles = [axes.get_title("left").replace("\n", " ") for axes in figure.axes[: 2 * len(METHODS)]]
+    assert {"npgpd_hf, its own", "npgpd_hf, optimistic"} < set(titles)
+    assert [len(axes.get_lines()[0].get_xdata()) for axes in figure.axes[:2]] == [2, 2]
     figure = votes_figure(table, labels)
     assert len(figure.axes) == 6  # three c, two quantities
     assert figure.axes[1].containers[0].lines[0].get_xdata().tolist() == [0, 1]

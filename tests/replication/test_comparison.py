@@ -457,6 +457,10 @@ def mine(algorithm, candidates, fixed=None):
             "comparison.methods.mine.fixed: unknown key 'a'",
         ),
         (
+            {"methods": CONFIG["comparison"]["methods"] | {"Safe RLHF": {"algorithm": "zpg"}}},
+            "comparison.methods: 'Safe RLHF' is the label of two methods",
+        ),
+        (
             {"statements": {"fast": {"better": "magic", "than": "zpg"}}},
             "comparison.statements.fast.better: one of npgpd_hf, .* expected, got 'magic'",
         ),

@@ -1,6 +1,7 @@
 """People who do not vote as assumed: who is asked, and when skipping reward inference pays off."""
 
 import copy
+import io
 from pathlib import Path
 
 import pandas as pd
@@ -131,6 +132,9 @@ def test_figure_shows_every_method_for_all_people():
         "Skipping reward learning pays off in 1 of 4 cases and is worse in 2\n"
         "best without a reward: our method"
     )
+    decided = pd.read_csv(io.StringIO("skipping,pays_off\n"))  # of a study with one side alone
+    figure = people_figure(table, decided, {"ours": "our method"})
+    assert "or all do" in figure.legends[0].get_title().get_text()
 
 
 def test_a_method_looks_as_in_the_comparison():

@@ -129,16 +129,19 @@ def test_schedules_and_their_differences():
     curves = pd.DataFrame(
         {
             "algorithm": "npgpd_hf",
-            "schedule": np.repeat(["constant", "growing"], 2),
-            "iteration": [0, 5, 0, 5],
-            "answers": [0, 50, 0, 60],
-            "steps": [0, 9, 0, 9],
-            "mean": [1.0, 0.5, 1.0, 0.6],
+            "schedule": np.repeat(["mine", "growing", "short"], 2),
+            "iteration": [0, 5] * 3,
+            "answers": [0, 50, 0, 60, 0, 40],
+            "steps": [0, 9, 0, 9, 0, 8],
+            "mean": [1.0, 0.5, 1.0, 0.6, 0.4, 0.2],
             "low": 0.4,
             "high": 1.1,
         }
     )
-    figure = schedule_figures.schedules_figure(curves, ["constant", "growing"])
+    figure = schedule_figures.schedules_figure(curves)
+    assert list(lines(figure.axes[0])) == ["mine", "growing", "short"]
+    assert figure.axes[0].get_xlim() == (0, 60)  # of all schedules, not of the last one
+    assert figure.axes[0].get_ylim() == (0, 1.15)
     assert lines(figure.axes[0])["growing"][-1] == pytest.approx([60, 0.6])
     assert lines(figure.axes[1])["growing"][-1] == pytest.approx([9, 0.6])
     compared = pd.DataFrame(

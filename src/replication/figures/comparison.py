@@ -138,22 +138,25 @@ def discrimination_figure(table, labels):
         "where curves coincide, c² × answers alone decides"
     )
     names = {it: f"c = {it:g}" for it in sorted(set(table["discrimination"]))}
-    labels = {method: textwrap.fill(label, 16) for method, label in labels.items()}
+    table = table.assign(name=names_of(table, labels))
+    titles = {name: textwrap.fill(name, 16) for name in table["name"].unique()}
     across = "answers_scaled", r"$c^2$ × answers"
-    return _worlds_figure(table, labels, "discrimination", names, across, 0.02, title)
+    return _worlds_figure(table, titles, "discrimination", names, across, 0.02, title)
 
 
 def sizes_figure(table, labels, exponents):
     """Priced gap, and share of violations, against answers: a curve per size of environment."""
     target = exponents["target"].max()
-    powers = exponents[exponents["target"] == target].set_index("method")
+    table = table.assign(name=names_of(table, labels))
+    powers = exponents.assign(name=names_of(exponents, labels))
+    powers = powers[powers["target"] == target].set_index("name")
     titles, width = {}, 75 // max(1, len(powers))  # letters that fit above a panel
-    for method, row in powers.iterrows():
+    for name, row in powers.iterrows():
         power = f"power {row['exponent']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
         power = power.replace("-", "−")
         known = row[["exponent", "low", "high"]].notna().all()
-        lines = labels[method], power if known else "power unknown"
-        titles[method] = "\n".join(textwrap.fill(line, width) for line in lines)
+        lines = name, power if known else "power unknown"
+        titles[name] = "\n".join(textwrap.fill(line, width) for line in lines)
     title = (
         f"answers for a priced gap of {target:g} (line) grow like this power of $|S||A|$ "
         "(95 % interval);\n"
@@ -166,12 +169,11 @@ def sizes_figure(table, labels, exponents):
 
 
 def _worlds_figure(table, titles, key, names, across, target, title):
-    """A column per method, and a curve per named value of a key, against a column."""
+    """A column per name of a method, and a curve per named value of a key, against a column."""
     looks = style.colors(6)
     answers, answers_name = across
-    found = [(it, rows) for it, rows in table.groupby("method", sort=False) if it in titles]
-    figure, grid = style.panels(2, max(1, len(found)), 1.9)
-    for column, (method, rows) in zip(grid.T, found, strict=False):
+    figure, grid = style.panels(2, max(1, len(titles)), 1.9)
+    for column, (method, rows) in zip(grid.T, table.groupby("name", sort=False), strict=False):
         for place, (value, name) in enumerate(names.items()):
             line = style.choose(rows, **{key: value}).sort_values(answers)
             look = {"marker": style.marker(place), "markersize": 4, "linewidth": 1.2}
@@ -242,6 +244,13 @@ def _people_panel(axes, curves, people, labels, looks, named, quantity):
         axes.axhline(border, color="0.9", linewidth=0.5)
 
 
+def names_of(table, labels):
+    """What methods are called in a table, with the design where one has several."""
+    names = table["method"].map(labels)
+    several = table.groupby("method")["design"].transform("nunique") > 1
+    return names.mask(several, names + ", " + table["design"])
+
+
 def of_kind(table, kind):
     """Rows with a result whose units are seeds, or instances."""
     return table[table["answers"].notna() & table["units"].str.endswith(kind)]
@@ -268,7 +277,9 @@ def _lowest(values, budget):
 
 def _skipping(decided, labels):
     """How often it pays off to skip reward learning, and with which methods at best."""
-    first = decided["skipping"].str.partition(", ")[0].map(labels)
+    if decided.empty:
+        return "none of the methods skip reward learning, or all do"
+    first = decided["skipping"].str.split(", ").str[0].map(labels)
     pays, fails = (decided["pays_off"].eq(word).sum() for word in ("yes", "no"))
     return (
         f"Skipping reward learning pays off in {pays} of {len(decided)} cases and is worse in "

@@ -7,9 +7,10 @@ from replication.figures import style
 from replication.figures.sweeps import QUANTITY_LABELS
 
 
-def schedules_figure(curves, schedules):
+def schedules_figure(curves):
     """Priced gap of the iterate against answers and against environment steps."""
     costs = {"answers": "answers", "steps": "environment steps"}
+    schedules = curves["schedule"].unique()
     figure, panels = style.algorithm_panels(curves, 2.4, len(costs))
     for _, table, row in panels:
         for axes, (cost, label) in zip(row, costs.items(), strict=True):
@@ -17,7 +18,8 @@ def schedules_figure(curves, schedules):
                 line = table[table["schedule"] == name]
                 style.band(axes, line[cost], line["low"], line["high"], color, 0.15)
                 axes.plot(line[cost], line["mean"], color=color, label=name)
-            axes.set(ylim=(0, 1.15 * line["mean"].max()), xlim=(0, line[cost].max()), xlabel=label)
+            ends = {"ylim": (0, 1.15 * table["mean"].max()), "xlim": (0, table[cost].max())}
+            axes.set(xlabel=label, **ends)
             axes.xaxis.set_major_formatter(mpl.ticker.EngFormatter(sep=""))
         row[0].set_ylabel(QUANTITY_LABELS["priced_gap"])
     style.share_legend(figure, 4)

@@ -112,6 +112,9 @@ def check(config, schema):
         raise ValueError(
             f"comparison.group: the group {options['group']!r} has no instances for tuning"
         )
+    named = [*labels(options["methods"]).values()]
+    if twice := next((name for name in named if named.count(name) > 1), ""):
+        raise ValueError(f"comparison.methods: {twice!r} is the label of two methods")
     for name, told in options["statements"].items():
         for side in ("better", "than"):
             place = f"comparison.statements.{name}.{side}"
