@@ -28,6 +28,10 @@ def study_of(name, seeds, file):
         raise ValueError(f"SEEDS: a whole number expected, got {seeds!r}")
     own = validation.read(file) if file else {}
     config = readings.overlay(admission.load_defaults(ROOT), own)
+    allowed = admission.load_schema(ROOT, "config")
+    keys = {key: allowed["properties"][key] for key in ("claims", "evaluators")}
+    keys |= {"algorithms": {"type": "object"}}  # of which each needs keys that are added later
+    validation.conform(config, {"$defs": allowed["$defs"], "properties": keys})
     more = [*map(Path, config["claims"]["statements"])]
     schema = admission.load_schema(ROOT, "claims")
     papers = load_claims(ROOT / "config/claims.yaml", schema)["claims"]
@@ -35,8 +39,7 @@ def study_of(name, seeds, file):
     if name not in claims:
         near = difflib.get_close_matches(name, claims) or claims
         raise ValueError(f"STATEMENT: expected is one of {', '.join(near)}, got {name!r}")
-    names = admission.load_schema(ROOT, "config")["properties"]["study"]
-    validation.conform(name, names, "STATEMENT")  # which names a study, too
+    validation.conform(name, allowed["properties"]["study"], "STATEMENT")  # names a study, too
     try:
         parts = make_parts(claims[name]["criterion"])
     except Undecidable as error:
@@ -51,6 +54,8 @@ def study_of(name, seeds, file):
             f"{name}: it is about the instances {', '.join(groups)}, and `make claims` judges it"
         )
     algorithms = {term.algorithm for term in terms}
+    if lacking := sorted(it for it in algorithms if not config["algorithms"].get(it)):
+        raise ValueError(f"{name}: it is about {lacking[0]}, which the study does not have")
     # With the study's own M as well, on whose race its step sizes rest.
     people = {term.evaluators for term in terms} | {*config["evaluators"]}
     study = own | {

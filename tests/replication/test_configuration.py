@@ -190,6 +190,20 @@ def test_calibrated_radius_needs_candidates_and_calibrated_steps():
         configuration.check(config, SCHEMA)
 
 
+def test_exact_limit_runs_with_no_steps_of_its_own_that_are_calibrated():
+    """A job would take those of the algorithm whose limit it is."""
+    steps = dict.fromkeys(["primal_step", "dual_step"], "calibrated")
+    grid = {"primal_step": [1], "dual_step": [0.1]}
+    changes = {
+        "algorithms": {"npg_pd": {"iterations": 60, "rounds": 1} | steps},
+        "calibration": {"candidates": {"npg_pd": grid}},
+    }
+    assert refusal(changes) == (
+        "algorithms.npg_pd.primal_step: a number expected, since an exact limit runs with the "
+        "calibrated steps of npgpd_hf"
+    )
+
+
 def test_changes_of_an_environment_replace_its_keys():
     found = configuration.vary(CONFIG, {"instance": 4, "scale": "unit"})
     assert found == CONFIG["environment"] | {"instance": 4, "scale": "unit"}

@@ -865,7 +865,11 @@ def test_bits_are_compared_to_the_last_one(number, steps):
 
 
 @pytest.mark.parametrize(
-    ("here", "there"), [("0.0", "-0.0"), ("1", ""), ("", "1"), ("a", "b"), ("1", "nan")]
+    ("here", "there"),
+    [
+        *(("0.0", "-0.0"), ("1", ""), ("", "1"), ("a", "b"), ("1", "nan")),
+        *(("inf", "5.0"), ("-inf", "inf"), ("5.0", "inf")),
+    ],
 )
 def test_cells_that_are_not_equal_numbers_differ(here, there):
     assert len(differ(here, there)) == 1

@@ -131,6 +131,23 @@ def test_true_statement_is_reproduced(truth, name):
     assert row["low"] <= row["estimate"] <= row["high"]
 
 
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("zpgpd-gap-improves-with-m", "evaluators"),
+        ("npgpd-gap-most-gain-16-64", "evaluators"),
+        ("horizon-bias-decays", "horizons"),
+    ],
+)
+def test_order_in_which_increasing_numbers_are_listed_changes_nothing(truth, name, key):
+    claim = CLAIMS["claims"][name]
+    criterion = claim["criterion"] | {key: claim["criterion"][key][::-1]}
+    claims = CLAIMS | {"claims": {name: claim | {"criterion": criterion}}}
+    [row] = judge(claims, worlds.seed_evidence(PAPER)).to_dict("records")
+    assert row["verdict"] == "reproduced"
+    assert row["criterion"] == truth.set_index("claim").loc[name, "criterion"]
+
+
 @pytest.mark.parametrize("name", DECIDABLE)
 def test_false_statement_is_contradicted(name):
     row = judge(CLAIMS, false_evidence(FALSE[name])).set_index("claim").loc[name]

@@ -349,6 +349,18 @@ def test_workflow_stops_before_any_job(fresh):
     assert not (fresh.folder / "results").exists()
 
 
+def test_summary_of_an_earlier_study_is_not_shown_where_a_target_is_unknown(fresh):
+    for earlier in ("", "of three seeds"):
+        if earlier:
+            (fresh.folder / "results/paper").mkdir(parents=True, exist_ok=True)
+            (fresh.folder / "results/paper/summary.txt").write_text(earlier)
+        code, output = fresh.snakemake("summary", "nonsense", "--cores", "1")
+        assert code == 1
+        assert "No rule to produce nonsense" in output
+        assert "of three seeds" not in output
+        assert "Traceback" not in output
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -470,8 +482,9 @@ def test_files_are_handed_to_scripts_and_not_through_a_command():
     [
         ("[nope]", "claims", r"claims\.readings: one of .* expected, got 'nope'"),
         ("[]", "infer", r"claims\.readings: at least two N .* got 2"),
+        ("[one-round]", "infer", r"claims: as many .* for each N, .* got 2 for 2, 1 for 1"),
     ],
-    ids=["unknown reading", "nothing to infer N from"],
+    ids=["unknown reading", "nothing to infer N from", "one N with more tables"],
 )
 def test_readings_that_are_no_use_are_refused_before_any_job(fresh, own, target, message):
     (fresh.folder / "mine.yaml").write_text(f"study: mine\nclaims: {{readings: {own}}}\n")

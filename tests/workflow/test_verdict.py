@@ -88,6 +88,26 @@ def test_what_cannot_be_judged_is_refused_in_one_line(study_of, name, seeds, mes
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("study", "message"),
+    [
+        ("claims:", "claims: keys and values expected, got None"),
+        ("algorithms: [npgpd_hf]", "algorithms: keys and values expected, got ['npgpd_hf']"),
+        ("evaluators: 8", "evaluators: list expected, got 8"),
+        ("evaluators: [8, many]", "evaluators.1: integer or null expected, got 'many'"),
+        (
+            "algorithms: {npgpd_hf: null}",
+            "npgpd-gap-plateaus: it is about npgpd_hf, which the study does not have",
+        ),
+    ],
+)
+def test_study_that_cannot_be_run_is_refused_in_one_line(study_of, tmp_path, study, message):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"study: mine\n{study}\n")
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        study_of("npgpd-gap-plateaus", "3", str(path))
+
+
 def test_study_of_a_statement_of_ones_own_has_no_other(study_of, own):
     _, asked = study_of("first", "3", own)
     assert [*asked] == ["first"]

@@ -123,7 +123,8 @@ def lift_job_rate():
 
 def show_results():
     """Print the summary and the verdicts if they were asked for, also where nothing had to run."""
-    if workflow.dryrun or workflow.dag is None or any(workflow.dag.needrun_jobs()):
+    # There is no scheduler before the plan is whole: results may then be those of another plan.
+    if workflow.dryrun or workflow.scheduler is None or any(workflow.dag.needrun_jobs()):
         return
     made = {file for job in workflow.dag.jobs for file in job.output}
     for name in ("summary", "verdicts"):

@@ -29,6 +29,12 @@ def check(trials):
         raise ValueError(
             f"claims.readings: at least two N expected, to choose among, got {numbers}"
         )
+    if len({len(folders) for folders in trials.values()}) > 1:
+        counts = ", ".join(f"{len(folders)} for {number}" for number, folders in trials.items())
+        raise ValueError(
+            "claims: as many readings and groups of instances expected for each N, since scores "
+            f"are sums over them, got {counts}"
+        )
 
 
 def arguments(config, trials):

@@ -183,7 +183,7 @@ def _change(algorithm, column, statistics, m):
 @criterion
 def most_of_the_gain(*, algorithm, column, statistic, evaluators: check.evaluators(3, 3), share):
     """More M lowers the curve, and the first increase by more than the share of the whole gain."""
-    few, some, many = evaluators
+    few, some, many = sorted(evaluators)
     _, early = _between(algorithm, column, statistic, few, some)
     gain, whole = _between(algorithm, column, statistic, few, many)
     yield Part(gain, whole, above=0)
@@ -218,6 +218,7 @@ def decreases_alike(*, algorithm, column, statistic, evaluators: check.evaluator
 @criterion
 def improves(*, algorithm, column, statistic, evaluators: check.evaluators(2), margin):
     """Every increase of M lowers the curve, and all together lower it by more than the margin."""
+    evaluators = sorted(evaluators)
     for pair in itertools.pairwise(evaluators):
         yield Part(*_between(algorithm, column, statistic, *pair), above=0)
     yield _more(*_between(algorithm, column, statistic, evaluators[0], evaluators[-1]))
@@ -321,7 +322,7 @@ def _cost_of_people(algorithm, curve, m):
 def decays_with_horizon(*, algorithm, horizons, margin):
     """The bias of the dual step's estimate shrinks with H, by γ per step up to the margin."""
     where = {"sweep": "horizon", "algorithm": algorithm, "per": "constraint_violation"}
-    for short, long in itertools.pairwise(horizons):
+    for short, long in itertools.pairwise(sorted(horizons)):
         before, after, expected = (
             _entry("effects_means", "mean", **where, value=float(h), metric="misread", discounted=d)
             for h, d in ((short, 0), (long, 0), (short, long - short))

@@ -210,6 +210,11 @@ def check_runs(config, algorithm, numbers, place):
     cmdp, key, options = environment(config), f"algorithms.{algorithm}", config["algorithms"]
     raced = [name for name in RACED if options[algorithm].get(name) == CALIBRATED]
     candidates = config["calibration"]["candidates"].get(algorithm, {})
+    if raced and (other := get_algorithm(algorithm).limit_of):
+        raise ValueError(
+            f"{key}.{raced[0]}: a number expected, since an exact limit runs with the calibrated "
+            f"steps of {other}"
+        )
     for name in dict.fromkeys((*STEPS, *raced)) if raced else ():
         if name not in raced:
             raise ValueError(

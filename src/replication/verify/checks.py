@@ -104,7 +104,8 @@ def compare(table, expected, found, tolerance=0.0):
     if tolerance:
         differ[differ.columns.intersection(_OF_BITS)] = False
         first, second = (frame.apply(pd.to_numeric, errors="coerce") for frame in (expected, found))
-        differ &= ~((first - second).abs() <= tolerance * first.abs().clip(lower=1.0))
+        near = (first - second).abs() <= tolerance * first.abs().clip(lower=1.0)
+        differ &= ~(near & np.isfinite(first))
     return [
         f"{table.place(rows[row])}: {expected.columns[column]}: "
         f"expected {expected.iat[row, column] or 'nothing'}, "
