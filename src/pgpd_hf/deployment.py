@@ -38,7 +38,8 @@ from pgpd_hf.core.sampling import (
 )
 
 _MOST_ANSWERS = 10**9
-_BATCH = 1000  # trajectories that are sampled at once
+_BATCH = 1000  # trajectories that are sampled at once, unless they are very long
+_MOST_WORDS = 2**24  # random words of a batch: 128 MiB
 _GRID = 4001  # points of the curve whose convex hull is taken
 
 
@@ -163,7 +164,9 @@ def certificate(
     lowest, highest = -cmdp.threshold, cmdp.return_bound(horizon) - cmdp.threshold
     # The smallest mean of X with a mean of the link of at least the share.
     hull = _hull(link, lowest, highest)
-    excess = float(np.interp(share, hull[:, 0], hull[:, 1]))
+    # So far below the threshold that the link rounds to one number, the hull is a vertical line.
+    possible = share > hull[0, 0]
+    excess = float(np.interp(share, hull[:, 0], hull[:, 1])) if possible else lowest
     straight = float(link.clipped_inverse(share, np.inf)) if share > 0 else lowest
     lower = max(0.0, cmdp.threshold + excess)
     return Certificate(
@@ -285,7 +288,7 @@ def _lower_hull(points):
 def _count_favourable(cmdp, policy, answers, seed, horizon, link):
     """Votes in favour, one about each of as many trajectories."""
     tables, stream = make_tables(cmdp), streams.word_stream(purpose="certificate", seed=seed)
-    batch = min(_BATCH, answers)
+    batch = min(_BATCH, answers, max(1, _MOST_WORDS // (horizon + 3)))
     words = np.empty((horizon + 3) * batch, np.uint64)
     trajectories = make_trajectories(batch, cmdp.states, cmdp.actions)
     action_thresholds(policy, trajectories.thresholds[0])

@@ -135,7 +135,7 @@ def _set_title(axes, cmdp, name, policy, across):
     digits = max(3, len(b.partition(".")[2]))  # a policy with V_g = b must not look unsafe
     values = f"$V_r$ = {v_r:.3f}, $V_g$ = {v_g:.{digits}f} (b = {b})"
     apart = "\n" if across > 1 else ": "
-    axes.set_title(f"{name}{apart}{values}" if name else values)
+    axes.set_title(values if name == "" else f"{name}{apart}{values}")
 
 
 def _maps(cmdp, policies, visits):

@@ -67,6 +67,12 @@ def test_theorem_s_steps_that_do_nothing_are_told(steps, iterations, still):
         assert line.endswith("choose_steps finds steps that do more")
 
 
+def test_theorem_s_steps_that_do_nothing_are_told_of_phases_too():
+    phases = [{"iterations": 500}] * 2
+    with pytest.warns(UserWarning, match=r"hardly moves with the theorem's steps: in 1,000"):
+        run(random_cmdp(), ZPGPDHF(evaluators=16), seeds=[0], phases=phases)
+
+
 def test_theorem_s_steps_that_do_something_are_not():
     assert told(random_cmdp(), NPGPDHF(evaluators=16), 1000) == []
 

@@ -378,6 +378,15 @@ def test_single_precision_is_rounding_too():
         exact.check_policy(policy.astype(np.float32).astype(np.float64))  # no longer excused
 
 
+def test_what_single_precision_puts_below_zero_is_put_there():
+    row = np.array([1.0, -1e-8], np.float32)
+    cmdp = CMDP(**{**GOOD, "initial": row, "transition": np.tile(row, (2, 3, 1))})
+    assert cmdp.initial.tolist() == [1.0, 0.0]
+    assert (cmdp.transition == [1.0, 0.0]).all()
+    with pytest.raises(ValueError, match=r"^initial: probability -\S+ at \(1,\) is negative"):
+        CMDP(**{**GOOD, "initial": np.array([1.0, -1e-6], np.float32)})
+
+
 def test_what_rounding_puts_beyond_an_end_is_put_there():
     """Nothing farther than 1e-12 of the scale is, and valid numbers keep their bits."""
     scale = 1 - 0.9  # a little less than 0.1

@@ -5,7 +5,7 @@ import pytest
 from reference import random_process
 from scipy import stats
 
-from pgpd_hf import CMDP, LINKS, certify, random_cmdp, solve
+from pgpd_hf import CMDP, LINKS, certify, deployment, random_cmdp, solve
 from pgpd_hf.deployment import _count_favourable, _hull, answers_for, certificate
 
 LOGISTIC = LINKS["logistic"]
@@ -174,3 +174,25 @@ def test_bad_arguments_are_named(change, message):
     good = {"cmdp": constant(0.5, 0.5), "policy": [[1.0]], "answers": 10, "seed": 0}
     with pytest.raises(ValueError, match=f"^{message}"):
         certify(**good | change)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_no_vote_in_favour_shows_nothing_even_if_the_link_rounds_to_zero(link):
+    """All returns of one step lie so far below b that the probit link is zero."""
+    cmdp = CMDP([[[1.0]]], [[0.0]], [[0.0]], [1.0], 0.99, 50.0)
+    assert certify(cmdp, [[1.0]], answers=1, seed=0, horizon=0, link=link).lower == 0
+
+
+def test_long_trajectories_are_sampled_within_a_bounded_memory(monkeypatch):
+    words = []
+    draw = deployment.streams.draw_words
+
+    def counted(stream, them):
+        words.append(len(them))
+        draw(stream, them)
+
+    monkeypatch.setattr(deployment.streams, "draw_words", counted)
+    monkeypatch.setattr(deployment, "_MOST_WORDS", 1000)
+    cmdp = random_cmdp(2, 2)
+    assert certify(cmdp, np.full((2, 2), 0.5), answers=50, seed=0, horizon=97).answers == 50
+    assert words[1:] == [1000] * 5  # the first are those of the stream's warm-up

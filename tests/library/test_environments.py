@@ -158,6 +158,13 @@ def test_coins_of_media_streaming_may_be_sure_of_their_side(name, value):
     assert media_streaming(**{name: value}).states == 20
 
 
+@pytest.mark.parametrize("name", ["fast", "slow", "leaving"])
+def test_coins_of_media_streaming_may_be_of_single_precision(name):
+    ours = media_streaming(**{name: np.float32(0.7)})
+    theirs = media_streaming(**{name: float(np.float32(0.7))})
+    assert (ours.transition == theirs.transition).all()
+
+
 @pytest.mark.parametrize(
     ("make", "name", "value"),
     [

@@ -125,6 +125,12 @@ def test_titles_hold_names_and_values(corridor):
     assert titles[1].startswith("uniform: ")
 
 
+def test_titles_may_be_numbers_such_as_seeds(corridor):
+    figure = pgpd_hf.plot_policy(corridor, {seed: np.full((4, 2), 0.5) for seed in range(2)})
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert [title.partition(":")[0] for title in titles] == ["0", "1"]
+
+
 def test_policy_that_just_meets_a_threshold_of_four_digits_does_not_look_unsafe(corridor):
     policy = np.array([[0.28, 0.72], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
     value = corridor.evaluate(policy)[1]

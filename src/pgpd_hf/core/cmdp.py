@@ -539,10 +539,11 @@ def _probabilities(name, value):
     their sum if it is one up to their rounding.
     """
     array = _real(name, value)
-    below = (array < 0) & (array >= -_ROUNDING)
+    single = np.asarray(value).dtype == np.float32
+    below = (array < 0) & (array >= -(np.finfo(np.float32).eps if single else _ROUNDING))
     if below.any():
         array = np.where(below, 0.0, array)
-    if array.ndim == 0 or np.asarray(value).dtype != np.float32:
+    if array.ndim == 0 or not single:
         return array
     sums = array.sum(axis=-1, keepdims=True)
     rounding = array.shape[-1] * np.finfo(np.float32).eps

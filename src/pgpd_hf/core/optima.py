@@ -26,7 +26,7 @@ from pgpd_hf.core.cmdp import CMDP, Array
 METHODS = ("linear_program", "policy_iteration")
 _INFEASIBLE = 2  # status of scipy.optimize.linprog
 _MOST_IN_PROGRAM = 10**6  # transition probabilities of a linear program: up to a minute
-_LARGEST_DISCOUNT = 0.9999  # largest discount factor of linear programs
+_LARGEST_DISCOUNT = 0.99  # largest discount factor of linear programs
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def solve(
     method : {"linear_program", "policy_iteration"}, optional
         Both give the same values, up to rounding, and the same multiplier where it is unique. By
         default the first, or the second if there are more than a million transition probabilities,
-        or gamma exceeds 0.9999, where programs may fail.
+        or gamma exceeds 0.99, where programs lose digits, or fail.
 
     Returns
     -------
@@ -364,13 +364,14 @@ def _default_method(cmdp):
 def _by_linear_program(cmdp, reward, utility):
     from scipy.optimize import linprog  # slow to import, and needed here only
 
-    # Rewards in units of the scale, occupancy of total mass one: the solver's tolerances are
-    # absolute, and so mean the same for all scales and discounts.
+    # Signals in units of the scale, or of their own size where it is tiny beside that, and an
+    # occupancy of total mass one: the solver's tolerances are absolute.
     mass = 1 / (1 - cmdp.discount)
+    paid, kept = (_size(signal, cmdp.scale) for signal in (reward, utility))
     result = linprog(
-        c=-reward.ravel() / cmdp.scale,
-        A_ub=-utility.reshape(1, -1) / cmdp.scale,
-        b_ub=[-cmdp.threshold / cmdp.scale / mass],
+        c=-reward.ravel() / paid,
+        A_ub=-utility.reshape(1, -1) / kept,
+        b_ub=[-cmdp.threshold / kept / mass],
         A_eq=flow(cmdp),
         b_eq=cmdp.initial / mass,
         method="highs",
@@ -385,7 +386,13 @@ def _by_linear_program(cmdp, reward, utility):
             return None
         raise ValueError(f"threshold: {cmdp.threshold}: linear program failed: {result.message}")
     occupancy = np.maximum(result.x, 0).reshape(cmdp.states, cmdp.actions)
-    return proportional(occupancy), max(0.0, -float(result.ineqlin.marginals[0]))
+    return proportional(occupancy), max(0.0, -float(result.ineqlin.marginals[0]) * (paid / kept))
+
+
+def _size(signal, scale):
+    """The scale, or the largest entry of a signal that is tiny beside it."""
+    largest = np.abs(signal).max()
+    return scale if largest == 0 or largest >= 1e-3 * scale else largest
 
 
 def flow(cmdp):
@@ -410,7 +417,7 @@ def _by_policy_iteration(cmdp, reward, utility):
         occupancy = cmdp.state_occupancy(policy)[:, None] * policy
         return policy, (occupancy * reward).sum(), (occupancy * utility).sum() - cmdp.threshold
 
-    largest = max(cmdp.scale, np.abs(reward).max(), np.abs(utility).max()) / (1 - cmdp.discount)
+    sizes = [np.abs(signal).max() / (1 - cmdp.discount) for signal in (reward, utility)]
     left, right = line(maximize(cmdp, reward)), line(maximize(cmdp, utility))
     if right[2] < 0:
         return None
@@ -424,7 +431,8 @@ def _by_policy_iteration(cmdp, reward, utility):
         found = line(maximize(cmdp, reward + multiplier * utility))
         known = any((found[0] == policy).all() for policy in seen)  # whatever the rounding
         seen.append(found[0])
-        if known or found[1] + multiplier * found[2] <= bound + 1e-12 * largest:
+        rounding = 1e-12 * (sizes[0] + multiplier * sizes[1])
+        if known or found[1] + multiplier * found[2] <= bound + rounding:
             break
         if found[2] < 0:
             left = found

@@ -73,9 +73,12 @@ def media_streaming(
     True
     """
     buffer = require_integer("buffer", buffer, 2, _MOST_STATES)
-    for name, value in {"fast": fast, "slow": slow, "leaving": leaving, "at_most": at_most}.items():
-        require_number(name, value, at_least=0, at_most=1)
-    if not 0 <= require_number("discount", discount) < 1:
+    shares = {"fast": fast, "slow": slow, "leaving": leaving, "at_most": at_most}
+    fast, slow, leaving, at_most = (
+        require_number(name, value, at_least=0, at_most=1) for name, value in shares.items()
+    )
+    discount = require_number("discount", discount)
+    if not 0 <= discount < 1:
         raise ValueError(f"discount: 0 <= gamma < 1 expected, got {discount}")
     transition = np.zeros((buffer, 2, buffer))
     for state in range(buffer):

@@ -200,8 +200,9 @@ def run(
     if not isinstance(purpose, str):
         raise ValueError(f"purpose: a string expected, got {shown(purpose)}")
     optimum = optima.given_optimum(cmdp, optimum)
-    if len(algorithms) > 1 and algorithms[0].has_steps:
-        steps = algorithms[0].steps(cmdp, optimum, total)
+    own = algorithms[0]
+    if len(algorithms) > 1 and own.has_steps:
+        steps = own.steps(cmdp, optimum, total)
         steps = dict(zip(("primal_step", "dual_step"), steps, strict=True))
         algorithms = [replace(each, **steps) for each in algorithms]
     parts = [
@@ -209,7 +210,6 @@ def run(
         for each, length in zip(algorithms, lengths, strict=True)
     ]
     _check(parts[0], initial_policy)
-    own = parts[0].algorithm
     if getattr(own, "evaluators", None) is not None:
         _warn(wide_values(cmdp))
         if getattr(own, "horizon", 0) is None:
