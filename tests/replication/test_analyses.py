@@ -10,17 +10,14 @@ from pathlib import Path
 
 import checking
 import pytest
-import yaml
 
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import STEPS
 from pgpd_hf.core.arguments import located
-from pgpd_hf.environments import make
 from replication import analyses
-from replication.analyses import effects, sensitivity, slopes
-from replication.statements.declaration import load_claims
+from replication.analyses import effects, slopes
 from replication.study import admission, readings, sweeps
-from replication.study.cases import Case, run_cases
+from replication.study.cases import Case
 from replication.study.readings import overlay
 
 ROOT = Path(__file__).parents[2]
@@ -204,64 +201,6 @@ def test_analysis_refuses_its_own_sweeps_only(analysis, own, other):
             continue
         with pytest.raises(ValueError, match=rf"^sweeps\.{own}\.algorithms\.npgpd_hf: {axis}: inc"):
             analysis.check(config)
-
-
-# Sensitivity.
-
-SMALL = overlay(
-    CONFIG,
-    {
-        "environment": {"states": 5, "actions": 3, "threshold": 0.5},
-        "algorithms": {"npgpd_hf": {"iterations": 40, "primal_step": 0.3, "dual_step": 0.2}},
-        "claims": {"sensitivity": {"factors": [0.1, 1], "rounds": [1, 3], "seeds": 2}},
-    },
-)
-
-
-def test_sensitivity_has_an_item_per_position_and_all_evaluators_in_each():
-    plan = sensitivity.plan(SMALL)
-    assert list(plan) == [
-        *("steps/npgpd_hf", "rounds/npgpd_hf"),
-        *("steps/zpgpd_hf", "rounds/zpgpd_hf", "perturbation/zpgpd_hf"),
-    ]
-    steps = [cases for _, cases in plan["steps/npgpd_hf"]]
-    assert [cases[0].factors for cases in steps] == [(0.1, 0.1), (0.1, 1), (1, 0.1), (1, 1)]
-    for cases in steps:
-        assert [case.setting["evaluators"] for case in cases] == [16, 64, 256]
-        assert {(case.seeds, case.purpose) for case in cases} == {((0, 1), "sensitivity")}
-        for case in cases:
-            assert (case.labels["first"], case.labels["second"]) == case.factors
-    rounds = [cases[0] for _, cases in plan["rounds/npgpd_hf"]]
-    assert [case.setting["rounds"] for case in rounds] == [1, 3]
-    assert [case.labels for case in rounds] == [
-        {"axis": "rounds", "first": number, "second": None} for number in (1, 3)
-    ]
-    assert {case.factors for case in rounds} == {(1.0, 1.0)}
-
-
-def test_infinitely_many_evaluators_are_no_position():
-    config = overlay(SMALL, {"evaluators": [16, None]})
-    for items in sensitivity.plan(config).values():
-        assert [case.setting["evaluators"] for _, cases in items for case in cases] == [16] * len(
-            items
-        )
-
-
-def test_sensitivity_is_tabulated_per_position_and_evaluators():
-    listed = [case for _, cases in sensitivity.plan(SMALL)["steps/npgpd_hf"] for case in cases]
-    runs = run_cases(listed, make(SMALL["environment"]), None)
-    schema = yaml.safe_load((ROOT / "workflow/schemas/claims.schema.yaml").read_text())
-    claims = load_claims(ROOT / "config/claims.yaml", schema)
-    table = sensitivity.tabulate(runs, claims, make(SMALL["environment"]))
-    assert len(table) == 4 * 3
-    assert table["evaluators"].tolist() == [16, 64, 256] * 4
-    assert (table["holding"] <= table["decidable"]).all()
-    assert (table["decidable"] > 0).any()
-    chosen = runs.query("first == 0.1 and second == 1 and evaluators == 64")
-    late = chosen[chosen["iteration"] >= 30].groupby("seed")["optimality_gap"].mean().mean()
-    row = table.query("first == 0.1 and second == 1 and evaluators == 64").iloc[0]
-    start = runs.loc[runs["iteration"] == 0, "optimality_gap"].iloc[0]
-    assert row["gap"] == pytest.approx(late / start, abs=0.03)
 
 
 def test_two_groups_of_one_title_are_refused():

@@ -14,7 +14,7 @@ FILES = """
     rates/npgpd_hf/0000-0001.parquet effects/zpgpd_hf/0000-0001.parquet
     slopes/npg_pd/0000-0000.parquet schedules/npgpd_hf/0000-0001.parquet
     bounds/short-horizon.csv certificates/npgpd_hf.csv
-    sensitivity/perturbation/zpgpd_hf/0000-0001.parquet instances/binding/claims.csv
+    instances/binding/claims.csv
     comparison/seeds/pessimistic_safe_rlhf/deterministic/pessimistic_safe_rlhf/0000-0001.parquet
 """
 TARGETS = [f"results/cut/{name}" for name in FILES.split()]

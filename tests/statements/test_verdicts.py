@@ -25,7 +25,7 @@ from replication.statements.evidence import (
     Undecidable,
 )
 from replication.statements.sources import as_read
-from replication.statements.verdicts import COLUMNS, judge, p_values, point_verdicts, verdict_at
+from replication.statements.verdicts import COLUMNS, judge, p_values, verdict_at
 from replication.study.readings import LOOK
 
 ROOT = Path(__file__).parents[2]
@@ -565,14 +565,6 @@ def test_standing_of_a_statement_depends_on_all_its_readings():
     assert list(table["reproduced"]) == [["A"], ["A"], [], []]
     assert list(table["contradicted"]) == [[], ["B"], ["A"], []]
     assert list(table["inconclusive"]) == [["B"], [], ["B"], ["A", "B"]]
-
-
-def test_estimates_alone_agree_with_the_verdicts(truth):
-    holds = dict(
-        zip(CLAIMS["claims"], point_verdicts(CLAIMS, worlds.seed_evidence(PAPER)), strict=True)
-    )
-    assert {name for name, held in holds.items() if held} == set(DECIDABLE)
-    assert {holds[name] for name in SIZES + NEVER} == {None}
 
 
 def test_contrasts_are_added_weight_by_weight():

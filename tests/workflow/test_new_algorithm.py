@@ -145,7 +145,6 @@ def test_every_target_is_planned_with_it(extended):
         for evaluators in (16, 64, 256):
             assert f"{name}, M = {evaluators}, seeds 0000 to " in output
         assert f"instances: binding/{name}, 0001 to " in output
-        assert f"sensitivity: steps/{name}, 0000 to " in output
         assert f"{name}: step sizes, from" not in output
         assert f"slopes: {name}, " not in output
         assert f"rates: {name}, " not in output

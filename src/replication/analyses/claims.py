@@ -1,7 +1,7 @@
 """The matrix of verdicts, and what it says."""
 
 TARGET = "claims"
-SHOWS = ("verdicts", "verdicts_power", "ties", "sensitivity", "confirmation", "controls")
+SHOWS = ("verdicts", "verdicts_power", "ties", "confirmation", "controls")
 PICTURES = {"claims_headline": "Statements about the figure", "claims": "All readings"}
 CATEGORY = "Verdicts"
 

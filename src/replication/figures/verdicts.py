@@ -1,4 +1,4 @@
-"""Figures of verdicts: statements by readings, and the neighbourhood of the chosen steps."""
+"""Figures of verdicts: statements by readings."""
 
 import itertools
 import re
@@ -8,8 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from pgpd_hf.algorithms import get_algorithm
-from replication.figures.style import TWO_COLUMNS, panels
+from replication.figures.style import TWO_COLUMNS
 from replication.statements.report import SIGNS, UNDECIDABLE, sign
 
 # Dark, middle and white, which differ in grey and for any colour vision; and a sign in each.
@@ -40,7 +39,6 @@ _TEXT = {"fontsize": 8, "va": "center"}
 _BOLD = _TEXT | {"fontweight": "bold", "color": "0.15"}
 _CENTRED = _TEXT | {"ha": "center"}
 _FRAME = {"facecolor": "none", "edgecolor": "black", "linewidth": 1.6}
-_SHORTFALLS = {"cmap": "cividis_r", "vmin": -0.2}
 
 
 def matrix(table, marks=(), sharing=(), brackets=None, note=None, title=None):
@@ -244,35 +242,3 @@ def _name(axes, columns, names, brackets, inch):
         axes.plot(*ends, color="0.3", linewidth=0.8, clip_on=False)
         middle = min((left + right) / 2, axes.get_xlim()[1] - len(text) * _LETTER * inch / 2)
         axes.text(middle, -0.3, text, color="0.3", **_CENTRED)
-
-
-def step_map(tables):
-    """Draw heat maps over both step sizes: algorithms down, quantities across."""
-    figure, grid = panels(len(tables), 3, 2.3)
-    for row, (algorithm, table) in zip(grid, tables.items(), strict=True):
-        numbers = sorted(table["evaluators"].unique())
-        middle = numbers[len(numbers) // 2]
-        shown = table[table["evaluators"] == middle]
-        label, most = get_algorithm(algorithm).label, shown["decidable"].max()
-        titles = {
-            "gap": f"{label}: gap, M = {middle}",
-            "violation": f"{label}: violation, M = {middle}",
-            "holding": f"{label}: statements, of {most}",
-        }
-        for axes, (column, title) in zip(row, titles.items(), strict=True):
-            values = shown.pivot(index="first", columns="second", values=column)
-            counts = column == "holding"
-            limit = most if counts else 1
-            colors = {"cmap": "viridis", "vmin": 0} if counts else _SHORTFALLS
-            axes.imshow(values.to_numpy(), origin="lower", aspect="auto", vmax=limit, **colors)
-            for (i, j), value in np.ndenumerate(values.to_numpy()):
-                dark = value < limit / 2 if counts else value > 0.4
-                text = f"{value:.0f}" if counts else f"{value:.3f}"
-                axes.text(j, i, text, color="white" if dark else "black", **_CENTRED)
-            axes.set_xticks(range(values.shape[1]), [f"{v:g}" for v in values.columns])
-            axes.set_yticks(range(values.shape[0]), [f"{v:g}" for v in values.index])
-            axes.grid(False)
-            axes.set_title(title, fontsize=8)
-            axes.set_xlabel("dual step, times the calibrated")
-        row[0].set_ylabel("primal step, times the calibrated")
-    return figure

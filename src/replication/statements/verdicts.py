@@ -13,7 +13,6 @@ whole table is said with the table: see :func:`replication.statements.report.exp
 """
 
 import math
-from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -60,18 +59,6 @@ def verdict_at(row, margin):
     sign = 1 if row["direction"] == "within" else -1
     refuted = sign * margin <= sign * row["contradicted_margin"]
     return verdict(not refuted and sign * margin >= sign * row["reproduced_margin"], refuted)
-
-
-def point_verdicts(claims, evidence):
-    """Whether the estimates lie in their intervals, errors aside; None where no run decides."""
-    verdicts = []
-    for claim in claims["claims"].values():
-        margin, within = claim["criterion"].get("margin", 0.0), None
-        with suppress(Undecidable):
-            both = measure(claim, evidence)
-            within = all(min(_distances(it, *part.ends(margin))) > 0 for part, it in both)
-        verdicts.append(within)
-    return verdicts
 
 
 def _examine(name, claim, evidence, level):
