@@ -271,7 +271,6 @@ def test_readings_of_a_whole_study_are_as_in_their_files(defaults, expected):
 @pytest.mark.parametrize(
     ("changes", "place"),
     [
-        ({"claims": {"sensitivity": {"pairs": [1]}}}, "claims.sensitivity.pairs"),
         ({"bounds": {"corrected": {"seen": [{"pairs": 1}]}}}, "bounds.corrected.seen.0.pairs"),
         ({"sweeps": {"pairs": {"seeds": 3}}}, "sweeps.pairs"),
         ({"sweeps": {"rounds": {"varies": "pairs"}}}, "sweeps.rounds.varies.pairs"),
