@@ -4,9 +4,11 @@ import copy
 import io
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from checking import study
+from drawn import bars
 from scipy import stats
 
 from replication.analyses import axes as axes_analysis
@@ -123,6 +125,8 @@ def test_figure_shows_every_method_for_all_people():
     first = figure.axes[0].containers[0]
     assert first.get_label() == "our method"
     assert first.lines[0].get_xdata().tolist() == [0.1, 0.2]
+    # On a logarithmic axis there is no place for what is not positive.
+    assert np.allclose(bars(figure.axes[0], across=True)[0], [(1e-5, 0.3)] * 2, rtol=1e-9)
     assert figure.axes[2].containers[0].lines[0].get_xdata().tolist() == [0.4, 0]
     for axes in figure.axes[::2]:
         assert [tick.get_text() for tick in axes.get_yticklabels()] == ["us", "them"]

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from checking import study
+from drawn import bars
 from reference import DISTRIBUTIONS, random_process
 from scipy import stats
 
@@ -33,6 +34,14 @@ def test_every_split_asks_for_as_many_answers_and_reading_changes_nothing_else()
             for it in settings
         ]
         assert all(it == others[0] for it in others)
+
+
+def test_runs_are_looked_at_in_their_last_quarter():
+    for items in splits.plan(CONFIG).values():
+        for case in (case for _, cases in items for case in cases):
+            total = case.setting["iterations"]
+            assert len(case.checkpoints) == splits._POINTS
+            assert (case.checkpoints[0], case.checkpoints[-1]) == (0.75 * total, total)
 
 
 def test_a_reading_that_is_impossible_is_left_out_with_the_reason():
@@ -136,3 +145,12 @@ def test_figure_has_a_row_per_algorithm_and_a_tick_per_split():
     assert ticks == ["4 × 1", "2 × 2", "1 × 4"]
     drawn = [it.get_label() for it in figure.axes[3].containers]
     assert drawn == ["plug-in estimator, as printed", "unbiased estimator"]
+
+
+def test_bars_of_a_quantity_are_its_own_intervals():
+    row = {"algorithm": "npgpd_hf", "estimator": "plug-in", "evaluators": 4, "rounds": 1}
+    for k, name in enumerate(splits.METRICS, 1):
+        row |= {name: 2.0 * k, f"{name}_low": 1.0 * k, f"{name}_high": 5.0 * k}
+    style.use_style()
+    figure = splits_figure(pd.DataFrame([row]))
+    assert [bars(axes) for axes in figure.axes] == [[[(k, 5 * k)]] for k in (1, 2, 3)]

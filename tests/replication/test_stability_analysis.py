@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from checking import study
+from drawn import bars
 
 from pgpd_hf import predict_stability, random_cmdp, run, solve
 from pgpd_hf.core.optima import utility_range
@@ -18,6 +19,7 @@ from replication.figures import style
 
 ROOT = Path(__file__).parents[2]
 CONFIG = study("hard")
+CMDP = random_cmdp()
 
 
 def changed(**parts):
@@ -105,6 +107,39 @@ def trace_of(seeds, marks, gap, violation, **labels):
         for mark in marks
     ]
     return pd.DataFrame(rows)
+
+
+def test_utility_at_frozen_multipliers_is_a_mean_over_seeds_beside_what_is_predicted(monkeypatch):
+    found = SimpleNamespace(utilities=[CMDP.threshold - 0.3, CMDP.threshold + 0.2])
+    monkeypatch.setattr(stability.pgpd_hf, "predict_stability", lambda *_, **__: found)
+    runs = [
+        trace_of([0, 1], [2, 10], [0.1, 0.3], [0.2 * m, 0.4 * m], variant="a", frozen=m)
+        for m in (1.0, 2.0)
+    ]
+    variants = {"a": stability._setting(CONFIG, 16, {})}
+    table = stability.frozen(pd.concat(runs), CMDP, variants, [1.0, 2.0])
+    assert table["constraint_violation"].tolist() == pytest.approx([0.3, 0.6])
+    assert table["predicted_violation"].tolist() == pytest.approx([0.3, -0.2])
+
+
+def test_long_runs_are_told_what_is_predicted_for_their_own_number_of_people(monkeypatch):
+    def predict(cmdp, algorithm):
+        return SimpleNamespace(breaks=algorithm.evaluators == 16)
+
+    monkeypatch.setattr(stability.pgpd_hf, "predict_stability", predict)
+    runs = pd.concat(
+        trace_of([0], [0, 5, 10], [0.1], [0.2], instance=1, evaluators=m, variant="a")
+        for m in (16, 64)
+    ).assign(answers=lambda rows: rows["iteration"] * rows["evaluators"])
+    variants = {"a": stability._setting(CONFIG, 64, {})}
+    table = stability.long_runs(runs, CONFIG["environment"], variants)
+    found = table[["evaluators", "iteration", "answers", "breaks"]].values.tolist()
+    assert found == [
+        [16, 5, 80, True],
+        [16, 10, 160, True],
+        [64, 5, 320, False],
+        [64, 10, 640, False],
+    ]
 
 
 def test_steps_of_cures_race_on_seeds_that_do_not_count():
@@ -272,4 +307,40 @@ def test_curves_of_the_figure_can_be_told_apart_without_colour():
     drawn = [line for line in second.get_lines() if len(line.get_xdata()) > 2]
     for line, variant in zip(drawn, long["variant"].unique(), strict=True):
         assert dashes[str(line._dash_pattern)] == variant
+    style.plt.close(figure)
+
+
+def test_panels_of_the_figure_show_what_is_above_the_threshold_the_multiplier_and_the_breaks():
+    """Utility is minus the violation, so that the ends of an interval change places."""
+    frozen = pd.DataFrame({
+        "variant": "a", "multiplier": [1.0, 2.0], "predicted_violation": [0.5, -0.25],
+        "constraint_violation": [0.25, -0.5], "constraint_violation_low": [0.125, -0.75],
+        "constraint_violation_high": [0.75, 0.0],
+    })  # fmt: skip
+    long = pd.DataFrame({
+        "variant": "a", "instance": [1, 1, 2], "evaluators": 16, "answers": [1e6, 2e6, 3e6],
+        "multiplier": [0.5, 4.0, 9.0], "constraint_violation": 0.1,
+    })  # fmt: skip
+    fresh = pd.DataFrame({
+        "setting": "s", "peak": [0.1, -0.2, 0.3, -0.4], "violation": 0.9,
+        "late_violation": [0.01, 0.02, 0.03, 0.04], "late_broke": [True, True, False, False],
+        "breaks": [False, True, False, True],
+    })  # fmt: skip
+    style.use_style()
+    figure = figures.stability_figure(frozen, long, fresh, SimpleNamespace(multiplier=0.5))
+    bought, followed, foreseen = figure.axes
+    assert bought.get_lines()[0].get_ydata().tolist() == [-0.5, 0.25]
+    assert bars(bought) == [[(-0.75, -0.125), (0.0, 0.75)]]
+    assert followed.get_lines()[0].get_xydata().tolist() == [[1, 0.5], [2, 4.0]]
+    points = {}
+    for line in foreseen.get_lines():
+        for place in line.get_xydata().tolist() if line.get_linestyle() == "None" else ():
+            filled = line.get_markerfacecolor() != "none"
+            points[tuple(place)] = filled, line.get_color() == figures._TOLD
+    assert points == {
+        (0.1, 0.01): (True, False),
+        (-0.2, 0.02): (True, True),
+        (0.3, 0.03): (False, False),
+        (-0.4, 0.04): (False, True),
+    }
     style.plt.close(figure)

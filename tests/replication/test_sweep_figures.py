@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import bands, bars
 
 from replication.figures import schedules as schedule_figures
 from replication.figures import style
@@ -69,6 +70,20 @@ def test_means_that_are_not_positive_are_left_out_of_a_logarithmic_axis_only():
     assert lines(axes)["c"][:, 1] == pytest.approx([0.1, -0.05, 0.1 / 3])
 
 
+def test_bands_reach_from_the_lower_end_of_an_interval_to_the_upper_one():
+    """Here from half of a mean to twice of it, whatever the panel shows it against."""
+    table = means("npgpd_hf", ["c"], [10, 20], {"gap": 0.4, "priced_gap": 0.4})
+    panels = sweep_figures.sweep_figure(table, "gap").axes
+    gaps = table[table["metric"] == "priced_gap"]
+    panels += sweep_figures.costs_figure({"few": gaps}).axes
+    line = gaps.assign(schedule="few")
+    panels += schedule_figures.schedules_figure(line, ["few"]).axes
+    places = [(10, 20), (10, 20), (100, 200), (10, 20), (100, 200), (10, 20)]
+    for axes, (first, second) in zip(panels, places, strict=True):
+        (band,) = bands(axes)
+        assert band == {first: (0.2, 0.8), second: (0.1, 0.4)}
+
+
 def test_promised_line_has_the_promised_slope():
     metrics = {"violation": 0.2, "priced_gap": 0.3}
     table = pd.concat(
@@ -86,7 +101,10 @@ def test_promised_line_has_the_promised_slope():
 def test_scales_go_through_the_middle_of_the_measured_curve():
     table = means("npgpd_hf", [""], [4, 16, 64], {"priced_gap": 0.3}, axis="evaluators")
     figure = sweep_figures.excess_figure(table, {"1/M": lambda m: 1 / m})
+    two = pd.concat([table.assign(curve="else", mean=9.0), table])  # the last curve counts
+    both = sweep_figures.excess_figure(two, {"1/M": lambda m: 1 / m})
     scale = lines(figure.axes[0])["1/M"]
+    assert (lines(both.axes[0])["1/M"] == scale).all()
     assert scale[1, 1] == pytest.approx(0.15)
     assert scale[0, 1] / scale[2, 1] == pytest.approx(16)
 
@@ -158,6 +176,9 @@ def test_schedules_and_their_differences():
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["growing"]
     points = {line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 1}
     assert points == {0.1, 0.2}
+    compared["difference_high"] = [np.nan, np.nan, 0.35, 0.45]
+    axes = schedule_figures.differences_figure(compared, "constant").axes[0]
+    np.testing.assert_allclose(bars(axes, across=True), [[(0.05, 0.35)], [(0.15, 0.45)]])
 
 
 @pytest.mark.parametrize("estimators", [["plug-in", "unbiased"], ["plug-in"]])

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import bars as error_bars
 
 from replication.figures import style
 from replication.figures.bounds import bounds_figure, lengths_figure, seen_figure
@@ -40,6 +41,13 @@ def test_rates_have_a_curve_per_m_and_rule_without_what_has_no_logarithm():
     assert list(shown) == [10]
     first, last = curves["promised slope"].get_ydata()
     assert last / first == pytest.approx(0.1)
+
+
+def test_bars_of_rates_reach_from_the_lower_end_of_an_interval_to_the_upper_one():
+    table = {"algorithm": "npgpd_hf", "metric": "gap", "step_rule": "study", "evaluators": 1}
+    table |= {"iterations": [10, 100], "mean": [0.3, 0.2], "low": [0.2, 0.15], "high": [0.6, 0.4]}
+    (found,) = error_bars(rates_figure(pd.DataFrame(table)).axes[0])
+    np.testing.assert_allclose(found, [(0.2, 0.6), (0.15, 0.4)])
 
 
 def test_rates_without_a_theorem_have_no_promised_slope():
@@ -105,6 +113,8 @@ def test_certificates_stack_up_to_their_sum():
     assert bars["feedback"].get_height() == pytest.approx(0.3)
     assert bars["remaining"].get_y() == 0
     assert bars["remaining"].get_height() == pytest.approx(-0.2)
+    (measured,) = axes.collections
+    assert measured.get_segments()[0][:, 1].tolist() == [0.1, 0.1]
 
 
 SEEN = pd.DataFrame(
@@ -142,6 +152,13 @@ def test_bounds_from_what_runs_show_stand_above_what_is_measured():
     assert below.get_ylabel().endswith(" violation")
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "bounds are informative below 2.5" in labels
+
+
+def test_lines_lead_from_what_is_measured_to_the_bound_with_its_interval():
+    gap, _ = seen_figure(SEEN, largest=2.5).axes
+    lines = gap.collections[0].get_segments()
+    assert [line[:, 1].tolist() for line in lines] == [[0.2, 3.0], [0.1, 2.0]]
+    np.testing.assert_allclose(error_bars(gap)[0], [(2.99, 3.01), (1.99, 2.01)])
 
 
 def test_bounds_of_a_t_stand_side_by_side_in_its_slot():
