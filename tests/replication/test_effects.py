@@ -1,12 +1,14 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pgpd_hf import CMDP, random_cmdp
 from pgpd_hf.core import optima
 from pgpd_hf.core.evaluators import feedback_bias_bound
 from pgpd_hf.core.links import get_link
+from replication.analyses import effects
 from replication.theory import exact, predictions
 
 
@@ -117,3 +119,37 @@ def test_refused_estimator_has_no_errors():
     table = predictions.estimator_errors("cauchy", 1.0, [1, 4, 8])
     assert list(table["estimator"]) == ["plug-in"] * 3 + ["unbiased"]
     assert list(table["evaluators"]) == [1, 4, 8, 8]
+
+
+def test_effects_are_read_off_the_runs_that_they_name():
+    """An excess is over M = ∞ of the same curve, from M = 16 on; a share is of the run's start."""
+    values = {"people": (4, 16, 64, 1024, np.inf), "states": (5, 10), "rounds": (1,)}
+    rows = [
+        {"sweep": sweep, "curve": curve, "value": float(value), "algorithm": "zpgpd_hf", "seed": 0}
+        for sweep, found in values.items()
+        for curve in (["μ = 1", "μ = theorem"] if sweep == "people" else [""])
+        for value in found
+    ]
+    table = pd.DataFrame(rows)
+    table["evaluators"] = table["value"].where(table["sweep"].eq("people") & table["value"].lt(1e9))
+    table = table.assign(**dict.fromkeys(effects.summaries.METRICS, 0.0))
+    table["priced_gap"] = np.arange(1.0, len(table) + 1)
+    table["start_priced_gap"] = 10 * table["priced_gap"] ** 2
+    parts = effects.parts(table)
+    many = parts["excess over M = ∞, M ≥ 16"]
+    assert dict(zip(many["value"], many["priced_gap"], strict=True)) == {16: -3, 64: -2, 1024: -1}
+    assert set(many["curve"]) == {"μ = 1"}  # Theorem 2's radius changes with M
+    assert parts["excess over M = ∞, 16 ≤ M ≤ 256"]["value"].tolist() == [16, 64]
+    sizes = parts["share of the start that is left"]["priced_gap"]
+    assert sizes.tolist() == pytest.approx([1 / 110, 1 / 120])
+
+
+def test_bias_of_the_dual_step_is_that_of_answers_about_the_threshold(constant):
+    """All answers of one kind are about one difference here, so that the errors are known."""
+    link, policy = get_link("logistic"), np.full((3, 2), 0.5)
+    table = predictions.feedback_moments(constant, policy, 20, "logistic", [16], count=3)
+    bound = constant.return_bound(20)
+    error = exact.feedback_error([1 - 0.9**21 - constant.threshold], 16, link, bound)
+    assert table["dual_bias"].item() == pytest.approx(error.bias.item())
+    assert table["dual_square"].item() == pytest.approx(error.square.item())
+    assert abs(error.bias.item()) > 0.01

@@ -163,3 +163,8 @@ def test_whole_limit_names_its_design_and_split():
     assert all(design in DESIGNS and split in SPLITS for design, split in chosen)
     assert gaps.shape == (3, 2)
     assert (gaps > -1e-9).all()
+    for (design, split), budget, row in zip(chosen, budgets, gaps, strict=True):
+        known = [answer_information(cmdp, design, 10, "logistic", 200) for cmdp in cmdps]
+        # Other draws than those by which design and split were chosen.
+        asked = [least_gap(cmdps[k], known[k], split, budget, 4, seed=k) for k in range(2)]
+        assert row.tolist() == asked

@@ -406,3 +406,11 @@ def test_multiplier_oscillates_even_without_people():
         ratios.append(trace["mean_constraint_violation"].iloc[0] / forecast)
     assert ratios[0] == pytest.approx(0.673, abs=0.01)
     assert ratios[1] == pytest.approx(1.703, abs=0.01)
+
+
+def test_certificate_below_what_is_measured_does_not_hold(cmdp, optimum, monkeypatch):
+    low = {quantity: dict.fromkeys(certificates.PARTS, -1.0) for quantity in ("gap", "violation")}
+    monkeypatch.setattr(certificates, "certificate", lambda run: low)
+    setting = Setting(evaluators=16, iterations=3, horizon=5, primal_step=0.1, dual_step=0.1)
+    table = run_certificates(cmdp, "npgpd_hf", setting, [0], optimum)
+    assert table["holds"].tolist() == [False, False]

@@ -144,6 +144,9 @@ def test_everyone_asked_leaves_truncation_alone():
     rows = CMDP.transition.reshape(-1, 3)
     assert tau == max(np.abs(x - y).sum() / 2 for x in rows for y in rows)
     assert span <= CMDP.value_bound
+    ranges = np.ptp(CMDP.reward), np.ptp(CMDP.utility)
+    for swapped in (CMDP, replace(CMDP, reward=CMDP.utility, utility=CMDP.reward)):
+        assert mixing(swapped)[1] == pytest.approx(max(ranges) / (1 - 0.7 * tau))
 
 
 def test_first_length_is_where_the_bound_crosses_the_level():
@@ -248,6 +251,29 @@ def test_clipped_votes_are_most_biased_at_the_ends_if_people_are_many(bound, peo
     bias = np.abs(feedback_error(differences, people, link, bound).bias)
     assert (bias.max() > 2 * bias[-1]) == interior
     assert interior or bias.max() == pytest.approx(bias[-1])
+
+
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_constraint_s_estimates_are_bounded_on_either_side_of_the_threshold(share):
+    """From -b to G - b, whichever is further from zero."""
+    bound = CMDP.return_bound(SETTING.horizon)
+    e = make_estimates(replace(CMDP, threshold=share * bound), SETTING)
+    mean = max(share, 1 - share) * bound + e.excess_bias
+    square = min(e.largest**2, mean**2 + e.excess_round_variance / SETTING.rounds)
+    assert e.excess_square == pytest.approx(square)
+
+
+def test_room_for_perturbations_costs_every_other_action_its_share():
+    """Of A actions, A - 1 lose up to delta each; here A = 4, and nothing moves in a long run."""
+    cmdp = random_cmdp(states=3, actions=4, instance=1, discount=0.7, threshold=0.5)
+    e = make_estimates(cmdp, SETTING)
+    c = theorem_2.make_curvature(cmdp, solve(cmdp), e, 0.05)
+    far = theorem_2.regret(c, 1e-9, 1e-300, 1e300, CAP, 1e-9)
+    delta = 0.05 * math.sqrt(3 / 4)
+    other = 1.75 * (1e-9 * ((1 + CAP) * c.bias) ** 2)
+    other += 1.75 * (1 + CAP) * c.smoothness * 1e-18 * (1 + CAP) ** 2 * c.square
+    other = other / 1e-9 + 3 * c.distance
+    assert far - other == pytest.approx((1 + CAP) * 3 * delta * e.span / 0.3, rel=1e-6)
 
 
 def test_projection_leaves_every_action_its_least_probability():
@@ -407,6 +433,15 @@ def test_lengths_compare_printed_and_corrected_bounds():
     known = first[first["evaluators"].isna() & first["statement"].str.startswith("Theorem 1")]
     assert np.isfinite(known.loc[known["level"] == "largest", "iterations"]).all()
     assert max(lengths.largest_values(CMDP, BEST)) <= CMDP.value_bound
+
+
+def test_what_is_measured_is_limited_by_n_times_t():
+    table, first = lengths.lengths(CMDP, BEST, LONG, [16], [1, 4], [25, 100], 100, range(2))
+    for row in table.itertuples():
+        assert math.isnan(row.measured_gap) == (row.rounds * row.iterations > 100)
+    # Both bounds are informative only below the smaller one of the largest gap and violation.
+    most = first.loc[first["level"] == "largest", "value"]
+    assert set(most) == {min(lengths.largest_values(CMDP, BEST))}
 
 
 def test_threshold_beyond_any_return_leaves_cells_with_the_reason_alone():

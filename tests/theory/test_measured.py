@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from pgpd_hf import random_cmdp, run, solve
 from replication.theory import bounds, lengths, measured
@@ -55,6 +56,9 @@ def test_rates_are_measured_at_the_end_and_a_violation_counts_from_zero():
     assert own[["iterations", "rounds"]].values.tolist() == [[5, 3]]
     assert set(table["metric"]) == {"violation"}
     assert table["mean"].to_numpy() == pytest.approx(0.25)  # 0 and 0.5
+    beside = measured.beside(table[table["runs"] == "theorem"], CMDP, BEST, LONG, READING)
+    error = stats.t.ppf(0.975, 1) * 0.25  # half a width
+    assert beside["theorem_error"].item() == pytest.approx(error)
 
 
 def test_bounds_stand_beside_what_is_measured_for_the_same_m_n_and_t():

@@ -1,5 +1,6 @@
 """The table of bounds: complete, able to say no, and silent outside the assumptions."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -447,3 +448,39 @@ def test_infinitely_many_people_are_within_the_statements(small, setting):
     assert rows["holds"].all()
     assert (rows.loc[rows["item"] == 3, "measured"] == 0).all()
     assert math.isnan(rows.loc[rows["item"] == 3, "ratio"].iloc[0])
+
+
+def test_largest_values_are_those_of_the_worst_deterministic_policies(small):
+    pure = np.eye(small.actions)[[*itertools.product(range(small.actions), repeat=small.states)]]
+    rewards, utilities = small.evaluate(pure)
+    optimum = solve(small)
+    expected = optimum.reward_value - rewards.min(), small.threshold - utilities.min()
+    assert problems.largest_values(small, optimum) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_where_all_steps_are_worth_the_same_the_moments_are_known(small, rounds):
+    """Of a return: no variance, and the bias of truncation; of an answer, by Minkowski."""
+    even = replace(small, utility=np.full((3, 2), 0.2), threshold=0.5)
+    setting = Setting(evaluators=16, iterations=30, rounds=rounds, horizon=3)
+    table = check_all(even, setting, seeds=range(2), items=[2, 9]).set_index("item")["measured"]
+    whole = 0.2 / 0.3
+    reached = whole * (1 - 0.7**4)
+    assert table[2] == pytest.approx((whole - reached) ** 2)
+    error = problem_of(even, setting).feedback_error(-0.5, even.return_bound(3) - 0.5)
+    square = (abs(reached - 0.5) + math.sqrt(error.square.max())) ** 2
+    mean = abs(reached - 0.5) + np.abs(error.bias).max()
+    assert table[9] == pytest.approx(square / rounds + (1 - 1 / rounds) * mean**2)
+
+
+def test_slopes_of_the_sphere_are_those_of_steps_ahead_alone(small, setting):
+    """Property 5d is about V(theta + mu v) - V(theta), not about a central difference."""
+    problem = problem_of(small, setting)
+    squares = []
+    for sphere in smoothing.tangent_spheres(problem):
+        ahead, _ = sphere.around(sphere.directions)
+        for moved, base in zip(small.evaluate(ahead), small.evaluate(sphere.centre), strict=True):
+            slopes = sphere.dimension / sphere.radius * (moved - base)
+            squares.append((slopes**2).mean())
+    measured = {result.key: result.measured for result in smoothing.smoothing(problem)}["5d"]
+    assert min(abs(square / measured - 1) for square in squares) < 1e-9
