@@ -17,7 +17,7 @@ from pgpd_hf.core.arguments import located
 from replication import analyses
 from replication.analyses import effects, slopes
 from replication.study import admission, readings, sweeps
-from replication.study.cases import Case
+from replication.study.cases import Case, run_cases, run_setting
 from replication.study.readings import overlay
 
 ROOT = Path(__file__).parents[2]
@@ -220,3 +220,15 @@ def test_certificates_are_of_algorithms_whose_estimates_are_recorded():
         ValueError, match=r"^certificates\.iterations\.npg_pd: name: one of npgpd_hf, "
     ):
         FOUND["certificates_by_algorithm"].check(config)
+
+
+def test_tied_steps_take_the_place_of_the_chosen_ones_and_nothing_else_changes():
+    pairs = [[1, 0.1], [0.3, 0.2]]
+    config = overlay(CONFIG, {"claims": {"ties": {"npgpd_hf": pairs}, "seeds": 3}})
+    items = FOUND["ties"].plan(config)["npgpd_hf"]
+    assert [number for number, _ in items] == [0, 1]
+    for (_, found), pair in zip(items, pairs, strict=True):
+        for case, evaluators in zip(found, config["evaluators"], strict=True):
+            usual = run_setting(config, "npgpd_hf", evaluators)
+            assert case.setting == usual | dict(zip(STEPS, pair, strict=True))
+            assert (case.seeds, case.purpose) == ((0, 1, 2), config["streams"])

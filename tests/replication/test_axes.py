@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from checking import study
 from pages import make_page, texts
+from scipy import stats
 
 from pgpd_hf import random_cmdp, solve
 from replication.analyses import axes as analysis
@@ -292,6 +293,16 @@ def test_exponent_is_that_of_the_answers_needed(power):
     assert (noisy["high"] - noisy["low"]).item() == pytest.approx(width, rel=0.35)
 
 
+def test_interval_of_an_exponent_holds_95_percent_of_the_draws(monkeypatch):
+    """They are the powers 0, 1/1999, ..., 1: one size needs one answer in all draws."""
+    draws = 10 ** np.linspace(0, 1, analysis._DRAWS)
+    found = iter([1, 10**0.25, *np.ones(len(draws)), *draws])
+    monkeypatch.setattr(analysis, "answers_until", lambda gaps, target: next(found))
+    (row,) = analysis.exponents(analysis.in_units_of_value(sized(1)), [0.3]).to_dict("records")
+    told = [row[name] for name in ("exponent", "low", "high")]
+    assert told == pytest.approx([0.25, 0.025, 0.975])
+
+
 @pytest.mark.parametrize(("target", "unknown"), [(0.6, "least"), (0.01, "most")])
 def test_an_exponent_that_cannot_be_told_is_none(target, unknown):
     """The gap is reached with the fewest answers already, or not with the most."""
@@ -310,6 +321,17 @@ def test_people_hurt_where_the_interval_says_so():
     assert set(analysis.hurt(swapped)["hurts"]) == {"no"}
     noisy = analysis.in_units_of_value(made(noise=5.0))
     assert set(analysis.hurt(noisy)["hurts"]) == {"open"}
+
+
+def test_people_are_hurt_at_a_level_of_one_percent_in_either_direction():
+    runs = analysis.in_units_of_value(made(noise=0.1, factors=(1,)))
+    gaps = runs["optimality_gap"] + 0.5 * runs["constraint_violation"]
+    one = gaps[(runs["method"] == "safe_rlhf") & (runs["answers_scaled"] == 10**4)]
+    assumed, odd = (one[runs["people"] == name].to_numpy() for name in (AS_ASSUMED, "odd"))
+    found = analysis.hurt(runs)
+    row = found[(found["method"] == "safe_rlhf") & (found["answers_scaled"] == 10**4)].iloc[0]
+    half = stats.t.ppf(0.99, 11) * np.std(odd - assumed, ddof=1) / 12**0.5
+    assert row["high"] - row["difference"] == pytest.approx(half)
 
 
 @pytest.fixture

@@ -79,6 +79,15 @@ def test_policies_are_those_that_runs_end_with(cmdp):
         assert values[1].tolist() == last.loc[same.fillna(False), "utility_value"].tolist()
 
 
+def test_policies_are_sorted_by_seed_state_and_action(cmdp):
+    case = Case("npgpd_hf", SETTING, (0, 1))
+    _, table = run_cases([case], cmdp, None, return_policies=True)
+    shuffled = table.sample(frac=1, random_state=1)
+    assert (policy_array(shuffled) == policy_array(table)).all()
+    last = table.query("seed == 1 and state == 4 and action == 2")["probability"].item()
+    assert policy_array(shuffled)[1, 4, 2] == last
+
+
 def test_purpose_and_checkpoints_are_handed_on(cmdp):
     case = Case("zpgpd_hf", SETTING, (1,), "mine", checkpoints=(0, 3, 20))
     expected = run(cmdp, "zpgpd_hf", seeds=[1], purpose="mine", checkpoints=(0, 3, 20), **SETTING)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from checking import ANALYSES, study
+from drawn import bands
 from scipy import stats
 
 from pgpd_hf import ALGORITHMS, LINKS, random_cmdp, run
@@ -164,6 +165,23 @@ def test_instances_of_tuning_are_others():
         assert comparison_races.arguments(CONFIG, part)["instances"] == tuned
 
 
+def test_limit_is_for_the_budgets_and_the_kind_of_instances_that_are_run():
+    config = copy.deepcopy(CONFIG)
+    config["comparison"]["most_on_instances"] = 10_000
+    told = analysis.arguments(config)
+    asked = {
+        case.labels["budget"]
+        for part, items in analysis.plan(config).items()
+        for _, cases in items
+        for case in cases
+        if part.startswith("instances/")
+    }
+    assert {*told["budgets"]} == asked
+    numbers = [options["instance"] for options in told["drawn"]]
+    assert numbers == comparison.instances(config)[0]
+    assert told["binding"]  # as the group says
+
+
 def test_streams_of_tuning_are_others():
     """Those of a race have a purpose that no run of the comparison has."""
     purposes = {
@@ -221,6 +239,18 @@ def test_answers_needed_are_the_first_budget_that_is_good_enough():
     assert needed.loc[0.05, "answers"] == 3000
     assert np.isnan(needed.loc[0.02, "answers"])
     assert needed.loc[0.02, "most"] == 3000
+    both = traces().assign(optimality_gap=0.04, constraint_violation=0.0)
+    needed = analysis.answers_needed(analysis.tabulate(both)).set_index("target")
+    assert needed.loc[0.05, "answers"] == 1000
+
+
+def test_answers_are_surely_enough_where_the_ends_of_both_intervals_are():
+    row = {"units": "2 seeds", "method": "zpg", "design": "", "budget": 10, "answers": 10}
+    row |= {"priced_gap": 0.0, "priced_gap_high": 0.01, "violation": 0.0}
+    for end, surely in ((0.019, 10), (0.021, np.nan)):
+        table = pd.DataFrame([row | {"violation_high": end}])
+        needed = analysis.answers_needed(table).set_index("target").loc[0.02]
+        assert needed[["answers", "surely"]].tolist() == pytest.approx([10, surely], nan_ok=True)
 
 
 def test_low_priced_gap_of_an_unsafe_policy_is_not_good_enough():
@@ -486,6 +516,12 @@ def test_figure_shows_each_method_with_its_best_design(kind):
     for axes, quantity in zip(figure.axes, drawings.QUANTITIES, strict=True):
         drawn = [[*line.get_ydata()] for line in axes.get_lines()]
         names = [text.get_text() for text in axes.texts]
+        assert (limit["priced_gap"].tolist() in drawn) == (quantity == "priced_gap")
+        for line, band in zip(drawings.best_curves(shown).values(), bands(axes), strict=False):
+            low, high = line[f"{quantity}_low"], line[f"{quantity}_high"]
+            low = low.clip(lower=1e-5) if quantity == "priced_gap" else low
+            expected = dict(zip(line["answers"], zip(low, high, strict=True), strict=True))
+            assert band == expected
         by_method = {name: [] for name in LABELS}
         for (method, _), rows in shown.groupby(["method", "design"]):
             by_method[method] += [it for it in [rows[quantity].tolist()] if it in drawn]

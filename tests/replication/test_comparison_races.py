@@ -165,6 +165,19 @@ def test_race_ends_when_one_is_left(raced):
     assert sorted(table["standing"]) == [CHOSEN] + 15 * [DROPPED]
 
 
+@pytest.mark.parametrize("most", [2, 6, 18])
+def test_all_tests_of_a_race_have_its_level_together(raced, monkeypatch, most):
+    levels, undecided = [], races._Settings.undecided
+
+    def told(self, contestants, level):
+        levels.append(level)
+        return undecided(self, contestants, level)
+
+    monkeypatch.setattr(races._Settings, "undecided", told)
+    raced(lambda setting, unit: noisy(place(setting, PAIRS), unit), PAIRS, most=most)
+    assert set(levels) == {races.LEVEL / len(races.stages(most))}
+
+
 # Grids that grow.
 
 

@@ -294,3 +294,11 @@ def test_environments_that_differ_in_one_number_are_told_apart():
     one, other = random_cmdp(), random_cmdp(threshold=0.55 + 1e-12)
     assert pickle.dumps(one) == pickle.dumps(random_cmdp())
     assert pickle.dumps(one) != pickle.dumps(other)
+
+
+@pytest.mark.parametrize("length", [1999, 2000, 2001])
+def test_another_length_is_said_to_begin_anew_whether_longer_or_shorter(length):
+    before, now = ({"algorithms": {"npgpd_hf": {"iterations": it}}} for it in (2000, length))
+    lines = [*configuration.other_lengths(now, before)]
+    said = f"algorithms.npgpd_hf.iterations: {length} instead of 2000; its runs begin anew"
+    assert [line.startswith(said) for line in lines] == [True] * (length != 2000)

@@ -4,10 +4,11 @@ import copy
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from checking import ANALYSES, study
 
-from pgpd_hf import environments, random_cmdp, run
+from pgpd_hf import environments, random_cmdp, run, statistics
 from replication.analyses import instances
 from replication.files import storage
 from replication.study import admission, recorded_races
@@ -94,6 +95,22 @@ def test_table_is_of_one_group_and_has_infinitely_many_people(tmp_path):
     (table,) = instances.tables(runs, "binding").values()
     assert table["seeds"].unique().tolist() == [2]
     assert table["evaluators"].isna().sum() == (table["evaluators"] == 16).sum() == 3
+
+
+def test_seeds_of_an_instance_are_averaged_before_instances(tmp_path):
+    values = {name: 0.0 for name in statistics.VALUES}
+    rows = [
+        values | {"algorithm": "npgpd_hf", "evaluators": 16, "iteration": 0, "instance": instance}
+        | {"seed": seed, "optimality_gap": gap}
+        for instance, gaps in {3: (0, 0, 3), 4: (1, 1, 7)}.items()
+        for seed, gap in enumerate(gaps)
+    ]  # fmt: skip
+    path = tmp_path / "instances/binding/runs.parquet"
+    storage.write(path, pd.DataFrame(rows))
+    (table,) = instances.tables([path], "binding").values()
+    mean, low, high = statistics.mean_interval([1, 3])
+    found = table[["optimality_gap", "optimality_gap_low", "optimality_gap_high"]].iloc[0]
+    assert found.tolist() == pytest.approx([mean, low, high])
 
 
 def test_steps_of_a_group_race_on_other_instances():

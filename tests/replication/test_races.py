@@ -352,3 +352,13 @@ def test_another_algorithm_races_anew_without_a_comparison():
     config["calibration"]["candidates"]["mine"] = CONFIG["calibration"]["candidates"]["npgpd_hf"]
     (line,) = said(config)
     assert line.startswith("mine: new race for step sizes, since no race is on record for it")
+
+
+def test_row_that_stands_twice_is_refused(tmp_path):
+    for path in (recorded_races.RECORD, recorded_races.SCORES):
+        (tmp_path / path).parent.mkdir()
+        text = (ROOT / path).read_text()
+        twice = text.splitlines(keepends=True)[-1] if path == recorded_races.SCORES else ""
+        (tmp_path / path).write_text(text + twice)
+    with pytest.raises(ValueError, match="one row expected for each pair of the grid"):
+        recorded_races.load_record(tmp_path)

@@ -9,6 +9,7 @@ from checking import study
 
 from pgpd_hf import random_cmdp, run
 from replication.analyses import schedules
+from replication.files import storage
 from replication.study.cases import run_cases
 
 CONFIG = study("hard")
@@ -107,6 +108,20 @@ def test_case_is_run_under_the_name_of_its_schedule():
         **STEPS,
     )
     assert run_cases([case], random_cmdp(), None)[list(expected)].equals(expected)
+
+
+def test_schedules_are_compared_with_the_first_one(tmp_path):
+    (_, cases), *_ = schedules.plan(small())["npgpd_hf"]
+    runs = run_cases(cases, random_cmdp(), None)
+    storage.write(tmp_path / "runs.parquet", runs)
+    table = schedules.tables([tmp_path / "runs.parquet"])["schedules"]
+    first = next(iter(CONFIG["schedules"]["phases"]))
+    zero = table[table["difference"] == 0]
+    assert set(zero["schedule"]) == {first}
+    means = table.set_index(["metric", "schedule"])["mean"]
+    behind = means["gap"] - means["gap", first]
+    found = table[table["metric"] == "gap"].set_index("schedule")["difference"]
+    assert found.to_dict() == pytest.approx(behind.to_dict())
 
 
 def test_default_schedules_pass():

@@ -3,6 +3,7 @@
 import copy
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -11,7 +12,7 @@ from checking import ANALYSES, admit_all, applying, each, left_out, study
 from pgpd_hf import environments, random_cmdp, solve
 from replication.analyses import bounds_by_setting
 from replication.files import validation
-from replication.study import admission, cases, configuration, readings
+from replication.study import admission, cases, configuration, own_statements, readings
 
 ROOT = Path(__file__).parents[2]
 CONFIG = study()
@@ -506,3 +507,24 @@ def test_own_statement_about_what_the_study_lacks_is_refused(tmp_path, criterion
     fit = {"evaluators": [16, 64], "groups": ["small", "large"], "schedule": "growing"}
     fit |= {"algorithm": "zpgpd_hf", "curve": "μ = 1", "horizons": [10, 20]}
     admit(criterion | margin | {message: fit[message]})
+
+
+@pytest.mark.parametrize(
+    ("test", "known", "unknown"),
+    [("equivalent", 4, 1024), ("falls_at_rate", 1024, 16), ("larger_bias", 8.0, 16)],
+)
+def test_own_statement_is_about_people_of_the_runs_that_judge_it(tmp_path, test, known, unknown):
+    """Those of the study and its readings; for rates and biases those of these sweeps."""
+    config, path = study(), tmp_path / "mine.yaml"
+    config["rates"]["evaluators"] = [1024]
+    readings_of = {"few": {"config": {"evaluators": [4]}}}
+    people = [SimpleNamespace(labels={"curve": "", "value": 8})]
+
+    def refuse(number):
+        criterion = {"test": test, "evaluators": [number]}
+        path.write_text(yaml.safe_dump({"claims": {"mine": {"criterion": criterion}}}))
+        own_statements.refuse_unknown_names(path, config, readings_of, people, [])
+
+    refuse(known)
+    with pytest.raises(ValueError, match=rf"evaluators: the study has no {unknown} "):
+        refuse(unknown)
