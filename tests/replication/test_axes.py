@@ -253,6 +253,22 @@ def test_counts_fall_on_one_curve_if_no_difference_is_beyond_the_margin(shift, n
         assert found["largest"].to_numpy() == pytest.approx(shift, abs=0.002)
 
 
+@pytest.mark.parametrize(
+    ("chance", "expected"), [(0.0045, "contradicted"), (0.0055, "inconclusive")]
+)
+def test_a_curve_may_be_beyond_the_margin_on_either_side_so_that_each_has_half_the_level(
+    chance, expected
+):
+    """The mean is so far beyond the margin that one side's test has this chance, of 0.01 / 2."""
+    runs = made(noise=0, factors=(1, 10), people=(AS_ASSUMED,))
+    runs = analysis.in_units_of_value(runs[runs["budget"] * runs["discrimination"] ** 2 == 10**4])
+    instance, far = runs["instance"].to_numpy(), runs["discrimination"] == 10
+    spread = stats.zscore(np.arange(12), ddof=1)
+    differences = 0.02 + stats.t.isf(chance, 11) / 12**0.5 + spread
+    runs.loc[far, "optimality_gap"] += differences[instance[far]]
+    assert set(analysis.collapse(runs, 0.02)["verdict"]) == {expected}
+
+
 def test_without_c_one_nothing_is_judged():
     runs = analysis.in_units_of_value(made(factors=(0.1, 10), people=(AS_ASSUMED,)))
     assert analysis.collapse(runs, 0.02).empty

@@ -4,6 +4,7 @@ import copy
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pgpd_hf import random_cmdp, run
@@ -143,3 +144,17 @@ def test_control_of_one_algorithm_leaves_the_other_as_it_is():
     config["controls"] = {"narrow": narrow}
     controls.check(config)
     assert list(controls.plan(config)) == ["zpgpd_hf"]
+
+
+def test_runs_stand_for_their_own_control_and_algorithm(runs):
+    told = CONFIG["controls"]
+    study = pd.concat([own(name) for name in CONFIG["algorithms"]], ignore_index=True)
+    made = pd.concat(runs.values(), ignore_index=True)
+    limits = {name: controls._limit(name) for name in CONFIG["algorithms"]}
+    wrong = controls._wrong(study, made, told, limits)
+    assert wrong.keys() == {(name, algorithm) for name in told for algorithm in limits}
+    for (name, algorithm), found in wrong.items():
+        if "evaluators" not in told[name]:
+            assert {*found["control"]} == {name}
+        if "options" in told[name]:
+            assert len(found) == len(runs[name, algorithm])

@@ -266,3 +266,13 @@ def test_what_a_result_is_made_from_is_taken_when_its_job_starts(given, change):
     storage.write("table.csv", TABLE)
     assert storage.differences(given) == expected
     assert storage.find_damaged(".") == []
+
+
+def test_traces_are_sorted_whatever_the_order_of_files_and_rows(tmp_path):
+    """As where seeds 10 to 19 are in a file before that of seed 2."""
+    rows = [("b", 4, 10, 0), ("b", 4, 2, 5), ("b", 4, 2, 0), ("a", 16, 3, 0), ("a", 4, 3, 0)]
+    table = pd.DataFrame(rows, columns=["algorithm", "evaluators", "seed", "iteration"])
+    storage.write(tmp_path / "1.parquet", table[:2])
+    storage.write(tmp_path / "2.parquet", table[2:])
+    found = storage.read_traces([tmp_path / "2.parquet", tmp_path / "1.parquet"])
+    assert [*found.itertuples(index=False, name=None)] == sorted(rows)

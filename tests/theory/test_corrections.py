@@ -343,6 +343,20 @@ def test_the_bound_of_one_run_has_its_level_in_a_thousand_runs():
     assert 0 < (coins > seen._freedman(alike, 2 * alike, 1.0, 1, 400, 0.05)).sum() <= most
 
 
+def test_bounds_of_single_runs_are_told_by_the_largest_and_by_how_often_they_fail(monkeypatch):
+    """Of four runs one is above its own bound of the gap, and two of the violation."""
+    measured = [(0.5, 0.1), (0.2, 0.3), (0.1, 0.3), (0.0, 0.0)]
+    limits = dict(enumerate([(0.4, 0.2), (0.3, 0.2), (0.3, 0.2), (0.9, 0.7)]))
+    monkeypatch.setattr(seen, "_pilot", lambda *_: 1.0)
+    monkeypatch.setattr(seen, "watch", lambda cmdp, best, at, seed: (seed, measured[seed]))
+    monkeypatch.setattr(seen, "semi_a_priori", lambda e, seed: (1.0, 1.0))
+    monkeypatch.setattr(seen, "single_run", lambda e, seed: limits[seed])
+    plan = [{"rounds": 1, "iterations": [9]}]
+    table = seen.over_lengths(CMDP, BEST, SETTING, [16], plan, range(4)).iloc[:2]
+    assert table["run_bound"].tolist() == [0.9, 0.7]
+    assert table["run_exceeds"].tolist() == [0.25, 0.5]
+
+
 @pytest.mark.parametrize("violations", [[-0.1, 0.2, 0.1], [-0.3, -0.1, -0.2]])
 def test_the_bound_of_one_run_is_held_against_the_worst_run(monkeypatch, violations):
     """The worst by gap and the worst by violation may be two runs."""
@@ -433,6 +447,22 @@ def test_lengths_compare_printed_and_corrected_bounds():
     known = first[first["evaluators"].isna() & first["statement"].str.startswith("Theorem 1")]
     assert np.isfinite(known.loc[known["level"] == "largest", "iterations"]).all()
     assert max(lengths.largest_values(CMDP, BEST)) <= CMDP.value_bound
+
+
+def test_runs_beside_a_bound_have_its_cap_and_its_steps(monkeypatch):
+    ran = []
+
+    def measure(run, optimum, seeds):
+        ran.append((run.multiplier_bound, run.primal_step, run.dual_step))
+        return {}
+
+    monkeypatch.setattr(lengths, "_measure", measure)
+    table, _ = lengths.lengths(CMDP, BEST, LONG, [16], [1], [9], 9, range(2))
+    printed = make_constants(CMDP, BEST, replace(LONG, rounds=1)).multiplier_bound
+    assert printed > 1.1 * CAP
+    caps = [printed if name == "printed" else CAP for name in table["statement"]]
+    steps = table[["primal_step", "dual_step"]].itertuples(index=False)
+    assert ran == [(cap, *pair) for cap, pair in zip(caps, steps, strict=True)]
 
 
 def test_what_is_measured_is_limited_by_n_times_t():
