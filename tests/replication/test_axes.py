@@ -400,9 +400,15 @@ def test_figures_have_a_panel_for_the_share_of_violations(folder):
     figure = discrimination_figure(usual, labels)
     heights = [line.get_ydata()[-1] for line in figure.axes[0].get_lines()[:3]]
     assert heights == pytest.approx([0.01] * 3, abs=0.002)  # upon each other
+    scaled = [line.get_xdata().tolist() for line in figure.axes[0].get_lines()[:3]]
+    assert scaled == [[10**4, 10**6]] * 3
     assert "violation" in figure.axes[2].get_ylabel()
     exponents = pd.read_csv(folder / "axes_exponents.csv")
+    other = exponents.assign(target=0.1, exponent=9.0)  # the largest target is drawn
+    exponents = pd.concat([other, exponents], ignore_index=True)
     figure = sizes_figure(pd.read_csv(folder / "axes_sizes.csv"), labels, exponents)
+    target = [line for line in figure.axes[0].get_lines() if len({*line.get_ydata()}) == 1]
+    assert [line.get_ydata()[0] for line in target] == [0.3]
     assert figure.axes[0].get_title("left") == "safe_rlhf\npower 1.00 (1.00 to 1.00)"
     first, second = figure.axes[0].get_lines()[:2]  # answers for a gap are ten times as many
     assert first.get_ydata()[:-1] == pytest.approx(second.get_ydata()[1:])
