@@ -553,6 +553,12 @@ def test_missing_seed_disagrees(study):
     ]
 
 
+def test_traces_are_those_of_one_seed_and_ends_those_of_all(study):
+    names = {it.name: it for it in tables.OF_STUDY}
+    assert {*names["traces"].load(study.results)["seed"]} == {"0"}
+    assert {*names["runs"].load(study.results)["seed"]} == {"0", "1", "2"}
+
+
 def test_blocks_of_seeds_make_no_difference(study):
     folder = study.results / "runs/npgpd_hf/M16"
     table = pd.concat(map(pd.read_parquet, sorted(folder.glob("*.parquet"))), ignore_index=True)
