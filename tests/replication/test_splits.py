@@ -91,7 +91,12 @@ def test_estimates_have_the_variance_of_their_law():
     error = 5 * np.sqrt(2 * 2 / 2000)  # of the ratio, since both are measured
     assert (table["measured"] / table["law"]).between(1 - error, 1 + error).all()
     votes = table[table["question"] == "advantage"].set_index(["estimator", "rounds"])["votes"]
-    assert votes["plug-in", 1] != votes["plug-in", 8]
+    for rounds, people in ((1, 16), (8, 2)):
+        given = people, LINKS["logistic"], cmdp.return_bound(6), "plug-in"
+        answers = make_evaluators(*given).estimate
+        mass = stats.binom.pmf(np.arange(people + 1), people, 0.5)
+        expected = mass @ answers**2 / rounds
+        assert votes["plug-in", rounds] == pytest.approx(expected)
 
 
 def test_a_comparison_tells_a_regression_more_than_npgpd_hf():

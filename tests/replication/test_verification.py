@@ -886,6 +886,8 @@ def test_tolerance_is_relative_above_one():
     assert differ("1000.0", "1000.000009", 1e-8) == []
     assert len(differ("1000.0", "1000.000011", 1e-8)) == 1
     assert len(differ("0.001", "0.00100002", 1e-8)) == 1
+    assert differ("0.001", "0.001000009", 1e-8) == []
+    assert differ("0.0", "0.000000009", 1e-8) == []
 
 
 def test_each_difference_names_row_and_column():
@@ -930,6 +932,16 @@ def test_figure_has_the_same_formats_on_both_sides(study, tmp_path):
 @pytest.mark.parametrize("study", ["", "hard"])
 def test_figure_is_drawn_again_from_the_curves_of_the_reference(study):
     assert checks.check_drawings(REFERENCE / study, ROOT / "figures" / study, exact=False) == []
+
+
+@pytest.mark.parametrize(("table", "figure"), [("curves", "figure1"), ("instances", "instances")])
+def test_table_that_is_not_what_is_drawn_is_named(tmp_path, table, figure):
+    for name in ("curves", "instances"):
+        content = pd.read_csv(REFERENCE / f"{name}.csv")
+        content["optimality_gap"] += 0.02 * (name == table)
+        content.to_csv(tmp_path / f"{name}.csv", index=False)
+    found = checks.check_drawings(tmp_path, ROOT / "figures", exact=False)
+    assert found == [f"figures/{figure}.png: another figure"]
 
 
 def test_curves_that_cannot_be_drawn_are_named(study):

@@ -131,6 +131,19 @@ def test_corollary_constant_covers_the_schedule(constants, iterations):
     assert scaled > limit / 100
 
 
+def test_corollary_constant_has_all_its_terms(constants):
+    """Of M it takes log M/M <= (1 + 1/e)/T, of H that at most B is cut off."""
+    largest, rate = 1 / (1 - GAMMA), 2 * (1 + 1 / math.e)
+    lipschitz = 4 * math.cosh(largest / 2) ** 2
+    beta = lipschitz * math.sqrt(rate) + 2 * largest
+    square = lipschitz**2 * rate + 4 * largest**2
+    square += 2 * largest**2 / N + 2 * largest**2 + largest**2
+    expected = 1 / 2 + largest**2 + 2 * largest**2
+    expected += 2 * (1 + SIGMA) * largest * (beta + 2 * largest) + SIGMA * (beta + largest)
+    expected += (1 - GAMMA) * 3 * square / 2
+    assert bounds.corollary_constant(constants) == pytest.approx(expected)
+
+
 def test_corollary_schedule_takes_every_integer_type():
     expected = bounds.corollary_schedule(100, GAMMA)
     assert bounds.corollary_schedule(np.uint8(100), GAMMA) == expected
