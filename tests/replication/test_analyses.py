@@ -17,7 +17,7 @@ from pgpd_hf.core.arguments import located
 from replication import analyses
 from replication.analyses import effects, slopes
 from replication.study import admission, readings, sweeps
-from replication.study.cases import Case, run_cases, run_setting
+from replication.study.cases import Case, run_setting
 from replication.study.readings import overlay
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from replication.figures import style
-from replication.figures.verdicts import matrix, step_map
+from replication.figures.verdicts import matrix
 from replication.statements import report
 
 REFERENCE = Path(__file__).parents[2] / "reference"
@@ -200,24 +200,3 @@ def test_text_is_legible_and_inside_the_page(study, few, sharing):
         assert box.y0 >= 0, text
         assert box.x1 <= page.x1, text
         assert box.y1 <= page.y1, text
-
-
-def test_maps_of_steps_have_the_primal_step_upwards_and_the_dual_step_across():
-    """Of the numbers of people the middle one is shown."""
-    rows = [
-        {"evaluators": m, "first": first, "second": second, "gap": first + 10 * second + m}
-        | {"violation": -first - 10 * second - m, "holding": k, "decidable": 3}
-        for m in (16, 64, 256)
-        for k, (first, second) in enumerate([(0.5, 0.5), (0.5, 2.0), (2.0, 0.5), (2.0, 2.0)])
-    ]
-    style.use_style()
-    figure = step_map({"npgpd_hf": pd.DataFrame(rows)})
-    gap, violation, holding = (axes.images[0].get_array().tolist() for axes in figure.axes)
-    assert gap == [[69.5, 84.5], [71.0, 86.0]]
-    assert violation == [[-69.5, -84.5], [-71.0, -86.0]]
-    assert holding == [[0, 1], [2, 3]]
-    first = figure.axes[0]
-    assert first.get_title("left") == "NPGPD-HF: gap, M = 64"
-    assert (first.get_ylabel()[:6], first.get_xlabel()[:4]) == ("primal", "dual")
-    assert [text.get_text() for text in first.texts] == ["69.500", "84.500", "71.000", "86.000"]
-    style.plt.close(figure)
