@@ -77,7 +77,7 @@ def test_bands_reach_from_the_lower_end_of_an_interval_to_the_upper_one():
     gaps = table[table["metric"] == "priced_gap"]
     panels += sweep_figures.costs_figure({"few": gaps}).axes
     line = gaps.assign(schedule="few")
-    panels += schedule_figures.schedules_figure(line, ["few"]).axes
+    panels += schedule_figures.schedules_figure(line).axes
     places = [(10, 20), (10, 20), (100, 200), (10, 20), (100, 200), (10, 20)]
     for axes, (first, second) in zip(panels, places, strict=True):
         (band,) = bands(axes)
