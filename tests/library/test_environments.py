@@ -10,7 +10,7 @@ from reference import deterministic_policies
 from scipy import stats
 
 from pgpd_hf import CMDP, ding_cmdp, environments, media_streaming, random_cmdp, solve
-from pgpd_hf.core.optima import METHODS
+from pgpd_hf.core.optima import METHODS, utility_range
 
 # Random instances (Section 5).
 
@@ -87,6 +87,15 @@ def test_instance_is_a_name_and_not_a_place_in_a_sequence():
 def test_bad_argument_of_a_random_instance_is_named(name, value):
     with pytest.raises(ValueError, match=f"^{name}: "):
         random_cmdp(**{name: value})
+
+
+@pytest.mark.parametrize("instance", range(20))
+def test_midway_threshold_leaves_slack_where_the_safest_policy_earns_the_most(instance):
+    cmdp = random_cmdp(2, 2, instance, threshold="midway")
+    boldest, safest = utility_range(cmdp)
+    found = solve(cmdp)
+    assert found.slack > 1e-3
+    assert (found.multiplier > 0) == (boldest < safest - 1e-9)
 
 
 @pytest.mark.parametrize("size", [{}, {"states": 4, "actions": 2}, {"states": 7}, {"actions": 4}])

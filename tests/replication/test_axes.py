@@ -319,6 +319,13 @@ def test_interval_of_an_exponent_holds_95_percent_of_the_draws(monkeypatch):
     assert told == pytest.approx([0.25, 0.025, 0.975])
 
 
+def test_one_environment_has_no_interval_of_an_exponent():
+    runs = analysis.in_units_of_value(sized(0.5))
+    (row,) = analysis.exponents(runs[runs["instance"] == 3], [0.3]).to_dict("records")
+    assert row["exponent"] == pytest.approx(0.5)
+    assert np.isnan([row["low"], row["high"]]).all()
+
+
 @pytest.mark.parametrize(("target", "unknown"), [(0.6, "least"), (0.01, "most")])
 def test_an_exponent_that_cannot_be_told_is_none(target, unknown):
     """The gap is reached with the fewest answers already, or not with the most."""

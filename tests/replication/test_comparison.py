@@ -503,6 +503,17 @@ def test_what_cannot_be_compared_is_named(change, message):
         comparison.check(config, SCHEMA)
 
 
+def test_a_group_with_an_environment_of_its_own_is_none_of_the_comparison():
+    config = copy.deepcopy(CONFIG)
+    group = {"environment": {"states": 5}, "numbers": [1, 3], "tuning": [4]}
+    config["claims"]["instances"]["groups"]["wide"] = group
+    config["comparison"]["group"] = "wide"
+    with pytest.raises(ValueError, match=r"^comparison.group: one without an environment"):
+        comparison.check(config, SCHEMA)
+    group["environment"] = {}
+    comparison.check(config, SCHEMA)
+
+
 REFERENCE = pd.read_csv(ROOT / "reference/comparison.csv")
 LABELS = {name: entry["label"] for name, entry in CONFIG["comparison"]["methods"].items()}
 

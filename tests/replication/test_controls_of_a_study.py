@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pgpd_hf import random_cmdp, run
+from pgpd_hf import ALGORITHMS, random_cmdp, run
 from replication import analyses
 from replication.analyses import controls
-from replication.study import admission
+from replication.study import admission, sweeps
 from replication.study.cases import run_cases, run_setting
 from replication.study.changes import Changes
 from replication.study.readings import overlay
@@ -27,6 +27,15 @@ SHORT = {
 }
 CONFIG = overlay(DEFAULTS, SHORT)
 CMDP = random_cmdp(instance=1)
+
+
+def test_exact_limit_with_other_policies_is_left_out_everywhere():
+    own = {"study": "mine", "algorithms": {"zpgpd_hf": {"parameterization": "softmax"}}}
+    config = overlay(DEFAULTS, own)
+    config, lines = admission.settle(config, ROOT, own, DEFAULTS, analyses.find())
+    assert "left out: all that is about pg_pd (the study has other policies)" in lines
+    assert {"npg_pd"} <= set(sweeps.plan(config, config["sweeps"])) <= {*ALGORITHMS} - {"pg_pd"}
+    assert set(controls.plan(config)) == {"npgpd_hf", "zpgpd_hf", "npg_pd"}
 
 
 @pytest.fixture(scope="module")

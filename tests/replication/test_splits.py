@@ -62,6 +62,13 @@ def test_a_split_that_is_none_is_named():
         splits.check(config)
 
 
+def test_more_rounds_than_an_algorithm_can_have_are_named():
+    config = copy.deepcopy(CONFIG)
+    config["splits"] |= {"answers": 20_000, "evaluators": [1, 100]}
+    with pytest.raises(ValueError, match=r"^splits.evaluators: rounds: .* 10000 .* got 20000"):
+        splits.check(config)
+
+
 @pytest.mark.parametrize("estimator", ["plug-in", "unbiased"])
 @pytest.mark.parametrize("link", LINKS)
 def test_variance_of_an_answer_is_that_of_its_joint_law(estimator, link):

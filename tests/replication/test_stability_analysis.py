@@ -10,6 +10,7 @@ import pytest
 from checking import study
 from drawn import bars
 
+import pgpd_hf
 from pgpd_hf import predict_stability, random_cmdp, run, solve
 from pgpd_hf.core.optima import utility_range
 from pgpd_hf.runs.traces import values_at
@@ -30,10 +31,35 @@ def changed(**parts):
     return config
 
 
+@pytest.mark.parametrize("part", ["long", "fresh"])
+def test_instances_that_nobody_can_make_safe_are_named(part):
+    config = changed(long={"instances": []}, fresh={"instances": []})
+    config["stability"][part]["instances"] = [3]
+    config["environment"]["threshold"] = 0.9
+    with pytest.raises(ValueError, match=rf"^stability.{part}.instances: threshold: 0.9 leaves no"):
+        stability.check(config)
+
+
 def test_long_runs_of_all_variants_ask_for_the_same_number_of_answers():
     cases = [case for _, cases in stability.plan(CONFIG)["long/zpgpd_hf"] for case in cases]
     asked = {case.setting["iterations"] * case.setting["rounds"] for case in cases}
     assert asked == {CONFIG["stability"]["long"]["iterations"]}
+
+
+def test_multipliers_are_frozen_above_the_cap_of_a_study_too():
+    config = changed(frozen={"multipliers": [0.5, 20], "iterations": 50, "seeds": 1})
+    config["algorithms"]["zpgpd_hf"]["multiplier_bound"] = 1.0
+    for _, (case,) in stability.plan(config)["frozen/zpgpd_hf"]:
+        (_, _), (last, _) = values_of(case)
+        assert last == case.labels["frozen"]
+
+
+def values_of(case):
+    """First and last multiplier of a run of one iteration, with its seed."""
+    kind = pgpd_hf.algorithms.get_algorithm(case.algorithm)
+    options = kind.pick(case.setting)
+    trace = run(random_cmdp(), case.algorithm, seeds=[0], iterations=1, **options)
+    return [(row.multiplier, row.seed) for row in trace.iloc[[0, -1]].itertuples()]
 
 
 def test_runs_at_frozen_multipliers_take_the_longer_the_shorter_their_steps_are():

@@ -474,6 +474,15 @@ def test_what_is_measured_is_limited_by_n_times_t():
     assert set(most) == {min(lengths.largest_values(CMDP, BEST))}
 
 
+@pytest.mark.parametrize("actions", [2, 3, 4, 7, 9])
+def test_theorem_2_has_a_bound_for_every_number_of_actions(actions):
+    cmdp = random_cmdp(states=2, actions=actions, instance=1, discount=0.5, threshold=0.1)
+    best, lists = solve(cmdp), ([None], [1], [100])
+    table = lengths.bounds_at(cmdp, best, LONG, ["Theorem 2"], *lists)
+    assert table["reason"].eq("").all(), table["reason"].tolist()
+    assert np.isfinite(table["gap"]).all()
+
+
 def test_threshold_beyond_any_return_leaves_cells_with_the_reason_alone():
     """Long delays make such environments: b is a value, and the answers are about H + 1 steps."""
     beyond = replace(CMDP, threshold=0.9 * CMDP.return_bound(80)), replace(LONG, horizon=0)

@@ -13,7 +13,7 @@ from pgpd_hf.core.links import get_link
 from replication.proofs.ledger import Ledger
 from replication.proofs.small_cmdps import random_numbers, small_cmdp
 from replication.proofs.votes import answer_moments
-from replication.theory import exact, sampled
+from replication.theory import exact, lengths, sampled
 from replication.theory.constants import OutsideAssumptions
 from replication.theory.estimates import make_estimates
 from replication.theory.setting import Setting
@@ -81,6 +81,18 @@ def test_bound_holds_and_is_informative_in_long_runs():
     table = check_all(cmdp, setting, seeds=range(2), items=[25])
     assert table["holds"].all()
     assert not table["reason"].str.startswith("vacuous").any(), table.to_string()
+
+
+def test_horizon_that_does_not_reach_all_states_leaves_cells_with_the_reason():
+    corridor = np.eye(4)[[[1, 0], [2, 0], [3, 1], [3, 2]]]
+    values = np.full((4, 2), 0.2)
+    cmdp = CMDP(corridor, values, values, [1, 0, 0, 0], 0.5, 0.1, 0.2)
+    setting = Setting(evaluators=16, iterations=9, horizon=2)
+    table = check_all(cmdp, setting, seeds=range(2), items=[25])
+    assert table["holds"].isna().all()
+    assert set(table["reason"]) == {"horizon: at least 3 expected, to reach all states"}
+    table, _ = lengths.lengths(cmdp, solve(cmdp), setting, [16], [1], [9], 0, range(2))
+    assert "Theorem D" not in set(table["statement"][table["reason"].eq("")])
 
 
 def even_cmdp(random):

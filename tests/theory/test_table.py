@@ -101,6 +101,7 @@ def test_corollary_says_from_which_length_on_it_bounds_anything():
     row = check_all(cmdp, setting, seeds=range(2), items=[18]).iloc[0]
     length = float(row["reason"].rsplit("T = ", 1)[1].removesuffix(" on"))
     assert row["bound"] / math.sqrt(length) == pytest.approx(cmdp.value_bound, rel=0.2)
+    assert "the largest value" in row["reason"]  # the largest gap is smaller
     assert length > 1e8
 
 

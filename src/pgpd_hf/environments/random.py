@@ -16,11 +16,12 @@ from pgpd_hf.core.arguments import (
     shown,
 )
 from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.core.optima import utility_range
+from pgpd_hf.core.optima import utility_range, utility_span
 
 SCALES = ("normalized", "unit")
 MIDWAY = "midway"
 _MIXING = 0.2  # Dirichlet parameter of features: most pairs are near one or two anchors
+_ROUNDING = 1e-9  # a smaller share of the largest utility value is none
 _MOST_DISCRIMINATION = 1000  # beyond it all votes are unanimous
 _MOST_ENTRIES = 2**27  # of the transition array: one gibibyte
 
@@ -56,7 +57,9 @@ def random_cmdp(
     threshold : float or "midway"
         :math:`b`, in units of the value. "midway" puts it halfway between the utility value of the
         policy that is best for the reward alone and the largest utility value of all policies, so
-        that the constraint binds in the same way whatever the size of the environment.
+        that the constraint binds in the same way whatever the size of the environment. Where the
+        policy that is best for the reward is the safest one, no constraint binds, and it is halfway
+        between the smallest and the largest utility value.
     scale : {"normalized", "unit"}
         Rewards and utilities lie in [0, 1] if "unit"; if "normalized" they are multiplied by
         :math:`1-\gamma`, so that values lie in [0, 1].
@@ -123,7 +126,10 @@ def random_cmdp(
         features=shares,
     )
     if isinstance(threshold, str):
-        return replace(cmdp, threshold=sum(utility_range(cmdp)) / 2)
+        boldest, safest = utility_range(cmdp)
+        if safest - boldest <= _ROUNDING * safest:
+            boldest = safest - utility_span(cmdp)
+        return replace(cmdp, threshold=(boldest + safest) / 2)
     return cmdp
 
 

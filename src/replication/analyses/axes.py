@@ -162,7 +162,8 @@ def exponents(runs, targets):
     """The power of |S||A| with which the answers grow that a priced gap takes."""
     # The slope of a line through the logarithms of both, with 95 % of a bootstrap over the
     # environments of each size. It is NaN where a gap is reached with the fewest answers already,
-    # or not with the most, in the mean or in a draw; so are the answers at either end.
+    # or not with the most, in the mean or in a draw; so are the answers at either end. One
+    # environment has no interval.
     rows, random = [], np.random.default_rng(0)
     for method, group in compared.priced(runs).groupby(_METHOD, sort=False):
         sizes = {size: compared.by_unit(part, "budget") for size, part in group.groupby("size")}
@@ -175,7 +176,8 @@ def exponents(runs, targets):
                     needed_at.append(answers_until(drawn.mean(), target))
             y = np.log(needed)
             slopes = ((x - x.mean()) @ y) / ((x - x.mean()) ** 2).sum()
-            low, high = np.quantile(slopes[1:], (0.025, 0.975))
+            alone = min(map(len, sizes.values())) < 2  # then all draws are the same
+            low, high = (np.nan,) * 2 if alone else np.quantile(slopes[1:], (0.025, 0.975))
             ends = needed[0][0], needed[-1][0]
             rows.append((*method, target, *ends, slopes[0], low, high))
     return pd.DataFrame(rows, columns=list(EXPONENT_COLUMNS))

@@ -7,6 +7,7 @@ from pgpd_hf.core.arguments import located
 from pgpd_hf.core.cmdp import CMDP
 from replication.analyses import Table
 from replication.files import storage, validation
+from replication.study import sweeps
 from replication.study.cases import Case, run_setting
 
 TARGET = "claims"
@@ -118,6 +119,8 @@ def _why_not(config, algorithm, control):
         return "it takes two numbers M of people"
     if "algorithm" in control and _limit(algorithm) is None:
         return f"{algorithm} has no exact limit"
+    if "algorithm" in control and sweeps.is_unlike(config, _limit(algorithm)):
+        return f"{_limit(algorithm)} has other policies than {algorithm}"
     return f"{algorithm} has no option {unknown[0]}" if unknown else ""
 
 

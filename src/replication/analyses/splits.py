@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf.algorithms import get_algorithm
+from pgpd_hf.algorithms.base import HumanFeedback
+from pgpd_hf.core.arguments import located
 from pgpd_hf.core.cmdp import CMDP
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import solve
@@ -65,6 +67,8 @@ def check(config):
                 f"splits.evaluators: a divisor of splits.answers, {options['answers']}, expected, "
                 f"got {evaluators}"
             )
+        with located("splits.evaluators"):
+            HumanFeedback.options()["rounds"].check(options["answers"] // evaluators)
 
 
 def arguments(config):

@@ -16,6 +16,7 @@ from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import NORMALIZERS, STEPS, normalizer
 from pgpd_hf.core.arguments import located, require_number
 from pgpd_hf.core.cmdp import CMDP
+from pgpd_hf.core.optima import find_safest
 from pgpd_hf.core.sampling import default_horizon
 from pgpd_hf.statistics import named_intervals
 from replication.analyses import Table
@@ -87,6 +88,11 @@ def check(config):
     for name, changes in options["natural"]["settings"].items():
         with located(f"stability.natural.{name}"):
             get_algorithm(NATURAL).having({"evaluators": 16, **changes})
+    for part in ("long", "fresh"):
+        for number in options[part]["instances"]:
+            with located(f"stability.{part}.instances"):
+                drawn = {"environment": configuration.vary(config, {"instance": number})}
+                find_safest(configuration.environment(drawn))
     with located("stability.frozen"):
         configuration.require_increasing("multipliers", options["frozen"]["multipliers"])
 
@@ -273,6 +279,8 @@ def _frozen(config):
         for multiplier in options["multipliers"]:
             setting = _setting(config, config["evaluators"][0], changes)
             setting |= {"dual_step": 0.0, "initial_multiplier": multiplier}
+            if "multiplier_bound" in setting:
+                setting["multiplier_bound"] = multiplier  # that of the study may be below it
             power = NORMALIZERS[setting.get("normalize", "none")]
             slower = normalizer(power, float(multiplier))
             slower *= config["stability"]["primal_step"] / setting["primal_step"]

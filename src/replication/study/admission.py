@@ -86,12 +86,17 @@ def settle(config, folder, own, defaults, analyses):
     found = config["algorithms"].items()
     dropped = [name for name, options in found if not options]
     config["algorithms"] = {name: options for name, options in found if options}
-    if dropped:
-        names = {name for name in ALGORITHMS if sweeps.studied(name) in dropped}
+    given = any("parameterization" in options for options in config["algorithms"].values())
+    unlike = [name for name in ALGORITHMS if sweeps.is_unlike(config, name)] if given else []
+    if dropped or unlike:
+        names = {name for name in ALGORITHMS if sweeps.studied(name) in dropped} | {*unlike}
         sections = set(defaults) - set(validation.read(Path(folder, "config/config.yaml")))
         config |= {section: _without(config[section], names) for section in sections}
     changes = Changes(config, folder, own, defaults)
     lines = [f"left out: all that is about {name} (the study has none)" for name in dropped]
+    lines += [
+        f"left out: all that is about {name} (the study has other policies)" for name in unlike
+    ]
     lines += configuration.fit(config, changes)
     for part in (*analyses.values(), readings, comparison, sweeps):
         part.fit(config, changes)

@@ -112,6 +112,11 @@ def check(config, schema):
         raise ValueError(
             f"comparison.group: the group {options['group']!r} has no instances for tuning"
         )
+    if groups[options["group"]].get("environment"):
+        raise ValueError(
+            f"comparison.group: one without an environment of its own expected, since methods are "
+            f"compared in the study's, got {options['group']!r}"
+        )
     named = [*labels(options["methods"]).values()]
     if twice := next((name for name in named if named.count(name) > 1), ""):
         raise ValueError(f"comparison.methods: {twice!r} is the label of two methods")

@@ -140,6 +140,13 @@ def studied(algorithm):
     return get_algorithm(algorithm).limit_of or algorithm
 
 
+def is_unlike(config, limit):
+    """Whether a study's algorithm has another parameterization than its exact limit."""
+    kind = get_algorithm(limit)
+    own = config["algorithms"].get(kind.limit_of, {})
+    return own.get("parameterization", kind.parameterization) != kind.parameterization
+
+
 def fit(config, changes):
     """Leave out sweeps, and values of the radius, that the environment makes impossible."""
 

@@ -81,7 +81,7 @@ def corollary(problem):
         measured = max(measured, math.sqrt(iterations) * bounds.theorem_1_gap(at))
     limit = bounds.corollary_constant(constants)
     reason = (
-        "sup over T of sqrt(T) times Theorem 1's bound, which is below the largest gap from "
+        "sup over T of sqrt(T) times Theorem 1's bound, which is below the largest value from "
         f"T = {(limit / constants.value_bound) ** 2:.0e} on"
     )
     return [Result("18", measured, limit, reason=reason)]

@@ -18,7 +18,7 @@ import pandas as pd
 from pgpd_hf.algorithms.sampled_npgpd_hf import reaching_step
 from pgpd_hf.core.evaluators import ESTIMATORS
 from replication.theory import bounds, sampled, theorem_1, theorem_2
-from replication.theory.constants import OutsideAssumptions, make_constants, require_slack
+from replication.theory.constants import make_constants, require_slack
 from replication.theory.estimates import make_estimates
 from replication.theory.problems import largest_values, mean_error, run_averages
 
@@ -122,10 +122,8 @@ def _bound(cmdp, optimum, setting, statement):
     if statement == "Theorem 2":
         return cap, _theorem_2(cmdp, optimum, make_estimates(cmdp, setting), cap)
     if statement == _SAMPLED:
-        estimates, first = make_estimates(cmdp, setting), reaching_step(cmdp)
-        if first > setting.horizon:
-            raise OutsideAssumptions(f"horizon: at least {first} expected, to reach all states")
-        function = partial(sampled.sampled, cmdp, optimum, first, estimates, cap=cap)
+        known = cmdp, optimum, reaching_step(cmdp), make_estimates(cmdp, setting)
+        function = partial(sampled.sampled, *known, cap=cap)
         return cap, partial(theorem_1.best_steps, function)
     function, known = _CORRECTED[statement]
     estimates = make_estimates(cmdp, setting, known)

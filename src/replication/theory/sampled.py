@@ -35,6 +35,8 @@ def answer_square(estimates):
 def sampled(cmdp, optimum, exploration, estimates, primal_step, dual_step, iterations, cap):
     """Bounds of the average gap and of the violation (step D3)."""
     e, kappa = estimates, primal_step / (1 - cmdp.discount)
+    if exploration > e.horizon:
+        raise OutsideAssumptions(f"horizon: at least {exploration} expected, to reach all states")
     visits, weights = visits_and_weights(cmdp, exploration)
     occupancy = cmdp.state_occupancy(optimum.policy)
     goes = occupancy > _ROUNDING

@@ -80,7 +80,8 @@ def margin(radius, actions):
 
 def make_curvature(cmdp, optimum, estimates, radius):
     """Constants of Theorem 2 for one CMDP at a radius mu."""
-    if cmdp.actions == 1 or not 0 < margin(radius, cmdp.actions) <= 1 / cmdp.actions:
+    # The largest radius, that of `rate_setting` for N T = 1, may be beyond by rounding.
+    if cmdp.actions == 1 or not 0 < cmdp.actions * margin(radius, cmdp.actions) <= 1 + 1e-9:
         raise OutsideAssumptions(
             f"perturbation: a radius expected that leaves |A| = {cmdp.actions} actions a "
             f"probability of mu sqrt(1 - 1/|A|) <= 1/|A| each, got {radius:.6g}"
