@@ -169,7 +169,7 @@ def test_entry_of_the_first_example_in_the_documentation_runs(fresh):
     code, output = fresh.snakemake("--cores", "2", run, configfile="config/mine.yaml")
     assert code == 0, output
     trace = pd.read_parquet(fresh.folder / run)
-    assert trace["optimality_gap"].iloc[-1] < trace["optimality_gap"].iloc[0]
+    assert trace["optimality_gap"].iloc[-1] < trace["optimality_gap"].iloc[0] / 5
     assert trace["iteration"].max() == entry["decaying"]["iterations"]
 
 

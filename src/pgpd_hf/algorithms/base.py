@@ -34,8 +34,8 @@ This file, `decaying.py`, is a complete algorithm with a step size that decays::
             multiplier = run.dual_update(state.multiplier, excess)
             return state._replace(theta=theta, multiplier=multiplier)
 
-It runs by ``pgpd_hf.run(cmdp, "decaying", decay=1, primal_step=0.1, dual_step=0.1, ...)``, and with
-the entry ``decaying: {iterations: 1000, primal_step: 0.1, dual_step: 0.1, decay: 1}`` of a study.
+It runs by ``pgpd_hf.run(cmdp, "decaying", decay=1, primal_step=10, dual_step=0.1, ...)``, and with
+the entry ``decaying: {iterations: 1000, primal_step: 10, dual_step: 0.1, decay: 1}`` of a study.
 A class that is defined elsewhere, as in a notebook, runs as an object: ``Decaying(decay=1)``.
 
 An algorithm with memory has a state with more fields. This one follows the mean of all gradients so

@@ -25,7 +25,8 @@ imported when one of its functions is called, which is when one of its results i
 * a page, if there is notebooks/NAME.ipynb. It shows tables and writes none. Its first cell is the
   title. The cell that is tagged `parameters` gets `results` (the folder), the files of the results
   that `SHOWS` names, and the entries of `parameters(...)`;
-* settings, config/analyses/NAME.yaml, with workflow/schemas/analyses/NAME.schema.yaml;
+* settings, config/analyses/NAME.yaml, with workflow/schemas/analyses/NAME.schema.yaml, where every
+  key has a `description`;
 * `PICTURES`, or a function `pictures(...)`: what the page writes into the folder `figures`, in
   every format, by name with titles. A file of one format has its ending in the name, and no title;
 * `TUNED_BY`, the table with the settings that cases with a `choice` wait for;
