@@ -676,9 +676,7 @@ def test_verdicts_hold_on_fresh_data():
         fresh_instances[ours.index].where(held, "inconclusive").equals(fresh_instances[ours.index])
     )
     assert (fresh_instances[held.index[held]] == "reproduced").all()
-    says(
-        "results", f"On 250 fresh instances the same {held.sum()} are reproduced, one of them on"
-    )
+    says("results", f"On 250 fresh instances the same {held.sum()} are reproduced, one of them on")
 
 
 def test_page_of_verdicts_says_which_n_fits():
