@@ -119,7 +119,7 @@ def _why_not(config, algorithm, control):
         return "it takes two numbers M of people"
     if "algorithm" in control and _limit(algorithm) is None:
         return f"{algorithm} has no exact limit"
-    if "algorithm" in control and sweeps.is_unlike(config, _limit(algorithm)):
+    if "algorithm" in control and sweeps.is_unlike_limit(config, algorithm):
         return f"{_limit(algorithm)} has other policies than {algorithm}"
     return f"{algorithm} has no option {unknown[0]}" if unknown else ""
 

@@ -11,7 +11,7 @@ from functools import cache, reduce
 from pathlib import Path
 
 from pgpd_hf import environments
-from pgpd_hf.algorithms import ALGORITHMS
+from pgpd_hf.algorithms import ALGORITHMS, get_algorithm
 from pgpd_hf.algorithms.base import STEPS, HumanFeedback
 from replication.files import validation
 from replication.study import (
@@ -86,16 +86,16 @@ def settle(config, folder, own, defaults, analyses):
     found = config["algorithms"].items()
     dropped = [name for name, options in found if not options]
     config["algorithms"] = {name: options for name, options in found if options}
-    given = any("parameterization" in options for options in config["algorithms"].values())
-    unlike = [name for name in ALGORITHMS if sweeps.is_unlike(config, name)] if given else []
+    unlike = [name for name in config["algorithms"] if sweeps.is_unlike_limit(config, name)]
+    limits = [name for name in ALGORITHMS if unlike and get_algorithm(name).limit_of in unlike]
     if dropped or unlike:
-        names = {name for name in ALGORITHMS if sweeps.studied(name) in dropped} | {*unlike}
+        names = {name for name in ALGORITHMS if sweeps.studied(name) in dropped} | {*limits}
         sections = set(defaults) - set(validation.read(Path(folder, "config/config.yaml")))
         config |= {section: _without(config[section], names) for section in sections}
     changes = Changes(config, folder, own, defaults)
     lines = [f"left out: all that is about {name} (the study has none)" for name in dropped]
     lines += [
-        f"left out: all that is about {name} (the study has other policies)" for name in unlike
+        f"left out: all that is about {name} (the study has other policies)" for name in limits
     ]
     lines += configuration.fit(config, changes)
     for part in (*analyses.values(), readings, comparison, sweeps):

@@ -140,11 +140,10 @@ def studied(algorithm):
     return get_algorithm(algorithm).limit_of or algorithm
 
 
-def is_unlike(config, limit):
-    """Whether a study's algorithm has another parameterization than its exact limit."""
-    kind = get_algorithm(limit)
-    own = config["algorithms"].get(kind.limit_of, {})
-    return own.get("parameterization", kind.parameterization) != kind.parameterization
+def is_unlike_limit(config, algorithm):
+    """Whether a study's algorithm has not the usual parameterization, which its limit has."""
+    usual = get_algorithm(algorithm).parameterization
+    return config["algorithms"][algorithm].get("parameterization", usual) != usual
 
 
 def fit(config, changes):
