@@ -367,11 +367,11 @@ def _by_linear_program(cmdp, reward, utility):
     # Signals in units of the scale, or of their own size where it is tiny beside that, and an
     # occupancy of total mass one: the solver's tolerances are absolute.
     mass = 1 / (1 - cmdp.discount)
-    paid, kept = (_size(signal, cmdp.scale) for signal in (reward, utility))
+    of_reward, of_utility = (_size(signal, cmdp.scale) for signal in (reward, utility))
     result = linprog(
-        c=-reward.ravel() / paid,
-        A_ub=-utility.reshape(1, -1) / kept,
-        b_ub=[-cmdp.threshold / kept / mass],
+        c=-reward.ravel() / of_reward,
+        A_ub=-utility.reshape(1, -1) / of_utility,
+        b_ub=[-cmdp.threshold / of_utility / mass],
         A_eq=flow(cmdp),
         b_eq=cmdp.initial / mass,
         method="highs",
@@ -386,7 +386,8 @@ def _by_linear_program(cmdp, reward, utility):
             return None
         raise ValueError(f"threshold: {cmdp.threshold}: linear program failed: {result.message}")
     occupancy = np.maximum(result.x, 0).reshape(cmdp.states, cmdp.actions)
-    return proportional(occupancy), max(0.0, -float(result.ineqlin.marginals[0]) * (paid / kept))
+    multiplier = -float(result.ineqlin.marginals[0]) * (of_reward / of_utility)
+    return proportional(occupancy), max(0.0, multiplier)
 
 
 def _size(signal, scale):

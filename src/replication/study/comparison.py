@@ -114,7 +114,7 @@ def check(config, schema):
         )
     if groups[options["group"]].get("environment"):
         raise ValueError(
-            f"comparison.group: one without an environment of its own expected, since methods are "
+            "comparison.group: one without an environment of its own expected, since methods are "
             f"compared in the study's, got {options['group']!r}"
         )
     named = [*labels(options["methods"]).values()]

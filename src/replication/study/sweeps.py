@@ -141,7 +141,7 @@ def studied(algorithm):
 
 
 def is_unlike_limit(config, algorithm):
-    """Whether a study's algorithm has not the usual parameterization, which its limit has."""
+    """Whether a study gives an algorithm another parameterization than its exact limit has."""
     usual = get_algorithm(algorithm).parameterization
     return config["algorithms"][algorithm].get("parameterization", usual) != usual
 
