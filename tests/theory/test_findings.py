@@ -1067,7 +1067,7 @@ def test_verdicts_from_sweeps_are_told_with_their_power():
         "claims",
         f"By this pilot the {len(found)} statements that sweeps decide by a test have a power of "
         f"at least {POWER}",
-        f"of NPGPD-HF, {number(low.item(), 2)}.",
+        f"one of them has a power of {number(low.item(), 2)}: \"violation's rate",
     )
 
 
@@ -1173,7 +1173,7 @@ def test_controls_are_told():
         "claims",
         f"{informative} of the 14 statements are informative. {held} of these {informative} are "
         f"reproduced with 300 seeds, and {few} with 20.",
-        "No statement was declared to fail without a multiplier. Two do.",
+        "No statement was declared to fail without a multiplier. Two fail there all the same.",
         f"They reproduce {min(scores)} to {max(scores)} of the statements, and the study itself "
         f"{(own['verdict'] == 'reproduced').sum()} with as many seeds. Six statements are",
         f"had to fail in {len(required)} cells of that table, and do in "
