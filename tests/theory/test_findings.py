@@ -1256,8 +1256,8 @@ def test_contradicted_statements_are_in_the_readme():
     says(
         "README",
         "With the theorems' own step sizes [two of the four rates]",
-        "of convergence are contradicted, and three on the hard case. The advice to begin with "
-        "fewer people is contradicted on the hard case, for NPGPD-HF.",
+        "of convergence are contradicted, and three on the hard case; no bound is. The advice to "
+        "begin with fewer people is contradicted on the hard case, for NPGPD-HF.",
     )
 
 
