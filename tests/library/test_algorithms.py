@@ -21,10 +21,11 @@ from reference import (
 )
 from scipy import optimize, stats
 
-from pgpd_hf import ALGORITHMS, CMDP, LINKS, run, solve, solve_unconstrained
+from pgpd_hf import ALGORITHMS, CMDP, LINKS, random_cmdp, run, solve, solve_unconstrained
 from pgpd_hf.algorithms import State, get_algorithm
 from pgpd_hf.algorithms.npgpd_hf import theorem_1_steps
 from pgpd_hf.algorithms.zpgpd_hf import theorem_2_steps, theorem_perturbation
+from pgpd_hf.core.evaluators import feedback_bias_bound
 from pgpd_hf.core.links import get_link
 from pgpd_hf.core.optima import utility_range
 
@@ -606,6 +607,16 @@ def test_default_perturbation_is_that_of_theorem_2(evaluators, link):
     assert algorithm.perturbation.radius == pytest.approx(expected, rel=1e-12)
     given = theorem_perturbation(0.8, 6, evaluators, get_link(link), bound)
     assert given == pytest.approx(expected, rel=1e-12)
+
+
+def test_default_perturbation_scales_returns_and_takes_truncation_as_printed():
+    truncation, bound = 2 * 0.9**80 / (1 - 0.9), 1 - 0.9**81
+    for evaluators in (16, 64, 256, None):
+        feedback = feedback_bias_bound(evaluators, get_link("logistic"), bound)
+        options = {"perturbation": None, "evaluators": evaluators, "horizon": 80}
+        radius = prepare("zpgpd_hf", random_cmdp(), **options).perturbation.radius
+        expected = truncation if evaluators is None else feedback
+        assert radius**2 == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(
