@@ -295,8 +295,7 @@ class Run(SimpleNamespace):
         -------
         float
         """
-        regularization, bound = self.algorithm.dual_regularization, self.multiplier_bound
-        return dual_update(multiplier, excess, self.dual_step, regularization, bound)
+        return dual_update(multiplier, excess, self.dual_step, self.steps)
 
     def initial_parameter(self, initial_policy=None):
         r"""First parameter :math:`\theta^{(0)}`, by default that of the uniform policy.
@@ -998,7 +997,7 @@ def step_sizes(steps, multiplier, iteration):
 
 
 @njit
-def dual_update(multiplier, excess, dual_step, regularization, bound):
+def dual_update(multiplier, excess, dual_step, steps):
     r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 (\hat h_c + \omega \lambda))`.
 
     Parameters
@@ -1009,10 +1008,8 @@ def dual_update(multiplier, excess, dual_step, regularization, bound):
         :math:`V_g - b`, or an estimate of it.
     dual_step : float
         :math:`\eta_2` of this iteration.
-    regularization : float
-        :math:`\omega`; zero, as printed.
-    bound : float
-        Upper end of :math:`\Lambda`.
+    steps : Steps
+        Supplies :math:`\omega`, which is zero as printed, and the upper end of :math:`\Lambda`.
 
     Returns
     -------
@@ -1020,12 +1017,13 @@ def dual_update(multiplier, excess, dual_step, regularization, bound):
 
     Examples
     --------
-    >>> from pgpd_hf.algorithms.base import dual_update
-    >>> dual_update(0.5, excess=-1.0, dual_step=0.25, regularization=0.0, bound=2.0)
+    >>> from pgpd_hf.algorithms.base import Steps, dual_update
+    >>> steps = Steps(6.0, 2.0, power=0, decay=0.0, regularization=0.0, multiplier_bound=2.0)
+    >>> dual_update(0.5, excess=-1.0, dual_step=0.25, steps=steps)
     0.75
     """
-    descent = excess + regularization * multiplier
-    return min(max(multiplier - dual_step * descent, 0.0), bound)
+    descent = excess + steps.regularization * multiplier
+    return min(max(multiplier - dual_step * descent, 0.0), steps.multiplier_bound)
 
 
 def require_multipliers(run, multipliers, method="update"):

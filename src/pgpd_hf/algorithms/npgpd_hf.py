@@ -102,9 +102,7 @@ def _advance(simulator, theta, multiplier, words, steps, iteration):
                 lagrangian = advantage[0, s, a] + multiplier * advantage[1, s, a]
                 theta[s, a] += primal_step * lagrangian
         # Line 23: projected dual step; as printed, without regularization.
-        multiplier = dual_update(
-            multiplier, excess, dual_step, steps.regularization, steps.multiplier_bound
-        )
+        multiplier = dual_update(multiplier, excess, dual_step, steps)
     return policies, multipliers, multiplier
 
 

@@ -262,9 +262,7 @@ def _advance(simulator, perturbation, theta, multiplier, words, normals, steps, 
         if not perturbation.softmax:
             project_rows(theta, theta)
         # Line 17: projected dual step; as printed, without regularization.
-        multiplier = dual_update(
-            multiplier, excess, dual_step, steps.regularization, steps.multiplier_bound
-        )
+        multiplier = dual_update(multiplier, excess, dual_step, steps)
     return policies, multipliers, multiplier
 
 
