@@ -21,17 +21,12 @@ from replication.proofs.ledger import Ledger
 
 __all__ = ["check_steps"]
 
+_PARTS = lemmas, natural, constant_step, energy, two_arms, votes, zeroth_order, sampled, normalized
+
 
 def check_steps(cases=40):
     """Check all steps, those that are enumerated on as many random CMDPs as there are `cases`."""
     ledger = Ledger()
-    lemmas.check(ledger, cases)
-    natural.check(ledger, cases)
-    constant_step.check(ledger, cases)
-    energy.check(ledger, cases)
-    two_arms.check(ledger)
-    votes.check(ledger)
-    zeroth_order.check(ledger, cases)
-    sampled.check(ledger, cases)
-    normalized.check(ledger, cases)
+    for part in _PARTS:
+        part.check(ledger, cases)
     return ledger.table()
