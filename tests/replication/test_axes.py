@@ -63,16 +63,15 @@ def test_every_step_and_number_of_people_is_that_of_people_with_c_of_one():
         "candidates": {"evaluators": [16, 64], "primal_step": [0.1, 1.0]},
         "large_budgets": {"at_least": 10**6, "candidates": {"evaluators": [256, 400]}},
     }
-    assert elsewhere._rescaled(options, 10, 7) == {
+    assert elsewhere._rescaled("npgpd_hf", options, 10) == {
         "algorithm": "npgpd_hf",
         "fixed": {"dual_step": 0.03, "evaluators": 1, "rounds": 8},
         "candidates": {"evaluators": [1], "primal_step": [0.01, 0.1]},
         "large_budgets": {"at_least": 10**4, "candidates": {"evaluators": [3, 4]}},
-        "most_answers": 7,
     }
     for section in (CONFIG["axes"], *elsewhere._sizes(CONFIG["axes"])):
-        for it in section["methods"].values():
-            assert elsewhere._rescaled(it, 1, 7) == it | {"most_answers": 7}
+        for name, it in section["methods"].items():
+            assert elsewhere._rescaled(name, it, 1) == it
 
 
 @pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, 1001, "much", None])

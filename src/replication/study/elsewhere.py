@@ -96,7 +96,7 @@ def _study(config, section, changes, budgets, people, sides):
     """A study whose environment has changes, and whose comparison is that of a section."""
     factor = changes.get("discrimination", 1)
     methods = {
-        name: _rescaled(options, factor, max(budgets))
+        name: _rescaled(name, options, factor) | {"most_answers": max(budgets)}
         for name, options in section["methods"].items()
         if options is not None
     }
@@ -120,28 +120,17 @@ def _sizes(axes):
     return sizes, sizes["larger"] | {"methods": methods}, sizes["linear"]
 
 
-def _rescaled(options, factor, most):
-    """A method whose settings are those for people with c = 1."""
-
-    def scaled(lists):
-        return {name: scaled_list(name, values) for name, values in lists.items()}
-
-    def scaled_list(name, values):
-        if name in STEPS:
-            return [step / factor for step in values]
-        if name == "evaluators":
-            return sorted({max(1, round(people / factor**2)) for people in values})
-        return values
-
-    told = {**options, "candidates": scaled(options["candidates"]), "most_answers": most}
-    if fixed := options.get("fixed"):
-        of_one = scaled({name: [value] for name, value in fixed.items()})
-        told["fixed"] = {name: value for name, (value,) in of_one.items()}
-    if large := options.get("large_budgets"):
-        told["large_budgets"] = {
-            "at_least": round(large["at_least"] / factor**2),
-            "candidates": scaled(large["candidates"]),
-        }
+def _rescaled(name, told, factor):
+    """What is told of a method under a name, and below it, if it was told for people with c = 1."""
+    if isinstance(told, dict):
+        return {key: _rescaled(key, it, factor) for key, it in told.items()}
+    if isinstance(told, list):
+        values = [_rescaled(name, it, factor) for it in told]
+        return sorted({*values}) if name == "evaluators" else values
+    if name in STEPS:
+        return told / factor
+    if name in ("evaluators", "at_least"):  # M, and a number of answers
+        return max(1, round(told / factor**2))
     return told
 
 
