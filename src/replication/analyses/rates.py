@@ -6,7 +6,6 @@ is therefore measured with fresh runs for each T.
 """
 
 import math
-from dataclasses import replace
 
 import pandas as pd
 
@@ -16,7 +15,7 @@ from pgpd_hf.core.arguments import located
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import configuration, summaries, sweeps
-from replication.study.cases import Case, run_setting
+from replication.study.cases import Case, by_seed, run_setting
 from replication.study.radii import theorem_radius
 
 TARGET = "all"
@@ -39,10 +38,7 @@ def plan(config):
             for rule in rules
             for iterations in lengths
         ]
-        work[algorithm] = [
-            (seed, [replace(case, seeds=(seed,)) for case in cases])
-            for seed in range(options["seeds"])
-        ]
+        work[algorithm] = by_seed(cases, options["seeds"])
     return work
 
 
@@ -107,8 +103,7 @@ def _case(config, algorithm, iterations, evaluators, rule):
     return Case(
         algorithm,
         chosen,
-        (),
-        configuration.stream_family(config, name),
+        purpose=configuration.stream_family(config, name),
         factors=factors,
         checkpoints=sweeps.checkpoints(iterations),
         labels={"step_rule": rule, "value": float(iterations)},

@@ -13,7 +13,7 @@ from pgpd_hf.core.arguments import located
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import configuration, summaries
-from replication.study.cases import Case, run_setting
+from replication.study.cases import Case, by_seed, run_setting
 from replication.study.summaries import priced_gap
 
 TARGET = "theory"
@@ -30,10 +30,9 @@ _COSTS = {"answers": "evaluators", "steps": "horizon"}
 def plan(config):
     options = config["schedules"]
     return {
-        algorithm: [
-            (seed, [_case(config, algorithm, name, seed) for name in options["phases"]])
-            for seed in range(options["seeds"])
-        ]
+        algorithm: by_seed(
+            [_case(config, algorithm, name) for name in options["phases"]], options["seeds"]
+        )
         for algorithm in options["algorithms"]
     }
 
@@ -46,7 +45,7 @@ def check(config):
             get_algorithm(algorithm).refuse_unknown(changes.keys() - {"iterations"})
         for name in options["phases"]:
             with located(f"schedules.phases.{name}"):
-                case = _case(config, algorithm, name, 0)
+                case = _case(config, algorithm, name)
                 configuration.require_estimates(config, case.setting)
     check_costs(options["phases"])
 
@@ -93,10 +92,10 @@ def check_costs(schedules, tolerance=0.01):
                 )
 
 
-def _case(config, algorithm, name, seed):
+def _case(config, algorithm, name):
     options = config["schedules"]
     setting = run_setting(config, algorithm, None)
     setting |= options["algorithms"][algorithm]
     setting["phases"] = phases(setting["iterations"], **options["phases"][name])
     purpose = configuration.stream_family(config, f"schedule {name}")
-    return Case(algorithm, setting, (seed,), purpose, labels={"schedule": name})
+    return Case(algorithm, setting, purpose=purpose, labels={"schedule": name})

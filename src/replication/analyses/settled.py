@@ -4,8 +4,6 @@ Runs go on to twice the largest T that is considered; replication.statements.sta
 rule.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 
@@ -15,7 +13,7 @@ from replication.analyses import Table
 from replication.files import storage
 from replication.statements import stationarity
 from replication.study import configuration
-from replication.study.cases import Case, run_setting
+from replication.study.cases import Case, by_seed, run_setting
 
 TARGET = "settled"
 TABLES = {
@@ -74,19 +72,14 @@ def _cases(config, algorithm):
     for length in stationarity.lengths(cap):
         points = np.linspace(0.75 * length, 2 * length, 5 * (_POINTS - 1) + 1)
         marks |= {*np.rint(points).astype(int).tolist()}
-    case = Case(
-        algorithm,
-        {},
-        (),
-        configuration.stream_family(config, "settled"),
-        checkpoints=tuple(sorted(marks)),
-        labels={"longest": cap},
-    )
-    settings = [
-        run_setting(config, algorithm, number) | {"iterations": 2 * cap}
+    cases = [
+        Case(
+            algorithm,
+            run_setting(config, algorithm, number) | {"iterations": 2 * cap},
+            purpose=configuration.stream_family(config, "settled"),
+            checkpoints=tuple(sorted(marks)),
+            labels={"longest": cap},
+        )
         for number in config["evaluators"]
     ]
-    return [
-        (seed, [replace(case, setting=setting, seeds=(seed,)) for setting in settings])
-        for seed in range(options["seeds"][algorithm])
-    ]
+    return by_seed(cases, options["seeds"][algorithm])

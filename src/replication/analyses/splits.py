@@ -22,7 +22,7 @@ from pgpd_hf.statistics import named_intervals
 from replication.analyses import Table
 from replication.files import storage
 from replication.study import configuration
-from replication.study.cases import Case, run_setting, stream_key
+from replication.study.cases import Case, by_seed, run_setting, stream_key
 from replication.study.summaries import priced_gap
 from replication.theory.exact import answer_variance, feedback_error
 from replication.theory.information import answer_information
@@ -50,10 +50,9 @@ _POINTS = 26  # iterations of that part at which a trace has a row
 
 def plan(config):
     return {
-        algorithm: [
-            (seed, [_case(algorithm, setting, seed) for setting in settings])
-            for seed in range(config["splits"]["seeds"])
-        ]
+        algorithm: by_seed(
+            [_case(algorithm, setting) for setting in settings], config["splits"]["seeds"]
+        )
         for algorithm in _asking(config)
         if (settings := _settings(config, algorithm)[0])
     }
@@ -168,15 +167,14 @@ def _settings(config, algorithm):
     return possible, empty
 
 
-def _case(algorithm, setting, seed):
+def _case(algorithm, setting):
     total = setting["iterations"]
     first = LAST_QUARTER * total
     grid = {round(first + step * (total - first) / (_POINTS - 1)) for step in range(_POINTS)}
     return Case(
         algorithm,
         setting,
-        (seed,),
-        "splits",
+        purpose="splits",
         checkpoints=tuple(sorted(grid)),
         labels={"estimator": setting["estimator"]},
     )

@@ -36,7 +36,7 @@ class Case:
 
     algorithm: str
     setting: dict  # keywords of :func:`pgpd_hf.run`; those of :data:`RACED` may be "calibrated"
-    seeds: tuple  # one run each
+    seeds: tuple = ()  # one run each
     purpose: str = "run"  # names the family of random streams
     environment: dict | None = None  # options of its `make`; by default the study's own
     factors: tuple = (1.0, 1.0)  # multiply the two step sizes
@@ -71,12 +71,15 @@ def run_setting(config, algorithm, evaluators):
 
 
 def figure_cases(config, algorithm, evaluators):
-    """Cases of Figure 1, or of one of its readings, each with its seeds."""
+    """Cases of Figure 1, or of one of its readings, for each of its seeds."""
     settings = [run_setting(config, algorithm, number) for number in evaluators]
-    return [
-        (seed, [Case(algorithm, setting, (seed,), config["streams"]) for setting in settings])
-        for seed in range(config["seeds"])
-    ]
+    cases = [Case(algorithm, setting, purpose=config["streams"]) for setting in settings]
+    return by_seed(cases, config["seeds"])
+
+
+def by_seed(cases, count):
+    """Pairs of a seed and cases: all of them once for each of so many seeds."""
+    return [(seed, [replace(case, seeds=(seed,)) for case in cases]) for seed in range(count)]
 
 
 def as_optimum(content, cmdp):

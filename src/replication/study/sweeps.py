@@ -69,8 +69,7 @@ def _make_case(algorithm, usual, config, choice, purpose):
     return Case(
         algorithm,
         setting,
-        (),
-        purpose,
+        purpose=purpose,
         factors=factors,
         stream_keys={"step_rule": rule, **size},
         checkpoints=checkpoints(iterations),
