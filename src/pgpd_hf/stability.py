@@ -74,6 +74,16 @@ from pgpd_hf.core.evaluators import AS_ASSUMED, Evaluators, chance_of_vote
 from pgpd_hf.core.policies import project_rows, uniform_policy
 
 _PREDICTED = "zpgpd_hf"  # not its class, so that others need not depend on its file
+# Options that must have these values, and what there is no prediction for where they have others.
+_OUTSIDE = {
+    "parameterization": ("direct", "softmax logits, which add up the noise,"),
+    "step_decay": (0, "steps that fall"),
+    "dual_regularization": (0, "a regularized multiplier"),
+    **{
+        name: (AS_ASSUMED[name], "people whose votes no reward explains")
+        for name in ("recency", "peak_end", "disagreement", "semiorder")
+    },
+}
 _POINTS, _SHIFTS = 3000, 200  # of a simplex, and of the ball around each
 _ALONG_FACES = 0.4  # parameter of a Dirichlet distribution
 _NEAREST = 1e-5  # distance of points from a corner
@@ -383,30 +393,16 @@ class _Law:
                 "algorithm: an object of ZPGPDHF itself expected; for "
                 f"{given} there is no prediction"
             )
-        if algorithm.parameterization != "direct":
-            raise ValueError(
-                "parameterization: direct expected; softmax logits add up the noise, and there is "
-                "no prediction"
-            )
+        for name, (value, others) in _OUTSIDE.items():
+            if getattr(algorithm, name) != value:
+                raise ValueError(f"{name}: {value} expected; for {others} there is no prediction")
         if cmdp.actions == 1:
             raise ValueError("transition: at least two actions expected; with one, nothing moves")
         optimum = optima.given_optimum(cmdp, optimum)
-        for name in ("step_decay", "dual_regularization"):
-            if getattr(algorithm, name) != 0:
-                raise ValueError(
-                    f"{name}: 0 expected; for steps that fall and for a regularized multiplier "
-                    "there is no prediction"
-                )
         algorithm = replace(algorithm, dual_step=algorithm.dual_step or 0.0)  # 0 counts as slow
         run = algorithm.prepare(cmdp, optimum, 1)
         if run.primal_step == 0:
             raise ValueError("primal_step: a positive number expected; with 0, nothing moves")
-        for name in ("recency", "peak_end", "disagreement", "semiorder"):
-            if getattr(algorithm, name) != AS_ASSUMED[name]:
-                raise ValueError(
-                    f"{name}: {AS_ASSUMED[name]} expected; for people whose votes no reward "
-                    "explains there is no prediction"
-                )
         missed = cmdp.discount ** (run.horizon + 1)
         if missed > _LARGEST_TRUNCATION:
             raise ValueError(

@@ -331,7 +331,7 @@ def test_predictions_are_the_same_in_every_call():
         (ZPGPDHF(**{**PRINTED, "primal_step": 0.0}), "primal_step: a positive number expected"),
         (ZPGPDHF(**PRINTED, horizon=10), "horizon: trajectories of 11 steps miss 0.31 of a value"),
         (ZPGPDHF(**PRINTED, step_decay=1e-5), "step_decay: 0 expected; for steps that fall"),
-        (ZPGPDHF(**PRINTED, dual_regularization=0.1), "dual_regularization: 0 expected; for steps"),
+        (ZPGPDHF(**PRINTED, dual_regularization=0.1), "dual_regularization: 0 expected; for a "),
     ],
 )
 def test_what_cannot_be_predicted_is_refused_in_one_line(algorithm, message):
