@@ -18,7 +18,6 @@ from reference import random_policies, random_process
 from pgpd_hf import ALGORITHMS, checkpoint_grid, random_cmdp, run, solve
 from pgpd_hf.algorithms import get_algorithm
 from pgpd_hf.algorithms.base import option
-from pgpd_hf.core.recording import record
 from pgpd_hf.core.sampling import CUT_OFF, default_horizon
 from pgpd_hf.runs import traces
 
@@ -257,7 +256,7 @@ def test_record_is_a_cumulative_sum_to_the_bit():
     sums, rows = np.zeros(2), np.full((5, 5), np.nan)
     for piece in (slice(0, 20), slice(20, 21), slice(21, 50)):
         parts = tuple(value[piece] for value in values)
-        record(parts, multipliers[piece], piece.start, grid, sums, rows)
+        traces._record(parts, multipliers[piece], piece.start, grid, sums, rows)
     means = np.cumsum(values, axis=1) / np.arange(1, 51)
     assert (rows == np.vstack([*values, multipliers, means])[:, grid]).all()
 

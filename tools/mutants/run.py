@@ -46,7 +46,6 @@ TESTS = {
     "pgpd_hf/core/arguments.py": "library/malformed_calls library/integers",
     "pgpd_hf/core/extras.py": "replication/installation",
     "pgpd_hf/core/options.py": "library/malformed_calls library/integers library/contract",
-    "pgpd_hf/core/recording.py": "library/runs library/sampling",
     "pgpd_hf/environments/gymnasium.py": "library/episodes",
     "pgpd_hf/environments/*": "library/environments",
     "pgpd_hf/algorithms/linear_*": "library/linear library/contract",

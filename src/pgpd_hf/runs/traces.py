@@ -32,7 +32,6 @@ from pgpd_hf.core.cmdp import CMDP, Array
 from pgpd_hf.core.evaluators import wide_values
 from pgpd_hf.core.normals import draw_normals
 from pgpd_hf.core.progress import Progress
-from pgpd_hf.core.recording import record
 from pgpd_hf.core.sampling import cut_off
 from pgpd_hf.stability import StabilityWarning, forecast, runaway
 from pgpd_hf.statistics import VALUES
@@ -470,8 +469,7 @@ def _check(run, initial_policy):
 def _trace(parts, seed, initial_policy, grid, purpose, done, stopped):
     """Numbers of one seed's run through all phases, (5, checkpoints), and its last policy.
 
-    The rows are those of :func:`~pgpd_hf.core.recording.record`; if the run is stopped, those of
-    later checkpoints are missing.
+    The rows are those of :func:`_record`; if the run is stopped, later checkpoints are missing.
     """
     sums, rows = np.zeros(2), np.empty((5, len(grid)))
     first, state = 0, None  # number of the next iterate, and the state after the last phase
@@ -486,13 +484,27 @@ def _trace(parts, seed, initial_policy, grid, purpose, done, stopped):
                 values = run.cmdp.evaluate(policies)
             except ValueError as error:
                 raise ValueError(_destroyed(run, state, error)) from None
-            record(values, multipliers, first, grid, sums, rows)
+            _record(values, multipliers, first, grid, sums, rows)
             done.add(min(len(policies), end - first))
             first += len(policies)
             if stopped.is_set():
                 return rows, policies[-1]
     run.algorithm.require_result(state)
     return rows, policies[-1]
+
+
+def _record(values, multipliers, first, grid, sums, rows):
+    """Fill in what checkpoints among consecutive iterates record: values, multiplier and means.
+
+    One value is added to the sums after the other, so that the bits do not depend on where a run is
+    cut; `first` is the number of the first iterate.
+    """
+    totals = np.cumsum(np.column_stack([sums, values]), axis=1)[:, 1:]
+    sums[:] = totals[:, -1]
+    end = first + len(multipliers)
+    columns = slice(*np.searchsorted(grid, [first, end]))
+    means = totals / np.arange(first + 1, end + 1)
+    rows[:, columns] = np.vstack([*values, multipliers, means])[:, grid[columns] - first]
 
 
 def _table(parts, seeds, grid, traces):
