@@ -151,7 +151,7 @@ def test_figure_has_a_row_per_algorithm_and_a_tick_per_split():
     figure = splits_figure(pd.DataFrame(rows))
     assert len(figure.axes) == 6
     titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert {*titles[::3], *titles[2::3]} == {"lowest: plug-in, 1 × 4"}
+    assert {*titles[::3], *titles[2::3]} == {"lowest: $M = 1$, $N = 4$, plug-in"}
     assert {*titles[1::3]} == {""}  # a violation may be too low
     ticks = [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
     assert ticks == ["4 × 1", "2 × 2", "1 × 4"]

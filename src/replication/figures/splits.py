@@ -4,11 +4,12 @@ import numpy as np
 
 from pgpd_hf.algorithms import get_algorithm
 from replication.figures import style
+from replication.figures.comparison import PRICED
 
 QUANTITIES = {
     "optimality_gap": r"optimality gap  $V_r^\star - V_r$",
     "constraint_violation": r"violation  $b - V_g$",
-    "priced_gap": r"gap + $\lambda^\star$ × violation",
+    "priced_gap": "priced gap",
 }
 
 
@@ -16,7 +17,7 @@ def splits_figure(table):
     """All quantities against M and N at equal M N; a row, with one scale, per algorithm."""
     algorithms = list(dict.fromkeys(table["algorithm"]))
     estimators = list(dict.fromkeys(table["estimator"]))
-    figure, grid = style.panels(len(algorithms), len(QUANTITIES), 2.2)
+    figure, grid = style.panels(len(algorithms), len(QUANTITIES), 2.2, sharey="row")
     for algorithm, row in zip(algorithms, grid, strict=True):
         shown = table[table["algorithm"] == algorithm]
         splits = shown[["evaluators", "rounds"]].drop_duplicates().sort_values("rounds")
@@ -38,14 +39,15 @@ def splits_figure(table):
             names = [f"{m} × {n}" for m, n in splits.itertuples(index=False)]
             if quantity != "constraint_violation":  # which may be too low
                 axes.set_title(
-                    f"lowest: {least['estimator']}, {least['evaluators']} × {least['rounds']}"
+                    f"lowest: $M = {least['evaluators']}$, $N = {least['rounds']}$, "
+                    f"{least['estimator']}"
                 )
             axes.set_xticks(np.log2(splits["rounds"]), names)
             style.zero_line(axes)
-        style.same_heights(row)
         row[0].set_ylabel(get_algorithm(algorithm).label)
     for axes, name in zip(grid[0], QUANTITIES.values(), strict=True):
         style.head(axes, name)
     style.name_axes(grid, "evaluators $M$ × rounds $N$")
-    style.share_legend(figure, len(estimators), "zero: best safe policy, or the threshold")
+    title = f"{PRICED}; bars: 95 %\nzero: best safe policy, or the threshold"
+    style.share_legend(figure, len(estimators), title)
     return figure
