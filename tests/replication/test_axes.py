@@ -415,7 +415,7 @@ def test_figures_have_a_panel_for_the_share_of_violations(folder):
     figure = sizes_figure(pd.read_csv(folder / "axes_sizes.csv"), labels, exponents)
     target = [line for line in figure.axes[0].get_lines() if len({*line.get_ydata()}) == 1]
     assert [line.get_ydata()[0] for line in target] == [0.3]
-    assert figure.axes[0].get_title("left") == "safe_rlhf\npower 1.00 (1.00 to 1.00)"
+    assert figure.axes[0].get_title("left") == "safe_rlhf\np = 1.00 (1.00\xa0to\xa01.00)"
     first, second = figure.axes[0].get_lines()[:2]  # answers for a gap are ten times as many
     assert first.get_ydata()[:-1] == pytest.approx(second.get_ydata()[1:])
     twice = pd.concat([usual, usual.assign(design="optimistic")])

@@ -526,7 +526,7 @@ def test_figure_shows_each_method_with_its_best_design(kind):
     shown = drawings.of_kind(REFERENCE, kind)
     for axes, quantity in zip(figure.axes, drawings.QUANTITIES, strict=True):
         drawn = [[*line.get_ydata()] for line in axes.get_lines()]
-        names = [text.get_text() for text in axes.texts]
+        named = {line.get_label(): [*line.get_ydata()] for line in axes.get_lines()}
         assert (limit["priced_gap"].tolist() in drawn) == (quantity == "priced_gap")
         for line, band in zip(drawings.best_curves(shown).values(), bands(axes), strict=False):
             low, high = line[f"{quantity}_low"], line[f"{quantity}_high"]
@@ -542,8 +542,9 @@ def test_figure_shows_each_method_with_its_best_design(kind):
         own = [by_method[name][0] for name in main]
         for method, label in LABELS.items():
             assert all(curve in own for curve in by_method[method])
-            assert (label in names) == (method in main)
-        assert ("information limit" in names) == (quantity == "priced_gap")
+            assert (label in named) == (method in main)
+        assert [named[LABELS[name]] for name in main] == own
+        assert ("information limit" in named) == (quantity == "priced_gap")
     safe = shown[shown["method"].eq("safe_rlhf") & shown["budget"].eq(1_000_000)]
     best = safe.loc[safe["priced_gap"].idxmin(), "design"]
     assert set(drawings.best_curves(shown)["safe_rlhf"]["design"]) == {best}
@@ -560,11 +561,9 @@ def test_titles_name_the_method_that_is_lowest_where_all_have_been_asked():
     lines = [axes.get_title("left").split("\n") for axes in figure.axes]
     titles = {name.split()[0]: said for name, *said in lines}
     last = table.loc[table["budget"] == table["budget"].max()].iloc[0]
-    asked = f"lowest of these at {last['budget']:,} answers:"
-    assert titles["gap"] == [asked, f"theirs, {last['gap'] - 1:.2g}".replace("-", "−")]
-    where, which = titles["share"]
-    assert where == asked
-    assert which.startswith("ours and theirs, ")
+    asked = f"lowest at {last['budget']:,}: "
+    assert titles["gap"] == [f"{asked}theirs, {last['gap'] - 1:.2g}".replace("-", "−")]
+    assert titles["share"][0].startswith(f"{asked}ours and theirs, ")
     assert titles["violation"] == []  # which may be too low
     style.plt.close(figure)
 
@@ -583,11 +582,15 @@ def test_every_curve_that_is_no_method_s_best_is_a_variant_beside_it():
     ratio = rows["priced_gap"].iloc[0] / rows["priced_gap"].iloc[1]
     shares = [f"{100 * share:.0f} %" for share in rows["violates_002"]]
     assert said["Safe RLHF, NPG-PD"] == (
-        f"{ratio:.2f} × Safe RLHF's at $10^{{6}}$",
-        f"violate: {shares[0]}, Safe RLHF {shares[1]}",
+        f"at $10^{{6}}$: {ratio:.2f} × the priced gap",
+        f"violate: {shares[0]} (the method: {shares[1]})",
     )
     assert shares[0] != shares[1]
-    assert "ZPGPD-HF's" in said["ZPG (no constraint)"][0]
+    panel = next(it for it in figure.axes if it.get_title("left").startswith("ZPG (no"))
+    drawn = {line.get_label(): line.get_ydata().tolist() for line in panel.get_lines()}
+    for label, name in (("the method", "zpgpd_hf"), ("the variant", "zpg")):
+        assert drawn.pop(label) == shown.loc[shown["method"] == name, "priced_gap"].tolist()
+    assert not drawn
     style.plt.close(figure)
 
 

@@ -134,7 +134,7 @@ def test_figure_shows_every_method_for_all_people():
     assert figure.axes[1].get_xlim() == pytest.approx((0.05, 0.15))
     assert figure.legends[0].get_title().get_text() == (
         "Skipping reward learning pays off in 1 of 4 cases and is worse in 2\n"
-        "best without a reward: our method"
+        "best without a reward: our method; bars: 95 %"
     )
     decided = pd.read_csv(io.StringIO("skipping,pays_off\n"))  # of a study with one side alone
     figure = people_figure(table, decided, {"ours": "our method"})

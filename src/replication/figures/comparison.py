@@ -16,10 +16,10 @@ QUANTITIES = {
     "violation": r"violation  $b - V_g$",
 }
 _JUDGED = ("priced_gap", "violates_002")  # a priced gap is never shown alone
-LINES = {  # heights that are named
-    "priced_gap": (0.02, "target 0.02"),
-    "gap": (0, "best safe policy"),
-    "violation": (0, "safe below"),
+LINES = {  # heights that are named, and whether the name stands above the line
+    "priced_gap": (0.02, "target 0.02", True),
+    "gap": (0, "best safe policy", True),
+    "violation": (0, "safe below", False),
 }
 VARIANTS = {  # Methods with one thing changed or left out, and what they are variants of.
     "sampled_npgpd_hf": "npgpd_hf",
@@ -44,67 +44,67 @@ def comparison_figure(table, labels, kind, limit=None):
     curves, looks = best_curves(table), _looks(labels)
     budgets = [set(line["budget"]) for line in curves.values()]
     common = max(set.intersection(*budgets), default=None) if budgets else None
-    figure, grid = style.panels(2, 2, 2.5)
+    figure, grid = style.panels(2, 2, 2.3, sharex=True)
     for axes, (quantity, name) in zip(grid.flat, QUANTITIES.items(), strict=True):
-        ends, values = [], {}
+        values = {}
         for method, line in curves.items():
-            _draw(axes, line, quantity, looks[method])
-            last, color = line.iloc[-1], looks[method]["color"]
-            ends.append((last["answers"], last[quantity], labels[method], color))
+            _draw(axes, line, quantity, looks[method], labels[method])
             values[labels[method]] = line.set_index("budget")[quantity].get(common)
         _scale_answers(axes)
         if quantity == "priced_gap":
             if limit is not None and len(limit):
                 look = {"color": "0.35", "linestyle": (0, (2, 1.2)), "linewidth": 1.2}
+                look["label"] = "information limit"
                 axes.plot(limit["budget"], limit["priced_gap"], **look)
-                last = limit.iloc[-1]
-                ends.append((last["budget"], last["priced_gap"], "information limit", "0.35"))
             _scale_priced_gap(axes, table)
         if quantity in LINES:
-            height, text = LINES[quantity]
+            height, text, above = LINES[quantity]
             axes.axhline(height, color="0.3", linewidth=0.8)
-            ends.append((axes.get_xlim()[1], height, text, "0.3"))
+            place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+            place["va"] = "bottom" if above else "top"
+            axes.annotate(text, (0.01, height), (0, 2 if above else -2), color="0.3", **place)
         axes.set_title(name)
         if quantity != "violation":  # which may be too low
             axes.set_title(f"{name}\n{_lowest(values, common) if common else ''}")
             axes.set_ylabel("← better")
-        style.label_ends(axes, ends)
     style.name_axes(grid, "human answers")
-    first, look = grid[0, 0], {"linestyle": "none", "color": "0.2"}
-    first.plot([], [], "o", label="the paper's methods", **look)
-    first.plot([], [], "o", label="other methods", markerfacecolor="white", **look)
-    first.fill_between([], [], color="0.3", alpha=0.2, linewidth=0, label="band: 95 %")
-    style.share_legend(figure, 3)
+    style.share_legend(figure, 4, "filled: the paper's methods; bands: 95 %")
     return figure
 
 
 def variants_figure(table, labels, kind):
     """Priced gap of each variant or other design, beside that of the method it is a variant of."""
     table = of_kind(table, kind)
-    curves, looks, pairs = best_curves(table), _looks(labels), []
+    curves, pairs = best_curves(table), []
+    looks = (
+        {"color": "black", "marker": "o", "markersize": 4},
+        {"color": "#D55E00", "marker": "x", "linestyle": (0, (4, 2))},
+    )
     for (method, design), line in table.groupby(["method", "design"], sort=False):
         own = VARIANTS.get(method, method)
         if own in curves and not (method == own and line.equals(curves[own])):
             name = labels[method] if method != own else f"{labels[own]}, {design}"
             pairs.append((own, name, line))
-    figure, grid = style.panels(max(1, math.ceil(len(pairs) / 3)), 3, 2.2)
+    figure, grid = style.panels(max(1, math.ceil(len(pairs) / 3)), 3, 2.2, sharey=True)
     for axes in grid.flat[len(pairs) :]:
         axes.set_axis_off()
     for axes, (own, name, line) in zip(grid.flat, pairs, strict=False):
-        look = {"color": "#D55E00", "marker": "x", "linestyle": (0, (4, 2))}
-        _draw(axes, curves[own], "priced_gap", looks[own], labels[own])
-        _draw(axes, line, "priced_gap", look, "the variant")
+        _draw(axes, curves[own], "priced_gap", looks[0], "the method")
+        _draw(axes, line, "priced_gap", looks[1], "the variant")
         both = curves[own].merge(line, on="budget", suffixes=("", "_variant")).iloc[-1]
         ratio = both["priced_gap_variant"] / both["priced_gap"]
         axes.set_title(
-            f"{name}\n{ratio:.2f} × {labels[own]}'s at {_number(both['budget'])}\n"
-            f"violate: {100 * both['violates_002_variant']:.0f} %, "
-            f"{labels[own]} {100 * both['violates_002']:.0f} %"
+            f"{name}\nat {_number(both['budget'])}: {ratio:.2f} × the priced gap\n"
+            f"violate: {100 * both['violates_002_variant']:.0f} % "
+            f"(the method: {100 * both['violates_002']:.0f} %)"
         )
         _scale_answers(axes)
         _scale_priced_gap(axes, table)
-    style.name_axes(grid, "human answers", "← better      priced gap")
-    style.share_legend(figure, 3, f"{PRICED}; violate: {QUANTITIES['violates_002']}")
+    figure.supxlabel("human answers", fontsize=8)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("← better      priced gap")
+    title = f"{PRICED}; violate: {QUANTITIES['violates_002']}; bands: 95 %"
+    style.share_legend(figure, 2, title)
     return figure
 
 
@@ -152,16 +152,14 @@ def sizes_figure(table, labels, exponents):
     powers = powers[powers["target"] == target].set_index("name")
     titles, width = {}, 75 // max(1, len(powers))  # letters that fit above a panel
     for name, row in powers.iterrows():
-        power = f"power {row['exponent']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+        power = f"p = {row['exponent']:.2f} ({row['low']:.2f}\xa0to\xa0{row['high']:.2f})"
         power = power.replace("-", "−")
         known = row[["exponent", "low", "high"]].notna().all()
-        lines = name, power if known else "power unknown"
+        lines = name, power if known else "p unknown"
         titles[name] = "\n".join(textwrap.fill(line, width) for line in lines)
     title = (
-        f"answers for a priced gap of {target:g} (line) grow like this power of $|S||A|$ "
-        "(95 % interval);\n"
-        "unknown if a size, or a resample, reaches it with the fewest answers, or not even with "
-        "the most; lower is better"
+        f"answers for a priced gap of {target:g} (line) grow like $(|S||A|)^p$ (95 % interval)\n"
+        "p unknown: some size, or resample, does not cross the line; lower is better"
     )
     names = {it: f"$|S||A|$ = {it:g}" for it in sorted(set(table["size"]))}
     across = "budget", "human answers"
@@ -170,24 +168,22 @@ def sizes_figure(table, labels, exponents):
 
 def _worlds_figure(table, titles, key, names, across, target, title):
     """A column per name of a method, and a curve per named value of a key, against a column."""
-    looks = style.colors(6)
+    looks = style.colors(len(names))
     answers, answers_name = across
-    figure, grid = style.panels(2, max(1, len(titles)), 1.9)
+    figure, grid = style.panels(2, max(1, len(titles)), 1.9, sharex=True, sharey="row")
+    figure.get_layout_engine().set(w_pad=0.1)  # between the last tick and that of the next panel
     for column, (method, rows) in zip(grid.T, table.groupby("name", sort=False), strict=False):
         for place, (value, name) in enumerate(names.items()):
             line = style.choose(rows, **{key: value}).sort_values(answers)
             look = {"marker": style.marker(place), "markersize": 4, "linewidth": 1.2}
             for axes, quantity in zip(column, _JUDGED, strict=True):
-                color = looks[place % len(looks)]
-                axes.plot(line[answers], line[quantity], color=color, label=name, **look)
+                axes.plot(line[answers], line[quantity], color=looks[place], label=name, **look)
                 _scale_answers(axes)
         _scale_priced_gap(column[0], table)
         column[1].set_ylim(-0.06, 1.06)
         column[0].axhline(target, color="0.3", linewidth=0.8)
         column[0].set_title(titles[method])
-    for axes in grid[:, 1:].flat:
-        axes.set_yticklabels([])
-    style.name_axes(grid, answers_name)
+    figure.supxlabel(answers_name, fontsize=8)
     for axes, quantity in zip(grid[:, 0], _JUDGED, strict=True):
         axes.set_ylabel(textwrap.fill(_name(quantity), 16))
     style.share_legend(figure, len(names), title)
@@ -211,7 +207,7 @@ def votes_figure(table, labels):
         row[1].set_xlim(-0.03, 1.03)
     figure.supxlabel("← better", fontsize=8)
     told = f"people tell returns apart c times as well, and give {_number(most)} / c² answers"
-    style.share_legend(figure, 3, f"{told}\n{PRICED}")
+    style.share_legend(figure, 3, f"{told}\n{PRICED}; bars: 95 %")
     return figure
 
 
@@ -271,8 +267,8 @@ def _lowest(values, budget):
     """Which of named values is the lowest after so many answers, in lines of a panel's width."""
     least = min(values.values())
     names = " and ".join(name for name, value in values.items() if value == least)
-    found = textwrap.fill(f"{names}, {f'{least:.2g}'.replace('-', '−')}", 46)
-    return f"lowest of these at {_number(budget)} answers:\n{found}"
+    found = f"{names}, {f'{least:.2g}'.replace('-', '−')}"
+    return textwrap.fill(f"lowest at {_number(budget)}: {found}", 50)
 
 
 def _skipping(decided, labels):
@@ -283,7 +279,7 @@ def _skipping(decided, labels):
     pays, fails = (decided["pays_off"].eq(word).sum() for word in ("yes", "no"))
     return (
         f"Skipping reward learning pays off in {pays} of {len(decided)} cases and is worse in "
-        f"{fails}\nbest without a reward: {' or '.join(first.unique())}"
+        f"{fails}\nbest without a reward: {' or '.join(first.unique())}; bars: 95 %"
     )
 
 
