@@ -320,10 +320,17 @@ def test_curves_of_the_figure_can_be_told_apart_without_colour():
         for name in ("stability", "stability_long", "stability_fresh")
     )
     style.use_style()
-    figure = figures.stability_figure(frozen, long, fresh, SimpleNamespace(multiplier=0.5))
+    (stepping,) = stability.parameters(CONFIG).values()
+    optimum = SimpleNamespace(multiplier=0.5)
+    figure = figures.stability_figure(frozen, long, fresh, optimum, stepping)
     first, second = figure.axes[:2]
     named = [line for line in first.get_lines() if not line.get_label().startswith("_")]
-    dashes = {str(line._dash_pattern): line.get_label() for line in named}
+    marked = [line.get_label()[:-2] for line in named if line.get_label().endswith(" *")]
+    assert marked == [it for it in frozen["variant"].unique() if it.startswith("N = ")]
+    dashes = {str(line._dash_pattern): line.get_label().removesuffix(" *") for line in named}
+    below, above = ([key.get_text() for key in it.get_texts()] for it in figure.legends)
+    assert sorted(above) == sorted(line.get_label() for line in named)
+    assert below == [*fresh["setting"].unique()]
     assert [*dashes.values()] == [*frozen["variant"].unique()]
     marks = {it.lines[0].get_marker() for it in first.containers}
     assert len(marks) == len(dashes)

@@ -66,6 +66,12 @@ def fit(config, changes):
             changes.leave_out(config, "stability.fresh.instances", number, changes.why)
 
 
+def parameters(config):
+    """Variants whose step sizes are not those of the others."""
+    variants = config["stability"]["variants"].items()
+    return {"stepping": [name for name, changes in variants if {*STEPS} & {*changes}]}
+
+
 def why_not(config):
     if NAME not in config["algorithms"]:
         return f"algorithms.{NAME}: the study has none"

@@ -2,6 +2,8 @@
 
 import itertools
 
+import matplotlib as mpl
+
 from replication.figures import style
 
 _COLORS = ("#D55E00", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
@@ -19,15 +21,17 @@ _LOWEST = 0.03  # multiplier at the lower end of a logarithmic axis
 _MARKS = "X*<>phd"  # of variants; settings have those of other figures
 
 
-def stability_figure(frozen, long, fresh, optimum):
+def stability_figure(frozen, long, fresh, optimum, stepping=()):
     """Panels of utility at frozen multipliers, of long runs, and of predictions if any are."""
-    figure, (panels,) = style.panels(1, 3 if len(fresh) else 2, 2.9)
+    # Variants of `stepping`, whose step sizes are not those of the others, have an asterisk.
+    figure, (panels,) = style.panels(1, 3 if len(fresh) else 2, 3.2)
     dressed = zip(frozen["variant"].unique(), itertools.cycle(_COLORS), itertools.cycle(_DASHES))
     looks = {name: {"color": color, "linestyle": dashes} for name, color, dashes in dressed}
     variants = frozen.groupby("variant", sort=False)
     for (variant, rows), mark in zip(variants, itertools.cycle(_MARKS), strict=False):
         look = looks[variant]
-        panels[0].plot(rows["multiplier"], -rows["predicted_violation"], label=variant, **look)
+        label = variant + " *" * (variant in stepping)
+        panels[0].plot(rows["multiplier"], -rows["predicted_violation"], label=label, **look)
         panels[0].errorbar(
             rows["multiplier"],
             -rows["constraint_violation"],
@@ -58,15 +62,17 @@ def stability_figure(frozen, long, fresh, optimum):
 
     if len(fresh):
         _draw_predictions(panels[2], fresh)
-    style.share_legend(figure, 4)
+    style.share_legend(figure, 4, "* with step sizes of its own" if len(stepping) else None)
     return figure
 
 
 def _draw_predictions(panel, fresh):
     """Late violations of runs on fresh instances against what was predicted."""
+    keys = []
     for place, (setting, rows) in enumerate(fresh.groupby("setting", sort=False)):
         look = {"marker": style.marker(place), "markersize": 3, "linestyle": "none"}
-        panel.plot([], [], color="0.25", markerfacecolor="none", label=setting, **look)
+        key = mpl.lines.Line2D([], [], color="0.25", markerfacecolor="none", label=setting, **look)
+        keys.append(key)
         for (broke, told), some in rows.groupby(["late_broke", "breaks"]):
             look |= {"color": _TOLD, "zorder": 3} if told else {"color": "0.25", "zorder": 2}
             look["markerfacecolor"] = look["color"] if broke else "none"
@@ -75,6 +81,7 @@ def _draw_predictions(panel, fresh):
     style.zero_line(panel)
     panel.set(xlabel="predicted largest $V_g - b$", ylabel="late violation (filled: it broke)")
     panel.set_title(_foreseen(fresh))
+    panel.figure.legend(handles=keys, loc="outside lower right", ncols=len(keys))
 
 
 def _bought(frozen):
