@@ -174,8 +174,8 @@ def seen_figure(table, largest):
         for axes in row:
             style.plain_decades(axes.yaxis)
     first, look = grid[0, 0], {"color": "0.3", "linestyle": "none"}
-    first.plot([], [], marker="_", markersize=6, label="bound", **look)
-    first.errorbar([], [], [], elinewidth=2.4, alpha=0.35, label="its 95 % interval", **look)
+    look |= {"marker": "_", "markersize": 6, "elinewidth": 2.4, "ecolor": "0.75"}
+    first.errorbar([], [], [], label="bound, with its 95 % interval", **look)
     label = f"bounds are informative below {largest:.3g}"
     first.plot([], [], color="0.3", linewidth=0.9, linestyle=(0, (4, 2)), label=label)
     style.share_legend(figure, 2, "markers: measured")

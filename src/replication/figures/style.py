@@ -200,5 +200,6 @@ def plain_decades(axis):
     decades = np.log10(high / low)
     marks = (1, 1.5, 2, 3, 5, 7) if decades < 1 else (1, 2, 5) if decades < 3 else (1,)
     axis.set_major_locator(mpl.ticker.LogLocator(subs=marks))
-    axis.set_major_formatter("{x:g}")
+    if low >= 1e-4:  # below, as powers of ten
+        axis.set_major_formatter("{x:g}")
     axis.set_minor_locator(mpl.ticker.NullLocator())
