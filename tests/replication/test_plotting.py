@@ -65,6 +65,39 @@ def test_exact_algorithm_has_one_curve_though_its_runs_are_repeated_for_every_nu
     style.plt.close("all")
 
 
+def test_exact_methods_and_their_curve_come_last(aggregate):
+    style.use_style()
+    asking = aggregate[aggregate["evaluators"].notna()]
+    exact = aggregate[aggregate["evaluators"].isna() & (aggregate["algorithm"] == "npgpd_hf")]
+    figure = panels.figure1(pd.concat([exact.assign(algorithm="npg_pd"), asking]))
+    rows = [axes.get_ylabel() for axes in figure.axes[::2]]
+    assert rows == ["NPGPD-HF", "ZPGPD-HF", "NPG-PD (exact)"]
+    # Matplotlib fills columns: people stand in the first row, what lines show in the second.
+    keys = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert keys[::2] == ["$M = 4$", "$M = 16$", r"$M = \infty$"]
+    assert keys[1::2] == ["current policy", "running average", "band: 95 %"]
+    style.plt.close(figure)
+
+
+def test_words_below_a_violation_have_room_below_the_curves(aggregate):
+    style.use_style()
+    axes = panels.figure1(aggregate.assign(constraint_violation_low=-5.0)).axes[1]
+    low, high = axes.get_ylim()
+    assert -5 - low > 0.09 * (high - low)
+    style.plt.close("all")
+
+
+def test_labels_of_decades_are_of_one_kind():
+    axes = style.plt.subplots()[1]
+    for low, power in ((1e-6, True), (1e-3, False)):
+        axes.set(yscale="log", ylim=(low, 1))
+        style.plain_decades(axes.yaxis)
+        axes.figure.draw_without_rendering()
+        words = [tick.get_text() for tick in axes.get_yticklabels()]
+        assert [word.startswith("$") for word in words] == [power] * len(words)
+    style.plt.close("all")
+
+
 def test_panels_of_a_metric_have_one_range_with_room_for_all_curves(aggregate):
     style.use_style()
     low = aggregate[aggregate["algorithm"] == "npgpd_hf"].assign(algorithm="npg_pd")

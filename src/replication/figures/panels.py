@@ -23,7 +23,7 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear", ticks="auto")
     # average, which the theorems bound.
     table = aggregate[aggregate["algorithm"] == algorithm]
     curves = [curve for _, curve in table.groupby("evaluators", dropna=False, sort=False)]
-    people = [*dict.fromkeys(map(style.evaluators_label, aggregate["evaluators"].unique()))]
+    people = _people(aggregate)
     for index, curve in enumerate(curves):
         number = curve["evaluators"].iloc[0]
         color, label = style.evaluators_color(number), style.evaluators_label(number)
@@ -44,6 +44,12 @@ def draw_panel(axes, aggregate, algorithm, metric, scale="linear", ticks="auto")
         locator = mpl.ticker.MaxNLocator(ticks, steps=[1, 2, 5, 10], integer=True)
         axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter("{x:,.0f}")
+
+
+def _people(aggregate):
+    """Labels of the numbers of evaluators, infinity last."""
+    numbers = aggregate["evaluators"].sort_values().unique()
+    return [style.evaluators_label(number) for number in numbers]
 
 
 def panel(aggregate, algorithm, metric, scale="linear"):
@@ -126,7 +132,8 @@ def worse_without_limit(aggregate, radius):
 
 def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
     """All panels as one figure: algorithms down, metrics across; sizes are in inches."""
-    algorithms = list(aggregate["algorithm"].unique())
+    # Exact methods, whose M is infinite, come last.
+    algorithms = aggregate.sort_values("evaluators", kind="stable")["algorithm"].unique()
     figure, grid = style.panels(len(algorithms), len(METRIC_LABELS), height)
     figure.set_figwidth(width)
     letters = iter(string.ascii_lowercase)
@@ -141,8 +148,8 @@ def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
         style.same_heights(column)
         _name_zero(column, metric)
     style.name_axes(grid, "iteration")
-    _name_looks(figure.axes[0])
-    style.share_legend(figure, 3, _PEOPLE)
+    _name_looks(figure.axes[-1])
+    style.share_legend(figure, min(max(3, len(_people(aggregate))), 4), _PEOPLE)
     return figure
 
 
@@ -169,9 +176,10 @@ def side_by_side(aggregates):
 def _name_zero(column, metric):
     """Say what the line at zero is, and leave room for it below."""
     low, high = column[0].get_ylim()
+    low = min(low - 0.06 * (high - low) * (metric != "optimality_gap"), -0.13 * high)
     for axes in column:
         style.zero_line(axes)
-        axes.set_ylim(min(low, -0.13 * high), high)
+        axes.set_ylim(low, high)
         place = {"xycoords": "axes fraction", "textcoords": "offset points", "color": "0.3"}
         if metric == "optimality_gap":
             place |= {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
