@@ -66,6 +66,8 @@ def test_target_that_is_taken_for_a_file_is_told_where_to_go(fresh):
         (["-n", "-C", "seeds=3", "a=1"], "--config: name=value expected, got 'a=1'"),
         (["-C", "evaluators=[16]"], "--config: evaluators: a list or table is for a file of "),
         (["--config", "rates={seeds: 3}"], "--config: rates: a list or table is for a file of "),
+        (["-C", "seeds=3", "--config", "horizon=9"], "--config: stands twice, where it may "),
+        (["--configfile=bad", "--configfile=latin"], "--configfile: stands twice, where it may "),
         (["--configfile", "none.yaml"], "none.yaml: no such file here, in "),
         (["--configfiles", "config/smoke.yaml", "config"], "config: Is a directory"),
         (["--configfile=pipe"], "pipe: a file expected, got a pipe"),

@@ -9,6 +9,7 @@ import getpass
 import os
 import re
 import sys
+from itertools import chain
 from pathlib import Path
 
 from replication.files import validation
@@ -36,10 +37,13 @@ def settle():
 def _configuration(arguments):
     """Files and entries of a configuration among the arguments of a command."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
-    parser.add_argument("--config", "-C", nargs="*", default=[])
+    parser.add_argument("--configfile", "--configfiles", nargs="+", action="append", default=[])
+    parser.add_argument("--config", "-C", nargs="*", action="append", default=[])
     given, _ = parser.parse_known_args(arguments)
-    return given.configfile, given.config
+    for name, several in vars(given).items():
+        if len(several) > 1:  # of which Snakemake takes the last
+            raise ValueError(f"--{name}: stands twice, where it may stand once, before all values")
+    return [*chain(*given.configfile)], [*chain(*given.config)]
 
 
 def _check(files, entries):
