@@ -72,6 +72,10 @@ def test_nothing_is_drawn_before_jobs_are_known():
     assert screen_of(failed)[1:] == ("", [failed])
 
 
+def test_nothing_is_drawn_if_the_number_of_jobs_is_kept_quiet():
+    assert screen_of(start(1, "run"))[1:] == ("", [])
+
+
 def test_without_a_bar_jobs_are_lines_and_what_says_nothing_is_left_out():
     told = [start(1, "run"), record(LogEvent.PROGRESS, done=1, total=5)]
     noise = [record(text="Select jobs to execute..."), record(text="Execute 1 jobs..."), end(1)]

@@ -51,6 +51,8 @@ class Screen(logging.Filter):
         if event is LogEvent.RUN_INFO:
             options = {"file": self._stream, "unit": "job", "dynamic_ncols": True}
             self._bar = tqdm(total=record.stats["total"], **options)
+        elif self._bar is None:  # `--quiet progress` keeps what it would need
+            return
         elif event is LogEvent.JOB_INFO:
             self._rules[record.jobid] = record.rule_name
             self._bar.set_postfix_str(", ".join(sorted({*self._rules.values()})))
