@@ -155,6 +155,29 @@ def test_study_in_the_place_of_one_on_record_is_refused(fresh, name, content, re
     assert told == [message] * refused
 
 
+@pytest.mark.parametrize(
+    ("name", "place", "refused"),
+    [
+        ("settled", "mine.yaml", True),
+        ("ding", "mine.yaml", True),
+        ("ding", "config/environments/ding.yaml", False),
+        ("settled", "config/settled.yaml", False),
+        ("mine", "config/mine.yaml", False),
+        ("claims", "mine.yaml", False),  # config/claims.yaml is no study
+    ],
+)
+def test_study_in_the_place_of_one_of_the_project_is_refused(fresh, name, place, refused):
+    if "mine" in place:
+        (fresh.folder / place).write_text(f"study: {name}\nseeds: 3\n")
+    more = fresh.folder / "more.yaml"
+    more.write_text("seeds: 2\n")
+    command = fresh.workflow(f"results/{name}/optimum.json", "--dry-run", configfile=place)
+    for files in ([], [more]):
+        code, output = fresh.call([*command, *files])
+        assert code == refused, output
+        assert ("error: study: a name of its own expected, since " in output) == refused
+
+
 def test_file_over_the_hard_case_needs_a_name_of_its_own(fresh):
     options = ["results/hard/optimum.json", "--dry-run"]
     command = fresh.workflow(*options, configfile="config/hard.yaml")
@@ -172,9 +195,10 @@ def test_default_study_may_be_changed_by_an_option_and_a_study_named_by_one(fres
     (fresh.folder / "mine.yaml").write_text("seeds: 3\n")
     command = fresh.workflow("results/paper/optimum.json", "--dry-run")[:-2]  # without a file
     assert fresh.call([*command, "--config", "seeds=40"])[0] == 0
-    code, output = fresh.call([*command, "--config", "study=hard"])
-    assert code == 1
-    assert "a name of its own expected for a study that changes hard" in output
+    for other, told in (("hard", " for a study that changes hard"), ("settled", ", since ")):
+        code, output = fresh.call([*command, "--config", f"study={other}"])
+        assert code == 1
+        assert f"a name of its own expected{told}" in output
     options = ["results/mine/optimum.json", "--dry-run", "--config", "study=mine"]
     assert fresh.snakemake(*options, configfile="mine.yaml")[0] == 0
 

@@ -77,6 +77,18 @@ def refuse_displacing(study, said, folder, defaults):
         )
 
 
+def refuse_namesake(study, files, folder):
+    """Refuse a study that has the name of one in config/ whose file is not among its own."""
+    for place in ("config", "config/environments"):
+        path = Path(folder, place, f"{study}.yaml")
+        named = path.exists() and validation.read(path).get("study") == study
+        if named and not any(map(path.samefile, files)):
+            raise ValueError(
+                f"study: a name of its own expected, since {path} is the study {study}: write "
+                "`study: mine`"
+            )
+
+
 def settle(config, folder, own, defaults, analyses):
     """What is run of a study, and lines about what is left out of the defaults or fitted to it."""
     config = _filled(config)
