@@ -71,6 +71,14 @@ def test_difference_is_found_whatever_the_clock_says(project, name, before, afte
     assert state(project) == whole  # a dry run changes nothing
 
 
+def test_next_run_takes_an_option_back(project):
+    before = contents(project)
+    for options, same in ((["--config", "horizon=19"], False), ([], True)):
+        code, output = project.snakemake(TARGET, "--cores", "2", *options)
+        assert code == 0, output
+        assert (contents(project) == before) == same
+
+
 def test_result_of_which_nobody_knows_what_made_it_is_made_again(project):
     records = [
         project.results(folder, "npgpd_hf/M16/.seeds0000-0002.parquet.sha256")
