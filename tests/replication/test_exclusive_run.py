@@ -76,6 +76,23 @@ def test_orphans_of_this_folder_are_ended_and_no_other_process(tmp_path, start, 
     assert child.poll() is not None
 
 
+def test_orphan_may_end_while_it_is_looked_for(tmp_path, start, monkeypatch):
+    mark = exclusive_run.mark(tmp_path)
+    monkeypatch.setenv(exclusive_run.MARK, "")
+    orphans = [start(SLEEP, env={**os.environ, exclusive_run.MARK: mark}) for _ in range(2)]
+    listed = exclusive_run.psutil.process_iter
+
+    def list_late(names):
+        found = [*listed(names)]
+        orphans[0].kill()
+        orphans[0].wait()
+        return found
+
+    monkeypatch.setattr(exclusive_run.psutil, "process_iter", list_late)
+    exclusive_run.end_orphans(tmp_path)
+    assert orphans[1].poll() is not None
+
+
 def test_folders_that_swap_their_paths_keep_their_marks(tmp_path):
     first, second, aside = (tmp_path / name for name in ("first", "second", "aside"))
     first.mkdir(), second.mkdir()

@@ -9,6 +9,7 @@ identifies the folder, and the next run finds them by it.
 import fcntl
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -53,6 +54,7 @@ def end_orphans(folder="."):
         if (process.info["environ"] or {}).get(MARK) == own
     ]
     for orphan in orphans:
-        orphan.kill()
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            orphan.kill()
     psutil.wait_procs(orphans, timeout=10)
     os.environ[MARK] = own
