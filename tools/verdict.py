@@ -71,15 +71,14 @@ def study_of(name, seeds, file):
 
 def judge(name, seeds, file, *options):
     """Run the study, and print the verdict."""
-    with validation.one_line(ValueError):
-        study, asked = study_of(name, seeds, file)
     folder = Path("results", name)
-    folder.mkdir(parents=True, exist_ok=True)
-    if asked:
-        storage.write(folder / "statement.yaml", yaml.safe_dump({"claims": asked}, sort_keys=False))
-    statements = [str(folder / "statement.yaml")] if asked else []
-    study["claims"] = study.get("claims", {}) | {"statements": statements}
-    storage.write(folder / "study.yaml", yaml.safe_dump(study, sort_keys=False))
+    with validation.one_line((OSError, ValueError)):
+        study, asked = study_of(name, seeds, file)
+        statements = [str(folder / "statement.yaml")] if asked else []
+        study["claims"] = study.get("claims", {}) | {"statements": statements}
+        for place in statements:
+            storage.write(place, yaml.safe_dump({"claims": asked}, sort_keys=False))
+        storage.write(folder / "study.yaml", yaml.safe_dump(study, sort_keys=False))
     made = folder / "claims.csv"
     command = ["snakemake", str(made), *options, "--configfile", str(folder / "study.yaml")]
     if code := subprocess.run(command).returncode:

@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
@@ -134,6 +135,14 @@ def test_statement_of_ones_own_is_written_where_its_study_reads_it(
     criterion = STATEMENTS["npgpd-gap-64-256-identical"]["criterion"]
     [(name, written)] = validation.read_yaml(file)["claims"].items()
     assert (name, written["criterion"]) == ("first", criterion)
+
+
+def test_folder_that_cannot_be_written_to_is_named_in_one_line(verdict, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("results").touch()
+    message = "error: results/npgpd-gap-plateaus/study.yaml: cannot be written: Not a directory"
+    with pytest.raises(SystemExit, match=f"^{message}$"):
+        verdict.judge("npgpd-gap-plateaus", "3", "")
 
 
 @pytest.mark.long
