@@ -14,6 +14,9 @@ min_version("9.27")
 PROJECT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))
 if not PROJECT.is_dir():
     sys.exit(f"error: {PROJECT}: a clone of the project expected, whose files are read")
+source = Path(validation.__file__).parents[2]
+if source.resolve() != (PROJECT / "src").resolve():
+    sys.exit(f"error: {PROJECT}: its own package expected, got {source}; activate its .venv")
 if workflow.modifier.is_main_snakefile() and PROJECT.samefile("."):
     PROJECT = Path()
 if "{" in str(PROJECT):  # Snakemake would take what follows for a wildcard

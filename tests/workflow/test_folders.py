@@ -231,6 +231,16 @@ def test_module_without_a_clone_is_refused(tmp_path):
     )
 
 
+def test_package_of_another_clone_is_refused(fresh):
+    """Edits of the scripts would not be noticed, and those of the package have no effect."""
+    command = fresh.workflow("--dry-run")
+    code, output = fresh.call(command, environment={"PYTHONPATH": str(ROOT / "src")})
+    assert code == 1
+    reason = f"its own package expected, got {ROOT / 'src'}; activate its .venv"
+    assert output.splitlines()[-1] == f"error: {fresh.folder}: {reason}"
+    assert not (fresh.folder / "results").exists()
+
+
 def test_brace_in_the_path_of_a_project_elsewhere_is_refused(tmp_path):
     project = place(tmp_path / "{a}")
     command = ["snakemake", "--snakefile", project.folder / "Snakefile", "--dry-run"]
