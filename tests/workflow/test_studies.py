@@ -178,6 +178,15 @@ def test_study_in_the_place_of_one_of_the_project_is_refused(fresh, name, place,
         assert ("error: study: a name of its own expected, since " in output) == refused
 
 
+def test_study_elsewhere_may_have_any_name(fresh, tmp_path):
+    (fresh.folder / "mine.yaml").write_text("study: settled\n")
+    command = fresh.workflow("results/settled/optimum.json", "--dry-run", configfile="mine.yaml")
+    for folder, refused in ((fresh.folder, 1), (tmp_path / "elsewhere", 0)):
+        command[command.index("--directory") + 1] = folder
+        code, output = fresh.call(command)
+        assert code == refused, output
+
+
 def test_file_over_the_hard_case_needs_a_name_of_its_own(fresh):
     options = ["results/hard/optimum.json", "--dry-run"]
     command = fresh.workflow(*options, configfile="config/hard.yaml")

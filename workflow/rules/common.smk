@@ -78,7 +78,7 @@ def settle_config():
         if workflow.is_main_process and RECORD is not None and (files or STUDY != "paper"):
             said = [own] if given else map(validation.read, files)
             admission.refuse_displacing(STUDY, said, PROJECT, defaults)
-        elif workflow.is_main_process and RECORD is None and not given:
+        elif workflow.is_main_process and RECORD is None and PROJECT == Path():
             admission.refuse_namesake(STUDY, files, PROJECT)
     config.update(settled)
     for line in lines if workflow.is_main_process else []:
