@@ -170,7 +170,7 @@ article: .venv-article/installed  ## 1 | the replication as an article, from ref
 verify: TARGETS = $(if $(filter-out 0,$(FULL)),$(PARTS),sample)
 verify: PARTS = figures claims theory stability $(if $(CONFIG),,compare compare-axes infer hard environments raced)
 verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 430)
-	test -d reference || { echo 'error: no folder reference: `make reference` writes it' >&2; exit 1; }
+	$(IN_VENV) python tools/verify.py '' "$$CONFIG"
 	$(IN_VENV) copy=$${COPY:-$$(mktemp -d -t verify-XXXXXX)} && mkdir -p "$$copy" || exit; \
 	    tar --create --exclude=__pycache__ $(WORKFLOW) | tar --extract --directory "$$copy" && \
 	    echo "Running $(TARGETS) in $$copy" && \

@@ -1,7 +1,8 @@
 """Compare what was run again in a copy of the project, and its own results, with the reference.
 
 The arguments are the folder of the copy, the file of a study or nothing, and the targets of `make`
-that have been run there; without targets, these have failed. The command is `make verify`.
+that have been run there; without targets, these have failed. Without a folder of a copy, only what
+is no study on record is refused. The command is `make verify`.
 """
 
 import sys
@@ -21,18 +22,28 @@ FILES = "Files"  # heading
 
 def places(results):
     """Folders of the reference and of the figures of a study, given that of its results."""
-    if results.name == "hard":
-        return REFERENCE / "hard", Path("figures/hard")
-    return REFERENCE, Path("figures") if results.name == "paper" else results / "figures"
+    if results.name == "paper":
+        return REFERENCE, Path("figures")
+    named = Path("figures/hard") if results.name == "hard" else results / "figures"
+    return REFERENCE / results.name, named
 
 
-def compare(copy, configfile, targets, exact):
+def find_study(configfile):
+    """Folder of the results of a study that is on record."""
+    own = validation.read(configfile) if configfile else {}
+    results = Path("results", f"{own.get('study', 'paper')}")
+    record, _ = places(results)
+    if not record.is_dir():
+        where = record.relative_to(ROOT)
+        raise ValueError(f"study {results.name}: not on record, since there is no folder {where}")
+    return results
+
+
+def compare(copy, results, targets, exact):
     """Compare what was run in a copy, and the project's own results, with the reference.
 
     Returns, by heading and by what was compared, lines that differ, or why nothing was compared.
     """
-    own = validation.read(configfile) if configfile else {}
-    results = Path("results", own.get("study", "paper"))
     (copy / results).mkdir(parents=True, exist_ok=True)  # from which other studies are reached
     tables, studies = OF_HARD if results.name == "hard" else OF_STUDY, {"": results}
     if results.name == "paper":  # beside which the hard case is on record
@@ -87,6 +98,9 @@ def show(sections):
 
 
 def main(copy, configfile, *targets):
+    results = find_study(configfile)
+    if not copy:
+        return
     others = checks.check_platform(REFERENCE)
     if others:
         print(f"Another platform: numbers may differ by {checks.TOLERANCE}", *others, sep="\n  ")
@@ -97,7 +111,7 @@ def main(copy, configfile, *targets):
         }
     }
     if targets:
-        sections |= compare(Path(copy), configfile, targets, exact=not others)
+        sections |= compare(Path(copy), results, targets, exact=not others)
     if not show(sections) or not targets:
         failed = "" if targets else "the study failed; "
         sys.exit(f"{failed}what was run is in {copy}; with COPY={copy} it goes on there")
