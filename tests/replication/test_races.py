@@ -213,7 +213,7 @@ def test_what_no_race_depends_on_is_not_raced_again(own):
 
 
 @pytest.mark.parametrize("name", ["", "hard"])
-def test_effort_that_a_race_on_record_does_not_have_is_said_to_be_idle(name):
+def test_seeds_that_a_race_on_record_does_not_have_are_said_to_be_idle(name):
     config = study(*name.split())
     idle = "has no effect, since its race is on record, with at most"
     advice = "seeds; calibration.recorded: false runs a new one"
@@ -222,11 +222,10 @@ def test_effort_that_a_race_on_record_does_not_have_is_said_to_be_idle(name):
         algorithm: RECORD[recorded_races.recorded(RECORD, config, algorithm)]["seeds"]
         for algorithm in ("npgpd_hf", "zpgpd_hf")
     }
-    for idly, given in (("seeds: 5", seeds), ("runs: null", {"calibration": {"runs": None}})):
-        assert said(readings.overlay(config, given)) == [
-            f"{algorithm}: calibration.{idly} {idle} {number} {advice}"
-            for algorithm, number in most.items()
-        ]
+    assert said(readings.overlay(config, seeds)) == [
+        f"{algorithm}: calibration.seeds: 5 {idle} {number} {advice}"
+        for algorithm, number in most.items()
+    ]
     assert most == ({"npgpd_hf": 256, "zpgpd_hf": 8} if name else {"npgpd_hf": 16, "zpgpd_hf": 16})
     own = readings.overlay(seeds, {"evaluators": [8]})  # whose race is new, with these seeds
     limit = "(24 runs in all, and at most 5 seeds for each pair)"

@@ -154,15 +154,15 @@ def load_scores(path, name):
 
 def lines(record, config, defaults):
     """Say which step sizes need a new race, and why, or that one on record has other seeds."""
-    found, told = [], config["calibration"]
-    idle = [key for key in ("seeds", "runs") if told[key] != defaults["calibration"][key]]
+    found, most = [], config["calibration"]["seeds"]
     for algorithm in racing(config):
         if name := recorded(record, config, algorithm):
-            if idle and (seeds := record[name]["seeds"]) != told["seeds"]:
+            seeds = record[name]["seeds"]
+            if most not in (seeds, defaults["calibration"]["seeds"]):
                 found.append(
-                    f"{algorithm}: calibration.{idle[0]}: {json.dumps(told[idle[0]])} has no "
-                    f"effect, since its race is on record, with at most {seeds} seeds; "
-                    "calibration.recorded: false runs a new one"
+                    f"{algorithm}: calibration.seeds: {most} has no effect, since its race is on "
+                    f"record, with at most {seeds} seeds; calibration.recorded: false runs a new "
+                    "one"
                 )
             continue
         why = "calibration.recorded is false"
@@ -178,7 +178,7 @@ def lines(record, config, defaults):
         limit = "" if runs is None else f"{runs} runs in all, and "
         found.append(
             f"{algorithm}: new race for step sizes, since {why} "
-            f"({limit}at most {told['seeds']} seed{'s' * (told['seeds'] > 1)} for each pair)"
+            f"({limit}at most {most} seed{'s' * (most > 1)} for each pair)"
         )
     return found
 
