@@ -188,7 +188,7 @@ raced: .venv/kernels
 	    results/hard-races/calibration/zpgpd_hf.csv --cores $(CORES) \
 	    --configfile config/hard.yaml config/hard-races.yaml
 
-test: .venv/kernels .venv-site/installed .venv-article/installed  ## 7 | the test suite
+test: .venv/kernels .venv-site/installed .venv-article/installed  ## 5 | the test suite
 	$(IN_VENV) pytest $(PARALLEL) -m 'not long and not slow and not slurm'
 
 test-long: .venv/kernels .venv-site/installed .venv-article/installed  ## 17 | tests of workflows, site, article; long simulations
