@@ -136,14 +136,14 @@ def test_study_that_is_not_on_record_is_not_run(fresh):
     ("name", "before", "after"),
     [
         (
-            "pgpd_hf/algorithms/npgpd_hf.py",
+            "pgpd_hf/algorithms/base.py",
             "min(max(multiplier - ",
             "min(max(multiplier - 1.0001 * ",
         ),
         (
             "pgpd_hf/core/sampling.py",
-            "weight *= tables.discount",
-            "weight *= 0.999999 * tables.discount",
+            "weight *= tables.recency\n            word_i +=",
+            "weight *= 0.999999 * tables.recency\n            word_i +=",
         ),
         ("replication/theory/problems.py", "_GRID = 801", "_GRID = 401"),
     ],
