@@ -320,9 +320,9 @@ def test_curves_of_the_figure_can_be_told_apart_without_colour():
         for name in ("stability", "stability_long", "stability_fresh")
     )
     style.use_style()
-    (stepping,) = stability.parameters(CONFIG).values()
+    (own_steps,) = stability.parameters(CONFIG).values()
     optimum = SimpleNamespace(multiplier=0.5)
-    figure = figures.stability_figure(frozen, long, fresh, optimum, stepping)
+    figure = figures.stability_figure(frozen, long, fresh, optimum, own_steps)
     first, second = figure.axes[:2]
     named = [line for line in first.get_lines() if not line.get_label().startswith("_")]
     marked = [line.get_label()[:-2] for line in named if line.get_label().endswith(" *")]

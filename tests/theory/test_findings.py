@@ -1320,7 +1320,8 @@ def test_documents_say_from_when_on_the_bounds_are_informative():
     )
     says(
         "results",
-        "The printed bounds exceed the largest possible value for all M ≤ 256 and T up to 10¹².",
+        "The printed bounds exceed the largest possible value for all M from 2 to 256 and T up to "
+        "10¹².",
         "falls below the largest possible value after 9·10⁴ iterations, for M = 64, N = 1 and "
         "votes that are read without",
     )

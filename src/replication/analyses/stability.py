@@ -69,7 +69,7 @@ def fit(config, changes):
 def parameters(config):
     """Variants whose step sizes are not those of the others."""
     variants = config["stability"]["variants"].items()
-    return {"stepping": [name for name, changes in variants if {*STEPS} & {*changes}]}
+    return {"own_steps": [name for name, changes in variants if {*STEPS} & {*changes}]}
 
 
 def why_not(config):

@@ -16,6 +16,7 @@ QUANTITIES = {
     "violation": r"violation  $b - V_g$,  safe below 0",
 }
 _JUDGED = ("priced_gap", "violates_002")  # a priced gap is never shown alone
+# Horizontal lines, and words above them.
 LINES = {"priced_gap": (0.02, "target 0.02"), "gap": (0, "best safe policy"), "violation": (0, "")}
 VARIANTS = {  # Methods with one thing changed or left out, and what they are variants of.
     "sampled_npgpd_hf": "npgpd_hf",

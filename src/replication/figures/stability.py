@@ -21,16 +21,16 @@ _LOWEST = 0.03  # multiplier at the lower end of a logarithmic axis
 _MARKS = "X*<>phd"  # of variants; settings have those of other figures
 
 
-def stability_figure(frozen, long, fresh, optimum, stepping=()):
+def stability_figure(frozen, long, fresh, optimum, own_steps=()):
     """Panels of utility at frozen multipliers, of long runs, and of predictions if any are."""
-    # Variants of `stepping`, whose step sizes are not those of the others, have an asterisk.
+    # Variants of `own_steps`, whose step sizes are not those of the others, have an asterisk.
     figure, (panels,) = style.panels(1, 3 if len(fresh) else 2, 3.2)
     dressed = zip(frozen["variant"].unique(), itertools.cycle(_COLORS), itertools.cycle(_DASHES))
     looks = {name: {"color": color, "linestyle": dashes} for name, color, dashes in dressed}
     variants = frozen.groupby("variant", sort=False)
     for (variant, rows), mark in zip(variants, itertools.cycle(_MARKS), strict=False):
         look = looks[variant]
-        label = variant + " *" * (variant in stepping)
+        label = variant + " *" * (variant in own_steps)
         panels[0].plot(rows["multiplier"], -rows["predicted_violation"], label=label, **look)
         panels[0].errorbar(
             rows["multiplier"],
@@ -62,7 +62,7 @@ def stability_figure(frozen, long, fresh, optimum, stepping=()):
 
     if len(fresh):
         _draw_predictions(panels[2], fresh)
-    style.share_legend(figure, 4, "* with step sizes of its own" if len(stepping) else None)
+    style.share_legend(figure, 4, "* with step sizes of its own" if len(own_steps) else None)
     return figure
 
 
