@@ -149,7 +149,7 @@ def figure1(aggregate, scale="linear", width=style.TWO_COLUMNS, height=2.4):
         _name_zero(column, metric)
     style.name_axes(grid, "iteration")
     _name_looks(figure.axes[-1])
-    style.share_legend(figure, min(max(3, len(_people(aggregate))), 4), _PEOPLE)
+    style.share_legend(figure, min(max(2, len(_people(aggregate))), 4), _PEOPLE)
     return figure
 
 
