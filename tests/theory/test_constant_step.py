@@ -76,7 +76,7 @@ def test_transitions_that_actions_change_ask_for_more_rounds_than_anybody_has():
     cmdp = random_cmdp()
     row = check_all(cmdp, Setting(evaluators=None, iterations=40), seeds=range(2), items=[24])
     assert row["holds"].isna().all()
-    assert "from 2.2e+13 rounds on, in principle only" in row["reason"].iloc[0]
+    assert "for unbiased answers and from 2.2e+13 rounds on" in row["reason"].iloc[0]
 
 
 def test_rounds_needed_leave_half_of_the_exponent():

@@ -58,7 +58,7 @@ def priced_gap(cmdp, optimum, estimates, primal_step, dual_step, iterations, cap
         needed = rounds_needed(cmdp, ties, e, primal_step, cap)
         raise OutsideAssumptions(
             "transitions: the same for all actions expected; for others the statement is proved "
-            f"from {needed:.1e} rounds on, in principle only"
+            f"for unbiased answers and from {needed:.1e} rounds on, in principle only"
         )
     margin, bias = ties.margin, e.dual_bias
     if not 2 * bias < margin:

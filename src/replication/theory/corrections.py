@@ -43,7 +43,7 @@ def one_run(problem):
     steps, bound = theorem_1.best_steps(statement, problem.setting.iterations)
     averages = _averages(problem, steps)
     worst = averages["gap"].max(), max(0.0, averages["violation"].max())
-    reason = f"the worst of {len(averages)} runs; each exceeds a bound with probability {_ERROR}"
+    reason = f"the worst of {len(averages)} runs; each exceeds a bound with probability <= {_ERROR}"
     return [
         Result(f"21{part}", worst[k], bound[k], "runs", 0.0, reason, problem.largest[k])
         for k, part in enumerate("ab")
