@@ -30,10 +30,14 @@ FIGURES = [
 ]
 
 
-def test_summary_ends_on_the_screen(finished):
-    _, output = finished
-    assert "Study smoke: V_r* = " in output
-    assert "ZPGPD-HF" in output.split("Study smoke")[1]
+def test_summary_ends_on_the_screen(finished, tmp_path):
+    project, output = finished
+    from_elsewhere = project.snakemake("summary", "--cores", "1", cwd=tmp_path)
+    assert from_elsewhere[0] == 0
+    for printed in (output, from_elsewhere[1]):
+        assert "Study smoke: V_r* = " in printed
+        assert "ZPGPD-HF" in printed.split("Study smoke")[1]
+        assert "Traceback" not in printed
 
 
 def test_every_figure_exists_in_every_format(finished):

@@ -123,15 +123,17 @@ def lift_job_rate():
         workflow.scheduler.job_rate_limiter = None
 
 
-def show_results():
+def show_results(folder):
     """Print the summary and the verdicts if they were asked for, also where nothing had to run."""
     # There is no scheduler before the plan is whole: results may then be those of another plan.
-    if workflow.dryrun or workflow.scheduler is None or any(workflow.dag.needrun_jobs()):
+    if not workflow.execution_settings or workflow.dryrun or workflow.scheduler is None:
+        return
+    if any(workflow.dag.needrun_jobs()):
         return
     made = {file for job in workflow.dag.jobs for file in job.output}
     for name in ("summary", "verdicts"):
         if (path := f"{PLACES['results']}/{name}.txt") in made:
-            print("", Path(path).read_text(encoding="utf-8"), sep="\n")
+            print("", Path(folder, path).read_text(encoding="utf-8"), sep="\n")
 
 
 if workflow.is_main_process and not workflow.output_settings.dryrun:
@@ -199,6 +201,6 @@ JUDGED = Later(lambda: ANALYSES["verdicts"].judged(config, READINGS))
 # Folders with verdicts, by N. A study that infers has two for each: of seeds and of instances.
 TRIALS = Later(lambda: ANALYSES["inference"].trials_of(CALIBRATED, JUDGED))
 
-# `onsuccess` is left out where nothing has to run.
+# `onsuccess` is left out where nothing has to run. At the end the folder of --directory is left.
 if workflow.is_main_process:
-    atexit.register(lambda: show_results() if workflow.execution_settings else None)
+    atexit.register(show_results, Path.cwd())
