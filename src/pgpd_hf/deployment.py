@@ -94,7 +94,8 @@ def certify(
     policy : array_like, float, shape (S, A)
         The policy.
     answers : int
-        n, people who are asked, about one fresh trajectory each.
+        n, people who are asked, about one fresh trajectory each. :func:`answers_for` says how many
+        certify a policy that is safer than required.
     seed : int
         Names the random stream.
     level : float
@@ -203,8 +204,8 @@ def answers_for(
 
     Returns
     -------
-    float
-        n with this power, while n less a thousandth has not; infinite if the slack is lost to
+    int or float
+        n with this power, while n less a thousandth has not; ``inf`` if the slack is lost to
         curvature, however many answer. The power of an exact test is not monotone in n: numbers up
         to about a hundredth smaller may do as well, and slightly larger ones may not.
 
@@ -222,7 +223,7 @@ def answers_for(
     link = get_link(link)
     most = cmdp.return_bound(horizon) - cmdp.threshold
     if cmdp.threshold <= 0:  # which every policy meets
-        return 1.0
+        return 1
     if slack > most:
         raise ValueError(
             f"slack: at most {most:.6g} expected, since no return exceeds b by more; got {slack:g}"
@@ -243,7 +244,7 @@ def answers_for(
     while high - low > max(1, high // 1000):
         middle = (low + high) // 2
         low, high = (middle, high) if too_few(middle) else (low, middle)
-    return float(high)
+    return high
 
 
 def _require_share(name, value):

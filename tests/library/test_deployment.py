@@ -105,7 +105,7 @@ def test_answers_for_a_certificate_have_the_power_asked_for(slack):
     cmdp = constant(0.6, 0.5)
     needed = answers_for(cmdp, slack, horizon=0)
     shares = []
-    for answers in (int(needed), int(0.9 * needed)):
+    for answers in (needed, int(0.9 * needed)):
         votes = np.arange(answers + 1)
         low, high = 0, answers
         while high - low > 1:  # the least number of votes that certifies

@@ -171,7 +171,7 @@ def answers_for_deployment(cmdp, horizon, link):
     """How many answers certify a policy that is safer than required by a slack, if any do."""
     most = cmdp.return_bound(horizon) - cmdp.threshold  # no policy is safer
     rows = [
-        (slack, level, answers_for(cmdp, slack, level, horizon=horizon, link=link))
+        (slack, level, float(answers_for(cmdp, slack, level, horizon=horizon, link=link)))
         if slack <= most
         else (slack, level, math.inf)
         for slack in SLACKS
