@@ -41,7 +41,8 @@ def test_second_run_is_told_which_is_the_first(tmp_path, start):
     with pytest.raises(OSError, match=r".") as refusal:
         exclusive_run.claim(tmp_path)
     assert str(refusal.value) == (
-        f"another run works in {tmp_path} (process {holder.pid}); wait until it ends, or stop it"
+        f"another run works in {tmp_path} (process {holder.pid}); wait until it ends, stop it, or "
+        "give this one a folder of its own by --directory"
     )
     exclusive_run.claim(tmp_path.parent / "other")
     holder.kill()

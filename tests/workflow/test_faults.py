@@ -121,7 +121,7 @@ def test_second_run_says_so_and_harms_nothing(fresh, calibrated):
     assert code == 1
     assert output.splitlines()[-1] == (
         f"error: another run works in {fresh.folder} (process {first.pid}); "
-        "wait until it ends, or stop it"
+        "wait until it ends, stop it, or give this one a folder of its own by --directory"
     )
     assert "Traceback" not in output
     output, _ = first.communicate()

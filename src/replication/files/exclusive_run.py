@@ -30,7 +30,8 @@ def claim(folder="."):
         owner = os.read(lock, 20).decode().strip() or "unknown"
         os.close(lock)
         raise OSError(
-            f"another run works in {folder} (process {owner}); wait until it ends, or stop it"
+            f"another run works in {folder} (process {owner}); wait until it ends, stop it, or "
+            "give this one a folder of its own by --directory"
         ) from None
     except OSError:  # some network file systems have no locks
         print(f"note: {folder} cannot be locked; start one run at a time", file=sys.stderr)
