@@ -165,7 +165,8 @@ def summed(names):
 
 @pytest.mark.parametrize("files", NAMES)
 def test_names_of_streams_stay(files, monkeypatch):
-    assert summed(names(files)) == NAMES[files]
+    found = summed(names(files))
+    assert found == NAMES[files], "if there are new runs alone, NAMES gets these numbers"
 
 
 def test_instances_add_names_to_those_of_the_default_study():
