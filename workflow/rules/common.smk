@@ -126,13 +126,11 @@ def lift_job_rate():
 def show_results(folder):
     """Print the summary and the verdicts if they were asked for, also where nothing had to run."""
     # There is no scheduler before the plan is whole: results may then be those of another plan.
-    if not workflow.execution_settings or workflow.dryrun or workflow.scheduler is None:
-        return
-    if any(workflow.dag.needrun_jobs()):
+    if workflow.dryrun or workflow.scheduler is None or any(workflow.dag.needrun_jobs()):
         return
     made = {file for job in workflow.dag.jobs for file in job.output}
     for name in ("summary", "verdicts"):
-        if (path := f"{PLACES['results']}/{name}.txt") in made:
+        if (path := f"{PLACES['results']}/{name}.txt") in made and Path(folder, path).exists():
             print("", Path(folder, path).read_text(encoding="utf-8"), sep="\n")
 
 
