@@ -42,6 +42,14 @@ def test_without_variance_the_sign_is_known_and_one_sample_shows_nothing(samples
     assert statistics.mean_test(samples) == expected
 
 
+@pytest.mark.parametrize(("count", "rate"), [(20, 0.05), (60, 0.03), (300, 0.017)])
+def test_skewed_samples_err_more_often_than_the_level_says(count, rate):
+    """docs/claims.md has these rates of tests at level 0.01; 4.5 standard errors are allowed."""
+    samples = np.random.default_rng(5).exponential(size=(4000, count)) - 1
+    below = sum(statistics.mean_test(sample)[1] <= 0.01 for sample in samples)
+    assert abs(below - 4000 * rate) < 4.5 * np.sqrt(4000 * rate)
+
+
 def test_power_is_the_share_of_tests_that_show_a_difference():
     power = statistics.student_power(0.8, 0.5, 7, 0.05)
     assert power == pytest.approx(stats.nct.sf(stats.t.isf(0.05, 7), 7, 0.8 / 0.5))
