@@ -40,7 +40,7 @@ CANDIDATES = {  # as in config/config.yaml
     "npgpd_hf": {"primal_step": [0.1, 0.3, 1], "dual_step": [0.03, 0.1, 0.3]},
     "zpgpd_hf": {"primal_step": [0.0003, 0.001, 0.003], "dual_step": [0.0003, 0.001, 0.003]},
 }
-LEVEL = 0.05  # probability that the best pair is dropped, at most
+LEVEL = 0.05  # probability that the best pair is dropped, at most, if scores are normal
 _CHECKPOINTS = 100
 _FIRST_SEEDS = 8
 _EQUAL = 0.01  # scores that exceed the best one by less than this share of it are equal
@@ -398,7 +398,7 @@ class Contest(ABC):
 
         Each t test is at the level divided by the number of rivals, so that the best one is
         dropped here with at most the level's probability, whichever leads, if units are
-        independent.
+        independent and differences normal.
         """
         leader = self.leader(contestants)
         return [
