@@ -578,11 +578,12 @@ def test_results_say_which_statements_hold():
     assert wrong_one["claim"] == "zpgpd-gap-16-markedly-worse"
     assert wrong_one["part"] == "gap, last quarter: (16) − (64) > 0.1"
     difference, low, high = (f"{wrong_one[it]:.3f}" for it in ("estimate", "low", "high"))
-    says("results", f"the difference is {difference} of the initial gap [{low}, {high}]")
+    sure = f"{1 - 2 * wrong_one['level']:.0%} interval".replace("%", " %")
+    says("results", f"the difference is {difference} of the initial gap ({sure}: {low} to {high})")
     (open_one,) = found[found["verdict"] == "inconclusive"].to_dict("records")
     assert open_one["claim"] == "zpgpd-gap-steady-state"
     assert open_one["part"].startswith("|fall of multiplier(256)")
-    ends = f"[{number(open_one['low'])}, {number(open_one['high'])}]"
+    ends = f"({sure}: {number(open_one['low'])} to {number(open_one['high'])})"
     says("results", f"its mean moves by {number(open_one['estimate'])} λ* {ends}")
     assert counted("N = 1", "") == {"reproduced": 13, "inconclusive": 1}
     alone = verdicts("").loc[("N = 1", wrong_one["claim"]), "verdict"]
@@ -1244,10 +1245,10 @@ def test_contradicted_statements_are_in_the_readme():
         "results",
         "Fewer people and shorter trajectories at first make NPGPD-HF worse on both environments "
         f"if its priced gap is averaged over the run: on the default one by {difference:.3f} "
-        f"[{ends[0]:.3f}, {ends[1]:.3f}]. At the end they do so on the hard case; on the default "
-        "environment this is open at level 0.01. If both grow, ZPGPD-HF's priced gap is smaller at "
-        "the end on the hard case and larger on the default environment, and larger on average on "
-        "both.",
+        f"(95 % interval: {ends[0]:.3f} to {ends[1]:.3f}). At the end they do so on the hard case; "
+        "on the default environment this is open at level 0.01. If both grow, ZPGPD-HF's priced "
+        "gap is smaller at the end on the hard case and larger on the default environment, and "
+        "larger on average on both.",
         "On both environments the rates of NPGPD-HF's violation and of ZPGPD-HF's gap are "
         "contradicted with 256 people, and on the hard case that of ZPGPD-HF's violation as well.",
         "With our steps all rates with 256 people hold that can be measured.",
@@ -1414,7 +1415,8 @@ def test_results_say_what_an_answer_buys():
     says(
         "which-method",
         f"after 10⁵ answers the priced gap is {told[0]} in place of {told[1]}, and the difference "
-        f"may be chance ({number(asking['low'], 3)} to {number(asking['high'], 3)})",
+        "may be chance (98 % interval: "
+        f"{number(asking['low'], 3)} to {number(asking['high'], 3)})",
     )
     says(
         "results",
