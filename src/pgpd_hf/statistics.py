@@ -425,7 +425,8 @@ def power_with_floor(positions, samples):
     r"""Fit mean = a + c x^p with a, c >= 0 and p < 0, with bootstrap intervals over seeds.
 
     A floor bends the line on log-log axes, so that a plain slope would look like a slower rate. The
-    fit minimizes the squares of relative errors; p is taken from a grid.
+    fit minimizes the squares of relative errors; p is taken from a grid. Where there is no floor, p
+    and its interval tend to be too low, since a cannot be negative.
 
     Parameters
     ----------

@@ -148,6 +148,15 @@ def test_power_with_floor_finds_both(floor, power):
     assert ends == pytest.approx([floor, floor], abs=1e-6)
 
 
+def test_fitted_power_tends_to_be_too_low_where_there_is_no_floor():
+    random = np.random.default_rng(6)
+    lengths = 1000 * 2.0 ** np.arange(6)
+    curves = lengths**-0.5 * random.lognormal(0, 0.05, size=(200, 6))
+    fits = [statistics.power_with_floor(lengths, curve[:, None]) for curve in curves]
+    powers = np.array([power for _, (power, *_) in fits])
+    assert powers.mean() < -0.5 - 4.5 * powers.std() / np.sqrt(200)
+
+
 def test_floor_bends_a_plain_slope_but_not_the_fitted_power():
     x = np.geomspace(1, 1000, 7)
     means = 0.1 + x**-0.5
