@@ -142,7 +142,7 @@ def environment_key(config):
 def runs_key(config, algorithm):
     """Text of all that the runs of an algorithm depend on."""
     options = config["algorithms"][algorithm]
-    names = ("environment", "evaluators", "link", "horizon", "seeds", "streams")
+    names = ("environment", "evaluators", "link", "horizon", "seeds")
     content = {name: config[name] for name in names} | {algorithm: options}
     if options["primal_step"] == "calibrated":
         candidates = config["calibration"]["candidates"][algorithm]
