@@ -35,7 +35,7 @@ OTHER = {"name": "random", "states": 4, "actions": 3, "discount": 0.8, "threshol
 
 @pytest.fixture(scope="module")
 def cmdp():
-    return random_cmdp(5, 3, threshold=0.5)
+    return random_cmdp(5, 3, scale="unit", threshold=5.0)
 
 
 def assert_equal(ours, theirs):
@@ -58,6 +58,7 @@ def test_optimum_from_a_file_is_that_of_the_environment_and_of_no_other(cmdp, mo
     solved = []
     monkeypatch.setattr(cases, "solve", lambda it: solved.append(it) or solve(it))
     read = cases.as_optimum(content, cmdp)
+    assert json.dumps(vars(read) | {"policy": read.policy.tolist()}) == json.dumps(content)
     assert_equal(run_cases([case, own], cmdp, None, optimum=read), expected)
     assert [it.states for it in solved] == [OTHER["states"]]
 

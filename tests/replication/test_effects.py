@@ -123,7 +123,7 @@ def test_refused_estimator_has_no_errors():
 
 def test_effects_are_read_off_the_runs_that_they_name():
     """An excess is over M = ∞ of the same curve, from M = 16 on; a share is of the run's start."""
-    values = {"people": (4, 16, 64, 1024, np.inf), "states": (5, 10), "rounds": (1,)}
+    values = {"people": (4, 16, 64, 256, 1024, np.inf), "states": (5, 10), "rounds": (1,)}
     rows = [
         {"sweep": sweep, "curve": curve, "value": float(value), "algorithm": "zpgpd_hf", "seed": 0}
         for sweep, found in values.items()
@@ -137,11 +137,12 @@ def test_effects_are_read_off_the_runs_that_they_name():
     table["start_priced_gap"] = 10 * table["priced_gap"] ** 2
     parts = effects.parts(table)
     many = parts["excess over M = ∞, M ≥ 16"]
-    assert dict(zip(many["value"], many["priced_gap"], strict=True)) == {16: -3, 64: -2, 1024: -1}
+    excess = dict(zip(many["value"], many["priced_gap"], strict=True))
+    assert excess == {16: -4, 64: -3, 256: -2, 1024: -1}
     assert set(many["curve"]) == {"μ = 1"}  # Theorem 2's radius changes with M
-    assert parts["excess over M = ∞, 16 ≤ M ≤ 256"]["value"].tolist() == [16, 64]
+    assert parts["excess over M = ∞, 16 ≤ M ≤ 256"]["value"].tolist() == [16, 64, 256]
     sizes = parts["share of the start that is left"]["priced_gap"]
-    assert sizes.tolist() == pytest.approx([1 / 110, 1 / 120])
+    assert sizes.tolist() == pytest.approx([1 / 130, 1 / 140])
 
 
 def test_bias_of_the_dual_step_is_that_of_answers_about_the_threshold(constant):

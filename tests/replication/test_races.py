@@ -131,7 +131,10 @@ def test_races_on_record_are_not_new():
 @pytest.mark.parametrize("name", RECORD)
 def test_record_says_what_its_table_says(name):
     scores = recorded_races.load_scores(ROOT / recorded_races.SCORES, name)
-    assert RECORD[name]["chosen"] == [*races.chosen_steps(scores).values()]
+    chosen = races.chosen_steps(scores)
+    assert RECORD[name]["chosen"] == [*chosen.values()]
+    tied = scores.loc[scores["standing"] == "tied", [*chosen]]
+    assert RECORD[name]["tied"] == tied.to_numpy().tolist()
     raced_on = (scores["standing"] != races.DROPPED).sum()
     least = recorded_races.effort(made()[name])["seeds"]
     assert raced_on == 1 or RECORD[name]["seeds"] >= least
