@@ -5,7 +5,6 @@ from scipy import stats
 
 from pgpd_hf import statistics
 from pgpd_hf.runs.traces import COLUMNS
-from replication.files import storage
 
 
 def test_interval_is_the_t_interval():
@@ -117,14 +116,6 @@ def test_slope_interval_covers_the_exponent():
 def test_mean_that_is_not_positive_has_no_slope():
     slope, low, high = statistics.loglog_slope([1, 2], [[1.0, 1.0], [-1.0, 1.0]])
     assert np.isnan([slope, low, high]).all()
-
-
-def test_truncated_trace_is_named(tmp_path):
-    path = tmp_path / "seeds.parquet"
-    trace("a", 16, 0, [1.0]).to_parquet(path)
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(OSError, match=r"seeds\.parquet: not a whole file; delete it"):
-        storage.read_traces([path])
 
 
 def test_difference_interval_is_welchs():

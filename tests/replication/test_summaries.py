@@ -234,13 +234,6 @@ def test_outcomes_average_all_and_the_last_iterates(traces):
     assert row["steps"] == 51 * 200 * 31
 
 
-def test_sweeps_stand_in_the_order_in_which_they_are_named(traces):
-    runs = traces.assign(optimal_multiplier=2.0, sweep=traces["schedule"])
-    table = summaries.averages(runs, ["many", "few"], last_early=0)
-    assert table["sweep"].tolist() == ["many"] * 4 + ["few"] * 4
-    assert table["seed"].tolist() == [*range(4)] * 2
-
-
 def test_share_says_which_iterates_are_late(traces):
     row = summaries.outcomes(traces, share=0.5).query("schedule == 'few' and seed == 1").iloc[0]
     half = run(

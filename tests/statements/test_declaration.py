@@ -324,56 +324,9 @@ def test_an_environment_is_solved_once_however_many_readings_have_it(monkeypatch
     assert len(solved) == 2
 
 
-def test_unknown_reading_is_refused():
-    with pytest.raises(
-        ValueError, match=r"claims.readings: one of average-positive, .* got 'mine'"
-    ):
-        readings.load_reading(ROOT / "config/readings", "mine", schema("reading"))
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("title: a\nabout: b\ncurve: best", "curve: iterate or average expected"),
-        ("title: a\nabout: b\ncolour: red", "unknown key 'colour'"),
-        ("title: a", "'about' is missing"),
-        ("title: [", "not YAML"),
-    ],
-)
-def test_bad_reading_is_refused_in_one_line(tmp_path, content, message):
-    (tmp_path / "mine.yaml").write_text(content)
-    with pytest.raises(ValueError, match=message) as refusal:
-        readings.load_reading(tmp_path, "mine", schema("reading"))
-    assert "\n" not in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("overlay", "message"),
-    [
-        ({"horizn": 79}, "reading 'mine': config: one of .* got 'horizn'"),
-        ({"link": "cosine"}, "reading 'mine': link: one of"),
-        ({"study": "other"}, "reading 'mine': config: one of .* got 'study'"),
-        ({"environment": {"threshold": 0.95}}, "reading 'mine': environment: threshold"),
-    ],
-)
-def test_reading_that_cannot_be_run_is_refused(overlay, message):
-    mine = {**readings.LOOK, "title": "mine", "about": "", "config": overlay}
-    with pytest.raises(ValueError, match=message):
-        readings.check(CONFIG, {"mine": mine}, schema("config"))
-
-
 def test_studies_have_enough_instances():
     for config in (CONFIG, HARD):
         groups = config["claims"]["instances"]["groups"]
         assert len(groups["binding"]["numbers"]) >= 20
     assert len(groups["slack"]["numbers"]) >= 5
     assert not set(groups["binding"]["numbers"]) & set(groups["slack"]["numbers"])
-
-
-def test_overlay_leaves_the_configuration_alone():
-    before = copy.deepcopy(CONFIG)
-    changed = readings.overlay(CONFIG, {"environment": {"discount": 0.5}})
-    assert before == CONFIG
-    assert changed["environment"]["discount"] == 0.5
-    assert changed["environment"]["states"] == 10
-    configuration.check(CONFIG, schema("config"))
