@@ -131,6 +131,7 @@ def test_bounds_fall_with_what_is_known_and_rise_with_what_is_not(estimates):
     at = partial(theorem_1.theorem_1, primal_step=0.01, dual_step=0.01, iterations=1e4, cap=CAP)
     known = make_estimates(CMDP, SETTING, known=True)
     assert known.span < estimates.span == CMDP.value_bound
+    assert known.deviation == pytest.approx(known.span / math.sqrt(1 - 0.7**2) / 2)
     assert at(known, multiplier=BEST.multiplier).gap < at(estimates, multiplier=0.0).gap
     dearer = at(estimates, multiplier=2 * BEST.multiplier + 0.1)
     assert dearer.violation > at(estimates, multiplier=BEST.multiplier).violation
@@ -258,6 +259,9 @@ def test_constraint_s_estimates_are_bounded_on_either_side_of_the_threshold(shar
     """From -b to G - b, whichever is further from zero."""
     bound = CMDP.return_bound(SETTING.horizon)
     e = make_estimates(replace(CMDP, threshold=share * bound), SETTING)
+    asked = np.linspace(-share * bound, (1 - share) * bound, 4001)
+    bias = np.abs(feedback_error(asked, 16, LINKS["logistic"], bound).bias).max()
+    assert e.excess_bias == pytest.approx(bias, rel=1e-3)
     mean = max(share, 1 - share) * bound + e.excess_bias
     square = min(e.largest**2, mean**2 + e.excess_round_variance / SETTING.rounds)
     assert e.excess_square == pytest.approx(square)
