@@ -67,23 +67,26 @@ def test_ledger_says_no_to_what_fails_and_to_what_was_not_checked():
         ledger.add("other", 0, 1)
 
 
-def test_theorem_1_has_all_its_terms(estimates):
-    e, eta_1, eta_2, length, g = estimates, 0.01, 0.02, 300.0, CMDP.discount
+@pytest.mark.parametrize(("n", "eta_2", "length"), [(2, 0.02, 300.0), (1e4, 1e-4, 1e5)])
+def test_theorem_1_has_all_its_terms(estimates, n, eta_2, length):
+    """With few rounds the first way to bound the regret is the better one, with many the second."""
+    e, eta_1, g = replace(estimates, rounds=n), 0.01, CMDP.discount
     bias = (g * e.mixing) ** 13 * e.span + 2 * e.bias
     v = (g * min(e.return_bound / 2, e.span / 2 / math.sqrt(1 - g * g)) + e.bias) ** 2 + e.variance
-    w = (e.span + 2 * e.bias) ** 2 / 4 + v / 2
+    w = (e.span + 2 * e.bias) ** 2 / 4 + v / n
     z = 2 * eta_1 / (1 - g) * (1 + CAP) * e.largest
     phi = (math.exp(z) - 1 - z) / z**2
     curve = min(e.largest**2 / 2, phi * w) / (1 - g) ** 2
     first = math.log(2) / eta_1 / length + eta_1 * (1 + CAP) ** 2 * curve
-    omega = (bias + 2 * math.sqrt(2 * e.largest**2 * (math.log(12) + 1) / 2)) ** 2
+    omega = (bias + 2 * math.sqrt(2 * e.largest**2 * (math.log(12) + 1) / n)) ** 2
     drift = e.value_bound / (1 - g) * (1 / length + eta_2 * math.sqrt(e.excess_square))
     second = math.log(2) / eta_1 / length + drift
     second += eta_1 * (1 + CAP) ** 2 * omega / 8 / (1 - g) ** 3
+    assert (first < second) == (n == 2)
     gap = min(first, second) + (1 + CAP) * bias / (1 - g) + eta_2 * e.excess_square / 2
     gap += CAP * (e.value_bound * g**13 + e.excess_bias)
     violation = gap + CAP**2 / (2 * eta_2 * length)
-    violation += CAP / 2 * math.sqrt(e.excess_round_variance / (2 * length))
+    violation += CAP / 2 * math.sqrt(e.excess_round_variance / (n * length))
     found = theorem_1.theorem_1(e, eta_1, eta_2, length, CAP, BEST.multiplier)
     assert found.gap == pytest.approx(gap)
     assert found.violation == pytest.approx(violation / (CAP - BEST.multiplier))
