@@ -93,7 +93,7 @@ def test_theorem_1_has_all_its_terms(estimates, n, eta_2, length):
 
 
 def test_theorem_1_prime_solves_its_quadratic_and_minimizes_over_l(estimates):
-    e, steps, length, star = replace(estimates, bias=0.0), (1e-4, 1e-3), 1e6, BEST.multiplier
+    e, steps, star = replace(estimates, bias=0.0), (1e-4, 1e-3), 0.4
     short = 1e4  # with which both roots are finite; a far cap does not cut them off
     for way in theorem_1.primal_regrets(e, *steps, short, CAP):
         w = theorem_1.multiplier_distance(e, way, *steps, short, 1e9, star)
@@ -104,10 +104,16 @@ def test_theorem_1_prime_solves_its_quadratic_and_minimizes_over_l(estimates):
         right += steps[1] ** 2 * e.excess_square * short
         assert np.isfinite(w)
         assert w**2 == pytest.approx(right)
-    pair = theorem_1.theorem_1_prime(e, *steps, length, CAP, star)
-    caps = np.linspace(star, CAP, 4001)[1:]
-    smaller = min(theorem_1.theorem_1_prime(e, *steps, length, x, star).violation for x in caps)
-    assert pair.violation <= smaller * (1 + 1e-6)
+        near = theorem_1.multiplier_distance(e, way, *steps, short, 1.1 * star, star)
+        assert near == star < w  # multipliers may be zero
+        found = theorem_1._from_distance(e, way, *steps, short, 1e9, star)
+        gap = constant / short + inner + steps[1] * e.excess_square / 2 + star * e.dual_bias
+        assert found.gap == pytest.approx(gap)
+        to = star + np.geomspace(1e-3, 1e3, 100001)
+        slope = e.dual_bias + math.sqrt(e.excess_round_variance / (2 * short)) / 2
+        total = gap + (to - star) * e.dual_bias + to**2 / (2 * steps[1] * short)
+        total += to * (slope - e.dual_bias)
+        assert found.violation == pytest.approx((total / (to - star)).min())
 
 
 def test_theorem_1_prime_is_infinite_or_a_number_where_nothing_is_biased(estimates):
