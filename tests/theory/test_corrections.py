@@ -20,7 +20,7 @@ from replication.theory.exact import feedback_error
 from replication.theory.setting import Setting
 from replication.theory.table import check_all
 
-CMDP = random_cmdp(states=3, actions=2, instance=1, discount=0.7, threshold=0.5)
+CMDP = random_cmdp(states=3, actions=2, instance=1, discount=0.7, threshold=0.55)  # binds
 BEST = solve(CMDP)
 SETTING = Setting(evaluators=16, iterations=40, rounds=2, horizon=12)
 NO_SLACK = replace(BEST, slack=0.0)
