@@ -160,7 +160,7 @@ def test_everyone_asked_leaves_truncation_alone():
 
 
 def test_first_length_is_where_the_bound_crosses_the_level():
-    assert theorem_1.first_length(lambda t: t**-0.5, 0.01) == pytest.approx(1e4, rel=0.02)
+    assert 1e4 <= theorem_1.first_length(lambda t: t**-0.5, 0.01) <= 1.012e4  # from above
     assert theorem_1.first_length(lambda t: 0.5, 0.6) == 1
     assert theorem_1.first_length(lambda t: 0.5, 0.4) == math.inf
 
