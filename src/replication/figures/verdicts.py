@@ -1,7 +1,6 @@
 """Figures of verdicts: statements by readings."""
 
 import itertools
-import re
 import textwrap
 
 import matplotlib.pyplot as plt
@@ -19,8 +18,7 @@ _SHOWN = {"reproduced": "shown to hold", "contradicted": "shown to fail"}
 _SHOWN |= {"inconclusive": "neither"}
 _MEANINGS = {mark: f"{verdict}: {_SHOWN[verdict]}" for verdict, mark in SIGNS.items()}
 _MEANINGS |= {UNDECIDABLE: "no run decides"}
-# Blocks beside those of the experiment; the last two are lists, with estimates.
-_OURS, *_LISTED = "Our own questions", "Theorems and text", "By construction, without a run"
+_OURS, _OTHERS = "Our own questions", "Theorems and text"  # blocks below the experiment's
 _NAMES = {  # as readers say it; tables have short names
     "2 T": "twice as long",
     "slack instances": "inactive constraints",
@@ -47,11 +45,11 @@ def matrix(table, marks=(), sharing=(), brackets=None, note=None, title=None):
     # reading lacks a statement, has an asterisk where `moved` is false, and a frame where
     # `had_to_fail` is true. Readings of `marks` have a gap before them. Those of `sharing` look at
     # the runs of the first one in another way, and stand beside it under a bracket, as the readings
-    # of each of `brackets` do. Below the matrix verdicts on the experiment are counted, and
-    # statements that hardly any reading decides are listed, each with its first estimate.
+    # of each of `brackets` do. Below the matrix verdicts on the paper's statements are counted.
     columns, same = _columns(table["reading"].drop_duplicates(), marks, sharing)
     blocks = _blocks(table.drop_duplicates("claim"))
-    lists = {name: blocks.pop(name) for name in _LISTED if name in blocks}
+    if len(blocks) > 1:  # hardly any reading decides the others
+        blocks.pop(_OTHERS, None)
     cells = itertools.product(itertools.chain(*blocks.values()), columns)
     signs = dict.fromkeys(cells, UNDECIDABLE)  # where a reading lacks a statement
     signs |= {(row["claim"], row["reading"]): sign(row) for _, row in table.iterrows()}
@@ -60,7 +58,7 @@ def matrix(table, marks=(), sharing=(), brackets=None, note=None, title=None):
     still, framed = _where(table, "moved", False), _where(table, "had_to_fail", True)
     notes = [text for text in (still and _STILL, framed and _FRAMED, note) if text]
     rows = 1 + len(_MEANINGS) + len(notes)
-    rows += sum(1 + _GAP + len(block) for block in (blocks | lists).values())
+    rows += sum(1 + _GAP + len(block) for block in blocks.values())
     labels = [label for block in blocks.values() for label in block.values()]
     legend = _LETTER * max(map(len, _MEANINGS.values())) + 1.1 * _SIGN * _WIDEST
     left = 0.1 + max(_LETTER * max(map(len, labels), default=0), legend)
@@ -80,19 +78,12 @@ def matrix(table, marks=(), sharing=(), brackets=None, note=None, title=None):
                 key = claim, reading
                 _entry(axes, x, y, signs[key], key in framed, key in still)
         y += 1 + _GAP
-    axes.text((0.05 - left) * inch, y + 0.5, "Number of verdicts", **_BOLD)
+    heading = "Number of verdicts" + " on the paper's statements" * (_OURS in blocks)
+    axes.text((0.05 - left) * inch, y + 0.5, heading, **_BOLD)
     _count(axes, columns, y, inch, counted)
     y += 1 + len(_MEANINGS)
     for text in notes:
         axes.text((0.05 - left) * inch, y + 0.6, text, **_TEXT)
-        y += 1
-    for heading, block in lists.items():
-        y += _GAP
-        axes.text((0.05 - left) * inch, y + 0.5, heading, **_BOLD)
-        axes.text((3.9 - left) * inch, y + 0.5, "estimate [interval]", **_TEXT)
-        for claim, label in block.items():
-            y += 1
-            _list(axes, y, label, table[table["claim"] == claim], left, inch)
         y += 1
     _name(axes, columns, names, shared, inch)
     return axes.figure
@@ -167,17 +158,15 @@ def _angle(inch):
 
 def _blocks(claims):
     """Labels of statements by claim, in blocks by heading."""
-    text, construction = _LISTED
     blocks = {}
     for _, row in claims.iterrows():
-        heading = {"ours": _OURS, "arithmetic": construction}.get(row["kind"], text)
+        heading = _OURS if row["kind"] == "ours" else _OTHERS
         label = row["statement"]
-        if heading == text and "experiment" in row["source"]:
+        if heading == _OTHERS and "experiment" in row["source"]:
             algorithm, _, label = label.rpartition(": ")
             heading = f"{algorithm}, experiment" if algorithm else "Experiment"
         blocks.setdefault(heading, {})[row["claim"]] = label
-    apart = (_OURS, text, construction)
-    return {name: blocks[name] for name in sorted(blocks, key=lambda it: it in apart)}
+    return {name: blocks[name] for name in sorted(blocks, key=lambda it: it in (_OURS, _OTHERS))}
 
 
 def _entry(axes, x, y, mark, framed, still):
@@ -200,21 +189,6 @@ def _cell(axes, x, y, mark, width=1):
     axes.add_patch(Rectangle(*place, clip_on=False, **look))
     ink = {"color": _INKS[mark], "fontweight": "bold"}
     axes.text(x + 0.5 * width, y + 0.53, mark.replace("-", "−"), **(_CENTRED | ink))
-
-
-def _list(axes, y, label, rows, left, inch):
-    """Draw the first verdict on a statement that a run decides, with its estimate."""
-    decided = rows[rows["estimate"].notna()]
-    row = decided.iloc[0] if len(decided) else rows.iloc[0]
-    _cell(axes, (0.1 - left) * inch, y, sign(row), 0.22 * inch)
-    label = re.sub(r"\^\((\S+)\)", r"$^{\1}$", label)
-    axes.text((0.4 - left) * inch, y + 0.5, label, **_TEXT)
-    text = _MEANINGS[UNDECIDABLE]
-    if len(decided):
-        text = "{estimate:.3f}  [{low:.3f}, {high:.3f}]".format(**row).replace("-", "−")
-        if row["reading"] != rows["reading"].iloc[0]:
-            text += f"  ({_named(row['reading'])})"
-    axes.text((3.9 - left) * inch, y + 0.5, text, **_TEXT)
 
 
 def _count(axes, columns, y, inch, signs):
