@@ -563,7 +563,7 @@ def test_titles_name_the_method_that_is_lowest_where_all_have_been_asked():
     last = table.loc[table["budget"] == table["budget"].max()].iloc[0]
     asked = f"lowest at {last['budget']:,}: "
     assert titles["gap"] == [f"{asked}theirs, {last['gap'] - 1:.2g}".replace("-", "−")]
-    assert titles["share"][0].startswith(f"{asked}ours and theirs, ")
+    assert titles["share"][0].startswith(f"{asked}2 methods, ")
     assert titles["violation"] == []  # which may be too low
     style.plt.close(figure)
 

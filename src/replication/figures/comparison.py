@@ -262,8 +262,9 @@ def best_curves(table):
 def _lowest(values, budget):
     """Which of named values is the lowest after so many answers, in lines of a panel's width."""
     least = min(values.values())
-    names = " and ".join(name for name, value in values.items() if value == least)
-    found = f"{names}, {f'{least:.2g}'.replace('-', '−')}"
+    first, *more = (name for name, value in values.items() if value == least)
+    name = f"{1 + len(more)} methods" if more else first  # names of several take too much room
+    found = f"{name}, {f'{least:.2g}'.replace('-', '−')}"
     return textwrap.fill(f"lowest at {_number(budget)}: {found}", 50)
 
 
