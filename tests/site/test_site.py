@@ -371,6 +371,7 @@ def test_environments_have_the_verdicts_of_the_table(visit, clone):
         (title, *shown) = page.locator(f"tbody#{study} tr").evaluate_all(CELLS)
         about = (clone / f"config/environments/{study}.yaml").read_text().splitlines()[0]
         assert title == [f"{study}. {about.removeprefix('# ')}"]
+        assert about.endswith(".")  # a whole sentence
         for (_, row), cells in zip(rows.iterrows(), shown, strict=True):
             assert cells[:2] == [row["statement"], row["verdict"]]
             ends = [spoken(row[name]) for name in ("estimate", "low", "high")]
