@@ -310,7 +310,7 @@ def test_titles_of_the_figure_say_what_its_panels_show():
         }
     )
     told = figures._foreseen(fresh)
-    assert told == "2 of 3 breaks foreseen\n(orange), 1 false alarm"
+    assert told == "2 of 3 breaks foreseen\n(red), 1 false alarm"
     assert figures._foreseen(fresh[3:]) == "no run broke"
 
 

@@ -16,7 +16,7 @@ _DASHES = (
     (0, (2, 2)),
     (0, (10, 1, 1, 1)),
 )
-_TOLD = _COLORS[0]  # of runs that are predicted to break
+_TOLD, _UNTOLD = "#a4133c", "0.5"  # of runs that are predicted to break, and of others
 _LOWEST = 0.03  # multiplier at the lower end of a logarithmic axis
 _MARKS = "X*<>phd"  # of variants; settings have those of other figures
 
@@ -74,7 +74,7 @@ def _draw_predictions(panel, fresh):
         key = mpl.lines.Line2D([], [], color="0.25", markerfacecolor="none", label=setting, **look)
         keys.append(key)
         for (broke, told), some in rows.groupby(["late_broke", "breaks"]):
-            look |= {"color": _TOLD, "zorder": 3} if told else {"color": "0.25", "zorder": 2}
+            look |= {"color": _TOLD, "zorder": 3} if told else {"color": _UNTOLD, "zorder": 2}
             look["markerfacecolor"] = look["color"] if broke else "none"
             panel.plot(some["peak"], some["late_violation"], **look)
     panel.axvline(0, color="0.2", linewidth=0.8)
@@ -103,7 +103,7 @@ def _foreseen(fresh):
         return "no run broke"
     told, false = (fresh.loc[rows, "breaks"].sum() for rows in (broke, ~broke))
     alarms = f"{false} false alarm{'' if false == 1 else 's'}"
-    return f"{told} of {broke.sum()} breaks foreseen\n(orange), {alarms}"
+    return f"{told} of {broke.sum()} breaks foreseen\n(red), {alarms}"
 
 
 def _ended(long):
