@@ -178,7 +178,7 @@ def seen_figure(table, largest):
     first.errorbar([], [], [], label="bound, with its 95 % interval", **look)
     label = f"bounds are informative below {largest:.3g}"
     first.plot([], [], color="0.3", linewidth=0.9, linestyle=(0, (4, 2)), label=label)
-    style.share_legend(figure, 2, "markers: measured")
+    style.share_legend(figure, 2, "markers: measured, where above zero")
     return figure
 
 

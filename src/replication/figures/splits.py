@@ -48,6 +48,7 @@ def splits_figure(table):
     for axes, name in zip(grid[0], QUANTITIES.values(), strict=True):
         style.head(axes, name)
     style.name_axes(grid, "evaluators $M$ × rounds $N$")
+    figure.get_layout_engine().set(w_pad=0.08)  # between the last tick and that of the next panel
     title = f"{PRICED}; bars: 95 %\nzero: best safe policy, or the threshold"
     style.share_legend(figure, len(estimators), title)
     return figure
