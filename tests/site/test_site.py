@@ -143,6 +143,13 @@ def test_pages_are_no_wider_than_the_window(visit, width):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
 
+def test_names_of_the_package_have_a_line_each(visit):
+    names = visit().open("api/pgpd_hf.html").locator(".attr.variable")
+    heights = names.evaluate_all("all => all.map(it => it.getBoundingClientRect().height)")
+    assert len(heights) > 50
+    assert sorted(heights)[len(heights) // 2] < 50
+
+
 def test_wide_tables_keep_their_first_column_and_show_where_more_is_hidden(visit):
     page = visit(viewport={"width": 1100, "height": 800}).open("comparison.html")
     page.evaluate("for (const it of document.querySelectorAll('details')) it.open = true")
