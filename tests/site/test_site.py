@@ -166,6 +166,20 @@ def test_wide_tables_keep_their_first_column_and_show_where_more_is_hidden(visit
     assert all(it == [0, "local, local, scroll, scroll"] for it in wide)
 
 
+@pytest.mark.parametrize("width", [390, 1300])
+def test_text_of_pictures_is_legible_and_of_one_size(visit, width):
+    visitor = visit(viewport={"width": width, "height": 800})
+    for name in ("index.html", "environments.html", "comparison.html", "documents/results.html"):
+        sizes = visitor.open(name).evaluate(
+            """[...document.querySelectorAll("main img")].map(it => {
+                const points = it.naturalWidth / (it.src.endsWith("png") ? 300 / 72 : 96 / 72);
+                return 8 * it.getBoundingClientRect().width / points;
+            })"""
+        )
+        assert min(sizes) > 9, name
+        assert max(sizes) < 20, name
+
+
 def test_first_page_answers_three_questions_before_anything_else(visit):
     main = visit().open("index.html").locator("main")
     questions = ["What is this?", "Does it hold?", "What should I use?"]
