@@ -180,6 +180,11 @@ def test_text_of_pictures_is_legible_and_of_one_size(visit, width):
         assert max(sizes) < 20, name
 
 
+def test_first_page_says_which_rounds_its_figure_has(visit):
+    caption = " ".join(visit().open("index.html").locator("figcaption").inner_text().split())
+    assert ", with M people per question and N = 2 rounds of questions per iteration, a" in caption
+
+
 def test_first_page_answers_three_questions_before_anything_else(visit):
     main = visit().open("index.html").locator("main")
     questions = ["What is this?", "Does it hold?", "What should I use?"]
