@@ -67,7 +67,7 @@ def table(name):
 def text(name):
     """The prose of the README or of a document, without markup and line breaks."""
     found = (ROOT / ("README.md" if name == "README" else f"docs/{name}.md")).read_text()
-    return " ".join(re.sub(r"</?su[bp]>|\*\*|`", "", found).split())
+    return " ".join(re.sub(r"</?su[bp]>|\*\*|`|\\(?=\*)", "", found).split())
 
 
 def says(name, *sentences):
