@@ -182,6 +182,16 @@ def test_limit_is_for_the_budgets_and_the_kind_of_instances_that_are_run():
     assert told["binding"]  # as the group says
 
 
+def test_limit_of_a_budget_is_the_mean_of_its_own_gaps(monkeypatch, tmp_path):
+    limits = [("one", (1, 0, 0)), ("two", (0, 1, 0))], np.array([[0.1, 0.3], [0.02, 0.04]])
+    monkeypatch.setattr(analysis, "information_limit", lambda *_, **__: limits)
+    random_cmdp().save(tmp_path / "it.npz")
+    storage.write(tmp_path / "runs.csv", traces())
+    told = analysis.arguments(CONFIG) | {"budgets": [1000, 3000], "drawn": [], "statements": {}}
+    found = analysis.tables([tmp_path / "runs.csv"], tmp_path / "it.npz", **told)
+    assert found["comparison_limit"]["priced_gap"].tolist() == pytest.approx([0.2, 0.03])
+
+
 def test_streams_of_tuning_are_others():
     """Those of a race have a purpose that no run of the comparison has."""
     purposes = {
