@@ -314,8 +314,8 @@ def test_interval_of_an_exponent_holds_95_percent_of_the_draws(monkeypatch):
     found = iter([1, 10**0.25, *np.ones(len(draws)), *draws])
     monkeypatch.setattr(analysis, "answers_until", lambda gaps, target: next(found))
     (row,) = analysis.exponents(analysis.in_units_of_value(sized(1)), [0.3]).to_dict("records")
-    told = [row[name] for name in ("exponent", "low", "high")]
-    assert told == pytest.approx([0.25, 0.025, 0.975])
+    told = [row[name] for name in ("least", "most", "exponent", "low", "high")]
+    assert told == pytest.approx([1, 10**0.25, 0.25, 0.025, 0.975])
 
 
 def test_one_environment_has_no_interval_of_an_exponent():
