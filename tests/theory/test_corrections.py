@@ -377,6 +377,8 @@ def test_the_bound_of_one_run_is_held_against_the_worst_run(monkeypatch, violati
     monkeypatch.setattr(corrections, "run_averages", lambda *_: averages)
     table = check_all(CMDP, SETTING, seeds=range(3), items=[21])
     assert table["measured"].tolist() == [0.3, max(0, *violations)]
+    it = lengths.bounds_at(CMDP, BEST, SETTING, ["one run (probability 0.95)"], [16], [2], [40])
+    assert table["bound"].tolist() == pytest.approx([it.gap[0], it.violation[0]])
 
 
 @pytest.mark.parametrize(("mean", "width", "refuted"), [(1.0, 2.0, False), (2.0, 1.0, True)])
