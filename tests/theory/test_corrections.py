@@ -263,13 +263,13 @@ def test_clipped_votes_are_most_biased_at_the_ends_if_people_are_many(bound, peo
     assert interior or bias.max() == pytest.approx(bias[-1])
 
 
-@pytest.mark.parametrize("share", [0.2, 0.8])
-def test_constraint_s_estimates_are_bounded_on_either_side_of_the_threshold(share):
-    """From -b to G - b, whichever is further from zero."""
-    bound = CMDP.return_bound(SETTING.horizon)
-    e = make_estimates(replace(CMDP, threshold=share * bound), SETTING)
+@pytest.mark.parametrize(("share", "people"), [(0.2, 16), (0.8, 16), (0.8, 256)])
+def test_constraint_s_estimates_are_bounded_on_either_side_of_the_threshold(share, people):
+    """From -b to G - b, whichever is further from zero; 256 people are most biased in between."""
+    bound, setting = CMDP.return_bound(SETTING.horizon), replace(SETTING, evaluators=people)
+    e = make_estimates(replace(CMDP, threshold=share * bound), setting)
     asked = np.linspace(-share * bound, (1 - share) * bound, 4001)
-    bias = np.abs(feedback_error(asked, 16, LINKS["logistic"], bound).bias).max()
+    bias = np.abs(feedback_error(asked, people, LINKS["logistic"], bound).bias).max()
     assert e.excess_bias == pytest.approx(bias, rel=1e-3)
     mean = max(share, 1 - share) * bound + e.excess_bias
     square = min(e.largest**2, mean**2 + e.excess_round_variance / SETTING.rounds)
