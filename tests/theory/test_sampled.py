@@ -45,10 +45,11 @@ def test_mean_step_and_its_square_are_as_the_proof_says():
     assert table["holds"].all(), table[~table["holds"]].to_string()
 
 
-def test_bound_has_all_its_terms():
+@pytest.mark.parametrize("largest", [1.0, 9.0])  # of two bounds of a square, either is smaller
+def test_bound_has_all_its_terms(largest):
     cmdp = random_cmdp(states=3, actions=2, instance=1, discount=0.7, threshold=0.5)
     best, setting = solve(cmdp), Setting(evaluators=64, iterations=1, rounds=2, horizon=12)
-    e = replace(make_estimates(cmdp, setting), bias=0.03)
+    e = replace(make_estimates(cmdp, setting), bias=0.03, largest=largest)
     eta_1, eta_2, length, cap = 0.01, 0.02, 300.0, 2 * cmdp.value_bound / best.slack
     kappa = eta_1 / 0.3
     occupancy = cmdp.state_occupancy(best.policy)
