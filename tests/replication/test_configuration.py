@@ -4,8 +4,10 @@ import copy
 import pickle
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -53,12 +55,13 @@ def test_settings_without_a_schema_are_refused_by_the_name_of_the_missing_file(t
         admission.load_schema(tmp_path, "config")
 
 
-def test_environment_of_gymnasium_is_known_by_its_arrays():
-    options = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05, "discount": 0.9}
-    found = configuration.archive_digest(options)
-    assert found == configuration.archive_digest(dict(options))
-    for changes in ({"cost": [1]}, {"gymnasium": "CliffWalking-v1", "cost": "cliff"}):
-        assert configuration.archive_digest({**options, **changes}) != found
+@pytest.mark.parametrize("name", ["transition", "reward", "utility", "initial"])
+def test_environment_of_gymnasium_is_known_by_its_arrays(monkeypatch, name):
+    one = replace(random_cmdp(2), initial=[1, 0])
+    made = iter([one, one, replace(one, **{name: np.flip(getattr(one, name), axis=0)})])
+    monkeypatch.setattr(configuration, "environment", lambda config: next(made))
+    first, second, third = (configuration.archive_digest({"gymnasium": "Mine"}) for _ in range(3))
+    assert first == second != third
 
 
 def test_name_of_a_method_is_refused_in_one_line():
