@@ -14,7 +14,7 @@ from scipy import stats
 import pgpd_hf
 from pgpd_hf.core.optima import utility_span
 from replication.statements import report
-from replication.statements.criteria import make_parts
+from replication.statements.criteria import argument_schema, make_parts
 from replication.statements.declaration import load_claims
 from replication.statements.evidence import (
     Contrast,
@@ -437,6 +437,8 @@ def test_entries_are_read_with_their_errors_and_units():
 @pytest.mark.parametrize(
     ("test", "expected"),
     [
+        ({"test": "converges"}, [{16}, {16}, {64}, {64}, {256}, {256}]),
+        ({"test": "equal_across_sizes", "groups": ["a", "b"]}, [{16}, {64}, {256}]),
         ({"test": "worse"}, [{16, 64}, {16, 256}]),
         ({"test": "more_sensitive", "than": N}, [{16, 256}]),
         ({"test": "improves"}, [{16, 64}, {64, 256}, {16, 256}]),
@@ -445,7 +447,8 @@ def test_entries_are_read_with_their_errors_and_units():
 )
 def test_criteria_compare_the_numbers_of_people_that_they_name(test, expected):
     options = {"algorithm": Z, "column": "optimality_gap", "statistic": "whole", "margin": 0.1}
-    parts = make_parts({**test, **options, "evaluators": [16, 64, 256]})
+    options = {**test, **options, "evaluators": [16, 64, 256]}
+    parts = make_parts({it: options[it] for it in argument_schema(test["test"])["properties"]})
     assert [{term.evaluators for term in part.contrast} for part in parts] == expected
 
 
