@@ -111,10 +111,10 @@ def only(*names):
     return CLAIMS | {"claims": {name: CLAIMS["claims"][name] for name in names}}
 
 
-def with_margin(name, margin):
-    """One statement with another margin."""
+def changed(name, **options):
+    """One statement, whose criterion has other options."""
     claim = CLAIMS["claims"][name]
-    claim = claim | {"criterion": claim["criterion"] | {"margin": margin}}
+    claim = claim | {"criterion": claim["criterion"] | options}
     return CLAIMS | {"claims": {name: claim}}
 
 
@@ -140,9 +140,7 @@ def test_true_statement_is_reproduced(truth, name):
     ],
 )
 def test_order_in_which_increasing_numbers_are_listed_changes_nothing(truth, name, key):
-    claim = CLAIMS["claims"][name]
-    criterion = claim["criterion"] | {key: claim["criterion"][key][::-1]}
-    claims = CLAIMS | {"claims": {name: claim | {"criterion": criterion}}}
+    claims = changed(name, **{key: CLAIMS["claims"][name]["criterion"][key][::-1]})
     [row] = judge(claims, worlds.seed_evidence(PAPER)).to_dict("records")
     assert row["verdict"] == "reproduced"
     assert row["criterion"] == truth.set_index("claim").loc[name, "criterion"]
@@ -314,7 +312,7 @@ def test_verdict_at_any_margin_is_that_of_judging_with_it(name, true):
     edges = edges[np.isfinite(edges)]
     near = np.r_[edges - 1e-6, edges + 1e-6, edges.sum() / max(len(edges), 1)]
     for margin in [0, 0.01, 0.1, 0.3, 1.0, 3.0, *near[near > 0]]:
-        again = judge(with_margin(name, float(margin)), evidence).iloc[0]
+        again = judge(changed(name, margin=float(margin)), evidence).iloc[0]
         assert verdict_at(row, margin) == again["verdict"], margin
         again = again[["reproduced_margin", "contradicted_margin"]].to_numpy(float)
         wanted = row[["reproduced_margin", "contradicted_margin"]].to_numpy(float)
@@ -399,13 +397,22 @@ def test_without_a_binding_constraint_no_multiplier_is_judged():
     assert row["why"].startswith("the constraint does not bind")
 
 
-def test_share_of_a_small_gain_is_judged_without_a_margin():
+@pytest.mark.parametrize(("share", "verdict"), [(0.8, "reproduced"), (0.95, "contradicted")])
+def test_share_of_a_small_gain_is_judged_without_a_margin(share, verdict):
     """A gain of a hundredth, nearly all of it from 16 to 64, is what the words say."""
     small = PAPER
     for m, change in ((16, -0.05), (64, -0.0075), (256, 0.0)):
         small = worlds.shifted(small, change, (N, m, "gap"))
-    found = judge(CLAIMS, worlds.seed_evidence(small, noise=0.001)).set_index("claim")
-    assert found.loc["npgpd-gap-most-gain-16-64", "verdict"] == "reproduced"
+    evidence = worlds.seed_evidence(small, noise=0.0001)
+    row = judge(changed("npgpd-gap-most-gain-16-64", share=share), evidence)
+    assert row["verdict"].item() == verdict
+
+
+@pytest.mark.parametrize(("rate", "verdict"), [(-0.3, "reproduced"), (-0.8, "contradicted")])
+def test_rates_are_held_against_the_one_that_the_statement_names(rate, verdict):
+    for name in ("npgpd-corollary-rate", "npgpd-rate-gap"):
+        row = judge(changed(name, rate=rate), worlds.seed_evidence(PAPER))
+        assert row["verdict"].item() == verdict
 
 
 def test_what_only_the_sweeps_know_says_so():
