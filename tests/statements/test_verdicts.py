@@ -425,6 +425,27 @@ def test_what_only_the_sweeps_know_says_so():
     assert found.loc["npgpd-rate-gap", "verdict"] == "reproduced"
 
 
+def test_bias_is_judged_between_each_horizon_and_the_next():
+    parts = make_parts(CLAIMS["claims"]["horizon-bias-decays"]["criterion"])
+    assert [part.text(0.1) for part in parts] == [
+        text
+        for short, long in ((10, 20), (20, 40), (40, 80))
+        for text in (
+            f"misread({long}) − misread({short}) > 0",
+            f"|misread({long}) − γ^{long - short} misread({short})| < 0.1",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "curve"),
+    [("horizon-bias-decays", "constraint_violation"), ("zpgpd-larger-bias", "optimality_gap")],
+)
+def test_entries_of_tables_are_in_the_unit_of_their_curve(name, curve):
+    parts = make_parts(CLAIMS["claims"][name]["criterion"])
+    assert {entry.per for part in parts for entry in part.contrast} == {curve}
+
+
 def test_entries_are_read_with_their_errors_and_units():
     table = worlds.make_tables(error=0.01)
     evidence = worlds.evidence(worlds.make_traces(PAPER), table)

@@ -107,8 +107,12 @@ def make_tables(rates=None, error=0.01, **changes):
     effects = table(
         ["sweep", "algorithm", "curve", "quantity", "metric"],
         [
-            ("people", "npgpd_hf", None, f"excess over M = ∞, {which}", "priced_gap", slope)
-            for which, slope in (("M ≥ 16", 0.0), ("16 ≤ M ≤ 256", truth["people"]))
+            ("people", "npgpd_hf", None, f"excess over M = ∞, {which}", metric, slope)
+            for which, metric, slope in (
+                ("M ≥ 16", "priced_gap", 0.0),
+                ("16 ≤ M ≤ 256", "priced_gap", truth["people"]),
+                ("16 ≤ M ≤ 256", "violation", 0.0),
+            )
         ],
     )
     people = [
