@@ -648,6 +648,16 @@ def test_single_runs_are_counted(truth):
     assert 0 < noisy["npgpd-gap-64-256-identical"] < 1
 
 
+def test_statistics_are_means_over_the_windows_that_they_are_named_after():
+    """Of a gap that is the share of the run that is over, in units of that of the start."""
+    world = tilt(N, "gap", 16, *np.add(worlds.KNOTS, worlds.START))
+    evidence = worlds.seed_evidence(world, noise=0)
+    middles = {"start": 0, "second_tenth": 0.15, "first_half": 0.25, "third_quarter": 0.625}
+    for name, middle in (middles | {"last_quarter": 0.875, "whole": 0.5}).items():
+        values = evidence.samples(Term(N, 16, "optimality_gap", name))[1]
+        assert values == pytest.approx(1 + middle / worlds.START)
+
+
 def test_missing_runs_are_undecidable():
     traces = worlds.make_traces(PAPER)
     evidence = worlds.evidence(traces[traces["evaluators"] != 64])
