@@ -324,17 +324,18 @@ def test_without_a_margin_the_verdict_is_that_of_the_row(truth):
     assert verdict_at(row, 0.0) == verdict_at(row, 10.0) == "reproduced"
 
 
-def safe_start(world):
-    """The same, but every start is safe by 0.04, and the end by more than a margin."""
+def safe_start(world, start=-0.04):
+    """The same, but every start is safe, by 0.04, and the end by more than a margin."""
     world = copy.deepcopy(world)
     for key in world:
         if key[2] == "violation":
-            world[key] = [-0.04, *np.subtract(world[key][1:], 0.05)]
+            world[key] = [start, *np.subtract(world[key][1:], 0.05)]
     return world
 
 
-def test_safe_start_does_not_make_statements_about_the_violation_fail():
-    found = judge(CLAIMS, worlds.seed_evidence(safe_start(PAPER))).set_index("claim")
+@pytest.mark.parametrize("start", [-0.04, 0.0])
+def test_safe_start_does_not_make_statements_about_the_violation_fail(start):
+    found = judge(CLAIMS, worlds.seed_evidence(safe_start(PAPER, start))).set_index("claim")
     row = found.loc["npgpd-violation-similar-rate"]
     assert row["verdict"] == "inconclusive"
     assert row["why"] == "the start is safe, so there is no violation to decrease"
