@@ -48,9 +48,11 @@ def test_inference_is_submitted_by_the_commands_of_the_document(fresh):
     _, *options, _, file = submitted[1].split()
     code, output = fresh.snakemake(*options, "--dry-run", configfile=file)
     assert code == 0, output
-    assert {"calibrate", "run", "run_block", "resampled"} <= {
-        *re.findall(r"^note: (\w+): ", output, re.MULTILINE)
-    }
+    asked = re.findall(r"^note: (\w+): \d+ jobs? \((\d+) min, (\d+) MB", output, re.MULTILINE)
+    asked = {name: (int(minutes), int(megabytes)) for name, minutes, megabytes in asked}
+    assert min(asked[name][0] for name in ("calibrate", "run", "run_block")) > 5
+    # Those that have tables of runs at hand ask for more memory than those that run something.
+    assert min(asked[name][1] for name in ("resampled", "verdicts")) > asked["run"][1]
 
 
 def test_dry_run_on_this_machine_shows_no_requests(fresh):
