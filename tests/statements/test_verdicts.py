@@ -2,6 +2,7 @@
 
 import copy
 import io
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -503,41 +504,57 @@ def test_arithmetic_has_no_p_values_and_says_for_which_n_it_fails(truth):
     few, many = rows["why"]
     assert few == "by construction: 2.025 N questions per iteration / |S||A|; fails for no N"
     assert many == "by construction: 0.075 N questions per iteration / |S||A|; fails for N ≥ 14"
+    more = judge(changed(EXACT[0], margin=5), worlds.seed_evidence(PAPER))
+    assert more["why"].item().endswith("; fails for N ≤ 2")
     kinds = truth.set_index("claim")["kind"].drop(list(EXACT))
     assert list(kinds.index[kinds == "ours"]) == ["npgpd-converges", "zpgpd-converges"]
     assert set(kinds) == {"measured", "ours"}
 
 
 class Estimated:
-    """Evidence that estimates everything by the same number."""
+    """Evidence that has these estimates in turn, whatever is asked."""
 
     unit = "seed"
 
-    def __init__(self, *estimate):
-        self.estimate = lambda contrast: Estimate(*estimate)
+    def __init__(self, *estimates):
+        found = itertools.cycle(estimates)
+        self.estimate = lambda contrast: Estimate(*next(found))
+
+
+def alike(*estimates, evaluators=(16, 64)):
+    """Row of the statement that any two M differ by less than 0.1, given what is estimated."""
+    test = {"test": "equivalent", "algorithm": N, "column": "optimality_gap", "statistic": "whole"}
+    claim = {"source": "line 1", "statement": "alike"}
+    claim["criterion"] = {**test, "evaluators": [*evaluators], "margin": 0.1}
+    return judge({"level": 0.01, "claims": {"one": claim}}, Estimated(*estimates)).iloc[0]
 
 
 @pytest.mark.parametrize(("value", "level"), [(0.04, 0.01), (0.16, 0.01 / 2)])
 def test_number_that_would_decide_is_for_the_test_that_would(value, level):
     """Two ends share the level of "outside"; the number has two digits."""
-    test = {"test": "equivalent", "algorithm": N, "column": "optimality_gap", "statistic": "whole"}
-    criterion = {**test, "evaluators": [16, 64], "margin": 0.1}
-    claim = {"source": "line 1", "statement": "alike", "criterion": criterion}
-    row = judge({"level": 0.01, "claims": {"one": claim}}, Estimated(value, 0.03, np.inf, 40))
+    row = alike((value, 0.03, np.inf, 40))
     factor = (stats.norm.isf(level) + stats.norm.isf(0.1)) * 0.03 / 0.06
-    assert row["verdict"].item() == "inconclusive"
+    assert row["verdict"] == "inconclusive"
     number = round(np.ceil(40 * factor**2), -1)
-    assert row["why"].item() == f"on the margin: about {number:.0f} seeds would decide"
+    assert row["why"] == f"on the margin: about {number:.0f} seeds would decide"
+    assert row["low"] == pytest.approx(value - stats.norm.isf(0.01) * 0.03)
+
+
+def test_of_several_parts_the_one_that_is_clearly_outside_would_decide():
+    """Three of them with two ends share the level; units are those of the part with fewest."""
+    estimates = (0.13, 0.03, np.inf, 40), (0.16, 0.03, np.inf, 40), (0.0, 0.03, np.inf, 30)
+    row = alike(*estimates, evaluators=(16, 64, 256))
+    factor = (stats.norm.isf(0.01 / 6) + stats.norm.isf(0.1)) * 0.03 / 0.06
+    number = round(np.ceil(40 * factor**2), -1)
+    assert row["why"] == f"on the margin: about {number:.0f} seeds would decide"
+    assert row["units"] == 30
 
 
 def test_as_many_as_there_are_do_not_decide():
     """With three of them a normal test would, and Student's does not."""
-    test = {"test": "equivalent", "algorithm": N, "column": "optimality_gap", "statistic": "whole"}
-    claim = {"source": "line 1", "statement": "alike"}
-    claim["criterion"] = {**test, "evaluators": [16, 64], "margin": 0.1}
-    row = judge({"level": 0.01, "claims": {"one": claim}}, Estimated(0.0, 0.02, 2, 3))
-    assert row["verdict"].item() == "inconclusive"
-    assert row["why"].item() == "on the margin: a few more seeds would decide"
+    row = alike((0.0, 0.02, 2, 3))
+    assert row["verdict"] == "inconclusive"
+    assert row["why"] == "on the margin: a few more seeds would decide"
 
 
 def test_inconclusive_names_the_number_of_seeds_that_would_decide():
