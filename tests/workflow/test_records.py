@@ -68,6 +68,10 @@ def test_verdicts_on_known_environments_are_put_into_one_table_and_a_picture(fre
     pd.testing.assert_frame_equal(pd.read_csv(made / "environments.csv"), expected)
     pictures = {path.name for path in (made / "figures").iterdir()}
     assert pictures == {f"environments.{ending}" for ending in style.FORMATS}
+    hard = pd.read_csv(beside / "verdicts.csv").query("reading == 'default'")
+    hold = hard["verdict"].eq("reproduced") & hard["source"].str.endswith(", experiment")
+    title = f"<!-- Of 14 statements {hold.sum()} hold in the hard case, but only "
+    assert title in (made / "figures/environments.svg").read_text()
     shutil.copytree(ROOT / "tools", fresh.folder / "tools")
     command = [sys.executable, "tools/record.py", "results/environments", "environments"]
     code, output = fresh.call(command)
