@@ -39,7 +39,9 @@ def test_every_tested_statement_has_a_row():
 def test_power_falls_with_noise_and_rises_with_the_alternative():
     quiet, loud = (rows(noisy(noise)).loc[EQUAL] for noise in (0.02, 0.3))
     assert quiet["power"] > 0.999
-    assert loud["power"] < 0.5
+    freedom, distance = 58, 0.05 / loud["error"]  # of two samples with equal spread, in errors
+    contradicted = stats.nct.sf(stats.t.isf(0.01 / 2, freedom), freedom, distance)
+    assert loud["power"] == pytest.approx(contradicted, rel=0.01)  # the less likely verdict
     assert loud["needed"] == pytest.approx((loud["error"] / 0.05) ** 2 * 30 * FACTOR, rel=0.01)
     wider = rows(noisy(0.3), CLAIMS | {"alternative": 0.2}).loc[EQUAL]
     assert wider["alternative"] == 0.2
