@@ -13,8 +13,9 @@ import yaml
 from scipy import stats
 
 import pgpd_hf
+from pgpd_hf import environments
 from pgpd_hf.core.optima import utility_span
-from replication.statements import report
+from replication.statements import report, sources
 from replication.statements.criteria import argument_schema, make_parts
 from replication.statements.declaration import load_claims
 from replication.statements.evidence import (
@@ -286,6 +287,21 @@ def test_readings_that_only_look_differently():
     violation = "constraint_violation", "last_quarter"
     assert sample(safe, *violation, violation="positive") == pytest.approx(0)
     assert sample(safe, *violation) == pytest.approx(-0.3 / worlds.SPAN)
+    seen = as_read(safe, LOOK | {"violation": "positive", "optimum": "unconstrained"}, best)
+    assert (seen["mean_constraint_violation"] >= 0).all()
+    assert np.allclose(seen["mean_optimality_gap"], safe["mean_optimality_gap"] + 0.1)
+
+
+def test_runs_of_a_group_are_on_their_own_instances():
+    options = {"name": "random", "states": 3, "actions": 2}
+    runs = [
+        worlds.make_traces(PAPER, 2).assign(group="small", instance=i, optimal_multiplier=i)
+        for i in (1, 2)
+    ]
+    members = list(sources._members(pd.concat(runs), {"small": options}))
+    cmdps = [environments.make(options | {"instance": i}) for i in (1, 2)]
+    assert [it.utility_span for it in members] == [*map(utility_span, cmdps)]
+    assert [it.multiplier for it in members] == [1, 2]
 
 
 def test_identical_data_are_an_identical_row_whatever_else_is_judged():
