@@ -35,7 +35,7 @@ def study_of(verdict):
 def own(tmp_path):
     """A study with two statements of its own, of which one has the name of no study."""
     usual = {"source": "mine", "quote": "…", "statement": "mine"}
-    test = STATEMENTS["npgpd-gap-64-256-identical"]["criterion"]
+    test = STATEMENTS["npgpd-gap-64-256-identical"]["criterion"] | {"evaluators": [64, 1000]}
     mine = {it: usual | {"criterion": test} for it in ("first", "../second")}
     (tmp_path / "claims.yaml").write_text(yaml.safe_dump({"claims": mine}))
     study = {"study": "mine", "claims": {"statements": [str(tmp_path / "claims.yaml")]}}
@@ -63,6 +63,7 @@ def test_step_sizes_of_a_statement_are_those_of_the_whole_study(study_of, name, 
         admission.settle(readings.overlay(defaults, it), ROOT, it, defaults, ANALYSES)[0]
         for it in (own, laid("hard") if whole else {})
     )
+    assert found["seeds"] == expected["seeds"]
     for algorithm in found["algorithms"]:
         race = recorded_races.recorded(record, found, algorithm)
         assert race == recorded_races.recorded(record, expected, algorithm)
@@ -110,7 +111,8 @@ def test_study_that_cannot_be_run_is_refused_in_one_line(study_of, tmp_path, stu
 
 
 def test_study_of_a_statement_of_ones_own_has_no_other(study_of, own):
-    _, asked = study_of("first", "3", own)
+    study, asked = study_of("first", "3", own)
+    assert study["evaluators"] == [16, 64, 256, 1000]
     assert [*asked] == ["first"]
     with pytest.raises(
         ValueError, match=r"^STATEMENT: a name of at most 200 letters, digits, - and _ "
@@ -132,7 +134,7 @@ def test_statement_of_ones_own_is_written_where_its_study_reads_it(
     ]
     study = validation.read("results/first/study.yaml")
     [file] = study["claims"]["statements"]
-    criterion = STATEMENTS["npgpd-gap-64-256-identical"]["criterion"]
+    criterion = validation.read_yaml(tmp_path / "claims.yaml")["claims"]["first"]["criterion"]
     [(name, written)] = validation.read_yaml(file)["claims"].items()
     assert (name, written["criterion"]) == ("first", criterion)
 
