@@ -701,7 +701,9 @@ def figures_of(output):
 def test_figure_that_was_drawn_otherwise_is_named(command, capsys, redrawn, named):
     with pytest.raises(SystemExit, match=r"^what was run is in "):
         command("figures", "hard", redrawn=redrawn)
-    found = figures_of(capsys.readouterr().out)
+    output = capsys.readouterr().out
+    assert answers(output, "Run again")["traces"] == "yes"  # those that figures are drawn from
+    found = figures_of(output)
     assert found.pop(named) == "NO"
     assert set(found.values()) == {"yes"}
 
@@ -734,10 +736,12 @@ def test_what_was_not_run_again_is_compared_where_it_is_there(repository, comman
 
 def test_parts_that_run_other_studies_alone_are_compared_with_theirs(repository, command, capsys):
     """As by `make verify FULL=1 PARTS=hard`, which leaves no results/paper in the copy."""
-    command("hard", without=["paper"])
-    again = answers(capsys.readouterr().out, "Run again")
-    hard = {table.name for table in tables.TABLES if table.target == "hard"}
+    command("hard", "raced", without=["paper"])
+    output = capsys.readouterr().out
+    hard = {table.name for table in tables.TABLES if table.target == "hard"} | {"races"}
+    again = answers(output, "Run again")
     assert {name for name, answer in again.items() if answer == "yes"} == hard
+    assert answers(output, "In results/paper")["traces"] == "yes"  # of the project itself
 
 
 def test_hard_case_alone_is_compared_with_its_own_reference(repository, command, capsys):
@@ -783,14 +787,22 @@ def test_result_that_is_not_as_written_is_named_by_the_command(repository, comma
     assert " agree, 1 do not.\n" in output
 
 
-def test_altered_code_is_named_by_the_command(repository, command, capsys):
-    (repository.root / "src/pgpd_hf/new.py").write_text("")
+@pytest.mark.parametrize(
+    ("name", "said"), [("src/pgpd_hf/new.py", ["NO", "yes"]), ("figures/new.svg", ["yes", "NO"])]
+)
+def test_altered_code_and_figures_are_named_by_the_command(repository, command, capsys, name, said):
+    (repository.root / name).write_text("")
     with pytest.raises(SystemExit, match=r"^what was run is in "):
         command("sample")
     output = capsys.readouterr().out
-    assert answers(output, "Files") == {"code": "NO", "reference,": "figures       yes"}
-    assert "\n    src/pgpd_hf/new.py: new\n" in output
+    assert [it.split()[-1] for it in answers(output, "Files").values()] == said
+    assert f"\n    {name}: new\n" in output
     assert " agree, 1 do not.\n" in output
+
+
+def test_study_that_fails_is_not_verified(command):
+    with pytest.raises(SystemExit, match=r"^the study failed; what was run is in "):
+        command()
 
 
 def test_altered_code_is_named_even_if_the_study_fails(repository, command, capsys):
