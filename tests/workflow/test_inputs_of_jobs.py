@@ -1,15 +1,17 @@
 """What jobs are made from: environment, steps and runs of their own reading or group."""
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
-from projects import Project
+from projects import ROOT, Project
 
 from pgpd_hf import random_cmdp
 
 pytestmark = pytest.mark.long
 MINE = "results/mine"
+TEMPLATE = ROOT / "workflow/templates/page"
 JUDGED = ("readings/unit", "instances/binding", "instances/other")
 TELL = """
 import atexit
@@ -34,8 +36,9 @@ def planned(tmp_path_factory):
     (project.folder / "config/mine.yaml").write_text(yaml.safe_dump(study))
     with (project.folder / "Snakefile").open("a") as file:
         file.write(TELL)
-    judged = [f"{MINE}/{it}/claims.csv" for it in JUDGED]
-    code, output = project.snakemake(*judged, "--dry-run", configfile="config/mine.yaml")
+    asked = [f"{MINE}/{it}/claims.csv" for it in JUDGED]
+    asked.append(f"{MINE}/notebooks/rates.html")
+    code, output = project.snakemake(*asked, "--dry-run", configfile="config/mine.yaml")
     assert code == 0, output
     inputs = json.loads((project.folder / "inputs.json").read_text())
     return {output: set(files) for output, files in inputs.items()}
@@ -52,6 +55,12 @@ def test_runs_and_verdicts_of_a_reading_have_its_environment_optimum_and_steps(p
     runs = {it for it in judged if it.endswith(".parquet")}
     assert runs
     assert all(it.startswith(f"{MINE}/readings/unit/runs/") for it in runs)
+
+
+def test_page_has_its_notebook_its_tables_and_what_gives_it_its_looks(planned):
+    template = [it for it in planned[f"{MINE}/notebooks/rates.html"] if "/templates/page/" in it]
+    assert {Path(it).name for it in template} == {it.name for it in TEMPLATE.iterdir()}
+    assert {"notebooks/rates.ipynb", f"{MINE}/rates.csv"} <= planned[f"{MINE}/notebooks/rates.html"]
 
 
 @pytest.mark.parametrize(
