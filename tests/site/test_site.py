@@ -244,6 +244,8 @@ def test_first_page_has_the_verdicts_of_the_table(visit, verdicts):
     main = page.locator("main").inner_text()
     assert told in main
     assert controls.counted(rows, pd.read_csv(ROOT / "reference/controls.csv")) in main
+    assert rows["level"].eq(0.01).all()
+    assert "In brackets 98 % intervals." in main
     shown = page.locator("ul.verdicts > li")
     assert shown.count() == len(rows) == 14
     for i, (_, row) in enumerate(rows.iterrows()):
