@@ -40,6 +40,12 @@ def test_summary_ends_on_the_screen(finished, tmp_path):
         assert "Traceback" not in printed
 
 
+def test_results_that_are_touched_but_were_never_made_are_not_shown(fresh):
+    code, output = fresh.snakemake("summary", "--cores", "1", "--touch")
+    assert code == 0, output
+    assert "Traceback" not in output
+
+
 def test_every_figure_exists_in_every_format(finished):
     project, _ = finished
     found = sorted(path.name for path in project.results("figures").iterdir())
