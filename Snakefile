@@ -1,82 +1,86 @@
-# Policy gradient primal-dual methods for safe RL from human feedback, replicated.
-# `snakemake` makes everything of the study that config/config.yaml describes.
+# Policy gradient primal-dual methods for safe reinforcement learning from human feedback.
+# `snakemake --cores all` makes the experiment of config/config.yaml: its figure, its rates in T
+# beside the theorems' bounds, and a summary.
 
+import os
+import runpy
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
+from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
-
-from replication.files import validation
 
 min_version("9.27")
 
-# The project's own files, as the working directory reaches them: results may be made elsewhere.
-PROJECT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True))
-if not PROJECT.is_dir():
-    sys.exit(f"error: {PROJECT}: a clone of the project expected, whose files are read")
-source = Path(validation.__file__).parents[2]
-if source.resolve() != (PROJECT / "src").resolve():
-    sys.exit(f"error: {PROJECT}: its own package expected, got {source}; activate its .venv")
-if workflow.modifier.is_main_snakefile() and PROJECT.samefile("."):
-    PROJECT = Path()
-if "{" in str(PROJECT):  # Snakemake would take what follows for a wildcard
-    sys.exit(f"error: {PROJECT}: a project with a brace in its path runs only in its own folder")
-with validation.one_line(ValueError):
-    validation.read(PROJECT / "config/config.yaml")
+# The package is found without being imported. What rules read lies in its clone, wherever results
+# go, and jobs are run by the Python that runs Snakemake.
+ORIGIN = getattr(find_spec("pgpd_hf"), "origin", None) or "not/installed/at/all"
+CLONE = Path(ORIGIN).resolve().parents[2]
+if not (CLONE / "workflow/scripts/configuration.py").is_file():
+    raise WorkflowError("pgpd_hf: a clone that pip install --editable has installed is needed")
+if Path("src/pgpd_hf").is_dir() and not CLONE.samefile(os.curdir):
+    raise WorkflowError(f"pgpd_hf: installed from {CLONE}, not from here; activate .venv here")
+SCRIPTS, NOTEBOOKS, LIBRARY, DEFAULTS = (
+    os.path.relpath(CLONE / name)
+    for name in ("workflow/scripts", "notebooks", "src/pgpd_hf", "config")
+)
+sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != CLONE]
+os.environ.update(PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 
 
-configfile: PROJECT / "config/config.yaml"
+configfile: f"{CLONE}/config/config.yaml"
 
 
-report: "workflow/report/workflow.rst"
+try:
+    check = runpy.run_path(f"{CLONE}/workflow/scripts/configuration.py")["check"]
+    FOLDER = check(config, workflow.configfiles)
+except ValueError as error:
+    raise WorkflowError(str(error)) from None
+
+
+pathvars:
+    results=f"results/{config['name']}",
+    figures="figures" if config["name"] == "paper" else f"results/{config['name']}/figures",
+    logs=f"results/{config['name']}/logs",
+
+
+# An image that Containerfile makes, for those who run jobs in containers.
+container: "pgpd-hf.sif"
+
+
+localrules:
+    environment,
+    aggregate,
+    figure,
+    rates_table,
+    rates_page,
+    provenance,
+    summary,
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/jobs.smk"
-include: "workflow/rules/files.smk"
+include: "workflow/rules/figure.smk"
+include: "workflow/rules/rates.smk"
+include: "workflow/rules/records.smk"
 
 
-wildcard_constraints:
-    reading="|full/|readings/[a-z0-9-]+/",
-    folder="|full/|readings/[a-z0-9-]+/|instances/[a-z]+/",
-    analysis="|".join(ANALYSES),
-    part=r"\w+(/\w+)*",
-    algorithm=r"\w+",
-    first=r"\d+",
-    last=r"\d+",
+rule all:
+    """Everything: the figure, rates, what they were made with and from, and the summary."""
+    default_target: True
+    input:
+        rules.environment.output,
+        rules.aggregate.input.traces,
+        collect("<results>/policies/{run}.npz", run=run_names()),
+        rules.aggregate.output,
+        rules.figure.output,
+        [rules.rates_table.input.traces, rules.rates_table.output] if RATED else [],
+        rules.rates_page.output if RATED else [],
+        rules.provenance.output,
+        rules.summary.output,
 
 
-include: "workflow/rules/figure1.smk"
-include: "workflow/rules/environments.smk"
-include: "workflow/rules/analyses.smk"
-include: "workflow/rules/report.smk"
-include: "workflow/rules/cluster.smk"
-
-
-for target, files in {
-    "all": [RUNS, MAIN, rules.provenance.output],  # also what is made on the way
-    "theory": [rules.bounds.output, analysis_outputs("theory")],
-    "claims": asked("claims"),
-    "compare": asked("compare"),
-    "compare_axes": asked("compare_axes"),
-    "infer": [analysis_outputs("infer"), rules.verdict_table.output],
-    "reported": REPORTED,
-    "sample": [RUNS, BOUNDS],  # what `make verify` runs again, for one seed
-}.items():
-
-    rule:
-        name:
-            target
-        default_target: target == "all"
-        input:
-            files,
-        message:
-            f"Complete: {target}"
-
-
-onstart:
-    refuse_folder()
-    take_folder()
-    lift_job_rate()
-    if workflow.executor_plugin.name == "slurm":
-        consult_slurm()
+onsuccess:
+    told, made = Path(rules.summary.output.text), Path(rules.aggregate.output.table)
+    if told.exists() and told.stat().st_mtime >= made.stat().st_mtime:
+        print(told.read_text(encoding="utf-8"))

@@ -1,26 +1,25 @@
 """Slow, plain versions of what the package computes, written from the paper's pseudo-code.
 
-Nothing here calls the package's kernels. What is shared with them is the meaning of a random word,
-without which numbers could not be compared bit by bit: the upper half of a step's word chooses the
-action, its lower half the next state by the alias table; the word of a question seeds the generator
-of its voters' binary digits. Words are used in the order of steps (time by time, trajectory by
-trajectory), first states, questions.
+Nothing here calls the package; a CMDP is only read. What is shared is the meaning of a random word:
+the upper half of a step's word chooses the action, its lower half the next state by the alias
+table; the word of a question seeds the generator of its evaluators' binary digits. An iteration
+uses words for steps (time by time, trajectory by trajectory), for first states, and for questions.
 """
 
+import hashlib
 import itertools
+import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from pgpd_hf import CMDP
-from pgpd_hf.core.sampling import alias_table
 
 DISTRIBUTIONS = {"logistic": stats.logistic, "probit": stats.norm, "cauchy": stats.cauchy}
 ONE = 2**32
-
-
-# CMDPs and policies.
+LANES = 32
 
 
 def random_process(seed, states=3, actions=2, discount=0.5, threshold=0.5, scale=1.0):
@@ -52,87 +51,43 @@ def deterministic_policies(cmdp):
     return np.eye(cmdp.actions)[choices]
 
 
-# Exact values, by the definitions.
-
-
 def induced(cmdp, policy):
     """Transition matrix P_pi, by loops."""
     matrix = np.zeros((cmdp.states, cmdp.states))
-    for s in range(cmdp.states):
-        for a in range(cmdp.actions):
-            for z in range(cmdp.states):
-                matrix[s, z] += policy[s, a] * cmdp.transition[s, a, z]
+    for s, a, z in np.ndindex(cmdp.transition.shape):
+        matrix[s, z] += policy[s, a] * cmdp.transition[s, a, z]
     return matrix
 
 
-def state_values(cmdp, policy, signal):
-    """Section 5: (I - gamma P_pi)^-1 r_pi, with the inverse as such."""
-    resolvent = np.linalg.inv(np.eye(cmdp.states) - cmdp.discount * induced(cmdp, policy))
-    return resolvent @ (policy * signal).sum(1)
+def resolvent(cmdp, policy):
+    """(I - gamma P_pi)^-1, with the inverse as such."""
+    return np.linalg.inv(np.eye(cmdp.states) - cmdp.discount * induced(cmdp, policy))
 
 
-def truncated_moments(cmdp, policy, horizon):
-    """Mean and second moments of the returns of steps 0..horizon, by backward recursion.
-
-    Returns
-    -------
-    mean : (S, A, 2)
-        Of reward and utility, from each first state and action.
-    second : (S, A, 2, 2)
-        Expected products of the two returns.
-    """
-    signals = np.stack([cmdp.reward, cmdp.utility], axis=-1)  # (S, A, 2)
-    mean = np.zeros_like(signals)
-    second = np.zeros((*signals.shape, 2))
-    for _ in range(horizon + 1):
-        next_mean = np.einsum("saz,zb,zbi->sai", cmdp.transition, policy, mean)
-        next_second = np.einsum("saz,zb,zbij->saij", cmdp.transition, policy, second)
-        cross = np.einsum("sai,saj->saij", signals, next_mean)
-        mean = signals + cmdp.discount * next_mean
-        second = (
-            np.einsum("sai,saj->saij", signals, signals)
-            + cmdp.discount * (cross + np.swapaxes(cross, -1, -2))
-            + cmdp.discount**2 * next_second
-        )
-    return mean, second
+def values(cmdp, policy):
+    """Both values from rho, by a long power series instead of a linear solve."""
+    state, total, weight = np.array(cmdp.initial), np.zeros(2), 1.0
+    matrix = induced(cmdp, policy)
+    while weight > 1e-18:
+        step = weight * state[:, None] * policy
+        total += (step * cmdp.reward).sum(), (step * cmdp.utility).sum()
+        state, weight = state @ matrix, weight * cmdp.discount
+    return total
 
 
-# What one random word decides.
+# Random streams.
 
 
-def draw(probability, word):
-    """Draw from a distribution by its alias table, with the lower half of a word."""
-    table = [int(entry) for entry in alias_table(probability)]
-    column, rest = divmod((int(word) % ONE) * len(table), ONE)
-    stay, alias = divmod(table[column], ONE)
-    return column if rest < stay else alias
-
-
-def choose(probability, word):
-    """Choose an action with the upper half of a word: cumulative probabilities, in 2^-32."""
-    chance = int(word) >> 32
-    cumulative = np.cumsum(probability)[:-1]
-    return sum(chance >= math.floor(c * ONE) for c in cumulative)
-
-
-def trajectory(cmdp, policy, state, action, words, recency=None, peak_end=0.0):
-    """Returns of one trajectory, as people remember it; `action` is the first one, or None."""
-    seen = []
-    for t, word in enumerate(words):
-        if t > 0 or action is None:
-            action = choose(policy[state], word)
-        seen.append((cmdp.reward[state, action], cmdp.utility[state, action]))
-        state = draw(cmdp.transition[state, action], word)
-    return remembered(np.array(seen), cmdp.discount, recency, peak_end)
-
-
-def remembered(seen, discount, recency=None, peak_end=0.0):
-    """What people remember of the signals of all steps, (steps, 2): a weighted mean, times G(H)."""
-    weights = (recency or discount) ** np.arange(len(seen))
-    mean = weights @ seen / weights.sum()
-    peak = np.array([seen[:, 0].max(), seen[:, 1].min()])
-    total = sum(discount**t for t in range(len(seen)))
-    return total * ((1 - peak_end) * mean + peak_end * (peak + seen[-1]) / 2)
+def stream(count, **axes):
+    """Words of the stream with these axes: NumPy's SFC64, 32 of them in turn."""
+    digest = hashlib.sha256(json.dumps(axes, sort_keys=True).encode()).digest()
+    seeds = np.random.SeedSequence(int.from_bytes(digest, "big"))
+    lanes = []
+    for words in seeds.generate_state(3 * LANES, np.uint64).reshape(3, LANES).T:
+        bits = np.random.SFC64()
+        bits.state = {**bits.state, "state": {"state": np.array([*words, 1], np.uint64)}}
+        lanes.append(bits.random_raw(12 + count // LANES + 1)[12:])
+    return np.array(lanes).T.ravel()[:count]
 
 
 def splitmix(word, index):
@@ -143,8 +98,82 @@ def splitmix(word, index):
     return z ^ (z >> 31)
 
 
+# Right edges of the 256 layers of a ziggurat, from the lowest one to the top of the density.
+TAIL, AREA = 3.6541528853610088, 0.00492867323399
+EDGES = [AREA / math.exp(-(TAIL**2) / 2), TAIL]
+while len(EDGES) < 256:
+    EDGES.append(math.sqrt(-2 * math.log(math.exp(-(EDGES[-1] ** 2) / 2) + AREA / EDGES[-1])))
+EDGES.append(0.0)
+
+
+def normal(word):
+    """Turn a word into a normal number by the ziggurat method; further words are SplitMix64's."""
+
+    def uniform(word):  # in [-1, 1), from the upper 54 bits, read as a signed number
+        return (int(word) - 2**64 * (int(word) >= 2**63) >> 10) / 2**53
+
+    further, point = (splitmix(word, index) for index in itertools.count(1)), int(word)
+    while True:
+        layer = point % 256
+        x = uniform(point) * EDGES[layer]
+        if abs(x) < EDGES[layer + 1]:
+            return x
+        if layer == 0:
+            while True:
+                beyond = -math.log(1 - abs(uniform(next(further)))) / EDGES[1]
+                if -2 * math.log(1 - abs(uniform(next(further)))) > beyond**2:
+                    return math.copysign(EDGES[1] + beyond, x)
+        low, high = (math.exp(-(edge**2) / 2) for edge in EDGES[layer : layer + 2])
+        if low + abs(uniform(next(further))) * (high - low) < math.exp(-x * x / 2):
+            return x
+        point = next(further)
+
+
+# What one random word decides.
+
+
+def alias_table(probability):
+    """Shares kept of each column, in units of 2^-32, and what is drawn otherwise (Vose 1991)."""
+    scaled = [float(p) * len(probability) for p in probability]
+    alias = list(range(len(scaled)))
+    small = [k for k in alias if scaled[k] < 1]
+    large = [k for k in alias if scaled[k] >= 1]
+    while small and large:
+        low, high = small.pop(), large[-1]
+        alias[low] = high
+        scaled[high] -= 1 - scaled[low]
+        if scaled[high] < 1:
+            small.append(large.pop())
+    return [min(round(share * ONE), ONE - 1) for share in scaled], alias
+
+
+def draw(probability, word):
+    """Draw from a distribution by its alias table, with the lower half of a word."""
+    keep, alias = alias_table(probability)
+    column, rest = divmod((int(word) % ONE) * len(keep), ONE)
+    return column if rest < keep[column] else alias[column]
+
+
+def choose(probability, word):
+    """Choose an action with the upper half of a word: cumulative probabilities, in 2^-32."""
+    chance = int(word) >> 32
+    return sum(chance >= math.floor(c * ONE + 0.5) for c in np.cumsum(probability)[:-1])
+
+
+def trajectory(cmdp, policy, state, action, words):
+    """Both returns of one trajectory; `action` is the first one, or None."""
+    returns = np.zeros(2)
+    for t, word in enumerate(words):
+        if t > 0 or action is None:
+            action = choose(policy[state], word)
+        signals = np.array([cmdp.reward[state, action], cmdp.utility[state, action]])
+        returns += cmdp.discount**t * signals
+        state = draw(cmdp.transition[state, action], word)
+    return returns
+
+
 def votes(evaluators, chance, word):
-    """Votes in favour, voter by voter: digit by digit until one differs from the chance's."""
+    """Votes in favour, one by one: digit by digit until one differs from the chance's."""
     fresh = (splitmix(word, index) for index in itertools.count(1))
     undecided, favourable, spread = list(range(evaluators)), 0, True
     for place in range(1, 65):
@@ -158,83 +187,31 @@ def votes(evaluators, chance, word):
     return favourable if chance < 1 else evaluators
 
 
-def answer(
-    link,
-    bound,
-    evaluators,
-    difference,
-    word,
-    estimator="plug-in",
-    true_link=None,
-    random_answers=0,
-    flipped_answers=0,
-):
+def answer(setting, bound, difference, word):
     """Lines 8-12, 15-17 and 19-20 of Algorithm 1: votes, clipped frequency, inverse link."""
-    if evaluators is None:
-        return difference
-    sigma = DISTRIBUTIONS[link]
-    meant = DISTRIBUTIONS[true_link or link].cdf(difference)
-    said = flipped_answers * (1 - meant) + (1 - flipped_answers) * meant
-    favourable = votes(evaluators, (1 - random_answers) * said + random_answers / 2, word)
-    if estimator == "unbiased":
-        return unbiased_answer(bound, evaluators, favourable)
-    frequency = favourable / evaluators
-    clipped = min(max(frequency, sigma.cdf(-bound)), sigma.cdf(bound))
-    return sigma.ppf(clipped)
-
-
-def answer_to(setting, bound, difference, word):
-    """The answer of the people of a setting to whether a trajectory is harmless enough."""
-    people = setting.estimator, setting.true_link
-    people += setting.random_answers, setting.flipped_answers
-    return answer(setting.link, bound, setting.evaluators, difference, word, *people)
-
-
-def preference(setting, bound, differences, asked, word):
-    """Their answer to which of two trajectories is better, by one of two signals."""
-    difference, other = differences[asked], differences[1 - asked]
     if setting.evaluators is None:
         return difference
-    if abs(difference) < setting.semiorder:
-        difference = other
-    votes_by = DISTRIBUTIONS[setting.true_link or setting.link].cdf
-    tastes = [difference - setting.disagreement * other] * 4
-    tastes += [difference + 4 * setting.disagreement * other]
-    meant = np.mean([votes_by(taste) for taste in tastes])
-    difference = votes_by.__self__.ppf(meant)  # with which all together would vote so
-    return answer_to(setting, bound, difference, word)
-
-
-def unbiased_answer(bound, evaluators, favourable):
-    """Sum of 2 y^j / j, logistic, with mean products of j votes for y^j; as far as (M + 1)/2."""
-    total, missing, j = 0.0, bound, 1
-    while j <= max(1, (evaluators + 1) // 2) and missing > 1e-6 * bound:
-        products = sum(
-            (-1) ** i * math.comb(evaluators - favourable, i) * math.comb(favourable, j - i)
-            for i in range(j + 1)
-        )
-        total += 2 / j * products / math.comb(evaluators, j)
-        missing -= 2 / j * math.tanh(bound / 2) ** j
-        j += 2
-    return total
-
-
-# Parameterizations.
+    link, share = DISTRIBUTIONS[setting.link], setting.random_answers
+    chance = (1 - share) * link.cdf(difference) + share / 2
+    favourable = votes(setting.evaluators, chance, word)
+    if setting.estimator == "unbiased":  # of up to four evaluators with the logistic link
+        return 2 * (2 * favourable / setting.evaluators - 1)
+    frequency = favourable / setting.evaluators
+    return link.ppf(min(max(frequency, link.cdf(-bound)), link.cdf(bound)))
 
 
 def softmax(theta):
-    return np.exp(theta) / np.exp(theta).sum(-1, keepdims=True)
+    return special.softmax(theta, axis=-1)
 
 
 def project(theta):
     """Project rows on the simplex: bisection for the shift that makes the row sum to one."""
-    low = theta.min(-1) - 1.0
-    high = theta.max(-1)
+    low, high = theta.min(-1, keepdims=True) - 1.0, theta.max(-1, keepdims=True)
     for _ in range(100):
         middle = (low + high) / 2
-        too_much = np.maximum(theta - middle[..., None], 0).sum(-1) > 1
+        too_much = np.maximum(theta - middle, 0).sum(-1, keepdims=True) > 1
         low, high = np.where(too_much, middle, low), np.where(too_much, high, middle)
-    return np.maximum(theta - high[..., None], 0)
+    return np.maximum(theta - high, 0)
 
 
 # One iteration of each algorithm: estimates of both directions, and of V_g - b.
@@ -242,43 +219,33 @@ def project(theta):
 
 def estimate_npgpd_hf(cmdp, setting, theta, words, normals):
     """Lines 3-20 of Algorithm 1."""
-    states, actions, rounds = cmdp.states, cmdp.actions, setting.rounds
-    policy = softmax(theta)
+    (states, actions), rounds = theta.shape, setting.rounds
+    policy, bound = softmax(theta), cmdp.return_bound(setting.horizon)
     count = rounds * (states + states * actions + 1)
     steps = count * (setting.horizon + 1)
-    bound = sum(cmdp.discount**t for t in range(setting.horizon + 1)) * cmdp.scale
     firsts, questions = iter(words[steps : steps + rounds]), iter(words[steps + rounds :])
     index = iter(range(count))
 
     def sample(state, action):
-        drawn = words[next(index) : steps : count]
-        return trajectory(cmdp, policy, state, action, drawn, setting.recency, setting.peak_end)
+        return trajectory(cmdp, policy, state, action, words[next(index) : steps : count])
 
-    def ask(difference):
-        return answer_to(setting, bound, difference, next(questions))
-
-    estimates = np.zeros((2, states, actions))
-    excess = 0.0
+    estimates, excess = np.zeros((2, states, actions)), 0.0
     for _ in range(rounds):
         from_state = [sample(s, None) for s in range(states)]
         from_pair = [[sample(s, a) for a in range(actions)] for s in range(states)]
         _, from_rho = sample(draw(cmdp.initial, next(firsts)), None)
-        for s in range(states):
-            for a in range(actions):
-                difference = from_pair[s][a] - from_state[s]
-                for k in (0, 1):
-                    answered = preference(setting, bound, difference, k, next(questions))
-                    estimates[k, s, a] += answered / rounds
-        excess += ask(from_rho - cmdp.threshold) / rounds
+        for s, a, k in itertools.product(range(states), range(actions), (0, 1)):
+            difference = (from_pair[s][a] - from_state[s])[k]
+            estimates[k, s, a] += answer(setting, bound, difference, next(questions)) / rounds
+        excess += answer(setting, bound, from_rho - cmdp.threshold, next(questions)) / rounds
     assert next(questions, None) is None
     return estimates, excess
 
 
 def estimate_zpgpd_hf(cmdp, setting, theta, words, normals):
     """Lines 2-15 of Algorithm 2."""
-    rounds = setting.rounds
-    direction = np.array(normals).reshape(theta.shape)
-    dimension = direction.size
+    rounds, bound = setting.rounds, cmdp.return_bound(setting.horizon)
+    direction, dimension = np.array(normals).reshape(theta.shape), theta.size
     if setting.directions == "tangent":
         direction -= direction.mean(1, keepdims=True)
         dimension -= cmdp.states
@@ -289,72 +256,66 @@ def estimate_zpgpd_hf(cmdp, setting, theta, words, normals):
     else:
         followed = [theta, project(perturbed)]
     steps = 2 * rounds * (setting.horizon + 1)
-    bound = sum(cmdp.discount**t for t in range(setting.horizon + 1)) * cmdp.scale
     questions = iter(words[steps + rounds :])
-    memory = setting.recency, setting.peak_end
-
-    def ask(difference):
-        return answer_to(setting, bound, difference, next(questions))
-
     slopes, excess = np.zeros(2), 0.0
     for n in range(rounds):
         first = draw(cmdp.initial, words[steps + n])
         base, other = (
-            trajectory(
-                cmdp, followed[k], first, None, words[2 * n + k : steps : 2 * rounds], *memory
-            )
+            trajectory(cmdp, followed[k], first, None, words[2 * n + k : steps : 2 * rounds])
             for k in (0, 1)
         )
         for k in (0, 1):
-            answered = preference(setting, bound, other - base, k, next(questions))
-            slopes[k] += answered / rounds
-        excess += ask(base[1] - cmdp.threshold) / rounds
+            slopes[k] += answer(setting, bound, (other - base)[k], next(questions)) / rounds
+        excess += answer(setting, bound, base[1] - cmdp.threshold, next(questions)) / rounds
     assert next(questions, None) is None
-    estimates = dimension / setting.perturbation * slopes[:, None, None] * direction
-    return estimates, excess
+    return dimension / setting.perturbation * slopes[:, None, None] * direction, excess
 
 
-def estimate_npg_pd(cmdp, setting, theta, words, normals):
-    """Lemma 3.1: both advantages, and V_g - b."""
-    policy = softmax(theta)
-    advantages = []
+def estimate_exactly(cmdp, setting, theta, words, normals):
+    """Advantages (Lemma 3.1) or q(s) Q(s, a) (policy gradient theorem), and V_g - b."""
+    natural = setting.parameterization == "softmax"
+    policy = softmax(theta) if natural else theta
+    matrix = resolvent(cmdp, policy)
+    visits, directions = (cmdp.initial @ matrix)[:, None], []
     for signal in (cmdp.reward, cmdp.utility):
-        values = state_values(cmdp, policy, signal)
-        advantages.append(signal + cmdp.discount * cmdp.transition @ values - values[:, None])
-    value = cmdp.initial @ state_values(cmdp, policy, cmdp.utility)
-    return np.array(advantages), value - cmdp.threshold
+        v = matrix @ (policy * signal).sum(1)
+        q = signal + cmdp.discount * cmdp.transition @ v
+        directions.append(q - v[:, None] if natural else visits * q)
+    return np.array(directions), values(cmdp, policy)[1] - cmdp.threshold
 
 
-def estimate_pg_pd(cmdp, setting, theta, words, normals):
-    """Policy gradient theorem: q(s) Q(s, a) for both signals, and V_g - b."""
-    visits = cmdp.initial @ np.linalg.inv(
-        np.eye(cmdp.states) - cmdp.discount * induced(cmdp, theta)
-    )
-    gradients = []
-    for signal in (cmdp.reward, cmdp.utility):
-        values = state_values(cmdp, theta, signal)
-        gradients.append(visits[:, None] * (signal + cmdp.discount * cmdp.transition @ values))
-    value = cmdp.initial @ state_values(cmdp, theta, cmdp.utility)
-    return np.array(gradients), value - cmdp.threshold
+ESTIMATES = {"npgpd_hf": estimate_npgpd_hf, "zpgpd_hf": estimate_zpgpd_hf}
+DEFAULTS = {"evaluators": None, "rounds": 1, "horizon": 3, "link": "logistic", "normalize": "none"}
+DEFAULTS |= {"estimator": "plug-in", "random_answers": 0, "directions": "sphere"}
 
 
-ESTIMATES = {
-    "npgpd_hf": estimate_npgpd_hf,
-    "zpgpd_hf": estimate_zpgpd_hf,
-    "npg_pd": estimate_npg_pd,
-    "pg_pd": estimate_pg_pd,
-}
-NATURAL = ("npgpd_hf", "npg_pd")  # their primal steps are divided by 1 - gamma
-
-
-def iterate(name, cmdp, setting, bound, theta, multiplier, words, normals, iteration=0):
-    """Last three lines of both algorithms: one primal and one dual step, at the same time."""
-    estimates, excess = ESTIMATES[name](cmdp, setting, theta, words, normals)
-    step = setting.primal_step / ((1 - cmdp.discount) if name in NATURAL else 1)
-    step /= {"none": 1, "linear": 1 + multiplier, "quadratic": 1 + multiplier**2}[setting.normalize]
-    fallen = math.sqrt(1 + setting.step_decay * iteration)
-    descent = excess + setting.dual_regularization * multiplier
-    theta = theta + step / fallen * (estimates[0] + multiplier * estimates[1])
-    if name in ("zpgpd_hf", "pg_pd") and setting.parameterization != "softmax":
-        theta = project(theta)
-    return theta, min(max(multiplier - setting.dual_step / fallen * descent, 0.0), bound)
+def iterates(name, cmdp, iterations, seed=0, purpose="run", policy=None, multiplier=0.0, **options):
+    """Policies and multipliers of all iterates: the last three lines of both algorithms."""
+    natural = name in ("npgpd_hf", "npg_pd")
+    form = "softmax" if natural else "direct"
+    setting = SimpleNamespace(**{**DEFAULTS, "parameterization": form, **options})
+    pairs, steps = cmdp.reward.size, setting.horizon + 1
+    per_round, normals = {  # words for steps, for the first state, and for questions
+        "npgpd_hf": ((cmdp.states + pairs + 1) * steps + 1 + (2 * pairs + 1), 0),
+        "zpgpd_hf": (2 * steps + 1 + 3, pairs),
+    }.get(name, (0, 0))
+    count = setting.rounds * per_round
+    axes = {"purpose": purpose, "algorithm": name, "seed": seed, "evaluators": setting.evaluators}
+    words = stream(iterations * count, kind="words", **axes).reshape(iterations, count)
+    drawn = stream(iterations * normals, kind="normals", **axes).reshape(iterations, normals)
+    theta = np.full_like(cmdp.reward, 1 / cmdp.actions) if policy is None else policy
+    theta = np.log(theta) if setting.parameterization == "softmax" else theta
+    for t in range(iterations + 1):
+        yield softmax(theta) if setting.parameterization == "softmax" else theta, multiplier
+        if t < iterations:
+            row = words[t], [normal(word) for word in drawn[t]]
+            estimate = ESTIMATES.get(name, estimate_exactly)
+            estimates, excess = estimate(cmdp, setting, theta, *row)
+            divisor = {"none": 0, "linear": multiplier, "quadratic": multiplier**2}
+            step = setting.primal_step / (1 + divisor[setting.normalize])
+            step /= (1 - cmdp.discount) if natural else 1
+            theta = theta + step * (estimates[0] + multiplier * estimates[1])
+            if setting.parameterization == "direct":
+                theta = project(theta)
+            multiplier = max(multiplier - setting.dual_step * excess, 0.0)
+            multiplier = min(multiplier, setting.multiplier_bound)

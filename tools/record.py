@@ -1,20 +1,11 @@
-"""Put results on record: write the tables of reference/ that targets of the workflow make."""
+"""Write the tables of reference/ from results/paper; the figures are already where they belong."""
 
-import argparse
-from pathlib import Path
+import json
 
-from replication.files import validation
-from replication.verify import checks
-from replication.verify.tables import TABLES
+from verify import CLONE, REFERENCE, TABLES, describe_platform
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("results", type=Path, help="folder of a study's results")
-    known = sorted({table.target for table in TABLES})
-    parser.add_argument(
-        "targets", nargs="+", choices=known, metavar="target", help=", ".join(known)
-    )
-    given = parser.parse_args()
-    made = [table for table in TABLES if table.target in given.targets]
-    with validation.one_line((OSError, ValueError)):
-        checks.write_reference(Path("reference"), given.results, made)
+for name, read in TABLES.items():
+    table = read(CLONE / "results/paper")
+    table.to_csv(REFERENCE / f"{name}.csv", index=False, lineterminator="\n")
+description = json.dumps(describe_platform(), indent=2) + "\n"
+(REFERENCE / "platform.json").write_text(description, encoding="utf-8")

@@ -1,122 +1,175 @@
-"""Compare what was run again in a copy of the project, and its own results, with the reference.
+"""Run the experiment again in a folder of its own, and compare it with reference/ and figures/.
 
-The arguments are the folder of the copy, the file of a study or nothing, and the targets of `make`
-that have been run there; without targets, these have failed. Without a folder of a copy, only what
-is no study on record is refused. The command is `make verify`.
+`make verify` does it for one seed, and `make verify FULL=1` for all of it. On the platform of
+reference/platform.json every bit has to agree; why 1e-8 is enough elsewhere: reference/README.md.
 """
 
+import argparse
+import filecmp
+import hashlib
+import json
+import platform
+import shutil
+import subprocess
 import sys
-import textwrap
-from collections import defaultdict
+import tempfile
+from importlib.metadata import version
 from pathlib import Path
 
-from replication.files import storage, validation
-from replication.verify import checks
-from replication.verify.tables import OF_HARD, OF_STUDY, TABLES, Table
+import numba
+import numpy as np
+import pandas as pd
+from llvmlite import binding
 
-ROOT = Path(__file__).resolve().parents[1]
-REFERENCE = ROOT / "reference"
-SHOWN = 5  # differences of a table; altered files are all named
-FILES = "Files"  # heading
+from pgpd_hf.tables import one_line
 
-
-def places(results):
-    """Folders of the reference and of the figures of a study, given that of its results."""
-    if results.name == "paper":
-        return REFERENCE, Path("figures")
-    named = Path("figures/hard") if results.name == "hard" else results / "figures"
-    return REFERENCE / results.name, named
-
-
-def find_study(configfile):
-    """Folder of the results of a study that is on record."""
-    own = validation.read(configfile) if configfile else {}
-    results = Path("results", f"{own.get('study', 'paper')}")
-    record, _ = places(results)
-    if not record.is_dir():
-        where = record.relative_to(ROOT)
-        raise ValueError(f"study {results.name}: not on record, since there is no folder {where}")
-    return results
+CLONE = Path(__file__).resolve().parents[1]
+REFERENCE, FIGURES = CLONE / "reference", CLONE / "figures"
+TOLERANCE = 1e-8  # times the size of a number, where it exceeds one
+PACKAGES = "numpy scipy numba llvmlite pandas matplotlib pillow".split()
+RUN = ["algorithm", "evaluators", "seed"]
+DRAWN = """algorithm evaluators iteration optimality_gap constraint_violation optimality_gap_low
+optimality_gap_high constraint_violation_low constraint_violation_high mean_optimality_gap
+mean_constraint_violation""".split()
+SHOWN = 3  # differences of a table
 
 
-def compare(copy, results, targets, exact):
-    """Compare what was run in a copy, and the project's own results, with the reference.
-
-    Returns, by heading and by what was compared, lines that differ, or why nothing was compared.
-    """
-    (copy / results).mkdir(parents=True, exist_ok=True)  # from which other studies are reached
-    tables, studies = OF_HARD if results.name == "hard" else OF_STUDY, {"": results}
-    if results.name == "paper":  # beside which the hard case is on record
-        tables, studies = TABLES, {"": results, "hard: ": results.with_name("hard")}
-    reference, _ = places(results)
-    parts = {*targets, *(["sample"] if "figures" in targets else [])}  # which are of its results
-    made = [table for table in tables if table.target in parts]
-    again = checks.check_tables(reference, copy / results, made, exact)
-    if "raced" in targets:
-        scores = Table("hard/scores", "algorithm primal_step dual_step", "", "calibration/*.csv")
-        raced = checks.check_tables(reference, copy / "results/hard-races", [scores], exact)
-        again["races"] = raced[scores.name]
-    drawn, damaged = {}, []
-    for name, study in studies.items():
-        record, figures = places(study)
-        drawn[f"{name}the reference"] = checks.check_drawings(record, ROOT / figures, exact)
-        if ("hard" if name else "figures") in targets:
-            found = checks.check_figures(copy / figures, ROOT / figures, exact)
-            drawn[f"{name}what was run"] = found
-        damaged += [path.relative_to(ROOT) for path in storage.find_damaged(ROOT / study)]
-    there = checks.check_tables(reference, ROOT / results, tables, exact, partial=True)
-    skipped = defaultdict(list)
-    for table in tables:
-        if table.name not in {*again, *there}:
-            skipped[f"make {table.target}"].append(table.name)
-    return {
-        "Run again": again,
-        "Figures of": drawn,
-        f"In {results}": {"files as written": [*map(storage.alteration, damaged)], **there},
-        f"Neither run again nor in {results}": {it: ", ".join(skipped[it]) for it in skipped},
+def describe_platform():
+    """Describe what the last bits depend on: the machine, and packages that compute or draw."""
+    machine = {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "C library": " ".join(platform.libc_ver()),
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+        "processor": numba.config.CPU_NAME or binding.get_host_cpu_name(),
+        "instructions": " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])),
     }
+    return machine | {name: version(name) for name in PACKAGES}
 
 
-def show(sections):
-    """Print what was compared; return whether all agrees."""
-    answers = []
-    for heading, section in sections.items():
-        print("", heading, sep="\n")
-        for what, lines in section.items():
-            if isinstance(lines, str):
-                answer, lines = f"not compared: {lines}", []
-                answer = f"\n{27 * ' '}".join(textwrap.wrap(answer, 68))
-            else:
-                answer = "NO" if lines else "yes"
-            answers.append(answer)
-            shown = len(lines) if heading == FILES else SHOWN
-            print(f"  {what:<24} {answer}", *lines[:shown], sep="\n    ")
-            if len(lines) > shown:
-                print(f"    and {len(lines) - shown} more")
-    print(f"\n{answers.count('yes')} agree, {answers.count('NO')} do not.")
-    return "NO" not in answers
+def read(path):
+    """Read a CSV table as text, in which numbers have the same bits if they read the same."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def main(copy, configfile, *targets):
-    results = find_study(configfile)
-    if not copy:
-        return
-    others = checks.check_platform(REFERENCE)
-    if others:
-        print(f"Another platform: numbers may differ by {checks.TOLERANCE}", *others, sep="\n  ")
-    sections = {
-        FILES: {
-            "code": checks.check_files(ROOT, *checks.CODE),
-            "reference, figures": checks.check_files(ROOT, "reference", "figures"),
-        }
-    }
-    if targets:
-        sections |= compare(Path(copy), results, targets, exact=not others)
-    if not show(sections) or not targets:
-        failed = "" if targets else "the study failed; "
-        sys.exit(f"{failed}what was run is in {copy}; with COPY={copy} it goes on there")
+def entries(tree, prefix=""):
+    """Pairs of a name, say policy.3.1, and a number, of nested tables and lists."""
+    if not isinstance(tree, dict | list):
+        return [(prefix, str(tree))]
+    named = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    names = {f"{prefix}.{name}".removeprefix("."): value for name, value in named}
+    return [pair for name, value in names.items() for pair in entries(value, name)]
+
+
+def read_environment(results):
+    """Read the arrays and numbers of the environment, below each other."""
+    with np.load(results / "environment.npz", allow_pickle=False) as archive:
+        tree = {name: archive[name].tolist() for name in archive}
+    return pd.DataFrame(entries(tree), columns=["entry", "value"])
+
+
+def read_optimum(results):
+    """Read the numbers of the optimum, below each other."""
+    tree = json.loads((results / "optimum.json").read_text(encoding="utf-8"))
+    return pd.DataFrame(entries(tree), columns=["entry", "value"])
+
+
+def read_runs(results):
+    """Read the last row of every run, with the digest of all its rows as CSV."""
+    traces = pd.concat(map(read, results.glob("runs/*/*/*.csv")))
+    traces = traces.sort_values([*RUN[1:], "iteration"], key=pd.to_numeric)
+    runs = traces.sort_values("algorithm", kind="stable").groupby(RUN, sort=False)
+    texts = [run.to_csv(index=False, lineterminator="\n") for _, run in runs]
+    digests = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+    ends = runs.tail(1).assign(checkpoints=runs.size().astype(str).to_numpy(), sha256=digests)
+    return ends.reset_index(drop=True)
+
+
+TABLES = {  # of reference/, from the folder of results; the first three can be had for one seed
+    "environment": read_environment,
+    "optimum": read_optimum,
+    "runs": read_runs,
+    "curves": lambda results: read(results / "aggregate.csv")[DRAWN],
+    "rates": lambda results: read(results / "rates.csv"),
+    "rates_averages": lambda results: read(results / "rates_averages.csv"),
+}
+
+
+def differences(expected, found, exact):
+    """Lines that say which cells of a table differ."""
+    if [*expected] != [*found] or len(expected) != len(found):
+        shapes = [f"{len(table)} rows of {', '.join(table)}" for table in (expected, found)]
+        return [f"{shapes[0]} recorded, {shapes[1]} here"]
+    differ = expected.to_numpy() != found.to_numpy()
+    if not exact:
+        first, second = (
+            table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+            for table in (expected, found)
+        )
+        differ &= ~(np.abs(first - second) <= TOLERANCE * np.abs(first).clip(min=1))
+        differ &= expected.columns != "sha256"
+    return [
+        f"line {expected.index[row] + 2}, {expected.columns[column]}: "
+        f"{expected.iat[row, column] or 'nothing'} recorded, "
+        f"{found.iat[row, column] or 'nothing'} here"
+        for row, column in np.argwhere(differ)
+    ]
+
+
+def run(folder, cores, arguments):
+    """Run the workflow in a folder; where it fails, end with the last lines of what it says."""
+    command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", CLONE / "Snakefile"]
+    command += ["--directory", folder, "--cores", cores, *arguments]
+    log = folder / "snakemake.log"
+    with open(log, "w") as file:
+        code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT).returncode
+    if code:
+        sys.exit("\n".join([*log.read_text().splitlines()[-20:], f"error: the run failed: {log}"]))
+
+
+def compare(folder, full, exact):
+    """Yield what was run again, with lines that say how it differs."""
+    results = folder / "results/paper"
+    for name in [*TABLES][: None if full else 3]:
+        expected = read(REFERENCE / f"{name}.csv")
+        if name == "runs" and not full:
+            expected = expected[expected["seed"] == "0"]
+        yield f"reference/{name}.csv", differences(expected, TABLES[name](results), exact)
+    for path in sorted(FIGURES.glob("*_*.csv")) if full else ():
+        found = folder / "figures" / path.name
+        yield f"figures/{path.name}", differences(read(path), read(found), exact)
+    if full and exact:
+        names = [path.name for path in FIGURES.iterdir() if path.suffix in (".pdf", ".png", ".svg")]
+        _, other, missing = filecmp.cmpfiles(FIGURES, folder / "figures", names, shallow=False)
+        yield "pictures in figures/", [f"{name}: other bytes" for name in other + missing]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="all seeds, rates and pictures")
+    parser.add_argument("--cores", default="all")
+    options = parser.parse_args()
+    recorded = json.loads((REFERENCE / "platform.json").read_text(encoding="utf-8"))
+    here = describe_platform()
+    others = [f"{name} {here.get(name)}" for name in recorded if here.get(name) != recorded[name]]
+    exact = not others
+    print("Every bit has to agree." if exact else f"Other platform: {', '.join(others)}.")
+    if not exact:
+        print(f"Numbers may differ by {TOLERANCE}; pictures are not compared.")
+    folder = Path(tempfile.mkdtemp(prefix="verify-"))
+    print(f"Running {'all' if options.full else 'one seed'} in {folder} ...", flush=True)
+    run(folder, options.cores, [] if options.full else ["aggregate", "--config", "seeds=1"])
+    agree = True
+    for name, lines in compare(folder, options.full, exact):
+        agree = agree and not lines
+        print(f"{name:<46}{f'NO, {len(lines)} differ' if lines else 'yes'}")
+        print(*[f"  {line}\n" for line in lines[:SHOWN]], sep="", end="")
+    if not agree:
+        sys.exit(f"Not all agrees; what was run is in {folder}")
+    shutil.rmtree(folder)
+    print("All agrees.")
 
 
 if __name__ == "__main__":
-    with validation.one_line((OSError, ValueError)):
-        main(*sys.argv[1:])
+    with one_line():
+        main()

@@ -1,34 +1,50 @@
 """Policy gradient primal-dual methods for safe reinforcement learning from human feedback.
 
-Constrained Markov decision processes (CMDPs) and their optima, the algorithms of Liu, Kline and Wei
-(arXiv 2604.19024) with simulated evaluators, their exact limits and rivals, and runs of them. The
-package `replication` beside this one judges the paper with it.
+A replication of Liu, Kline and Wei (arXiv 2604.19024): the algorithms NPGPD-HF and ZPGPD-HF, which
+learn a policy for a constrained Markov decision process from the votes of evaluators.
 """
 
-import importlib
-import re
-from pathlib import Path
+from pgpd_hf.cmdp import CMDP
+from pgpd_hf.deployment import Certificate, answers_for, certify
+from pgpd_hf.environments import random_cmdp
+from pgpd_hf.evaluators import LINKS
+from pgpd_hf.exact import NPGPD, PGPD
+from pgpd_hf.gymnasium import from_gymnasium
+from pgpd_hf.npgpd_hf import NPGPDHF
+from pgpd_hf.optimum import Optimum, solve, solve_unconstrained
+from pgpd_hf.plotting import plot_curves, plot_policy
+from pgpd_hf.runs import ALGORITHMS, checkpoint_grid, run
+from pgpd_hf.stability import Stability, predict_stability
+from pgpd_hf.statistics import aggregate
+from pgpd_hf.steps import choose_steps
+from pgpd_hf.zpgpd_hf import ZPGPDHF
 
-# Editors read the same list, so that they know all signatures.
-_LISTED = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
-_PLACES = {name: place for place, name in re.findall(r"from \.(\S+) import (\w+)", _LISTED)}
-_MODULES = {place.partition(".")[0] for place in _PLACES.values()}
-
-__all__ = list(_PLACES)
-
-
-def __getattr__(name):
-    """Import a name when it is asked for: a job that writes a page needs no compiler."""
-    if name == "__version__":
-        return importlib.import_module("importlib.metadata").version("pgpd-hf")
-    if name in _PLACES:
-        return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__ = [
+    "ALGORITHMS",
+    "CMDP",
+    "LINKS",
+    "NPGPD",
+    "NPGPDHF",
+    "PGPD",
+    "ZPGPDHF",
+    "Certificate",
+    "Optimum",
+    "Stability",
+    "aggregate",
+    "answers_for",
+    "certify",
+    "checkpoint_grid",
+    "choose_steps",
+    "from_gymnasium",
+    "plot_curves",
+    "plot_policy",
+    "predict_stability",
+    "random_cmdp",
+    "run",
+    "solve",
+    "solve_unconstrained",
+]
 
 
 def __dir__():
-    """Names and modules of the library, without what this file imports for itself."""
-    special = (name for name in globals() if name.startswith("__"))
-    return sorted({*__all__, *_MODULES, "__version__", *special})
+    return __all__

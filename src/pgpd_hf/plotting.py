@@ -1,238 +1,229 @@
-"""Policies as pictures: on the map where there is one, otherwise as strips of states by actions."""
+"""Curves of runs and pictures of policies; Matplotlib, which they need, is optional."""
 
-from __future__ import annotations
+from __future__ import annotations  # help() shows names of types
 
-import math
+import io
+from functools import partial
 from typing import Any
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
+import pandas as pd
 from numpy.typing import ArrayLike
 
-from pgpd_hf.core.arguments import shown
-from pgpd_hf.core.cmdp import CMDP
-from pgpd_hf.core.optima import require_cmdp
+from pgpd_hf.arguments import optional, require_instance, shown
+from pgpd_hf.cmdp import CMDP
+from pgpd_hf.costs import Units
+from pgpd_hf.runs import ALGORITHMS
 
-STYLE: dict[Any, Any] = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": "0.3",
-    "axes.grid": True,
-    "axes.labelsize": 8,
-    "axes.linewidth": 0.6,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 8.5,
-    "figure.constrained_layout.use": True,
-    "figure.dpi": 150,
-    "font.family": "DejaVu Sans",
-    "font.size": 8,
-    "grid.color": "0.9",
-    "grid.linewidth": 0.5,
-    "legend.fontsize": 8,
-    "legend.frameon": False,
-    "lines.linewidth": 1.4,
-    "pdf.fonttype": 42,
-    "savefig.dpi": 300,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "pgpd_hf",
-    "xtick.color": "0.3",
-    "xtick.labelsize": 8,
-    "ytick.color": "0.3",
-    "ytick.labelsize": 8,
-}
-ALONE = "#1b5e7d"  # colour of the only curve of a panel, and of infinitely many evaluators
-_VISITS = "Blues"
-_CELLS = {"H": "0.25", "C": "0.25", "G": "#f0d77b"}  # colours of holes, cliff and goal
-_NAMES = {"S": "start", "G": "goal", "H": "hole", "C": "cliff"}
-_RARELY = 1e-3  # of the visits of the busiest state; fainter arrows below
-_CELL, _STRIP = 0.42, 0.16  # inches: side of a cell of a map, width of a state of a strip
-_TITLE = 2.8  # inches: a panel is as wide as its title
-_MOST_BESIDE = 30  # states of strips that stand beside each other
+_METRICS = {"optimality_gap": "gap", "constraint_violation": "violation"}
+_COLOURS = {"H": "0.3", "C": "0.3", "G": "#f0d77b"}  # of holes, cliff and goal
+_MOST_WRITTEN = 30  # states, up to which a table shows probabilities as numbers
 
 
-def plot_policy(
-    cmdp: CMDP,
-    policy: ArrayLike | dict[str, ArrayLike],
-    *,
-    states: list[str] | None = None,
-    actions: list[str] | None = None,
-) -> Figure:
-    r"""Draw a policy, or several beside each other.
+def plot_curves(curve: pd.DataFrame, cmdp: CMDP | None = None) -> Any:
+    """Draw gap and violation against iterations, a row for each algorithm, a curve for each M.
 
-    On a map, an arrow is as long as its action is probable, and the darker a cell, the more often
-    it is visited: :math:`\sum_t \gamma^t P(s_t = s)`, on a square-root scale that all policies
-    share. Arrows in states that are hardly ever visited are faint. Holes and the goal show the
-    probability of ending there. Without a map, a strip shows the probability of each action (up)
-    in each state (across), below bars that show the visits.
+    Bands are the intervals of the table, as far as they do not flatten the curves.
 
     Parameters
     ----------
-    cmdp : CMDP
-        The environment.
-    policy : array_like, float, shape (S, A), or dict of these
-        :math:`\pi(a|s)`; the keys of a dict are titles.
-    states, actions : list of str, optional
-        Names of states and actions in strips, by default their numbers; a map needs none.
+    curve : pandas.DataFrame
+        As :func:`pgpd_hf.aggregate` returns it.
+    cmdp : CMDP, optional
+        The process of the runs, if it has units in which gap and violation are to be shown. By
+        default those in ``curve.attrs["units"]``, if there are any.
 
     Returns
     -------
     matplotlib.figure.Figure
+        Notebooks show it; its method `savefig` writes it.
 
     Raises
     ------
     ValueError
-        If an argument is not a CMDP, or not a policy of it, or names are too many or too few.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> cmdp = pgpd_hf.media_streaming()
-    >>> optima = {"safe": pgpd_hf.solve(cmdp), "free": pgpd_hf.solve_unconstrained(cmdp)}
-    >>> figure = pgpd_hf.plot_policy(cmdp, {name: it.policy for name, it in optima.items()})
-    >>> [axes.get_title("left") for axes in figure.axes if axes.get_title("left")]
-    ['safe\n$V_r$ = 0.711, $V_g$ = 0.900 (b = 0.9)', 'free\n$V_r$ = 1.000, $V_g$ = 0.586 (b = 0.9)']
+        If Matplotlib is not installed, or a column is missing.
     """
-    require_cmdp(cmdp)
-    named = policy if isinstance(policy, dict) else {"": policy}
-    if not named:
-        raise ValueError("policy: at least one expected")
-    policies = {name: cmdp.check_policy(it, single=True) for name, it in named.items()}
-    names = (
-        _names("states", states, cmdp.states, "state"),
-        _names("actions", actions, cmdp.actions, "action"),
-    )
-    visits = {name: np.maximum(cmdp.state_occupancy(it), 0) for name, it in policies.items()}
-    with mpl.rc_context(STYLE | {"axes.grid": False}):
-        if cmdp.map is None:
-            figure = _strips(cmdp, policies, visits, *names)
-        else:
-            figure = _maps(cmdp, policies, visits)
-        # A notebook's backend, loaded by the first figure, shows figures only in this mode.
-        interactive = mpl.is_interactive()
-    mpl.interactive(interactive)
+    require_instance("curve", curve, pd.DataFrame)
+    optional(require_instance, "cmdp", cmdp, CMDP)
+    ends = [f"{metric}{end}" for metric in _METRICS for end in ("", "_low", "_high")]
+    for name in ("algorithm", "evaluators", "iteration", *ends):
+        if name not in curve:
+            raise ValueError(f"curve: column {name!r} expected, as pgpd_hf.aggregate makes it")
+    units = curve.attrs.get("units") if cmdp is None else cmdp.units
+    scales = (1.0, 1.0) if units is None else Units(*units)[:2]
+    labels = (r"$V_r^\star - V_r$", "$b - V_g$") if units is None else ("reward", "cost")
+    numbers = [_of(number) for number in curve["evaluators"].sort_values().unique()]
+    algorithms = curve["algorithm"].unique()
+    figures = _figures()
+    with figures.styled():
+        figure = _shown(figures.Figure(figsize=(6.9, 2.2 * len(algorithms) + 0.4)))
+        grid = figure.subplots(len(algorithms), 2, squeeze=False)
+        for name, row in zip(algorithms, grid, strict=True):
+            table = curve[curve["algorithm"] == name]
+            for axes, metric, scale, label in zip(row, _METRICS, scales, labels, strict=True):
+                _draw_curves(axes, table, metric, scale, numbers)
+                title = ALGORITHMS[name].label if name in ALGORITHMS else name
+                axes.set(title=f"{title}: {_METRICS[metric]}", ylabel=label)
+        for axes in grid[-1]:
+            axes.set_xlabel("iteration")
+        labelled = [axes.get_legend_handles_labels() for axes in grid.flat]
+        curves = {label: it for pair in labelled for it, label in zip(*pair, strict=True)}
+        handles = [curves[number] for number in numbers]
+        figure.legend(handles=handles, ncols=len(numbers), loc="outside upper center")
     return figure
 
 
-def _names(argument, names, count, kind):
-    """Label of an axis, and the names of what it shows, if they are given."""
+def plot_policy(
+    cmdp: CMDP,
+    policy: ArrayLike,
+    *,
+    states: list[str] | None = None,
+    actions: list[str] | None = None,
+) -> Any:
+    """Draw a policy, on a map where states lie on a grid, or else as a table.
+
+    On a map, an arrow is as long as its action is probable, and the darker a cell, the more often
+    it is visited. Holes and the cliff are dark, the goal is yellow; where episodes end stands the
+    discounted probability of ending there. A table has a row of probabilities for each state.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The process.
+    policy : array_like, float, shape (S, A)
+        The policy.
+    states, actions : list of str, optional
+        Names for a table, instead of numbers.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Notebooks show it; its method `savefig` writes it.
+
+    Raises
+    ------
+    ValueError
+        If Matplotlib is not installed, or an argument does not fit the CMDP.
+    """
+    require_instance("cmdp", cmdp, CMDP)
+    policy = cmdp.check_policy(policy, single=True)
+    names = _names("states", states, cmdp.states), _names("actions", actions, cmdp.actions)
+    width, height = 0.6 * cmdp.actions + 1.2, min(0.25 * cmdp.states, 9.0)
+    if cmdp.map is not None:
+        height, width = (0.45 * length for length in cmdp.map.letters.shape)
+    (reward, cost), limit = cmdp.in_units(*cmdp.evaluate(policy)), cmdp.threshold
+    title = f"$V_r$ = {reward:.4g}, $V_g$ = {cost:.4g} (at least {limit:.4g})"
+    if cmdp.units is not None:
+        limit = cmdp.in_units(0.0, limit)[1]
+        title = f"reward {reward:.4g}, cost {cost:.4g} (at most {limit:.4g})"
+    figures = _figures()
+    with figures.styled():
+        figure = _shown(figures.Figure(figsize=(max(width, 3.2), height + 0.8)))
+        axes = figure.subplots()
+        axes.set_title(title)
+        axes.grid(False)
+        axes.tick_params(length=0)
+        if cmdp.map is None:
+            _draw_table(axes, policy, *names)
+        else:
+            _draw_map(axes, cmdp, policy)
+    return figure
+
+
+def _figures():
+    """The module of the paper's figures, which imports Matplotlib; that takes a while."""
+    try:
+        from pgpd_hf import figures
+    except ImportError:
+        needed = "pip install 'pgpd-hf[figures]' installs it"
+        raise ValueError(f"matplotlib: not installed; {needed}") from None
+    return figures
+
+
+def _shown(figure):
+    """The figure, which notebooks now show."""
+    figure._repr_png_ = partial(_png, figure)
+    return figure
+
+
+def _png(figure):
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=150)
+    return picture.getvalue()
+
+
+def _names(argument, names, count):
     if names is None:
-        return kind, None
-    several = isinstance(names, list | tuple | np.ndarray)
-    if not (several and all(isinstance(name, str) for name in names)):
-        raise ValueError(f"{argument}: names expected, got {shown(names)}")
+        return [str(number) for number in range(count)]
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{argument}: a list of names expected, got {shown(names)}")
     if len(names) != count:
         raise ValueError(f"{argument}: {count} names expected, got {len(names)}")
-    return "", list(names)
+    return [name.replace("$", r"\$") for name in names]
 
 
-def _set_title(axes, cmdp, name, policy, across):
-    """Name and values of a policy; below each other where panels stand side by side."""
-    v_r, v_g = cmdp.evaluate(policy)
-    b = f"{cmdp.threshold:.4g}"
-    digits = max(3, len(b.partition(".")[2]))  # a policy with V_g = b must not look unsafe
-    values = f"$V_r$ = {v_r:.3f}, $V_g$ = {v_g:.{digits}f} (b = {b})"
-    apart = "\n" if across > 1 else ": "
-    axes.set_title(values if name == "" else f"{name}{apart}{values}")
+def _of(number):
+    return r"$M = \infty$" if pd.isna(number) else f"$M = {number}$"
 
 
-def _maps(cmdp, policies, visits):
-    """One map for each policy."""
-    rows, columns = cmdp.map.letters.shape
-    across = 1 if len(policies) == 1 or columns > 2 * rows else 2
-    down = math.ceil(len(policies) / across)
-    side = max(_CELL, 1.6 / rows, _TITLE / columns)
-    size = (across * columns * side + 0.6, down * (rows * side + 0.35))
-    figure, grid = plt.subplots(down, across, figsize=size, squeeze=False)
-    absorbing = np.diagonal(cmdp.transition.min(1)) == 1
-    most = max(it[~absorbing].max(initial=0) for it in visits.values()) or 1.0
-    for axes in grid.flat[len(policies) :]:
-        axes.set_visible(False)
-    for axes, (name, policy) in zip(grid.flat, policies.items(), strict=False):
-        _draw_map(axes, cmdp, policy, visits[name], absorbing, most)
-        _set_title(axes, cmdp, name, policy, across)
-    return figure
+def _draw_curves(axes, table, metric, scale, numbers):
+    lowest, highest = table[metric].min(), table[metric].max()
+    margin = (highest - lowest) / 2
+    for number, curve in table.groupby("evaluators", dropna=False):
+        colour, x = f"C{numbers.index(_of(number))}", curve["iteration"]
+        ends = (curve[f"{metric}_{end}"] for end in ("low", "high"))
+        band = (scale * end.clip(lowest - margin, highest + margin) for end in ends)
+        axes.fill_between(x, *band, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(x, scale * curve[metric], color=colour, label=_of(number))
+    axes.axhline(0, color="0.3", linewidth=0.8)
+    axes.margins(x=0)
 
 
-def _draw_map(axes, cmdp, policy, visits, absorbing, most):
+def _draw_table(axes, policy, states, actions):
+    axes.imshow(policy, vmin=0, vmax=1, cmap="Blues", aspect="auto")
+    axes.set(xlabel="action", ylabel="state")
+    axes.set_xticks(range(len(actions)), actions)
+    if len(states) <= _MOST_WRITTEN:
+        axes.set_yticks(range(len(states)), states)
+        for (s, a), probability in np.ndenumerate(policy):
+            look = {"color": "white" if probability > 0.6 else "black", "fontsize": 7}
+            if probability >= 0.005:
+                axes.text(a, s, f"{probability:.2f}", ha="center", va="center", **look)
+
+
+def _draw_map(axes, cmdp, policy):
     letters, cells, moves = cmdp.map
     rows, columns = letters.shape
-    shade, norm = mpl.colormaps[_VISITS], mpl.colors.PowerNorm(0.5, 0, most)
-    colours = np.full((rows, columns, 4), mpl.colors.to_rgba("white"))
-    for state in np.flatnonzero(~absorbing):
-        colours[divmod(cells[state], columns)] = shade(0.85 * norm(visits[state]))
-    for place, letter in np.ndenumerate(letters):
-        if letter in _CELLS:
-            colours[place] = mpl.colors.to_rgba(_CELLS[letter])
-    axes.imshow(colours, extent=(0, columns, rows, 0))
-    for cell in np.unique(cells[absorbing]):  # where episodes may end in several ways
+    visits = np.maximum(cmdp.occupancy(policy), 0)
+    ends = np.diagonal(cmdp.transition.min(1)) == 1
+    shares = visits / (visits[~ends].max(initial=0) or 1.0)
+    shades = np.zeros(letters.size)
+    shades[cells[~ends]] = np.sqrt(shares[~ends])
+    axes.imshow(shades.reshape(rows, columns), vmin=0, vmax=1.3, cmap="Blues")
+    for (row, column), letter in np.ndenumerate(letters):
+        if letter in _COLOURS:
+            sides = [column - 0.5, column + 0.5]
+            axes.fill_between(sides, row - 0.5, row + 0.5, color=_COLOURS[letter], linewidth=0)
+    for cell in np.unique(cells[ends]):  # where episodes may end in several ways
+        ended = (1 - cmdp.discount) * visits[ends & (cells == cell)].sum()
         row, column = divmod(int(cell), columns)
-        ends = (1 - cmdp.discount) * visits[absorbing & (cells == cell)].sum()
-        ink = "white" if letters[row, column] in "HC" else "black"
-        place = {"ha": "center", "va": "center", "fontsize": 6.5}
-        axes.text(column + 0.5, row + 0.5, f"{ends:.2f}", color=ink, **place)
-    for state in np.flatnonzero(~absorbing):
+        look = {"color": "white" if letters[row, column] in "HC" else "black", "fontsize": 7}
+        axes.text(column, row, f"{ended:.2f}", ha="center", va="center", **look)
+    for state in np.flatnonzero(~ends):
         row, column = divmod(int(cells[state]), columns)
-        middle = np.array([column, row]) + 0.5
-        ink = "white" if visits[state] > 0.45 * most else "black"
-        faint = 0.35 if visits[state] < _RARELY * most else 1.0
+        ink = "white" if shares[state] > 0.5 else "black"
         for probability, (down, right) in zip(policy[state], moves, strict=True):
             if probability > 0.02:
-                tip = middle + 0.44 * probability * np.array([right, down])
-                width, length = 0.13 * probability + 0.03, 0.2 * probability + 0.04
-                style = f"-|>,head_width={width},head_length={length}"
-                look = {"arrowstyle": style, "color": ink, "alpha": faint, "linewidth": 0.9}
-                axes.annotate("", tip, middle, arrowprops={**look, "shrinkA": 0, "shrinkB": 0})
-    for place, letter in np.ndenumerate(letters):
-        if letter in _NAMES:
-            ink = "white" if letter in "HC" or colours[place][0] < 0.3 else "0.25"
-            look = {"color": ink, "ha": "left", "va": "top", "fontsize": 5.5}
-            axes.text(place[1] + 0.06, place[0] + 0.06, letter, **look)
-    axes.set(xticks=np.arange(columns + 1), yticks=np.arange(rows + 1))
-    axes.grid(True, color="0.8", linewidth=0.4)
-    axes.set_axisbelow(False)
-    axes.tick_params(length=0, labelbottom=False, labelleft=False)
-    for spine in axes.spines.values():
-        spine.set(visible=True, linewidth=0.6)
-
-
-def _strips(cmdp, policies, visits, states, actions):
-    """For each policy bars of its visits above a strip of its probabilities."""
-    across = 1 if len(policies) == 1 or cmdp.states > _MOST_BESIDE else 2
-    down = math.ceil(len(policies) / across)
-    width = min(across * (max(cmdp.states * _STRIP, _TITLE) + 0.6) + 0.8, 12.0)
-    heights = [0.45, 0.14 * cmdp.actions + 0.12]
-    size = (width, down * (sum(heights) + 0.6) + 0.3)
-    figure, grid = plt.subplots(
-        2 * down, across, figsize=size, height_ratios=heights * down, sharex=True, squeeze=False
-    )
-    for axes in grid[-2:, len(policies) - across * (down - 1) :].flat:
-        axes.set_visible(False)
-    numbers = np.arange(cmdp.states)
-    for k, (name, policy) in enumerate(policies.items()):
-        row, column = divmod(k, across)
-        bars, strip = grid[2 * row : 2 * row + 2, column]
-        bars.bar(numbers, (1 - cmdp.discount) * visits[name], width=0.9, color=ALONE)
-        _set_title(bars, cmdp, name, policy, across)
-        bars.set_ylabel("visits")
-        bars.tick_params(which="both", length=0)
-        image = strip.imshow(policy.T, vmin=0, vmax=1, cmap=_VISITS, aspect="auto")
-        strip.set(ylabel=actions[0])
-        strip.set_yticks(np.arange(cmdp.actions), labels=actions[1])
-        strip.set_yticks(np.arange(cmdp.actions + 1) - 0.5, minor=True)
-        strip.set_xticks(np.arange(cmdp.states + 1) - 0.5, minor=True)
-        strip.grid(True, which="minor", color="0.85", linewidth=0.4)
-        strip.tick_params(which="both", length=0)
-    for column in range(across):
-        lowest = grid[2 * ((len(policies) - 1 - column) // across) + 1, column]
-        lowest.set_xlabel(states[0])
-        lowest.tick_params(labelbottom=True)
-        if states[1] is None:
-            lowest.xaxis.set_major_locator(mpl.ticker.MaxNLocator(10, integer=True))
-        else:
-            lowest.set_xticks(numbers, labels=states[1], rotation=90)
-    label = {"label": "probability", "pad": 0.02, "aspect": 30 * down}
-    figure.colorbar(image, ax=grid.ravel().tolist(), **label)
-    return figure
+                tip = column + 0.44 * probability * right, row + 0.44 * probability * down
+                size = 0.2 * probability + 0.05
+                style = {
+                    "arrowstyle": f"-|>,head_width={size / 2},head_length={size}",
+                    "color": ink,
+                }
+                axes.annotate(
+                    "", tip, (column, row), arrowprops=style | {"shrinkA": 0, "shrinkB": 0}
+                )
+    axes.set(xticks=[], yticks=[])
+    if "S" in letters:
+        row, column = np.argwhere(letters == "S")[0]
+        axes.text(column - 0.46, row - 0.46, "start", va="top", fontsize=6)

@@ -1,75 +1,92 @@
-"""A project in which nothing has run yet, and one in which almost everything has."""
+"""Copies of the project, each with an interpreter of its own, in which Snakemake runs."""
 
-import fcntl
-import json
 import os
 import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
 from pathlib import Path
 
-import offline
 import pytest
-from projects import Project
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("Snakefile", "workflow", "profiles", "config", "notebooks", "src")
+
+
+class Project:
+    """A copy of the project, or of another copy with its results."""
+
+    def __init__(self, folder, origin=ROOT):
+        self.folder = Path(folder)
+        parts = PARTS if origin == ROOT else ("",)
+        for part in parts:
+            copy = shutil.copytree if (origin / part).is_dir() else shutil.copy2
+            options = {"symlinks": True, "dirs_exist_ok": True} if copy is shutil.copytree else {}
+            copy(origin / part, self.folder / part, **options)
+        self.python = install(self.folder / ".venv", self.folder / "src")
+
+    def snakemake(self, *arguments, python=None, cwd=None, env=None):
+        """Run Snakemake; its exit code and all that it said."""
+        process = self.start(*arguments, python=python, cwd=cwd, env=env)
+        output, _ = process.communicate()
+        return process.returncode, output
+
+    def start(self, *arguments, python=None, cwd=None, env=None):
+        """Start Snakemake, as its command does that has no folder of modules at hand."""
+        return subprocess.Popen(
+            [python or self.python, "-P", "-m", "snakemake", *map(str, arguments)],
+            cwd=cwd or self.folder,
+            env=os.environ | (env or {}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def jobs(self, *arguments, cwd=None):
+        """Jobs that a run would start: how many of each rule."""
+        code, output = self.snakemake(*arguments, "--dry-run", "--quiet", "rules", cwd=cwd)
+        assert code == 0, output
+        lines = output.partition("Job stats:\n")[2].partition("\n\n")[0].splitlines()[2:]
+        counts = {rule: int(count) for rule, count in map(str.split, lines)}
+        return {rule: count for rule, count in counts.items() if rule not in ("total", "all")}
+
+    def contents(self, folder="results/smoke"):
+        """Bytes of tables, archives and figures; notebooks and logs hold times."""
+        return {
+            path.relative_to(self.folder / folder).as_posix(): path.read_bytes()
+            for path in sorted((self.folder / folder).rglob("*"))
+            if path.is_file() and not {"logs", "notebooks"} & {*path.parts}
+        }
+
+
+def install(folder, *places):
+    """An interpreter that has all packages of this one, and modules in some places."""
+    venv.create(folder, symlinks=True)
+    own = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    packages = [entry for entry in sys.path if entry.endswith("site-packages")]
+    (own / "all.pth").write_text("\n".join([*map(str, places), *packages]))
+    if not (folder / "share").exists():
+        (folder / "share").symlink_to(Path(sys.prefix, "share"))  # templates of pages
+    return folder / "bin/python"
 
 
 @pytest.fixture
-def fresh(tmp_path):
-    """A project in which nothing has run yet."""
+def project(tmp_path):
+    """A project in which nothing has run."""
     return Project(tmp_path)
 
 
-def finish(folder):
-    """Run the smoke study in a new folder: what was printed, and what jobs loaded."""
-    folder.mkdir()
-    project = Project(folder)
-    watching = folder / "src/sitecustomize.py"
-    shutil.copy(Path(__file__).with_name("loading.py"), watching)
-    notes = folder / "loaded"
-    notes.mkdir()
-    command = project.workflow("--cores", "2", "all", "claims", "theory", "grid")
-    code, output = project.call(offline.cut_off(command))
+@pytest.fixture(scope="session")
+def smoke(tmp_path_factory):
+    """A project in which the smoke experiment has run, which no test changes."""
+    project = Project(tmp_path_factory.mktemp("smoke"))
+    code, output = project.snakemake("--configfile", "config/smoke.yaml", "--cores", "2")
     assert code == 0, output
-    processes = {path.stem: json.loads(path.read_text()) for path in notes.glob("*.json")}
-    watching.unlink()
-    shutil.rmtree(notes)
-    return output, processes
+    return project, output
 
 
-def share(tmp_path_factory, name, make):
-    """A copy of what the first process of the suite that needs it makes, and what that gave."""
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
-    origin, record = shared / name, shared / f"{name}.json"
-    with open(shared / f"{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
-        if not record.exists():
-            shutil.rmtree(origin, ignore_errors=True)  # of a process that has failed
-            record.write_text(json.dumps(make(origin)))
-    return Project(tmp_path_factory.mktemp("project"), origin), json.loads(record.read_text())
-
-
-@pytest.fixture(scope="session")
-def finished_and_loaded(tmp_path_factory):
-    """A project whose smoke study has run, what was printed meanwhile, and what jobs loaded."""
-    project, (output, processes) = share(tmp_path_factory, "finished", finish)
-    return project, output, processes
-
-
-@pytest.fixture(scope="session")
-def finished(finished_and_loaded):
-    """A project whose smoke study has run, but for what `complete` adds, and what was printed."""
-    return finished_and_loaded[:2]
-
-
-@pytest.fixture(scope="session")
-def complete(tmp_path_factory, finished):
-    """The same project with all analyses, which take as long as the rest."""
-
-    def make(folder):
-        folder.mkdir()
-        project = Project(folder, finished[0].folder)
-        command = project.workflow("--cores", "2", "compare", "compare_axes", "stability")
-        code, output = project.call(offline.cut_off(command))
-        assert code == 0, output
-
-    return share(tmp_path_factory, "complete", make)[0]
+@pytest.fixture
+def finished(smoke, tmp_path):
+    """A copy of it."""
+    return Project(tmp_path, smoke[0].folder)

@@ -1,92 +1,98 @@
-"""Whatever differs from what made a result is made again, and nothing else."""
+"""What is made again: what depends on what has changed, and nothing else."""
 
 import os
+import re
 import shutil
 
 import pytest
-from processes import contents
-from projects import Project
+from conftest import ROOT
 
-TARGET = "results/smoke/runs/npgpd_hf/M16/seeds0000-0002.parquet"
-ALGORITHM = "src/pgpd_hf/algorithms/npgpd_hf.py"
+pytestmark = pytest.mark.workflow
 
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A project with an environment, one calibration and one block of runs."""
-    project = Project(tmp_path_factory.mktemp("made"))
-    code, output = project.snakemake(TARGET, "--cores", "2")
-    assert code == 0, output
-    return project
+SMOKE = ("--configfile", "config/smoke.yaml")
+AFTER_RUNS = {"aggregate": 1, "figure": 1, "provenance": 1, "summary": 1}
+AFTER_RATES = {"rates_table": 1, "rates_page": 1, "provenance": 1, "summary": 1}
+EVERYTHING = AFTER_RUNS | AFTER_RATES | {"runs": 5, "rates_runs": 4}
 
 
-@pytest.fixture
-def project(made, tmp_path):
-    """A copy of it without Snakemake's memory."""
-    copy = Project(tmp_path / "copy", made.folder)
-    shutil.rmtree(copy.folder / ".snakemake")
-    return copy
-
-
-def edit(project, name, before, after):
-    """Replace a part of a file, which keeps its times; results are dated ahead of it."""
-    path = project.folder / name
-    text, times = path.read_text(), path.stat()
-    assert before in text
-    path.write_text(text.replace(before, after, 1))
-    os.utime(path, (times.st_atime, times.st_mtime))
-    for result in project.results().rglob("*"):
-        os.utime(result, (times.st_atime + 9e8, times.st_mtime + 9e8))
-
-
-def state(project):
-    """Bytes and times of all results."""
-    times = {path: path.stat().st_mtime_ns for path in project.results().rglob("*")}
-    return contents(project), times
-
-
-def test_copy_with_new_times_is_as_it_was(project):
-    for path in sorted(project.folder.joinpath("src").rglob("*.py")):
-        os.utime(path, (4e9, 4e9))
-    (project.folder / "src/pgpd_hf/core/new.py").write_text("")
-    (project.folder / "src/pgpd_hf/algorithms/new.py").write_text("")
-    assert project.planned(TARGET) == {}
+def test_nothing_is_made_again_where_nothing_has_changed(finished):
+    assert finished.jobs(*SMOKE) == {}
+    for path in finished.folder.rglob("*"):
+        if path.is_file():
+            os.utime(path)
+    assert finished.jobs(*SMOKE) == {}
 
 
 @pytest.mark.parametrize(
-    "options", [[], ["--rerun-triggers", "mtime"], ["--persistence-backend", "db"]]
-)
-@pytest.mark.parametrize(
-    ("name", "before", "after", "rules"),
+    ("file", "jobs"),
     [
-        ("config/smoke.yaml", "iterations: 60", "iterations: 61", {"calibrate", "run"}),
-        (ALGORITHM, '"""', '"""A word. ', {"calibrate", "run"}),
-        ("src/pgpd_hf/environments/random.py", '"""', '"""A word. ', {"environment", "run"}),
+        ("workflow/scripts/aggregate.py", AFTER_RUNS),
+        ("workflow/scripts/summary.py", {"summary": 1}),
+        ("workflow/scripts/run.py", EVERYTHING),
+        ("src/pgpd_hf/figures.py", {"figure": 1, "rates_page": 1, "provenance": 1, "summary": 1}),
+        ("src/pgpd_hf/exact.py", AFTER_RUNS | {"runs": 1}),
+        ("src/pgpd_hf/zpgpd_hf.py", AFTER_RUNS | AFTER_RATES | {"runs": 2, "rates_runs": 2}),
+        ("src/pgpd_hf/environments.py", EVERYTHING | {"environment": 1}),
+        ("notebooks/rates.ipynb", {"rates_page": 1, "provenance": 1, "summary": 1}),
+        ("src/pgpd_hf/arguments.py", {}),
     ],
 )
-def test_difference_is_found_whatever_the_clock_says(project, name, before, after, rules, options):
-    edit(project, name, before, after)
-    whole = state(project)
-    assert rules <= set(project.planned(TARGET, *options))
-    assert state(project) == whole  # a dry run changes nothing
+def test_edit_makes_again_what_depends_on_it_until_it_is_undone(finished, file, jobs):
+    path = finished.folder / file
+    before = path.read_bytes()
+    path.write_bytes(before + b"\n")
+    assert finished.jobs(*SMOKE) == jobs
+    path.write_bytes(before)
+    assert finished.jobs(*SMOKE) == {}
 
 
-def test_next_run_takes_an_option_back(project):
-    before = contents(project)
-    for options, same in ((["--config", "horizon=19"], False), ([], True)):
-        code, output = project.snakemake(TARGET, "--cores", "2", *options)
-        assert code == 0, output
-        assert (contents(project) == before) == same
+def test_runs_depend_on_all_that_they_import(finished):
+    target = "results/smoke/runs/npgpd_hf/M8/seeds0010-0011.csv"
+    code, output = finished.snakemake(target, *SMOKE, "--dry-run", "--force", "--quiet", "host")
+    assert code == 0, output
+    inputs = re.search(r"^rule runs:\n    input: (.*)$", output, re.M)[1].split(", ")
+    needed, found = {"runs", "tables"}, {"arguments", "exact", "zpgpd_hf"}  # refuse, or do not run
+    while needed:
+        found.add(name := needed.pop())
+        text = (ROOT / f"src/pgpd_hf/{name}.py").read_text()
+        needed |= {*re.findall(r"^from pgpd_hf\.(\w+) import", text, re.M)} - found
+        assert f"src/pgpd_hf/{name}.py" in inputs
 
 
-def test_result_of_which_nobody_knows_what_made_it_is_made_again(project):
-    records = [
-        project.results(folder, "npgpd_hf/M16/.seeds0000-0002.parquet.sha256")
-        for folder in ("runs", "policies")
-    ]
-    for record in records:
-        record.write_text(record.read_text().splitlines()[0] + "\n")
-    assert project.planned(TARGET)["run"] == 1
-    for record in records:
-        record.unlink()
-    assert project.planned(TARGET)["run"] == 1
+def test_edited_command_is_run_again(finished):
+    path = finished.folder / "workflow/rules/figure.smk"
+    path.write_text(path.read_text().replace("--table {output.table}", "--table={output.table}"))
+    assert finished.jobs(*SMOKE) == AFTER_RUNS
+
+
+@pytest.mark.parametrize(
+    ("setting", "jobs"),
+    [
+        ("seeds: 14", AFTER_RUNS | {"runs": 2}),
+        ("seeds: 25", AFTER_RUNS | {"runs": 4}),
+        ("rates: {seeds: 12}", AFTER_RATES | {"rates_runs": 8}),
+        ("rates: null", {"provenance": 1, "summary": 1}),
+        ("link: probit", AFTER_RUNS | AFTER_RATES | {"runs": 4, "rates_runs": 4}),
+        ("algorithms: {npg_pd: {dual_step: 1}}", AFTER_RUNS | {"runs": 1}),
+        ("algorithms: {zpgpd_hf: null}", AFTER_RUNS | AFTER_RATES),
+        ("environment: {instance: 1}", EVERYTHING | {"environment": 1}),
+    ],
+)
+def test_setting_makes_again_what_depends_on_it(finished, setting, jobs):
+    (finished.folder / "config/more.yaml").write_text(f"name: smoke\n{setting}\n")
+    assert finished.jobs(*SMOKE, "config/more.yaml") == jobs
+
+
+def test_lost_files_are_made_again(finished):
+    shutil.rmtree(finished.folder / "results/smoke/rates/npgpd_hf")
+    assert finished.jobs("results/smoke/notebooks/rates.html", *SMOKE) == {}
+    assert finished.jobs(*SMOKE) == AFTER_RATES | {"rates_runs": 2}
+
+
+def test_documented_options_are_obeyed(finished):
+    (finished.folder / "config/more.yaml").write_text("name: smoke\npurpose: other\n")
+    more = (*SMOKE, "config/more.yaml")
+    assert finished.jobs(*more) == EVERYTHING
+    assert finished.jobs(*more, "--rerun-triggers", "mtime") == {}
+    assert finished.snakemake(*more, "--touch", "--cores", "1")[0] == 0
+    assert finished.jobs(*SMOKE, "--rerun-triggers", "mtime") == {}

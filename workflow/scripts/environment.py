@@ -1,27 +1,26 @@
-"""Make the environment of a study, and solve it in every way."""
+"""Draw or read the environment of an experiment, and solve it in two independent ways."""
 
-from pgpd_hf import environments
-from pgpd_hf.core import optima
-from replication.files import storage
+import argparse
+import json
 
+from pgpd_hf import solve, solve_unconstrained
+from pgpd_hf.environments import make_environment
+from pgpd_hf.tables import one_line, write_json
 
-def describe(optimum):
-    """An optimum's numbers, without its policy."""
-    names = ("method", "reward_value", "utility_value", "multiplier")
-    return {name: getattr(optimum, name) for name in names}
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--settings", required=True, type=json.loads, help="as JSON")
+parser.add_argument("--folder", required=True, help="where the configuration lies")
+parser.add_argument("--environment", required=True, help="NumPy archive that is written")
+parser.add_argument("--optimum", required=True, help="JSON file that is written")
+options = parser.parse_args()
 
-
-with storage.job(snakemake):
-    cmdp = environments.make(snakemake.params.options)
-    optimum, check = (optima.solve(cmdp, method) for method in optima.METHODS)
-    content = {
-        **describe(optimum),
-        "slack": optimum.slack,
-        "binding": optimum.multiplier > 0,
-        "check": describe(check),
-        "unconstrained": describe(optima.solve_unconstrained(cmdp)),
-        "policy": optimum.policy.tolist(),
+with one_line():
+    cmdp = make_environment(options.settings, options.folder)
+    optima = {
+        "optimum": solve(cmdp),
+        "check": solve(cmdp, "policy_iteration"),
+        "unconstrained": solve_unconstrained(cmdp),
     }
-    with storage.recording(snakemake.output.environment) as partial:
-        cmdp.save(partial)
-    storage.write(snakemake.output.optimum, content)
+    told = {name: vars(it) | {"policy": it.policy.tolist()} for name, it in optima.items()}
+    cmdp.save(options.environment)
+    write_json(told.pop("optimum") | told, options.optimum)

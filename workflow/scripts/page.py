@@ -1,62 +1,51 @@
-"""Run a notebook with parameters, and write it and its page.
+"""Run a notebook with parameters, and write it and its page; of a failure, show the end.
 
-It is run into its log and copied from there when it has succeeded: of a failed one the log shows
-how far it came, and no output pretends to be a result.
+The kernel is this interpreter, without settings of the user and without modules from the folder at
+hand. PGPD_HF_KERNEL_SECONDS is how long it may take to start, by default 300.
 """
 
+import argparse
 import json
+import os
+import re
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import nbformat
 import papermill
+from nbconvert import HTMLExporter
 
-from replication.files import notebooks, storage
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("notebook")
+parser.add_argument("--parameters", nargs="*", default=[], help="name=value")
+parser.add_argument("--executed", required=True, help="notebook that is written")
+parser.add_argument("--page", required=True, help="HTML file that is written")
+options = parser.parse_args()
 
-# What a kernel runs first, so that it tells after each cell what it has loaded.
-TELL_CODE = """
-from pathlib import Path
-from replication.files import storage
-get_ipython().events.register(
-    "post_run_cell", lambda result: Path({!r}).write_text("\\n".join(storage.loaded_code()))
-)
-"""
+COMMAND = [sys.executable, "-I", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+COMMAND += ["--InteractiveShellApp.ignore_cwd=True", "--log-level=ERROR"]
+KERNEL = {"argv": COMMAND, "display_name": "Python 3", "language": "python"}
 
-
-def tell_code(folder):
-    """Let kernels with these settings say which code they have loaded."""
-    start = Path(folder, "profile_default/startup/code.py")
-    start.parent.mkdir(parents=True)
-    start.write_text(TELL_CODE.format(str(Path(folder, "code"))), encoding="utf-8")
-
-
-def name_study(path, study):
-    """Put the name of a study into title and heading of its notebook, unless it is the paper's."""
-    if study == "paper":
-        return
-    notebook = nbformat.read(path, nbformat.NO_CONVERT)
-    heading, line_end, rest = notebook.cells[0].source.partition("\n")
-    notebook.cells[0].source = f"{heading} – study {study}{line_end}{rest}"
-    notebook.metadata["title"] = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
-    nbformat.write(notebook, path)
-
-
-with storage.job(snakemake), TemporaryDirectory(ignore_cleanup_errors=True) as settings:
-    notebooks.use_own_settings(settings)
-    tell_code(settings)
-    source, executed = snakemake.input.notebook, snakemake.log.notebook
+with TemporaryDirectory() as folder:
+    Path(folder, "kernels/python3").mkdir(parents=True)
+    Path(folder, "kernels/python3/kernel.json").write_text(json.dumps(KERNEL))
+    for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_PATH"):
+        os.environ[name] = folder
+    executed = Path(folder, "executed.ipynb")
     try:
-        # Papermill writes lists as lists, but tuples as text.
-        parameters = json.loads(json.dumps(snakemake.params.parameters))
-        options = {"kernel_name": "python3", "progress_bar": False}
-        papermill.execute_notebook(source, executed, parameters, **options)
+        papermill.execute_notebook(
+            options.notebook,
+            executed,
+            dict(parameter.split("=", 1) for parameter in options.parameters),
+            kernel_name="python3",
+            progress_bar=False,
+            start_timeout=float(os.environ.get("PGPD_HF_KERNEL_SECONDS", "300")),
+        )
     except papermill.PapermillExecutionError as error:
-        if error.ename != "OSError":
-            raise
-        # A file that cannot be read or written is one line in the log, not a traceback.
-        raise OSError(error.evalue) from None
-    storage.note_code(Path(settings, "code").read_text(encoding="utf-8").splitlines())
-    name_study(executed, snakemake.config["study"])
-    page = notebooks.as_page(executed, Path(__file__).parents[1] / "templates")
-    storage.write(snakemake.output.page, page)
-    storage.write(snakemake.output.notebook, Path(executed).read_text(encoding="utf-8"))
+        text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
+        sys.exit("\n".join(text.splitlines()[-20:]))
+    notebook = nbformat.read(executed, nbformat.NO_CONVERT)
+exporter = HTMLExporter(exclude_input_prompt=True, exclude_output_prompt=True)
+Path(options.page).write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
+nbformat.write(notebook, options.executed)

@@ -1,23 +1,58 @@
-"""Record what a study was made with: versions, machine, commit, configuration, wall time."""
+"""Record what an experiment was made with: versions, kind of machine, commit, configuration."""
 
-import os
+import argparse
+import json
+import platform
+import subprocess
+from importlib.metadata import version
 from pathlib import Path
 
-import yaml
+from llvmlite import binding
 
-from replication.files import provenance, storage
+from pgpd_hf.tables import one_line, write_json
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+CLONE = Path(__file__).resolve().parents[2]
+PACKAGES = "pgpd-hf numpy scipy numba llvmlite pandas matplotlib snakemake papermill nbconvert"
 
-with storage.job(snakemake):
-    config, benchmarks = snakemake.params.config, snakemake.params.benchmarks
-    content = {
-        "versions": provenance.versions(),
-        "platform": provenance.machine(),
-        "threads": {name: os.environ.get(name) for name in THREADS},
-        "commit": provenance.commit(Path(__file__).parents[2]),
-        "time": provenance.period(snakemake.params.made),
-        "wall_time": provenance.wall_time(benchmarks),
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--config", required=True, type=json.loads, help="as JSON")
+parser.add_argument("--record", required=True, help="JSON file that is written")
+options = parser.parse_args()
+
+
+def git(*arguments):
+    """Output of a git command in the clone."""
+    command = ["git", "-C", str(CLONE), *arguments]
+    answer = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if answer.returncode:
+        foreign = "dubious ownership" in answer.stderr
+        raise ValueError("git refuses a clone of another user" if foreign else "no repository")
+    return answer.stdout.strip()
+
+
+def commit():
+    """The commit that is checked out, and whether files differ from it; or why there is none."""
+    try:
+        if Path(git("rev-parse", "--show-toplevel")) != CLONE:
+            raise ValueError("no repository")
+        return {"commit": git("rev-parse", "HEAD"), "changed": bool(git("status", "--porcelain"))}
+    except ValueError as error:
+        return {"commit": None, "why": str(error)}
+    except FileNotFoundError:
+        return {"commit": None, "why": "git is not installed"}
+
+
+with one_line():
+    python = {"python": platform.python_version()}
+    record = {
+        "versions": python | {name: version(name) for name in PACKAGES.split()},
+        "machine": {
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "C library": " ".join(platform.libc_ver()),
+            "processor": binding.get_host_cpu_name(),
+        },
+        **commit(),
+        "config": options.config,
     }
-    storage.write(snakemake.output.config, yaml.safe_dump(config, sort_keys=False))
-    storage.write(snakemake.output.provenance, {**content, "config": config})
+    write_json(record, options.record)

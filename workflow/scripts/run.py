@@ -1,24 +1,43 @@
-"""Run cases: algorithms under settings, for some seeds. Runs of Figure 1 also leave policies."""
+"""Run one algorithm with one M for several seeds, in one setting after the other."""
 
+import argparse
+import json
+
+import numpy as np
 import pandas as pd
 
-from pgpd_hf.core.cmdp import CMDP
-from replication.files import storage
-from replication.study.cases import Case, as_optimum, read_choices, run_cases
+from pgpd_hf import ALGORITHMS, CMDP, run
+from pgpd_hf.runs import load_class
+from pgpd_hf.tables import one_line, read_optimum, write_table
 
-with storage.job(snakemake):
-    cases = [Case(**case) for case in snakemake.params.cases]
-    steps = snakemake.input.get("steps", [])
-    calibrated = storage.read_json(steps[0]) if steps else None  # all cases are of one algorithm
-    cmdp = CMDP.load(snakemake.input.environment)
-    # Solved when the environment was made: the solver takes longer to load than short runs take.
-    optimum = as_optimum(storage.read_json(snakemake.input.optimum), cmdp)
-    tuning = snakemake.input.get("tuning", [])
-    choices = read_choices(pd.read_csv(tuning[0])) if tuning else None
-    given = cases, cmdp, calibrated, choices
-    if "policies" in snakemake.output.keys():
-        traces, policies = run_cases(*given, return_policies=True, optimum=optimum)
-        storage.write(snakemake.output.policies, policies)
-    else:
-        traces = run_cases(*given, optimum=optimum)
-    storage.write(snakemake.output[0], traces)
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--environment", required=True, help="NumPy archive")
+parser.add_argument("--optimum", required=True, help="JSON file")
+parser.add_argument("--algorithm", required=True, help="name")
+parser.add_argument("--source", help="Python file of an algorithm of one's own")
+parser.add_argument("--evaluators", required=True, help="M, or inf")
+parser.add_argument("--settings", required=True, type=json.loads, help="list of tables, as JSON")
+parser.add_argument("--seeds", required=True, nargs=2, type=int, help="first and last")
+parser.add_argument("--trace", required=True, help="CSV file that is written")
+parser.add_argument("--policies", help="NumPy archive that is written: what runs end with")
+options = parser.parse_args()
+
+with one_line():
+    cmdp, optimum = CMDP.load(options.environment), read_optimum(options.optimum)
+    seeds = range(options.seeds[0], options.seeds[1] + 1)
+    evaluators = None if options.evaluators == "inf" else int(options.evaluators)
+    traces, policies = [], []
+    kind = ALGORITHMS.get(options.algorithm)
+    if kind is None:
+        kind = load_class(options.source, options.settings[0]["class"])
+    votes = {"evaluators": evaluators} if "evaluators" in kind.__dataclass_fields__ else {}
+    for setting in options.settings:
+        algorithm = kind(**votes, **setting.pop("options"))
+        labels, _ = setting.pop("labels", {}), setting.pop("class", None)
+        known = {"seeds": seeds, "optimum": optimum, "return_policies": True}
+        trace, last = run(cmdp, algorithm, **known, **setting)
+        traces.append(trace.assign(algorithm=options.algorithm, **labels))
+        policies.append(last)
+    write_table(pd.concat(traces), options.trace)
+    if options.policies:
+        np.savez(options.policies, seeds=seeds, policies=np.concatenate(policies))

@@ -1,0 +1,65 @@
+"""Checks of arguments. An error is one line: the argument, what is allowed, what was given."""
+
+import numpy as np
+
+MOST = 2**62  # largest integer argument: twice as many still fit into 64 bits
+
+
+def require_integer(name, value, least, most=MOST):
+    """Return an integer argument as int, which cannot overflow; booleans are refused."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+    if not whole or value < least:
+        raise ValueError(f"{name}: an integer of at least {least} expected, got {shown(value)}")
+    if value > most:
+        raise ValueError(f"{name}: an integer of at most {most} expected, got {shown(value)}")
+    return int(value)
+
+
+def require_number(name, value, at_least=None, above=None, at_most=None, below=None):
+    """Return a finite real argument within its bounds as float; booleans are refused."""
+    single = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    kinds = int | float | np.integer | np.floating
+    if not isinstance(single, kinds) or isinstance(single, bool | np.timedelta64):
+        raise ValueError(f"{name}: a number expected, got {shown(value)}")
+    try:
+        number = float(single)
+    except OverflowError:
+        number = np.inf
+    if not np.isfinite(number):
+        raise ValueError(f"{name}: a finite number expected, got {shown(value)}")
+    too_small = (at_least is not None and number < at_least) or (
+        above is not None and number <= above
+    )
+    too_large = (at_most is not None and number > at_most) or (
+        below is not None and number >= below
+    )
+    if too_small or too_large:
+        bounds = [(">=", at_least), (">", above), ("<=", at_most), ("<", below)]
+        allowed = " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if bound is not None)
+        raise ValueError(f"{name}: a number {allowed} expected, got {shown(value)}")
+    return number
+
+
+def require_one_of(name, value, names):
+    """Return an argument that is one of several names."""
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(f"{name}: one of {', '.join(names)} expected, got {shown(value)}")
+    return value
+
+
+def require_instance(name, value, kind):
+    """Return an argument that is an object of a class."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name}: {kind.__name__} expected, got {shown(value)}")
+    return value
+
+
+def optional(require, name, value, *bounds, **named):
+    """Apply a check unless the argument is None."""
+    return None if value is None else require(name, value, *bounds, **named)
+
+
+def shown(value):
+    """Format a value for a message: its repr, on one line and not too long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:60]} ... ({len(text)} characters)"

@@ -1,0 +1,89 @@
+"""Checks of arrays. An error is one line: the argument, what is allowed, what was given, where."""
+
+import numpy as np
+
+from pgpd_hf.arguments import shown
+
+ROUNDING = 1e-12  # of the scale: what lies no farther beyond an end is taken for the end
+_SINGLE = float(np.finfo(np.float32).eps)
+
+
+def require_array(name, value, shape, finite=True):
+    """Array of (finite) numbers as float64; None in the shape is any length, ... any axes."""
+    try:
+        array = np.asarray(value)
+        # Text and times can be read as numbers, and NumPy would drop a mask.
+        if array.dtype.kind in "cSUmM" or value is None or np.ma.isMaskedArray(value):
+            raise TypeError
+        array = np.asarray(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # the last one of some tensors
+        raise ValueError(f"{name}: an array of numbers expected, got {shown(value)}") from None
+    lengths = shape[1:] if shape[0] is ... else shape
+    found = array.shape[array.ndim - len(lengths) :] if shape[0] is ... else array.shape
+    if len(found) != len(lengths) or any(
+        length not in (None, size) for length, size in zip(lengths, found, strict=True)
+    ):
+        raise ValueError(f"{name}: shape {_shape(shape)} expected, got {array.shape}")
+    if finite and not (known := np.isfinite(array)).all():
+        index = _first(~known)
+        raise ValueError(f"{name}: a finite number expected at {index}, got {array[index]}")
+    return array
+
+
+def _shape(shape):
+    parts = ["..." if size is ... else "any" if size is None else str(size) for size in shape]
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def _first(wrong):
+    return tuple(int(i) for i in np.argwhere(wrong)[0])
+
+
+def require_signal(name, value, shape, scale):
+    """Rewards or utilities in [0, scale]; what rounding has put beyond an end is put there."""
+    array = require_array(name, value, shape)
+    near = scale * (_SINGLE if np.asarray(value).dtype == np.float32 else ROUNDING)
+    outside = (array < -near) | (array > scale + near)
+    if outside.any():
+        index = _first(outside)
+        wrong = f"got {array[index]} at {index}"
+        raise ValueError(f"{name}: numbers in [0, {scale:g}] expected, {wrong}")
+    return np.clip(array, 0.0, scale)
+
+
+def require_probabilities(name, value, shape):
+    """Distributions along the last axis; rows of single precision are divided by their sum."""
+    array = require_array(name, value, shape)
+    single = np.asarray(value).dtype == np.float32
+    below = array < 0
+    if below.any():
+        array = np.where(below & (array >= -(_SINGLE if single else ROUNDING)), 0.0, array)
+    sums = array.sum(axis=-1, keepdims=True)
+    if single:
+        near = abs(sums - 1) <= array.shape[-1] * _SINGLE
+        array = np.divide(array, sums, out=array.copy(), where=near)
+        sums = array.sum(axis=-1, keepdims=True)
+    if (array < 0).any():
+        index = _first(array < 0)
+        raise ValueError(f"{name}: probabilities expected, got {array[index]} at {index}")
+    wrong = ~(abs(sums[..., 0] - 1) <= 1e-9)
+    if wrong.any():
+        index = _first(wrong)
+        wrong = f"got {sums[index][0]}" + (f" at {index}" if index else "")
+        raise ValueError(f"{name}: probabilities that sum to 1 expected, {wrong}")
+    return array
+
+
+def sizes(transition):
+    """|S| and |A| of transitions (S, A, S)."""
+    states, actions, following = transition.shape
+    if states == 0 or actions == 0 or following != states:
+        raise ValueError(f"transition: shape (S, A, S) expected, got {transition.shape}")
+    return states, actions
+
+
+def frozen(value):
+    """Copy of an array that nobody can change."""
+    array = np.array(value, order="C")
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,486 @@
+r"""Constrained Markov decision processes, and the exact values of policies.
+
+The model is the paper's :math:`\mathrm{CMDP}(S, A, P, r, g, b, \gamma, \rho)` (Section 2): maximise
+:math:`V_r^\pi(\rho)` subject to :math:`V_g^\pi(\rho) \ge b`. With
+:math:`P_\pi(s, s') = \sum_a \pi(a|s) P(s'|s, a)` the discounted state occupancy q solves
+:math:`(I - \gamma P_\pi)^\top q = \rho`, and values are inner products with it,
+:math:`V_\diamond^\pi(\rho) = \sum_{s, a} q(s)\, \pi(a|s)\, \diamond(s, a)`.
+"""
+
+from __future__ import annotations  # help() shows names of types
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from pgpd_hf.arguments import optional, require_instance, require_integer, require_number, shown
+from pgpd_hf.arrays import (
+    frozen,
+    require_array,
+    require_probabilities,
+    require_signal,
+    sizes,
+)
+from pgpd_hf.compilation import njit
+from pgpd_hf.costs import Units, stored
+
+Array = NDArray[np.float64]
+
+_LANES = 32  # policies that are evaluated side by side
+_LAPACK_FROM = 33  # from this number of states on, LAPACK is faster than the kernel below
+_MATRIX_ENTRIES = 2**20  # of a call of LAPACK
+
+
+class Map(NamedTuple):
+    """Where states lie on a grid, for pictures of policies."""
+
+    letters: NDArray[np.str_]  # (rows, columns): S start, G goal, H hole, C cliff, F other cells
+    cells: NDArray[np.int64]  # (S,): the cell of each state, counted row by row
+    moves: NDArray[np.int64]  # (A, 2): rows down and columns to the right that an action means
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CMDP:
+    r"""A finite constrained Markov decision process (CMDP), with one constraint.
+
+    Parameters
+    ----------
+    transition : array_like, float, shape (S, A, S)
+        :math:`P(s'|s, a)`; each row sums to one.
+    reward, utility : array_like, float, shape (S, A)
+        Helpfulness r and harmlessness g of a step, in [0, scale].
+    initial : array_like, float, shape (S,)
+        Distribution :math:`\rho` of the first state.
+    discount : float
+        :math:`\gamma` in [0, 1).
+    threshold : float
+        b, the smallest utility value that satisfies the constraint.
+    scale : float
+        Largest possible reward or utility of a step: 1 in the paper; with :math:`1-\gamma`, values
+        lie in [0, 1].
+    largest_return : float, optional
+        Largest possible return, where it is known to be below the scale times
+        :math:`1/(1-\gamma)`; answers of evaluators are clipped there.
+    units : Units, optional
+        From values to a user's units, as :meth:`from_costs` sets them.
+    map : Map, optional
+        Where states lie on a grid.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed by more than rounding; the message names it, and the index.
+
+    Examples
+    --------
+    One state and two actions: the first earns more reward, the second more utility.
+
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.CMDP(
+    ...     transition=[[[1.0], [1.0]]],
+    ...     reward=[[1.0, 0.0]],
+    ...     utility=[[0.0, 1.0]],
+    ...     initial=[1.0],
+    ...     discount=0.5,
+    ...     threshold=1.5,
+    ... )
+    >>> cmdp
+    <CMDP: |S| = 1, |A| = 2, discount 0.5, threshold 1.5, values in [0, 2]>
+    >>> v_r, v_g = cmdp.evaluate([[0.25, 0.75]])
+    >>> float(v_r), float(v_g)
+    (0.5, 1.5)
+    """
+
+    transition: Array
+    reward: Array
+    utility: Array
+    initial: Array
+    discount: float
+    threshold: float
+    scale: float = 1.0
+    largest_return: float | None = None
+    units: Units | None = None
+    map: Map | None = None
+
+    if TYPE_CHECKING:  # which takes more than the fields hold
+
+        def __init__(
+            self,
+            transition: ArrayLike,
+            reward: ArrayLike,
+            utility: ArrayLike,
+            initial: ArrayLike,
+            discount: float,
+            threshold: float,
+            scale: float = 1.0,
+            largest_return: float | None = None,
+            units: Units | None = None,
+            map: Map | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        transition = require_probabilities("transition", self.transition, (None, None, None))
+        states, actions = sizes(transition)
+        scale = require_number("scale", self.scale, above=0)
+        discount = require_number("discount", self.discount, at_least=0)
+        if discount >= 1:
+            raise ValueError(f"discount: a number >= 0 and < 1 expected, got {discount}")
+        require_number("scale / (1 - discount), the largest value", scale / (1 - discount))
+        checked = {
+            "transition": transition,
+            "reward": require_signal("reward", self.reward, (states, actions), scale),
+            "utility": require_signal("utility", self.utility, (states, actions), scale),
+            "initial": require_probabilities("initial", self.initial, (states,)),
+            "discount": discount,
+            "threshold": require_number("threshold", self.threshold),
+            "scale": scale,
+            "largest_return": optional(
+                require_number, "largest_return", self.largest_return, above=0
+            ),
+            "units": optional(_units, "units", self.units),
+            "map": optional(_map, "map", self.map, states, actions),
+        }
+        for name, value in checked.items():
+            if isinstance(value, np.ndarray):
+                value = frozen(value)
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_costs(
+        cls,
+        transition: ArrayLike | sparse.sparray,
+        reward: ArrayLike,
+        cost: ArrayLike,
+        at_most: float,
+        initial: ArrayLike,
+        discount: float,
+        actions: ArrayLike | None = None,
+        reward_unit: float | None = None,
+        cost_unit: float | None = None,
+    ) -> CMDP:
+        r"""Make a CMDP from rewards and costs of any range, and a budget for the cost.
+
+        It holds (reward - smallest reward) / `reward_unit` and, as utility, (largest cost - cost) /
+        `cost_unit`, in every step; :meth:`in_units` leads back. Its largest return is the largest
+        sum along any path whose steps all have positive probability, from any state.
+
+        Parameters
+        ----------
+        transition : array_like or sparse matrix, float, shape (S, A, S) or, if sparse, (S * A, S)
+            :math:`P(s'|s, a)`, up to about a thousand states.
+        reward, cost : array_like, float, shape (S, A) or (S, A, S)
+            Of a step, of any sign; what depends on the next state is replaced by its expectation.
+        at_most : float
+            Largest expected discounted cost.
+        initial, discount
+            As for :class:`CMDP`.
+        actions : array_like, bool, shape (S, A), optional
+            Actions that are allowed; another one becomes a copy of the first allowed one.
+        reward_unit, cost_unit : float, optional
+            Differences of returns at which an evaluator with the logistic link votes .73 to .27; by
+            default the largest return, so that those of the CMDP lie in [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed, or the tables do not fit into memory. A budget that no
+            policy meets is refused by :func:`pgpd_hf.solve`.
+
+        Examples
+        --------
+        >>> import pgpd_hf
+        >>> cmdp = pgpd_hf.CMDP.from_costs(
+        ...     transition=[[[1.0], [1.0]]],
+        ...     reward=[[-5.0, 5.0]],
+        ...     cost=[[0.0, 3.0]],
+        ...     at_most=2.0,
+        ...     initial=[1.0],
+        ...     discount=0.5,
+        ... )
+        >>> cmdp
+        <CMDP: |S| = 1, |A| = 2, discount 0.5, cost at most 2, units: reward 20, cost 6>
+        >>> optimum = pgpd_hf.solve(cmdp)
+        >>> reward, cost = cmdp.in_units(optimum.reward_value, optimum.utility_value)
+        >>> round(reward, 9), round(cost, 9)
+        (-3.333333333, 2.0)
+        """
+        at_most = require_number("at_most", at_most)
+        tables = stored(transition, reward, cost, discount, actions, reward_unit, cost_unit)
+        threshold = (tables["units"].cost_zero - at_most) / tables["units"].cost_unit
+        return cls(initial=initial, threshold=threshold, **tables)
+
+    def __setstate__(self, state):
+        self.__init__(**state)  # arrays leave a pickle writeable
+
+    def __repr__(self) -> str:
+        told = f"threshold {self.threshold:g}, values in [0, {self.value_bound:g}]"
+        if self.units is not None:
+            told = f"cost at most {self.in_units(0.0, self.threshold)[1]:g}, units: "
+            told += f"reward {self.units.reward_unit:g}, cost {self.units.cost_unit:g}"
+        size = f"|S| = {self.states}, |A| = {self.actions}"
+        return f"<CMDP: {size}, discount {self.discount:g}, {told}>"
+
+    @property
+    def states(self) -> int:
+        """Number of states, :math:`|S|`."""
+        return self.transition.shape[0]
+
+    @property
+    def actions(self) -> int:
+        """Number of actions, :math:`|A|`."""
+        return self.transition.shape[1]
+
+    @property
+    def value_bound(self) -> float:
+        r"""Largest possible value, the scale times :math:`1/(1-\gamma)`."""
+        return self.scale / (1 - self.discount)
+
+    def return_bound(self, horizon: int) -> float:
+        """Largest return of :math:`H + 1` steps: at most the scale times G(H) (Section 2)."""
+        horizon = require_integer("horizon", horizon, 0)
+        bound = self.value_bound * (1 - self.discount ** (horizon + 1))
+        return bound if self.largest_return is None else min(bound, self.largest_return)
+
+    def in_units(self, v_r: Any, v_g: Any) -> tuple[Any, Any]:
+        """Reward and cost in the user's units, of values :math:`V_r` and :math:`V_g`.
+
+        Without units they are the values as they are.
+        """
+        if self.units is None:
+            return v_r, v_g
+        reward_unit, cost_unit, reward_zero, cost_zero = self.units
+        return reward_zero + reward_unit * v_r, cost_zero - cost_unit * v_g
+
+    def evaluate(self, policy: ArrayLike) -> tuple[Array, Array]:
+        r"""Evaluate policies exactly.
+
+        Parameters
+        ----------
+        policy : array_like, float, shape (..., S, A)
+            :math:`\pi(a|s)`.
+
+        Returns
+        -------
+        v_r, v_g : ndarray, float64, shape (...)
+            :math:`V_r^\pi(\rho)` and :math:`V_g^\pi(\rho)`, in [0, value_bound].
+
+        Raises
+        ------
+        ValueError
+            If `policy` does not hold distributions over actions; the message names the index.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pgpd_hf
+        >>> cmdp = pgpd_hf.random_cmdp(states=10, actions=4)
+        >>> v_r, v_g = cmdp.evaluate(np.full((10, 4), 0.25))
+        >>> round(float(v_r), 3), round(float(v_g), 3)
+        (0.433, 0.389)
+        """
+        policy = self.check_policy(policy)
+        batch = policy.reshape(-1, self.states, self.actions)  # (B, S, A)
+        if self.states < _LAPACK_FROM:
+            signals = self.transition, self.reward, self.utility, self.initial, self.discount
+            values = _values(batch, *signals)
+        else:
+            size = max(1, _MATRIX_ENTRIES // self.states**2)
+            parts = [batch[i : i + size] for i in range(0, max(1, len(batch)), size)]
+            occupancy = np.concatenate([self.occupancy(part) for part in parts])
+            weighted = occupancy[:, :, None] * batch
+            values = np.stack([(weighted * it).sum((1, 2)) for it in (self.reward, self.utility)])
+        v_r, v_g = (value.reshape(policy.shape[:-2])[()] for value in values)
+        return v_r, v_g
+
+    def occupancy(self, policy: ArrayLike) -> Array:
+        r"""Discounted state occupancy :math:`q(s) = \sum_t \gamma^t P^\pi(s_t = s)`.
+
+        Parameters
+        ----------
+        policy : array_like, float, shape (..., S, A)
+            :math:`\pi(a|s)`.
+
+        Returns
+        -------
+        ndarray, float64, shape (..., S)
+            Sums to :math:`1/(1-\gamma)`; times :math:`1-\gamma` the paper's :math:`d_\rho^\pi`.
+        """
+        policy = self.check_policy(policy)
+        matrix = np.swapaxes(self._balance(policy), -1, -2)
+        initial = np.broadcast_to(self.initial[:, None], (*policy.shape[:-1], 1))
+        return np.linalg.solve(matrix, initial)[..., 0]
+
+    def state_values(self, policy: ArrayLike, signal: ArrayLike) -> Array:
+        r"""State values :math:`V^\pi(s)`, shape (..., S), of a signal (S, A) such as the reward."""
+        policy = self.check_policy(policy)
+        signal = require_array("signal", signal, (self.states, self.actions))
+        per_step = (policy * signal).sum(-1)[..., None]
+        return np.linalg.solve(self._balance(policy), per_step)[..., 0]
+
+    def action_values(self, policy: ArrayLike, signal: ArrayLike) -> Array:
+        r"""Action values :math:`Q^\pi(s, a)`, shape (..., S, A), of a signal (S, A)."""
+        return self._look_ahead(signal, self.state_values(policy, signal))
+
+    def advantages(self, policy: ArrayLike, signal: ArrayLike) -> Array:
+        r"""Advantages :math:`Q^\pi(s, a) - V^\pi(s)`, shape (..., S, A), of a signal (S, A)."""
+        values = self.state_values(policy, signal)
+        return self._look_ahead(signal, values) - values[..., None]
+
+    def check_policy(self, policy: ArrayLike, name: str = "policy", single: bool = False) -> Array:
+        """Return policies, shape (..., S, A), as float64, or refuse them; `single`: one policy."""
+        shape = (self.states, self.actions)
+        if type(policy) is np.ndarray and policy.dtype == np.float64 and policy.flags.c_contiguous:
+            right = (policy.shape if single else policy.shape[-2:]) == shape
+            if right and _proper(policy.reshape(-1, self.actions)):
+                return policy
+        return require_probabilities(name, policy, shape if single else (..., *shape))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the CMDP to a NumPy archive, a file that ends in ``.npz``."""
+        if not str(path).endswith(".npz"):
+            raise ValueError(f"path: a name that ends in .npz expected, got {shown(str(path))}")
+        arrays = {name: value for name, value in vars(self).items() if value is not None}
+        on_map = arrays.pop("map", None)
+        if on_map is not None:
+            arrays |= {f"map_{name}": array for name, array in on_map._asdict().items()}
+        np.savez(path, **arrays)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> CMDP:
+        """Read a CMDP from a NumPy archive of its arguments; nothing in the file is executed.
+
+        Raises
+        ------
+        ValueError
+            If the file is no such archive; the message names it.
+        """
+        try:
+            if Path(path).is_fifo():  # reading it would wait for ever
+                raise OSError(None, "a pipe")
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+        except Exception as error:  # damaged archives raise almost anything
+            reason = getattr(error, "strerror", None) or "damaged, or no archive"
+            message = f"{path}: {reason}; a NumPy archive (.npz) of plain arrays expected"
+            raise ValueError(message) from error
+        on_map = [f"map_{name}" for name in Map._fields]
+        names = [name for name in cls.__dataclass_fields__ if name != "map"]
+        needed = [name for name in names if not hasattr(cls, name)]
+        has_map = not arrays.keys().isdisjoint(on_map)
+        known, needed = names + on_map, needed + on_map if has_map else needed
+        unknown = [name for name in arrays if name not in known]
+        missing = [name for name in needed if name not in arrays]
+        for kind, wrong in (("unknown", unknown), ("missing", missing)):
+            if wrong:
+                raise ValueError(f"{path}: {kind} array {wrong[0]!r}; the arrays are {known}")
+        if has_map:
+            arrays["map"] = Map(*(arrays.pop(name) for name in on_map))
+        try:
+            return cls(**arrays)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    def _look_ahead(self, signal, values):
+        return signal + self.discount * np.einsum("sat,...t->...sa", self.transition, values)
+
+    def _balance(self, policy):
+        kernel = np.einsum("...sa,sat->...st", policy, self.transition)
+        return np.eye(self.states) - self.discount * kernel
+
+
+def _units(name, value):
+    units = Units(*require_array(name, value, (4,)).tolist())
+    for unit in ("reward_unit", "cost_unit"):
+        require_number(f"{name}.{unit}", getattr(units, unit), above=0)
+    return units
+
+
+def _map(name, value, states, actions):
+    """Map of arrays that fit the CMDP."""
+    letters, cells, moves = require_instance(name, value, Map)
+    cells = require_array(f"{name}.cells", cells, (states,)).astype(np.int64)
+    moves = require_array(f"{name}.moves", moves, (actions, 2)).astype(np.int64)
+    letters = np.asarray(letters)
+    if letters.ndim != 2 or letters.dtype.kind != "U":
+        raise ValueError(f"{name}.letters: letters in rows and columns expected")
+    if cells.min() < 0 or cells.max() >= letters.size:
+        raise ValueError(f"{name}.cells: numbers of {letters.size} cells expected")
+    return Map(frozen(letters), frozen(cells), frozen(moves))
+
+
+@njit
+def _proper(rows):
+    """Whether all rows are distributions beyond doubt; if not, NumPy finds out what they are."""
+    for i in range(rows.shape[0]):
+        total, least = 0.0, rows[i, 0]
+        for a in range(rows.shape[1]):
+            total += rows[i, a]
+            least = min(least, rows[i, a])
+        if not (least >= 0 and abs(total - 1) <= 5e-10):
+            return False
+    return True
+
+
+@njit(allocates=True)
+def _values(policies, transition, reward, utility, initial, discount):
+    """Both values of each policy (B, S, A), shape (2, B), by elimination for 32 policies at a time.
+
+    Elimination without pivoting is stable here, since the matrix is strictly diagonally dominant by
+    columns. The values of a policy do not depend on the other policies.
+    """
+    count, states, actions = policies.shape
+    width = max(1, min(_LANES, count))  # no constant: its loops become vectors
+    values = np.empty((2, count))
+    policy = np.empty((states, actions, width))
+    matrix = np.empty((states, states, width))
+    occupancy = np.empty((states, width))
+    factor, inverse = np.empty(width), np.empty(width)
+    for first in range(0, count, width):
+        lanes = min(width, count - first)
+        for s in range(states):
+            for a in range(actions):
+                for k in range(width):
+                    policy[s, a, k] = policies[first + min(k, lanes - 1), s, a]
+        # The system (I - gamma P_pi)^T q = rho.
+        for s in range(states):
+            for k in range(width):
+                occupancy[s, k] = initial[s]
+            for z in range(states):
+                for k in range(width):
+                    matrix[z, s, k] = 1.0 if z == s else 0.0
+                for a in range(actions):
+                    probability = discount * transition[s, a, z]
+                    for k in range(width):
+                        matrix[z, s, k] -= probability * policy[s, a, k]
+        for pivot in range(states):
+            for k in range(width):
+                inverse[k] = 1 / matrix[pivot, pivot, k]
+            for row in range(pivot + 1, states):
+                for k in range(width):
+                    factor[k] = matrix[row, pivot, k] * inverse[k]
+                    occupancy[row, k] -= factor[k] * occupancy[pivot, k]
+                for column in range(pivot + 1, states):
+                    for k in range(width):
+                        matrix[row, column, k] -= factor[k] * matrix[pivot, column, k]
+        for row in range(states - 1, -1, -1):
+            for column in range(row + 1, states):
+                for k in range(width):
+                    occupancy[row, k] -= matrix[row, column, k] * occupancy[column, k]
+            for k in range(width):
+                occupancy[row, k] /= matrix[row, row, k]
+        for k in range(lanes):
+            v_r = 0.0
+            v_g = 0.0
+            for s in range(states):
+                for a in range(actions):
+                    q = occupancy[s, k] * policy[s, a, k]
+                    v_r += q * reward[s, a]
+                    v_g += q * utility[s, a]
+            values[0, first + k] = v_r
+            values[1, first + k] = v_g
+    return values

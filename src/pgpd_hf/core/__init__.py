@@ -1,1 +1,0 @@
-"""The model: CMDPs, policies, links, sampling, evaluators and random streams."""

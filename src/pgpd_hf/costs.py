@@ -1,0 +1,130 @@
+"""Rewards and costs of any range, and what a CMDP holds instead of them."""
+
+import math
+import os
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from pgpd_hf.arguments import require_number
+from pgpd_hf.arrays import ROUNDING, require_array, require_probabilities, sizes
+
+_TABLES = 4  # as large as the transitions: what is given, copied, kept, and sampled from
+
+
+class Units(NamedTuple):
+    """From values to a user's units: reward :math:`z_r + u_r V_r`, cost :math:`z_c - u_c V_g`."""
+
+    reward_unit: float  # u_r and u_c, positive
+    cost_unit: float
+    reward_zero: float = 0.0  # z_r and z_c
+    cost_zero: float = 0.0
+
+
+def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
+    """Arguments of a CMDP; those of this function are described at :meth:`CMDP.from_costs`."""
+    discount = require_number("discount", discount, at_least=0, below=1)
+    transition = _dense(transition)
+    shape = sizes(require_array("transition", transition, (None, None, None), finite=False))
+    source = np.arange(shape[0])[:, None], _sources(actions, shape)
+    transition = np.asarray(transition)[source]
+    transition = require_probabilities("transition", transition, (*shape, shape[0]))
+
+    def scaled(name, value, sign, unit):
+        """Signal from zero on, its unit, the value of zero, and the largest return."""
+        signal = sign * _per_step(name, value, transition, source)
+        lowest, highest = float(signal.min()), float(signal.max())
+        width = require_number(f"{name}, largest return", (highest - lowest) / (1 - discount))
+        shape = (1 - discount) * (signal - lowest) / ((highest - lowest) or 1.0)
+        if highest - lowest <= ROUNDING * max(-lowest, highest):  # a constant, but for rounding
+            shape = np.zeros_like(signal)
+        largest = width * largest_return(transition, shape, discount)
+        if unit is None:
+            unit = largest or 1.0
+        unit = require_number(f"{name}_unit", unit, above=0)
+        factor = require_number(f"{name}_unit, returns in this unit", width / unit)
+        return shape * factor, unit, sign * lowest / (1 - discount), largest / unit
+
+    reward, reward_unit, reward_zero, most_reward = scaled("reward", reward, 1.0, reward_unit)
+    utility, cost_unit, cost_zero, most_utility = scaled("cost", cost, -1.0, cost_unit)
+    return {
+        "transition": transition,
+        "reward": reward,
+        "utility": utility,
+        "discount": discount,
+        "scale": max(float(reward.max()), float(utility.max())) or 1.0,
+        "largest_return": max(most_reward, most_utility) or None,
+        "units": Units(reward_unit, cost_unit, reward_zero, cost_zero),
+    }
+
+
+def require_memory(shape):
+    """Refuse transitions of a shape (S, A, S) if what is made of them does not fit into memory."""
+    needed = 8 * _TABLES * math.prod(shape)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > memory:
+        raise ValueError(
+            f"transition: tables of shape {shape} need {needed / 1e9:.3g} GB of memory, which is "
+            f"more than the {memory / 1e9:.3g} GB of this machine"
+        )
+
+
+def _dense(transition):
+    """Transitions as an array (S, A, S)."""
+    if not sparse.issparse(transition):
+        require_memory(getattr(transition, "shape", ()))
+        return transition
+    shape = transition.shape
+    if len(shape) != 2 or 0 in shape or shape[0] % shape[1]:
+        raise ValueError(f"transition: a sparse matrix (S * A, S) expected, got shape {shape}")
+    shape = shape[1], shape[0] // shape[1], shape[1]
+    require_memory(shape)
+    return transition.toarray().reshape(shape)
+
+
+def _sources(actions, shape):
+    """Whose transitions, reward and cost each action has, (S, A): its own, if it is allowed."""
+    numbers = np.arange(shape[1])
+    if actions is None:
+        return np.broadcast_to(numbers, shape)
+    allowed = require_array("actions", actions, shape) > 0
+    if np.asarray(actions).dtype != np.bool_:
+        raise ValueError(f"actions: True or False of shape {shape} expected, got numbers")
+    without = np.flatnonzero(~allowed.any(1))
+    if len(without):
+        raise ValueError(f"actions: at least one in every state expected, got none in {without[0]}")
+    return np.where(allowed, numbers, allowed.argmax(1)[:, None])
+
+
+def _per_step(name, value, transition, source):
+    """Reward or cost (S, A); what depends on the next state, by its expectation."""
+    array = require_array(name, value, (...,), finite=False)
+    shapes = transition.shape[:2], transition.shape
+    if array.shape not in shapes:
+        told = f"shape {shapes[0]} or {shapes[1]} expected, got {array.shape}"
+        one = "; there is one constraint, as in the paper" if name == "cost" else ""
+        raise ValueError(f"{name}: {told}{one}")
+    array = require_array(name, array[source], array.shape)
+    return array if array.ndim == 2 else np.einsum("sat,sat->sa", transition, array)
+
+
+def largest_return(transition, signal, discount):
+    """Largest discounted sum of a signal (S, A) along any possible path, from any state.
+
+    By policy iteration in the process where the next state can be chosen.
+    """
+    everywhere = np.arange(len(signal))
+    stay = np.eye(len(signal))
+    best = np.full_like(stay, -np.inf)  # signal of the best action that can lead from s to s'
+    for action in range(signal.shape[1]):
+        possible = transition[:, action] > 0
+        np.maximum(best, signal[:, action, None], out=best, where=possible)
+    following, seen = best.argmax(1), set()
+    while following.tobytes() not in seen:  # rounding could lead in a circle
+        seen.add(following.tobytes())
+        values = np.linalg.solve(stay - discount * stay[following], best[everywhere, following])
+        ahead = best + discount * values
+        better = ahead.max(1) > ahead[everywhere, following] + 1e-13 * values.max()
+        following = np.where(better, ahead.argmax(1), following)
+    return float(values.max())

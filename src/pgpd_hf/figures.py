@@ -1,0 +1,260 @@
+"""The paper's figure, each of its panels, and averages against T.
+
+The same content gives the same bytes: files hold no dates and no random identifiers, fonts are
+Matplotlib's own, and settings of the user have no effect.
+"""
+
+import string
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib import style, ticker
+from matplotlib.figure import Figure
+
+from pgpd_hf.runs import ALGORITHMS
+from pgpd_hf.theory import RATES
+
+STYLE = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "0.3",
+    "axes.grid": True,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 8.5,
+    "figure.constrained_layout.use": True,
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.5,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 3.2,
+    "pdf.fonttype": 42,
+    "savefig.dpi": 300,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "pgpd_hf",
+    "xtick.color": "0.3",
+    "ytick.color": "0.3",
+}
+METRICS = {"optimality_gap": r"$V_r^\star - V_r$", "constraint_violation": "$b - V_g$"}
+_METADATA = {
+    "pdf": {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None},
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+}
+_MARKERS = "osD^vP"
+_AVERAGE = {"linewidth": 0.8, "linestyle": (0, (4, 2))}  # lines of running averages
+
+
+def styled():
+    """Context for drawing and saving."""
+    return style.context(["default", STYLE])
+
+
+def figure1(aggregate, possible):
+    """All panels: algorithms down, gap and violation across.
+
+    `aggregate` is a table of :func:`pgpd_hf.aggregate`; `possible` holds for each metric the
+    smallest and the largest value that a policy can have.
+    """
+    with styled():
+        algorithms = aggregate["algorithm"].unique()
+        figure = Figure(figsize=(6.9, 2.4 * len(algorithms)))
+        grid = figure.subplots(len(algorithms), 2, squeeze=False, sharey="col")
+        letters = iter(string.ascii_lowercase)
+        for algorithm, row in zip(algorithms, grid, strict=True):
+            for metric, axes in zip(METRICS, row, strict=True):
+                _draw(axes, aggregate, algorithm, metric, possible)
+                axes.set_title(f"({next(letters)}) {finding(aggregate, algorithm, metric)}")
+                axes.tick_params(labelleft=True)
+            row[0].set_ylabel(algorithm_label(algorithm), fontweight="bold", fontsize=9)
+        for (metric, label), axes in zip(METRICS.items(), grid[0], strict=True):
+            place = {"xycoords": "axes fraction", "textcoords": "offset points"}
+            head = f"{metric.replace('_', ' ')}  {label}"
+            axes.annotate(head, (0, 1), (0, 22), fontweight="bold", fontsize=9, **place)
+        for metric, column in zip(METRICS, grid.T, strict=True):
+            _name_zero(column, metric)
+            column[-1].set_xlabel("iteration")
+        labelled = [axes.get_legend_handles_labels() for axes in grid.flat]
+        curves = {label: it for pair in labelled for it, label in zip(*pair, strict=True)}
+        entries = [*curves.values(), *_looks(grid[0, 0])]
+        figure.legend(
+            handles=[it for column in range(3) for it in entries[column::3]],  # read in rows
+            ncols=3,
+            loc="outside upper center",
+            title="$M$ evaluators answer each question",
+        )
+    return figure
+
+
+def possible(optimum):
+    """Smallest and largest gap and violation of any policy, from what `optimum.json` holds."""
+    reward, highest = optimum["reward_value"], optimum["unconstrained"]["reward_value"]
+    threshold, slack = optimum["threshold"], optimum["slack"]
+    return {
+        "optimality_gap": (reward - highest, reward),
+        "constraint_violation": (-slack, threshold),
+    }
+
+
+def panel(aggregate, algorithm, metric, possible):
+    """One panel as a figure, one column of a page wide."""
+    with styled():
+        figure = Figure(figsize=(3.35, 2.6))
+        axes = figure.subplots()
+        _draw(axes, aggregate, algorithm, metric, possible)
+        _name_zero([axes], metric)
+        name = f"{metric.replace('_', ' ').capitalize()} of {algorithm_label(algorithm)}"
+        axes.set_title(f"{name}\n{finding(aggregate, algorithm, metric)}")
+        axes.set(xlabel="iteration", ylabel=METRICS[metric])
+        handles = [*axes.get_legend_handles_labels()[0], *_looks(axes)]
+        axes.legend(handles=handles, ncols=2, loc="upper right", fontsize=7)
+    return figure
+
+
+def panel_numbers(aggregate, algorithm, metric):
+    """What a panel shows, as a table with eight decimals, on which all processors agree."""
+    shown = [metric, f"{metric}_low", f"{metric}_high", f"mean_{metric}"]
+    table = aggregate[aggregate["algorithm"] == algorithm]
+    return table[["evaluators", "iteration", *shown]].round(8)
+
+
+def finding(aggregate, algorithm, metric):
+    """From where to where the means of a panel go, in words."""
+    table = aggregate[aggregate["algorithm"] == algorithm]
+    start = table.loc[table["iteration"] == 0, metric].iloc[0]
+    ends = table.loc[table["iteration"] == table["iteration"].max(), metric]
+    size = max(abs(start), ends.abs().max())
+    decimals = 2 if size == 0 or size >= 0.01 else 1 - int(np.floor(np.log10(size)))
+    first, low, high = (
+        f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+        for value in (start, ends.min(), ends.max())
+    )
+    end = low if low == high else f"between {low} and {high}"
+    return f"{'falls' if ends.max() < start else 'goes'} from {first} to {end}"
+
+
+def rates_figure(averages):
+    """Averages against T on logarithmic axes, beside the slope that the theorem promises."""
+    with styled():
+        algorithms, metrics = averages["algorithm"].unique(), averages["metric"].unique()
+        figure = Figure(figsize=(6.9, 2.5 * len(algorithms)))
+        grid = figure.subplots(len(algorithms), len(metrics), squeeze=False)
+        for algorithm, row in zip(algorithms, grid, strict=True):
+            for metric, axes in zip(metrics, row, strict=True):
+                chosen = (averages["algorithm"] == algorithm) & (averages["metric"] == metric)
+                _draw_rates(axes, averages[chosen], RATES[algorithm])
+                name = algorithm_label(algorithm)
+                axes.set_title(f"{name}: {metric.replace('_', ' ').capitalize()}")
+                axes.set_xlabel("iterations $T$")
+        labelled = [axes.get_legend_handles_labels()[0] for axes in grid.flat]
+        figure.legend(handles=max(labelled, key=len), ncols=3, loc="outside upper center")
+    return figure
+
+
+def algorithm_label(algorithm):
+    """Name of an algorithm as readers know it."""
+    return ALGORITHMS[algorithm].label if algorithm in ALGORITHMS else algorithm
+
+
+def save(figure, folder, name):
+    """Write a figure as PDF, SVG and PNG."""
+    with styled():
+        for ending, metadata in _METADATA.items():
+            figure.savefig(Path(folder, f"{name}.{ending}"), metadata=metadata)
+
+
+def _draw(axes, aggregate, algorithm, metric, possible):
+    """Draw a curve for each M with its interval over seeds, and dashed its running average."""
+    table = aggregate[aggregate["algorithm"] == algorithm]
+    # A band never flattens the curves: beyond half of their range it is cut off.
+    curves = table[[metric, f"mean_{metric}"]]
+    lowest, highest = curves.min(axis=None), curves.max(axis=None)
+    margin = (highest - lowest) / 2 or 1e-3
+    lowest = max(lowest - margin, possible[metric][0])
+    highest = min(highest + margin, possible[metric][1])
+    numbers = [*aggregate["evaluators"].sort_values().unique()]  # infinity is the last
+    groups = [curve for _, curve in table.groupby("evaluators", dropna=False)]
+    for index, curve in enumerate(groups):
+        number, x = curve["evaluators"].iloc[0], curve["iteration"].to_numpy()
+        color, label = evaluators_color(number), evaluators_label(number)
+        band = (curve[f"{metric}_{end}"].clip(lowest, highest) for end in ("low", "high"))
+        axes.fill_between(x, *band, color=color, alpha=0.2, linewidth=0)
+        axes.plot(x, curve[f"mean_{metric}"], color=color, **_AVERAGE)
+        marker = _MARKERS[[*map(evaluators_label, numbers)].index(label) % len(_MARKERS)]
+        targets = x[-1] * (np.arange(6) + 0.2 + 0.6 * index / len(groups)) / 6
+        places = sorted({int(np.abs(x - target).argmin()) for target in targets})
+        look = {"color": color, "marker": marker, "markevery": places}
+        axes.plot(x, curve[metric], label=label, **look)
+    axes.axhline(0, color="0.3", linewidth=0.8)
+    axes.set_xlim(0, table["iteration"].max())
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+
+
+def _name_zero(panels, metric):
+    """Say what zero means in panels that share their vertical axis, with room for it."""
+    bottom, top = panels[0].get_ylim()
+    if metric == "constraint_violation":
+        bottom -= 0.06 * (top - bottom)
+    panels[0].set_ylim(min(bottom, -0.13 * top), top)
+    for axes in panels:
+        if metric == "constraint_violation":
+            axes.annotate("safe below 0", (0.02, 0.02), xycoords="axes fraction", color="0.3")
+        else:
+            place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
+            axes.annotate("best safe policy", (0.99, -0.02 * top), color="0.3", **place)
+
+
+def _draw_rates(axes, table, rate):
+    positive = table[table["mean"] > 0]
+    for (rule, number), line in positive.groupby(["step_rule", "evaluators"], dropna=False):
+        axes.errorbar(
+            line["T"],
+            line["mean"],
+            yerr=[line["mean"] - line["low"], line["high"] - line["mean"]],
+            color=evaluators_color(number),
+            linestyle={"study": "-", "theorem": ":"}[rule],
+            marker="o",
+            elinewidth=0.8,
+            label=f"{evaluators_label(number)}, steps of the {rule}",
+        )
+    axes.set(xscale="log", yscale="log")
+    axes.set_xticks(table["T"].unique(), minor=False)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_locator(ticker.NullLocator())
+    if len(positive):
+        ends = np.array([table["T"].min(), table["T"].max()])
+        slope = positive["mean"].max() * (ends / ends[0]) ** rate
+        axes.plot(ends, slope, "--", color="0.4", linewidth=1, label="promised slope")
+
+
+def _looks(axes):
+    """What the kinds of lines, and the band, show: entries of a legend."""
+    return [
+        axes.plot([], [], color="0.3", label="current policy")[0],
+        axes.plot([], [], color="0.3", label="running average", **_AVERAGE)[0],
+        axes.fill_between([], [], color="0.3", alpha=0.2, linewidth=0, label="band: 95 %"),
+    ]
+
+
+def evaluators_label(evaluators):
+    """M in mathematical text."""
+    return r"$M = \infty$" if pd.isna(evaluators) else f"$M = {evaluators}$"
+
+
+def evaluators_color(evaluators):
+    """Colour of an M, the same in all experiments: the more evaluators, the darker."""
+    if pd.isna(evaluators):
+        return "#1b5e7d"
+    steps = (np.log2(evaluators) - 6) / 2  # nearly even between 16 and 256
+    return mpl.colormaps["inferno"](0.43 - 0.31 * 1.4 * np.tanh(np.arctanh(1 / 1.4) * steps))

@@ -1,0 +1,131 @@
+r"""NPGPD-HF, Algorithm 1 of the paper: natural policy gradient primal-dual from human feedback.
+
+Softmax parameterization. In each iteration evaluators compare, for every pair (s, a), a trajectory
+that starts with it to a trajectory that starts in s; the inverse link of their votes estimates the
+advantage. Line numbers in comments are those of Algorithm 1.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pgpd_hf.compilation import njit
+from pgpd_hf.evaluators import ask
+from pgpd_hf.policies import softmax
+from pgpd_hf.primal_dual import Answers, HumanFeedback, State, dual_update, normalizer
+from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NPGPDHF(HumanFeedback):
+    """Algorithm 1; its step sizes are by default those of Theorem 1.
+
+    Parameters are those of :class:`~pgpd_hf.primal_dual.HumanFeedback` and
+    :class:`~pgpd_hf.primal_dual.PrimalDual`.
+    """
+
+    name: ClassVar[str] = "npgpd_hf"
+    label: ClassVar[str] = "NPGPD-HF"
+
+    def effort(self, cmdp):  # noqa: D102
+        pairs = cmdp.states * cmdp.actions
+        return self.rounds * (cmdp.states + pairs + 1), self.rounds * (2 * pairs + 1)
+
+    def theorem_steps(self, cmdp, optimum, iterations):
+        r""":math:`\eta_1 = 2\log|A|` and :math:`\eta_2 = (1-\gamma)/\sqrt T` (line 457)."""
+        return 2 * math.log(cmdp.actions), (1 - cmdp.discount) / math.sqrt(iterations)
+
+    def estimate(self, setting, theta, words, normals):  # noqa: D102
+        advantage = np.empty((2, *theta.shape))
+        trajectories = _lay_out(self.rounds, *theta.shape)
+        policy = self.policy(theta)
+        excess = _estimate(setting.simulator, policy, words, advantage, trajectories)
+        return Answers(advantage[0], advantage[1], excess)
+
+    def advance(self, setting, state, words, normals):
+        """Make an iteration for each row of random words, as `update` would do one by one."""
+        theta = state.theta.copy()
+        steps = setting.steps._replace(primal=setting.steps.primal / (1 - setting.cmdp.discount))
+        policies, multipliers, multiplier = _advance(
+            setting.simulator, theta, state.multiplier, words, steps
+        )
+        return policies, multipliers, State(theta, multiplier)
+
+
+@njit(allocates=True)
+def _advance(simulator, theta, multiplier, words, steps):
+    states, actions = theta.shape
+    policies = np.empty((len(words), states, actions))
+    multipliers = np.empty(len(words))
+    advantage = np.empty((2, states, actions))
+    trajectories = _lay_out(simulator.rounds, states, actions)
+    for t in range(len(words)):  # line 2
+        softmax(theta, policies[t])
+        multipliers[t] = multiplier
+        # Lines 3-20: estimate both advantages from votes, and V_g - b.
+        excess = _estimate(simulator, policies[t], words[t], advantage, trajectories)
+        # Lines 21-22: natural policy gradient step on the Lagrangian.
+        primal_step = steps.primal / normalizer(steps.power, multiplier)
+        for s in range(states):
+            for a in range(actions):
+                lagrangian = advantage[0, s, a] + multiplier * advantage[1, s, a]
+                theta[s, a] += primal_step * lagrangian
+        # Line 23: projected dual step.
+        multiplier = dual_update(multiplier, excess, steps)
+    return policies, multipliers, multiplier
+
+
+@njit(forceinline=True)
+def _estimate(simulator, policy, words, advantage, trajectories):
+    """Lines 3-20: write the estimates of both advantages, and return that of V_g - b."""
+    states, actions = policy.shape
+    tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
+    per_round = states + states * actions + 1
+    steps = rounds * per_round * (simulator.horizon + 1)  # one word each; then first states, votes
+
+    # Lines 4-7 and 13-14: trajectories from every s, from every (s, a), and from rho.
+    for n in range(rounds):
+        trajectories.start[(n + 1) * per_round - 1] = draw_start(tables, words[steps + n])
+    action_thresholds(policy, trajectories.thresholds[0])
+    sample_returns(tables, trajectories, words, simulator.horizon)
+
+    # Lines 8-12 and 15-20: votes, and the means of their clipped inverse links.
+    returns, vote = trajectories.returns, steps + rounds
+    for s in range(states):
+        for a in range(actions):
+            advantage[0, s, a] = 0.0
+            advantage[1, s, a] = 0.0
+    excess = 0.0
+    for n in range(rounds):
+        from_state = n * per_round
+        from_pair = from_state + states
+        for s in range(states):
+            for a in range(actions):
+                reward = returns[from_pair, 0] - returns[from_state, 0]
+                utility = returns[from_pair, 1] - returns[from_state, 1]
+                advantage[0, s, a] += ask(evaluators, reward, words[vote]) / rounds
+                advantage[1, s, a] += ask(evaluators, utility, words[vote + 1]) / rounds
+                vote += 2
+                from_pair += 1
+            from_state += 1
+        difference = returns[from_pair, 1] - simulator.threshold
+        excess += ask(evaluators, difference, words[vote]) / rounds
+        vote += 1
+    return excess
+
+
+@njit(allocates=True)
+def _lay_out(rounds, states, actions):
+    """Trajectories of an iteration; those of a round start from every s, every (s, a), and rho."""
+    per_round = states + states * actions + 1
+    trajectories = make_trajectories(rounds * per_round, states, actions, 1)
+    for n in range(rounds):
+        for s in range(states):
+            trajectories.start[n * per_round + s] = s
+            for a in range(actions):
+                k = n * per_round + states + s * actions + a
+                trajectories.start[k] = s
+                trajectories.first_action[k] = a
+    return trajectories

@@ -1,0 +1,212 @@
+r"""The optimum of a constrained Markov decision process, by two independent methods.
+
+A linear program over occupancy measures q (proof of Theorem 2 of the paper), and policy iteration
+on the Lagrangian: strong duality (Lemma 2.1) gives
+:math:`V_r^\star = \min_{\lambda \ge 0} \max_\pi V_r^\pi + \lambda (V_g^\pi - b)`, piecewise linear
+in :math:`\lambda`, whose minimum is found by intersecting the lines of two policies.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import linprog
+
+from pgpd_hf.arguments import require_instance, require_one_of
+from pgpd_hf.cmdp import CMDP, Array
+
+METHODS = ("linear_program", "policy_iteration")
+_MOST_IN_PROGRAM = 10**6  # transition probabilities of a linear program: up to a minute
+_LARGEST_DISCOUNT = 0.99  # of linear programs, which lose digits beyond
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Optimum:
+    r"""An optimal policy, its values and the optimal multiplier.
+
+    Of its attributes, `policy` is float64 of shape (S, A), all others are floats.
+    """
+
+    policy: Array
+    reward_value: float  # V_r of the policy
+    utility_value: float  # V_g of the policy
+    multiplier: float  # lambda*, at least 0
+    slack: float  # Slater's xi, the largest V_g less b (Assumption 2.2)
+    threshold: float  # b
+
+    def __repr__(self) -> str:
+        return (
+            f"<Optimum: V_r = {self.reward_value:g}, V_g = {self.utility_value:g}, "
+            f"multiplier {self.multiplier:g}, threshold {self.threshold:g}, slack {self.slack:g}>"
+        )
+
+
+def solve(
+    cmdp: CMDP, method: Literal["linear_program", "policy_iteration"] | None = None
+) -> Optimum:
+    """Solve the constrained problem (equation 3 of the paper).
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The problem.
+    method : {"linear_program", "policy_iteration"}, optional
+        By default the first, or the second beyond a million transition probabilities or a discount
+        factor of 0.99. Both give the same values, and the same multiplier where it is unique.
+
+    Raises
+    ------
+    ValueError
+        If no policy exceeds the threshold (Slater's condition fails).
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> pgpd_hf.solve(pgpd_hf.random_cmdp(states=10, actions=4, instance=1))
+    <Optimum: V_r = 0.680825, V_g = 0.55, multiplier 0.513774, threshold 0.55, slack 0.100158>
+    """
+    require_instance("cmdp", cmdp, CMDP)
+    if method is None:
+        large = cmdp.transition.size > _MOST_IN_PROGRAM or cmdp.discount > _LARGEST_DISCOUNT
+        method = METHODS[1 if large else 0]
+    require_one_of("method", method, METHODS)
+    slack = float(cmdp.evaluate(maximize(cmdp, cmdp.utility))[1]) - cmdp.threshold
+    if slack <= 1e-12 * cmdp.utility.max() / (1 - cmdp.discount):
+        most = slack + cmdp.threshold
+        if cmdp.units is not None:
+            least, budget = (cmdp.in_units(0.0, it)[1] for it in (most, cmdp.threshold))
+            raise ValueError(
+                f"at_most: more than {least:.6g}, the least cost of any policy, expected, "
+                f"got {budget:.6g}"
+            )
+        raise ValueError(
+            f"threshold: less than {most:.6g}, the largest utility value of any policy, expected, "
+            f"got {cmdp.threshold:.6g}"
+        )
+    find = _by_linear_program if method == METHODS[0] else _by_policy_iteration
+    policy, multiplier = find(cmdp)
+    return _optimum(cmdp, policy, multiplier, slack)
+
+
+def solve_unconstrained(cmdp: CMDP) -> Optimum:
+    """Solve the problem without its constraint; the multiplier is 0, the slack may be negative."""
+    require_instance("cmdp", cmdp, CMDP)
+    slack = utility_range(cmdp)[1] - cmdp.threshold
+    return _optimum(cmdp, maximize(cmdp, cmdp.reward), 0.0, slack)
+
+
+def given_optimum(cmdp, optimum):
+    """Return an optimum that is given for a CMDP, or find it; refuse that of another CMDP."""
+    if optimum is None:
+        return solve(cmdp)
+    require_instance("optimum", optimum, Optimum)
+    policy = cmdp.check_policy(optimum.policy, "optimum.policy", single=True)
+    claimed = np.array([optimum.reward_value, optimum.utility_value])
+    values = np.array(cmdp.evaluate(policy))
+    same = np.allclose(claimed, values, rtol=0, atol=1e-9 * cmdp.value_bound)
+    if not same or optimum.threshold != cmdp.threshold or not optimum.slack > 0:
+        raise ValueError(f"optimum: that of this CMDP expected, got {optimum}")
+    return optimum
+
+
+def utility_range(cmdp):
+    """V_g of the best policy for the reward alone, and the largest: a binding b is between."""
+    signals = cmdp.reward, cmdp.utility
+    return tuple(float(cmdp.evaluate(maximize(cmdp, signal))[1]) for signal in signals)
+
+
+def maximize(cmdp, signal):
+    """Deterministic policy (S, A) of the largest value of a signal (S, A), by policy iteration."""
+    everywhere = np.arange(cmdp.states)
+    actions, seen = signal.argmax(1), set()
+    while True:
+        system = np.eye(cmdp.states) - cmdp.discount * cmdp.transition[everywhere, actions]
+        values = np.linalg.solve(system, signal[everywhere, actions])
+        rounding = 1e-14 * np.abs(values).max()
+        values -= values.mean()  # what all states have in common, which grows like 1 / (1 - gamma)
+        rounding += 1e-13 * (np.abs(signal).max() + np.ptp(values))
+        action_values = signal + cmdp.discount * cmdp.transition @ values  # (S, A)
+        best = action_values.max(1)
+        better = best > action_values[everywhere, actions] + rounding
+        if not better.any() or actions.tobytes() in seen:  # rounding could lead in a circle
+            first = (action_values >= best[:, None] - rounding).argmax(1)
+            return np.eye(cmdp.actions)[first]
+        seen.add(actions.tobytes())
+        actions = np.where(better, action_values.argmax(1), actions)
+
+
+def _by_linear_program(cmdp):
+    # Signals in units of the scale, or of their own size where it is tiny beside that, and an
+    # occupancy of total mass one: the solver's tolerances are absolute.
+    reward, utility, mass = cmdp.reward, cmdp.utility, 1 / (1 - cmdp.discount)
+    of_reward, of_utility = (_size(signal, cmdp.scale) for signal in (reward, utility))
+    stay = np.repeat(np.eye(cmdp.states), cmdp.actions, axis=0)  # (S * A, S)
+    flow = (stay - cmdp.discount * cmdp.transition.reshape(-1, cmdp.states)).T
+    result = linprog(
+        c=-reward.ravel() / of_reward,
+        A_ub=-utility.reshape(1, -1) / of_utility,
+        b_ub=[-cmdp.threshold / of_utility / mass],
+        A_eq=flow,
+        b_eq=cmdp.initial / mass,
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if result.status != 0:
+        raise ValueError("method: policy_iteration expected, since the linear program failed")
+    occupancy = np.maximum(result.x, 0).reshape(cmdp.states, cmdp.actions)
+    multiplier = -float(result.ineqlin.marginals[0]) * (of_reward / of_utility)
+    return proportional(occupancy), max(0.0, multiplier)
+
+
+def _size(signal, scale):
+    largest = np.abs(signal).max()
+    return scale if largest == 0 or largest >= 1e-3 * scale else largest
+
+
+def _by_policy_iteration(cmdp):
+    reward, utility = cmdp.reward, cmdp.utility
+
+    def line(policy):
+        occupancy = cmdp.occupancy(policy)[:, None] * policy
+        return policy, (occupancy * reward).sum(), (occupancy * utility).sum() - cmdp.threshold
+
+    sizes = [np.abs(signal).max() / (1 - cmdp.discount) for signal in (reward, utility)]
+    unsafe, safe = line(maximize(cmdp, reward)), line(maximize(cmdp, utility))
+    if unsafe[2] >= 0:
+        return unsafe[0], 0.0
+    seen = [unsafe[0], safe[0]]
+    while True:
+        # The lines of an unsafe and of a safe policy meet at or below the minimum.
+        multiplier = (unsafe[1] - safe[1]) / (safe[2] - unsafe[2])
+        bound = unsafe[1] + multiplier * unsafe[2]
+        found = line(maximize(cmdp, reward + multiplier * utility))
+        known = any((found[0] == policy).all() for policy in seen)  # whatever the rounding
+        seen.append(found[0])
+        rounding = 1e-12 * (sizes[0] + multiplier * sizes[1])
+        if known or found[1] + multiplier * found[2] <= bound + rounding:
+            break
+        if found[2] < 0:
+            unsafe = found
+        else:
+            safe = found
+    # Both policies maximise the Lagrangian; their mixture has utility value b exactly.
+    weight = safe[2] / (safe[2] - unsafe[2])
+    return mixture(cmdp, unsafe[0], safe[0], weight), max(0.0, float(multiplier))
+
+
+def proportional(weights):
+    """Distributions proportional to weights (..., n); uniform where all weights are zero."""
+    total = weights.sum(-1, keepdims=True)
+    uniform = np.full_like(weights, 1 / weights.shape[-1])
+    return np.divide(weights, total, out=uniform, where=total > 0)
+
+
+def mixture(cmdp, first, second, weight):
+    """Policy whose values are the mixture of those of two policies; `weight` is of the first."""
+    occupancy = [cmdp.occupancy(policy)[:, None] * policy for policy in (first, second)]
+    return proportional(weight * occupancy[0] + (1 - weight) * occupancy[1])
+
+
+def _optimum(cmdp, policy, multiplier, slack):
+    reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
+    return Optimum(policy, reward_value, utility_value, multiplier, slack, cmdp.threshold)

@@ -1,0 +1,346 @@
+r"""What all algorithms share: options, step sizes, the dual step, and what an update is given.
+
+An algorithm of one's own is a frozen dataclass with a `name` and a `label`; its fields are its
+options. Its method `update` makes one iteration, from a :class:`State` to the next. This is
+NPGPD-HF with momentum::
+
+    from dataclasses import dataclass
+    from typing import ClassVar
+
+    from pgpd_hf import NPGPDHF
+
+    @dataclass(frozen=True, kw_only=True)
+    class Momentum(NPGPDHF):
+        name: ClassVar[str] = "momentum"
+        label: ClassVar[str] = "NPGPD-HF with momentum"
+        streams: ClassVar[str] = "npgpd_hf"
+        momentum: float = 0.0
+
+        def update(self, run, state):
+            answers = run.ask(state.theta)
+            velocity = answers.reward + state.multiplier * answers.utility
+            if state.memory is not None:
+                velocity = velocity + self.momentum * state.memory
+            step = run.primal_step(state.multiplier) / (1 - run.cmdp.discount)
+            multiplier = run.dual_update(state.multiplier, answers.excess)
+            return state.next(state.theta + step * velocity, multiplier, velocity)
+
+    algorithm = Momentum(evaluators=64, momentum=0.9, primal_step=0.01, dual_step=0.1)
+    trace = pgpd_hf.run(cmdp, algorithm, seeds=range(5), iterations=1000)
+
+By its line `streams` it draws the random numbers of NPGPD-HF: where both do the same, their results
+have the same bits. `run.ask` puts the questions of one iteration of its parent class to the
+evaluators; :class:`PrimalDual` has no questions.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from pgpd_hf.arguments import (
+    optional,
+    require_integer,
+    require_number,
+    require_one_of,
+    shown,
+)
+from pgpd_hf.cmdp import CMDP, Array
+from pgpd_hf.compilation import njit
+from pgpd_hf.evaluators import ESTIMATORS, LINKS, Simulator, make_simulator
+from pgpd_hf.optimum import Optimum
+from pgpd_hf.policies import softmax
+from pgpd_hf.streams import draw_normals, draw_words, word_stream
+from pgpd_hf.trajectories import LONGEST, default_horizon
+
+MOST_ITERATIONS = 10**9
+_MOST_WORDS = 2**24  # random words of an iteration: 128 MiB
+_POWERS = {"none": 0, "linear": 1, "quadratic": 2}  # of lambda, in what the step is divided by
+
+
+class State(NamedTuple):
+    r""":math:`\theta^{(t)}` (S, A), :math:`\lambda^{(t)}`, and what an algorithm remembers."""
+
+    theta: Array
+    multiplier: float
+    memory: Any = None
+
+    def next(self, theta, multiplier, memory=None):
+        """State after an iteration."""
+        return State(theta, multiplier, memory)
+
+
+class Answers(NamedTuple):
+    """Estimates from the answers of one iteration.
+
+    `reward` and `utility` (S, A) are the directions of the primal step: both advantages in
+    Algorithm 1, both gradients in Algorithm 2. `excess` is the estimate of V_g - b.
+    """
+
+    reward: Array
+    utility: Array
+    excess: float
+
+
+class Steps(NamedTuple):
+    """Step sizes as kernels take them."""
+
+    primal: float
+    dual: float
+    power: int
+    multiplier_bound: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An algorithm that is ready to iterate on a CMDP, made by :meth:`PrimalDual.prepare`."""
+
+    cmdp: CMDP
+    optimum: Optimum
+    iterations: int
+    steps: Steps
+    simulator: Simulator | None = None
+    perturbation: Any = None
+    words: int = 0  # random words, normal numbers, questions and environment steps of an iteration
+    normals: int = 0
+    questions: int = 0
+    env_steps: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrimalDual:
+    r"""Options of all algorithms.
+
+    Parameters
+    ----------
+    primal_step, dual_step : float, optional
+        :math:`\eta_1` and :math:`\eta_2`; by default those of the algorithm's theorem.
+    multiplier_bound : float, optional
+        Upper end of :math:`\Lambda`; by default :math:`2 / ((1 - \gamma) \xi)`.
+    normalize : {"none", "linear", "quadratic"}
+        What the primal step is divided by: 1, as printed, :math:`1 + \lambda`, or
+        :math:`1 + \lambda^2`.
+    """
+
+    name: ClassVar[str] = ""
+    label: ClassVar[str] = ""
+    streams: ClassVar[str] = ""  # algorithm whose random numbers are drawn; by default its own
+    parameterization: ClassVar[str] = "softmax"  # or "direct"
+
+    primal_step: float | None = None
+    dual_step: float | None = None
+    multiplier_bound: float | None = None
+    normalize: str = "none"
+
+    def __post_init__(self) -> None:
+        if not vars(type(self)).get("name"):
+            raise TypeError(f"class {type(self).__name__}: name = '...' expected")
+        for name in ("primal_step", "dual_step", "multiplier_bound"):
+            self._set(name, optional(require_number, name, getattr(self, name), at_least=0))
+        require_one_of("normalize", self.normalize, _POWERS)
+
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
+    def theorem_steps(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> tuple[float, float]:
+        r""":math:`\eta_1` and :math:`\eta_2` of the algorithm's theorem."""
+        raise ValueError("primal_step, dual_step: numbers expected, since there is no theorem")
+
+    def step_sizes(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> tuple[float, float]:
+        r""":math:`\eta_1` and :math:`\eta_2`: those given, or the theorem's where they are None."""
+        primal, dual = self.primal_step, self.dual_step
+        if primal is None or dual is None:
+            theorem = self.theorem_steps(cmdp, optimum, iterations)
+            primal = theorem[0] if primal is None else primal
+            dual = theorem[1] if dual is None else dual
+        return primal, dual
+
+    def prepare(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> Setting:
+        """Make ready to iterate; options that do not fit the CMDP are refused."""
+        iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
+        primal, dual = self.step_sizes(cmdp, optimum, iterations)
+        bound = self.multiplier_bound
+        if bound is None:
+            bound = 2 / ((1 - cmdp.discount) * optimum.slack)
+        steps = Steps(primal, dual, _POWERS[self.normalize], bound)
+        return Setting(cmdp=cmdp, optimum=optimum, iterations=iterations, steps=steps)
+
+    def start(self, cmdp: CMDP, policy: Array | None = None) -> Array:
+        r""":math:`\theta^{(0)}` (S, A) of a policy, by default uniform."""
+        direct = self.parameterization == "direct"
+        if policy is None:
+            return np.full_like(cmdp.reward, 1 / cmdp.actions if direct else 0.0)
+        policy = cmdp.check_policy(policy, "initial_policy", single=True)
+        if direct:
+            return policy.copy()
+        if not (policy > 0).all():
+            index = tuple(int(i) for i in np.argwhere(policy == 0)[0])
+            raise ValueError(f"initial_policy: positive probabilities expected, got 0 at {index}")
+        return np.log(policy)
+
+    def policy(self, theta: Array) -> Array:
+        """Policy (S, A) of a parameter (S, A)."""
+        policy = np.array(theta, dtype=np.float64)
+        if self.parameterization == "softmax":
+            softmax(policy, policy)
+        return policy
+
+    def options(self) -> dict[str, Any]:
+        """Options that differ from their defaults."""
+        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {name: value for name, (value, default) in values.items() if value != default}
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={value!r}" for name, value in self.options().items())
+        return f"{type(self).__name__}({told})"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class HumanFeedback(PrimalDual):
+    r"""Options of the algorithms that learn from votes, beside those of all algorithms.
+
+    Parameters
+    ----------
+    evaluators : int or None
+        M; None stands for infinitely many, who answer with the difference of returns itself.
+    rounds : int
+        N, rounds of trajectories and questions in an iteration.
+    horizon : int, optional
+        H: trajectories have H + 1 steps; by default 80, or what a larger discount factor needs.
+    link : {"logistic", "probit", "cauchy"}
+        By which evaluators vote.
+    estimator : {"plug-in", "unbiased"}
+        How a difference is read from votes: by the inverse link of their clipped share, as printed,
+        or by a power series without bias.
+    random_answers : float
+        Share of answers that are given at random, in [0, 1]; 2 reverses all answers.
+    """
+
+    evaluators: int | None
+    rounds: int = 1
+    horizon: int | None = None
+    link: str = "logistic"
+    estimator: str = "plug-in"
+    random_answers: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("evaluators", optional(require_integer, "evaluators", self.evaluators, 1, 10**7))
+        self._set("rounds", require_integer("rounds", self.rounds, 1, 10**4))
+        self._set("horizon", optional(require_integer, "horizon", self.horizon, 0, LONGEST))
+        require_one_of("link", self.link, LINKS)
+        require_one_of("estimator", self.estimator, ESTIMATORS)
+        share = require_number("random_answers", self.random_answers, at_least=0, at_most=2)
+        self._set("random_answers", share)
+        if self.evaluators is None and share > 0:
+            raise ValueError("random_answers: 0 expected with infinitely many evaluators")
+
+    def effort(self, cmdp: CMDP) -> tuple[int, int]:
+        """Numbers of trajectories and of questions in an iteration."""
+        raise NotImplementedError
+
+    def prepare(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> Setting:  # noqa: D102
+        setting = super().prepare(cmdp, optimum, iterations)
+        horizon = default_horizon(cmdp.discount) if self.horizon is None else self.horizon
+        trajectories, questions = self.effort(cmdp)
+        # One word for each step, for each first state from rho, and for each question.
+        words = trajectories * (horizon + 1) + self.rounds + questions
+        if words > _MOST_WORDS:
+            raise ValueError(
+                f"rounds, horizon: at most {_MOST_WORDS} random words an iteration expected, "
+                f"got {words}"
+            )
+        simulator = make_simulator(
+            cmdp,
+            self.evaluators,
+            self.rounds,
+            horizon,
+            self.link,
+            estimator=self.estimator,
+            random_answers=self.random_answers,
+        )
+        parts = {"simulator": simulator, "words": words, "questions": questions}
+        return Setting(**vars(setting) | parts | {"env_steps": trajectories * (horizon + 1)})
+
+    def estimate(self, setting: Setting, theta: Array, words: Any, normals: Any) -> Answers:
+        """Ask the questions of one iteration, and update nothing."""
+        raise NotImplementedError
+
+
+class Run:
+    """What the method `update` of an algorithm is given: one run, with its random streams."""
+
+    def __init__(self, algorithm, setting, seed, purpose):
+        self.algorithm, self.setting, self.cmdp = algorithm, setting, setting.cmdp
+        self.asked = 0  # how often questions were put
+        axes = {"purpose": purpose, "algorithm": algorithm.streams or algorithm.name, "seed": seed}
+        axes["evaluators"] = getattr(algorithm, "evaluators", None)
+        self._words = word_stream(kind="words", **axes)
+        self._normals = word_stream(kind="normals", **axes)
+
+    def draw(self, rows):
+        """Random words and normal numbers of the next iterations, a row for each."""
+        words = np.empty((rows, self.setting.words), np.uint64)
+        normals = np.empty((rows, self.setting.normals))
+        draw_words(self._words, words)
+        draw_normals(self._normals, normals)
+        return words, normals
+
+    def ask(self, theta: Array) -> Answers:
+        """Put the questions of one iteration about the policy of `theta` to the evaluators."""
+        if self.setting.simulator is None:
+            raise ValueError(f"algorithm: {self.algorithm.name} has no questions to ask")
+        words, normals = self.draw(1)
+        self.asked += 1
+        return self.algorithm.estimate(self.setting, theta, words[0], normals[0])
+
+    def primal_step(self, multiplier: float) -> float:
+        r""":math:`\eta_1`, divided as the option `normalize` says."""
+        return self.setting.steps.primal / normalizer(self.setting.steps.power, multiplier)
+
+    def dual_update(self, multiplier: float, excess: float) -> float:
+        r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 (V_g - b))`."""
+        return dual_update(multiplier, excess, self.setting.steps)
+
+    def advance(self, state, rows):
+        """Make iterations with the method `update`.
+
+        The result is policies (rows, S, A), multipliers (rows,) and numbers of times that questions
+        were put (rows,), each at the beginning of an iteration, and the state after the last one.
+        """
+        policies = np.empty((rows, *state.theta.shape))
+        multipliers, asked = np.empty(rows), np.empty(rows, np.int64)
+        with np.errstate(over="ignore", invalid="ignore"):  # the policy is checked later
+            for t in range(rows):
+                policies[t] = self.algorithm.policy(state.theta)
+                multipliers[t], asked[t] = state.multiplier, self.asked
+                state = self._checked(self.algorithm.update(self, state))
+        return policies, multipliers, asked, state
+
+    def _checked(self, state):
+        place = f"algorithm: update of {self.algorithm.name} returned"
+        if not isinstance(state, State):
+            raise ValueError(f"{place} {shown(state)}; a State expected, as from state.next")
+        theta, multiplier = state.theta, state.multiplier
+        if getattr(theta, "dtype", None) != np.float64 or theta.shape != self.cmdp.reward.shape:
+            raise ValueError(f"{place} theta {shown(theta)}; floats (S, A) expected")
+        if not 0 <= multiplier <= self.setting.steps.multiplier_bound:
+            raise ValueError(
+                f"{place} the multiplier {shown(multiplier)}; a number in "
+                f"[0, {self.setting.steps.multiplier_bound:g}] expected, as from run.dual_update"
+            )
+        return state
+
+
+@njit
+def normalizer(power, multiplier):
+    r"""What the primal step is divided by: 1, :math:`1 + \lambda` or :math:`1 + \lambda^2`."""
+    if power == 0:
+        return 1.0
+    return 1.0 + (multiplier if power == 1 else multiplier * multiplier)
+
+
+@njit
+def dual_update(multiplier, excess, steps):
+    """Projected dual step (Algorithm 1, line 23; Algorithm 2, line 17)."""
+    return min(max(multiplier - steps.dual * excess, 0.0), steps.multiplier_bound)

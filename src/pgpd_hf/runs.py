@@ -1,0 +1,340 @@
+r"""Runs: from a CMDP, an algorithm and seeds to a trace, with a row per seed and checkpoint.
+
+Values are exact: the policy of every iterate is evaluated by a linear solve, so that the running
+averages, which the theorems bound, are over all iterates.
+"""
+
+import importlib.util
+import itertools
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from threading import Event
+from typing import Any, Literal, overload
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from tqdm import tqdm
+
+from pgpd_hf.arguments import require_instance, require_integer, require_number, shown
+from pgpd_hf.cmdp import CMDP, Array
+from pgpd_hf.compilation import announce
+from pgpd_hf.exact import NPGPD, PGPD
+from pgpd_hf.npgpd_hf import NPGPDHF
+from pgpd_hf.optimum import Optimum, given_optimum
+from pgpd_hf.primal_dual import MOST_ITERATIONS, HumanFeedback, PrimalDual, Run, State
+from pgpd_hf.zpgpd_hf import ZPGPDHF
+
+ALGORITHMS: dict[str, type[PrimalDual]] = {
+    kind.name: kind for kind in (NPGPDHF, ZPGPDHF, NPGPD, PGPD)
+}
+VALUES = (
+    *("reward_value", "utility_value", "multiplier", "optimality_gap", "constraint_violation"),
+    *("mean_optimality_gap", "mean_constraint_violation", "answers", "env_steps"),
+)
+COLUMNS = ("algorithm", "evaluators", "seed", "iteration", *VALUES)
+_CHUNK_ITERATIONS, _CHUNK_WORDS, _CHUNK_ENTRIES = 1024, 2**18, 2**16  # what stays in the cache
+_MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
+
+
+@overload
+def run(
+    cmdp: CMDP,
+    algorithm: PrimalDual | str,
+    *,
+    seeds: Iterable[int],
+    iterations: int,
+    return_policies: Literal[True],
+    **options: Any,
+) -> tuple[pd.DataFrame, Array]: ...
+
+
+@overload
+def run(
+    cmdp: CMDP,
+    algorithm: PrimalDual | str,
+    *,
+    seeds: Iterable[int],
+    iterations: int,
+    return_policies: Literal[False] = False,
+    **options: Any,
+) -> pd.DataFrame: ...
+
+
+def run(
+    cmdp: CMDP,
+    algorithm: PrimalDual | str,
+    *,
+    seeds: Iterable[int],
+    iterations: int,
+    initial_policy: ArrayLike | None = None,
+    initial_multiplier: float = 0.0,
+    checkpoints: Iterable[int] | None = None,
+    purpose: str = "run",
+    optimum: Optimum | None = None,
+    threads: int = 1,
+    progress: bool = False,
+    return_policies: bool = False,
+    **options: Any,
+) -> pd.DataFrame | tuple[pd.DataFrame, Array]:
+    r"""Run an algorithm once per seed, and evaluate it exactly.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The problem.
+    algorithm : PrimalDual or str
+        An algorithm with its options, such as ``NPGPDHF(evaluators=64)``, or its name: "npgpd_hf",
+        "zpgpd_hf", "npg_pd" or "pg_pd".
+    seeds : iterable of int
+        Each gives a run, whose numbers do not depend on the other seeds.
+    iterations : int
+        T.
+    initial_policy : array_like, float, shape (S, A) or (seeds, S, A), optional
+        By default uniform.
+    initial_multiplier : float
+        :math:`\lambda^{(0)}`; a dual step of 0 freezes it.
+    checkpoints : iterable of int, optional
+        Numbers of completed updates, in [0, T], that get a row; by default :func:`checkpoint_grid`.
+    purpose : str
+        Family of random streams; runs with different purposes share no random numbers.
+    optimum : Optimum, optional
+        Of this CMDP, if known.
+    threads : int
+        Seeds that run at the same time; results do not depend on it.
+    progress : bool
+        Whether to draw a bar on the error stream.
+    return_policies : bool
+        Whether to return the policies, too, that the runs end with.
+    **options
+        Options of the algorithm, where its name is given.
+
+    Returns
+    -------
+    trace : pandas.DataFrame
+        Columns :data:`COLUMNS`, sorted by seed and iteration. `evaluators` is <NA> for infinitely
+        many. The gap :math:`V_r^\star - V_r` and the violation :math:`b - V_g` are signed; `mean_*`
+        are averages over the iterates 0 to `iteration`; `answers` and `env_steps` are cumulative.
+    policies : ndarray, float64, shape (seeds, S, A)
+        With `return_policies`: after the last iteration, by increasing seed.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the message names it.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp = pgpd_hf.random_cmdp()
+    >>> trace = pgpd_hf.run(cmdp, "npg_pd", primal_step=1, dual_step=0.1, seeds=[0], iterations=60)
+    >>> trace["optimality_gap"].iloc[[0, -1]].round(3).tolist()
+    [0.248, -0.031]
+    """
+    require_instance("cmdp", cmdp, CMDP)
+    algorithm = make_algorithm(algorithm, options)
+    seeds = _integers("seeds", seeds)
+    if len(set(seeds)) < len(seeds):
+        twice = next(seed for place, seed in enumerate(seeds) if seed in seeds[:place])
+        raise ValueError(f"seeds: different seeds expected, got {twice} twice")
+    iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
+    grid = checkpoint_grid(iterations)
+    if checkpoints is not None:
+        grid = np.unique(np.array(_integers("checkpoints", checkpoints), dtype=np.int64))
+    if grid[-1] > iterations:
+        raise ValueError(f"checkpoints: at most T = {iterations} expected, got {grid[-1]}")
+    threads = require_integer("threads", threads, 1, 1024)
+    require_instance("purpose", purpose, str)
+    optimum = given_optimum(cmdp, optimum)
+    setting = algorithm.prepare(cmdp, optimum, iterations)
+    starts = _starts(algorithm, setting, initial_policy, initial_multiplier, seeds)
+    announce()
+    order, seeds = np.argsort(seeds, kind="stable"), sorted(seeds)
+    stopped = Event()
+    bar = tqdm(total=iterations * len(seeds), unit="iterations", disable=not progress)
+
+    def trace(place):
+        case = Run(algorithm, setting, seeds[place], purpose)
+        with _stopping(stopped):
+            return _trace(case, starts[order[place]], grid, bar, stopped)
+
+    with bar, ThreadPoolExecutor(threads) as pool, _stopping(stopped):
+        traces, last = zip(*pool.map(trace, range(len(seeds))), strict=True)
+    table = _table(algorithm, setting, seeds, grid, np.concatenate(traces, axis=1))
+    table.attrs["units"] = cmdp.units and tuple(cmdp.units)
+    return (table, np.stack(last)) if return_policies else table
+
+
+@contextmanager
+def _stopping(stopped):
+    """Set an event after an error or an interrupt: what runs ends soon, and nothing begins."""
+    try:
+        yield
+    except BaseException:
+        stopped.set()
+        raise
+
+
+def make_algorithm(algorithm, options):
+    """Return an algorithm, or make it from its name and options."""
+    if isinstance(algorithm, PrimalDual):
+        if options:
+            name = next(iter(options))
+            raise ValueError(f"{name}: options belong into the algorithm, {algorithm}")
+        return algorithm
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
+        names = ", ".join(ALGORITHMS)
+        raise ValueError(
+            f"algorithm: one of {names}, or an object expected, got {shown(algorithm)}"
+        )
+    kind = ALGORITHMS[algorithm]
+    known = [field.name for field in fields(kind)]
+    for name in options:
+        if name not in known:
+            listed = ", ".join(known)
+            raise ValueError(f"{name}: no option of {algorithm}; its options are {listed}")
+    if "evaluators" in known and "evaluators" not in options:
+        raise ValueError(f"evaluators: a number (None: infinitely many) expected by {algorithm}")
+    return kind(**options)
+
+
+def load_class(file, name):
+    """Class of an algorithm of one's own, from a Python file, whose module is executed."""
+    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    kind = getattr(module, name, None)
+    if not (isinstance(kind, type) and issubclass(kind, HumanFeedback)):
+        raise ValueError(f"{file}: {name}, a subclass of NPGPDHF or ZPGPDHF, expected")
+    return kind
+
+
+def checkpoint_grid(iterations: int, points: int = 100) -> NDArray[np.int64]:
+    """Iterations at which a run is recorded: a logarithmic grid and an even grid, together.
+
+    It contains T - 1, since the running average at T - 1 is what the theorems bound.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> pgpd_hf.checkpoint_grid(1000, points=4).tolist()
+    [0, 1, 10, 100, 250, 500, 750, 999, 1000]
+    """
+    iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
+    points = require_integer("points", points, 1, _MOST_ENTRIES)
+    even = np.linspace(0, iterations, points + 1)
+    logarithmic = np.geomspace(1, iterations, points)
+    ends = [0, iterations - 1, iterations]
+    return np.unique(np.rint(np.concatenate([even, logarithmic, ends])).astype(np.int64))
+
+
+def iterates(case, state):
+    """Yield policies, multipliers and numbers of asked iterations of all iterates, in chunks.
+
+    `case` is a :class:`~pgpd_hf.primal_dual.Run`; the last of its T + 1 iterates is a chunk of its
+    own.
+    """
+    algorithm, setting = case.algorithm, case.setting
+    total = setting.iterations
+    rows = min(_CHUNK_ITERATIONS, max(1, _CHUNK_ENTRIES // state.theta.size))
+    python = hasattr(algorithm, "update")
+    if not python:
+        rows = min(rows, max(1, _CHUNK_WORDS // max(1, setting.words)))
+    for first in range(0, total, rows):
+        count = min(rows, total - first)
+        if python:
+            policies, multipliers, asked, state = case.advance(state, count)
+        else:
+            drawn = case.draw(count)
+            policies, multipliers, state = algorithm.advance(setting, state, *drawn)
+            asked = np.arange(first, first + count)
+            case.asked += count
+        yield policies, multipliers, asked
+    yield algorithm.policy(state.theta)[None], np.array([state.multiplier]), np.array([case.asked])
+
+
+def _trace(case, state, grid, bar, stopped):
+    """Numbers of a run at the checkpoints, (6, checkpoints), and its last policy."""
+    sums, rows, first = np.zeros(2), np.empty((6, len(grid))), 0
+    for policies, multipliers, asked in iterates(case, state):
+        try:
+            values = np.stack(case.cmdp.evaluate(policies))
+        except ValueError as error:
+            raise ValueError(_destroyed(case, error)) from None
+        # One value is added after the other: the bits do not depend on where a run is cut.
+        totals = np.cumsum(np.column_stack([sums, values]), axis=1)[:, 1:]
+        sums, end = totals[:, -1], first + len(multipliers)
+        columns = slice(*np.searchsorted(grid, [first, end]))
+        means = totals / np.arange(first + 1, end + 1)
+        table = np.vstack([values, multipliers[None], means, asked[None]])
+        rows[:, columns] = table[:, grid[columns] - first]
+        bar.update(min(end, case.setting.iterations) - first)
+        first = end
+        if stopped.is_set():
+            break
+    return rows, policies[-1]
+
+
+def _destroyed(case, error):
+    name, steps = case.algorithm.name, case.setting.steps
+    if type(case.algorithm) not in ALGORITHMS.values():
+        return f"algorithm: update of {name} led to no policy ({error})"
+    return f"primal_step: {steps.primal:g} is so large that rounding destroys the policy of {name}"
+
+
+def _table(algorithm, setting, seeds, grid, values):
+    v_r, v_g, multiplier, mean_v_r, mean_v_g, asked = values
+    best, threshold = setting.optimum.reward_value, setting.cmdp.threshold
+    asked = asked.astype(np.int64)
+    evaluators = getattr(algorithm, "evaluators", None)
+    columns = {
+        "algorithm": algorithm.name,
+        "evaluators": pd.array([evaluators], dtype="Int64").repeat(len(v_r)),
+        "seed": np.repeat(seeds, len(grid)),
+        "iteration": np.tile(grid, len(seeds)),
+        "reward_value": v_r,
+        "utility_value": v_g,
+        "multiplier": multiplier,
+        "optimality_gap": best - v_r,
+        "constraint_violation": threshold - v_g,
+        "mean_optimality_gap": best - mean_v_r,
+        "mean_constraint_violation": threshold - mean_v_g,
+        "answers": asked * (evaluators or 0) * setting.questions,
+        "env_steps": asked * setting.env_steps,
+    }
+    return pd.DataFrame(columns, columns=list(COLUMNS))
+
+
+def _starts(algorithm, setting, policy, multiplier, seeds):
+    """State before the first iteration, for each seed."""
+    multiplier = require_number("initial_multiplier", multiplier, at_least=0)
+    if multiplier > setting.steps.multiplier_bound:
+        raise ValueError(
+            f"initial_multiplier: at most {setting.steps.multiplier_bound:g}, the bound of the "
+            f"multiplier, expected, got {multiplier:g}"
+        )
+    if getattr(policy, "ndim", 2) == 3:
+        if len(policy) != len(seeds):
+            raise ValueError(
+                f"initial_policy: one policy, or {len(seeds)} for as many seeds, expected, "
+                f"got {len(policy)}"
+            )
+        return [State(algorithm.start(setting.cmdp, each), multiplier) for each in policy]
+    return [State(algorithm.start(setting.cmdp, policy), multiplier)] * len(seeds)
+
+
+def _integers(name, values):
+    """At least one integer, none of which is negative."""
+    try:
+        if isinstance(values, str | bytes):
+            raise TypeError
+        values = list(itertools.islice(values, _MOST_ENTRIES + 1))
+    except TypeError:
+        raise ValueError(f"{name}: a list of integers expected, got {shown(values)}") from None
+    if not 1 <= len(values) <= _MOST_ENTRIES:
+        wrong = "at most a million" if values else "at least one"
+        raise ValueError(f"{name}: {wrong} expected")
+    return [require_integer(f"{name}[{place}]", value, 0) for place, value in enumerate(values)]

@@ -1,1 +1,0 @@
-"""Runs of algorithms: traces, and the choice of step sizes by a race."""

@@ -1,0 +1,259 @@
+"""Step sizes by successive elimination, a search that never looks at the paper's statements.
+
+A pair of steps is scored by the mean positive gap plus the mean positive violation, averaged over
+all M: half of the score is about the whole run, half about its last quarter. All pairs run on the
+same random numbers, which no reported run uses. After 8, 16, 32, ... seeds those pairs are dropped
+that a paired t test shows to be worse than the leader (Even-Dar, Mannor and Mansour 2006). The grid
+grows where the leader stands at its end. Of the pairs that are left, those within one percent of
+the best score are equal: the smallest steps among them are chosen, so that noise does not choose.
+"""
+
+import itertools
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import special
+from tqdm import tqdm
+
+from pgpd_hf.arguments import require_integer, require_number, shown
+from pgpd_hf.cmdp import CMDP
+from pgpd_hf.optimum import solve
+from pgpd_hf.primal_dual import MOST_ITERATIONS, PrimalDual
+from pgpd_hf.runs import make_algorithm, run
+from pgpd_hf.statistics import mean_interval
+
+NAMES = ("primal_step", "dual_step", "perturbation")  # what can be searched; the last one may be
+CANDIDATES = {  # where a search begins
+    "npgpd_hf": {"primal_step": [0.1, 0.3, 1], "dual_step": [0.03, 0.1, 0.3]},
+    "zpgpd_hf": {"primal_step": [0.0003, 0.001, 0.003], "dual_step": [0.0003, 0.001, 0.003]},
+}
+CHOSEN, TIED, DROPPED = "chosen", "tied", "dropped"
+LEVEL = 0.05  # largest probability that the best pair is dropped, if differences are normal
+_LATE = 0.5  # weight of the last quarter of a run
+_PLACES = 100  # of a run, evenly, at which it is scored
+_FIRST_SEEDS, _MOST_SEEDS = 8, 10**4
+_EQUAL = 0.01
+_GROWTH = 4  # values that may be added at either end of a grid
+
+
+def choose_steps(
+    cmdp: CMDP,
+    algorithm: PrimalDual | str,
+    *,
+    iterations: int,
+    candidates: Mapping[str, Iterable[float]] | None = None,
+    seeds: int = 8,
+    threads: int = 1,
+    progress: bool = False,
+    **options: Any,
+) -> dict[str, float]:
+    r"""Choose step sizes for :func:`pgpd_hf.run` by successive elimination.
+
+    A warning says if they are at an end of the grid, so that a better pair may lie beyond.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+        The problem.
+    algorithm : PrimalDual or str
+        As for :func:`pgpd_hf.run`; its step sizes are replaced.
+    iterations : int
+        T.
+    candidates : dict, optional
+        Lists of positive numbers `primal_step` and `dual_step`, and `perturbation` where
+        :math:`\mu` is to be chosen, too. Lists of two numbers and more grow. By default those of
+        :data:`pgpd_hf.steps.CANDIDATES`.
+    seeds : int
+        The largest number of seeds for each pair.
+    threads : int
+        Runs at the same time.
+    progress : bool
+        Whether to draw a bar, which counts runs.
+    **options
+        Options of the algorithm, where its name is given. `evaluators` may be a list.
+
+    Returns
+    -------
+    dict
+        `primal_step` and `dual_step`: options of the algorithm.
+
+    Examples
+    --------
+    >>> import pgpd_hf
+    >>> cmdp, setting = pgpd_hf.random_cmdp(), {"evaluators": 64, "iterations": 100}
+    >>> steps = pgpd_hf.choose_steps(cmdp, "npgpd_hf", seeds=2, **setting)
+    >>> trace = pgpd_hf.run(cmdp, "npgpd_hf", seeds=[0], **setting, **steps)
+    """
+    options |= {"iterations": iterations, "candidates": candidates, "seeds": seeds}
+    scores = search_steps([cmdp], algorithm, threads=threads, progress=progress, **options)
+    steps = chosen_steps(scores)
+    if scores.loc[scores["standing"] == CHOSEN, "at_end"].item():
+        warnings.warn(f"candidates: a wider grid expected, {steps} is at its end", stacklevel=2)
+    return steps
+
+
+def search_steps(
+    cmdps, algorithm, *, iterations, candidates=None, seeds=8, threads=1, progress=False, **options
+):
+    """Scores of all pairs in a search, as :func:`choose_steps` makes it.
+
+    Of several CMDPs, seed k runs on number k modulo their number.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each pair: its steps; `seeds`; `positive_gap`, `positive_violation` and their sum,
+        `score`, which is infinite where rounding destroys the policy; `behind`, `behind_low` and
+        `behind_high`, by how much the score exceeds that of the chosen pair on the same seeds, with
+        a 95 % interval; `standing`: chosen, tied or dropped; `at_end`, of the grid.
+    """
+    numbers = options.get("evaluators")
+    each = [{"evaluators": it} for it in numbers] if np.iterable(numbers) else [{}]
+    if not each:
+        raise ValueError(f"evaluators: at least one number expected, got {shown(numbers)}")
+    algorithms = [make_algorithm(algorithm, options | it) for it in each]
+    grid = _grid(candidates, algorithms[0])
+    iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
+    seeds = require_integer("seeds", seeds, 1, _MOST_SEEDS)
+    threads = require_integer("threads", threads, 1, 1024)
+    problems = [(cmdp, solve(cmdp)) for cmdp in cmdps]
+    pairs = [*itertools.product(*grid.values())]
+    for it, problem in itertools.product(algorithms, problems):  # what cannot run is refused
+        replace(it, **{name: grid[name][0] for name in grid}).prepare(*problem, iterations)
+    stages = [end for end in (_FIRST_SEEDS * 2**k for k in range(20)) if end < seeds] + [seeds]
+    with ThreadPoolExecutor(threads) as pool, tqdm(unit="runs", disable=not progress) as bar:
+        scores = _Scores(partial(_score, problems, algorithms, iterations, [*grid]), pool, bar)
+        room = dict.fromkeys(itertools.product(grid, (0, -1)), _GROWTH)
+        for end in stages:
+            scores.extend(pairs, end)
+            while added := _beyond(grid, room, min(pairs, key=scores.mean), pairs):
+                scores.extend(added, end)
+                pairs += added
+            best, share = min(pairs, key=scores.mean), LEVEL / len(stages) / max(1, len(pairs) - 1)
+            pairs = [it for it in pairs if it == best or scores.p_value(it, best) > share]
+            if len(pairs) == 1:
+                break
+    return _table(scores, pairs, [*grid])
+
+
+def chosen_steps(scores: pd.DataFrame) -> dict[str, float]:
+    """Steps of the chosen pair in the scores of a search: options of the algorithm."""
+    chosen = scores[scores["standing"] == CHOSEN].iloc[0]
+    return {name: float(chosen[name]) for name in NAMES if name in scores}
+
+
+def _grid(candidates, algorithm):
+    """Increasing values, by name."""
+    if candidates is None:
+        candidates = CANDIDATES.get(algorithm.streams or algorithm.name)
+    known = [name for name in NAMES if name in algorithm.__dataclass_fields__]
+    given = {*candidates} if isinstance(candidates, Mapping) else set()
+    if not {*NAMES[:2]} <= given <= {*known}:
+        listed = f"{' and '.join(NAMES[:2])} (possible: {', '.join(known)})"
+        raise ValueError(f"candidates: lists {listed} expected, got {shown(candidates)}")
+    grid = {}
+    for name in [it for it in known if it in given]:
+        values = np.ravel(candidates[name]).tolist() or [None]
+        grid[name] = sorted({require_number(f"candidates.{name}", it, above=0) for it in values})
+    return grid
+
+
+def _beyond(grid, room, leader, pairs):
+    """Add a value to the grid beyond an end at which the leader stands; return the new pairs."""
+    for place, (name, values) in enumerate(grid.items()):
+        for end in (0, -1):
+            if room[name, end] and len(values) > 1 and leader[place] == values[end]:
+                room[name, end] -= 1
+                value = _next(values if end else values[::-1])
+                values.insert(len(values) if end else 0, value)
+                return sorted({(*pair[:place], value, *pair[place + 1 :]) for pair in pairs})
+    return []
+
+
+def _next(values):
+    """Continue a list with its own spacing: 0.1, 0.3, 1 are followed by 3."""
+    factor = values[-1] / values[-2] if len(values) == 2 else values[-2] / values[-3]
+    return float(f"{values[-1] * factor:.12g}")
+
+
+def _score(problems, algorithms, iterations, names, pair, seed):
+    """Positive gap and violation of a pair with a seed, averaged over M."""
+    cmdp, optimum = problems[seed % len(problems)]
+    places = np.unique(np.rint(np.linspace(0, iterations, _PLACES + 1)).astype(np.int64))
+    setting = {"iterations": iterations, "checkpoints": places, "optimum": optimum}
+    parts = []
+    for algorithm in algorithms:
+        algorithm = replace(algorithm, **dict(zip(names, pair, strict=True)))
+        try:
+            trace = run(cmdp, algorithm, seeds=[seed], purpose="calibration", **setting)
+        except ValueError:  # rounding has destroyed the policy
+            return math.inf, math.inf
+        positive = trace[["optimality_gap", "constraint_violation"]].clip(lower=0).to_numpy()
+        late = positive[places >= 0.75 * iterations]
+        parts.append((1 - _LATE) * positive.mean(0) + _LATE * late.mean(0))
+    return tuple(np.mean(parts, axis=0))
+
+
+class _Scores:
+    """Gaps and violations that pairs have had so far, a row for each seed."""
+
+    def __init__(self, score, pool, bar):
+        self.rows, self._score, self._pool, self._bar = {}, score, pool, bar
+
+    def extend(self, pairs, seeds):
+        """Run pairs until they have a number of seeds."""
+        tasks = [(it, seed) for it in pairs for seed in range(len(self.rows.get(it, ())), seeds)]
+        self._bar.total = self._bar.n + len(tasks)
+        rows = self._pool.map(self._score, *zip(*tasks, strict=True))
+        for (pair, _), row in zip(tasks, rows, strict=True):
+            self.rows.setdefault(pair, []).append(row)
+            self._bar.update()
+
+    def mean(self, pair):
+        return np.sum(self.rows[pair], axis=1).mean()
+
+    def behind(self, pair, other):
+        """Differences of the scores of two pairs on the seeds that both have run."""
+        ours, theirs = (np.sum(self.rows[it], axis=1) for it in (pair, other))
+        seeds = min(len(ours), len(theirs))
+        with np.errstate(invalid="ignore"):  # both may be infinite
+            return ours[:seeds] - theirs[:seeds]
+
+    def p_value(self, pair, other):
+        """Of a one-sided t test that a pair is worse; 1 if nothing speaks for it."""
+        differences = self.behind(pair, other)
+        mean, count = differences.mean(), len(differences)
+        if count < 2 or not mean > 0:
+            return 1.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            error = differences.std(ddof=1) / math.sqrt(count)
+            return special.stdtr(count - 1, -mean / error) if math.isfinite(mean) else 0.0
+
+
+def _table(scores, pairs, names):
+    """Scores of all pairs beside those of the chosen one, which is one of the pairs left."""
+    most = (1 + _EQUAL) * scores.mean(min(pairs, key=scores.mean))
+    if not math.isfinite(most):
+        raise ValueError("candidates: smaller steps expected; with these no run keeps a policy")
+    chosen = min(pair for pair in pairs if scores.mean(pair) <= most)
+    rows = []
+    for pair in sorted(scores.rows):
+        gap, violation = np.mean(scores.rows[pair], axis=0)
+        row = dict(zip(names, pair, strict=True)) | {"seeds": len(scores.rows[pair])}
+        row |= {"positive_gap": gap, "positive_violation": violation, "score": gap + violation}
+        behind = (math.inf, math.nan, math.nan)
+        if math.isfinite(gap):
+            behind = mean_interval(scores.behind(pair, chosen))
+        row |= dict(zip(("behind", "behind_low", "behind_high"), behind, strict=True))
+        row["standing"] = CHOSEN if pair == chosen else TIED if pair in pairs else DROPPED
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    ends = [(it.nunique() > 1) & it.isin([it.min(), it.max()]) for _, it in table[names].items()]
+    return table.assign(at_end=np.any(ends, axis=0))

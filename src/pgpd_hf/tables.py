@@ -1,0 +1,67 @@
+"""Files of results: tables as CSV and optima as JSON, with all bits, and errors in one line."""
+
+import csv
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+from pgpd_hf.optimum import Optimum
+
+# How pandas reads back all bits; since its version 3.1 it always does.
+_PRECISION = {} if pd.__version__ >= "3.1" else {"float_precision": "round_trip"}
+
+
+def write_table(table, path):
+    """Write a table as CSV; M = infinity is an empty cell."""
+    table.to_csv(path, index=False, lineterminator="\n")
+
+
+def read_table(path):
+    """Read a table as it was written."""
+    with open(path, newline="", encoding="utf-8") as file:
+        if len({len(row) for row in csv.reader(file)}) != 1:
+            raise ValueError(f"{path}: damaged, rows of one length expected; remove it")
+    return pd.read_csv(path, dtype={"evaluators": "Int64"}, **_PRECISION)
+
+
+def read_traces(paths):
+    """Read tables of runs, one below the other, whose names end with their first and last seed."""
+    tables = []
+    for path in paths:
+        table = read_table(path)
+        first, last = map(int, Path(path).stem.removeprefix("seeds").split("-"))
+        rows = table.groupby("seed").size() if "seed" in table else pd.Series()
+        if [*rows.index] != [*range(first, last + 1)] or rows.nunique() != 1:
+            raise ValueError(f"{path}: damaged, seeds {first} to {last} expected; remove it")
+        tables.append(table)
+        if [*table] != [*tables[0]]:
+            raise ValueError(f"{path}: damaged, columns of {paths[0]} expected; remove it")
+    return pd.concat(tables, ignore_index=True)
+
+
+def write_json(content, path):
+    """Write keys and values."""
+    Path(path).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def read_json(path):
+    """Read keys and values."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def read_optimum(path):
+    """Read the optimum of an experiment."""
+    content = read_json(path)
+    return Optimum(**{name: content[name] for name in Optimum.__dataclass_fields__})
+
+
+@contextmanager
+def one_line():
+    """Exit with one line where an argument or a file is refused."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {' '.join(str(error).split())}")

@@ -1,0 +1,278 @@
+r"""Trajectories of :math:`H + 1` steps and their returns, sampled from random words.
+
+A word of 64 bits decides one step: its upper half chooses the action, by comparison with the
+cumulative probabilities of the policy; its lower half chooses the next state, from the alias table
+of :math:`P(\cdot|s,a)` (Walker 1977; Vose 1991). Probabilities are thereby rounded to multiples of
+:math:`2^{-32}`.
+
+For speed, several trajectories are followed side by side, since each step waits for the state that
+the step before it found. A state is represented by the number of its first state-action pair,
+:math:`s W`; and every state has :math:`W = \max(|A|, 4)` actions in the tables, of which those from
+:math:`|A|` on have probability zero.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pgpd_hf.compilation import njit
+
+FREE = -1  # in place of a first action: the policy chooses it
+LONGEST = 10**5  # horizon
+_CUT_OFF = 2e-4  # largest share of a value that trajectories of the default horizon miss
+_HALF, _LOWER = np.uint64(32), np.uint64(2**32 - 1)
+_ZERO, _ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in range(5))
+
+
+class Tables(NamedTuple):
+    """A CMDP as the sampling kernels read it."""
+
+    successors: np.ndarray  # (S, S * W), uint64: column s W + a is the alias table of P(.|s, a)
+    starts: np.ndarray  # (S, 1), uint64: alias table of rho
+    reward: np.ndarray  # (S * W,)
+    utility: np.ndarray  # (S * W,)
+    discount: float
+    absorbing: np.ndarray  # (S * W,), bool: at s W, whether nothing changes any more in state s
+    ends: bool  # whether there is such a state
+
+
+class Trajectories(NamedTuple):
+    """K trajectories to sample; the arrays serve all iterations of a run."""
+
+    thresholds: np.ndarray  # (policies, S, W), uint64: written by `action_thresholds`
+    policy: np.ndarray  # (K,), uint64: which policy each trajectory follows
+    start: np.ndarray  # (K,), uint64: first states
+    first_action: np.ndarray  # (K,), int64: first actions; FREE where the policy chooses
+    returns: np.ndarray  # (K, 2): discounted sums of reward and utility, written by sampling
+
+
+def default_horizon(discount):
+    """H that misses at most 2e-4 of a value: the paper's 80, or what a larger discount needs."""
+    if discount == 0:
+        return 80
+    needed = math.ceil(math.log(_CUT_OFF) / math.log(discount)) - 1
+    return min(max(80, needed), LONGEST)
+
+
+def make_tables(cmdp):
+    """Tables of a CMDP."""
+    width = table_width(cmdp.actions)
+    added = [(0, 0), (0, width - cmdp.actions)]
+    successors = np.zeros((cmdp.states, cmdp.states, width), np.uint64)
+    for s, a in np.ndindex(cmdp.states, cmdp.actions):
+        successors[:, s, a] = alias_table(cmdp.transition[s, a], width)
+    absorbing = absorbing_states(cmdp)
+    return Tables(
+        successors=successors.reshape(cmdp.states, -1),
+        starts=alias_table(cmdp.initial)[:, None],
+        reward=np.pad(cmdp.reward, added).ravel(),
+        utility=np.pad(cmdp.utility, added).ravel(),
+        discount=cmdp.discount,
+        absorbing=np.repeat(absorbing, width),
+        ends=bool(absorbing.any()),
+    )
+
+
+def absorbing_states(cmdp):
+    """Which states (S,) trajectories end in: all actions stay there, and pay the same."""
+    absorbing = np.diagonal(cmdp.transition.min(1)) == 1
+    for signal in (cmdp.reward, cmdp.utility):
+        absorbing &= np.ptp(signal, axis=1) == 0
+    return absorbing
+
+
+def alias_table(probability, unit=1):
+    """Alias table of a distribution (n,), as uint64 (n,), whose outcomes are counted in `unit`.
+
+    The upper half of entry k is the probability of keeping k, in units of 2^-32; the lower half is
+    what is drawn otherwise.
+    """
+    scaled = np.asarray(probability, dtype=np.float64) * len(probability)
+    alias = np.arange(len(scaled))
+    _pair_columns(scaled, alias)
+    threshold = np.minimum(np.rint(scaled * 2.0**32), 2.0**32 - 1).astype(np.uint64)
+    return (threshold << _HALF) | (alias * unit).astype(np.uint64)
+
+
+@njit(allocates=True)
+def _pair_columns(scaled, alias):
+    """Fill each outcome of less than average probability up with a more probable one, its alias."""
+    small, large = np.empty(len(scaled), np.int64), np.empty(len(scaled), np.int64)
+    smalls = larges = 0
+    for k in range(len(scaled)):
+        if scaled[k] < 1:
+            small[smalls] = k
+            smalls += 1
+        else:
+            large[larges] = k
+            larges += 1
+    while smalls > 0 and larges > 0:
+        smalls -= 1
+        low, high = small[smalls], large[larges - 1]
+        alias[low] = high
+        scaled[high] -= 1 - scaled[low]
+        if scaled[high] < 1:
+            larges -= 1
+            small[smalls] = high
+            smalls += 1
+
+
+@njit
+def table_width(actions):
+    """Number W of actions that a state has in the tables."""
+    return max(actions, 4)
+
+
+@njit(allocates=True)
+def make_trajectories(count, states, actions, policies):
+    """Lay out K trajectories that follow the first policy from the first state on."""
+    return Trajectories(
+        np.empty((policies, states, table_width(actions)), np.uint64),
+        np.zeros(count, np.uint64),
+        np.zeros(count, np.uint64),
+        np.full(count, FREE),
+        np.empty((count, 2)),
+    )
+
+
+@njit(forceinline=True)
+def draw(tables, which, word, unit):
+    """Draw an outcome, times `unit`, from a column of alias tables with a word's lower half."""
+    product = (word & _LOWER) * np.uint64(tables.shape[0])
+    column = product >> _HALF
+    entry = tables[column, which]
+    kept, alias = column * unit, entry & _LOWER
+    return kept if (product << _HALF | _LOWER) < entry else alias
+
+
+@njit
+def draw_start(tables, word):
+    """Draw a first state from rho."""
+    return draw(tables.starts, _ZERO, word, _ONE)
+
+
+@njit
+def action_thresholds(policy, thresholds):
+    """Write the cumulative probabilities of a policy (S, A), in units of 2^-32, into (S, W)."""
+    last = policy.shape[1] - 1
+    for s in range(policy.shape[0]):
+        cumulative = 0.0
+        for a in range(last):
+            cumulative += policy[s, a]
+            thresholds[s, a] = np.uint64(np.int64(cumulative * 2.0**32 + 0.5))
+        for a in range(last, thresholds.shape[1]):
+            thresholds[s, a] = _LOWER + _ONE
+
+
+@njit
+def sample_returns(tables, trajectories, words, horizon):
+    """Sample K trajectories and write their discounted sums.
+
+    The first (H + 1) K words decide a step each, time by time, trajectory by trajectory.
+    """
+    width = np.uint64(trajectories.thresholds.shape[2])
+    if tables.ends or width > _FOUR:
+        _sample_pairs(tables, trajectories, words, horizon, width, tables.ends)
+    elif len(trajectories.start) < 3:  # here the compiler knows the last two arguments
+        _sample_pairs(tables, trajectories, words, horizon, _FOUR, False)
+    else:
+        _sample_fours(tables, trajectories, words, horizon)
+
+
+@njit
+def _sample_fours(tables, trajectories, words, horizon):
+    """Follow four trajectories side by side, of a CMDP with W = 4 that never ends."""
+    cuts, count = trajectories.thresholds.reshape(-1), len(trajectories.start)
+    last, stride, returns = count - 1, np.uint64(count), trajectories.returns
+    for i in range(0, count, 4):  # the last one is repeated where there are no four
+        j, k, m = min(i + 1, last), min(i + 2, last), min(i + 3, last)
+        at_i, cut_i, r_i, g_i = _first_step(tables, trajectories, cuts, words, i, _FOUR)
+        at_j, cut_j, r_j, g_j = _first_step(tables, trajectories, cuts, words, j, _FOUR)
+        at_k, cut_k, r_k, g_k = _first_step(tables, trajectories, cuts, words, k, _FOUR)
+        at_m, cut_m, r_m, g_m = _first_step(tables, trajectories, cuts, words, m, _FOUR)
+        w_i, w_j, w_k, w_m = np.uint64(i), np.uint64(j), np.uint64(k), np.uint64(m)
+        weight = 1.0
+        for _ in range(horizon):
+            weight *= tables.discount
+            w_i += stride
+            w_j += stride
+            w_k += stride
+            w_m += stride
+            at_i, r_i, g_i = _step(tables, cuts, cut_i, at_i, words[w_i], weight, r_i, g_i, _FOUR)
+            at_j, r_j, g_j = _step(tables, cuts, cut_j, at_j, words[w_j], weight, r_j, g_j, _FOUR)
+            at_k, r_k, g_k = _step(tables, cuts, cut_k, at_k, words[w_k], weight, r_k, g_k, _FOUR)
+            at_m, r_m, g_m = _step(tables, cuts, cut_m, at_m, words[w_m], weight, r_m, g_m, _FOUR)
+        returns[i, 0], returns[i, 1] = r_i, g_i
+        returns[j, 0], returns[j, 1] = r_j, g_j
+        returns[k, 0], returns[k, 1] = r_k, g_k
+        returns[m, 0], returns[m, 1] = r_m, g_m
+
+
+@njit(forceinline=True)
+def _sample_pairs(tables, trajectories, words, horizon, width, ends):
+    """Follow two trajectories side by side, of any CMDP.
+
+    Two trajectories end together when both are in absorbing states; the rest is a geometric series.
+    """
+    cuts, count = trajectories.thresholds.reshape(-1), len(trajectories.start)
+    stride, returns = np.uint64(count), trajectories.returns
+    beyond = tables.discount ** (horizon + 1)
+    for i in range(0, count, 2):
+        j = min(i + 1, count - 1)  # the last one of an odd number is paired with itself
+        at_i, cut_i, r_i, g_i = _first_step(tables, trajectories, cuts, words, i, width)
+        at_j, cut_j, r_j, g_j = _first_step(tables, trajectories, cuts, words, j, width)
+        w_i, w_j = np.uint64(i), np.uint64(j)
+        weight = 1.0
+        for _ in range(horizon):
+            if ends and tables.absorbing[at_i] and tables.absorbing[at_j]:
+                rest = (weight * tables.discount - beyond) / (1 - tables.discount)
+                r_i += rest * tables.reward[at_i]
+                g_i += rest * tables.utility[at_i]
+                r_j += rest * tables.reward[at_j]
+                g_j += rest * tables.utility[at_j]
+                break
+            weight *= tables.discount
+            w_i += stride
+            w_j += stride
+            at_i, r_i, g_i = _step(tables, cuts, cut_i, at_i, words[w_i], weight, r_i, g_i, width)
+            at_j, r_j, g_j = _step(tables, cuts, cut_j, at_j, words[w_j], weight, r_j, g_j, width)
+        returns[i, 0], returns[i, 1] = r_i, g_i
+        returns[j, 0], returns[j, 1] = r_j, g_j
+
+
+@njit(forceinline=True)
+def _first_step(tables, trajectories, cuts, words, i, width):
+    """State after the first step, first threshold of the policy, reward and utility."""
+    size = np.uint64(cuts.size // trajectories.thresholds.shape[0])
+    cut, state = trajectories.policy[i] * size, trajectories.start[i] * width
+    word = words[np.uint64(i)]
+    pair = _choose(cuts, width, cut, state, word)
+    if trajectories.first_action[i] != FREE:
+        pair = state + np.uint64(trajectories.first_action[i])
+    following = draw(tables.successors, pair, word, width)
+    return following, cut, tables.reward[pair], tables.utility[pair]
+
+
+@njit(forceinline=True)
+def _step(tables, cuts, cut, state, word, weight, reward, utility, width):
+    """State after a further step, and both sums."""
+    pair = _choose(cuts, width, cut, state, word)
+    reward += weight * tables.reward[pair]
+    utility += weight * tables.utility[pair]
+    return draw(tables.successors, pair, word, width), reward, utility
+
+
+@njit(forceinline=True)
+def _choose(cuts, width, first_cut, state, word):
+    """Choose an action with a word's upper half; the result is a state-action pair."""
+    chance, cut = word >> _HALF, first_cut + state
+    action = np.uint64(chance >= cuts[cut])
+    action += np.uint64(chance >= cuts[cut + _ONE])
+    action += np.uint64(chance >= cuts[cut + _TWO])
+    if width > _FOUR:
+        further = _THREE
+        while chance >= cuts[cut + further]:  # the last threshold is never reached
+            further += _ONE
+        action += further - _THREE
+    return state + action

@@ -1,0 +1,232 @@
+r"""ZPGPD-HF, Algorithm 2 of the paper: zeroth-order policy gradient primal-dual from votes.
+
+Direct parameterization. In each iteration evaluators compare trajectories of the policy and of a
+randomly perturbed policy; the inverse link of their votes, times the direction of the perturbation,
+estimates the gradient. Line numbers in comments are those of Algorithm 2.
+
+The paper leaves open what :math:`\theta + \mu v` is outside of the simplex: here each row is
+projected before it is followed. The option `directions` chooses where v comes from: "sphere" is the
+unit sphere, as written, and "tangent" the directions along which rows keep their sum, whose
+dimension then takes the place of d. In the softmax parameterization nothing has to be projected.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from pgpd_hf.arguments import optional, require_number, require_one_of
+from pgpd_hf.compilation import njit
+from pgpd_hf.evaluators import LINKS, ask, feedback_bias
+from pgpd_hf.policies import PARAMETERIZATIONS, project_rows, softmax, unit_direction
+from pgpd_hf.primal_dual import Answers, HumanFeedback, Setting, State, dual_update, normalizer
+from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
+
+_SMALLEST = 1e-15  # rounding loses perturbations of a probability that are not much larger
+_LARGEST = 1e100
+
+
+class Perturbation(NamedTuple):
+    """How parameters are perturbed."""
+
+    radius: float  # mu
+    dimension: int  # d, of the sphere that directions come from
+    tangent: bool
+    softmax: bool
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ZPGPDHF(HumanFeedback):
+    r"""Algorithm 2; step sizes and perturbation radius are by default those of Theorem 2.
+
+    Parameters
+    ----------
+    perturbation : float, optional
+        :math:`\mu`; by default :math:`\mu^2 = \max\{2\gamma^H/(1-\gamma), \beta\}` (Theorem 2).
+    parameterization : {"direct", "softmax"}
+    directions : {"sphere", "tangent"}
+        Perturb in all directions, as written, or along those in which rows keep their sum.
+    **options
+        Those of :class:`~pgpd_hf.primal_dual.HumanFeedback` and
+        :class:`~pgpd_hf.primal_dual.PrimalDual`.
+    """
+
+    name: ClassVar[str] = "zpgpd_hf"
+    label: ClassVar[str] = "ZPGPD-HF"
+
+    perturbation: float | None = None
+    parameterization: str = "direct"  # type: ignore[misc]
+    directions: str = "sphere"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        bounds = {"above": _SMALLEST, "at_most": _LARGEST}
+        radius = optional(require_number, "perturbation", self.perturbation, **bounds)
+        self._set("perturbation", radius)
+        require_one_of("parameterization", self.parameterization, PARAMETERIZATIONS)
+        require_one_of("directions", self.directions, ("sphere", "tangent"))
+
+    def effort(self, cmdp):  # noqa: D102
+        return 2 * self.rounds, 3 * self.rounds
+
+    def theorem_steps(self, cmdp, optimum, iterations):
+        r"""Step sizes of Theorem 2 (line 546).
+
+        :math:`\eta_1 = 1/L_\theta` with :math:`L_\theta = 2|A|(1+2/\xi)/(1-\gamma)^4`, and
+        :math:`\eta_2 = 4|S| L_\theta \|d^\star/\rho\|_\infty^2/\sqrt T`.
+        """
+        return theorem_2_steps(cmdp, optimum, iterations)
+
+    def radius(self, cmdp, horizon):
+        r""":math:`\mu`: the given radius, or that of Theorem 2."""
+        if self.perturbation is not None:
+            return self.perturbation
+        truncation = 2 * cmdp.discount**horizon / (1 - cmdp.discount)
+        bias = feedback_bias(self.evaluators, LINKS[self.link], cmdp.return_bound(horizon))
+        radius = math.sqrt(max(truncation, bias))
+        if not _SMALLEST < radius < math.inf:
+            raise ValueError(f"perturbation: a number expected, since Theorem 2's is {radius} here")
+        return radius
+
+    def prepare(self, cmdp, optimum, iterations):  # noqa: D102
+        setting = super().prepare(cmdp, optimum, iterations)
+        tangent = self.directions == "tangent"
+        dimension = cmdp.states * (cmdp.actions - 1 if tangent else cmdp.actions)
+        if dimension == 0:
+            raise ValueError("directions: sphere expected, since one action has no tangents")
+        radius = self.radius(cmdp, setting.simulator.horizon)
+        softmax = self.parameterization == "softmax"
+        parts = {"perturbation": Perturbation(radius, dimension, tangent, softmax)}
+        return Setting(**vars(setting) | parts | {"normals": cmdp.states * cmdp.actions})
+
+    def estimate(self, setting, theta, words, normals):  # noqa: D102
+        simulator, how = setting.simulator, setting.perturbation
+        policy, direction, perturbed = (
+            self.policy(theta),
+            np.empty_like(theta),
+            np.empty_like(theta),
+        )
+        unit_direction(normals, how.tangent, direction)
+        trajectories = _lay_out(self.rounds, *theta.shape)
+        reward, utility, excess = _estimate(
+            simulator, how, theta, policy, direction, words, perturbed, trajectories
+        )
+        scale = how.dimension / how.radius
+        return Answers(scale * reward * direction, scale * utility * direction, excess)
+
+    def advance(self, setting, state, words, normals):
+        """Make an iteration for each row of random numbers, as `update` would do one by one."""
+        theta = state.theta.copy()
+        policies, multipliers, multiplier = _advance(
+            setting.simulator,
+            setting.perturbation,
+            theta,
+            state.multiplier,
+            words,
+            normals,
+            setting.steps,
+        )
+        return policies, multipliers, State(theta, multiplier)
+
+
+def visitation_mismatch(cmdp, policy):
+    r""":math:`\|d^\pi_\rho/\rho\|_\infty` (line 1383); infinite where :math:`\rho` is zero."""
+    visitation = (1 - cmdp.discount) * cmdp.occupancy(policy)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nanmax(visitation / cmdp.initial)  # 0/0 in states that are never visited
+
+
+def theorem_2_steps(cmdp, optimum, iterations):
+    """Step sizes of Theorem 2, :meth:`ZPGPDHF.theorem_steps`."""
+    mismatch = visitation_mismatch(cmdp, optimum.policy)
+    if mismatch == np.inf:
+        raise ValueError(
+            "dual_step: a number expected, since Theorem 2's is infinite where rho is zero "
+            "(an experiment leaves the theorems' steps out by `rates: null`)"
+        )
+    curvature = 2 * cmdp.actions * (1 + 2 / optimum.slack) / (1 - cmdp.discount) ** 4
+    return 1 / curvature, 4 * cmdp.states * curvature * mismatch**2 / math.sqrt(iterations)
+
+
+@njit(allocates=True)
+def _advance(simulator, perturbation, theta, multiplier, words, normals, steps):
+    states, actions = theta.shape
+    policies = np.empty((len(words), states, actions))
+    multipliers = np.empty(len(words))
+    direction = np.empty((states, actions))
+    perturbed = np.empty((states, actions))
+    trajectories = _lay_out(simulator.rounds, states, actions)
+    scale = perturbation.dimension / perturbation.radius
+    for t in range(len(words)):  # line 1
+        policy = policies[t]
+        if perturbation.softmax:
+            softmax(theta, policy)
+        else:
+            for s in range(states):
+                for a in range(actions):
+                    policy[s, a] = theta[s, a]
+        multipliers[t] = multiplier
+        # Line 2: a uniform direction.
+        unit_direction(normals[t], perturbation.tangent, direction)
+        # Lines 3-15: estimate the slopes of both values along it from votes, and V_g - b.
+        reward_slope, utility_slope, excess = _estimate(
+            simulator, perturbation, theta, policy, direction, words[t], perturbed, trajectories
+        )
+        # Line 16: projected gradient step on the Lagrangian.
+        primal_step = steps.primal / normalizer(steps.power, multiplier)
+        slope = scale * (reward_slope + multiplier * utility_slope)
+        for s in range(states):
+            for a in range(actions):
+                theta[s, a] += primal_step * slope * direction[s, a]
+        if not perturbation.softmax:
+            project_rows(theta, theta)
+        # Line 17: projected dual step.
+        multiplier = dual_update(multiplier, excess, steps)
+    return policies, multipliers, multiplier
+
+
+@njit(forceinline=True)
+def _estimate(simulator, perturbation, theta, policy, direction, words, perturbed, trajectories):
+    """Lines 3-15: estimate the differences of both values along a direction, and V_g - b."""
+    tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
+    steps = 2 * rounds * (simulator.horizon + 1)  # one word each; then first states and votes
+
+    # Line 3: the perturbed policy.
+    for s in range(theta.shape[0]):
+        for a in range(theta.shape[1]):
+            perturbed[s, a] = theta[s, a] + perturbation.radius * direction[s, a]
+    if perturbation.softmax:
+        softmax(perturbed, perturbed)
+    else:
+        project_rows(perturbed, perturbed)
+
+    # Lines 5-7: pairs of trajectories that share their first state.
+    for n in range(rounds):
+        first = draw_start(tables, words[steps + n])
+        trajectories.start[2 * n] = trajectories.start[2 * n + 1] = first
+    action_thresholds(policy, trajectories.thresholds[0])
+    action_thresholds(perturbed, trajectories.thresholds[1])
+    sample_returns(tables, trajectories, words, simulator.horizon)
+
+    # Lines 8-12, 14 and 15: votes, and the means of their clipped inverse links.
+    returns, vote = trajectories.returns, steps + rounds
+    reward_slope = utility_slope = excess = 0.0
+    for n in range(rounds):
+        i, j = 2 * n, 2 * n + 1  # of the policy and of the perturbed one
+        reward = returns[j, 0] - returns[i, 0]
+        utility = returns[j, 1] - returns[i, 1]
+        reward_slope += ask(evaluators, reward, words[vote]) / rounds
+        utility_slope += ask(evaluators, utility, words[vote + 1]) / rounds
+        excess += ask(evaluators, returns[i, 1] - simulator.threshold, words[vote + 2]) / rounds
+        vote += 3
+    return reward_slope, utility_slope, excess
+
+
+@njit(allocates=True)
+def _lay_out(rounds, states, actions):
+    """Trajectories of an iteration: the policy and the perturbed policy are followed in turn."""
+    trajectories = make_trajectories(2 * rounds, states, actions, 2)
+    for n in range(rounds):
+        trajectories.policy[2 * n + 1] = 1
+    return trajectories

@@ -1,3 +1,0 @@
-"""Figures, in one style."""
-
-FORMATS = ("pdf", "svg", "png")

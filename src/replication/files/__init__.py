@@ -1,1 +1,0 @@
-"""Everything around a run but its content: files, processes, clusters, provenance."""

@@ -1,1 +1,0 @@
-"""The paper's statements: their bounds as numbers, checks of them, and pathwise certificates."""

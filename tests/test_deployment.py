@@ -1,0 +1,105 @@
+"""The certificate of a policy's utility: its promise, counted exactly, and each of its terms."""
+
+from bisect import bisect_left
+
+import numpy as np
+import pytest
+from chance import LEVEL
+from scipy import stats
+
+from pgpd_hf import CMDP, LINKS, answers_for, certify, random_cmdp, solve
+from pgpd_hf.deployment import _boundary, certificate
+
+LAWS = {"logistic": stats.logistic, "probit": stats.norm, "cauchy": stats.cauchy}
+
+
+def coin(low, high, threshold=0.5):
+    """One state and two actions: a return is one of two numbers."""
+    return CMDP(np.ones((1, 2, 1)), [[0.5, 0.5]], [[low, high]], [1.0], 0.0, threshold)
+
+
+def least(answers, holds):
+    """The least number of votes of which something holds, as of all larger numbers."""
+    return bisect_left(range(answers + 1), True, key=lambda votes: holds(votes, answers))
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("returns", [(0.5, 0.5), (0.8, 0.8), (0.4, 0.6), (0, 1), (0, 0.4)])
+def test_bound_is_wrong_with_at_most_the_promised_probability(returns, level, link):
+    """Exactly, over all numbers of votes, if both returns are equally probable."""
+    cmdp, chance = coin(*returns), LAWS[link].cdf(np.array(returns) - 0.5).mean()
+
+    def exceeds(votes, answers):
+        return certificate(cmdp, votes, answers, level, link).lower > np.mean(returns)
+
+    for answers in (1, 30, 200):
+        wrong = stats.binom.sf(least(answers, exceeds) - 1, answers, chance)
+        assert wrong <= 1 - level + 1e-12
+        # The test could fail: where no curvature is lost, the promise is nearly used up.
+        assert returns != (0.5, 0.5) or answers < 200 or wrong > 0.4 * (1 - level)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_votes_have_the_probability_that_returns_give(link):
+    chance = LAWS[link].cdf([-0.4, 0.3]) @ [0.25, 0.75]
+    found = certify(coin(0.1, 0.8), [[0.25, 0.75]], 200_000, 0, link=link)
+    assert stats.binomtest(found.favourable, 200_000, chance).pvalue > LEVEL
+
+
+def test_votes_are_those_on_record_whatever_the_level():
+    """Of an earlier version of this package."""
+    cmdp = random_cmdp(instance=42)
+    found = [certify(cmdp, solve(cmdp).policy, 27_000, 3, level) for level in (0.95, 0.5)]
+    assert [it.favourable for it in found] == [13429, 13429]
+    assert [it.lower for it in found] == pytest.approx([0.5151681911844179, 0.5355618852004357])
+    assert found[0].lower < found[1].lower < cmdp.threshold
+    assert [answers_for(cmdp, 0.1, link=link) for link in LINKS] == [3702, 1579, 2744]
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_boundary_is_below_the_link_between_the_points_of_its_grid_too(link):
+    shares, excesses = _boundary(random_cmdp(2, 2, threshold=4.0, scale="unit"), link)
+    x = np.random.default_rng(0).uniform(excesses[0], excesses[-1], 20000)
+    assert (np.interp(LAWS[link].cdf(x), shares, excesses) <= x).all()
+    assert (np.diff(np.diff(excesses[:-1]) / np.diff(shares[:-1])) > -1e-6).all()  # convex
+
+
+@pytest.mark.parametrize("slack", [0.1, 0.2])
+def test_answers_for_a_certificate_have_the_power_asked_for(slack):
+    """Nine in ten counts of votes give a certificate, and fewer with a tenth fewer answers."""
+    cmdp, chance = coin(0.6, 0.6), stats.logistic.cdf(slack)
+    needed = answers_for(cmdp, slack)
+    enough, too_few = (
+        stats.binom.sf(least(n, lambda *votes: certificate(cmdp, *votes).safe) - 1, n, chance)
+        for n in (needed, int(0.9 * needed))
+    )
+    assert too_few < 0.9 <= enough
+
+
+def test_what_is_certain_or_impossible():
+    """Also where returns lie so far below the threshold that the probit link is zero."""
+    assert answers_for(coin(0.5, 0.5, 0.0), 0.5) == 1
+    with pytest.raises(ValueError, match="^slack: a number <= 0.4"):
+        answers_for(random_cmdp(), 5)
+    assert certificate(coin(0.5, 0.5, -0.1), 0, 1).safe
+    assert answers_for(random_cmdp(), 0.001) == answers_for(coin(0.6, 0.6), 0.1, level=1) == np.inf
+    far = CMDP([[[1.0]]], [[0.0]], [[0.0]], [1.0], 0.5, 50.0)
+    assert certify(far, [[1.0]], 1, 0, link="probit").lower == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"answers": 0}, "answers: an integer of at least 1"),
+        ({"level": 95}, "level: a number > 0 and <= 1"),
+        ({"seed": -1}, "seed: an integer of at least 0"),
+        ({"policy": [[0.5, 0.6]]}, "policy: "),
+        ({"link": "linear"}, "link: one of"),
+        ({"cmdp": 3}, "cmdp: CMDP expected"),
+    ],
+)
+def test_bad_arguments_are_named(change, message):
+    good = {"cmdp": coin(0.5, 0.5), "policy": [[0.5, 0.5]], "answers": 10, "seed": 0}
+    with pytest.raises(ValueError, match=f"^{message}"):
+        certify(**good | change)

@@ -1,0 +1,121 @@
+"""Simulated evaluators: links, numbers of votes, and what is read from them."""
+
+import math
+
+import numpy as np
+import pytest
+from chance import LEVEL
+from scipy import stats
+
+from pgpd_hf import evaluators
+from pgpd_hf.evaluators import LINKS, count_votes, make_evaluators
+from reference import DISTRIBUTIONS, random_words, splitmix, votes
+
+every_link = pytest.mark.parametrize("link", LINKS)
+CHANCES = [0.0, 5e-324, 1e-12, 0.1, 1 / 3, 0.5, 0.77, 1 - 2**-53, 1.0, 1 + 2**-52]
+LARGEST = 1 - 0.9**81  # of a difference in the paper's experiment
+
+
+@every_link
+def test_link_is_the_distribution_it_is_named_after(link):
+    law, x, mine = DISTRIBUTIONS[link], np.linspace(-20, 20, 401), LINKS[link]
+    sigma = [evaluators.vote_probability(mine.code, value) for value in x]
+    np.testing.assert_allclose(sigma, law.cdf(x), rtol=1e-13, atol=1e-16)
+    np.testing.assert_allclose([mine.density(v) for v in x], law.pdf(x), rtol=1e-12)
+    ends = [evaluators.vote_probability(mine.code, x) for x in (-np.inf, -1e300, 0.0, 1e300)]
+    assert ends == [0, 0, 0.5, 1]
+    y, coefficients = np.linspace(-0.95, 0.95, 39), mine.series(300)
+    terms = y[:, None] ** np.arange(1, 600, 2) * coefficients
+    np.testing.assert_allclose(terms.sum(1), law.ppf((1 + y) / 2), rtol=1e-9, atol=1e-14)
+    assert (mine.series(7) == coefficients[:7]).all()
+
+
+@every_link
+@pytest.mark.parametrize("size", [1, 2, 16, 256])
+@pytest.mark.parametrize("bound", [0.5, 2.0])
+def test_estimates_are_inverse_links_of_clipped_frequencies_with_a_bounded_bias(link, bound, size):
+    """Lines 12 and 19 of Algorithm 1, and line 963."""
+    law, shares = DISTRIBUTIONS[link], np.arange(size + 1) / size
+    estimate = make_evaluators(size, link, bound).estimate
+    expected = law.ppf(np.clip(shares, law.cdf(-bound), law.cdf(bound)))
+    np.testing.assert_allclose(estimate, expected, rtol=1e-12, atol=1e-14)
+    assert make_evaluators(size, link, 1e3).estimate[[0, -1]].tolist() == [-1e3, 1e3]
+    found = evaluators.feedback_bias(size, LINKS[link], bound)
+    noise = math.sqrt(2 * math.log(size) / size) / law.pdf(bound)
+    assert found == pytest.approx(noise + 2 * bound / size**2, rel=1e-12)
+    differences = np.linspace(-bound, bound, 9)
+    mass = stats.binom.pmf(np.arange(size + 1), size, law.cdf(differences)[:, None])
+    assert size == 1 or (np.abs(mass @ estimate - differences) <= found).all()
+
+
+@pytest.mark.parametrize("size", [1, 2, 16, 63, 64])
+def test_an_evaluator_is_in_favour_if_its_number_is_below_the_chance(size):
+    """Up to 64, exactly: number j is the j-th bits of the derived words, 64 digits long."""
+    for word in random_words(size, 20):
+        digits = [splitmix(word, index) for index in range(1, 65)]
+        numbers = [sum((digits[k] >> j & 1) << (63 - k) for k in range(64)) for j in range(size)]
+        # Their own numbers are the chances at which one vote more is cast.
+        for chance in [*CHANCES, 2.0**-64, 2.0**-65, *(number / 2**64 for number in numbers)]:
+            expected = sum(number < math.floor(chance * 2**64) for number in numbers)
+            assert count_votes(size, chance, word) == expected
+
+
+@pytest.mark.parametrize("size", [1, 64, 65, 128, 129, 300, 4100])
+def test_votes_are_those_of_the_slow_version(size):
+    random = np.random.default_rng(size)
+    for word in random_words(size, 100 if size < 1000 else 3):
+        for chance in (random.random(), *CHANCES[::2]):
+            assert count_votes(size, chance, word) == votes(size, chance, word)
+
+
+@pytest.mark.parametrize("size", [1, 3, 16, 65, 257])
+@pytest.mark.parametrize("chance", [0.003, 1 / 3, 0.5, 0.999])
+def test_votes_have_the_binomial_law(size, chance):
+    """Chi-square test; rare outcomes are added to the most common one."""
+    drawn = [count_votes(size, chance, word) for word in random_words(size, 20_000)]
+    found = np.bincount(drawn, minlength=size + 1)
+    expected = 20_000 * stats.binom(size, chance).pmf(np.arange(size + 1))
+    cells = np.where(expected < 5, expected.argmax(), np.arange(size + 1))
+    found, expected = (np.bincount(cells, it, size + 1) for it in (found, expected))
+    common = expected > 0
+    assert stats.chisquare(found[common], expected[common]).pvalue > LEVEL
+
+
+def mean_product(size, favourable, degree):
+    """Mean product of votes, as +-1, over all sets of so many evaluators: who differ are odd."""
+    signed = sum(
+        (-1) ** i * math.comb(size - favourable, i) * math.comb(favourable, degree - i)
+        for i in range(degree + 1)
+    )
+    return signed / math.comb(size, degree)
+
+
+@every_link
+@pytest.mark.parametrize("size", [*range(1, 12), 40, 64, 256])
+def test_unbiased_estimates_are_sums_over_sets_and_miss_only_later_terms(link, size):
+    """By enumeration of the votes; the remainder is attained at the largest difference."""
+    estimates, remainder = evaluators.unbiased_estimates(size, LINKS[link], LARGEST)
+    law, missing, degree = DISTRIBUTIONS[link], LARGEST, -1
+    series, mean = LINKS[link].series(200), 2 * law.cdf(LARGEST) - 1
+    while missing > 1e-6 * LARGEST and degree + 2 <= max(1, (size + 1) // 2):
+        degree += 2
+        missing -= series[degree // 2] * mean**degree
+    assert remainder == pytest.approx(missing, abs=1e-13)
+    for k in range(0, size + 1, 1 + size // 40):
+        terms = [series[j // 2] * mean_product(size, k, j) for j in range(1, degree + 1, 2)]
+        assert estimates[k] == pytest.approx(sum(terms), rel=1e-11, abs=1e-14)
+    differences = np.linspace(-LARGEST, LARGEST, 41)
+    mass = stats.binom.pmf(np.arange(size + 1), size, law.cdf(differences)[:, None])
+    y, later = 2 * law.cdf(differences)[:, None] - 1, np.arange(degree + 2, 400, 2)
+    missed = (series[later // 2] * y**later).sum(1)
+    np.testing.assert_allclose(mass @ estimates - differences, -missed, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("size", "link", "bound"),
+    [(256, "logistic", 10.0), (4, "probit", 1.0), (16, "cauchy", 10.0), (256, "cauchy", 1e17)],
+)
+def test_estimator_that_would_be_biased_is_refused(size, link, bound):
+    with pytest.raises(ValueError, match=r"^estimator: plug-in expected"):
+        make_evaluators(size, link, bound, "unbiased")
+    make_evaluators(5, link, 1.0, "unbiased")

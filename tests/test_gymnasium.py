@@ -1,0 +1,117 @@
+"""Gymnasium's tables as CMDPs, and environments that a configuration names."""
+
+import hashlib
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import pgpd_hf
+from pgpd_hf.environments import make_environment
+
+gymnasium = pytest.importorskip("gymnasium")
+LAKE = {"env": "FrozenLake-v1", "map_name": "8x8", "cost": "holes", "at_most": 0.05}
+LAKES = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05}
+CLIFF = {"env": "CliffWalkingSlippery-v1", "cost": "cliff", "at_most": 0.5, "discount": 0.98}
+
+
+class Table(gymnasium.Env):
+    """Two ways to end in state 1, which is passed through, too; state 2 can end in place."""
+
+    def __init__(self, first=0.5, to=1):
+        self.P = [
+            [[(first, to, 2.0, True), (0.25, 1, 1.0, False), (0.25, 2, 0.0, False)]] * 2,
+            [[(1.0, 0, 0.0, False)], [(0.5, 2, 3.0, True), (0.5, 2, 0.0, False)]],
+            {0: [(1.0, 2, 4.0, True)], 1: [(0.5, 2, -1.0, False), (0.5, 0, 0.0, False)]},
+        ]
+        self.initial_state_distrib = np.eye(3, dtype=np.float32)[0]
+
+
+TABLE = {"env": Table(), "cost": [[0, 1], [2, 3], [4, 5]], "at_most": 9}
+
+
+@pytest.mark.parametrize(
+    ("given", "cost"),
+    [
+        (LAKE, lambda s, a, to, reward: to in (19, 29, 35, 41, 42, 46, 49, 52, 54, 59)),
+        (LAKE | {"cost": "steps"}, lambda *step: 1),
+        (CLIFF, lambda s, a, to, reward: reward == -100),
+        (TABLE, lambda s, a, to, reward: 2 * s + a),
+        (TABLE | {"cost": lambda s, a, to: to == 2}, lambda s, a, to, reward: to == 2),
+        (TABLE | {"env": Table(first=0.5 + 4e-7)}, lambda s, a, to, reward: 2 * s + a),
+    ],
+)
+def test_values_are_those_of_the_table(given, cost):
+    """By the recursion over the table itself, for a policy that is the same in all states."""
+    cmdp, env = pgpd_hf.from_gymnasium(**given), given["env"]
+    if isinstance(env, str):
+        env = gymnasium.make(env, **{key: given[key] for key in given if key == "map_name"})
+    table, policy = env.unwrapped.P, np.random.default_rng(1).dirichlet(np.ones(cmdp.actions))
+    matrix, paid = np.eye(len(table)), np.zeros((len(table), 2))
+    for s, a in np.ndindex(len(table), cmdp.actions):
+        for p, to, reward, ends in table[s][a]:
+            paid[s] += policy[a] * p * np.array([reward, cost(s, a, to, reward)])
+            matrix[s, to] -= 0 if ends else cmdp.discount * policy[a] * p
+    reward, spent = env.unwrapped.initial_state_distrib @ np.linalg.solve(matrix, paid)
+    if given is CLIFF:  # whose falls pay what any step pays, since the constraint is in their place
+        reward += 99 * spent
+    found = cmdp.in_units(*cmdp.evaluate(np.tile(policy, (cmdp.states, 1))))
+    assert found == (pytest.approx(reward, rel=1e-5), pytest.approx(spent, rel=1e-5))
+    assert cmdp.in_units(0, cmdp.threshold)[1] == pytest.approx(given["at_most"])
+
+
+def test_lake_has_the_bits_and_the_optimum_that_it_had():
+    cmdp = make_environment(LAKES | {"options": {"map_name": "8x8"}}, ".")
+    parts = (cmdp.transition, cmdp.reward, cmdp.utility, cmdp.initial, np.float64(cmdp.threshold))
+    digest = hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
+    assert digest == "8bfdda7a51c997a12fde8502ea1012039eacb4e8a239bd28116736a842e08dcb"
+    optimum = pgpd_hf.solve(cmdp)
+    reward, _ = cmdp.in_units(optimum.reward_value, optimum.utility_value)
+    assert reward == pytest.approx(0.41352, abs=5e-6)
+    assert optimum.multiplier == pytest.approx(0.2531, abs=5e-5)
+    assert cmdp.largest_return is None  # answers are clipped at G(H)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"env": Table(first=0.6)}, "env: Table.P[0][0]: probabilities that sum to 1 expected"),
+        ({"env": Table(first="0.5")}, "env: Table.P[0][0], probability: a number expected"),
+        ({"env": Table(to=3)}, "env: Table.P[0][0], next state: an integer of at most 2 expected"),
+        ({"env": "Blackjack-v1"}, "env: an environment with a table (P, initial_state_distrib)"),
+        ({"env": "Lake-v1"}, "env: 'Lake-v1' with {} cannot be made: Environment `Lake` doesn't"),
+        ({"map_name": "8x8"}, "map_name: an option of an environment made by its name"),
+        ({"cost": "holes"}, "cost: 'steps', 'holes' of FrozenLake, 'cliff' of CliffWalking,"),
+        ({"cost": lambda *step: -1}, "cost(0, 0, 1): a number >= 0 expected, got -1"),
+    ],
+)
+def test_what_is_no_environment_is_refused_in_one_line(changes, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}") as refusal:
+        pgpd_hf.from_gymnasium(**TABLE | changes)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({3: 3}, "environment: unknown key 3; allowed are states, actions, instance, disc"),
+        ({"file": "a.npz", "states": 3}, "environment: unknown key 'states'; allowed are file"),
+        *[({"file": it}, "environment.file: ") for it in (3, "../a.npz", "/a.npz", "link/a.npz")],
+        ({"gymnasium": "antigravity:Lake-v0"}, "environment.gymnasium: FrozenLake-v1, Cliff"),
+        ({"gymnasium": "Taxi-v4"}, "environment.cost: what is to be avoided expected"),
+        (LAKES | {"at_most": None}, "environment.at_most: a number expected, got None"),
+        (LAKES | {"options": {"cost": 1}}, "environment.options: names of FrozenLake-v1's options"),
+        (LAKES | {"options": {"id": "x"}}, "environment.gymnasium: 'FrozenLake-v1' with {'id'"),
+    ],
+)
+def test_configuration_of_a_stranger_reads_and_runs_nothing_else(tmp_path, settings, message):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    for place in (tmp_path, folder):
+        pgpd_hf.random_cmdp().save(place / "a.npz")
+    assert make_environment({"file": "a.npz"}, folder).states == 10
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}") as refusal:
+        make_environment(settings, folder)
+    assert "\n" not in str(refusal.value) and "antigravity" not in sys.modules

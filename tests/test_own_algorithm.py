@@ -1,0 +1,140 @@
+"""An algorithm of one's own, in plain Python: NPGPD-HF with momentum, and ZPGPD-HF step by step."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pgpd_hf
+from pgpd_hf.primal_dual import PrimalDual, State
+
+STEPS = {"primal_step": 0.1, "dual_step": 0.1}
+CMDP = pgpd_hf.random_cmdp(instance=42)
+VALUES = ["reward_value", "utility_value", "multiplier", "answers", "env_steps"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Momentum(pgpd_hf.NPGPDHF):
+    """The example of the module `primal_dual`."""
+
+    name: ClassVar[str] = "momentum"
+    label: ClassVar[str] = "NPGPD-HF with momentum"
+    streams: ClassVar[str] = "npgpd_hf"
+    momentum: float = 0.0
+
+    def update(self, run, state):
+        answers = run.ask(state.theta)
+        velocity = answers.reward + state.multiplier * answers.utility
+        if state.memory is not None:
+            velocity = velocity + self.momentum * state.memory
+        step = run.primal_step(state.multiplier) / (1 - run.cmdp.discount)
+        multiplier = run.dual_update(state.multiplier, answers.excess)
+        return state.next(state.theta + step * velocity, multiplier, velocity)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftmaxSteps(pgpd_hf.ZPGPDHF):
+    name: ClassVar[str] = "softmax_steps"
+    streams: ClassVar[str] = "zpgpd_hf"
+    parameterization: str = "softmax"
+
+    def update(self, run, state):
+        answers = run.ask(state.theta)
+        slope = answers.reward + state.multiplier * answers.utility
+        theta = state.theta + run.primal_step(state.multiplier) * slope
+        return state.next(theta, run.dual_update(state.multiplier, answers.excess))
+
+
+@pytest.mark.parametrize("normalize", ["none", "linear", "quadratic"])
+def test_without_momentum_it_is_npgpd_hf(normalize):
+    options = STEPS | {"evaluators": 64, "rounds": 2, "normalize": normalize}
+    setting = {"seeds": [0, 3], "iterations": 60}
+    own = pgpd_hf.run(CMDP, Momentum(**options), **setting)
+    paper = pgpd_hf.run(CMDP, "npgpd_hf", **options, **setting)
+    exact = normalize == "none"  # elsewhere two divisions are made in another order
+    pd.testing.assert_frame_equal(own[VALUES], paper[VALUES], check_exact=exact, rtol=1e-9)
+    assert set(own["algorithm"]) == {"momentum"}
+
+
+def test_with_momentum_it_differs_and_learns():
+    options = {"evaluators": 64, "primal_step": 0.01, "dual_step": 0.05, "momentum": 0.9}
+    trace = pgpd_hf.run(CMDP, Momentum(**options), seeds=range(3), iterations=300)
+    ends = pgpd_hf.aggregate(trace)
+    assert ends["optimality_gap"].iloc[-1] < 0.3 * ends["optimality_gap"].iloc[0]
+    without = pgpd_hf.run(CMDP, Momentum(**options | {"momentum": 0.0}), seeds=[0], iterations=300)
+    assert without["reward_value"].iloc[-1] != trace["reward_value"].iloc[-1]
+
+
+def test_zpgpd_hf_one_iteration_at_a_time():
+    options = {"evaluators": 16, "primal_step": 0.01, "dual_step": 0.01}
+    own = pgpd_hf.run(CMDP, SoftmaxSteps(**options), seeds=[1], iterations=50)
+    options["parameterization"] = "softmax"
+    paper = pgpd_hf.run(CMDP, "zpgpd_hf", **options, seeds=[1], iterations=50)
+    np.testing.assert_allclose(own[VALUES], paper[VALUES], rtol=1e-9)
+
+
+def test_answers_are_counted_as_they_are_asked():
+    @dataclass(frozen=True, kw_only=True)
+    class Twice(Momentum):
+        name: ClassVar[str] = "twice"
+
+        def update(self, run, state):
+            run.ask(state.theta)
+            return super().update(run, state)
+
+    once = pgpd_hf.run(CMDP, Momentum(evaluators=5, **STEPS), seeds=[0], iterations=4)
+    twice = pgpd_hf.run(CMDP, Twice(evaluators=5, **STEPS), seeds=[0], iterations=4)
+    assert (twice["answers"] == 2 * once["answers"]).all()
+    assert (twice["env_steps"] == 2 * once["env_steps"]).all()
+
+
+def _broken(returned):
+    @dataclass(frozen=True, kw_only=True)
+    class Broken(PrimalDual):
+        name: ClassVar[str] = "broken"
+
+        def update(self, run, state):
+            return returned(run, state)
+
+    return Broken(**STEPS)
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (lambda run, state: None, "returned None; a State expected"),
+        (lambda run, state: state.next(np.zeros(3), 0.0), "theta array"),
+        (lambda run, state: state.next(state.theta, -1.0), "multiplier -1.0"),
+        (lambda run, state: state.next(state.theta, np.nan), "multiplier nan"),
+        (lambda run, state: state.next(state.theta * np.nan, 0.0), "led to no policy"),
+        (lambda run, state: run.ask(state.theta), "broken has no questions to ask"),
+    ],
+)
+def test_what_an_update_returns_is_checked(returned, message):
+    with pytest.raises(ValueError, match=message) as error:
+        pgpd_hf.run(CMDP, _broken(returned), seeds=[0], iterations=3)
+    assert "\n" not in str(error.value)
+
+
+def test_a_class_needs_a_name_and_steps():
+    @dataclass(frozen=True, kw_only=True)
+    class Nameless(PrimalDual):
+        pass
+
+    with pytest.raises(TypeError, match="class Nameless: name"):
+        Nameless()
+    with pytest.raises(ValueError, match="numbers expected, since there is no theorem"):
+        pgpd_hf.run(CMDP, _broken(lambda run, state: state).__class__(), seeds=[0], iterations=3)
+
+
+def test_memory_is_none_at_first():
+    seen = []
+
+    def look(run, state):
+        seen.append(state.memory)
+        return State(state.theta, state.multiplier, len(seen))
+
+    pgpd_hf.run(CMDP, _broken(look), seeds=[0], iterations=3)
+    assert seen == [None, 1, 2]

@@ -1,0 +1,61 @@
+"""Pictures of runs and policies: what they show, and that they are always the same."""
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pgpd_hf
+from pgpd_hf.cmdp import Map
+
+STEPS = {"primal_step": 0.1, "dual_step": 0.1, "iterations": 20, "seeds": range(3)}
+PROCESS = pgpd_hf.random_cmdp(4, 2, threshold=0.4)
+POLICY = np.array([[0.25, 0.75], [1, 0], [0, 1], [0.5, 0.5]])
+GRID = Map(np.array([["S", "F"], ["H", "G"]]), np.arange(4), np.array([[0, 1], [1, 0]]))
+
+
+def test_curves_show_means_in_the_units_of_the_user():
+    parts = {name: getattr(PROCESS, name) for name in ("transition", "reward", "initial")}
+    cmdp = pgpd_hf.CMDP.from_costs(**parts, cost=7 - 50 * PROCESS.utility, at_most=68, discount=0.9)
+    curve = pgpd_hf.aggregate(pgpd_hf.run(cmdp, "npgpd_hf", evaluators=4, **STEPS))
+    figure = pgpd_hf.plot_curves(curve, cmdp)
+    gap, violation = (axes.lines[0].get_ydata() for axes in figure.axes)
+    best = cmdp.in_units(pgpd_hf.solve(cmdp).reward_value, 0)[0]
+    reward, cost = cmdp.in_units(curve["reward_value"], curve["utility_value"])
+    np.testing.assert_allclose(gap, best - reward, atol=1e-12)
+    np.testing.assert_allclose(violation, cost - 68, atol=1e-12)
+    assert [it.get_text() for it in figure.legends[0].texts] == ["$M = 4$"]
+    curve.attrs["units"] = cmdp.units
+    assert figure._repr_png_() == pgpd_hf.plot_curves(curve)._repr_png_()
+
+
+@pytest.mark.parametrize("grid", [None, GRID])
+def test_policy_is_drawn_as_arrows_or_as_a_table(grid):
+    drawn = replace(PROCESS, map=grid), POLICY
+    figures = [pgpd_hf.plot_policy(*drawn, actions=["wait", "$"]) for _ in range(2)]
+    axes = figures[0].axes[0]
+    if grid is None:
+        assert (axes.images[0].get_array() == POLICY).all()
+        assert [it.get_text() for it in axes.get_xticklabels()] == ["wait", r"\$"]
+    else:
+        arrows = [(*it.xyann, *it.xy) for it in axes.texts if hasattr(it, "arrowprops")]
+        expected = [(0, 0, 0.11, 0), (0, 0, 0, 0.33), (1, 0, 1.44, 0), (0, 1, 0, 1.44)]
+        np.testing.assert_allclose(arrows[:4], expected)
+    assert figures[0]._repr_png_() == figures[1]._repr_png_()
+
+
+def test_what_cannot_be_drawn_is_refused_in_one_line(monkeypatch):
+    curve = pgpd_hf.aggregate(pgpd_hf.run(PROCESS, "npg_pd", **STEPS))
+    for call, message in (
+        (lambda: pgpd_hf.plot_curves(curve.drop(columns="iteration")), "curve: column 'iteration'"),
+        (lambda: pgpd_hf.plot_policy(PROCESS, 2 * POLICY), "policy: probabilities that sum to 1"),
+        (lambda: pgpd_hf.plot_policy(PROCESS, POLICY, states=["a"]), "states: 4 names expected"),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}"):
+            call()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "pgpd_hf.figures", raising=False)
+    monkeypatch.delattr(pgpd_hf, "figures", raising=False)
+    with pytest.raises(ValueError, match="^matplotlib: not installed"):
+        pgpd_hf.plot_curves(curve)

@@ -1,0 +1,193 @@
+"""Odd arguments: each gives the right number, or one line that names the argument."""
+
+import dataclasses
+import itertools
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pgpd_hf
+
+EXAMPLE = pgpd_hf.random_cmdp(3, 2, 1)
+OPTIMUM = pgpd_hf.solve(EXAMPLE)
+ARRAYS = ("transition", "reward", "utility", "initial")
+PARTS = {name: getattr(EXAMPLE, name) for name in (*ARRAYS, "discount", "threshold", "scale")}
+TRACE = pgpd_hf.run(EXAMPLE, "npg_pd", seeds=[0, 1], iterations=2)
+UNIFORM = np.full((3, 2), 0.5)
+
+# What is no number, no integer, no name, no array, no policy.
+NO_NUMBER = ["", "three", "0.1", "x\ny", [], {}, [[1]], object(), np.ones(2), math.nan, True]
+NO_NUMBER += [1j, math.inf, -math.inf, 10**400, np.True_, pd.NA, pd.NaT, np.timedelta64(1, "s")]
+NO_NUMBER += [Decimal("nan"), np.datetime64("2020"), np.ma.masked]
+NO_INTEGER = [*NO_NUMBER, 2.5, 1.0, -1, np.float32(3), "3", Decimal(3), Fraction(3), np.int8(-1)]
+NO_INTEGER += [np.ma.array([3], mask=[True])[0], 2**62 + 1, 10**30]
+NO_NAME = [*NO_NUMBER, 2.5, -1, 3, np.array(["logistic"]), "LOGISTIC", "direct ", "sphere\n"]
+NO_ARRAY = ["three", None, {}, object(), [[1], [1, 2]], math.nan, 1j * np.ones((3, 2)), [10**400]]
+NO_ARRAY += [np.ones(0), np.ones((1, 1, 1, 1)), np.full((3, 2), "a"), np.array([object()] * 3)]
+NO_ARRAY += [np.zeros((3, 2), "m8[s]"), np.zeros((3, 2), "M8[s]"), pd.DataFrame({"a": ["x"]})]
+NO_SIGNAL = [*NO_ARRAY, np.ones((2, 3)), np.full((3, 2), np.nan), np.full((3, 2), -1.0), np.ones(3)]
+NO_SIGNAL += [np.full((3, 2), 1e300), np.ma.masked_array(np.zeros((3, 2)), np.eye(3, 2) > 0)]
+NO_POLICY = [*NO_SIGNAL, np.ones((3, 2)), np.array([[1.5, -0.5]] * 3), [[np.inf, 0]] * 3]
+NO_POLICY += [UNIFORM + [1e-8, 0]]
+NEGATIVE = [-1, -0.5, -1e-300, Fraction(-1, 3)]
+FEW = [*NO_NUMBER, [2.5], [-1], ["a"], [True], [None], [10**30], range(10**7), {"a"}, "12"]
+FEW += [np.ma.array([1, 2], mask=[False, True]), np.array([[1, 2]]), itertools.count()]
+NO_CMDP = [None, "three", 1, {}, PARTS]
+P = EXAMPLE.transition
+
+# Arguments with what is wrong for each; None is wrong where it is not the default.
+CMDP = {
+    "transition": [*NO_ARRAY, 0 * P, 2 * P, -P, P + [0.5, -0.5, 0], P + [1e-8, 0, 0], P[:2]]
+    + [np.zeros((0, 0, 0)), np.zeros((3, 0, 3)), np.ma.masked_array(P, P > 0.9)],
+    "reward": NO_SIGNAL,
+    "utility": NO_SIGNAL,
+    "initial": [*NO_ARRAY, np.zeros(3), np.ones(3), [1.5, -0.5, 0], np.ones(2) / 2, 1.0],
+    "discount": [*NO_NUMBER, None, *NEGATIVE, 1, 1.5, 1e300],
+    "threshold": [*NO_NUMBER, None],
+    "scale": [*NO_NUMBER, None, *NEGATIVE, 0, 1.79e308],
+}
+RANDOM = {
+    "states": [*NO_INTEGER, None, 0, 10**6],
+    "actions": [*NO_INTEGER, None, 0, 10**9],
+    "instance": [*NO_INTEGER, None],
+    "discount": CMDP["discount"],
+    "concentration": [*NO_NUMBER, None, *NEGATIVE, 0, 1e308],
+    "threshold": [*NO_NUMBER, None],
+    "scale": [*NO_NAME, None],
+}
+RUN = {
+    "cmdp": NO_CMDP,
+    "algorithm": [*NO_NAME, None, "NPGPD_HF", "ppo", pgpd_hf.NPGPDHF],
+    "seeds": [*FEW, [0, 0], range(0), None],
+    "iterations": [*NO_INTEGER, None, 0, 10**10],
+    "evaluators": [*NO_INTEGER, 0, 10**8],
+    "rounds": [*NO_INTEGER, None, 0, 10**6],
+    "horizon": [*NO_INTEGER, 10**6],
+    "random_answers": [*NO_NUMBER, None, *NEGATIVE, 2.1],
+    **{name: [*NO_NAME, None] for name in ("link", "estimator", "normalize", "directions")},
+    "parameterization": [*NO_NAME, None],
+    **{name: [*NO_NUMBER, *NEGATIVE] for name in ("dual_step", "multiplier_bound")},
+    "primal_step": [*NO_NUMBER, *NEGATIVE, 1e300],
+    "perturbation": [*NO_NUMBER, *NEGATIVE, 0, 1e-17, 1e200],
+    "initial_policy": [value for value in NO_POLICY if value is not None]
+    + [np.full((2, 3, 2), 0.5), np.full((0, 3, 2), 0.5)],
+    "initial_multiplier": [*NO_NUMBER, None, *NEGATIVE, 1e300],
+    "threads": [*NO_INTEGER, None, 0, 10**6],
+    "checkpoints": [*FEW, [6], [0, 10**9], []],
+    "purpose": [None, 3, object(), b"run", ["run"], math.nan],
+    "optimum": [3, 0, "three", {}, object(), EXAMPLE, OPTIMUM.policy]
+    + [pgpd_hf.solve(pgpd_hf.random_cmdp(3, 2, instance)) for instance in (3, 4)]
+    + [pgpd_hf.solve(pgpd_hf.random_cmdp(4, 2, 1, threshold=0.4))]
+    + [dataclasses.replace(OPTIMUM, policy=policy) for policy in NO_POLICY]
+    + [dataclasses.replace(OPTIMUM, **{name: 0.0}) for name in ("slack", "threshold")],
+    "sizes": [3],
+}
+
+
+def run(**given):
+    usual = {"seeds": [0], "iterations": 5, "horizon": 3, "evaluators": 4}
+    return pgpd_hf.run(**{"cmdp": EXAMPLE, "algorithm": "zpgpd_hf", **usual, **given})
+
+
+FUNCTIONS = {
+    "CMDP": (lambda **given: pgpd_hf.CMDP(**PARTS | given), CMDP),
+    "random_cmdp": (lambda **given: pgpd_hf.random_cmdp(**{"states": 3, **given}), RANDOM),
+    "run": (run, RUN),
+    "evaluate": (EXAMPLE.evaluate, {"policy": NO_POLICY}),
+    "advantages": (
+        lambda **given: EXAMPLE.advantages(**{"policy": UNIFORM, "signal": UNIFORM, **given}),
+        {"policy": NO_POLICY, "signal": [*NO_ARRAY, "reward", np.ones(3), np.ones((2, 3))]},
+    ),
+    "return_bound": (EXAMPLE.return_bound, {"horizon": [*NO_INTEGER, None]}),
+    "checkpoint_grid": (
+        lambda **given: pgpd_hf.checkpoint_grid(**{"iterations": 5, **given}),
+        {"iterations": RUN["iterations"], "points": [*NO_INTEGER, None, 0, 10**13]},
+    ),
+    "aggregate": (
+        lambda **given: pgpd_hf.aggregate(**{"trace": TRACE, **given}),
+        {
+            "trace": [3, "trace", {}, TRACE.to_numpy(), TRACE.drop(columns="multiplier"), [TRACE]]
+            + [TRACE[:0], TRACE.assign(multiplier="a")],
+            "level": [*NO_NUMBER, None, 0, 1, 1.5, -1],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "argument"), [(name, it) for name, (_, wrong) in FUNCTIONS.items() for it in wrong]
+)
+def test_one_line_names_the_argument(name, argument):
+    function, wrong = FUNCTIONS[name]
+    for value in wrong[argument]:
+        with pytest.raises(ValueError, match=r".") as refusal:
+            function(**{argument: value})
+        message = str(refusal.value)
+        assert re.search(rf"\b{argument}\b", message.split(":")[0]), (value, message)
+        assert "\n" not in message, value
+        assert len(message) < 400, value
+
+
+# Odd arguments that are right.
+
+TYPES = [np.dtype(code).type for code in "bBhHiIlLqQ"]
+INTEGERS = {"random_cmdp": "states actions instance", "return_bound": "horizon"}
+INTEGERS |= {"run": "evaluators rounds horizon iterations threads"}
+
+
+def assert_same(ours, theirs):
+    if isinstance(ours, pd.DataFrame):
+        pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+    elif isinstance(ours, pgpd_hf.CMDP):
+        assert all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in PARTS)
+    else:
+        np.testing.assert_array_equal(ours, theirs, strict=True)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_integers_of_all_types_give_the_same(kind):
+    """Also the largest of a small type, whose arithmetic would overflow."""
+    for name, arguments in INTEGERS.items():
+        for argument in arguments.split():
+            largest = argument in ("evaluators", "horizon", "instance")
+            number = min(np.iinfo(kind).max, 300) if largest else 2
+            function = FUNCTIONS[name][0]
+            assert_same(function(**{argument: kind(number)}), function(**{argument: number}))
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, np.array])
+def test_numbers_and_lists_of_all_types_give_the_same(kind):
+    numbers = {"primal_step": 0.25, "dual_step": 0.125, "random_answers": 1, "perturbation": 0.5}
+    expected = run(seeds=[1, 3], checkpoints=[0, 5], **numbers)
+    numbers = {name: kind(number) for name, number in numbers.items()}
+    for seeds in (np.array([3, 1], np.uint8), pd.Series([3, 1], dtype="Int16"), {1, 3}):
+        assert_same(run(seeds=iter(seeds), checkpoints=np.array([5, 0, 5]), **numbers), expected)
+
+
+class Subclass(np.ndarray):
+    """An array of another class."""
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda array: array.tolist(),
+        np.asfortranarray,
+        lambda array: np.repeat(array, 2, axis=-1)[..., ::2],
+        lambda array: array.astype(">f8"),
+        lambda array: array.astype(np.longdouble),
+        lambda array: array.view(Subclass),
+        lambda array: np.vectorize(Fraction, otypes=[object])(array),
+        lambda array: np.vectorize(Decimal, otypes=[object])(array),
+    ],
+)
+def test_arrays_of_all_kinds_give_the_same(convert):
+    arrays = {name: convert(PARTS[name]) for name in ARRAYS}
+    assert_same(dataclasses.replace(EXAMPLE, **arrays), EXAMPLE)
+    policy = np.random.default_rng(0).dirichlet(np.ones(2), 3)
+    assert EXAMPLE.evaluate(convert(policy)) == EXAMPLE.evaluate(policy)

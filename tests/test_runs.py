@@ -1,0 +1,197 @@
+"""Runs: no number depends on the block, the chunk, the thread or the order."""
+
+import dataclasses
+import hashlib
+import itertools
+import json
+import platform
+import signal
+import threading
+from importlib.metadata import version
+from pathlib import Path
+
+import llvmlite.binding
+import numpy as np
+import pandas as pd
+import pytest
+
+from pgpd_hf import ALGORITHMS, NPGPD, NPGPDHF, checkpoint_grid, random_cmdp, run, runs, solve
+from reference import random_policies, random_process
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+ASKING = ("npgpd_hf", "zpgpd_hf")
+CMDP = random_process(1, 3, 2, 0.8, threshold=0.9)
+STEPS = {"primal_step": 0.3, "dual_step": 0.2, "multiplier_bound": 1.5}
+every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+asking_algorithms = pytest.mark.parametrize("name", ASKING)
+
+
+def trace_of(algorithm, cmdp=CMDP, **options):
+    usual = {"seeds": [1], "iterations": 7, **STEPS}
+    usual |= {"evaluators": 16, "horizon": 3} if algorithm in ASKING else {}
+    return run(cmdp, algorithm, **usual | options)
+
+
+def assert_same(ours, theirs):
+    theirs = theirs.reset_index(drop=True)
+    pd.testing.assert_frame_equal(ours.reset_index(drop=True), theirs, check_exact=True)
+
+
+@every_algorithm
+def test_rows_hold_gaps_and_running_means_over_all_iterates(name):
+    """Also over those between checkpoints; and a longer run begins with the shorter one."""
+    trace = trace_of(name, seeds=[4, 2], iterations=600, checkpoints=range(601))
+    assert tuple(trace.columns) == runs.COLUMNS
+    assert trace["seed"].tolist() == [2] * 601 + [4] * 601
+    assert trace["iteration"].tolist() == [*range(601)] * 2
+    gaps = {"optimality_gap": solve(CMDP).reward_value - trace["reward_value"]}
+    gaps |= {"constraint_violation": 0.9 - trace["utility_value"]}
+    for column, gap in gaps.items():
+        assert np.array_equal(trace[column], gap)
+        means = trace.groupby("seed")[column].expanding().mean().to_numpy()
+        np.testing.assert_allclose(trace[f"mean_{column}"], means, atol=1e-12)
+    for chosen in ([0], [600], [3, 511, 512, 599]):
+        some = trace_of(name, seeds=[4], iterations=600, checkpoints=[*chosen[::-1], chosen[0]])
+        assert_same(some, trace.query("seed == 4 and iteration in @chosen"))
+    longer = trace_of(name, seeds=[4], iterations=2000, checkpoints=range(601))
+    assert_same(longer, trace.query("seed == 4"))
+
+
+@every_algorithm
+def test_runs_end_with_the_returned_policies_and_start_with_the_given_ones(name):
+    trace, policies = trace_of(name, seeds=[3, 1], return_policies=True)
+    ends = CMDP.evaluate(policies)[0].tolist()
+    assert ends == trace.query("iteration == 7")["reward_value"].tolist()
+    starts = random_policies(2, CMDP, 2)
+    trace = trace_of(name, seeds=[3, 1], initial_policy=starts, checkpoints=[0])
+    assert trace["utility_value"].tolist() == pytest.approx(CMDP.evaluate(starts)[1][::-1])
+
+
+@pytest.mark.parametrize("evaluators", [1, 16, None])
+@pytest.mark.parametrize("rounds", [1, 3])
+@asking_algorithms
+def test_answers_and_steps_accumulate(name, evaluators, rounds):
+    """Counted line by line: trajectories from s, (s, a) and rho, and questions about them."""
+    trace = trace_of(name, evaluators=evaluators, rounds=rounds, checkpoints=range(8))
+    trajectories, questions = (3 + 6 + 1, 6 + 6 + 1) if name == "npgpd_hf" else (2, 3)
+    count = trace["iteration"] * rounds
+    assert trace["answers"].tolist() == (count * questions * (evaluators or 0)).tolist()
+    assert trace["env_steps"].tolist() == (count * trajectories * 4).tolist()
+    assert trace["evaluators"].fillna(0).tolist() == [evaluators or 0] * 8
+
+
+@pytest.mark.parametrize("states", [3, 40])
+@every_algorithm
+def test_seeds_threads_and_chunks_do_not_matter(name, states, monkeypatch):
+    """In a CMDP of 40 states LAPACK evaluates the policies."""
+    options = {"cmdp": random_process(3, states, 2, 0.5), "iterations": 40}
+    together = trace_of(name, seeds=[0, 3, 7, 12], **options)
+    for threads in (1, 3):
+        again = trace_of(name, seeds=iter([12, 0, 7, 3]), threads=threads, **options)
+        assert_same(together, again)
+    assert_same(together.query("seed == 7"), trace_of(name, seeds=[7], **options))
+    for words, iterations, entries in ((1, 512, 9), (50, 512, 10**6), (2**30, 3, 2**30)):
+        monkeypatch.setattr(runs, "_CHUNK_WORDS", words)
+        monkeypatch.setattr(runs, "_CHUNK_ITERATIONS", iterations)
+        monkeypatch.setattr(runs, "_CHUNK_ENTRIES", entries * states)
+        assert_same(together, trace_of(name, seeds=[0, 3, 7, 12], **options))
+
+
+@asking_algorithms
+def test_purpose_seed_and_evaluators_name_streams_and_nothing_else(name, monkeypatch):
+    axes = itertools.product(("run", "other"), (1, 2, 2**62), (16, 17, None))
+    traces = [trace_of(name, purpose=p, seeds=[seed], evaluators=m) for p, seed, m in axes]
+    assert len({tuple(trace["reward_value"]) for trace in traces}) == 18
+    optimum, algorithm = solve(CMDP), ALGORITHMS[name](evaluators=16, horizon=3, **STEPS)
+    monkeypatch.delattr("pgpd_hf.optimum.solve")  # an optimum at hand is not looked for again
+    assert_same(run(CMDP, algorithm, seeds=[1], iterations=7, optimum=optimum), traces[0])
+
+
+CERTAIN = {"initial": [0, 1, 0], "threshold": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "options", "message"),
+    [
+        ("npg_pd", {}, {"evaluators": 3}, "evaluators: no option of"),
+        ("npgpd_hf", {}, {"streams": 3}, "streams: no option of"),
+        ("npgpd_hf", {}, {"evaluators": None, "random_answers": 0.1}, "random_answers: 0 expected"),
+        ("npgpd_hf", {}, {"rounds": 10**4, "horizon": 10**4}, "rounds, horizon: at most"),
+        ("npg_pd", {}, {"initial_policy": np.eye(2)[[0, 1, 1]]}, "initial_policy: positive"),
+        ("zpgpd_hf", CERTAIN, {"dual_step": None}, "dual_step: a number expected"),
+        ("zpgpd_hf", {"discount": 0}, {"evaluators": None}, "perturbation: "),  # nobody errs: 0
+        ("zpgpd_hf", {"discount": 0.999}, {"horizon": 5000}, "perturbation: "),  # exp(1000)
+        ("npgpd_hf", {}, {"primal_step": 1e308}, "primal_step: 1e\\+308 is so large"),
+        (NPGPDHF(evaluators=3), {}, {}, "primal_step: options belong into the algorithm"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(name, change, options, message):
+    cmdp = dataclasses.replace(CMDP, **{"threshold": 0.5, **change})
+    with pytest.raises(ValueError, match=f"^{message}"):
+        trace_of(name, cmdp, **options)
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3, 100, 101, 12_345, 10**6])
+def test_default_checkpoints(iterations):
+    grid = checkpoint_grid(iterations)
+    assert {0, iterations - 1, iterations, *range(min(iterations, 6))} <= set(grid.tolist())
+    assert 1 <= np.diff(grid).min() <= np.diff(grid).max() <= iterations / 100 + 1
+
+
+def fail():
+    raise ArithmeticError
+
+
+def interrupt():
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+@pytest.mark.parametrize("stop", [fail, interrupt])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_run_stops_before_its_end_after_an_error_or_interrupt(threads, stop, request):
+    """Also the other seeds, which run in threads that no interrupt reaches."""
+    calls = []
+
+    class Stopping(NPGPD):
+        name = "stopping"
+
+        def update(self, run, state):
+            calls.append(state)
+            if len(calls) == 100:
+                stop()
+            return super().update(run, state)
+
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, handler))
+    options = {"seeds": range(threads), "threads": threads, "iterations": 10**6}
+    with pytest.raises((ArithmeticError, KeyboardInterrupt)):
+        run(CMDP, Stopping(**STEPS), **options)
+    assert len(calls) < 10_000
+
+
+def is_recorded_platform():
+    recorded = json.loads((REFERENCE / "platform.json").read_text())
+    here = {name: version(name) for name in ("numpy", "scipy", "numba", "llvmlite")}
+    here |= {"machine": platform.machine(), "processor": llvmlite.binding.get_host_cpu_name()}
+    return here.items() <= recorded.items()
+
+
+@pytest.mark.parametrize("evaluators", [16, 64, 256])
+@asking_algorithms
+def test_first_seed_of_the_figure_is_the_recorded_one(name, evaluators):
+    """The same bits on the recorded platform, and within 1e-8 on others."""
+    recorded = pd.read_csv(REFERENCE / "runs.csv", dtype={"evaluators": "Int64"})
+    recorded = recorded.query("algorithm == @name and evaluators == @evaluators and seed == 0")
+    options = {"purpose": "typical", "seeds": [0], "rounds": 2, "horizon": 80}
+    options |= {
+        "npgpd_hf": {"iterations": 2000, "primal_step": 0.1, "dual_step": 0.1},
+        "zpgpd_hf": {"iterations": 100_000, "primal_step": 0.001, "dual_step": 0.01},
+    }[name]
+    trace = run(random_cmdp(instance=42), name, evaluators=evaluators, **options)
+    end = trace.tail(1).reset_index(drop=True)
+    expected = recorded[[*trace]].reset_index(drop=True).astype(trace.dtypes)
+    pd.testing.assert_frame_equal(end, expected, check_exact=False, rtol=0, atol=1e-8)
+    assert len(trace) == recorded["checkpoints"].item()
+    if is_recorded_platform():
+        text = trace.to_csv(index=False, lineterminator="\n")
+        assert hashlib.sha256(text.encode()).hexdigest() == recorded["sha256"].item()

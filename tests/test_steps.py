@@ -1,0 +1,166 @@
+"""The search for step sizes: how pairs are scored, dropped and chosen."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from chance import LEVEL
+from scipy import stats
+
+from pgpd_hf import NPGPDHF, choose_steps, random_cmdp, run, steps
+from pgpd_hf.steps import CHOSEN, DROPPED, TIED, chosen_steps, search_steps
+
+CMDP = random_cmdp()
+SETTING = {"iterations": 50, "horizon": 10}
+PAIRS = {"primal_step": [1.0], "dual_step": [0.1, 3.0]}
+
+
+def search(seeds=2, cmdps=(CMDP,), name="npgpd_hf", **changes):
+    options = {"candidates": PAIRS, "evaluators": 16, **SETTING, **changes}
+    return search_steps(cmdps, name, seeds=seeds, **options)
+
+
+def made_up(monkeypatch, score, grid, seeds=64):
+    """Search among scores that a function of pair and seed gives."""
+    monkeypatch.setattr(steps, "_score", lambda *task: (score(*task[-2:]), 0.0))
+    return search(seeds, candidates=dict(zip(PAIRS, grid, strict=True)))
+
+
+@pytest.fixture
+def fixed(monkeypatch):
+    """A grid that does not grow."""
+    monkeypatch.setattr(steps, "_GROWTH", 0)
+
+
+@pytest.mark.usefixtures("fixed")
+def test_score_is_half_about_the_run_and_half_about_its_last_quarter():
+    """At 101 even places, of the positive parts, averaged over M and seeds."""
+    row, parts = search(2, evaluators=[16, None], iterations=250).iloc[0], []
+    given = {"iterations": 250, "horizon": 10, "primal_step": 1.0, "dual_step": 0.1}
+    given |= {"checkpoints": np.rint(np.linspace(0, 250, 101)).astype(int), "seeds": [0, 1]}
+    for number in (16, None):
+        trace = run(CMDP, "npgpd_hf", evaluators=number, purpose="calibration", **given)
+        positive = trace[["optimality_gap", "constraint_violation"]].clip(lower=0)
+        parts += [positive.mean() / 4, positive[trace["iteration"] >= 187.5].mean() / 4]
+    expected = [*sum(parts), sum(parts).sum()]
+    found = row[["positive_gap", "positive_violation", "score"]].to_numpy(dtype=float)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+
+
+@pytest.mark.usefixtures("fixed")
+def test_threads_and_given_steps_change_nothing_and_seeds_take_turns_among_environments():
+    table = search(2, [CMDP, random_cmdp(instance=3)], threads=3, primal_step=7.0)
+    totals = [seeds * search(seeds, [random_cmdp(instance=3)])["score"] for seeds in (1, 2)]
+    expected = (search(1)["score"] + totals[1] - totals[0]) / 2
+    np.testing.assert_allclose(table["score"], expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.usefixtures("fixed")
+def test_worse_pairs_are_dropped_early_and_others_run_on(monkeypatch):
+    """Noise that all pairs share is no noise: random numbers are common."""
+    level = {1.0: 1.0, 2.0: 1.04, 3.0: 2.0}
+
+    def score(pair, seed):
+        shared, own = np.random.default_rng(seed), np.random.default_rng([seed, int(pair[0])])
+        return 100 + level[pair[0]] + 10 * shared.normal() + 0.1 * own.normal()
+
+    table = made_up(monkeypatch, score, ([1, 2, 3], [1]), 16).set_index("primal_step")
+    assert table["standing"].to_dict() == {1: CHOSEN, 2: TIED, 3: DROPPED}
+    assert table["seeds"].to_dict() == {1: 16, 2: 16, 3: 8}
+    assert table.loc[3, "behind"] == pytest.approx(1, abs=0.2)
+    assert table.loc[3, "behind_low"] < table.loc[3, "behind"] < table.loc[3, "behind_high"]
+
+
+@pytest.mark.usefixtures("fixed")
+def test_the_best_pair_is_dropped_no_more_often_than_declared(monkeypatch):
+    """Of nine pairs whose scores have one law any may count as the best."""
+    tries, dropped = 100, 0
+    for own in 100 + np.random.default_rng(0).normal(size=(tries, 4, 7, 16)):
+
+        def score(pair, seed, own=own):
+            return own[int(pair[0]), int(pair[1]), seed]
+
+        table = made_up(monkeypatch, score, ([1, 2, 3], [4, 5, 6]), 16)
+        dropped += table.loc[0, "standing"] == DROPPED
+    assert dropped <= stats.binom.isf(LEVEL, tries, steps.LEVEL)
+
+
+@pytest.mark.parametrize("best", [(0.3, 0.1), (10.0, 0.003), (0.01, 3.0)])
+def test_the_grid_grows_where_its_end_leads(monkeypatch, best):
+    def score(pair, seed):
+        return 1 + np.abs(np.log(pair) - np.log(best)).sum() + 0.01 * math.sin(seed)
+
+    table = made_up(monkeypatch, score, ([0.1, 0.3, 1], [0.03, 0.1, 0.3]))
+    assert tuple(chosen_steps(table).values()) == best
+    assert not table.loc[table["standing"] == CHOSEN, "at_end"].item()
+
+
+def test_it_grows_by_four_values_but_not_from_a_single_value_and_its_end_is_told(monkeypatch):
+    table = made_up(monkeypatch, lambda pair, seed: 1 / pair[0], ([1, 10], [7]))
+    assert table["primal_step"].tolist() == [1, 10, 100, 1000, 1e4, 1e5]
+    given = {"candidates": {"primal_step": [1, 10], "dual_step": 7}, **SETTING}
+    with pytest.warns(UserWarning, match="wider grid expected, {'primal_step': 100000.0") as told:
+        choose_steps(CMDP, "npgpd_hf", evaluators=16, **given)
+    assert told[0].filename == __file__
+
+
+@pytest.mark.usefixtures("fixed")
+@pytest.mark.parametrize(("score", "chosen"), [(1.0099, 1.0), (1.0101, 2.0)])
+def test_of_scores_within_one_percent_the_smallest_steps_are_chosen(monkeypatch, score, chosen):
+    table = made_up(monkeypatch, lambda pair, seed: {1: score, 2: 1.0}[pair[0]], ([2, 1], [1]), 1)
+    assert chosen_steps(table)["primal_step"] == chosen
+    assert set(table["standing"]) == {CHOSEN, TIED}  # one seed drops nobody
+
+
+@pytest.mark.usefixtures("fixed")
+def test_steps_that_destroy_the_policy_are_dropped_and_alone_refused():
+    table = search(8, candidates=PAIRS | {"primal_step": [1, 1e308]}).set_index("primal_step")
+    assert (table.loc[1e308, "score"] == math.inf).all()
+    assert (table.loc[1e308, "standing"] == DROPPED).all()
+    with pytest.raises(ValueError, match="candidates: smaller steps expected"):
+        search(1, candidates=PAIRS | {"primal_step": [1e308]})
+
+
+def test_objects_own_algorithms_arrays_and_radii():
+    @dataclass(frozen=True, kw_only=True)
+    class Mine(NPGPDHF):
+        name: ClassVar[str] = "mine"
+        streams: ClassVar[str] = "npgpd_hf"
+
+    for kind in (NPGPDHF, Mine):
+        given = {"candidates": {key: np.array(it) for key, it in PAIRS.items()}, "seeds": 2}
+        table = search_steps([CMDP], kind(evaluators=16, horizon=10), iterations=50, **given)
+        pd.testing.assert_frame_equal(table, search())
+    radii = {"primal_step": 0.01, "dual_step": pd.Series([0.1]), "perturbation": [0.5]}
+    found = chosen_steps(search(1, name="zpgpd_hf", candidates=radii))
+    assert found == {"primal_step": 0.01, "dual_step": 0.1, "perturbation": 0.5}
+
+
+LISTS = r"candidates: lists primal_step and dual_step \(possible: primal_step, dual_step\)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"candidates": 3}, LISTS),
+        ({"candidates": {"primal_step": [1]}}, LISTS),
+        ({"candidates": PAIRS | {"perturbation": [1.0]}}, LISTS),
+        ({"candidates": PAIRS | {"dual_step": []}}, "candidates.dual_step: a number expected"),
+        ({"candidates": PAIRS | {"dual_step": [1, 0]}}, "candidates.dual_step: a number > 0"),
+        ({"candidates": PAIRS | {"dual_step": ["1"]}}, "candidates.dual_step: a number"),
+        ({"evaluators": []}, "evaluators: at least one number"),
+        ({"evaluators": [8, 2.5]}, "evaluators: an integer of at least 1"),
+        ({"estimator": "unbiased", "evaluators": 1}, "estimator: plug-in expected"),
+        ({"seeds": 0}, "seeds: an integer"),
+        ({"round": 2}, "round: no option of npgpd_hf"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_in_one_line(monkeypatch, changes, message):
+    monkeypatch.setattr(steps, "run", None)  # before any run
+    given = {"evaluators": 16, "candidates": PAIRS, **SETTING, **changes}
+    with pytest.raises(ValueError, match=f"^{message}") as error:
+        choose_steps(random_cmdp(scale="unit", threshold=5.0), "npgpd_hf", **given)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,216 @@
+"""Configurations that cannot be run are refused in one line that names the file or the key."""
+
+import copy
+import math
+import runpy
+import subprocess
+import sys
+
+import pytest
+import yaml
+from conftest import ROOT
+
+SCRIPT = ROOT / "workflow/scripts/configuration.py"
+CHECKS = runpy.run_path(str(SCRIPT))
+DEFAULT = CHECKS["DEFAULT"]
+CONFIG = yaml.safe_load(DEFAULT.read_text()) | {"name": "mine"}
+
+TEXTS = ["", "three", "; touch x", "$(touch x)", "`touch x`", "../..", "/etc/passwd", "a b", "x\n"]
+SHAPES = [{}, {"a": 1}, [[1]], [None, None], {3: 4}]
+NUMBERS = [math.nan, math.inf, -math.inf, -1, 10**30, 10**400, 1e300]
+# What no key of a kind may hold, by the type of the default.
+BAD = {
+    int: [*NUMBERS, 2.5, 3.0, True, None, *TEXTS, *SHAPES],
+    float: [*NUMBERS, True, None, *TEXTS, *SHAPES],
+    str: [*NUMBERS, 3, 2.5, True, None, *TEXTS, *SHAPES],
+    list: [*NUMBERS, 3, 2.5, True, None, *TEXTS, *SHAPES],
+    dict: [*NUMBERS, 3, 2.5, True, *TEXTS, [], *SHAPES[1:]],
+}
+ALLOWED = [("name", "three"), ("purpose", "three"), ("concentration", 2.5), ("concentration", 3)]
+ALLOWED += [("threshold", number) for number in (-1, 10**30, 10**400, 1e300)]
+
+
+def places(node, at=()):
+    """Every key of a configuration, and the first entry of every list."""
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node[:1]):
+        yield (*at, key), value
+        if isinstance(value, dict | list):
+            yield from places(value, (*at, key))
+
+
+def changed(place, value):
+    """The default configuration with one key changed."""
+    config = copy.deepcopy(CONFIG)
+    node = config
+    for key in place[:-1]:
+        node = node[key]
+    node[place[-1]] = value
+    return config
+
+
+def refusal(config, files=()):
+    """What is said of a configuration."""
+    with pytest.raises(ValueError, match=".") as refused:
+        CHECKS["check"](config, files)
+    message = str(refused.value)
+    assert "\n" not in message
+    assert len(message) < 400
+    return message
+
+
+def test_default_passes():
+    config = copy.deepcopy(CONFIG)
+    assert CHECKS["check"](config, [DEFAULT]) is None
+    assert config == CONFIG
+
+
+@pytest.mark.parametrize(
+    ("place", "old"), [pytest.param(*it, id=".".join(map(str, it[0]))) for it in places(CONFIG)]
+)
+def test_wrong_value_is_refused_by_its_key(place, old):
+    for value in BAD[type(old)]:
+        if (place[-1], value) not in ALLOWED:
+            message = refusal(changed(place, value))
+            assert str(next(key for key in reversed(place) if isinstance(key, str))) in message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sedes: 3", "configuration: unknown key 'sedes' (did you mean 'seeds'?); allowed are "),
+        ("pathvars: {results: ..}", "configuration: unknown key 'pathvars'; allowed are "),
+        ("name: a/b", "name: got 'a/b'; expected: "),
+        ("name: -rf", "name: got '-rf'; expected: "),
+        ("name: NO", "name: got False; expected: "),
+        ("name: 2020-01-01", "name: got datetime.date(2020, 1, 1); expected: "),
+        ("evaluators: [64, 16]", "evaluators: increasing numbers expected, null at the end, "),
+        ("evaluators: [null, 16]", "evaluators: increasing numbers expected, null at the end, "),
+        ("evaluators: [16, 16]", "evaluators: got [16, 16]; expected: "),
+        ("evaluators: []", "evaluators: got []; expected: "),
+        ("link: cosine", "link: got 'cosine'; expected: by which evaluators vote, logistic, "),
+        ("environment: {discount: 1}", "environment.discount: got 1; expected: gamma, from 0 to "),
+        ("environment: {name: coin}", "environment: unknown key 'name'; allowed are actions, "),
+        ("environment: {file: x.npz}", "environment.file: a file in "),
+        ("environment: {file: ../x.npz}", "environment.file: got '../x.npz'; expected: "),
+        ("environment: {file: /x.npz}", "environment.file: got '/x.npz'; expected: "),
+        ("environment: {file: a/../x.npz}", "environment.file: got 'a/../x.npz'; expected: "),
+        ("environment: {file: '{a}.npz'}", "environment.file: got '{a}.npz'; expected: "),
+        ("environment: {file: mine.csv}", "environment.file: got 'mine.csv'; expected: "),
+        ("environment: {file: x.npz, states: 3}", "environment: got {'file': 'x.npz', 'states': "),
+        (
+            "environment: {gymnasium: Taxi-v4, cost: steps, at_most: 9, states: 3}",
+            "environment: got",
+        ),
+        (
+            "environment: {gymnasium: FrozenLake-v1, at_most: 9}",
+            "environment: 'cost' is a required",
+        ),
+        (
+            "environment: {gymnasium: 'os:Lake-v1', cost: holes, at_most: 1}",
+            "environment.gymnasium: ",
+        ),
+        ("environment: {cost: holes}", "environment: got "),
+        ("algorithms: {mine: {class: mine.py}}", "algorithms.mine"),
+        ("algorithms: {mine: {class: '../mine.py:Mine', iterations: 9}}", "algorithms.mine"),
+        ("algorithms: {Mine: {class: 'mine.py:Mine', iterations: 9}}", "algorithms: a name of"),
+        (
+            "algorithms: {mine: {class: 'no.py:M', iterations: 9, primal_step: 1, dual_step: 1}}",
+            "algorithms.mine.class: a file in ",
+        ),
+        ("algorithms: {npgpd_hf: null, zpgpd_hf: null}", "algorithms: at least one expected"),
+        ("algorithms: {sarsa: {iterations: 3}}", "algorithms: unknown key 'sarsa'; allowed are "),
+        ("algorithms: {npgpd_hf: {directions: tangent}}", "algorithms.npgpd_hf: unknown key "),
+        ("algorithms: {npg_pd: {rounds: 1}}", "algorithms.npg_pd: unknown key 'rounds'"),
+        ("algorithms: {pg_pd: {primal_step: 1}}", "algorithms.pg_pd: 'iterations' is a required "),
+        (
+            "algorithms: {npgpd_hf: {dual_step: 1e-3}}",
+            "algorithms.npgpd_hf.dual_step: got '1e-3', a text; the number is 0.001; expected: ",
+        ),
+        ("rates: {iterations: {npgpd_hf: [9]}}", "rates.iterations.npgpd_hf: got [9]; expected: "),
+        ("rates: {iterations: {npgpd_hf: [9, 8]}}", "rates.iterations.npgpd_hf: increasing "),
+        ("rates: {iterations: {npg_pd: [8, 9]}}", "rates.iterations: unknown key 'npg_pd'"),
+    ],
+)
+def test_file_is_refused_by_its_key(tmp_path, text, message):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"{text}\n" if text.startswith("name") else f"name: mine\n{text}\n")
+    with pytest.raises(ValueError, match=".") as refused:
+        CHECKS["check_files"]([path])
+    assert str(refused.value).startswith(message)
+    assert "\n" not in str(refused.value)
+
+
+def test_script_can_be_run_alone(tmp_path):
+    for text, said in (("name: a", ""), ("name: a/b", "error: name: got 'a/b'; expected: ")):
+        (tmp_path / "mine.yaml").write_text(text)
+        command = [sys.executable, "-I", SCRIPT, tmp_path / "mine.yaml"]
+        run = subprocess.run(command, capture_output=True, text=True)
+        assert run.returncode == (said != "")
+        assert run.stderr.startswith(said)
+        assert run.stderr.count("\n") == (said != "")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "keys and values, and no template, expected, got None"),
+        (b"- a\n- b", "keys and values, and no template, expected, got ['a', 'b']"),
+        (b"__use_yte__: true\nname: ?1", "keys and values, and no template, expected, got "),
+        (b"a: 1\nseeds: 3\nseeds: 5", "plain YAML expected: line 3: the key 'seeds' stands twice"),
+        (b"environment:\n  no: 3", "plain YAML expected: line 2: text expected as a key, got 'no'"),
+        (b"{3: 3}", "plain YAML expected: line 1: text expected as a key, got '3'"),
+        (b"a: &a {x: 1}\nb: *a", "plain YAML expected: line 2: no alias expected, got *a"),
+        (b"seeds: 010", "plain YAML expected: line 1: a decimal number expected, got 010"),
+        (b"seeds: 1:30", "plain YAML expected: line 1: a decimal number expected, got 1:30"),
+        (b"seeds: " + 5000 * b"1", "plain YAML expected: Exceeds the limit"),
+        (b"a: " + 1500 * b"[", "plain YAML expected: "),
+        (b"name: [a", "plain YAML expected: "),
+        (b"name: x\nmore:\n\tseeds: 3", "plain YAML expected: "),
+        (b'name: !!python/object/apply:os.mkdir ["pwned"]', "plain YAML expected: "),
+        (b"\x00\x01\xff", "plain YAML expected: "),
+    ],
+)  # fmt: skip
+def test_file_that_holds_anything_but_data_is_refused(tmp_path, content, message):
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=".") as refused:
+        CHECKS["read"](path)
+    assert str(refused.value).startswith(f"{path}: {message}")
+    assert "\n" not in str(refused.value)
+    assert [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xef\xbb\xbfname: a\r\nseeds: 3\r\n", b'{"name": "a", "seeds": 3}']
+)
+def test_file_that_holds_data_is_read(tmp_path, content):
+    (tmp_path / "mine.yaml").write_bytes(content)
+    assert CHECKS["read"](tmp_path / "mine.yaml") == {"name": "a", "seeds": 3}
+
+
+def test_file_without_a_name_and_missing_keys_are_refused(tmp_path):
+    (tmp_path / "mine.yaml").write_text("seeds: 3\n")
+    message = refusal(copy.deepcopy(CONFIG), [tmp_path / "mine.yaml", DEFAULT])
+    assert message.endswith("mine.yaml: the key 'name' is missing; an experiment has its own")
+    for key in CONFIG:
+        config = {name: value for name, value in CONFIG.items() if name != key}
+        assert refusal(config) == f"configuration: {key!r} is a required property"
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("name: m\nseeds: .nan\n", "seeds: got nan; expected: number of seeds, from 1 to 10000"),
+        ("name: $(touch pwned)\n", "name: got '$(touch pwned)'; expected: name of the experiment"),
+        ("name: m\nname: m\n", "{path}: plain YAML expected: line 2: the key 'name' stands twice"),
+    ],
+)
+def test_workflow_stops_before_any_job(project, text, line):
+    path = project.folder / "config/bad.yaml"
+    path.write_text(text)
+    code, output = project.snakemake("--configfile", path, "--cores", "1")
+    assert code == 1
+    assert any(it.startswith(line.format(path=path)) for it in output.splitlines())
+    assert not (project.folder / "results").exists()
+    assert not [*project.folder.rglob("pwned")]

@@ -1,0 +1,184 @@
+"""The workflow elsewhere: other folders, another workflow's module, a deployment, odd names."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+import yaml
+from conftest import ROOT, Project, install
+from snakemake.utils import update_config
+
+pytestmark = pytest.mark.workflow
+
+CONFIGS = ("config", "smoke")
+SMOKE = ("--configfile", "config/smoke.yaml")
+TINY = """
+name: tiny
+evaluators: [8]
+seeds: 2
+horizon: 5
+algorithms:
+  npgpd_hf: {iterations: 20}
+  zpgpd_hf: null
+rates: null
+"""
+# As `snakedeploy deploy-workflow` writes it.
+DEPLOYED = """
+configfile: "config/config.yaml"
+
+module pgpd_hf:
+    snakefile:
+        "{project}/workflow/Snakefile"
+    config:
+        config
+
+use rule * from pgpd_hf
+"""
+HOST = """
+configfile: "host.yaml"
+
+module core:
+    snakefile: "{project}/Snakefile"
+    config: config["votes"]
+
+use rule * from core exclude all as core_*
+
+rule mine:
+    default_target: True
+    input: rules.core_environment.output.optimum
+    output: "mine.txt"
+    script: "mine.py"
+"""
+STUDY = """
+configfile: "config/config.yaml"
+configfile: "studies/mine/config.yaml"
+
+module core:
+    snakefile: "../../Snakefile"
+    config: config
+
+use rule * from core exclude all
+
+rule mine:
+    default_target: True
+    input: rules.aggregate.input.traces
+    output: f"results/{config['name']}/mine.txt"
+    shell: "cat {input} >{output}"
+"""
+
+
+def test_deployment_without_a_target_makes_the_same_whatever_the_shell_says(smoke, tmp_path):
+    project, folder = smoke[0], tmp_path / "deployed"
+    for name in ("workflow", "config"):
+        (folder / name).mkdir(parents=True)
+    (folder / "workflow/Snakefile").write_text(DEPLOYED.format(project=project.folder))
+    config, own = (yaml.safe_load((ROOT / f"config/{it}.yaml").read_text()) for it in CONFIGS)
+    update_config(config, own)
+    (folder / "config/config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    shell = {"LC_ALL": "C", "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "3", "PYTHONOPTIMIZE": "2"}
+    code, output = project.snakemake("--cores", "2", cwd=folder, env=shell)
+    assert code == 0, output
+    assert project.contents(folder / "results/smoke") == project.contents()
+    assert "Nothing to be done" in project.snakemake("--cores", "2", cwd=folder)[1]
+
+
+def test_scripts_of_a_host_are_noticed(smoke, tmp_path):
+    project = smoke[0]
+    (tmp_path / "Snakefile").write_text(HOST.format(project=project.folder))
+    config = json.loads((project.folder / "results/smoke/provenance.json").read_text())["config"]
+    # What the host's own part of the file looks like is no concern of the module.
+    (tmp_path / "host.yaml").write_text(f"a: &a {{1: 2}}\nb: *a\nvotes: {json.dumps(config)}\n")
+    script = "from pathlib import Path\nPath(snakemake.output[0]).write_text('{}')\n"
+    for text in ("one", "two"):
+        (tmp_path / "mine.py").write_text(script.format(text))
+        code, output = project.snakemake("--cores", "1", cwd=tmp_path)
+        assert code == 0, output
+        assert (tmp_path / "mine.txt").read_text() == text
+        assert "Nothing to be done" in project.snakemake("--cores", "1", cwd=tmp_path)[1]
+
+
+def test_study_takes_the_core_as_a_module(finished):
+    folder = finished.folder / "studies/mine"
+    folder.mkdir(parents=True)
+    (folder / "Snakefile").write_text(STUDY)
+    shutil.copy(finished.folder / "config/smoke.yaml", folder / "config.yaml")
+    study = ("--snakefile", "studies/mine/Snakefile")
+    assert finished.jobs(*study) == {"mine": 1}
+    (folder / "config.yaml").write_text("name: other\nname: smoke\n")
+    code, output = finished.snakemake(*study, "--dry-run")
+    assert code == 1
+    assert "line 2: the key 'name' stands twice" in output
+
+
+def test_folders_may_have_odd_names_and_results_may_lie_elsewhere(tmp_path):
+    folder, scratch = tmp_path / """My "odd" & $HOME's é""", tmp_path / "my scratch"
+    folder.mkdir()
+    scratch.mkdir()
+    project = Project(folder)
+    (folder / "tiny.yaml").write_text(TINY)
+    command = ("--configfile", "tiny.yaml", "--cores", "2")
+    for place in ((), ("--directory", scratch)):
+        code, output = project.snakemake(*command, *place)
+        assert code == 0, output
+        assert "Nothing to be done" in project.snakemake(*command, *place)[1]
+    found = project.contents(scratch / "results/tiny")
+    assert found == project.contents("results/tiny")
+    assert "figures/figure1.pdf" in found
+
+
+def test_modules_beside_an_experiment_are_not_imported(finished):
+    modules = ("numpy", "pandas", "types", "yaml", "jsonschema", "matplotlib", "IPython", "json")
+    for place in (".", "config"):
+        for name in modules:
+            (finished.folder / place / f"{name}.py").write_text("raise SystemExit('imported')")
+    shutil.rmtree(finished.folder / "results/smoke/notebooks")
+    again = ("--forcerun", "aggregate", "provenance", "--cores", "2")
+    code, output = finished.snakemake("results/smoke/summary.txt", *SMOKE, *again)
+    assert code == 0, output
+
+
+def test_file_of_an_environment_lies_beside_the_configuration(finished):
+    results, config = finished.folder / "results", finished.folder / "config"
+    shutil.copy(results / "smoke/environment.npz", config / "rho.npz")
+    (config / "mine.yaml").write_text(TINY + "environment: {file: rho.npz}\n")
+    mine = ("results/tiny/optimum.json", "--configfile", "config/mine.yaml")
+    code, output = finished.snakemake(*mine, "--cores", "1")
+    assert code == 0, output
+    found, expected = (results / f"{name}/optimum.json" for name in ("tiny", "smoke"))
+    assert found.read_bytes() == expected.read_bytes()
+    assert finished.jobs(*mine) == {}
+    (config / "rho.npz").write_bytes(b"no archive")
+    code, output = finished.snakemake(*mine, "--cores", "1")
+    assert code == 1
+    assert "rho.npz: damaged, or no archive; a NumPy archive (.npz) of plain arrays" in output
+    assert "Traceback" not in output
+
+
+def test_plan_of_the_default_imports_nothing_heavy(project):
+    plan = "import sys; from snakemake.cli import main\ntry: main(['--dry-run', '-q', 'all'])\n"
+    command = [project.python, "-c", plan + "finally: print(*sys.modules)"]
+    trivial = project.folder / "trivial"
+    trivial.mkdir()
+    (trivial / "Snakefile").write_text("rule all:\n    output: 'a'\n    shell: 'touch a'\n")
+    ours, theirs = (
+        {*subprocess.run(command, cwd=cwd, capture_output=True, text=True).stdout.split()}
+        for cwd in (project.folder, trivial)
+    )
+    heavy = {"numba", "matplotlib", "pandas", "scipy", "numpy", "pgpd_hf", "papermill", "nbconvert"}
+    assert ours & heavy <= theirs  # plugins of Snakemake import some of them
+    assert "jsonschema" in ours
+
+
+def test_package_without_a_clone_or_of_another_clone_is_refused(project, tmp_path):
+    place, empty = tmp_path / "elsewhere/lib/python3/site-packages", tmp_path / "empty"
+    shutil.copytree(project.folder / "src", place)
+    empty.mkdir()
+    snakefile = ("--snakefile", project.folder / "Snakefile", "--dry-run")
+    python = install(tmp_path / "elsewhere/.venv", place)
+    code, output = project.snakemake(*snakefile, python=python, cwd=empty)
+    assert code == 1
+    assert "\npgpd_hf: a clone that pip install --editable has installed is needed\n" in output
+    code, output = project.snakemake("--dry-run", python=install(tmp_path / "v", ROOT / "src"))
+    assert code == 1
+    assert f"\npgpd_hf: installed from {ROOT}, not from here; activate .venv here\n" in output

@@ -1,0 +1,104 @@
+# From the environment to the figure.
+
+
+rule environment:
+    """The environment and its optimum, found in two independent ways."""
+    input:
+        script=f"{SCRIPTS}/environment.py",
+        code=[
+            f"{LIBRARY}/{name}.py"
+            for name in (
+                "arrays",
+                "cmdp",
+                "costs",
+                "environments",
+                "gymnasium",
+                "optimum",
+                "streams",
+            )
+        ],
+        file=(
+            os.path.relpath(FOLDER / config["environment"]["file"])
+            if "file" in config["environment"]
+            else []
+        ),
+    output:
+        environment="<results>/environment.npz",
+        optimum="<results>/optimum.json",
+    log:
+        "<logs>/environment.log",
+    params:
+        environment=json.dumps(config["environment"], sort_keys=True),
+        folder=os.path.relpath(FOLDER) if "file" in config["environment"] else os.curdir,
+    shell:
+        "python -I {input.script:q} --settings {params.environment:q} --folder {params.folder:q}"
+        " --environment {output.environment} --optimum {output.optimum} >{log} 2>&1"
+
+
+rule runs:
+    """One algorithm, one M, one block of at most ten seeds."""
+    input:
+        script=f"{SCRIPTS}/run.py",
+        code=ENGINE,
+        algorithm=lambda wildcards: source(wildcards.algorithm),
+        environment="<results>/environment.npz",
+        optimum="<results>/optimum.json",
+    output:
+        trace="<results>/runs/{algorithm}/M{evaluators}/seeds{first}-{last}.csv",
+        policies="<results>/policies/{algorithm}/M{evaluators}/seeds{first}-{last}.npz",
+    log:
+        "<logs>/runs/{algorithm}_M{evaluators}_{first}-{last}.log",
+    resources:
+        runtime=lambda wildcards, attempt: 30 * attempt,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+    params:
+        settings=figure_settings,
+    shell:
+        "python -I {input.script:q} --environment {input.environment} --optimum {input.optimum}"
+        " --algorithm {wildcards.algorithm} --source {input.algorithm:q}"
+        " --evaluators {wildcards.evaluators}"
+        " --seeds {wildcards.first} {wildcards.last} --settings {params.settings:q}"
+        " --trace {output.trace} --policies {output.policies} >{log} 2>&1"
+
+
+rule aggregate:
+    """Means over seeds, with intervals."""
+    input:
+        script=f"{SCRIPTS}/aggregate.py",
+        code=[f"{LIBRARY}/{name}.py" for name in ("statistics", "tables")],
+        traces=collect("<results>/runs/{run}.csv", run=run_names()),
+    output:
+        table="<results>/aggregate.csv",
+    log:
+        "<logs>/aggregate.log",
+    shell:
+        "python -I {input.script:q} {input.traces} --table {output.table} >{log} 2>&1"
+
+
+rule figure:
+    """The panels, their numbers, the figure and its page."""
+    input:
+        script=f"{SCRIPTS}/page.py",
+        notebook=f"{NOTEBOOKS}/figure1.ipynb",
+        code=[f"{LIBRARY}/{name}.py" for name in ("figures", "tables")],
+        aggregate="<results>/aggregate.csv",
+        optimum="<results>/optimum.json",
+    output:
+        collect(
+            "<figures>/{algorithm}_{metric}.{ending}",
+            algorithm=config["algorithms"],
+            metric=["optimality_gap", "constraint_violation"],
+            ending=["pdf", "svg", "png", "csv"],
+        ),
+        multiext("<figures>/figure1", ".pdf", ".svg", ".png"),
+        notebook="<results>/notebooks/figure1.ipynb",
+        page="<results>/notebooks/figure1.html",
+    log:
+        "<logs>/figure1.log",
+    params:
+        name=config["name"],
+        folder=lambda wildcards, output: os.path.dirname(output[0]),
+    shell:
+        "python -I {input.script:q} {input.notebook:q} --executed {output.notebook}"
+        " --page {output.page} --parameters name={params.name} aggregate={input.aggregate}"
+        " optimum={input.optimum} folder={params.folder} >{log} 2>&1"

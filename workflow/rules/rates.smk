@@ -1,0 +1,72 @@
+# Rates in T beside the theorems': runs of their own for each T, since step sizes depend on T.
+
+
+rule rates_runs:
+    """One algorithm, one M, one rule for the steps, one block of seeds; all T."""
+    input:
+        script=f"{SCRIPTS}/run.py",
+        code=ENGINE,
+        algorithm=f"{LIBRARY}/{{algorithm}}.py",
+        environment="<results>/environment.npz",
+        optimum="<results>/optimum.json",
+    output:
+        "<results>/rates/{algorithm}/M{evaluators}/{step_rule}/seeds{first}-{last}.csv",
+    log:
+        "<logs>/rates/{algorithm}_M{evaluators}_{step_rule}_{first}-{last}.log",
+    resources:
+        runtime=lambda wildcards, attempt: 30 * attempt,
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+    params:
+        settings=rates_settings,
+    shell:
+        "python -I {input.script:q} --environment {input.environment} --optimum {input.optimum}"
+        " --algorithm {wildcards.algorithm} --evaluators {wildcards.evaluators}"
+        " --seeds {wildcards.first} {wildcards.last} --settings {params.settings:q}"
+        " --trace {output} >{log} 2>&1"
+
+
+rule rates_table:
+    """Averages over the first T iterates beside the theorems' bounds, and slopes in T."""
+    input:
+        script=f"{SCRIPTS}/rates_table.py",
+        code=[*ENGINE, f"{LIBRARY}/theory.py", f"{LIBRARY}/statistics.py"],
+        environment="<results>/environment.npz",
+        optimum="<results>/optimum.json",
+        traces=collect(
+            "<results>/rates/{algorithm}/M{evaluators}/{step_rule}/seeds{block}.csv",
+            algorithm=RATED,
+            evaluators=names(RATES["evaluators"]),
+            step_rule=["study", "theorem"],
+            block=blocks(RATES["seeds"]),
+        ),
+    output:
+        slopes="<results>/rates.csv",
+        averages="<results>/rates_averages.csv",
+    log:
+        "<logs>/rates_table.log",
+    params:
+        options=json.dumps({name: options_of(name) for name in RATED}, sort_keys=True),
+    shell:
+        "python -I {input.script:q} {input.traces} --environment {input.environment}"
+        " --optimum {input.optimum} --options {params.options:q} --slopes {output.slopes}"
+        " --averages {output.averages} >{log} 2>&1"
+
+
+rule rates_page:
+    """The page about rates and bounds."""
+    input:
+        script=f"{SCRIPTS}/page.py",
+        notebook=f"{NOTEBOOKS}/rates.ipynb",
+        code=[f"{LIBRARY}/{name}.py" for name in ("figures", "tables")],
+        slopes="<results>/rates.csv",
+        averages="<results>/rates_averages.csv",
+        environment="<results>/environment.npz",
+    output:
+        notebook="<results>/notebooks/rates.ipynb",
+        page="<results>/notebooks/rates.html",
+    log:
+        "<logs>/rates_page.log",
+    shell:
+        "python -I {input.script:q} {input.notebook:q} --executed {output.notebook}"
+        " --page {output.page} --parameters slopes={input.slopes} averages={input.averages}"
+        " environment={input.environment} >{log} 2>&1"

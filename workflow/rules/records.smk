@@ -1,0 +1,41 @@
+# What an experiment was made with, and how it ended.
+
+
+rule provenance:
+    """Versions, kind of machine, commit and configuration."""
+    input:
+        script=f"{SCRIPTS}/provenance.py",
+        results=[rules.figure.output.page, rules.rates_page.output.page if RATED else []],
+    output:
+        "<results>/provenance.json",
+    log:
+        "<logs>/provenance.log",
+    params:
+        config=json.dumps(config, sort_keys=True),
+    shell:
+        "python -I {input.script:q} --config {params.config:q} --record {output} >{log} 2>&1"
+
+
+rule summary:
+    """How the experiment ended, in at most 40 lines."""
+    input:
+        script=f"{SCRIPTS}/summary.py",
+        default=f"{DEFAULTS}/config.yaml",
+        aggregate="<results>/aggregate.csv",
+        optimum="<results>/optimum.json",
+        rates="<results>/rates.csv" if RATED else [],
+        provenance="<results>/provenance.json",
+        traces=rules.aggregate.input.traces if OWN else [],
+    output:
+        text="<results>/summary.txt",
+    log:
+        "<logs>/summary.log",
+    params:
+        own=[
+            f"{name}={source(name)}:{config['algorithms'][name]['class'].split(':')[1]}"
+            for name in OWN
+        ],
+    shell:
+        "python -I {input.script:q} --default {input.default:q} --aggregate {input.aggregate}"
+        " --optimum {input.optimum} --rates {input.rates} --provenance {input.provenance}"
+        " --own {params.own:q} --traces {input.traces} --text {output.text} >{log} 2>&1"

@@ -1,0 +1,167 @@
+"""Check the configuration of an experiment: `python configuration.py config/mine.yaml`.
+
+What is wrong is told in one line: the file or the key, what was found, and what is allowed.
+"""
+
+import difflib
+import math
+import re
+import reprlib
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import yaml
+from jsonschema import Draft4Validator, Draft202012Validator, validators
+from jsonschema.exceptions import best_match
+from snakemake.utils import update_config
+
+CLONE = Path(__file__).parents[2]
+DEFAULT = CLONE / "config/config.yaml"
+SCHEMA = yaml.safe_load((CLONE / "workflow/config.schema.yaml").read_text(encoding="utf-8"))
+# Numbers of base 8 and 60 in YAML 1.1, which PyYAML reads.
+ODD_NUMBER = re.compile(r"[-+]?(0[0-9_]+|\d+(:[0-5]?\d)+)(\.[0-9_]*)?")
+
+
+class Loader(yaml.SafeLoader):
+    """YAML with text as keys, each of which stands once: PyYAML takes the last of equal keys."""
+
+    def construct_mapping(self, node, deep=False):
+        names = set()
+        for key, _ in node.value:
+            line = f"line {key.start_mark.line + 1}"
+            if key.tag != "tag:yaml.org,2002:str":
+                raise ValueError(f"{line}: text expected as a key, got {reprlib.repr(key.value)}")
+            if key.value in names:
+                raise ValueError(f"{line}: the key {key.value!r} stands twice")
+            names.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def read(path):
+    """Read keys and values from a file that holds plain data and nothing else."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+        for event in yaml.parse(text, Loader):
+            line = f"line {event.start_mark.line + 1}"
+            if isinstance(event, yaml.AliasEvent):
+                raise ValueError(f"{line}: no alias expected, got *{event.anchor}")
+            plain = isinstance(event, yaml.ScalarEvent) and event.implicit[0]
+            if plain and ODD_NUMBER.fullmatch(event.value):
+                raise ValueError(f"{line}: a decimal number expected, got {event.value}")
+        content = yaml.load(text, Loader)
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
+        told = " ".join(str(error).split())
+        raise ValueError(f"{path}: plain YAML expected: {told}") from None
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    if not isinstance(content, dict) or "__use_yte__" in content:
+        told = f"keys and values, and no template, expected, got {reprlib.repr(content)}"
+        raise ValueError(f"{path}: {told}")
+    return content
+
+
+def is_own(path, config):
+    """Whether a file holds keys of this configuration, and not of another workflow beside it."""
+    with open(path, encoding="utf-8-sig") as file:
+        return yaml.safe_load(file).keys() - {"__use_yte__"} <= config.keys()
+
+
+def check(config, files):
+    """Check a configuration and the files that it was merged from, and settle it in place.
+
+    `NAME: null` leaves an algorithm out. A file or a name of Gymnasium replaces the default's keys
+    of the environment. Returns the folder of the last file, beside which files that it names lie.
+    """
+    contents = {Path(path): read(path) for path in files if is_own(path, config)}
+    changes = {path: it for path, it in contents.items() if not path.samefile(DEFAULT)}
+    if changes and not any("name" in content for content in changes.values()):
+        path = next(iter(changes))
+        raise ValueError(f"{path}: the key 'name' is missing; an experiment has its own")
+    folder = [*changes][-1].parent if changes else None
+    for content in changes.values():
+        environment = content.get("environment")
+        if isinstance(environment, dict) and {"file", "gymnasium"} & environment.keys():
+            config["environment"] = environment
+    own, rest = {}, dict(config)
+    if isinstance(config.get("algorithms"), dict):
+        for name, options in config["algorithms"].items():
+            if isinstance(options, dict) and "class" in options:
+                own[name] = options
+        rest["algorithms"] = {
+            name: options for name, options in config["algorithms"].items() if name not in own
+        }
+    require(rest, SCHEMA)
+    named = {"environment.file": config["environment"].get("file")}
+    for name, options in own.items():
+        if not re.fullmatch("[a-z][a-z0-9_]{0,50}", name):
+            raise ValueError(f"algorithms: a name of small letters expected, got {name!r}")
+        require(options, SCHEMA["$defs"]["own"], f"algorithms.{name}")
+        named[f"algorithms.{name}.class"] = options["class"].split(":")[0]
+    for key, file in named.items():
+        if file and not (folder and (folder / file).is_file()):
+            place = folder or "the folder of the configuration that names it"
+            raise ValueError(f"{key}: a file in {place} expected, got {file!r}")
+    config["algorithms"] = {name: it for name, it in config["algorithms"].items() if it}
+    if not config["algorithms"]:
+        raise ValueError("algorithms: at least one expected, got none")
+    require_increasing("evaluators", config["evaluators"])
+    if config["rates"]:
+        require_increasing("rates.evaluators", config["rates"]["evaluators"])
+        for name, lengths in config["rates"]["iterations"].items():
+            require_increasing(f"rates.iterations.{name}", lengths)
+    return folder
+
+
+def require_increasing(key, numbers):
+    """Refuse numbers that do not increase, of which null is infinity."""
+    if numbers != sorted(numbers, key=lambda number: math.inf if number is None else number):
+        raise ValueError(f"{key}: increasing numbers expected, null at the end, got {numbers}")
+
+
+def require(content, schema, place="configuration"):
+    """Refuse what does not follow a JSON Schema; descriptions in it say what is allowed."""
+    # Since its draft 6, 3.0 is an integer to JSON Schema, and .nan is a number to YAML.
+    types = Draft4Validator.TYPE_CHECKER.redefine(
+        "number",
+        lambda types, it: types.is_type(it, "integer") or (type(it) is float and math.isfinite(it)),
+    )
+    kind = validators.extend(Draft202012Validator, type_checker=types)
+    error = best_match(kind(schema).iter_errors(content))
+    if error is None:
+        return
+    key = ".".join(map(str, error.absolute_path)) or place
+    if place != "configuration" and key != place:
+        key = f"{place}.{key}"
+    if error.validator == "additionalProperties":
+        allowed = sorted(error.schema["properties"])
+        name = str(min(error.instance.keys() - set(allowed), key=str))[:100]
+        near = difflib.get_close_matches(name, allowed, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(f"{key}: unknown key {name!r}{hint}; allowed are {', '.join(allowed)}")
+    if error.validator == "required":
+        raise ValueError(f"{key}: {error.message}")
+    shown, part, told = reprlib.repr(error.instance), schema, ""
+    for step in error.absolute_schema_path:
+        part = part[step]
+        told = part.get("description", told) if isinstance(part, dict) else told
+    with suppress(ValueError):  # to YAML 1.1, 1e-3 is text
+        if isinstance(error.instance, str):
+            number = f"{float(error.instance):.15f}".rstrip("0").rstrip(".")
+            shown += f", a text; the number is {number}"
+    raise ValueError(f"{key}: got {shown}; expected: {told}")
+
+
+def check_files(files):
+    """Check what differs from the default, by files, as the workflow does."""
+    config = read(DEFAULT)
+    for file in files:
+        update_config(config, read(file))
+    check(config, [*files, DEFAULT])
+
+
+if __name__ == "__main__":
+    try:
+        check_files(sys.argv[1:])
+    except ValueError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,94 @@
+"""Say how an experiment ended, in at most 40 lines."""
+
+import argparse
+from pathlib import Path
+
+import yaml
+
+from pgpd_hf.figures import algorithm_label
+from pgpd_hf.runs import load_class
+from pgpd_hf.statistics import mean_interval
+from pgpd_hf.tables import one_line, read_json, read_table, read_traces
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--default", required=True, help="default configuration, a YAML file")
+parser.add_argument("--aggregate", required=True, help="CSV file")
+parser.add_argument("--optimum", required=True, help="JSON file")
+parser.add_argument("--rates", nargs="?", help="CSV file")
+parser.add_argument("--provenance", required=True, help="JSON file")
+parser.add_argument("--own", nargs="*", default=[], help="algorithm=file:class of one's own")
+parser.add_argument("--traces", nargs="*", default=[], help="CSV files, if there are such")
+parser.add_argument("--text", required=True, help="text file that is written")
+options = parser.parse_args()
+
+
+def intervals(table, name, low, high):
+    """Values with their intervals, where they have one."""
+    rows = zip(table[name], table[low], table[high], strict=True)
+    texts = [f"{value:+.4f} [{start:+.4f}, {end:+.4f}]" for value, start, end in rows]
+    return [text.replace(" [+nan, +nan]", "").replace("+nan", "none") for text in texts]
+
+
+def show(table, columns):
+    """A table as text, with M and the algorithms' names as readers know them."""
+    table["M"] = table["evaluators"].astype(object).fillna("inf")
+    table["algorithm"] = [algorithm_label(name) for name in table["algorithm"]]
+    return table[columns].to_string(index=False)
+
+
+def cautions(config, default):
+    """Where the default's step sizes are used, and what they were not found for."""
+    named = {"evaluators": "M", "horizon": "H", "iterations": "T", "rounds": "N"}
+    keys = ("environment", "evaluators", "horizon", "link")
+    other = [key for key in keys if config[key] != default[key]]
+    for name, own in config["algorithms"].items():
+        usual = default["algorithms"].get(name, {})
+        changed = [key for key in own if own[key] != usual.get(key)]
+        if not {"primal_step", "dual_step"} & {*changed} and other + changed:
+            told = ", ".join(named.get(key, key) for key in other + changed)
+            label = algorithm_label(name)
+            yield f"{label} has the default's step sizes, which were found for another {told}."
+
+
+def pairs(own, trace):
+    """Ends of an algorithm of one's own less those of the algorithm whose streams it shares."""
+    ends = trace.groupby(["algorithm", "evaluators", "seed"], dropna=False).last()
+    for name, _, place in (it.partition("=") for it in own):
+        other = load_class(*place.rsplit(":", 1)).streams
+        if other not in trace["algorithm"].unique():
+            continue
+        yield f"\n{name} less {algorithm_label(other)} on the same random numbers, 95 % intervals:"
+        less = (ends.loc[name] - ends.loc[other]).dropna()
+        for number, group in less.groupby("evaluators", dropna=False):
+            told = f"M = {number}"
+            for metric in ("optimality_gap", "constraint_violation"):
+                mean, low, high = mean_interval(group[metric])
+                told += f", {metric.split('_')[1]} {mean:+.4f} [{low:+.4f}, {high:+.4f}]"
+            yield told
+
+
+with one_line():
+    record, optimum = read_json(options.provenance), read_json(options.optimum)
+    aggregate = read_table(options.aggregate)
+    last = aggregate.groupby("algorithm")["iteration"].transform("max")
+    ends = aggregate[aggregate["iteration"] == last].copy()
+    for name, metric in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
+        ends[name] = intervals(ends, metric, f"{metric}_low", f"{metric}_high")
+    best = ", ".join(f"{key} {optimum[key]:.4g}" for key in ("reward_value", "multiplier", "slack"))
+    text = [
+        f"Experiment {record['config']['name']}; the best safe policy has {best}.",
+        f"\nAfter the last iteration, means over {ends['seeds'].max()} seeds, 95 % intervals:",
+        show(ends, ["algorithm", "M", "gap", "violation"]),
+    ]
+    if options.own:
+        text += pairs(options.own, read_traces(options.traces))
+    if options.rates:
+        slopes = read_table(options.rates).query("metric == 'gap'").copy()
+        slopes["slope of the gap in T"] = intervals(slopes, "slope", "low", "high")
+        columns = ["algorithm", "M", "step_rule", "slope of the gap in T", "promised"]
+        text += ["", show(slopes, columns)]
+    default = yaml.safe_load(Path(options.default).read_text(encoding="utf-8"))
+    text += ["", *cautions(record["config"], default)]
+    if record["commit"] is None:
+        text.append(f"No commit is recorded: {record['why']}.")
+    Path(options.text).write_text("\n".join(text) + "\n", encoding="utf-8")
