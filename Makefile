@@ -23,7 +23,10 @@ endif
 
 # No modules from the folder at hand, and no scripts, whose first line cannot name every folder.
 RUN := .venv/bin/python -P -m
-SNAKEMAKE := trap 'echo "Interrupted. The same command goes on from here." >&2' INT; \
+# The file is checked first, since Snakemake itself would run code in a template.
+CHECK := .venv/bin/python -I workflow/scripts/configuration.py $(if $(CONFIG),"$$CONFIG") || exit;
+SNAKEMAKE := $(CHECK) \
+    trap 'echo "Interrupted. The same command goes on from here." >&2' INT; \
     $(RUN) snakemake --cores $(CORES) $(if $(CONFIG),--configfile "$$CONFIG")
 
 .DEFAULT_GOAL := help
@@ -57,7 +60,7 @@ notebooks: .venv/kernels  ## 1 | tutorial and lesson as pages: results/notebooks
 	done
 
 plan: .venv/installed  ## 0 | jobs, and the minutes and memory that they ask for, by rule
-	.venv/bin/python tools/plan.py --cores $(CORES) $(if $(CONFIG),--configfile "$$CONFIG")
+	$(CHECK) .venv/bin/python tools/plan.py --cores $(CORES) $(if $(CONFIG),--configfile "$$CONFIG")
 
 steps: .venv/kernels  ## 3 | step sizes for CONFIG, as lines to copy into its file
 	.venv/bin/python -P tools/steps.py --cores $(CORES) $(if $(CONFIG),"$$CONFIG")

@@ -68,7 +68,7 @@ rule aggregate:
         code=[f"{LIBRARY}/{name}.py" for name in ("statistics", "tables")],
         traces=collect("<results>/runs/{run}.csv", run=run_names()),
     output:
-        table="<results>/aggregate.csv",
+        table=report("<results>/aggregate.csv", "../report/table.rst", category="Tables"),
     log:
         "<logs>/aggregate.log",
     shell:
@@ -90,9 +90,10 @@ rule figure:
             metric=["optimality_gap", "constraint_violation"],
             ending=["pdf", "svg", "png", "csv"],
         ),
-        multiext("<figures>/figure1", ".pdf", ".svg", ".png"),
+        multiext("<figures>/figure1", ".pdf", ".svg"),
+        report("<figures>/figure1.png", "../report/figure.rst", category="Figure 1"),
         notebook="<results>/notebooks/figure1.ipynb",
-        page="<results>/notebooks/figure1.html",
+        page=report("<results>/notebooks/figure1.html", "../report/page.rst", category="Pages"),
     log:
         "<logs>/figure1.log",
     params:

@@ -40,8 +40,8 @@ rule rates_table:
             block=blocks(RATES["seeds"]),
         ),
     output:
-        slopes="<results>/rates.csv",
-        averages="<results>/rates_averages.csv",
+        slopes=report("<results>/rates.csv", "../report/table.rst", category="Tables"),
+        averages=report("<results>/rates_averages.csv", "../report/table.rst", category="Tables"),
     log:
         "<logs>/rates_table.log",
     params:
@@ -63,7 +63,7 @@ rule rates_page:
         environment="<results>/environment.npz",
     output:
         notebook="<results>/notebooks/rates.ipynb",
-        page="<results>/notebooks/rates.html",
+        page=report("<results>/notebooks/rates.html", "../report/page.rst", category="Pages"),
     log:
         "<logs>/rates_page.log",
     shell:

@@ -27,7 +27,7 @@ rule summary:
         provenance="<results>/provenance.json",
         traces=rules.aggregate.input.traces if OWN else [],
     output:
-        text="<results>/summary.txt",
+        text=report("<results>/summary.txt", "../report/summary.rst", category="Summary"),
     log:
         "<logs>/summary.log",
     params:
