@@ -5,6 +5,11 @@ CORES ?= all
 CONFIG ?=
 FULL ?=
 EXPERIMENTS ?=
+STUDY ?=
+STATEMENT ?=
+SEEDS ?=
+MARGIN ?=
+FRESH ?=
 
 # What the shell tells Python stays outside: packages that it puts first (say, of an environment
 # module) would shadow the locked ones. Paths and files are in UTF-8, whatever the locale.
@@ -33,7 +38,7 @@ SNAKEMAKE := $(CHECK) \
 .DELETE_ON_ERROR:
 # Commands are not shown, only what they say; `make -n` shows them.
 .SILENT:
-.PHONY: help figures figure notebooks plan steps overlay report verify test test-workflow \
+.PHONY: help figures figure notebooks plan steps study overlay report verify test test-workflow \
     test-slurm lint format record bench lock clean distclean
 
 # Behind `##` stand minutes and words.
@@ -65,6 +70,11 @@ plan: .venv/installed  ## 0 | jobs, and the minutes and memory that they ask for
 steps: .venv/kernels  ## 3 | step sizes for CONFIG, as lines to copy into its file
 	.venv/bin/python -P tools/steps.py --cores $(CORES) $(if $(CONFIG),"$$CONFIG")
 
+ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS") \
+    $(if $(MARGIN),margin="$$MARGIN") $(if $(filter-out 0,$(FRESH)),fresh=1)
+study: .venv/kernels  ## 30 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
+	$(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" $(if $(strip $(ASKED)),--config $(ASKED))
+
 overlay: .venv/installed  ## 0 | two experiments in one figure: EXPERIMENTS="paper mine"
 	.venv/bin/python tools/overlay.py $(EXPERIMENTS)
 
@@ -88,13 +98,13 @@ lint: .venv/developed  ## 1 | check style, types and the workflow's good practic
 	$(RUN) ruff check
 	$(RUN) ruff format --check
 	$(RUN) mypy
-	$(RUN) snakefmt.snakefmt --check Snakefile workflow
+	$(RUN) snakefmt.snakefmt --check Snakefile workflow studies
 	$(RUN) snakemake --lint
 
 format: .venv/developed  ## 1 | rewrite the code in the style that lint checks
 	$(RUN) ruff check --fix
 	$(RUN) ruff format
-	$(RUN) snakefmt.snakefmt Snakefile workflow
+	$(RUN) snakefmt.snakefmt Snakefile workflow studies
 
 record: .venv/kernels  ## 1 | run the experiment from scratch; write reference/ and figures/
 	$(RUN) snakemake --cores $(CORES) --forceall
