@@ -49,6 +49,7 @@ help:  ## 0 | this list
 	echo '  CONFIG  file of an experiment of your own, for what is run, planned and reported'
 	echo '  CORES   at most this many at once; all by default'
 	echo '  FULL    1 for the long form of verify'
+	echo '  STUDY   a folder below studies/, for study, verify and record'
 	echo '  PYTHON  interpreter that makes .venv; python3 by default'
 
 figures: .venv/kernels  ## 1 | the whole experiment: figures/ and results/paper
@@ -83,7 +84,8 @@ report: figures  ## 1 | an experiment in one file to send: results/NAME/report.h
 	    "$${CONFIG:-config/config.yaml}")/report.html"
 
 verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: all)
-	.venv/bin/python tools/verify.py $(if $(filter-out 0,$(FULL)),--full) --cores $(CORES)
+	.venv/bin/python tools/verify.py $(if $(filter-out 0,$(FULL)),--full) --cores $(CORES) \
+	    $(if $(STUDY),--study "$$STUDY")
 
 test: .venv/developed .venv/kernels  ## 2 | the tests of the library
 	$(RUN) pytest -m 'not workflow and not slurm'
@@ -106,9 +108,9 @@ format: .venv/developed  ## 1 | rewrite the code in the style that lint checks
 	$(RUN) ruff format
 	$(RUN) snakefmt.snakefmt Snakefile workflow studies
 
-record: .venv/kernels  ## 1 | run the experiment from scratch; write reference/ and figures/
-	$(RUN) snakemake --cores $(CORES) --forceall
-	.venv/bin/python tools/record.py
+record: .venv/kernels  ## 1 | write reference/ and figures/ anew, or the tables of STUDY=NAME
+	$(if $(STUDY),$(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile",$(SNAKEMAKE) --forceall)
+	.venv/bin/python tools/record.py $(if $(STUDY),"$$STUDY")
 
 bench: .venv/kernels  ## 1 | the engine's speed beside NumPy's and plain Python's
 	.venv/bin/python benchmarks/engine.py

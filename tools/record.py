@@ -1,11 +1,36 @@
-"""Write the tables of reference/ from results/paper; the figures are already where they belong."""
+"""Write committed tables anew: those of reference/ from results/paper, or those of a study.
+
+The figures of the core are already where they belong. `record.py NAME` copies the tables that the
+study has made, and its picture.
+"""
 
 import json
+import shutil
+import sys
 
 from verify import CLONE, REFERENCE, TABLES, describe_platform
 
-for name, read in TABLES.items():
-    table = read(CLONE / "results/paper")
-    table.to_csv(REFERENCE / f"{name}.csv", index=False, lineterminator="\n")
-description = json.dumps(describe_platform(), indent=2) + "\n"
-(REFERENCE / "platform.json").write_text(description, encoding="utf-8")
+
+def record_core():
+    """Write reference/ from results/paper."""
+    for name, read in TABLES.items():
+        table = read(CLONE / "results/paper")
+        table.to_csv(REFERENCE / f"{name}.csv", index=False, lineterminator="\n")
+    description = json.dumps(describe_platform(), indent=2) + "\n"
+    (REFERENCE / "platform.json").write_text(description, encoding="utf-8")
+
+
+def record_study(name):
+    """Copy tables and picture of a study to its folder."""
+    made, study = CLONE / "results/paper" / name, CLONE / "studies" / name
+    for path in made.glob("*.csv"):
+        shutil.copy(path, study / "tables")
+    for path in made.glob(f"{name}.png"):
+        shutil.copy(path, study)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        record_study(sys.argv[1])
+    else:
+        record_core()

@@ -1,7 +1,8 @@
 """Run the experiment again in a folder of its own, and compare it with reference/ and figures/.
 
-`make verify` does it for one seed, and `make verify FULL=1` for all of it. On the platform of
-reference/platform.json every bit has to agree; why 1e-8 is enough elsewhere: reference/README.md.
+`make verify` does it for one seed, `make verify FULL=1` for all of it, and `make verify STUDY=NAME`
+for a study and its tables. On the platform of reference/platform.json every bit has to agree; why
+1e-8 is enough elsewhere: reference/README.md.
 """
 
 import argparse
@@ -116,9 +117,9 @@ def differences(expected, found, exact):
     ]
 
 
-def run(folder, cores, arguments):
+def run(folder, cores, arguments, snakefile="Snakefile"):
     """Run the workflow in a folder; where it fails, end with the last lines of what it says."""
-    command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", CLONE / "Snakefile"]
+    command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", CLONE / snakefile]
     command += ["--directory", folder, "--cores", cores, *arguments]
     log = folder / "snakemake.log"
     with open(log, "w") as file:
@@ -144,9 +145,17 @@ def compare(folder, full, exact):
         yield "pictures in figures/", [f"{name}: other bytes" for name in other + missing]
 
 
+def compare_study(folder, study, exact):
+    """Yield the tables of a study, with lines that say how they differ."""
+    for path in sorted((CLONE / "studies" / study / "tables").glob("*.csv")):
+        found = folder / "results/paper" / study / path.name
+        yield f"{study}/tables/{path.name}", differences(read(path), read(found), exact)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="all seeds, rates and pictures")
+    parser.add_argument("--study", help="name of a folder below studies/")
     parser.add_argument("--cores", default="all")
     options = parser.parse_args()
     recorded = json.loads((REFERENCE / "platform.json").read_text(encoding="utf-8"))
@@ -157,10 +166,16 @@ def main():
     if not exact:
         print(f"Numbers may differ by {TOLERANCE}; pictures are not compared.")
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
-    print(f"Running {'all' if options.full else 'one seed'} in {folder} ...", flush=True)
-    run(folder, options.cores, [] if options.full else ["aggregate", "--config", "seeds=1"])
+    what = options.study or ("all" if options.full else "one seed")
+    print(f"Running {what} in {folder} ...", flush=True)
+    if options.study:
+        run(folder, options.cores, [], f"studies/{options.study}/Snakefile")
+        found = compare_study(folder, options.study, exact)
+    else:
+        run(folder, options.cores, [] if options.full else ["aggregate", "--config", "seeds=1"])
+        found = compare(folder, options.full, exact)
     agree = True
-    for name, lines in compare(folder, options.full, exact):
+    for name, lines in found:
         agree = agree and not lines
         print(f"{name:<46}{f'NO, {len(lines)} differ' if lines else 'yes'}")
         print(*[f"  {line}\n" for line in lines[:SHOWN]], sep="", end="")
