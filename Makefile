@@ -49,7 +49,7 @@ help:  ## 0 | this list
 	echo '  CONFIG  file of an experiment of your own, for what is run, planned and reported'
 	echo '  CORES   at most this many at once; all by default'
 	echo '  FULL    1 for the long form of verify'
-	echo '  STUDY   a folder below studies/, for study, verify and record'
+	echo '  STUDY   verdicts or defaults, for study, verify and record'
 	echo '  PYTHON  interpreter that makes .venv; python3 by default'
 
 figures: .venv/kernels  ## 1 | the whole experiment: figures/ and results/paper
@@ -87,7 +87,7 @@ verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 
 	.venv/bin/python tools/verify.py $(if $(filter-out 0,$(FULL)),--full) --cores $(CORES) \
 	    $(if $(STUDY),--study "$$STUDY")
 
-test: .venv/developed .venv/kernels  ## 2 | the tests of the library
+test: .venv/developed .venv/kernels  ## 1 | the tests of the library and of the studies
 	$(RUN) pytest -m 'not workflow and not slurm'
 
 test-workflow: .venv/developed .venv/kernels  ## 10 | the tests that run Snakemake

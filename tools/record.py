@@ -23,8 +23,11 @@ def record_core():
 def record_study(name):
     """Copy tables and picture of a study to its folder."""
     made, study = CLONE / "results/paper" / name, CLONE / "studies" / name
+    for path in (study / "tables").glob("*.csv"):
+        path.unlink()
     for path in made.glob("*.csv"):
-        shutil.copy(path, study / "tables")
+        if path.stem != "asked":  # for verdicts that somebody asked for
+            shutil.copy(path, study / "tables")
     for path in made.glob(f"{name}.png"):
         shutil.copy(path, study)
 

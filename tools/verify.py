@@ -77,7 +77,9 @@ def read_optimum(results):
 
 def read_runs(results):
     """Read the last row of every run, with the digest of all its rows as CSV."""
-    traces = pd.concat(map(read, results.glob("runs/*/*/*.csv")))
+    seeds = pd.read_csv(results / "aggregate.csv")["seeds"].max()  # a study may have run more
+    paths = results.glob("runs/*/*/seeds*.csv")
+    traces = pd.concat(read(path) for path in paths if int(path.stem[-4:]) < seeds)
     traces = traces.sort_values([*RUN[1:], "iteration"], key=pd.to_numeric)
     runs = traces.sort_values("algorithm", kind="stable").groupby(RUN, sort=False)
     texts = [run.to_csv(index=False, lineterminator="\n") for _, run in runs]
@@ -149,7 +151,10 @@ def compare_study(folder, study, exact):
     """Yield the tables of a study, with lines that say how they differ."""
     for path in sorted((CLONE / "studies" / study / "tables").glob("*.csv")):
         found = folder / "results/paper" / study / path.name
-        yield f"{study}/tables/{path.name}", differences(read(path), read(found), exact)
+        lines = ["the study does not make this table"]
+        if found.is_file():
+            lines = differences(read(path), read(found), exact)
+        yield f"{study}/tables/{path.name}", lines
 
 
 def main():

@@ -7,10 +7,10 @@ NPGPD-HF with momentum::
     from dataclasses import dataclass
     from typing import ClassVar
 
-    from pgpd_hf import NPGPDHF
+    import pgpd_hf
 
     @dataclass(frozen=True, kw_only=True)
-    class Momentum(NPGPDHF):
+    class Momentum(pgpd_hf.NPGPDHF):
         name: ClassVar[str] = "momentum"
         label: ClassVar[str] = "NPGPD-HF with momentum"
         streams: ClassVar[str] = "npgpd_hf"
@@ -26,11 +26,13 @@ NPGPD-HF with momentum::
             return state.next(state.theta + step * velocity, multiplier, velocity)
 
     algorithm = Momentum(evaluators=64, momentum=0.9, primal_step=0.01, dual_step=0.1)
-    trace = pgpd_hf.run(cmdp, algorithm, seeds=range(5), iterations=1000)
+    trace = pgpd_hf.run(pgpd_hf.random_cmdp(), algorithm, seeds=range(5), iterations=1000)
 
 By its line `streams` it draws the random numbers of NPGPD-HF: where both do the same, their results
 have the same bits. `run.ask` puts the questions of one iteration of its parent class to the
-evaluators; :class:`PrimalDual` has no questions.
+evaluators; :class:`PrimalDual` has no questions. An experiment names the class, which is in a file
+beside its configuration and asks, by ``algorithms: {momentum: {class: mine.py:Momentum, iterations:
+1000, primal_step: 0.01, dual_step: 0.1, momentum: 0.9}}``.
 """
 
 from dataclasses import dataclass, fields

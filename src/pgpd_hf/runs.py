@@ -208,7 +208,7 @@ def load_class(file, name):
     spec.loader.exec_module(module)
     kind = getattr(module, name, None)
     if not (isinstance(kind, type) and issubclass(kind, HumanFeedback)):
-        raise ValueError(f"{file}: {name}, a subclass of NPGPDHF or ZPGPDHF, expected")
+        raise ValueError(f"{file}: {name}, a class that asks as NPGPDHF or ZPGPDHF, expected")
     return kind
 
 

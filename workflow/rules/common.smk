@@ -30,7 +30,7 @@ def names(numbers):
 
 
 def blocks(seeds):
-    """First and last seed of blocks of ten, which do not move when seeds are added."""
+    """First and last seed of blocks of ten; more seeds change only a partial last block."""
     return [f"{first:04d}-{min(first + 10, seeds) - 1:04d}" for first in range(0, seeds, 10)]
 
 

@@ -17,7 +17,7 @@ rule provenance:
 
 
 rule summary:
-    """How the experiment ended, in at most 40 lines."""
+    """How the experiment ended."""
     input:
         script=f"{SCRIPTS}/summary.py",
         default=f"{DEFAULTS}/config.yaml",

@@ -1,4 +1,4 @@
-"""Say how an experiment ended, in at most 40 lines."""
+"""Say how an experiment ended."""
 
 import argparse
 from pathlib import Path
