@@ -2,14 +2,6 @@
 
 PYTHON ?= python3
 CORES ?= all
-CONFIG ?=
-FULL ?=
-EXPERIMENTS ?=
-STUDY ?=
-STATEMENT ?=
-SEEDS ?=
-MARGIN ?=
-FRESH ?=
 
 # What the shell tells Python stays outside: packages that it puts first (say, of an environment
 # module) would shadow the locked ones. Paths and files are in UTF-8, whatever the locale.

@@ -30,7 +30,9 @@ def _candidates():
 
 def _folder():
     """Folder of the cache: the first candidate that is writable and private."""
-    options = {key: value for key, value in os.environ.items() if key.startswith("NUMBA_")}
+    # NumPy's, too, since kernels hold tables that it has computed.
+    prefixes = ("NUMBA_", "NPY_")
+    options = {key: value for key, value in os.environ.items() if key.startswith(prefixes)}
     options.pop("NUMBA_CACHE_DIR", None)
     compiler = (numba.__version__, sys.version, sorted(options.items()))
     digest = hashlib.sha256(repr(compiler).encode())

@@ -51,7 +51,7 @@ def test_outputs_are_those_that_are_promised(smoke):
 def test_runs_have_the_random_numbers_of_their_purposes(smoke):
     results = smoke[0].folder / "results/smoke"
     cmdp = CMDP.load(results / "environment.npz")
-    steps = {"primal_step": 0.1, "dual_step": 0.1, "rounds": 2, "horizon": 10}
+    steps = {"primal_step": 0.1, "dual_step": 0.1, "rounds": 1, "horizon": 10}
     found = read_traces([results / "runs/npgpd_hf/M8/seeds0010-0011.csv"])
     algorithm = NPGPDHF(evaluators=8, **steps)
     trace = run(cmdp, algorithm, seeds=[10, 11], iterations=40, purpose="typical")
