@@ -84,7 +84,8 @@ RUN = {
     + [pgpd_hf.solve(pgpd_hf.random_cmdp(3, 2, instance)) for instance in (3, 4)]
     + [pgpd_hf.solve(pgpd_hf.random_cmdp(4, 2, 1, threshold=0.4))]
     + [dataclasses.replace(OPTIMUM, policy=policy) for policy in NO_POLICY]
-    + [dataclasses.replace(OPTIMUM, **{name: 0.0}) for name in ("slack", "threshold")],
+    + [dataclasses.replace(OPTIMUM, **{name: 0.0}) for name in ("slack", "threshold")]
+    + [dataclasses.replace(OPTIMUM, reward_value=OPTIMUM.reward_value + 1e-6)],
     "sizes": [3],
 }
 
@@ -191,3 +192,11 @@ def test_arrays_of_all_kinds_give_the_same(convert):
     assert_same(dataclasses.replace(EXAMPLE, **arrays), EXAMPLE)
     policy = np.random.default_rng(0).dirichlet(np.ones(2), 3)
     assert EXAMPLE.evaluate(convert(policy)) == EXAMPLE.evaluate(policy)
+
+
+def test_what_rounding_puts_beyond_an_end_is_put_there():
+    """By up to 1e-12 of the scale, which is a little less than 0.1 here; sums are within 1e-9."""
+    rows, reward = [[[1.0, -1e-17]] * 2, [[1 + 9e-10, 0.0]] * 2], [[0.1, -1e-17]] * 2
+    cmdp = pgpd_hf.CMDP(rows, reward, np.zeros((2, 2)), [1, -1e-13], 0.9, -1, scale=1 - 0.9)
+    assert cmdp.reward.tolist() == [[1 - 0.9, 0]] * 2
+    assert (cmdp.transition[0, 0].tolist(), cmdp.initial.tolist()) == ([1, 0], [1, 0])
