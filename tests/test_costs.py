@@ -124,7 +124,7 @@ def test_largest_return_is_that_of_the_best_possible_path_and_clips_answers():
         assert cmdp.largest_return == pytest.approx(1, rel=1e-12)
         small = CMDP.from_costs(**process, reward_unit=1e4, cost_unit=cmdp.units.cost_unit / 7)
         assert small.largest_return == pytest.approx(7, rel=1e-12)
-        table = make_simulator(small, 10**6, 1, 80, "logistic").evaluators.estimate
+        table = make_simulator(small, 1, 80, 10**6, "logistic").evaluators.estimate
         assert table.max() == pytest.approx(7)
     assert vote_probability(LINKS["logistic"].code, 1.0) == pytest.approx(0.73, abs=2e-3)
 

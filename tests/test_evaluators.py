@@ -24,10 +24,6 @@ def test_link_is_the_distribution_it_is_named_after(link):
     np.testing.assert_allclose([mine.density(v) for v in x], law.pdf(x), rtol=1e-12)
     ends = [evaluators.vote_probability(mine.code, x) for x in (-np.inf, -1e300, 0.0, 1e300)]
     assert ends == [0, 0, 0.5, 1]
-    y, coefficients = np.linspace(-0.95, 0.95, 39), mine.series(300)
-    terms = y[:, None] ** np.arange(1, 600, 2) * coefficients
-    np.testing.assert_allclose(terms.sum(1), law.ppf((1 + y) / 2), rtol=1e-9, atol=1e-14)
-    assert (mine.series(7) == coefficients[:7]).all()
 
 
 @every_link
@@ -90,13 +86,12 @@ def mean_product(size, favourable, degree):
     return signed / math.comb(size, degree)
 
 
-@every_link
 @pytest.mark.parametrize("size", [*range(1, 12), 40, 64, 256])
-def test_unbiased_estimates_are_sums_over_sets_and_miss_only_later_terms(link, size):
+def test_unbiased_estimates_are_sums_over_sets_and_miss_only_later_terms(size):
     """By enumeration of the votes; the remainder is attained at the largest difference."""
-    estimates, remainder = evaluators.unbiased_estimates(size, LINKS[link], LARGEST)
-    law, missing, degree = DISTRIBUTIONS[link], LARGEST, -1
-    series, mean = LINKS[link].series(200), 2 * law.cdf(LARGEST) - 1
+    estimates, remainder = evaluators.unbiased_estimates(size, LARGEST)
+    law, missing, degree = DISTRIBUTIONS["logistic"], LARGEST, -1
+    series, mean = 2 / np.arange(1, 400, 2), 2 * law.cdf(LARGEST) - 1
     while missing > 1e-6 * LARGEST and degree + 2 <= max(1, (size + 1) // 2):
         degree += 2
         missing -= series[degree // 2] * mean**degree
@@ -111,11 +106,8 @@ def test_unbiased_estimates_are_sums_over_sets_and_miss_only_later_terms(link, s
     np.testing.assert_allclose(mass @ estimates - differences, -missed, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("size", "link", "bound"),
-    [(256, "logistic", 10.0), (4, "probit", 1.0), (16, "cauchy", 10.0), (256, "cauchy", 1e17)],
-)
+@pytest.mark.parametrize(("size", "link", "bound"), [(256, "logistic", 10.0), (64, "probit", 1.0)])
 def test_estimator_that_would_be_biased_is_refused(size, link, bound):
     with pytest.raises(ValueError, match=r"^estimator: plug-in expected"):
         make_evaluators(size, link, bound, "unbiased")
-    make_evaluators(5, link, 1.0, "unbiased")
+    make_evaluators(5, "logistic", 1.0, "unbiased")

@@ -9,8 +9,7 @@ question whether a trajectory is harmless compares :math:`R_g^H(\tau)` with b in
 Assumption 2.1 of the paper asks for a continuous, strictly increasing :math:`\sigma` with
 :math:`\sigma(0) = 1/2` whose inverse is Lipschitz on :math:`[\sigma(-B), \sigma(B)]`. All links
 here are distribution functions of symmetric unimodal densities, so the Lipschitz constant is
-:math:`1/\sigma'(B)`. Their inverses have power series in :math:`y = 2p - 1` with positive
-coefficients, :math:`\sigma^{-1}((1 + y)/2) = c_1 y + c_3 y^3 + \dots` for :math:`|y| < 1`.
+:math:`1/\sigma'(B)`.
 """
 
 import math
@@ -40,11 +39,9 @@ _ALL = np.uint64(2**64 - 1)
 class Link:
     r"""A link function :math:`\sigma`, from a difference of returns to the chance of a vote."""
 
-    name: str
     code: int  # in kernels
     inverse: Callable  # of shares of votes; infinite at 0 and 1
     density: Callable  # sigma', of a float
-    series: Callable  # from a number of terms to the coefficients c_1, c_3, ...
 
     def inverse_lipschitz(self, bound):
         r"""Lipschitz constant L of the inverse on :math:`[\sigma(-B), \sigma(B)]`."""
@@ -59,40 +56,14 @@ def _inverse_cauchy(share):
     return np.where(ends, np.copysign(np.inf, share - 0.5), np.tan(math.pi * (share - 0.5)))
 
 
-def _logistic_series(terms):
-    """Coefficients of 2 artanh(y)."""
-    return 2 / np.arange(1, 2 * terms, 2)
+def _normal_density(x):
+    return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
 
 
-def _probit_series(terms):
-    r"""Coefficients of :math:`\sqrt2\,\mathrm{erf}^{-1}(y)`.
-
-    For :math:`f(z) = \mathrm{erf}^{-1}(2z/\sqrt\pi) = \sum_k b_k z^{2k+1}/(2k+1)` the equation
-    :math:`f'' = 2 f f'^2` gives :math:`b_k = \sum_{i<k} b_i b_{k-1-i} / ((i+1)(2i+1))`.
-    """
-    b, index = np.ones(terms), np.arange(terms)
-    weight = 1 / ((index + 1) * (2 * index + 1))
-    for k in range(1, terms):
-        b[k] = (weight * b)[:k] @ b[k - 1 :: -1]
-    degree = 2 * index + 1
-    return math.sqrt(2) * b / degree * (math.sqrt(math.pi) / 2) ** degree
-
-
-def _cauchy_series(terms):
-    r"""Coefficients of :math:`\tan(\pi y/2)`: :math:`4/\pi` times the sum of 1/n^(j+1), n odd."""
-    power = np.arange(2, 2 * terms + 1, 2)
-    return 4 / math.pi * (1 - 0.5**power) * special.zeta(power)
-
-
-_DENSITIES = (
-    lambda x: 1 / (2 + 2 * math.cosh(x)),
-    lambda x: math.exp(-x * x / 2) / math.sqrt(2 * math.pi),
-    lambda x: 1 / (math.pi * (1 + x * x)),
-)
 LINKS = {
-    "logistic": Link("logistic", _LOGISTIC, special.logit, _DENSITIES[0], _logistic_series),
-    "probit": Link("probit", _PROBIT, special.ndtri, _DENSITIES[1], _probit_series),
-    "cauchy": Link("cauchy", _CAUCHY, _inverse_cauchy, _DENSITIES[2], _cauchy_series),
+    "logistic": Link(_LOGISTIC, special.logit, lambda x: 1 / (2 + 2 * math.cosh(x))),
+    "probit": Link(_PROBIT, special.ndtri, _normal_density),
+    "cauchy": Link(_CAUCHY, _inverse_cauchy, lambda x: 1 / (math.pi * (1 + x * x))),
 }
 
 
@@ -116,44 +87,40 @@ class Evaluators(NamedTuple):
 
 
 def make_evaluators(evaluators, link, bound, estimator="plug-in", random_answers=0.0):
-    """Tabulate the estimates of M evaluators; B is where the plug-in estimator is clipped.
-
-    An unbiased estimator whose bias may exceed a tenth of B is refused.
-    """
-    link = LINKS[require_one_of("link", link, LINKS)]
+    """Tabulate the estimates of M evaluators; B is where the plug-in estimator is clipped."""
+    chosen = LINKS[require_one_of("link", link, LINKS)]
     if evaluators is None:
-        return Evaluators(_INFINITELY_MANY, link.code, 0.0, np.zeros(1))
+        return Evaluators(_INFINITELY_MANY, chosen.code, 0.0, np.zeros(1))
     evaluators = require_integer("evaluators", evaluators, 1, _MOST)
-    if estimator == "plug-in":
-        shares = np.arange(evaluators + 1) / evaluators
-        estimate = np.clip(link.inverse(shares), -bound, bound)
-    else:
-        estimate, remainder = unbiased_estimates(evaluators, link, bound)
+    shares = np.arange(evaluators + 1) / evaluators
+    estimate = np.clip(chosen.inverse(shares), -bound, bound)
+    if estimator == "unbiased":
+        if link != "logistic":
+            raise ValueError(f"estimator: plug-in expected with the {link} link")
+        estimate, remainder = unbiased_estimates(evaluators, bound)
         if remainder > _LARGEST_REMAINDER * bound:
             raise ValueError(
                 f"estimator: plug-in expected, since the unbiased one of {evaluators} evaluators "
-                f"and the {link.name} link may have a bias of {remainder:.3g}"
+                f"may have a bias of {remainder:.3g}"
             )
-    return Evaluators(evaluators, link.code, random_answers, estimate)
+    return Evaluators(evaluators, chosen.code, random_answers, estimate)
 
 
-def unbiased_estimates(evaluators, link, bound):
-    r"""Tabulate estimates whose mean is the difference, up to the remainder of a series.
+def unbiased_estimates(evaluators, bound):
+    r"""Tabulate estimates (M + 1,) without bias from logistic votes; tell the bias that remains.
 
     Count votes as :math:`\pm 1`, with mean :math:`y = 2\sigma(\Delta) - 1`. The products of the
     votes of j evaluators have the mean :math:`y^j`, and so has their mean over all sets of j
-    evaluators, the U-statistic :math:`U_j(k)`. So :math:`x_k = \sum_{j \le m} c_j U_j(k)`, over odd
-    j, has the bias :math:`-\sum_{j > m} c_j y^j`, largest where :math:`\Delta = \pm B`.
+    evaluators, the U-statistic :math:`U_j(k)`. Since :math:`\Delta = \sum_j 2 y^j / j` over odd j,
+    the estimate :math:`x_k = \sum_{j \le m} 2 U_j(k) / j` has the bias
+    :math:`-\sum_{j > m} 2 y^j / j`, largest where :math:`\Delta = \pm B`.
 
     The degree m is the first at which this bias is below a millionth of B, and at most (M + 1)/2:
     since :math:`U_{M-j} = U_M U_j`, terms beyond repeat earlier ones with a random sign.
-
-    The result is the estimates (M + 1,), not clipped, which would bias them again, and the largest
-    bias.
     """
     degrees = np.arange(1, min((evaluators + 1) // 2, _HIGHEST_DEGREE) + 1, 2)
-    coefficients = link.series(len(degrees))
-    mean = 2 * vote_probability(link.code, bound) - 1
+    coefficients = 2 / degrees
+    mean = 2 * vote_probability(_LOGISTIC, bound) - 1
     remainders = bound - np.cumsum(coefficients * mean**degrees)
     enough = np.flatnonzero(remainders <= _NEGLIGIBLE * bound)
     last = enough[0] if len(enough) else len(degrees) - 1
@@ -251,7 +218,8 @@ class Simulator(NamedTuple):
     threshold: float
 
 
-def make_simulator(cmdp, evaluators, rounds, horizon, link, **options):
-    """Simulator of a run; options are those of :func:`make_evaluators`."""
-    panel = make_evaluators(evaluators, link, cmdp.return_bound(horizon), **options)
+def make_simulator(cmdp, rounds, horizon, evaluators, link, *options):
+    """Simulator of a run; further options are those of :func:`make_evaluators`."""
+    bound = cmdp.return_bound(horizon)
+    panel = make_evaluators(evaluators, link, bound, *options)
     return Simulator(make_tables(cmdp), panel, rounds, horizon, cmdp.threshold)

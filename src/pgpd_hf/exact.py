@@ -8,15 +8,15 @@ with :math:`\partial V / \partial \pi(a|s) = q(s) Q(s, a)`. In both
 :math:`\lambda^{(t+1)} = P_\Lambda(\lambda^{(t)} - \eta_2 (V_g^{(t)}(\rho) - b))`.
 """
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from pgpd_hf.npgpd_hf import NPGPDHF
 from pgpd_hf.policies import project_rows
 from pgpd_hf.primal_dual import PrimalDual
-from pgpd_hf.zpgpd_hf import theorem_2_steps
+from pgpd_hf.zpgpd_hf import ZPGPDHF
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -26,9 +26,7 @@ class NPGPD(PrimalDual):
     name: ClassVar[str] = "npg_pd"
     label: ClassVar[str] = "NPG-PD (exact)"
 
-    def theorem_steps(self, cmdp, optimum, iterations):
-        """Those of Theorem 1."""
-        return 2 * math.log(cmdp.actions), (1 - cmdp.discount) / math.sqrt(iterations)
+    theorem_steps = NPGPDHF.theorem_steps
 
     def update(self, run, state):
         """Make one iteration."""
@@ -48,9 +46,7 @@ class PGPD(PrimalDual):
     label: ClassVar[str] = "PG-PD (exact)"
     parameterization: ClassVar[str] = "direct"
 
-    def theorem_steps(self, cmdp, optimum, iterations):
-        """Those of Theorem 2."""
-        return theorem_2_steps(cmdp, optimum, iterations)
+    theorem_steps = ZPGPDHF.theorem_steps
 
     def update(self, run, state):
         """Make one iteration."""

@@ -35,18 +35,12 @@ beside its configuration and asks, by ``algorithms: {momentum: {class: mine.py:M
 1000, primal_step: 0.01, dual_step: 0.1, momentum: 0.9}}``.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from pgpd_hf.arguments import (
-    optional,
-    require_integer,
-    require_number,
-    require_one_of,
-    shown,
-)
+from pgpd_hf.arguments import optional, require_integer, require_number, require_one_of, shown
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import ESTIMATORS, LINKS, Simulator, make_simulator
@@ -187,14 +181,13 @@ class PrimalDual:
             softmax(policy, policy)
         return policy
 
-    def options(self) -> dict[str, Any]:
-        """Options that differ from their defaults."""
-        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
-        return {name: value for name, (value, default) in values.items() if value != default}
-
     def __repr__(self) -> str:
-        told = ", ".join(f"{name}={value!r}" for name, value in self.options().items())
-        return f"{type(self).__name__}({told})"
+        told = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return f"{type(self).__name__}({', '.join(told)})"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -238,8 +231,8 @@ class HumanFeedback(PrimalDual):
             raise ValueError("random_answers: 0 expected with infinitely many evaluators")
 
     def effort(self, cmdp: CMDP) -> tuple[int, int]:
-        """Numbers of trajectories and of questions in an iteration."""
-        raise NotImplementedError
+        """Numbers of trajectories and of questions in an iteration: two and three in a round."""
+        return 2 * self.rounds, 3 * self.rounds
 
     def prepare(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> Setting:  # noqa: D102
         setting = super().prepare(cmdp, optimum, iterations)
@@ -252,21 +245,15 @@ class HumanFeedback(PrimalDual):
                 f"rounds, horizon: at most {_MOST_WORDS} random words an iteration expected, "
                 f"got {words}"
             )
-        simulator = make_simulator(
-            cmdp,
-            self.evaluators,
-            self.rounds,
-            horizon,
-            self.link,
-            estimator=self.estimator,
-            random_answers=self.random_answers,
+        answering = self.evaluators, self.link, self.estimator, self.random_answers
+        simulator = make_simulator(cmdp, self.rounds, horizon, *answering)
+        return replace(
+            setting,
+            simulator=simulator,
+            words=words,
+            questions=questions,
+            env_steps=trajectories * (horizon + 1),
         )
-        parts = {"simulator": simulator, "words": words, "questions": questions}
-        return Setting(**vars(setting) | parts | {"env_steps": trajectories * (horizon + 1)})
-
-    def estimate(self, setting: Setting, theta: Array, words: Any, normals: Any) -> Answers:
-        """Ask the questions of one iteration, and update nothing."""
-        raise NotImplementedError
 
 
 class Run:
@@ -290,7 +277,7 @@ class Run:
 
     def ask(self, theta: Array) -> Answers:
         """Put the questions of one iteration about the policy of `theta` to the evaluators."""
-        if self.setting.simulator is None:
+        if not hasattr(self.algorithm, "estimate"):
             raise ValueError(f"algorithm: {self.algorithm.name} has no questions to ask")
         words, normals = self.draw(1)
         self.asked += 1

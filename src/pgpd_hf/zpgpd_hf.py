@@ -11,7 +11,7 @@ dimension then takes the place of d. In the softmax parameterization nothing has
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from pgpd_hf.arguments import optional, require_number, require_one_of
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import LINKS, ask, feedback_bias
 from pgpd_hf.policies import PARAMETERIZATIONS, project_rows, softmax, unit_direction
-from pgpd_hf.primal_dual import Answers, HumanFeedback, Setting, State, dual_update, normalizer
+from pgpd_hf.primal_dual import Answers, HumanFeedback, State, dual_update, normalizer
 from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
 
 _SMALLEST = 1e-15  # rounding loses perturbations of a probability that are not much larger
@@ -67,16 +67,20 @@ class ZPGPDHF(HumanFeedback):
         require_one_of("parameterization", self.parameterization, PARAMETERIZATIONS)
         require_one_of("directions", self.directions, ("sphere", "tangent"))
 
-    def effort(self, cmdp):  # noqa: D102
-        return 2 * self.rounds, 3 * self.rounds
-
     def theorem_steps(self, cmdp, optimum, iterations):
         r"""Step sizes of Theorem 2 (line 546).
 
         :math:`\eta_1 = 1/L_\theta` with :math:`L_\theta = 2|A|(1+2/\xi)/(1-\gamma)^4`, and
         :math:`\eta_2 = 4|S| L_\theta \|d^\star/\rho\|_\infty^2/\sqrt T`.
         """
-        return theorem_2_steps(cmdp, optimum, iterations)
+        mismatch = visitation_mismatch(cmdp, optimum.policy)
+        if mismatch == np.inf:
+            raise ValueError(
+                "dual_step: a number expected, since Theorem 2's is infinite where rho is zero "
+                "(an experiment leaves the theorems' steps out by `rates: null`)"
+            )
+        curvature = 2 * cmdp.actions * (1 + 2 / optimum.slack) / (1 - cmdp.discount) ** 4
+        return 1 / curvature, 4 * cmdp.states * curvature * mismatch**2 / math.sqrt(iterations)
 
     def radius(self, cmdp, horizon):
         r""":math:`\mu`: the given radius, or that of Theorem 2."""
@@ -97,8 +101,8 @@ class ZPGPDHF(HumanFeedback):
             raise ValueError("directions: sphere expected, since one action has no tangents")
         radius = self.radius(cmdp, setting.simulator.horizon)
         softmax = self.parameterization == "softmax"
-        parts = {"perturbation": Perturbation(radius, dimension, tangent, softmax)}
-        return Setting(**vars(setting) | parts | {"normals": cmdp.states * cmdp.actions})
+        perturbation = Perturbation(radius, dimension, tangent, softmax)
+        return replace(setting, perturbation=perturbation, normals=cmdp.states * cmdp.actions)
 
     def estimate(self, setting, theta, words, normals):  # noqa: D102
         simulator, how = setting.simulator, setting.perturbation
@@ -135,18 +139,6 @@ def visitation_mismatch(cmdp, policy):
     visitation = (1 - cmdp.discount) * cmdp.occupancy(policy)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.nanmax(visitation / cmdp.initial)  # 0/0 in states that are never visited
-
-
-def theorem_2_steps(cmdp, optimum, iterations):
-    """Step sizes of Theorem 2, :meth:`ZPGPDHF.theorem_steps`."""
-    mismatch = visitation_mismatch(cmdp, optimum.policy)
-    if mismatch == np.inf:
-        raise ValueError(
-            "dual_step: a number expected, since Theorem 2's is infinite where rho is zero "
-            "(an experiment leaves the theorems' steps out by `rates: null`)"
-        )
-    curvature = 2 * cmdp.actions * (1 + 2 / optimum.slack) / (1 - cmdp.discount) ** 4
-    return 1 / curvature, 4 * cmdp.states * curvature * mismatch**2 / math.sqrt(iterations)
 
 
 @njit(allocates=True)
