@@ -1,5 +1,6 @@
 """An algorithm of one's own, in plain Python: NPGPD-HF with momentum, and ZPGPD-HF step by step."""
 
+import textwrap
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 
 import pgpd_hf
+from pgpd_hf import primal_dual
 from pgpd_hf.primal_dual import PrimalDual, State
 
 STEPS = {"primal_step": 0.1, "dual_step": 0.1}
@@ -15,23 +17,17 @@ CMDP = pgpd_hf.random_cmdp(instance=42)
 VALUES = ["reward_value", "utility_value", "multiplier", "answers", "env_steps"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Momentum(pgpd_hf.NPGPDHF):
-    """The example of the module `primal_dual`."""
+def documented():
+    """What the example in the docstring of `primal_dual` defines, when it is run."""
+    lines = primal_dual.__doc__.splitlines()
+    code = [line for line in lines[lines.index("NPGPD-HF with momentum::") :] if line[:4] == "    "]
+    names = {"__name__": __name__}
+    exec(textwrap.dedent("\n".join(code)), names)
+    return names
 
-    name: ClassVar[str] = "momentum"
-    label: ClassVar[str] = "NPGPD-HF with momentum"
-    streams: ClassVar[str] = "npgpd_hf"
-    momentum: float = 0.0
 
-    def update(self, run, state):
-        answers = run.ask(state.theta)
-        velocity = answers.reward + state.multiplier * answers.utility
-        if state.memory is not None:
-            velocity = velocity + self.momentum * state.memory
-        step = run.primal_step(state.multiplier) / (1 - run.cmdp.discount)
-        multiplier = run.dual_update(state.multiplier, answers.excess)
-        return state.next(state.theta + step * velocity, multiplier, velocity)
+EXAMPLE = documented()
+Momentum = EXAMPLE["Momentum"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +52,11 @@ def test_without_momentum_it_is_npgpd_hf(normalize):
     exact = normalize == "none"  # elsewhere two divisions are made in another order
     pd.testing.assert_frame_equal(own[VALUES], paper[VALUES], check_exact=exact, rtol=1e-9)
     assert set(own["algorithm"]) == {"momentum"}
+
+
+def test_documented_example_learns():
+    ends = pgpd_hf.aggregate(EXAMPLE["trace"])["optimality_gap"]
+    assert ends.iloc[-1] < 0.3 * ends.iloc[0]
 
 
 def test_with_momentum_it_differs_and_learns():

@@ -9,9 +9,13 @@ import yaml
 from conftest import ROOT, Project, install
 from snakemake.utils import update_config
 
+from pgpd_hf import CMDP
+from pgpd_hf.tables import read_table
+
 pytestmark = pytest.mark.workflow
 
 CONFIGS = ("config", "smoke")
+NAMES = ("same", "npgpd_hf")
 SMOKE = ("--configfile", "config/smoke.yaml")
 TINY = """
 name: tiny
@@ -22,6 +26,25 @@ algorithms:
   npgpd_hf: {iterations: 20}
   zpgpd_hf: null
 rates: null
+"""
+OWN = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pgpd_hf import NPGPDHF
+
+
+@dataclass(frozen=True, kw_only=True)
+class Same(NPGPDHF):
+    name: ClassVar[str] = "same"
+    streams: ClassVar[str] = "npgpd_hf"
+    far: float = 0.0
+
+    def update(self, run, state):
+        answers = run.ask(state.theta)
+        step = run.primal_step(state.multiplier) / (1 - run.cmdp.discount)
+        theta = state.theta + step * (answers.reward + state.multiplier * answers.utility)
+        return state.next(theta, run.dual_update(state.multiplier, answers.excess))
 """
 # As `snakedeploy deploy-workflow` writes it.
 DEPLOYED = """
@@ -182,3 +205,25 @@ def test_package_without_a_clone_or_of_another_clone_is_refused(project, tmp_pat
     code, output = project.snakemake("--dry-run", python=install(tmp_path / "v", ROOT / "src"))
     assert code == 1
     assert f"\npgpd_hf: installed from {ROOT}, not from here; activate .venv here\n" in output
+
+
+def test_algorithm_beside_the_configuration_and_environment_by_name(project):
+    """An algorithm that does what NPGPD-HF does has its numbers; the lake is Gymnasium's."""
+    folder = project.folder / "own"
+    folder.mkdir()
+    (folder / "mine.py").write_text(OWN)
+    steps = "{class: mine.py:Same, iterations: 20, primal_step: 0.1, dual_step: 0.1, far: 1}"
+    text = TINY.replace("  npgpd_hf:", f"  same: {steps}\n  npgpd_hf:")
+    lake = "environment: {gymnasium: FrozenLake-v1, cost: holes, at_most: 0.3, discount: 0.9}"
+    (folder / "mine.yaml").write_text(f"{text}{lake}\n")
+    target = "results/tiny/summary.txt"
+    code, output = project.snakemake(target, "--configfile", "own/mine.yaml", "--cores", "2")
+    assert code == 0, output
+    results = project.folder / "results/tiny"
+    ours, theirs = (read_table(results / f"runs/{name}/M8/seeds0000-0001.csv") for name in NAMES)
+    assert ours.drop(columns="algorithm").equals(theirs.drop(columns="algorithm"))
+    assert CMDP.load(results / "environment.npz").states == 16
+    rows = read_table(results / "aggregate.csv")["algorithm"].unique()
+    assert rows.tolist() == [*NAMES]  # the order of the file
+    same = "M = 8, gap +0.0000 [+0.0000, +0.0000], violation +0.0000 [+0.0000, +0.0000]"
+    assert same in (project.folder / target).read_text()
