@@ -65,7 +65,7 @@ steps: .venv/kernels  ## 3 | step sizes for CONFIG, as lines to copy into its fi
 
 ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS") \
     $(if $(MARGIN),margin="$$MARGIN") $(if $(filter-out 0,$(FRESH)),fresh=1)
-study: .venv/kernels  ## 30 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
+study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
 	$(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" $(if $(strip $(ASKED)),--config $(ASKED))
 
 overlay: .venv/installed  ## 0 | two experiments in one figure: EXPERIMENTS="paper mine"
