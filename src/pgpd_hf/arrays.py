@@ -23,16 +23,12 @@ def require_array(name, value, shape, finite=True):
     if len(found) != len(lengths) or any(
         length not in (None, size) for length, size in zip(lengths, found, strict=True)
     ):
-        raise ValueError(f"{name}: shape {_shape(shape)} expected, got {array.shape}")
+        allowed = str(shape).replace("Ellipsis", "...").replace("None", "any")
+        raise ValueError(f"{name}: shape {allowed} expected, got {array.shape}")
     if finite and not (known := np.isfinite(array)).all():
         index = _first(~known)
         raise ValueError(f"{name}: a finite number expected at {index}, got {array[index]}")
     return array
-
-
-def _shape(shape):
-    parts = ["..." if size is ... else "any" if size is None else str(size) for size in shape]
-    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
 def _first(wrong):
@@ -55,9 +51,8 @@ def require_probabilities(name, value, shape):
     """Distributions along the last axis; rows of single precision are divided by their sum."""
     array = require_array(name, value, shape)
     single = np.asarray(value).dtype == np.float32
-    below = array < 0
-    if below.any():
-        array = np.where(below & (array >= -(_SINGLE if single else ROUNDING)), 0.0, array)
+    near_zero = (array < 0) & (array >= -(_SINGLE if single else ROUNDING))
+    array = np.where(near_zero, 0.0, array)
     sums = array.sum(axis=-1, keepdims=True)
     if single:
         near = abs(sums - 1) <= array.shape[-1] * _SINGLE

@@ -12,25 +12,20 @@ from __future__ import annotations  # help() shows names of types
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from pgpd_hf.arguments import optional, require_instance, require_integer, require_number, shown
-from pgpd_hf.arrays import (
-    frozen,
-    require_array,
-    require_probabilities,
-    require_signal,
-    sizes,
-)
+from pgpd_hf.arrays import frozen, require_array, require_probabilities, require_signal, sizes
 from pgpd_hf.compilation import njit
 from pgpd_hf.costs import Units, stored
 
 Array = NDArray[np.float64]
 
+_NEEDED = 6  # arguments of a CMDP without a default
 _LANES = 32  # policies that are evaluated side by side
 _LAPACK_FROM = 33  # from this number of states on, LAPACK is faster than the kernel below
 _MATRIX_ENTRIES = 2**20  # of a call of LAPACK
@@ -44,7 +39,7 @@ class Map(NamedTuple):
     moves: NDArray[np.int64]  # (A, 2): rows down and columns to the right that an action means
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class CMDP:
     r"""A finite constrained Markov decision process (CMDP), with one constraint.
 
@@ -102,52 +97,42 @@ class CMDP:
     initial: Array
     discount: float
     threshold: float
-    scale: float = 1.0
-    largest_return: float | None = None
-    units: Units | None = None
-    map: Map | None = None
+    scale: float
+    largest_return: float | None
+    units: Units | None
+    map: Map | None
 
-    if TYPE_CHECKING:  # which takes more than the fields hold
-
-        def __init__(
-            self,
-            transition: ArrayLike,
-            reward: ArrayLike,
-            utility: ArrayLike,
-            initial: ArrayLike,
-            discount: float,
-            threshold: float,
-            scale: float = 1.0,
-            largest_return: float | None = None,
-            units: Units | None = None,
-            map: Map | None = None,
-        ) -> None: ...
-
-    def __post_init__(self) -> None:
-        transition = require_probabilities("transition", self.transition, (None, None, None))
-        states, actions = sizes(transition)
-        scale = require_number("scale", self.scale, above=0)
-        discount = require_number("discount", self.discount, at_least=0)
-        if discount >= 1:
-            raise ValueError(f"discount: a number >= 0 and < 1 expected, got {discount}")
+    def __init__(
+        self,
+        transition: ArrayLike,
+        reward: ArrayLike,
+        utility: ArrayLike,
+        initial: ArrayLike,
+        discount: float,
+        threshold: float,
+        scale: float = 1.0,
+        largest_return: float | None = None,
+        units: Units | None = None,
+        map: Map | None = None,
+    ) -> None:
+        transition = require_probabilities("transition", transition, (None, None, None))
+        shape = sizes(transition)
+        scale = require_number("scale", scale, above=0)
+        discount = require_number("discount", discount, at_least=0, below=1)
         require_number("scale / (1 - discount), the largest value", scale / (1 - discount))
         checked = {
-            "transition": transition,
-            "reward": require_signal("reward", self.reward, (states, actions), scale),
-            "utility": require_signal("utility", self.utility, (states, actions), scale),
-            "initial": require_probabilities("initial", self.initial, (states,)),
+            "transition": frozen(transition),
+            "reward": frozen(require_signal("reward", reward, shape, scale)),
+            "utility": frozen(require_signal("utility", utility, shape, scale)),
+            "initial": frozen(require_probabilities("initial", initial, shape[:1])),
             "discount": discount,
-            "threshold": require_number("threshold", self.threshold),
+            "threshold": require_number("threshold", threshold),
             "scale": scale,
-            "largest_return": optional(
-                require_number, "largest_return", self.largest_return, above=0
-            ),
-            "units": optional(_units, "units", self.units),
-            "map": optional(_map, "map", self.map, states, actions),
+            "largest_return": optional(require_number, "largest_return", largest_return, above=0),
+            "units": optional(_units, "units", units),
+            "map": optional(_map, "map", map, *shape),
         }
         for name, value in checked.items():
-            if isinstance(value, np.ndarray):
-                value = frozen(value)
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -204,10 +189,6 @@ class CMDP:
         ... )
         >>> cmdp
         <CMDP: |S| = 1, |A| = 2, discount 0.5, cost at most 2, units: reward 20, cost 6>
-        >>> optimum = pgpd_hf.solve(cmdp)
-        >>> reward, cost = cmdp.in_units(optimum.reward_value, optimum.utility_value)
-        >>> round(reward, 9), round(cost, 9)
-        (-3.333333333, 2.0)
         """
         at_most = require_number("at_most", at_most)
         tables = stored(transition, reward, cost, discount, actions, reward_unit, cost_unit)
@@ -273,15 +254,6 @@ class CMDP:
         ------
         ValueError
             If `policy` does not hold distributions over actions; the message names the index.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import pgpd_hf
-        >>> cmdp = pgpd_hf.random_cmdp(states=10, actions=4)
-        >>> v_r, v_g = cmdp.evaluate(np.full((10, 4), 0.25))
-        >>> round(float(v_r), 3), round(float(v_g), 3)
-        (0.433, 0.389)
         """
         policy = self.check_policy(policy)
         batch = policy.reshape(-1, self.states, self.actions)  # (B, S, A)
@@ -298,17 +270,9 @@ class CMDP:
         return v_r, v_g
 
     def occupancy(self, policy: ArrayLike) -> Array:
-        r"""Discounted state occupancy :math:`q(s) = \sum_t \gamma^t P^\pi(s_t = s)`.
+        r"""Discounted occupancy :math:`q(s) = \sum_t \gamma^t P^\pi(s_t = s)`, shape (..., S).
 
-        Parameters
-        ----------
-        policy : array_like, float, shape (..., S, A)
-            :math:`\pi(a|s)`.
-
-        Returns
-        -------
-        ndarray, float64, shape (..., S)
-            Sums to :math:`1/(1-\gamma)`; times :math:`1-\gamma` the paper's :math:`d_\rho^\pi`.
+        It sums to :math:`1/(1-\gamma)`; :math:`(1-\gamma)\,q` is the paper's :math:`d_\rho^\pi`.
         """
         policy = self.check_policy(policy)
         matrix = np.swapaxes(self._balance(policy), -1, -2)
@@ -354,10 +318,7 @@ class CMDP:
     def load(cls, path: str | PathLike[str]) -> CMDP:
         """Read a CMDP from a NumPy archive of its arguments; nothing in the file is executed.
 
-        Raises
-        ------
-        ValueError
-            If the file is no such archive; the message names it.
+        What is no such archive raises ValueError with a message that names the file.
         """
         try:
             if Path(path).is_fifo():  # reading it would wait for ever
@@ -368,18 +329,15 @@ class CMDP:
             reason = getattr(error, "strerror", None) or "damaged, or no archive"
             message = f"{path}: {reason}; a NumPy archive (.npz) of plain arrays expected"
             raise ValueError(message) from error
-        on_map = [f"map_{name}" for name in Map._fields]
-        names = [name for name in cls.__dataclass_fields__ if name != "map"]
-        needed = [name for name in names if not hasattr(cls, name)]
-        has_map = not arrays.keys().isdisjoint(on_map)
-        known, needed = names + on_map, needed + on_map if has_map else needed
-        unknown = [name for name in arrays if name not in known]
-        missing = [name for name in needed if name not in arrays]
+        on_map = {name: arrays.pop(f"map_{name}", None) for name in Map._fields}
+        if any(part is not None for part in on_map.values()):
+            arrays["map"] = Map(**on_map)
+        names = [*cls.__dataclass_fields__]
+        unknown = [name for name in arrays if name not in names]
+        missing = [name for name in names[:_NEEDED] if name not in arrays]
         for kind, wrong in (("unknown", unknown), ("missing", missing)):
             if wrong:
-                raise ValueError(f"{path}: {kind} array {wrong[0]!r}; the arrays are {known}")
-        if has_map:
-            arrays["map"] = Map(*(arrays.pop(name) for name in on_map))
+                raise ValueError(f"{path}: {kind} array {wrong[0]!r}; the arrays are {names}")
         try:
             return cls(**arrays)
         except ValueError as error:

@@ -64,18 +64,18 @@ def require_memory(shape):
     needed = 8 * _TABLES * math.prod(shape)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > memory:
+        allowed = f"at most {memory / 1e9:.3g} GB, this machine's memory, expected"
         raise ValueError(
-            f"transition: tables of shape {shape} need {needed / 1e9:.3g} GB of memory, which is "
-            f"more than the {memory / 1e9:.3g} GB of this machine"
+            f"transition: tables of shape {shape} need {needed / 1e9:.3g} GB, {allowed}"
         )
 
 
 def _dense(transition):
     """Transitions as an array (S, A, S)."""
+    shape = getattr(transition, "shape", ())
     if not sparse.issparse(transition):
-        require_memory(getattr(transition, "shape", ()))
+        require_memory(shape)
         return transition
-    shape = transition.shape
     if len(shape) != 2 or 0 in shape or shape[0] % shape[1]:
         raise ValueError(f"transition: a sparse matrix (S * A, S) expected, got shape {shape}")
     shape = shape[1], shape[0] // shape[1], shape[1]
@@ -102,9 +102,8 @@ def _per_step(name, value, transition, source):
     array = require_array(name, value, (...,), finite=False)
     shapes = transition.shape[:2], transition.shape
     if array.shape not in shapes:
-        told = f"shape {shapes[0]} or {shapes[1]} expected, got {array.shape}"
-        one = "; there is one constraint, as in the paper" if name == "cost" else ""
-        raise ValueError(f"{name}: {told}{one}")
+        expected = f"shape {shapes[0]} or {shapes[1]} expected"
+        raise ValueError(f"{name}: {expected}, got {array.shape}")
     array = require_array(name, array[source], array.shape)
     return array if array.ndim == 2 else np.einsum("sat,sat->sa", transition, array)
 

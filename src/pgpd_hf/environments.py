@@ -7,22 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pgpd_hf.arguments import (
-    require_instance,
-    require_integer,
-    require_number,
-    require_one_of,
-    shown,
-)
+from pgpd_hf.arguments import require_integer, require_number, require_one_of, shown
 from pgpd_hf.cmdp import CMDP
 from pgpd_hf.gymnasium import from_gymnasium
 from pgpd_hf.streams import generator
 
 SCALES = ("normalized", "unit")
 _MOST_ENTRIES = 2**27  # of the transition array: one gibibyte
-_RANDOM = ("states", "actions", "instance", "discount", "concentration", "threshold", "scale")
-_GYMNASIUM = ("gymnasium", "cost", "at_most", "discount", "options")
-_RESERVED = ("env", "cost", "at_most", "discount")  # no options of Gymnasium's environments
 _WITH_TABLES = re.compile(r"(FrozenLake|FrozenLake8x8|CliffWalking|CliffWalkingSlippery|Taxi)-v\d+")
 
 
@@ -97,7 +88,8 @@ def random_cmdp(
 def make_environment(settings: dict[str, Any], folder: str | PathLike[str]) -> CMDP:
     """Make the environment that a configuration describes, whoever wrote it.
 
-    Nothing outside the folder is read, and no module is imported that a configuration names.
+    Nothing outside the folder is read, and no module is imported that a configuration names. Which
+    keys there are says `workflow/config.schema.yaml`.
 
     Parameters
     ----------
@@ -113,12 +105,6 @@ def make_environment(settings: dict[str, Any], folder: str | PathLike[str]) -> C
     ValueError
         If the settings are wrong; the message names the key.
     """
-    require_instance("environment", settings, dict)
-    known = ("file",) if "file" in settings else _GYMNASIUM if "gymnasium" in settings else _RANDOM
-    for key in settings:
-        if key not in known:
-            listed = ", ".join(known)
-            raise ValueError(f"environment: unknown key {shown(key)}; allowed are {listed}")
     if "file" in settings:
         return CMDP.load(_inside(settings["file"], Path(folder)))
     try:
@@ -129,24 +115,17 @@ def make_environment(settings: dict[str, Any], folder: str | PathLike[str]) -> C
 
 def _inside(file, folder):
     """Path of a file in a folder, or in a folder below."""
-    if not isinstance(file, str) or "\0" in file:
-        raise ValueError(f"environment.file: the name of a file expected, got {shown(file)}")
     if not (folder / file).resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"environment.file: a file in {folder} expected, got {shown(file)}")
     return folder / file
 
 
-def _by_name(gymnasium, cost=None, at_most=None, discount=0.99, options=None):
+def _by_name(gymnasium, cost, at_most, discount=0.99, options=None):
     """One of Gymnasium's own environments that have a table."""
-    if not (isinstance(gymnasium, str) and _WITH_TABLES.fullmatch(gymnasium)):
+    if not _WITH_TABLES.fullmatch(gymnasium):
         raise ValueError(
             "gymnasium: FrozenLake-v1, CliffWalking-v1, CliffWalkingSlippery-v1 or Taxi-v4 "
             f"expected, got {shown(gymnasium)}; a file may hold another environment"
         )
-    options = require_instance("options", {} if options is None else options, dict)
-    for key in options:
-        if not isinstance(key, str) or key in _RESERVED:
-            raise ValueError(f"options: names of {gymnasium}'s options expected, got {shown(key)}")
-    if cost is None:
-        raise ValueError("cost: what is to be avoided expected beside gymnasium")
+    options = options or {}
     return from_gymnasium(gymnasium, cost=cost, at_most=at_most, discount=discount, **options)

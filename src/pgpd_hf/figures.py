@@ -4,6 +4,7 @@ The same content gives the same bytes: files hold no dates and no random identif
 Matplotlib's own, and settings of the user have no effect.
 """
 
+import io
 import string
 from pathlib import Path
 
@@ -20,7 +21,6 @@ STYLE = {
     "axes.axisbelow": True,
     "axes.edgecolor": "0.3",
     "axes.grid": True,
-    "axes.labelsize": 8,
     "axes.linewidth": 0.6,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -31,13 +31,11 @@ STYLE = {
     "font.size": 8,
     "grid.color": "0.9",
     "grid.linewidth": 0.5,
-    "legend.fontsize": 8,
     "legend.frameon": False,
     "lines.linewidth": 1.4,
     "lines.markersize": 3.2,
     "pdf.fonttype": 42,
     "savefig.dpi": 300,
-    "svg.fonttype": "path",
     "svg.hashsalt": "pgpd_hf",
     "xtick.color": "0.3",
     "ytick.color": "0.3",
@@ -52,20 +50,29 @@ _MARKERS = "osD^vP"
 _AVERAGE = {"linewidth": 0.8, "linestyle": (0, (4, 2))}  # lines of running averages
 
 
+class Picture(Figure):
+    """A figure that notebooks show."""
+
+    def _repr_png_(self):
+        picture = io.BytesIO()
+        self.savefig(picture, format="png", dpi=150)
+        return picture.getvalue()
+
+
 def styled():
     """Context for drawing and saving."""
     return style.context(["default", STYLE])
 
 
-def figure1(aggregate, possible):
+def figure1(aggregate, possible, labels=METRICS, band="band: 95 %"):
     """All panels: algorithms down, gap and violation across.
 
     `aggregate` is a table of :func:`pgpd_hf.aggregate`; `possible` holds for each metric the
-    smallest and the largest value that a policy can have.
+    smallest and the largest value that a policy can have, `labels` what is beside its name.
     """
     with styled():
         algorithms = aggregate["algorithm"].unique()
-        figure = Figure(figsize=(6.9, 2.4 * len(algorithms)))
+        figure = Picture(figsize=(6.9, 2.4 * len(algorithms)))
         grid = figure.subplots(len(algorithms), 2, squeeze=False, sharey="col")
         letters = iter(string.ascii_lowercase)
         for algorithm, row in zip(algorithms, grid, strict=True):
@@ -74,16 +81,13 @@ def figure1(aggregate, possible):
                 axes.set_title(f"({next(letters)}) {finding(aggregate, algorithm, metric)}")
                 axes.tick_params(labelleft=True)
             row[0].set_ylabel(algorithm_label(algorithm), fontweight="bold", fontsize=9)
-        for (metric, label), axes in zip(METRICS.items(), grid[0], strict=True):
-            place = {"xycoords": "axes fraction", "textcoords": "offset points"}
-            head = f"{metric.replace('_', ' ')}  {label}"
-            axes.annotate(head, (0, 1), (0, 22), fontweight="bold", fontsize=9, **place)
         for metric, column in zip(METRICS, grid.T, strict=True):
+            place = {"xycoords": "axes fraction", "textcoords": "offset points"}
+            head = f"{metric.replace('_', ' ')}  {labels[metric]}"
+            column[0].annotate(head, (0, 1), (0, 22), fontweight="bold", fontsize=9, **place)
             _name_zero(column, metric)
             column[-1].set_xlabel("iteration")
-        labelled = [axes.get_legend_handles_labels() for axes in grid.flat]
-        curves = {label: it for pair in labelled for it, label in zip(*pair, strict=True)}
-        entries = [*curves.values(), *_looks(grid[0, 0])]
+        entries = [*_legend(grid.flat), *_looks(grid[0, 0], band)]
         figure.legend(
             handles=[it for column in range(3) for it in entries[column::3]],  # read in rows
             ncols=3,
@@ -106,14 +110,14 @@ def possible(optimum):
 def panel(aggregate, algorithm, metric, possible):
     """One panel as a figure, one column of a page wide."""
     with styled():
-        figure = Figure(figsize=(3.35, 2.6))
+        figure = Picture(figsize=(3.35, 2.6))
         axes = figure.subplots()
         _draw(axes, aggregate, algorithm, metric, possible)
         _name_zero([axes], metric)
         name = f"{metric.replace('_', ' ').capitalize()} of {algorithm_label(algorithm)}"
         axes.set_title(f"{name}\n{finding(aggregate, algorithm, metric)}")
         axes.set(xlabel="iteration", ylabel=METRICS[metric])
-        handles = [*axes.get_legend_handles_labels()[0], *_looks(axes)]
+        handles = [*_legend([axes]), *_looks(axes)]
         axes.legend(handles=handles, ncols=2, loc="upper right", fontsize=7)
     return figure
 
@@ -128,10 +132,11 @@ def panel_numbers(aggregate, algorithm, metric):
 def finding(aggregate, algorithm, metric):
     """From where to where the means of a panel go, in words."""
     table = aggregate[aggregate["algorithm"] == algorithm]
-    start = table.loc[table["iteration"] == 0, metric].iloc[0]
+    start = table.loc[table["iteration"] == table["iteration"].min(), metric].iloc[0]
     ends = table.loc[table["iteration"] == table["iteration"].max(), metric]
     size = max(abs(start), ends.abs().max())
-    decimals = 2 if size == 0 or size >= 0.01 else 1 - int(np.floor(np.log10(size)))
+    usual = size == 0 or 0.01 <= size < 10
+    decimals = 2 if usual else max(0, 1 - int(np.floor(np.log10(size))))
     first, low, high = (
         f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
         for value in (start, ends.min(), ends.max())
@@ -144,7 +149,7 @@ def rates_figure(averages):
     """Averages against T on logarithmic axes, beside the slope that the theorem promises."""
     with styled():
         algorithms, metrics = averages["algorithm"].unique(), averages["metric"].unique()
-        figure = Figure(figsize=(6.9, 2.5 * len(algorithms)))
+        figure = Picture(figsize=(6.9, 2.5 * len(algorithms)))
         grid = figure.subplots(len(algorithms), len(metrics), squeeze=False)
         for algorithm, row in zip(algorithms, grid, strict=True):
             for metric, axes in zip(metrics, row, strict=True):
@@ -153,8 +158,7 @@ def rates_figure(averages):
                 name = algorithm_label(algorithm)
                 axes.set_title(f"{name}: {metric.replace('_', ' ').capitalize()}")
                 axes.set_xlabel("iterations $T$")
-        labelled = [axes.get_legend_handles_labels()[0] for axes in grid.flat]
-        figure.legend(handles=max(labelled, key=len), ncols=3, loc="outside upper center")
+        figure.legend(handles=_legend(grid.flat), ncols=3, loc="outside upper center")
     return figure
 
 
@@ -179,19 +183,17 @@ def _draw(axes, aggregate, algorithm, metric, possible):
     margin = (highest - lowest) / 2 or 1e-3
     lowest = max(lowest - margin, possible[metric][0])
     highest = min(highest + margin, possible[metric][1])
-    numbers = [*aggregate["evaluators"].sort_values().unique()]  # infinity is the last
-    groups = [curve for _, curve in table.groupby("evaluators", dropna=False)]
-    for index, curve in enumerate(groups):
-        number, x = curve["evaluators"].iloc[0], curve["iteration"].to_numpy()
+    labels = [evaluators_label(it) for it in aggregate["evaluators"].sort_values().unique()]
+    for number, curve in table.groupby("evaluators", dropna=False):
         color, label = evaluators_color(number), evaluators_label(number)
+        index, x = labels.index(label), curve["iteration"].to_numpy()
         band = (curve[f"{metric}_{end}"].clip(lowest, highest) for end in ("low", "high"))
         axes.fill_between(x, *band, color=color, alpha=0.2, linewidth=0)
         axes.plot(x, curve[f"mean_{metric}"], color=color, **_AVERAGE)
-        marker = _MARKERS[[*map(evaluators_label, numbers)].index(label) % len(_MARKERS)]
-        targets = x[-1] * (np.arange(6) + 0.2 + 0.6 * index / len(groups)) / 6
+        targets = x[-1] * (np.arange(6) + 0.2 + 0.6 * index / len(labels)) / 6
         places = sorted({int(np.abs(x - target).argmin()) for target in targets})
-        look = {"color": color, "marker": marker, "markevery": places}
-        axes.plot(x, curve[metric], label=label, **look)
+        look = {"marker": _MARKERS[index % len(_MARKERS)], "markevery": places}
+        axes.plot(x, curve[metric], color=color, label=label, **look)
     axes.axhline(0, color="0.3", linewidth=0.8)
     axes.set_xlim(0, table["iteration"].max())
     axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
@@ -238,12 +240,19 @@ def _draw_rates(axes, table, rate):
         axes.plot(ends, slope, "--", color="0.4", linewidth=1, label="promised slope")
 
 
-def _looks(axes):
+def _legend(panels):
+    """Curves of panels that have labels, each of them once."""
+    labelled = [axes.get_legend_handles_labels() for axes in panels]
+    curves = {label: it for pair in labelled for it, label in zip(*pair, strict=True)}
+    return [*curves.values()]
+
+
+def _looks(axes, band="band: 95 %"):
     """What the kinds of lines, and the band, show: entries of a legend."""
     return [
         axes.plot([], [], color="0.3", label="current policy")[0],
         axes.plot([], [], color="0.3", label="running average", **_AVERAGE)[0],
-        axes.fill_between([], [], color="0.3", alpha=0.2, linewidth=0, label="band: 95 %"),
+        axes.fill_between([], [], color="0.3", alpha=0.2, linewidth=0, label=band),
     ]
 
 

@@ -16,41 +16,26 @@ no policy reaches.
 
 from __future__ import annotations  # help() shows names of types
 
-import math
 import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pgpd_hf.arguments import require_integer, require_number, shown
+from pgpd_hf.arguments import require_number, shown
 from pgpd_hf.arrays import require_array
 from pgpd_hf.cmdp import CMDP, Map
 from pgpd_hf.costs import Units, require_memory
 
 _FALL, _STEP = -100.0, -1.0  # rewards of CliffWalking
-_HARMLESS = ("Autoreset", "OrderEnforcing", "PassiveEnvChecker", "TimeLimit")  # wrappers
-_SINGLE, _DOUBLE = 1e-6, 1e-9  # how far sums of probabilities of both precisions are from one
 _LAKE, _CLIFF = "FrozenLakeEnv", "CliffWalkingEnv"  # environments whose states lie on a grid
 _UP, _RIGHT, _DOWN, _LEFT = (-1, 0), (0, 1), (1, 0), (0, -1)
-
-
-class _Step(NamedTuple):
-    """An entry of a table."""
-
-    state: int
-    action: int
-    probability: float
-    next: int
-    reward: float
-    ends: bool
 
 
 def from_gymnasium(
     env: Any,
     *,
-    cost: str | ArrayLike | Callable[[int, int, int], float],
+    cost: str | ArrayLike,
     at_most: float,
     discount: float = 0.99,
     **options: Any,
@@ -61,12 +46,11 @@ def from_gymnasium(
     ----------
     env : str or gymnasium.Env
         Name of the environment, with its version, such as "FrozenLake-v1"; or the environment
-        itself. A name "module:Name-v0" makes Gymnasium import the module.
-    cost : str, array_like of shape (S, A), or callable
+        itself, whose wrappers do not count. A name "module:Name-v0" imports the module.
+    cost : str or array_like of shape (S, A)
         What is to be avoided: "steps"; "holes" of FrozenLake; "cliff" of CliffWalking; or the cost
-        of each action in each state of the table; or a function of state, action and next state
-        that gives the cost of a step. Costs are not negative. With "cliff", the cliff's own reward
-        of -100 is that of any other step, -1, since the constraint takes its place.
+        of each action in each state of the table, not negative. With "cliff", the cliff's own
+        reward of -100 is that of any other step, -1, since the constraint takes its place.
     at_most : float
         Largest :math:`E\sum_t \gamma^t c_t` with the cost :math:`c_t` of step t, which counts from
         0: a discounted probability where a step that ends the episode costs one, and others none.
@@ -95,13 +79,11 @@ def from_gymnasium(
     """
     discount = require_number("discount", discount, above=0, below=1)
     at_most = require_number("at_most", at_most)
-    name, env = _open(env, options)
-    steps, initial, shape = _steps(name, env)
-    steps, costs = _with_costs(env, steps, cost, shape)
-    transition, reward, costs, initial, places = _tables(steps, costs, initial, shape[1], discount)
+    env = _open(env, options)
+    transition, reward, costs, initial, places = _tables(env, cost, discount)
     lowest, width = reward.min(), np.ptp(reward) or 1.0
     if not costs.max() > 0:
-        raise ValueError(f"cost: no step that a policy can make in {name} has the {shown(cost)}")
+        raise ValueError(f"cost: no step that a policy can make has the {shown(cost)}")
     price = (1 - discount) / costs.max()
     return CMDP(
         transition=transition,
@@ -117,129 +99,98 @@ def from_gymnasium(
 
 
 def _open(env, options):
-    """Name of an environment, and itself without wrappers; refused if it has no table."""
+    """An environment without wrappers; refused if it has no table."""
     try:
         import gymnasium  # which is optional, and takes a while
     except ImportError:
         needed = "pip install 'pgpd-hf[gymnasium]' installs it"
         raise ValueError(f"from_gymnasium: gymnasium is not installed; {needed}") from None
-    if isinstance(env, gymnasium.Env) and options:
+    if isinstance(env, str):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # which repeat the error
+                env = gymnasium.make(env, **options)
+        except Exception as error:  # whatever an environment raises on options it does not know
+            told = " ".join(str(error).split())
+            raise ValueError(f"env: {env!r} with {options} cannot be made: {told}") from None
+    elif options:
         raise ValueError(f"{next(iter(options))}: an option of an environment made by its name")
-    name = env if isinstance(env, str) else type(getattr(env, "unwrapped", env)).__name__
+    env = getattr(env, "unwrapped", env)
+    complete = hasattr(env, "P") and hasattr(env, "initial_state_distrib")
+    if not complete or getattr(env, "fickle_passenger", False):  # of Taxi, and not in its table
+        expected = "an environment with a table (P, initial_state_distrib), or its name"
+        raise ValueError(f"env: {expected}, expected, got {shown(env)}")
+    return env
+
+
+def _steps(env):
+    """Entries of the table: arrays of states, actions, probabilities, next states, and so on."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # which repeat the error
-            env = gymnasium.make(env, **options) if isinstance(env, str) else env
-    except Exception as error:  # whatever an environment raises on options that it does not know
-        told = " ".join(str(error).split())
-        raise ValueError(f"env: {name!r} with {options} cannot be made: {told}") from None
-    while isinstance(env, gymnasium.Wrapper) and type(env).__name__ in _HARMLESS:
-        env = env.env
-    if isinstance(env, gymnasium.Wrapper) or getattr(env, "fickle_passenger", False):
-        raise ValueError(f"env: the table of {name} is not what a wrapper or option makes of it")
-    if not (hasattr(env, "P") and hasattr(env, "initial_state_distrib")):
-        raise ValueError(
-            "env: an environment with a table (P, initial_state_distrib), or its name, expected, "
-            f"got {name}"
-        )
-    return name, env
+        steps = [
+            (state, action, *map(float, outcome))
+            for state in range(len(env.P))
+            for action in range(len(env.P[state]))
+            for outcome in env.P[state][action]
+        ]
+        state, action, probability, following, reward, ends = np.array(steps).T
+    except (KeyError, TypeError, ValueError):
+        expected = "with outcomes (probability, next state, reward, end) in P[state][action]"
+        raise ValueError(f"env: a table, {expected}, expected of {shown(env)}") from None
+    if not np.isin(following, range(len(env.P))).all():
+        raise ValueError(f"env: next states from 0 to {len(env.P) - 1} expected of {shown(env)}")
+    state, action, following = (part.astype(int) for part in (state, action, following))
+    return state, action, probability, following, reward, ends > 0
 
 
-def _steps(name, env):
-    """All entries of the table, the distribution of first states, and numbers (S, A)."""
-
-    def listed(entries):
-        return [entries[number] for number in range(len(entries))]
-
-    try:
-        table = [[listed(outcomes) for outcomes in listed(row)] for row in listed(env.P)]
-        widths = {len(row) for row in table}
-        lengths = {len(outcome) for row in table for outcomes in row for outcome in outcomes}
-    except (KeyError, IndexError, TypeError):
-        widths = lengths = None
-    if widths is None or len(widths) != 1 or lengths != {4}:
-        expected = "in each state the same actions, with outcomes (probability, state, reward, end)"
-        raise ValueError(f"env: a table P, {expected}, expected of {name}")
-    steps, shape = [], (len(table), *widths)
-    for state, action in np.ndindex(shape):
-        place, outcomes = f"env: {name}.P[{state}][{action}]", table[state][action]
-        numbers = [require_number(f"{place}, probability", it[0], at_least=0) for it in outcomes]
-        for p, (_, to, reward, ends) in zip(_normalized(place, numbers), outcomes, strict=True):
-            to = require_integer(f"{place}, next state", to, 0, shape[0] - 1)
-            reward = require_number(f"{place}, reward", reward)
-            if p > 0:
-                steps.append(_Step(state, action, p, to, reward, bool(ends)))
-    place = f"env: {name}.initial_state_distrib"
-    initial = require_array(place, env.initial_state_distrib, shape[:1])
-    return steps, np.array(_normalized(place, initial.tolist())), shape
-
-
-def _normalized(place, probabilities):
-    """Probabilities; those of single precision are divided by their sum."""
-    total = math.fsum(probabilities)
-    if not abs(total - 1) <= _SINGLE:
-        raise ValueError(f"{place}: probabilities that sum to 1 expected, got {total}")
-    return probabilities if abs(total - 1) <= _DOUBLE else [p / total for p in probabilities]
-
-
-def _with_costs(env, steps, cost, shape):
-    """Steps, and the cost of each."""
-    kind = type(env).__name__
-    if callable(cost):
-        return steps, [_price(cost, step) for step in steps]
+def _costs(env, cost, shape, state, action, following, reward):
+    """Cost of each step."""
     if not isinstance(cost, str):
         table = require_array("cost", cost, shape)
         if (table < 0).any():
             raise ValueError(f"cost: numbers of at least 0 expected, got {table.min():g}")
-        return steps, [float(table[step.state, step.action]) for step in steps]
+        return table[state, action]
     if cost == "steps":
-        return steps, [1.0] * len(steps)
-    if cost == "holes" and kind == _LAKE:
-        return steps, [float(env.desc.flat[step.next] == b"H") for step in steps]
-    if cost == "cliff" and kind == _CLIFF:
-        falls = [float(step.reward == _FALL) for step in steps]
-        return [it._replace(reward=max(it.reward, _STEP)) for it in steps], falls
+        return np.ones(len(reward))
+    if cost == "holes" and type(env).__name__ == _LAKE:
+        return (env.desc.ravel()[following] == b"H").astype(float)
+    if cost == "cliff" and type(env).__name__ == _CLIFF:
+        return (reward == _FALL).astype(float)
     raise ValueError(
-        "cost: 'steps', 'holes' of FrozenLake, 'cliff' of CliffWalking, an array or a function "
-        f"expected, got {shown(cost)}"
+        "cost: 'steps', 'holes' of FrozenLake, 'cliff' of CliffWalking, or an array expected, "
+        f"got {shown(cost)}"
     )
 
 
-def _price(cost, step):
-    """What a function says that a step costs."""
-    place = step.state, step.action, step.next
-    price = cost(*place)
-    price = float(price) if isinstance(price, bool | np.bool_) else price
-    return require_number(f"cost{place}", price, at_least=0)
-
-
-def _tables(steps, costs, initial, actions, discount):
+def _tables(env, cost, discount):
     """Transitions, reward and cost (S, A), initial distribution, and states of the table (S,)."""
-    ends, places = {}, list(range(len(initial)))
-    for step, cost in zip(steps, costs, strict=True):  # a state for each way to end
-        if step.ends and (step.next, step.reward, cost) not in ends:
-            ends[step.next, step.reward, cost] = len(places)
-            places.append(step.next)
-    require_memory((len(places), actions, len(places)))
-    transition = np.zeros((len(places), actions, len(places)))
-    payments = np.zeros((2, len(places), actions))
-    for step, cost in zip(steps, costs, strict=True):
-        following = ends[step.next, step.reward, cost] if step.ends else step.next
-        transition[step.state, step.action, following] += step.probability
-        if not step.ends:
-            payments[:, step.state, step.action] += step.probability * np.array([step.reward, cost])
-    for (_, *paid), state in ends.items():
-        transition[state, :, state] = 1
-        payments[:, state] = (1 - discount) / discount * np.array(paid)[:, None]
-    initial = np.append(initial, np.zeros(len(ends)))
+    state, action, probability, following, reward, ends = _steps(env)
+    name = "env: initial_state_distrib"
+    initial = require_array(name, env.initial_state_distrib, (len(env.P),))
+    states, actions = len(initial), action.max() + 1
+    costs = _costs(env, cost, (states, actions), state, action, following, reward)
+    if isinstance(cost, str) and cost == "cliff":
+        reward = np.maximum(reward, _STEP)
+    paid = np.stack([reward, costs])
+    # A state for each way to end: where, with which reward, and at which cost.
+    ways, way = np.unique(np.stack([following, *paid])[:, ends], axis=1, return_inverse=True)
+    following[ends] = states + way
+    places = np.append(np.arange(states), ways[0].astype(int))
+    size = len(places)
+    require_memory((size, actions, size))
+    transition, payments = np.zeros((size, actions, size)), np.zeros((2, size, actions))
+    np.add.at(transition, (state, action, following), probability)
+    np.add.at(payments, (slice(None), state, action), probability * paid * ~ends)
+    absorbing = np.arange(states, size)
+    transition[absorbing, :, absorbing] = 1
+    payments[:, absorbing] = (1 - discount) / discount * ways[1:, :, None]
+    initial = np.append(initial, np.zeros(len(absorbing)))
     reached = initial > 0  # by some policy
     while (grown := reached | (transition[reached] > 0).any((0, 1))).sum() > reached.sum():
         reached = grown
-    places = np.array(places)
-    states = np.flatnonzero(reached)
-    states = states[np.argsort(places[states], kind="stable")]
-    inside = np.ix_(states, range(actions), states)
-    return transition[inside], *payments[:, states], initial[states], places[states]
+    kept = np.flatnonzero(reached)
+    kept = kept[np.argsort(places[kept], kind="stable")]
+    inside = np.ix_(kept, range(actions), kept)
+    return transition[inside], *payments[:, kept], initial[kept], places[kept]
 
 
 def _map(env, places):

@@ -2,28 +2,24 @@
 
 from __future__ import annotations  # help() shows names of types
 
-import io
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from pgpd_hf.arguments import optional, require_instance, shown
+from pgpd_hf.arguments import optional, require_instance
 from pgpd_hf.cmdp import CMDP
-from pgpd_hf.costs import Units
-from pgpd_hf.runs import ALGORITHMS
 
-_METRICS = {"optimality_gap": "gap", "constraint_violation": "violation"}
 _COLOURS = {"H": "0.3", "C": "0.3", "G": "#f0d77b"}  # of holes, cliff and goal
 _MOST_WRITTEN = 30  # states, up to which a table shows probabilities as numbers
 
 
 def plot_curves(curve: pd.DataFrame, cmdp: CMDP | None = None) -> Any:
-    """Draw gap and violation against iterations, a row for each algorithm, a curve for each M.
+    """Draw gap and violation against iterations, as the paper's figure does.
 
-    Bands are the intervals of the table, as far as they do not flatten the curves.
+    There is a row for each algorithm and a curve for each M. Dashed are running averages; bands are
+    the intervals of the table, as far as they do not flatten the curves.
 
     Parameters
     ----------
@@ -45,32 +41,22 @@ def plot_curves(curve: pd.DataFrame, cmdp: CMDP | None = None) -> Any:
     """
     require_instance("curve", curve, pd.DataFrame)
     optional(require_instance, "cmdp", cmdp, CMDP)
-    ends = [f"{metric}{end}" for metric in _METRICS for end in ("", "_low", "_high")]
-    for name in ("algorithm", "evaluators", "iteration", *ends):
+    figures = _figures()
+    units = curve.attrs.get("units") if cmdp is None else cmdp.units
+    scales, labels = (1.0, 1.0), figures.METRICS
+    if units is not None:
+        scales, labels = units[:2], dict(zip(figures.METRICS, ("(reward)", "(cost)"), strict=True))
+    columns = {
+        name: scale
+        for metric, scale in zip(figures.METRICS, scales, strict=True)
+        for name in (metric, f"{metric}_low", f"{metric}_high", f"mean_{metric}")
+    }
+    for name in ("algorithm", "evaluators", "iteration", *columns):
         if name not in curve:
             raise ValueError(f"curve: column {name!r} expected, as pgpd_hf.aggregate makes it")
-    units = curve.attrs.get("units") if cmdp is None else cmdp.units
-    scales = (1.0, 1.0) if units is None else Units(*units)[:2]
-    labels = (r"$V_r^\star - V_r$", "$b - V_g$") if units is None else ("reward", "cost")
-    numbers = [_of(number) for number in curve["evaluators"].sort_values().unique()]
-    algorithms = curve["algorithm"].unique()
-    figures = _figures()
-    with figures.styled():
-        figure = _shown(figures.Figure(figsize=(6.9, 2.2 * len(algorithms) + 0.4)))
-        grid = figure.subplots(len(algorithms), 2, squeeze=False)
-        for name, row in zip(algorithms, grid, strict=True):
-            table = curve[curve["algorithm"] == name]
-            for axes, metric, scale, label in zip(row, _METRICS, scales, labels, strict=True):
-                _draw_curves(axes, table, metric, scale, numbers)
-                title = ALGORITHMS[name].label if name in ALGORITHMS else name
-                axes.set(title=f"{title}: {_METRICS[metric]}", ylabel=label)
-        for axes in grid[-1]:
-            axes.set_xlabel("iteration")
-        labelled = [axes.get_legend_handles_labels() for axes in grid.flat]
-        curves = {label: it for pair in labelled for it, label in zip(*pair, strict=True)}
-        handles = [curves[number] for number in numbers]
-        figure.legend(handles=handles, ncols=len(numbers), loc="outside upper center")
-    return figure
+    scaled = curve.assign(**{name: scale * curve[name] for name, scale in columns.items()})
+    possible = dict.fromkeys(figures.METRICS, (-np.inf, np.inf))
+    return figures.figure1(scaled, possible, labels, band="band: interval")
 
 
 def plot_policy(
@@ -118,7 +104,7 @@ def plot_policy(
         title = f"reward {reward:.4g}, cost {cost:.4g} (at most {limit:.4g})"
     figures = _figures()
     with figures.styled():
-        figure = _shown(figures.Figure(figsize=(max(width, 3.2), height + 0.8)))
+        figure = figures.Picture(figsize=(max(width, 3.2), height + 0.8))
         axes = figure.subplots()
         axes.set_title(title)
         axes.grid(False)
@@ -140,43 +126,11 @@ def _figures():
     return figures
 
 
-def _shown(figure):
-    """The figure, which notebooks now show."""
-    figure._repr_png_ = partial(_png, figure)
-    return figure
-
-
-def _png(figure):
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=150)
-    return picture.getvalue()
-
-
 def _names(argument, names, count):
-    if names is None:
-        return [str(number) for number in range(count)]
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"{argument}: a list of names expected, got {shown(names)}")
+    names = require_instance(argument, [*range(count)] if names is None else names, list)
     if len(names) != count:
         raise ValueError(f"{argument}: {count} names expected, got {len(names)}")
-    return [name.replace("$", r"\$") for name in names]
-
-
-def _of(number):
-    return r"$M = \infty$" if pd.isna(number) else f"$M = {number}$"
-
-
-def _draw_curves(axes, table, metric, scale, numbers):
-    lowest, highest = table[metric].min(), table[metric].max()
-    margin = (highest - lowest) / 2
-    for number, curve in table.groupby("evaluators", dropna=False):
-        colour, x = f"C{numbers.index(_of(number))}", curve["iteration"]
-        ends = (curve[f"{metric}_{end}"] for end in ("low", "high"))
-        band = (scale * end.clip(lowest - margin, highest + margin) for end in ends)
-        axes.fill_between(x, *band, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(x, scale * curve[metric], color=colour, label=_of(number))
-    axes.axhline(0, color="0.3", linewidth=0.8)
-    axes.margins(x=0)
+    return [str(name).replace("$", r"\$") for name in names]
 
 
 def _draw_table(axes, policy, states, actions):
@@ -216,13 +170,9 @@ def _draw_map(axes, cmdp, policy):
             if probability > 0.02:
                 tip = column + 0.44 * probability * right, row + 0.44 * probability * down
                 size = 0.2 * probability + 0.05
-                style = {
-                    "arrowstyle": f"-|>,head_width={size / 2},head_length={size}",
-                    "color": ink,
-                }
-                axes.annotate(
-                    "", tip, (column, row), arrowprops=style | {"shrinkA": 0, "shrinkB": 0}
-                )
+                head = f"-|>,head_width={size / 2},head_length={size}"
+                look = {"arrowstyle": head, "color": ink, "shrinkA": 0, "shrinkB": 0}
+                axes.annotate("", tip, (column, row), arrowprops=look)
     axes.set(xticks=[], yticks=[])
     if "S" in letters:
         row, column = np.argwhere(letters == "S")[0]

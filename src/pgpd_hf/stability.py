@@ -31,15 +31,16 @@ uniform policy. On random environments predictions were wrong only for :math:`\b
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import integrate, special
 
-from pgpd_hf.arguments import require_instance, require_number, shown
+from pgpd_hf.arguments import require_instance, shown
+from pgpd_hf.arrays import require_array
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.evaluators import vote_probability
 from pgpd_hf.optimum import proportional, solve
@@ -52,14 +53,13 @@ _POINTS, _SHIFTS = 3000, 200  # of a simplex, and of the ball around each
 _ALONG_FACES = 0.4  # parameter of a Dirichlet distribution
 _NEAREST = 1e-5  # distance of points from a corner
 _NODES, _MULTIPLIERS = 16, 23  # of a quadrature over normal differences; of a grid above zero
-_LARGEST_TRUNCATION = 0.01  # share of a value that trajectories may miss
+_MOST_MISSED = 0.01  # share of a value that trajectories may miss
 _COLDEST = 1e-12  # temperature, as a share of the largest value
-_SWEEPS, _CLOSE, _DAMPING = 100, 1e-4, 0.9
-_STRIDE = 0.01  # share of 1 + lambda by which a multiplier moves in a step of its dynamics
 _STILL = 1e-4  # share of the largest value that is no violation
+_SWEEPS, _CLOSE, _DAMPING = 100, 1e-4, 0.9
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Stability:
     r"""What is predicted of a setting of ZPGPD-HF.
 
@@ -70,9 +70,8 @@ class Stability:
     peak : float
         Largest :math:`\bar V_g(\lambda) - b`, in units of values.
     stable, unstable : float or None
-        Multipliers with :math:`\bar V_g(\lambda) = b`: the smallest, to which the averaged
-        multiplier returns (0 if the constraint is met without pressure), and the largest, beyond
-        which it runs away. None where there is none.
+        The smallest multiplier with :math:`\bar V_g(\lambda) = b`, to which the averaged one
+        returns (0 if no pressure is needed), and the largest, beyond which it runs away.
     multipliers, rewards, utilities : ndarray, float64, shape (n,)
         :math:`\lambda` from 0 to its bound, and both mean values there.
     """
@@ -81,16 +80,9 @@ class Stability:
     peak: float
     stable: float | None
     unstable: float | None
-    multipliers: Array
-    rewards: Array
-    utilities: Array
-
-    def __repr__(self) -> str:
-        told = f"{'breaks' if self.breaks else 'settles'}; largest mean V_g - b {self.peak:+.3g}"
-        for name in ("stable", "unstable"):
-            if (multiplier := getattr(self, name)) is not None:
-                told += f", {name} multiplier {multiplier:.3g}"
-        return f"<Stability: {told}>"
+    multipliers: Array = field(repr=False)
+    rewards: Array = field(repr=False)
+    utilities: Array = field(repr=False)
 
 
 def predict_stability(
@@ -105,10 +97,10 @@ def predict_stability(
     Parameters
     ----------
     cmdp : CMDP
-        The problem, with at most 200 states and 10 actions.
+        With at most 200 states and 10 actions.
     algorithm : ZPGPDHF or str
-        As for :func:`pgpd_hf.run`, in the direct parameterization. A dual step of None is taken as
-        slow, since Theorem 2's depends on T.
+        As for :func:`pgpd_hf.run`. A dual step of None is taken as slow, since Theorem 2's depends
+        on T.
     multipliers : array_like, float, shape (n,), optional
         Increasing, up to the bound of the multiplier; the prediction is about these alone.
     **options
@@ -117,8 +109,8 @@ def predict_stability(
     Raises
     ------
     ValueError
-        If there is no prediction. About NPGPD-HF and the softmax parameterization nothing is
-        predicted: logits add up the noise instead of forgetting it.
+        If there is no prediction, as for NPGPD-HF and the softmax parameterization: logits add up
+        the noise instead of forgetting it.
 
     Examples
     --------
@@ -126,9 +118,9 @@ def predict_stability(
     >>> cmdp = pgpd_hf.random_cmdp()
     >>> setting = {"evaluators": 16, "primal_step": 0.001, "dual_step": 0.0003}
     >>> pgpd_hf.predict_stability(cmdp, "zpgpd_hf", **setting)
-    <Stability: breaks; largest mean V_g - b -0.0311>
+    Stability(breaks=True, peak=-0.031132..., stable=None, unstable=None)
     >>> pgpd_hf.predict_stability(cmdp, "zpgpd_hf", normalize="quadratic", **setting)
-    <Stability: settles; largest mean V_g - b +0.0998, stable multiplier 1.37>
+    Stability(breaks=False, peak=0.0997..., stable=1.37..., unstable=None)
     """
     require_instance("cmdp", cmdp, CMDP)
     law = _Law(cmdp, _prepared(cmdp, make_algorithm(algorithm, options)))
@@ -136,7 +128,7 @@ def predict_stability(
     rewards, utilities = law.values(multipliers)
     excess = utilities - cmdp.threshold
     stable, unstable = _crossings(multipliers, excess)
-    breaks = bool(excess.max() < 0)
+    breaks = stable is None
     if unstable is not None and law.steps.dual > 0:
         breaks = law.outruns(multipliers, excess, unstable)
     return Stability(breaks, float(excess.max()), stable, unstable, multipliers, rewards, utilities)
@@ -149,14 +141,13 @@ def _prepared(cmdp, algorithm):
     if not 2 <= cmdp.actions <= _MOST_ACTIONS or cmdp.states > _MOST_STATES:
         sizes = f"2 to {_MOST_ACTIONS} actions and at most {_MOST_STATES} states"
         raise ValueError(f"cmdp: {sizes} expected for a prediction, got {cmdp}")
-    algorithm = replace(algorithm, dual_step=algorithm.dual_step or 0.0)
-    setting = algorithm.prepare(cmdp, solve(cmdp), 1)
+    setting = replace(algorithm, dual_step=algorithm.dual_step or 0.0).prepare(cmdp, solve(cmdp), 1)
     if setting.steps.primal == 0:
         raise ValueError("primal_step: a positive number expected, since with 0 nothing moves")
     missed = cmdp.discount ** (setting.simulator.horizon + 1)
-    if missed > _LARGEST_TRUNCATION:
-        most = f"trajectories that miss at most {_LARGEST_TRUNCATION} of a value"
-        raise ValueError(f"horizon: {most} expected, those of this horizon miss {missed:.2g}")
+    if missed > _MOST_MISSED:
+        told = f"at most {_MOST_MISSED} of a value missed expected, got {missed:.2g}"
+        raise ValueError(f"horizon: {told}; take a longer one")
     return setting
 
 
@@ -182,29 +173,28 @@ class _Law:
         return self.step(multiplier) * place.dimension * variance / (2 * place.radius**2)
 
     def outruns(self, multipliers, excess, unstable):
-        """Whether the averaged multiplier rises past the last one that is safe."""
-        cmdp, at = self.cmdp, 0.0
-        above = cmdp.evaluate(self.uniform)[1] - cmdp.threshold
-        if above > 0:  # until the policy has followed, the multiplier stays at zero
-            if excess[0] >= 0:
-                return False
-            above = 0.0
-        while at <= unstable:
+        """Whether the averaged multiplier rises past the last one that is safe.
+
+        It rises while the mean value is x > 0 below b, and so can take the place of time: x^2 / 2
+        is followed until it is zero. Paths do not cross, so that the first rise is the highest.
+        """
+        below = self.cmdp.threshold - self.cmdp.evaluate(self.uniform)[1]
+        if below <= 0 <= excess[0]:
+            return False
+        factor = self.cmdp.actions * (self.cmdp.actions + 1) / self.steps.dual
+
+        def change(at, half):
+            rate = factor * self.step(at) * self.temperature(at)
             goal = np.interp(at, multipliers, excess)
-            if max(abs(above), abs(goal)) < _STILL * cmdp.value_bound:
-                return False
-            # In one step the multiplier hardly moves, and the mean value relaxes as if it did not.
-            diffusion = self.step(at) * self.temperature(at)
-            rate = max(cmdp.actions * (cmdp.actions + 1) * diffusion, 1e-30)
-            stride = _STRIDE * (1 + at) / self.steps.dual
-            root = math.sqrt(above**2 + 2 * rate * abs(goal - above) * stride)
-            time = 2 * stride / (abs(above) + root)
-            share = -math.expm1(-rate * time)
-            at -= self.steps.dual * (goal * time + (above - goal) * share / rate)
-            above += share * (goal - above)
-            if above >= 0:  # paths in this plane do not cross, so the first rise is the highest
-                return False
-        return True
+            return -rate * (goal + np.sqrt(2 * np.maximum(half, 0)))
+
+        def safe(_, half):
+            return half[0] - (_STILL * self.cmdp.value_bound) ** 2 / 2
+
+        safe.terminal, safe.direction = True, -1
+        start, how = [max(below, 0.0) ** 2 / 2], {"rtol": 1e-8, "atol": 1e-14}
+        path = integrate.solve_ivp(change, (0, unstable), start, "LSODA", events=safe, **how)
+        return path.status == 0  # the end is reached
 
     def values(self, multipliers):
         """Mean values of reward and utility at each multiplier, shape (2, n)."""
@@ -312,11 +302,11 @@ def _checked(multipliers, bound):
     if multipliers is None:
         even = np.geomspace(0.05, bound, _MULTIPLIERS) if bound > 0.1 else np.linspace(0, bound, 4)
         return np.unique(np.append(0.0, even))
-    given = np.ravel(multipliers).tolist()
-    checked = [require_number("multipliers", it, at_least=0, at_most=bound) for it in given]
-    if not checked or checked != sorted({*checked}):
-        raise ValueError(f"multipliers: increasing numbers expected, got {shown(multipliers)}")
-    return np.array(checked)
+    checked = require_array("multipliers", multipliers, (None,))
+    if len(checked) == 0 or checked[0] < 0 or checked[-1] > bound or (np.diff(checked) <= 0).any():
+        told = f"increasing numbers in [0, {bound:g}] expected"
+        raise ValueError(f"multipliers: {told}, got {shown(multipliers)}")
+    return checked.copy()
 
 
 def _crossings(multipliers, excess):
