@@ -1,7 +1,7 @@
 """Write committed tables anew: those of reference/ from results/paper, or those of a study.
 
 The figures of the core are already where they belong. `record.py NAME` copies the tables that the
-study has made, and its picture.
+study has made, and its pictures.
 """
 
 import json
@@ -21,14 +21,14 @@ def record_core():
 
 
 def record_study(name):
-    """Copy tables and picture of a study to its folder."""
+    """Copy tables and pictures of a study to its folder."""
     made, study = CLONE / "results/paper" / name, CLONE / "studies" / name
     for path in (study / "tables").glob("*.csv"):
         path.unlink()
     for path in made.glob("*.csv"):
         if path.stem != "asked":  # for verdicts that somebody asked for
             shutil.copy(path, study / "tables")
-    for path in made.glob(f"{name}.png"):
+    for path in made.glob("*.png"):
         shutil.copy(path, study)
 
 

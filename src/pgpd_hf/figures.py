@@ -46,8 +46,6 @@ _METADATA = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
 }
-_MARKERS = "osD^vP"
-_AVERAGE = {"linewidth": 0.8, "linestyle": (0, (4, 2))}  # lines of running averages
 
 
 class Picture(Figure):
@@ -64,7 +62,7 @@ def styled():
     return style.context(["default", STYLE])
 
 
-def figure1(aggregate, possible, labels=METRICS, band="band: 95 %"):
+def figure1(aggregate, possible, labels=METRICS):
     """All panels: algorithms down, gap and violation across.
 
     `aggregate` is a table of :func:`pgpd_hf.aggregate`; `possible` holds for each metric the
@@ -72,28 +70,21 @@ def figure1(aggregate, possible, labels=METRICS, band="band: 95 %"):
     """
     with styled():
         algorithms = aggregate["algorithm"].unique()
-        figure = Picture(figsize=(6.9, 2.4 * len(algorithms)))
+        figure = Picture(figsize=(6.9, 2.3 * len(algorithms) + 0.3))
         grid = figure.subplots(len(algorithms), 2, squeeze=False, sharey="col")
         letters = iter(string.ascii_lowercase)
         for algorithm, row in zip(algorithms, grid, strict=True):
             for metric, axes in zip(METRICS, row, strict=True):
                 _draw(axes, aggregate, algorithm, metric, possible)
                 axes.set_title(f"({next(letters)}) {finding(aggregate, algorithm, metric)}")
+                axes.set_xlabel(_cost(aggregate, algorithm))
                 axes.tick_params(labelleft=True)
             row[0].set_ylabel(algorithm_label(algorithm), fontweight="bold", fontsize=9)
         for metric, column in zip(METRICS, grid.T, strict=True):
             place = {"xycoords": "axes fraction", "textcoords": "offset points"}
             head = f"{metric.replace('_', ' ')}  {labels[metric]}"
             column[0].annotate(head, (0, 1), (0, 22), fontweight="bold", fontsize=9, **place)
-            _name_zero(column, metric)
-            column[-1].set_xlabel("iteration")
-        entries = [*_legend(grid.flat), *_looks(grid[0, 0], band)]
-        figure.legend(
-            handles=[it for column in range(3) for it in entries[column::3]],  # read in rows
-            ncols=3,
-            loc="outside upper center",
-            title="$M$ evaluators answer each question",
-        )
+            _finish(column, metric)
     return figure
 
 
@@ -113,36 +104,36 @@ def panel(aggregate, algorithm, metric, possible):
         figure = Picture(figsize=(3.35, 2.6))
         axes = figure.subplots()
         _draw(axes, aggregate, algorithm, metric, possible)
-        _name_zero([axes], metric)
+        _finish([axes], metric)
         name = f"{metric.replace('_', ' ').capitalize()} of {algorithm_label(algorithm)}"
-        axes.set_title(f"{name}\n{finding(aggregate, algorithm, metric)}")
-        axes.set(xlabel="iteration", ylabel=METRICS[metric])
-        handles = [*_legend([axes]), *_looks(axes)]
-        axes.legend(handles=handles, ncols=2, loc="upper right", fontsize=7)
+        axes.set_title(f"{name}:\n{finding(aggregate, algorithm, metric)}")
+        axes.set(xlabel=_cost(aggregate, algorithm), ylabel=METRICS[metric])
     return figure
 
 
 def panel_numbers(aggregate, algorithm, metric):
     """What a panel shows, as a table with eight decimals, on which all processors agree."""
-    shown = [metric, f"{metric}_low", f"{metric}_high", f"mean_{metric}"]
     table = aggregate[aggregate["algorithm"] == algorithm]
-    return table[["evaluators", "iteration", *shown]].round(8)
+    return table[["evaluators", "iteration", metric, f"{metric}_low", f"{metric}_high"]].round(8)
 
 
 def finding(aggregate, algorithm, metric):
-    """From where to where the means of a panel go, in words."""
-    table = aggregate[aggregate["algorithm"] == algorithm]
+    """What the means of a panel end with, in words."""
+    table = aggregate[aggregate["algorithm"] == algorithm].sort_values("evaluators")
     start = table.loc[table["iteration"] == table["iteration"].min(), metric].iloc[0]
     ends = table.loc[table["iteration"] == table["iteration"].max(), metric]
     size = max(abs(start), ends.abs().max())
     usual = size == 0 or 0.01 <= size < 10
     decimals = 2 if usual else max(0, 1 - int(np.floor(np.log10(size))))
-    first, low, high = (
+    first, last, low, high = (
         f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
-        for value in (start, ends.min(), ends.max())
+        for value in (ends.iloc[0], ends.iloc[-1], ends.min(), ends.max())
     )
-    end = low if low == high else f"between {low} and {high}"
-    return f"{'falls' if ends.max() < start else 'goes'} from {first} to {end}"
+    if metric == "optimality_gap" and (np.diff(ends) < 0).all():
+        return f"smaller with more evaluators: {first} to {last}"
+    end = low if low == high else f"{low} to {high}"
+    safe = metric == "constraint_violation" and ends.max() <= 0
+    return f"{'safe at' if safe else 'at'} the end: {end}"
 
 
 def rates_figure(averages):
@@ -175,43 +166,58 @@ def save(figure, folder, name):
 
 
 def _draw(axes, aggregate, algorithm, metric, possible):
-    """Draw a curve for each M with its interval over seeds, and dashed its running average."""
+    """Draw a curve for each M with its interval over seeds, and its name where it ends."""
     table = aggregate[aggregate["algorithm"] == algorithm]
     # A band never flattens the curves: beyond half of their range it is cut off.
-    curves = table[[metric, f"mean_{metric}"]]
-    lowest, highest = curves.min(axis=None), curves.max(axis=None)
+    lowest, highest = table[metric].min(), table[metric].max()
     margin = (highest - lowest) / 2 or 1e-3
     lowest = max(lowest - margin, possible[metric][0])
     highest = min(highest + margin, possible[metric][1])
-    labels = [evaluators_label(it) for it in aggregate["evaluators"].sort_values().unique()]
     for number, curve in table.groupby("evaluators", dropna=False):
-        color, label = evaluators_color(number), evaluators_label(number)
-        index, x = labels.index(label), curve["iteration"].to_numpy()
+        color, x = evaluators_color(number), curve["iteration"]
         band = (curve[f"{metric}_{end}"].clip(lowest, highest) for end in ("low", "high"))
         axes.fill_between(x, *band, color=color, alpha=0.2, linewidth=0)
-        axes.plot(x, curve[f"mean_{metric}"], color=color, **_AVERAGE)
-        targets = x[-1] * (np.arange(6) + 0.2 + 0.6 * index / len(labels)) / 6
-        places = sorted({int(np.abs(x - target).argmin()) for target in targets})
-        look = {"marker": _MARKERS[index % len(_MARKERS)], "markevery": places}
-        axes.plot(x, curve[metric], color=color, label=label, **look)
+        axes.plot(x, curve[metric], color=color, label=evaluators_label(number))
     axes.axhline(0, color="0.3", linewidth=0.8)
     axes.set_xlim(0, table["iteration"].max())
     axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
     axes.xaxis.set_major_formatter("{x:,.0f}")
 
 
-def _name_zero(panels, metric):
-    """Say what zero means in panels that share their vertical axis, with room for it."""
+def _cost(aggregate, algorithm):
+    """The horizontal axis, with the answers that an iteration costs."""
+    last = aggregate[aggregate["algorithm"] == algorithm].iloc[-1]
+    if pd.isna(last["evaluators"]) or last["answers"] == 0:
+        return "iteration"
+    asked = last["answers"] / last["evaluators"]
+    each = rf"{asked / last['iteration']:.0f}\,M$ answers each"
+    return rf"iteration (${each}, ${asked:,.0f}\,M$ in all)".replace(",0", "{,}0")
+
+
+def _finish(panels, metric):
+    """Name lines at their ends, and zero, in panels that share their vertical axis."""
     bottom, top = panels[0].get_ylim()
     if metric == "constraint_violation":
         bottom -= 0.06 * (top - bottom)
-    panels[0].set_ylim(min(bottom, -0.13 * top), top)
+    bottom = min(bottom, -0.13 * top)
+    panels[0].set_ylim(bottom, top)
     for axes in panels:
+        lines = [it for it in axes.lines if it.get_label().startswith("$M")]
+        lines.sort(key=lambda line: line.get_ydata()[-1])
+        ends = [(line.get_ydata()[-1] - bottom) / (top - bottom) for line in lines]
+        heights = ends[:1]
+        for end in ends[1:]:  # names do not overlap
+            heights.append(max(end, heights[-1] + 0.095))
+        middle = np.mean(heights) - np.mean(ends)
+        for line, height in zip(lines, heights, strict=True):
+            place = {"xycoords": "axes fraction", "va": "center", "color": line.get_color()}
+            axes.annotate(line.get_label(), (1.02, height - middle), **place)
         if metric == "constraint_violation":
-            axes.annotate("safe below 0", (0.02, 0.02), xycoords="axes fraction", color="0.3")
+            axes.annotate("safer below", (0.02, 0.02), xycoords="axes fraction", color="0.3")
         else:
             place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
-            axes.annotate("best safe policy", (0.99, -0.02 * top), color="0.3", **place)
+            axes.annotate("0: best safe policy", (0.99, -0.02 * top), color="0.3", **place)
+            axes.annotate("better below", (0.02, 0.02), xycoords="axes fraction", color="0.3")
 
 
 def _draw_rates(axes, table, rate):
@@ -247,15 +253,6 @@ def _legend(panels):
     return [*curves.values()]
 
 
-def _looks(axes, band="band: 95 %"):
-    """What the kinds of lines, and the band, show: entries of a legend."""
-    return [
-        axes.plot([], [], color="0.3", label="current policy")[0],
-        axes.plot([], [], color="0.3", label="running average", **_AVERAGE)[0],
-        axes.fill_between([], [], color="0.3", alpha=0.2, linewidth=0, label=band),
-    ]
-
-
 def evaluators_label(evaluators):
     """M in mathematical text."""
     return r"$M = \infty$" if pd.isna(evaluators) else f"$M = {evaluators}$"
@@ -266,4 +263,4 @@ def evaluators_color(evaluators):
     if pd.isna(evaluators):
         return "#1b5e7d"
     steps = (np.log2(evaluators) - 6) / 2  # nearly even between 16 and 256
-    return mpl.colormaps["inferno"](0.43 - 0.31 * 1.4 * np.tanh(np.arctanh(1 / 1.4) * steps))
+    return mpl.colormaps["inferno"](0.38 - 0.25 * 1.4 * np.tanh(np.arctanh(1 / 1.4) * steps))

@@ -18,8 +18,8 @@ _MOST_WRITTEN = 30  # states, up to which a table shows probabilities as numbers
 def plot_curves(curve: pd.DataFrame, cmdp: CMDP | None = None) -> Any:
     """Draw gap and violation against iterations, as the paper's figure does.
 
-    There is a row for each algorithm and a curve for each M. Dashed are running averages; bands are
-    the intervals of the table, as far as they do not flatten the curves.
+    There is a row for each algorithm and a curve for each M. Bands are the intervals of the table,
+    as far as they do not flatten the curves.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ def plot_curves(curve: pd.DataFrame, cmdp: CMDP | None = None) -> Any:
     columns = {
         name: scale
         for metric, scale in zip(figures.METRICS, scales, strict=True)
-        for name in (metric, f"{metric}_low", f"{metric}_high", f"mean_{metric}")
+        for name in (metric, f"{metric}_low", f"{metric}_high")
     }
-    for name in ("algorithm", "evaluators", "iteration", *columns):
+    for name in ("algorithm", "evaluators", "iteration", "answers", *columns):
         if name not in curve:
             raise ValueError(f"curve: column {name!r} expected, as pgpd_hf.aggregate makes it")
     scaled = curve.assign(**{name: scale * curve[name] for name, scale in columns.items()})
     possible = dict.fromkeys(figures.METRICS, (-np.inf, np.inf))
-    return figures.figure1(scaled, possible, labels, band="band: interval")
+    return figures.figure1(scaled, possible, labels)
 
 
 def plot_policy(
