@@ -1,5 +1,6 @@
 """Statements on synthetic curves where they are true, false or open, and declared error rates."""
 
+import itertools
 import json
 import math
 import os
@@ -50,10 +51,8 @@ def traces(place=None, change=None, seeds=20, noise=0.01):
         grid = np.unique(np.concatenate([np.linspace(0, length, 101), np.arange(101.0)]))
         for m in MANY:
             columns = {"algorithm": algorithm, "evaluators": m}
-            columns |= {
-                "seed": np.repeat(range(seeds), len(grid)),
-                "iteration": np.tile(grid, seeds),
-            }
+            columns["seed"] = np.repeat(range(seeds), len(grid))
+            columns["iteration"] = np.tile(grid, seeds)
             for metric in (GAP, VIOLATION):
                 start, ends = TRUE[algorithm, metric]
                 end, share, move = change if (algorithm, metric, m) == place else ends[m]
@@ -68,11 +67,6 @@ def traces(place=None, change=None, seeds=20, noise=0.01):
 def verdict_of(name, table, **options):
     row = judge([STATEMENTS[name]], Runs(table, HEIGHTS, **options), 0.01).iloc[0]
     return row["verdict"]
-
-
-@pytest.mark.parametrize("name", [it.name for it in ABOUT_FIGURE])
-def test_each_statement_is_reproduced_where_it_is_true(name):
-    assert verdict_of(name, traces()) == "reproduced"
 
 
 # A curve, with which values a statement is false, and at which values it is on its margin.
@@ -94,19 +88,11 @@ CASES = {
 }
 
 
-def test_cases_are_all_statements_about_the_figure():
-    assert [*CASES] == [it.name for it in ABOUT_FIGURE]
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_statement_is_contradicted_where_it_is_false(name):
-    place, false, _ = CASES[name]
+@pytest.mark.parametrize("name", [it.name for it in ABOUT_FIGURE])
+def test_statement_is_judged_by_what_is_true(name):
+    place, false, margin = CASES[name]
+    assert verdict_of(name, traces()) == "reproduced"
     assert verdict_of(name, traces(place, false)) == "contradicted"
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_statement_is_open_at_its_margin(name):
-    place, _, margin = CASES[name]
     assert verdict_of(name, traces(place, margin, seeds=6, noise=0.02)) == "inconclusive"
 
 
@@ -156,15 +142,9 @@ def test_runs_on_an_instance_belong_together():
     shared = np.random.default_rng(0).normal(0, 1, 50)
     samples = (0.2 + shared, -shared)  # the mean of their sum is 0.2, without any variance
     assert simulated([samples], 0, math.inf) == "inconclusive"
-    table = traces().assign(instance=1)
-    contrast = Runs(table, HEIGHTS).gap(ZP, 16, "whole") - Runs(table, HEIGHTS).gap(NP, 16, "whole")
-    assert len(contrast) == 1
-    assert (
-        len(
-            Runs(traces(), HEIGHTS).gap(ZP, 16, "whole") - Runs(table, HEIGHTS).gap(NP, 16, "whole")
-        )
-        == 2
-    )
+    for table, independent in ((traces().assign(instance=1), 1), (traces(), 2)):
+        runs = Runs(table, HEIGHTS)
+        assert len(runs.gap(ZP, 16, "whole") - runs.gap(NP, 16, "whole")) == independent
 
 
 def test_equal_runs_are_judged_without_an_error():
@@ -225,7 +205,6 @@ def test_slopes_are_those_of_means_with_their_errors():
     [
         ("npgpd_gap", None, "STATEMENT: one of npgpd_gap_falls_fast, "),
         ("npgpd_gap_plateaus", -0.1, "MARGIN: a number of at least 0 expected, got -0.1"),
-        ("npgpd_gap_plateaus", "wide", "MARGIN: a number of at least 0"),
         ("npgpd_gap_plateaus", math.nan, "MARGIN: a number of at least 0"),
         ("npgpd_gap_most_gain_16_64", 0.1, "MARGIN: a STATEMENT that has a margin expected"),
         (None, 0.1, "MARGIN: a STATEMENT that has a margin expected"),
@@ -238,9 +217,8 @@ def test_what_cannot_be_judged_is_refused_in_one_line(name, margin, told):
 
 
 def test_a_margin_of_ones_own_moves_the_interval():
-    statement = chosen("npgpd_gap_plateaus", 0.3)
-    place, _, margin = CASES["npgpd_gap_plateaus"]
-    row = judge(statement, Runs(traces(place, margin), HEIGHTS), 0.01).iloc[0]
+    runs = Runs(traces((NP, GAP, 16), (0.2, 0.05, -0.2)), HEIGHTS)
+    row = judge(chosen("npgpd_gap_plateaus", 0.3), runs, 0.01).iloc[0]
     assert (row["verdict"], row["above"], row["below"]) == ("reproduced", -0.3, 0.3)
 
 
@@ -290,8 +268,7 @@ def test_wrong_data_fail_the_statements_that_have_to(tmp_path):
     assert result.returncode == 0, result.stderr
     table = read_table(tmp_path / "controls.csv")
     assert len(table) == 14 * len(DECLARED["controls"])
-    asked = table[table["has_to_fail"]]
-    assert set(asked["verdict"]) == {"contradicted"}, asked[asked["verdict"] != "contradicted"].T
+    assert set(table[table["has_to_fail"]]["verdict"]) == {"contradicted"}
     assert set(table[~table["has_to_fail"]]["verdict"]) > {"reproduced"}
 
 
@@ -309,8 +286,8 @@ def runs_of(tmp_path, variant, first, last):
     path = tmp_path / f"seeds{first:04d}-{last:04d}.csv"
     given = {"--experiment": json.dumps(EXPERIMENT), "--variant": json.dumps(variant)}
     given |= {"--algorithm": NP, "--table": path}
-    words = [it for pair in given.items() for it in pair]
-    result = script("runs.py", *words, "--block", str(first), str(last))
+    words = itertools.chain(*given.items(), ("--block", str(first), str(last)))
+    result = script("runs.py", *words)
     assert result.returncode == 0, result.stderr
     return read_traces([path])
 

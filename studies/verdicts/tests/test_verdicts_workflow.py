@@ -27,9 +27,9 @@ TINY = {
 }
 
 
-def snakemake(folder, *words, snakefile="studies/verdicts/Snakefile"):
-    command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", ROOT / snakefile]
-    command += ["--directory", folder, "--cores", "1", *words]
+def snakemake(folder, *words):
+    command = [sys.executable, "-P", "-m", "snakemake", "--directory", folder, "--cores", "1"]
+    command += ["--snakefile", ROOT / "studies/verdicts/Snakefile", *words]
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return found.returncode, found.stdout + found.stderr
 
@@ -44,8 +44,7 @@ def jobs(folder, *words):
 def test_the_default_experiment_has_all_tables_and_heights_none_of_their_runs(tmp_path):
     whole = jobs(tmp_path)
     assert (whole["verdicts_tables"], whole["runs"], whole["rates_runs"]) == (4, 180, 60)
-    heights = jobs(tmp_path, "heights")
-    assert heights.keys() == {"variant_runs", "heights", "total"}
+    assert jobs(tmp_path, "heights").keys() == {"variant_runs", "heights", "total"}
 
 
 def test_a_single_statement_runs_what_it_needs(tmp_path):
@@ -80,8 +79,7 @@ def test_an_experiment_of_ones_own_has_its_own_unit_and_page(tmp_path):
     assert len(table) == 24
     assert set(table["unit"]) == {"own"}
     assert table[table["verdict"] != "not asked"]["estimate"].notna().all()
-    assert (results / "verdicts.png").exists()
-    assert (results / "verdicts.html").exists()
+    assert all((results / f"verdicts.{it}").exists() for it in ("png", "html"))
     assert all(name in output for name in table["statement"])
     code, output = snakemake(tmp_path, "results/tiny/verdicts/readings.csv", *settings)
     assert code != 0
