@@ -34,7 +34,7 @@ _MATRIX_ENTRIES = 2**20  # of a call of LAPACK
 class Map(NamedTuple):
     """Where states lie on a grid, for pictures of policies."""
 
-    letters: NDArray[np.str_]  # (rows, columns): S start, G goal, H hole, C cliff, F other cells
+    letters: NDArray[np.str_]  # (rows, columns): S start, G goal, H hole, F other cells
     cells: NDArray[np.int64]  # (S,): the cell of each state, counted row by row
     moves: NDArray[np.int64]  # (A, 2): rows down and columns to the right that an action means
 
@@ -64,7 +64,7 @@ class CMDP:
     units : Units, optional
         From values to a user's units, as :meth:`from_costs` sets them.
     map : Map, optional
-        Where states lie on a grid.
+        Where states lie on a grid, as :func:`pgpd_hf.from_gymnasium` says it.
 
     Raises
     ------
@@ -76,14 +76,8 @@ class CMDP:
     One state and two actions: the first earns more reward, the second more utility.
 
     >>> import pgpd_hf
-    >>> cmdp = pgpd_hf.CMDP(
-    ...     transition=[[[1.0], [1.0]]],
-    ...     reward=[[1.0, 0.0]],
-    ...     utility=[[0.0, 1.0]],
-    ...     initial=[1.0],
-    ...     discount=0.5,
-    ...     threshold=1.5,
-    ... )
+    >>> P, r, g = [[[1.0], [1.0]]], [[1.0, 0.0]], [[0.0, 1.0]]
+    >>> cmdp = pgpd_hf.CMDP(P, r, g, initial=[1.0], discount=0.5, threshold=1.5)
     >>> cmdp
     <CMDP: |S| = 1, |A| = 2, discount 0.5, threshold 1.5, values in [0, 2]>
     >>> v_r, v_g = cmdp.evaluate([[0.25, 0.75]])
@@ -152,7 +146,8 @@ class CMDP:
 
         It holds (reward - smallest reward) / `reward_unit` and, as utility, (largest cost - cost) /
         `cost_unit`, in every step; :meth:`in_units` leads back. Its largest return is the largest
-        sum along any path whose steps all have positive probability, from any state.
+        sum along any path whose steps all have positive probability, from any state. A budget that
+        no policy meets is refused by :func:`pgpd_hf.solve`.
 
         Parameters
         ----------
@@ -173,21 +168,14 @@ class CMDP:
         Raises
         ------
         ValueError
-            If an argument is malformed, or the tables do not fit into memory. A budget that no
-            policy meets is refused by :func:`pgpd_hf.solve`.
+            If an argument is malformed, or the tables do not fit into memory.
 
         Examples
         --------
         >>> import pgpd_hf
-        >>> cmdp = pgpd_hf.CMDP.from_costs(
-        ...     transition=[[[1.0], [1.0]]],
-        ...     reward=[[-5.0, 5.0]],
-        ...     cost=[[0.0, 3.0]],
-        ...     at_most=2.0,
-        ...     initial=[1.0],
-        ...     discount=0.5,
-        ... )
-        >>> cmdp
+        >>> process = {"transition": [[[1.0], [1.0]]], "initial": [1.0], "discount": 0.5}
+        >>> reward, cost = [[-5.0, 5.0]], [[0.0, 3.0]]
+        >>> pgpd_hf.CMDP.from_costs(reward=reward, cost=cost, at_most=2.0, **process)
         <CMDP: |S| = 1, |A| = 2, discount 0.5, cost at most 2, units: reward 20, cost 6>
         """
         at_most = require_number("at_most", at_most)
@@ -228,32 +216,17 @@ class CMDP:
         return bound if self.largest_return is None else min(bound, self.largest_return)
 
     def in_units(self, v_r: Any, v_g: Any) -> tuple[Any, Any]:
-        """Reward and cost in the user's units, of values :math:`V_r` and :math:`V_g`.
-
-        Without units they are the values as they are.
-        """
+        """Reward and cost in the user's units, of values :math:`V_r` and :math:`V_g`, if any."""
         if self.units is None:
             return v_r, v_g
         reward_unit, cost_unit, reward_zero, cost_zero = self.units
         return reward_zero + reward_unit * v_r, cost_zero - cost_unit * v_g
 
     def evaluate(self, policy: ArrayLike) -> tuple[Array, Array]:
-        r"""Evaluate policies exactly.
+        r"""Values :math:`V_r^\pi(\rho)` and :math:`V_g^\pi(\rho)` of policies, exactly.
 
-        Parameters
-        ----------
-        policy : array_like, float, shape (..., S, A)
-            :math:`\pi(a|s)`.
-
-        Returns
-        -------
-        v_r, v_g : ndarray, float64, shape (...)
-            :math:`V_r^\pi(\rho)` and :math:`V_g^\pi(\rho)`, in [0, value_bound].
-
-        Raises
-        ------
-        ValueError
-            If `policy` does not hold distributions over actions; the message names the index.
+        Policies are of shape (..., S, A), and each value is float64 of shape (...), in
+        [0, value_bound]. ValueError names the index of what is no distribution over actions.
         """
         policy = self.check_policy(policy)
         batch = policy.reshape(-1, self.states, self.actions)  # (B, S, A)
@@ -316,10 +289,7 @@ class CMDP:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> CMDP:
-        """Read a CMDP from a NumPy archive of its arguments; nothing in the file is executed.
-
-        What is no such archive raises ValueError with a message that names the file.
-        """
+        """Read a CMDP from a NumPy archive of its arguments; nothing in the file is executed."""
         try:
             if Path(path).is_fifo():  # reading it would wait for ever
                 raise OSError(None, "a pipe")

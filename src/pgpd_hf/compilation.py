@@ -18,33 +18,25 @@ from pathlib import Path
 import numba
 
 _ROOM = 32 * 2**20  # bytes that the cache's disk has to have left
-_PACKAGE = Path(__file__).parent
-
-
-def _candidates():
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    bases = [Path(base) for base in (os.environ.get("NUMBA_CACHE_DIR"), home) if base]
-    own = f"{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-    return [base / "pgpd_hf" for base in bases] + [Path(tempfile.gettempdir(), f"pgpd_hf-{own}")]
 
 
 def _folder():
     """Folder of the cache: the first candidate that is writable and private."""
-    # NumPy's, too, since kernels hold tables that it has computed.
-    prefixes = ("NUMBA_", "NPY_")
-    options = {key: value for key, value in os.environ.items() if key.startswith(prefixes)}
-    options.pop("NUMBA_CACHE_DIR", None)
-    compiler = (numba.__version__, sys.version, sorted(options.items()))
-    digest = hashlib.sha256(repr(compiler).encode())
-    for source in sorted(_PACKAGE.glob("*.py")):
+    # NumPy's options, too, since kernels hold tables that it has computed.
+    names = [key for key in os.environ if key.startswith(("NUMBA_", "NPY_"))]
+    options = [(key, os.environ[key]) for key in sorted(names) if key != "NUMBA_CACHE_DIR"]
+    digest = hashlib.sha256(repr((numba.__version__, sys.version, options)).encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    for base in _candidates():
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    bases = [Path(it, "pgpd_hf") for it in (os.environ.get("NUMBA_CACHE_DIR"), home) if it]
+    for base in [*bases, Path(tempfile.gettempdir(), f"pgpd_hf-{os.getuid()}")]:
         folder = base / digest.hexdigest()[:16]
         try:
             base.mkdir(mode=0o700, parents=True, exist_ok=True)
             status = base.stat()
-            own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
-            if not own or status.st_mode & 0o022 or shutil.disk_usage(base).free < _ROOM:
+            private = status.st_uid == os.getuid() and not status.st_mode & 0o022
+            if not private or shutil.disk_usage(base).free < _ROOM:
                 continue
             folder.mkdir(exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
@@ -55,14 +47,9 @@ def _folder():
     return None
 
 
-def _is_whole(path):
-    """Whether a file of the cache is not cut off: a pickle ends with a full stop."""
-    content = path.read_bytes()
-    return content.endswith(b".")
-
-
 def _intact(folder):
-    damaged = [path for path in folder.rglob("*.nb[ci]") if not _is_whole(path)]
+    """Whether no file of the cache is cut off: a pickle ends with a full stop."""
+    damaged = [it for it in folder.rglob("*.nb[ci]") if not it.read_bytes().endswith(b".")]
     if damaged:
         warnings.warn(f"{folder}: damaged, so kernels are compiled; remove it", stacklevel=2)
     return not damaged

@@ -58,14 +58,13 @@ def certify(
     Parameters
     ----------
     cmdp : CMDP
-        The problem, whose evaluators are simulated.
     policy : array_like, float, shape (S, A)
     answers, seed : int
         n, of which :func:`answers_for` says how many are needed; and what names the random stream.
     level : float
         Of confidence, in (0, 1].
     link : str
-        A key of :data:`pgpd_hf.LINKS`.
+        By which evaluators vote, a key of :data:`pgpd_hf.LINKS`.
 
     Examples
     --------
@@ -108,22 +107,11 @@ def certificate(
 def answers_for(
     cmdp: CMDP, slack: float, level: float = 0.95, power: float = 0.9, link: str = "logistic"
 ) -> float:
-    """Number of answers with which a safe policy is certified.
+    """Number of answers with which a policy is certified, if its returns exceed b by `slack`.
 
-    Parameters
-    ----------
-    cmdp, level, link
-        As for :func:`certify`.
-    slack : float
-        By how much each return of the policy exceeds the threshold.
-    power : float
-        Probability of a certificate that says safe, in (0, 1].
-
-    Returns
-    -------
-    int or float
-        n with this power, while n less a thousandth has not; infinite above a billion, as where
-        curvature takes the slack away.
+    The certificate says safe with a probability of at least `power`, in (0, 1]; with a thousandth
+    fewer answers it does not. The number is infinite above a billion, as where curvature takes the
+    slack away. Other arguments are those of :func:`certify`.
     """
     shares, excesses = _boundary(cmdp, link)
     level = require_number("level", level, above=0, at_most=1)

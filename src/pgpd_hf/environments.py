@@ -48,11 +48,6 @@ def random_cmdp(
         Rewards and utilities lie in [0, 1] if "unit"; if "normalized" they are multiplied by
         :math:`1-\gamma`, so that values lie in [0, 1].
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range; the message names it.
-
     Examples
     --------
     >>> import pgpd_hf
@@ -88,22 +83,9 @@ def random_cmdp(
 def make_environment(settings: dict[str, Any], folder: str | PathLike[str]) -> CMDP:
     """Make the environment that a configuration describes, whoever wrote it.
 
-    Nothing outside the folder is read, and no module is imported that a configuration names. Which
-    keys there are says `workflow/config.schema.yaml`.
-
-    Parameters
-    ----------
-    settings : dict
-        The key `environment` of a configuration: ``{"file": "mine.npz"}``; or ``{"gymnasium":
-        "FrozenLake-v1", "cost": "holes", "at_most": 0.05}``, and `discount` and `options`, a dict;
-        or arguments of :func:`random_cmdp`.
-    folder : path-like
-        Where the file of the configuration lies.
-
-    Raises
-    ------
-    ValueError
-        If the settings are wrong; the message names the key.
+    Settings are the key `environment` of `workflow/config.schema.yaml`. Nothing outside the folder,
+    in which the configuration lies, is read, and no module is imported that the settings name.
+    ValueError names the key that is wrong.
     """
     if "file" in settings:
         return CMDP.load(_inside(settings["file"], Path(folder)))

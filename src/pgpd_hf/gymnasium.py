@@ -27,9 +27,8 @@ from pgpd_hf.arrays import require_array
 from pgpd_hf.cmdp import CMDP, Map
 from pgpd_hf.costs import Units, require_memory
 
-_FALL, _STEP = -100.0, -1.0  # rewards of CliffWalking
-_LAKE, _CLIFF = "FrozenLakeEnv", "CliffWalkingEnv"  # environments whose states lie on a grid
-_UP, _RIGHT, _DOWN, _LEFT = (-1, 0), (0, 1), (1, 0), (0, -1)
+_LAKE = "FrozenLakeEnv"  # whose states lie on a grid
+_MOVES = [(0, -1), (1, 0), (0, 1), (-1, 0)]  # left, down, right, up
 
 
 def from_gymnasium(
@@ -42,15 +41,17 @@ def from_gymnasium(
 ) -> CMDP:
     r"""Make a CMDP from the table of a Gymnasium environment.
 
+    State s is the s-th state of the table that some policy reaches; :meth:`CMDP.in_units` gives
+    returns and costs of the table.
+
     Parameters
     ----------
     env : str or gymnasium.Env
         Name of the environment, with its version, such as "FrozenLake-v1"; or the environment
         itself, whose wrappers do not count. A name "module:Name-v0" imports the module.
     cost : str or array_like of shape (S, A)
-        What is to be avoided: "steps"; "holes" of FrozenLake; "cliff" of CliffWalking; or the cost
-        of each action in each state of the table, not negative. With "cliff", the cliff's own
-        reward of -100 is that of any other step, -1, since the constraint takes its place.
+        What is to be avoided: "steps"; "holes" of FrozenLake; or the cost of each action in each
+        state of the table, not negative.
     at_most : float
         Largest :math:`E\sum_t \gamma^t c_t` with the cost :math:`c_t` of step t, which counts from
         0: a discounted probability where a step that ends the episode costs one, and others none.
@@ -58,12 +59,6 @@ def from_gymnasium(
         :math:`\gamma` in (0, 1).
     **options
         Options of an environment that is made by its name, such as ``map_name="8x8"``.
-
-    Returns
-    -------
-    CMDP
-        State s is the s-th state of the table that some policy reaches; :meth:`CMDP.in_units` gives
-        returns and costs of the table.
 
     Raises
     ------
@@ -142,7 +137,7 @@ def _steps(env):
     return state, action, probability, following, reward, ends > 0
 
 
-def _costs(env, cost, shape, state, action, following, reward):
+def _costs(env, cost, shape, state, action, following):
     """Cost of each step."""
     if not isinstance(cost, str):
         table = require_array("cost", cost, shape)
@@ -150,15 +145,11 @@ def _costs(env, cost, shape, state, action, following, reward):
             raise ValueError(f"cost: numbers of at least 0 expected, got {table.min():g}")
         return table[state, action]
     if cost == "steps":
-        return np.ones(len(reward))
+        return np.ones(len(state))
     if cost == "holes" and type(env).__name__ == _LAKE:
         return (env.desc.ravel()[following] == b"H").astype(float)
-    if cost == "cliff" and type(env).__name__ == _CLIFF:
-        return (reward == _FALL).astype(float)
-    raise ValueError(
-        "cost: 'steps', 'holes' of FrozenLake, 'cliff' of CliffWalking, or an array expected, "
-        f"got {shown(cost)}"
-    )
+    told = "'steps', 'holes' of FrozenLake, or an array expected"
+    raise ValueError(f"cost: {told}, got {shown(cost)}")
 
 
 def _tables(env, cost, discount):
@@ -167,9 +158,7 @@ def _tables(env, cost, discount):
     name = "env: initial_state_distrib"
     initial = require_array(name, env.initial_state_distrib, (len(env.P),))
     states, actions = len(initial), action.max() + 1
-    costs = _costs(env, cost, (states, actions), state, action, following, reward)
-    if isinstance(cost, str) and cost == "cliff":
-        reward = np.maximum(reward, _STEP)
+    costs = _costs(env, cost, (states, actions), state, action, following)
     paid = np.stack([reward, costs])
     # A state for each way to end: where, with which reward, and at which cost.
     ways, way = np.unique(np.stack([following, *paid])[:, ends], axis=1, return_inverse=True)
@@ -194,11 +183,7 @@ def _tables(env, cost, discount):
 
 
 def _map(env, places):
-    """Where the states of FrozenLake and CliffWalking lie."""
+    """Where the states of FrozenLake lie."""
     if type(env).__name__ == _LAKE:
-        return Map(env.desc.astype(str), places, np.array([_LEFT, _DOWN, _RIGHT, _UP]))
-    if type(env).__name__ == _CLIFF:
-        letters = np.full(env.shape, "F")
-        letters[-1] = ["S", *"C" * (env.shape[1] - 2), "G"]
-        return Map(letters, places, np.array([_UP, _RIGHT, _DOWN, _LEFT]))
+        return Map(env.desc.astype(str), places, np.array(_MOVES))
     return None

@@ -22,12 +22,9 @@ _LARGEST_DISCOUNT = 0.99  # of linear programs, which lose digits beyond
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Optimum:
-    r"""An optimal policy, its values and the optimal multiplier.
+    r"""An optimal policy, its values and the optimal multiplier."""
 
-    Of its attributes, `policy` is float64 of shape (S, A), all others are floats.
-    """
-
-    policy: Array
+    policy: Array  # (S, A)
     reward_value: float  # V_r of the policy
     utility_value: float  # V_g of the policy
     multiplier: float  # lambda*, at least 0
@@ -46,18 +43,10 @@ def solve(
 ) -> Optimum:
     """Solve the constrained problem (equation 3 of the paper).
 
-    Parameters
-    ----------
-    cmdp : CMDP
-        The problem.
-    method : {"linear_program", "policy_iteration"}, optional
-        By default the first, or the second beyond a million transition probabilities or a discount
-        factor of 0.99. Both give the same values, and the same multiplier where it is unique.
-
-    Raises
-    ------
-    ValueError
-        If no policy exceeds the threshold (Slater's condition fails).
+    The method is by default a linear program, or policy iteration beyond a million transition
+    probabilities or a discount factor of 0.99. Both give the same values, and the same multiplier
+    where it is unique. ValueError is raised if no policy exceeds the threshold (Slater's condition
+    fails).
 
     Examples
     --------
@@ -72,17 +61,11 @@ def solve(
     require_one_of("method", method, METHODS)
     slack = float(cmdp.evaluate(maximize(cmdp, cmdp.utility))[1]) - cmdp.threshold
     if slack <= 1e-12 * cmdp.utility.max() / (1 - cmdp.discount):
-        most = slack + cmdp.threshold
+        most, given = (cmdp.in_units(0.0, it)[1] for it in (slack + cmdp.threshold, cmdp.threshold))
+        told = f"threshold: less than {most:.6g}, the largest utility value of any policy"
         if cmdp.units is not None:
-            least, budget = (cmdp.in_units(0.0, it)[1] for it in (most, cmdp.threshold))
-            raise ValueError(
-                f"at_most: more than {least:.6g}, the least cost of any policy, expected, "
-                f"got {budget:.6g}"
-            )
-        raise ValueError(
-            f"threshold: less than {most:.6g}, the largest utility value of any policy, expected, "
-            f"got {cmdp.threshold:.6g}"
-        )
+            told = f"at_most: more than {most:.6g}, the least cost of any policy"
+        raise ValueError(f"{told}, expected, got {given:.6g}")
     find = _by_linear_program if method == METHODS[0] else _by_policy_iteration
     policy, multiplier = find(cmdp)
     return _optimum(cmdp, policy, multiplier, slack)

@@ -67,15 +67,11 @@ class State(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Estimates from the answers of one iteration.
+    """Estimates from the answers of one iteration."""
 
-    `reward` and `utility` (S, A) are the directions of the primal step: both advantages in
-    Algorithm 1, both gradients in Algorithm 2. `excess` is the estimate of V_g - b.
-    """
-
-    reward: Array
+    reward: Array  # (S, A), as the next: advantages in Algorithm 1, gradients in Algorithm 2
     utility: Array
-    excess: float
+    excess: float  # V_g - b
 
 
 class Steps(NamedTuple):
@@ -182,12 +178,9 @@ class PrimalDual:
         return policy
 
     def __repr__(self) -> str:
-        told = [
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in fields(self)
-            if getattr(self, field.name) != field.default
-        ]
-        return f"{type(self).__name__}({', '.join(told)})"
+        changed = [it for it in fields(self) if getattr(self, it.name) != it.default]
+        told = ", ".join(f"{it.name}={getattr(self, it.name)!r}" for it in changed)
+        return f"{type(self).__name__}({told})"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -241,19 +234,13 @@ class HumanFeedback(PrimalDual):
         # One word for each step, for each first state from rho, and for each question.
         words = trajectories * (horizon + 1) + self.rounds + questions
         if words > _MOST_WORDS:
-            raise ValueError(
-                f"rounds, horizon: at most {_MOST_WORDS} random words an iteration expected, "
-                f"got {words}"
-            )
+            told = f"at most {_MOST_WORDS} random words an iteration expected, got {words}"
+            raise ValueError(f"rounds, horizon: {told}")
         answering = self.evaluators, self.link, self.estimator, self.random_answers
         simulator = make_simulator(cmdp, self.rounds, horizon, *answering)
-        return replace(
-            setting,
-            simulator=simulator,
-            words=words,
-            questions=questions,
-            env_steps=trajectories * (horizon + 1),
-        )
+        env_steps = trajectories * (horizon + 1)
+        effort = replace(setting, words=words, questions=questions, env_steps=env_steps)
+        return replace(effort, simulator=simulator)
 
 
 class Run:
@@ -264,8 +251,7 @@ class Run:
         self.asked = 0  # how often questions were put
         axes = {"purpose": purpose, "algorithm": algorithm.streams or algorithm.name, "seed": seed}
         axes["evaluators"] = getattr(algorithm, "evaluators", None)
-        self._words = word_stream(kind="words", **axes)
-        self._normals = word_stream(kind="normals", **axes)
+        self._words, self._normals = (word_stream(kind=it, **axes) for it in ("words", "normals"))
 
     def draw(self, rows):
         """Random words and normal numbers of the next iterations, a row for each."""
@@ -313,11 +299,10 @@ class Run:
         theta, multiplier = state.theta, state.multiplier
         if getattr(theta, "dtype", None) != np.float64 or theta.shape != self.cmdp.reward.shape:
             raise ValueError(f"{place} theta {shown(theta)}; floats (S, A) expected")
-        if not 0 <= multiplier <= self.setting.steps.multiplier_bound:
-            raise ValueError(
-                f"{place} the multiplier {shown(multiplier)}; a number in "
-                f"[0, {self.setting.steps.multiplier_bound:g}] expected, as from run.dual_update"
-            )
+        bound = self.setting.steps.multiplier_bound
+        if not 0 <= multiplier <= bound:
+            told = f"a number in [0, {bound:g}] expected, as from run.dual_update"
+            raise ValueError(f"{place} the multiplier {shown(multiplier)}; {told}")
         return state
 
 

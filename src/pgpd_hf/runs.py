@@ -85,7 +85,6 @@ def run(
     Parameters
     ----------
     cmdp : CMDP
-        The problem.
     algorithm : PrimalDual or str
         An algorithm with its options, such as ``NPGPDHF(evaluators=64)``, or its name: "npgpd_hf",
         "zpgpd_hf", "npg_pd" or "pg_pd".
@@ -121,10 +120,7 @@ def run(
     policies : ndarray, float64, shape (seeds, S, A)
         With `return_policies`: after the last iteration, by increasing seed.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range; the message names it.
+    An argument that is out of range raises ValueError, whose message names it.
 
     Examples
     --------
@@ -164,7 +160,6 @@ def run(
     with bar, ThreadPoolExecutor(threads) as pool, _stopping(stopped):
         traces, last = zip(*pool.map(trace, range(len(seeds))), strict=True)
     table = _table(algorithm, setting, seeds, grid, np.concatenate(traces, axis=1))
-    table.attrs["units"] = cmdp.units and tuple(cmdp.units)
     return (table, np.stack(last)) if return_policies else table
 
 
@@ -186,10 +181,8 @@ def make_algorithm(algorithm, options):
             raise ValueError(f"{name}: options belong into the algorithm, {algorithm}")
         return algorithm
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-        names = ", ".join(ALGORITHMS)
-        raise ValueError(
-            f"algorithm: one of {names}, or an object expected, got {shown(algorithm)}"
-        )
+        told = f"one of {', '.join(ALGORITHMS)}, or an object expected"
+        raise ValueError(f"algorithm: {told}, got {shown(algorithm)}")
     kind = ALGORITHMS[algorithm]
     known = [field.name for field in fields(kind)]
     for name in options:
@@ -248,8 +241,7 @@ def iterates(case, state):
         if python:
             policies, multipliers, asked, state = case.advance(state, count)
         else:
-            drawn = case.draw(count)
-            policies, multipliers, state = algorithm.advance(setting, state, *drawn)
+            policies, multipliers, state = algorithm.advance(setting, state, *case.draw(count))
             asked = np.arange(first, first + count)
             case.asked += count
         yield policies, multipliers, asked
@@ -263,7 +255,11 @@ def _trace(case, state, grid, bar, stopped):
         try:
             values = np.stack(case.cmdp.evaluate(policies))
         except ValueError as error:
-            raise ValueError(_destroyed(case, error)) from None
+            name, step = case.algorithm.name, case.setting.steps.primal
+            told = f"primal_step: {step:g} is so large that rounding destroys the policy of {name}"
+            if type(case.algorithm) not in ALGORITHMS.values():
+                told = f"algorithm: update of {name} led to no policy ({error})"
+            raise ValueError(told) from None
         # One value is added after the other: the bits do not depend on where a run is cut.
         totals = np.cumsum(np.column_stack([sums, values]), axis=1)[:, 1:]
         sums, end = totals[:, -1], first + len(multipliers)
@@ -276,13 +272,6 @@ def _trace(case, state, grid, bar, stopped):
         if stopped.is_set():
             break
     return rows, policies[-1]
-
-
-def _destroyed(case, error):
-    name, steps = case.algorithm.name, case.setting.steps
-    if type(case.algorithm) not in ALGORITHMS.values():
-        return f"algorithm: update of {name} led to no policy ({error})"
-    return f"primal_step: {steps.primal:g} is so large that rounding destroys the policy of {name}"
 
 
 def _table(algorithm, setting, seeds, grid, values):
@@ -305,25 +294,21 @@ def _table(algorithm, setting, seeds, grid, values):
         "answers": asked * (evaluators or 0) * setting.questions,
         "env_steps": asked * setting.env_steps,
     }
-    return pd.DataFrame(columns, columns=list(COLUMNS))
+    table = pd.DataFrame(columns, columns=list(COLUMNS))
+    table.attrs["units"] = setting.cmdp.units and tuple(setting.cmdp.units)
+    return table
 
 
 def _starts(algorithm, setting, policy, multiplier, seeds):
     """State before the first iteration, for each seed."""
-    multiplier = require_number("initial_multiplier", multiplier, at_least=0)
-    if multiplier > setting.steps.multiplier_bound:
-        raise ValueError(
-            f"initial_multiplier: at most {setting.steps.multiplier_bound:g}, the bound of the "
-            f"multiplier, expected, got {multiplier:g}"
-        )
-    if getattr(policy, "ndim", 2) == 3:
-        if len(policy) != len(seeds):
-            raise ValueError(
-                f"initial_policy: one policy, or {len(seeds)} for as many seeds, expected, "
-                f"got {len(policy)}"
-            )
-        return [State(algorithm.start(setting.cmdp, each), multiplier) for each in policy]
-    return [State(algorithm.start(setting.cmdp, policy), multiplier)] * len(seeds)
+    bound = setting.steps.multiplier_bound
+    multiplier = require_number("initial_multiplier", multiplier, at_least=0, at_most=bound)
+    several = getattr(policy, "ndim", 2) == 3
+    if several and len(policy) != len(seeds):
+        told = f"one policy, or {len(seeds)} for as many seeds, expected, got {len(policy)}"
+        raise ValueError(f"initial_policy: {told}")
+    policies = policy if several else [policy] * len(seeds)
+    return [State(algorithm.start(setting.cmdp, each), multiplier) for each in policies]
 
 
 def _integers(name, values):

@@ -61,27 +61,14 @@ _SWEEPS, _CLOSE, _DAMPING = 100, 1e-4, 0.9
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    r"""What is predicted of a setting of ZPGPD-HF.
+    """What is predicted of a setting of ZPGPD-HF."""
 
-    Attributes
-    ----------
-    breaks : bool
-        Whether the multiplier runs away.
-    peak : float
-        Largest :math:`\bar V_g(\lambda) - b`, in units of values.
-    stable, unstable : float or None
-        The smallest multiplier with :math:`\bar V_g(\lambda) = b`, to which the averaged one
-        returns (0 if no pressure is needed), and the largest, beyond which it runs away.
-    multipliers, rewards, utilities : ndarray, float64, shape (n,)
-        :math:`\lambda` from 0 to its bound, and both mean values there.
-    """
-
-    breaks: bool
-    peak: float
-    stable: float | None
-    unstable: float | None
-    multipliers: Array = field(repr=False)
-    rewards: Array = field(repr=False)
+    breaks: bool  # whether the multiplier runs away
+    peak: float  # the largest mean V_g less b
+    stable: float | None  # the smallest multiplier with mean V_g = b, to which it returns
+    unstable: float | None  # the largest, beyond which it runs away
+    multipliers: Array = field(repr=False)  # (n,): from 0 to the bound
+    rewards: Array = field(repr=False)  # (n,): mean values there
     utilities: Array = field(repr=False)
 
 
@@ -98,13 +85,11 @@ def predict_stability(
     ----------
     cmdp : CMDP
         With at most 200 states and 10 actions.
-    algorithm : ZPGPDHF or str
+    algorithm, **options : ZPGPDHF or str
         As for :func:`pgpd_hf.run`. A dual step of None is taken as slow, since Theorem 2's depends
         on T.
     multipliers : array_like, float, shape (n,), optional
         Increasing, up to the bound of the multiplier; the prediction is about these alone.
-    **options
-        Options of the algorithm, where its name is given.
 
     Raises
     ------

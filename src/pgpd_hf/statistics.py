@@ -13,20 +13,11 @@ _KEYS = ["algorithm", "evaluators", "iteration"]
 
 
 def aggregate(trace: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
-    """Means over seeds, with the ends of their intervals.
+    """Means over seeds of a table of :func:`pgpd_hf.run`, or of several such tables together.
 
-    Parameters
-    ----------
-    trace : pandas.DataFrame
-        As :func:`pgpd_hf.run` returns it, or several of them together.
-    level : float
-        Of the intervals, in (0, 1).
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each algorithm, in the order of the trace, M and iteration: the number of `seeds`,
-        and of each value its mean and the ends `_low` and `_high`, which are NaN for one seed.
+    There is a row for each algorithm, in the order of the table, M and iteration, with the number
+    of `seeds`, and of each value the mean and the ends `_low` and `_high` of its interval, of a
+    level in (0, 1). They are NaN for one seed. ValueError names a column that is missing.
     """
     require_instance("trace", trace, pd.DataFrame)
     level = require_number("level", level, above=0, below=1)

@@ -25,7 +25,7 @@ from tqdm import tqdm
 from pgpd_hf.arguments import require_integer, require_number, shown
 from pgpd_hf.cmdp import CMDP
 from pgpd_hf.optimum import solve
-from pgpd_hf.primal_dual import MOST_ITERATIONS, PrimalDual
+from pgpd_hf.primal_dual import PrimalDual
 from pgpd_hf.runs import make_algorithm, run
 from pgpd_hf.statistics import mean_interval
 
@@ -54,35 +54,20 @@ def choose_steps(
     progress: bool = False,
     **options: Any,
 ) -> dict[str, float]:
-    r"""Choose step sizes for :func:`pgpd_hf.run` by successive elimination.
+    r"""Choose step sizes for :func:`pgpd_hf.run` by successive elimination, as a dict of options.
 
     A warning says if they are at an end of the grid, so that a better pair may lie beyond.
 
     Parameters
     ----------
-    cmdp : CMDP
-        The problem.
-    algorithm : PrimalDual or str
-        As for :func:`pgpd_hf.run`; its step sizes are replaced.
-    iterations : int
-        T.
+    cmdp, algorithm, iterations, threads, progress, **options
+        As for :func:`pgpd_hf.run`, except that `evaluators` may be a list.
     candidates : dict, optional
         Lists of positive numbers `primal_step` and `dual_step`, and `perturbation` where
         :math:`\mu` is to be chosen, too. Lists of two numbers and more grow. By default those of
         :data:`pgpd_hf.steps.CANDIDATES`.
     seeds : int
         The largest number of seeds for each pair.
-    threads : int
-        Runs at the same time.
-    progress : bool
-        Whether to draw a bar, which counts runs.
-    **options
-        Options of the algorithm, where its name is given. `evaluators` may be a list.
-
-    Returns
-    -------
-    dict
-        `primal_step` and `dual_step`: options of the algorithm.
 
     Examples
     --------
@@ -104,15 +89,11 @@ def search_steps(
 ):
     """Scores of all pairs in a search, as :func:`choose_steps` makes it.
 
-    Of several CMDPs, seed k runs on number k modulo their number.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each pair: its steps; `seeds`; `positive_gap`, `positive_violation` and their sum,
-        `score`, which is infinite where rounding destroys the policy; `behind`, `behind_low` and
-        `behind_high`, by how much the score exceeds that of the chosen pair on the same seeds, with
-        a 95 % interval; `standing`: chosen, tied or dropped; `at_end`, of the grid.
+    Of several CMDPs, seed k runs on number k modulo their number. The table has a row for each
+    pair: its steps; `seeds`; `positive_gap`, `positive_violation` and their sum, `score`, which is
+    infinite where rounding destroys the policy; `behind`, by how much the score exceeds that of the
+    chosen pair on the same seeds, with a 95 % interval, `behind_low` and `behind_high`; `standing`:
+    chosen, tied or dropped; `at_end`, of the grid.
     """
     numbers = options.get("evaluators")
     each = [{"evaluators": it} for it in numbers] if np.iterable(numbers) else [{}]
@@ -120,13 +101,12 @@ def search_steps(
         raise ValueError(f"evaluators: at least one number expected, got {shown(numbers)}")
     algorithms = [make_algorithm(algorithm, options | it) for it in each]
     grid = _grid(candidates, algorithms[0])
-    iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
     seeds = require_integer("seeds", seeds, 1, _MOST_SEEDS)
     threads = require_integer("threads", threads, 1, 1024)
     problems = [(cmdp, solve(cmdp)) for cmdp in cmdps]
     pairs = [*itertools.product(*grid.values())]
     for it, problem in itertools.product(algorithms, problems):  # what cannot run is refused
-        replace(it, **{name: grid[name][0] for name in grid}).prepare(*problem, iterations)
+        replace(it, **dict(zip(grid, pairs[0], strict=True))).prepare(*problem, iterations)
     stages = [end for end in (_FIRST_SEEDS * 2**k for k in range(20)) if end < seeds] + [seeds]
     with ThreadPoolExecutor(threads) as pool, tqdm(unit="runs", disable=not progress) as bar:
         scores = _Scores(partial(_score, problems, algorithms, iterations, [*grid]), pool, bar)
@@ -166,21 +146,20 @@ def _grid(candidates, algorithm):
 
 
 def _beyond(grid, room, leader, pairs):
-    """Add a value to the grid beyond an end at which the leader stands; return the new pairs."""
+    """Add a value to the grid beyond an end at which the leader stands; return the new pairs.
+
+    A list goes on with its own spacing: 0.1, 0.3, 1 are followed by 3.
+    """
     for place, (name, values) in enumerate(grid.items()):
         for end in (0, -1):
             if room[name, end] and len(values) > 1 and leader[place] == values[end]:
                 room[name, end] -= 1
-                value = _next(values if end else values[::-1])
+                *rest, last = values if end else values[::-1]
+                factor = last / rest[-1] if len(rest) == 1 else rest[-1] / rest[-2]
+                value = float(f"{last * factor:.12g}")
                 values.insert(len(values) if end else 0, value)
                 return sorted({(*pair[:place], value, *pair[place + 1 :]) for pair in pairs})
     return []
-
-
-def _next(values):
-    """Continue a list with its own spacing: 0.1, 0.3, 1 are followed by 3."""
-    factor = values[-1] / values[-2] if len(values) == 2 else values[-2] / values[-3]
-    return float(f"{values[-1] * factor:.12g}")
 
 
 def _score(problems, algorithms, iterations, names, pair, seed):
@@ -255,5 +234,6 @@ def _table(scores, pairs, names):
         row["standing"] = CHOSEN if pair == chosen else TIED if pair in pairs else DROPPED
         rows.append(row)
     table = pd.DataFrame(rows)
-    ends = [(it.nunique() > 1) & it.isin([it.min(), it.max()]) for _, it in table[names].items()]
-    return table.assign(at_end=np.any(ends, axis=0))
+    values = table[names]
+    ends = ((values == values.min()) | (values == values.max())) & (values.nunique() > 1)
+    return table.assign(at_end=ends.any(axis=1))

@@ -75,10 +75,8 @@ class ZPGPDHF(HumanFeedback):
         """
         mismatch = visitation_mismatch(cmdp, optimum.policy)
         if mismatch == np.inf:
-            raise ValueError(
-                "dual_step: a number expected, since Theorem 2's is infinite where rho is zero "
-                "(an experiment leaves the theorems' steps out by `rates: null`)"
-            )
+            told = "since Theorem 2's is infinite where rho is zero (in an experiment: rates: null)"
+            raise ValueError(f"dual_step: a number expected, {told}")
         curvature = 2 * cmdp.actions * (1 + 2 / optimum.slack) / (1 - cmdp.discount) ** 4
         return 1 / curvature, 4 * cmdp.states * curvature * mismatch**2 / math.sqrt(iterations)
 
@@ -106,11 +104,7 @@ class ZPGPDHF(HumanFeedback):
 
     def estimate(self, setting, theta, words, normals):  # noqa: D102
         simulator, how = setting.simulator, setting.perturbation
-        policy, direction, perturbed = (
-            self.policy(theta),
-            np.empty_like(theta),
-            np.empty_like(theta),
-        )
+        policy, direction, perturbed = self.policy(theta), np.empty_like(theta), theta.copy()
         unit_direction(normals, how.tangent, direction)
         trajectories = _lay_out(self.rounds, *theta.shape)
         reward, utility, excess = _estimate(
@@ -121,15 +115,9 @@ class ZPGPDHF(HumanFeedback):
 
     def advance(self, setting, state, words, normals):
         """Make an iteration for each row of random numbers, as `update` would do one by one."""
-        theta = state.theta.copy()
+        theta, known = state.theta.copy(), (setting.simulator, setting.perturbation)
         policies, multipliers, multiplier = _advance(
-            setting.simulator,
-            setting.perturbation,
-            theta,
-            state.multiplier,
-            words,
-            normals,
-            setting.steps,
+            *known, theta, state.multiplier, words, normals, setting.steps
         )
         return policies, multipliers, State(theta, multiplier)
 
