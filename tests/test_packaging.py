@@ -1,6 +1,5 @@
 """Packages and commands: what the Makefile, the locks and `make verify` promise."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -9,7 +8,6 @@ import sys
 from importlib.metadata import requires
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from packaging.requirements import Requirement
 
@@ -93,20 +91,3 @@ def test_moved_clone_installs_again(tmp_path, name):
     moved.rename(folder)
     os.utime(folder / "requirements.lock", (2**32, 2**32))
     assert make(*question, folder=folder)[0] == 1
-
-
-def test_differences_of_a_table_are_found():
-    spec = importlib.util.spec_from_file_location("verify", ROOT / "tools/verify.py")
-    verify = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(verify)
-    recorded = pd.DataFrame({"seed": ["0", "1"], "gap": ["0.1", ""], "sha256": ["ab", "cd"]})
-    assert verify.differences(recorded, recorded.copy(), exact=True) == []
-    near = recorded.assign(gap=["0.100000001", ""], sha256="ef")
-    assert len(verify.differences(recorded, near, exact=True)) == 3
-    assert verify.differences(recorded, near, exact=False) == []
-    far = recorded.assign(gap=["0.10001", "0"])
-    assert verify.differences(recorded, far, exact=False) == [
-        "line 2, gap: 0.1 recorded, 0.10001 here",
-        "line 3, gap: nothing recorded, 0 here",
-    ]
-    assert len(verify.differences(recorded, recorded[:1], exact=False)) == 1

@@ -1,7 +1,8 @@
 """Two experiments in one figure and one table of differences: `overlay.py paper mine`.
 
-Differences are between ends of runs, second experiment minus first, with 95 % intervals: paired by
-seed where both experiments draw the same random numbers, and of two samples elsewhere.
+Differences are between ends of runs, second experiment minus first, with 95 % intervals. Where both
+experiments draw the same random numbers, all numbers of the table are about the seeds that both
+have run, and differences are paired by seed; elsewhere they are of two samples.
 """
 
 import argparse
@@ -11,24 +12,18 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
 
-from pgpd_hf import aggregate
-from pgpd_hf.figures import (
-    METRICS,
-    algorithm_label,
-    evaluators_color,
-    evaluators_label,
-    save,
-    styled,
-)
+from pgpd_hf import aggregate, figures
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.tables import one_line, read_json, read_traces, write_table
 
-KEYS = ["algorithm", "evaluators"]
+KEYS, RESULTS = ["algorithm", "evaluators"], Path("results")
+COLUMNS = "metric paired first second first_seeds second_seeds difference low high".split()
+LOOKS = "-", (0, (3, 1.5))  # the second experiment is dashed
 
 
 def read(name):
-    """Runs of an experiment, and its configuration."""
-    folder = Path("results", name)
+    """Runs of an experiment, and the name of its random streams."""
+    folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
         raise ValueError(f"{folder}: no finished experiment; make figures CONFIG=... makes it")
     config = read_json(folder / "provenance.json")["config"]
@@ -38,17 +33,18 @@ def read(name):
         for path in sorted(folder.glob(f"runs/{algorithm}/M*/seeds*.csv"))
         if int(path.stem.split("-")[1]) < config["seeds"]
     ]
-    return read_traces(paths), config
+    return read_traces(paths), config["purpose"]
 
 
 def difference(first, second, paired):
     """Mean of second minus first, and the ends of its interval."""
     if paired:
-        return mean_interval((second - first).dropna())
+        return mean_interval(second - first)
+    mean = second.mean() - first.mean()
     if min(len(first), len(second)) < 2:
-        return second.mean() - first.mean(), float("nan"), float("nan")
+        return mean, float("nan"), float("nan")
     interval = stats.ttest_ind(second, first, equal_var=False).confidence_interval(0.95)
-    return second.mean() - first.mean(), interval.low, interval.high
+    return mean, interval.low, interval.high
 
 
 def differences(traces, paired):
@@ -58,60 +54,63 @@ def differences(traces, paired):
         for trace in traces
     ]
     rows = []
-    for (algorithm, evaluators), first in ends[0].items():
-        second = ends[1].get((algorithm, evaluators))
-        for metric in METRICS if second is not None else ():
-            means = first[metric].mean(), second[metric].mean()
-            row = (algorithm, evaluators, metric, *means, paired)
-            rows.append((*row, *difference(first[metric], second[metric], paired)))
+    for key in [key for key in ends[0] if key in ends[1]]:
+        pair = [runs[key] for runs in ends]
+        if paired:
+            common = pair[0].index.intersection(pair[1].index)
+            pair = [runs.loc[common] for runs in pair]
+        for metric in figures.METRICS:
+            samples = [runs[metric] for runs in pair]
+            means, counts = [it.mean() for it in samples], [len(it) for it in samples]
+            rows.append((*key, metric, paired, *means, *counts, *difference(*samples, paired)))
     if not rows:
         raise ValueError("EXPERIMENTS: two that share an algorithm and an M expected")
-    columns = [*KEYS, "metric", "first", "second", "paired", "difference", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
 
 
 def draw(axes, table, metric, look):
     """A curve with its band for each M."""
     for number, curve in table.groupby("evaluators", dropna=False):
+        x, color = curve["iteration"], figures.evaluators_color(number)
         band = (curve[f"{metric}_{end}"] for end in ("low", "high"))
-        color = evaluators_color(number)
-        axes.fill_between(curve["iteration"], *band, color=color, alpha=0.15, linewidth=0)
-        label = evaluators_label(number) if look == "-" else None
-        axes.plot(curve["iteration"], curve[metric], color=color, linestyle=look, label=label)
+        axes.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
+        label = figures.evaluators_label(number) if look == "-" else None
+        axes.plot(x, curve[metric], color=color, linestyle=look, label=label)
 
 
-def figure(curves, names, algorithms):
-    """Algorithms down, gap and violation across; the second experiment is dashed."""
-    with styled():
-        drawing = Figure(figsize=(6.9, 2.4 * len(algorithms) + 0.3))
-        grid = drawing.subplots(len(algorithms), len(METRICS), squeeze=False)
+def overlay(curves, names, algorithms):
+    """Algorithms down, gap and violation across."""
+    with figures.styled():
+        figure = Figure(figsize=(6.9, 2.4 * len(algorithms) + 0.3))
+        grid = figure.subplots(len(algorithms), len(figures.METRICS), squeeze=False)
         for algorithm, row in zip(algorithms, grid, strict=True):
-            for (metric, symbol), axes in zip(METRICS.items(), row, strict=True):
-                for table, look in zip(curves, ("-", (0, (3, 1.5))), strict=True):
+            for (metric, symbol), axes in zip(figures.METRICS.items(), row, strict=True):
+                for table, look in zip(curves, LOOKS, strict=True):
                     draw(axes, table[table["algorithm"] == algorithm], metric, look)
                 axes.axhline(0, color="0.3", linewidth=0.8)
-                axes.set(xlabel="iteration", ylabel=symbol)
-                axes.set_title(f"{algorithm_label(algorithm)}: {metric.replace('_', ' ')}")
-        looks = [grid[0, 0].plot([], [], color="0.3", linestyle=it)[0] for it in ("-", "--")]
-        curves, numbers = grid[0, 0].get_legend_handles_labels()
-        legend = dict(zip(numbers, curves, strict=True)) | dict(zip(names, looks, strict=True))
-        drawing.legend(legend.values(), legend, ncols=5, loc="outside upper center")
-    return drawing
+                label = f"{figures.algorithm_label(algorithm)}: {metric.replace('_', ' ')}"
+                axes.set(xlabel="iteration", ylabel=symbol, title=label)
+        for name, look in zip(names, LOOKS, strict=True):
+            grid[0, 0].plot([], [], color="0.3", linestyle=look, label=name)
+        figure.legend(*grid[0, 0].get_legend_handles_labels(), ncols=5, loc="outside upper center")
+    return figure
 
 
-if __name__ == "__main__":
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("experiments", nargs=2, metavar="NAME")
     names = parser.parse_args().experiments
+    traces, purposes = zip(*map(read, names), strict=True)
+    table = differences(traces, paired=purposes[0] == purposes[1])
+    folder, title = RESULTS / "overlay", "-".join(names)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_table(table, folder / f"{title}.csv")
+    algorithms = [*dict.fromkeys(table["algorithm"])]
+    figures.save(overlay([*map(aggregate, traces)], names, algorithms), folder, title)
+    print(table.to_string(index=False, float_format="{:+.4f}".format, na_rep="inf"))
+    print(f"\n{folder}/{title}.csv, .pdf, .svg and .png")
+
+
+if __name__ == "__main__":
     with one_line():
-        traces, configs = zip(*map(read, names), strict=True)
-        paired = configs[0]["purpose"] == configs[1]["purpose"]
-        table = differences(traces, paired)
-        folder = Path("results/overlay")
-        folder.mkdir(parents=True, exist_ok=True)
-        title = "-".join(names)
-        write_table(table, folder / f"{title}.csv")
-        algorithms = [*dict.fromkeys(table["algorithm"])]
-        save(figure([*map(aggregate, traces)], names, algorithms), folder, title)
-        print(table.to_string(index=False, float_format="{:+.4f}".format, na_rep="inf"))
-        print(f"\n{folder}/{title}.csv, .pdf, .svg and .png")
+        main()

@@ -4,36 +4,28 @@ The figures of the core are already where they belong. `record.py NAME` copies t
 study has made, and its pictures.
 """
 
-import json
 import shutil
 import sys
 
 from verify import CLONE, REFERENCE, TABLES, describe_platform
 
+from pgpd_hf.tables import write_json, write_table
 
-def record_core():
-    """Write reference/ from results/paper."""
-    for name, read in TABLES.items():
-        table = read(CLONE / "results/paper")
-        table.to_csv(REFERENCE / f"{name}.csv", index=False, lineterminator="\n")
-    description = json.dumps(describe_platform(), indent=2) + "\n"
-    (REFERENCE / "platform.json").write_text(description, encoding="utf-8")
+RESULTS = CLONE / "results/paper"
 
-
-def record_study(name):
-    """Copy tables and pictures of a study to its folder."""
-    made, study = CLONE / "results/paper" / name, CLONE / "studies" / name
-    for path in (study / "tables").glob("*.csv"):
+if study := "".join(sys.argv[1:]):
+    # But for verdicts that somebody asked for.
+    made = [path for path in (RESULTS / study).glob("*.csv") if path.stem != "asked"]
+    if not made:
+        sys.exit(f"error: {RESULTS / study}: no tables; make study STUDY={study} makes them")
+    folder = CLONE / "studies" / study
+    for path in (folder / "tables").glob("*.csv"):
         path.unlink()
-    for path in made.glob("*.csv"):
-        if path.stem != "asked":  # for verdicts that somebody asked for
-            shutil.copy(path, study / "tables")
-    for path in made.glob("*.png"):
-        shutil.copy(path, study)
-
-
-if __name__ == "__main__":
-    if sys.argv[1:]:
-        record_study(sys.argv[1])
-    else:
-        record_core()
+    for path in made:
+        shutil.copy(path, folder / "tables")
+    for path in (RESULTS / study).glob("*.png"):
+        shutil.copy(path, folder)
+else:
+    for name, read in TABLES.items():
+        write_table(read(RESULTS), REFERENCE / f"{name}.csv")
+    write_json(describe_platform(), REFERENCE / "platform.json")

@@ -8,7 +8,6 @@ for a study and its tables. On the platform of reference/platform.json every bit
 import argparse
 import filecmp
 import hashlib
-import json
 import platform
 import shutil
 import subprocess
@@ -22,7 +21,7 @@ import numpy as np
 import pandas as pd
 from llvmlite import binding
 
-from pgpd_hf.tables import one_line
+from pgpd_hf.tables import one_line, read_json
 
 CLONE = Path(__file__).resolve().parents[1]
 REFERENCE, FIGURES = CLONE / "reference", CLONE / "figures"
@@ -71,8 +70,7 @@ def read_environment(results):
 
 def read_optimum(results):
     """Read the numbers of the optimum, below each other."""
-    tree = json.loads((results / "optimum.json").read_text(encoding="utf-8"))
-    return pd.DataFrame(entries(tree), columns=["entry", "value"])
+    return pd.DataFrame(entries(read_json(results / "optimum.json")), columns=["entry", "value"])
 
 
 def read_runs(results):
@@ -99,7 +97,7 @@ TABLES = {  # of reference/, from the folder of results; the first three can be 
 
 
 def differences(expected, found, exact):
-    """Lines that say which cells of a table differ."""
+    """Lines that say which cells of a table differ; no table at all is an empty list."""
     if [*expected] != [*found] or len(expected) != len(found):
         shapes = [f"{len(table)} rows of {', '.join(table)}" for table in (expected, found)]
         return [f"{shapes[0]} recorded, {shapes[1]} here"]
@@ -119,7 +117,7 @@ def differences(expected, found, exact):
     ]
 
 
-def run(folder, cores, arguments, snakefile="Snakefile"):
+def run(folder, cores, snakefile, arguments):
     """Run the workflow in a folder; where it fails, end with the last lines of what it says."""
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", CLONE / snakefile]
     command += ["--directory", folder, "--cores", cores, *arguments]
@@ -130,31 +128,26 @@ def run(folder, cores, arguments, snakefile="Snakefile"):
         sys.exit("\n".join([*log.read_text().splitlines()[-20:], f"error: the run failed: {log}"]))
 
 
-def compare(folder, full, exact):
-    """Yield what was run again, with lines that say how it differs."""
+def compare(folder, study, full):
+    """Yield names of tables, what is recorded, and what was run again."""
     results = folder / "results/paper"
-    for name in [*TABLES][: None if full else 3]:
+    for path in sorted((CLONE / "studies" / study / "tables").glob("*.csv")) if study else ():
+        found = results / study / path.name
+        yield f"{study}/tables/{path.name}", read(path), read(found) if found.is_file() else []
+    for name in () if study else [*TABLES][: None if full else 3]:
         expected = read(REFERENCE / f"{name}.csv")
         if name == "runs" and not full:
             expected = expected[expected["seed"] == "0"]
-        yield f"reference/{name}.csv", differences(expected, TABLES[name](results), exact)
-    for path in sorted(FIGURES.glob("*_*.csv")) if full else ():
-        found = folder / "figures" / path.name
-        yield f"figures/{path.name}", differences(read(path), read(found), exact)
-    if full and exact:
-        names = [path.name for path in FIGURES.iterdir() if path.suffix in (".pdf", ".png", ".svg")]
-        _, other, missing = filecmp.cmpfiles(FIGURES, folder / "figures", names, shallow=False)
-        yield "pictures in figures/", [f"{name}: other bytes" for name in other + missing]
+        yield f"reference/{name}.csv", expected, TABLES[name](results)
+    for path in sorted(FIGURES.glob("*_*.csv")) if full and not study else ():
+        yield f"figures/{path.name}", read(path), read(folder / "figures" / path.name)
 
 
-def compare_study(folder, study, exact):
-    """Yield the tables of a study, with lines that say how they differ."""
-    for path in sorted((CLONE / "studies" / study / "tables").glob("*.csv")):
-        found = folder / "results/paper" / study / path.name
-        lines = ["the study does not make this table"]
-        if found.is_file():
-            lines = differences(read(path), read(found), exact)
-        yield f"{study}/tables/{path.name}", lines
+def other_pictures(folder):
+    """Lines that say which pictures have other bytes than those that are recorded."""
+    names = [path.name for path in FIGURES.iterdir() if path.suffix in (".pdf", ".png", ".svg")]
+    _, other, missing = filecmp.cmpfiles(FIGURES, folder / "figures", names, shallow=False)
+    return [f"{name}: other bytes" for name in other + missing]
 
 
 def main():
@@ -163,8 +156,7 @@ def main():
     parser.add_argument("--study", help="name of a folder below studies/")
     parser.add_argument("--cores", default="all")
     options = parser.parse_args()
-    recorded = json.loads((REFERENCE / "platform.json").read_text(encoding="utf-8"))
-    here = describe_platform()
+    recorded, here = read_json(REFERENCE / "platform.json"), describe_platform()
     others = [f"{name} {here.get(name)}" for name in recorded if here.get(name) != recorded[name]]
     exact = not others
     print("Every bit has to agree." if exact else f"Other platform: {', '.join(others)}.")
@@ -173,18 +165,17 @@ def main():
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
     what = options.study or ("all" if options.full else "one seed")
     print(f"Running {what} in {folder} ...", flush=True)
-    if options.study:
-        run(folder, options.cores, [], f"studies/{options.study}/Snakefile")
-        found = compare_study(folder, options.study, exact)
-    else:
-        run(folder, options.cores, [] if options.full else ["aggregate", "--config", "seeds=1"])
-        found = compare(folder, options.full, exact)
-    agree = True
-    for name, lines in found:
-        agree = agree and not lines
+    snakefile = f"studies/{options.study}/Snakefile" if options.study else "Snakefile"
+    one_seed = not (options.study or options.full)
+    run(folder, options.cores, snakefile, ["aggregate", "--config", "seeds=1"] if one_seed else [])
+    tables = compare(folder, options.study, options.full)
+    found = {name: differences(*pair, exact) for name, *pair in tables}
+    if options.full and exact and not options.study:
+        found["pictures in figures/"] = other_pictures(folder)
+    for name, lines in found.items():
         print(f"{name:<46}{f'NO, {len(lines)} differ' if lines else 'yes'}")
         print(*[f"  {line}\n" for line in lines[:SHOWN]], sep="", end="")
-    if not agree:
+    if any(found.values()):
         sys.exit(f"Not all agrees; what was run is in {folder}")
     shutil.rmtree(folder)
     print("All agrees.")

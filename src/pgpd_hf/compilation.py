@@ -28,14 +28,15 @@ def _folder():
     digest = hashlib.sha256(repr((numba.__version__, sys.version, options)).encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
+    user = os.getuid() if hasattr(os, "getuid") else None  # which Windows does not have
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     bases = [Path(it, "pgpd_hf") for it in (os.environ.get("NUMBA_CACHE_DIR"), home) if it]
-    for base in [*bases, Path(tempfile.gettempdir(), f"pgpd_hf-{os.getuid()}")]:
+    for base in [*bases, Path(tempfile.gettempdir(), f"pgpd_hf-{user}")]:
         folder = base / digest.hexdigest()[:16]
         try:
             base.mkdir(mode=0o700, parents=True, exist_ok=True)
             status = base.stat()
-            private = status.st_uid == os.getuid() and not status.st_mode & 0o022
+            private = user in (None, status.st_uid) and not status.st_mode & 0o022
             if not private or shutil.disk_usage(base).free < _ROOM:
                 continue
             folder.mkdir(exist_ok=True)

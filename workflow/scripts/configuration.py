@@ -153,11 +153,11 @@ def require(content, schema, place="configuration"):
 
 
 def check_files(files):
-    """Check what differs from the default, by files, as the workflow does."""
+    """Check what differs from the default, by files, as the workflow does: settings and folder."""
     config = read(DEFAULT)
     for file in files:
         update_config(config, read(file))
-    check(config, [*files, DEFAULT])
+    return config, check(config, [*files, DEFAULT])
 
 
 if __name__ == "__main__":

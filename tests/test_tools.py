@@ -1,0 +1,124 @@
+"""Commands in tools/: what they write and say."""
+
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy import stats
+
+from pgpd_hf import random_cmdp, run
+from pgpd_hf.tables import read_table, write_json, write_table
+
+ROOT = Path(__file__).parents[1]
+SETTING = {"iterations": 9, "horizon": 3, "evaluators": 4, "primal_step": 0.1, "dual_step": 0.1}
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    """A function that calls a tool in an empty folder; what it says is returned."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(tool, *arguments):
+        monkeypatch.setattr(sys, "argv", [tool, *map(str, arguments)])
+        runpy.run_path(str(ROOT / "tools" / tool), run_name="__main__")
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.mark.parametrize("purpose", ["typical", "other"])
+def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purpose):
+    """In another family of random streams no seed is the same: there are two samples."""
+    ends = {}
+    for name, family, seeds in (("mine", "typical", 3), ("yours", purpose, 5)):
+        trace = run(random_cmdp(), "npgpd_hf", seeds=range(seeds), purpose=family, **SETTING)
+        ends[name] = trace.query("iteration == 9")["optimality_gap"].to_numpy()
+        path = tmp_path / f"results/{name}/runs/npgpd_hf/M4/seeds0000-000{seeds - 1}.csv"
+        path.parent.mkdir(parents=True)
+        write_table(trace, path)
+        config = {"algorithms": {"npgpd_hf": {}}, "seeds": seeds, "purpose": family}
+        write_json({"config": config}, tmp_path / f"results/{name}/provenance.json")
+    first, second = ends.values()
+    if paired := purpose == "typical":
+        second = second[:3]
+        interval = (0.0, 0.0, 0.0)  # the same runs
+    else:
+        interval = stats.ttest_ind(second, first, equal_var=False).confidence_interval()
+        interval = (second.mean() - first.mean(), *interval)
+    said = call("overlay.py", "mine", "yours")
+    table = read_table(tmp_path / "results/overlay/mine-yours.csv")
+    row = table.set_index("metric").loc["optimality_gap"]
+    assert row[["algorithm", "evaluators", "paired"]].tolist() == ["npgpd_hf", 4, paired]
+    assert row[["first_seeds", "second_seeds"]].tolist() == [3, 3 if paired else 5]
+    means = row[["first", "second", "difference", "low", "high"]].tolist()
+    assert means == pytest.approx([first.mean(), second.mean(), *interval], rel=1e-12, abs=1e-15)
+    assert table.shape == (2, 11)
+    assert "npgpd_hf" in said
+    made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
+    assert made == {".csv", ".pdf", ".svg", ".png"}
+    with pytest.raises(SystemExit, match="^error: results/none: no finished experiment"):
+        call("overlay.py", "mine", "none")
+
+
+@pytest.mark.workflow
+def test_plan_adds_up_what_jobs_ask_for(tmp_path, call):
+    smoke = ("--snakefile", ROOT / "Snakefile", "--configfile", ROOT / "config/smoke.yaml")
+    lines = call("plan.py", *smoke, "--cores", "1").splitlines()
+    rows = {line.split()[0]: line.split()[1:] for line in lines[1:]}
+    assert rows["runs"] == ["5", "30", "2000", "150", "10000"]
+    numbers = [[int(it.replace("-", "0")) for it in row] for row in rows.values()]
+    *jobs, total = np.array(numbers)[:, [0, 3, 4]].tolist()
+    assert np.sum(jobs, axis=0).tolist() == total
+    with pytest.raises(SystemExit, match="seeds: got 0; expected: number of seeds"):
+        call("plan.py", *smoke, "--config", "seeds=0")
+
+
+def test_steps_are_lines_of_a_configuration(tmp_path, call):
+    (tmp_path / "mine.yaml").write_text(
+        "name: mine\nevaluators: [4]\nhorizon: 5\nenvironment: {instance: 3}\n"
+        "algorithms:\n  npgpd_hf: {iterations: 30}\n  zpgpd_hf: null\n"
+    )
+    said = call("steps.py", "mine.yaml", "--cores", "1")
+    found = yaml.safe_load(said)["algorithms"]["npgpd_hf"]
+    assert [*found] == ["primal_step", "dual_step"]
+    assert min(found.values()) > 0
+    with pytest.raises(SystemExit, match="^error: none.yaml: No such file"):
+        call("steps.py", "none.yaml")
+
+
+def test_record_copies_what_a_study_has_made_and_else_keeps_what_there_is(tmp_path):
+    shutil.copytree(ROOT / "tools", tmp_path / "tools")
+    tables, made = tmp_path / "studies/mine/tables", tmp_path / "results/paper/mine"
+    tables.mkdir(parents=True)
+    (tables / "old.csv").write_text("a\n")
+    command = [sys.executable, "tools/record.py", "mine"]
+    refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert refused.stderr.endswith("mine: no tables; make study STUDY=mine makes them\n")
+    assert (tables / "old.csv").exists()
+    made.mkdir(parents=True)
+    for name in ("new.csv", "asked.csv", "mine.png"):
+        (made / name).write_text(name)
+    subprocess.run(command, cwd=tmp_path, check=True)
+    found = {path.name for path in tables.parent.rglob("*") if path.is_file()}
+    assert found == {"new.csv", "mine.png"}
+
+
+def test_verification_finds_differences_of_a_table():
+    differences = runpy.run_path(str(ROOT / "tools/verify.py"))["differences"]
+    recorded = pd.DataFrame({"seed": ["0", "1"], "gap": ["0.1", ""], "sha256": ["ab", "cd"]})
+    assert differences(recorded, recorded.copy(), exact=True) == []
+    near = recorded.assign(gap=["0.100000001", ""], sha256="ef")
+    assert len(differences(recorded, near, exact=True)) == 3
+    assert differences(recorded, near, exact=False) == []
+    assert differences(recorded, recorded.assign(gap=["0.10001", "0"]), exact=False) == [
+        "line 2, gap: 0.1 recorded, 0.10001 here",
+        "line 3, gap: nothing recorded, 0 here",
+    ]
+    for missing in (recorded[:1], []):
+        assert len(differences(recorded, missing, exact=False)) == 1
