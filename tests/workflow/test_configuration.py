@@ -69,7 +69,8 @@ def test_default_passes():
 )
 def test_wrong_value_is_refused_by_its_key(place, old):
     for value in BAD[type(old)]:
-        if (place[-1], value) not in ALLOWED:
+        infinity = place == ("evaluators", 0) and value is None
+        if not infinity and (place[-1], value) not in ALLOWED:
             message = refusal(changed(place, value))
             assert str(next(key for key in reversed(place) if isinstance(key, str))) in message
 
@@ -83,8 +84,6 @@ def test_wrong_value_is_refused_by_its_key(place, old):
         ("name: -rf", "name: got '-rf'; expected: "),
         ("name: NO", "name: got False; expected: "),
         ("name: 2020-01-01", "name: got datetime.date(2020, 1, 1); expected: "),
-        ("evaluators: [64, 16]", "evaluators: increasing numbers expected, null at the end, "),
-        ("evaluators: [null, 16]", "evaluators: increasing numbers expected, null at the end, "),
         ("evaluators: [16, 16]", "evaluators: got [16, 16]; expected: "),
         ("evaluators: []", "evaluators: got []; expected: "),
         ("link: cosine", "link: got 'cosine'; expected: by which evaluators vote, logistic, "),
@@ -112,13 +111,13 @@ def test_wrong_value_is_refused_by_its_key(place, old):
         ("environment: {cost: holes}", "environment: got "),
         ("algorithms: {mine: {class: mine.py}}", "algorithms.mine"),
         ("algorithms: {mine: {class: '../mine.py:Mine', iterations: 9}}", "algorithms.mine"),
-        ("algorithms: {Mine: {class: 'mine.py:Mine', iterations: 9}}", "algorithms: a name of"),
+        ("algorithms: {Mine: {class: 'mine.py:Mine', iterations: 9}}", "algorithms: got 'Mine'"),
         (
             "algorithms: {mine: {class: 'no.py:M', iterations: 9, primal_step: 1, dual_step: 1}}",
             "algorithms.mine.class: a file in ",
         ),
         ("algorithms: {npgpd_hf: null, zpgpd_hf: null}", "algorithms: at least one expected"),
-        ("algorithms: {sarsa: {iterations: 3}}", "algorithms: unknown key 'sarsa'; allowed are "),
+        ("algorithms: {sarsa: {iterations: 3}}", "algorithms.sarsa: 'class' is a required prop"),
         ("algorithms: {npgpd_hf: {directions: tangent}}", "algorithms.npgpd_hf: unknown key "),
         ("algorithms: {npg_pd: {rounds: 1}}", "algorithms.npg_pd: unknown key 'rounds'"),
         ("algorithms: {pg_pd: {primal_step: 1}}", "algorithms.pg_pd: 'iterations' is a required "),
@@ -127,7 +126,6 @@ def test_wrong_value_is_refused_by_its_key(place, old):
             "algorithms.npgpd_hf.dual_step: got '1e-3', a text; the number is 0.001; expected: ",
         ),
         ("rates: {iterations: {npgpd_hf: [9]}}", "rates.iterations.npgpd_hf: got [9]; expected: "),
-        ("rates: {iterations: {npgpd_hf: [9, 8]}}", "rates.iterations.npgpd_hf: increasing "),
         ("rates: {iterations: {npg_pd: [8, 9]}}", "rates.iterations: unknown key 'npg_pd'"),
     ],
 )

@@ -4,16 +4,23 @@ import json
 import math
 
 EXACT = ("npg_pd", "pg_pd")  # without evaluators and random numbers: one run says all
-ENGINE = [  # what the bits of a run depend on, beside the file of its algorithm
-    f"{LIBRARY}/{name}.py"
-    for name in (
-        *("arrays", "cmdp", "compilation", "costs", "evaluators", "optimum", "policies"),
-        *("primal_dual", "runs", "streams", "tables", "trajectories"),
-    )
-]
 RATES = config["rates"] or {"evaluators": [], "seeds": 1, "iterations": {}}
 RATED = [name for name in config["algorithms"] if name in RATES["iterations"]]
 OWN = [name for name, options in config["algorithms"].items() if "class" in options]
+OWN_FILE = [FOLDER / it for it in [config["environment"].get("file")] if it]  # an environment
+OWN_FOLDER = os.path.relpath(FOLDER) if OWN or OWN_FILE else os.curdir
+
+
+def sources(names):
+    """Files of modules of the library."""
+    return [f"{LIBRARY}/{name}.py" for name in names.split()]
+
+
+# What the bits of a run depend on, beside the file of its algorithm.
+ENGINE = sources(
+    "arrays cmdp compilation costs evaluators optimum policies primal_dual runs streams tables"
+    " trajectories"
+)
 
 
 wildcard_constraints:

@@ -5,23 +5,8 @@ rule environment:
     """The environment and its optimum, found in two independent ways."""
     input:
         script=f"{SCRIPTS}/environment.py",
-        code=[
-            f"{LIBRARY}/{name}.py"
-            for name in (
-                "arrays",
-                "cmdp",
-                "costs",
-                "environments",
-                "gymnasium",
-                "optimum",
-                "streams",
-            )
-        ],
-        file=(
-            os.path.relpath(FOLDER / config["environment"]["file"])
-            if "file" in config["environment"]
-            else []
-        ),
+        code=sources("arrays cmdp costs environments gymnasium optimum streams"),
+        file=[os.path.relpath(path) for path in OWN_FILE],
     output:
         environment="<results>/environment.npz",
         optimum="<results>/optimum.json",
@@ -29,7 +14,7 @@ rule environment:
         "<logs>/environment.log",
     params:
         environment=json.dumps(config["environment"], sort_keys=True),
-        folder=os.path.relpath(FOLDER) if "file" in config["environment"] else os.curdir,
+        folder=OWN_FOLDER,
     shell:
         "python -I {input.script:q} --settings {params.environment:q} --folder {params.folder:q}"
         " --environment {output.environment} --optimum {output.optimum} >{log} 2>&1"
@@ -65,7 +50,7 @@ rule aggregate:
     """Means over seeds, with intervals."""
     input:
         script=f"{SCRIPTS}/aggregate.py",
-        code=[f"{LIBRARY}/{name}.py" for name in ("statistics", "tables")],
+        code=sources("statistics tables"),
         traces=collect("<results>/runs/{run}.csv", run=run_names()),
     output:
         table=report("<results>/aggregate.csv", "../report/table.rst", category="Tables"),
@@ -80,7 +65,7 @@ rule figure:
     input:
         script=f"{SCRIPTS}/page.py",
         notebook=f"{NOTEBOOKS}/figure1.ipynb",
-        code=[f"{LIBRARY}/{name}.py" for name in ("figures", "tables")],
+        code=sources("figures tables"),
         aggregate="<results>/aggregate.csv",
         optimum="<results>/optimum.json",
     output:

@@ -29,7 +29,7 @@ rule rates_table:
     """Averages over the first T iterates beside the theorems' bounds, and slopes in T."""
     input:
         script=f"{SCRIPTS}/rates_table.py",
-        code=[*ENGINE, f"{LIBRARY}/theory.py", f"{LIBRARY}/statistics.py"],
+        code=ENGINE + sources("theory statistics"),
         environment="<results>/environment.npz",
         optimum="<results>/optimum.json",
         traces=collect(
@@ -57,7 +57,7 @@ rule rates_page:
     input:
         script=f"{SCRIPTS}/page.py",
         notebook=f"{NOTEBOOKS}/rates.ipynb",
-        code=[f"{LIBRARY}/{name}.py" for name in ("figures", "tables")],
+        code=sources("figures tables"),
         slopes="<results>/rates.csv",
         averages="<results>/rates_averages.csv",
         environment="<results>/environment.npz",

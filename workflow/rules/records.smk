@@ -31,11 +31,8 @@ rule summary:
     log:
         "<logs>/summary.log",
     params:
-        own=[
-            f"{name}={source(name)}:{config['algorithms'][name]['class'].split(':')[1]}"
-            for name in OWN
-        ],
+        folder=OWN_FOLDER,
     shell:
         "python -I {input.script:q} --default {input.default:q} --aggregate {input.aggregate}"
         " --optimum {input.optimum} --rates {input.rates} --provenance {input.provenance}"
-        " --own {params.own:q} --traces {input.traces} --text {output.text} >{log} 2>&1"
+        " --folder {params.folder:q} --traces {input.traces} --text {output.text} >{log} 2>&1"

@@ -78,78 +78,54 @@ def check(config, files):
     if changes and not any("name" in content for content in changes.values()):
         path = next(iter(changes))
         raise ValueError(f"{path}: the key 'name' is missing; an experiment has its own")
-    folder = [*changes][-1].parent if changes else None
     for content in changes.values():
         environment = content.get("environment")
         if isinstance(environment, dict) and {"file", "gymnasium"} & environment.keys():
             config["environment"] = environment
-    own, rest = {}, dict(config)
-    if isinstance(config.get("algorithms"), dict):
-        for name, options in config["algorithms"].items():
-            if isinstance(options, dict) and "class" in options:
-                own[name] = options
-        rest["algorithms"] = {
-            name: options for name, options in config["algorithms"].items() if name not in own
-        }
-    require(rest, SCHEMA)
+    require(config)
+    config["algorithms"] = {name: it for name, it in config["algorithms"].items() if it}
+    if not config["algorithms"]:
+        raise ValueError("algorithms: at least one expected, got none")
+    folder = [*changes][-1].parent if changes else None
     named = {"environment.file": config["environment"].get("file")}
-    for name, options in own.items():
-        if not re.fullmatch("[a-z][a-z0-9_]{0,50}", name):
-            raise ValueError(f"algorithms: a name of small letters expected, got {name!r}")
-        require(options, SCHEMA["$defs"]["own"], f"algorithms.{name}")
-        named[f"algorithms.{name}.class"] = options["class"].split(":")[0]
+    for name, options in config["algorithms"].items():
+        named[f"algorithms.{name}.class"] = options.get("class", "").split(":")[0]
     for key, file in named.items():
         if file and not (folder and (folder / file).is_file()):
             place = folder or "the folder of the configuration that names it"
             raise ValueError(f"{key}: a file in {place} expected, got {file!r}")
-    config["algorithms"] = {name: it for name, it in config["algorithms"].items() if it}
-    if not config["algorithms"]:
-        raise ValueError("algorithms: at least one expected, got none")
-    require_increasing("evaluators", config["evaluators"])
-    if config["rates"]:
-        require_increasing("rates.evaluators", config["rates"]["evaluators"])
-        for name, lengths in config["rates"]["iterations"].items():
-            require_increasing(f"rates.iterations.{name}", lengths)
     return folder
 
 
-def require_increasing(key, numbers):
-    """Refuse numbers that do not increase, of which null is infinity."""
-    if numbers != sorted(numbers, key=lambda number: math.inf if number is None else number):
-        raise ValueError(f"{key}: increasing numbers expected, null at the end, got {numbers}")
-
-
-def require(content, schema, place="configuration"):
-    """Refuse what does not follow a JSON Schema; descriptions in it say what is allowed."""
+def require(config):
+    """Refuse what does not follow the schema; descriptions in it say what is allowed."""
     # Since its draft 6, 3.0 is an integer to JSON Schema, and .nan is a number to YAML.
     types = Draft4Validator.TYPE_CHECKER.redefine(
         "number",
         lambda types, it: types.is_type(it, "integer") or (type(it) is float and math.isfinite(it)),
     )
     kind = validators.extend(Draft202012Validator, type_checker=types)
-    error = best_match(kind(schema).iter_errors(content))
+    error = best_match(kind(SCHEMA).iter_errors(config))
     if error is None:
         return
-    key = ".".join(map(str, error.absolute_path)) or place
-    if place != "configuration" and key != place:
-        key = f"{place}.{key}"
+    key = ".".join(map(str, error.absolute_path)) or "configuration"
     if error.validator == "additionalProperties":
         allowed = sorted(error.schema["properties"])
         name = str(min(error.instance.keys() - set(allowed), key=str))[:100]
         near = difflib.get_close_matches(name, allowed, 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise ValueError(f"{key}: unknown key {name!r}{hint}; allowed are {', '.join(allowed)}")
-    if error.validator == "required":
-        raise ValueError(f"{key}: {error.message}")
-    shown, part, told = reprlib.repr(error.instance), schema, ""
+    wrong, part, told = f"got {reprlib.repr(error.instance)}", SCHEMA, ""
     for step in error.absolute_schema_path:
         part = part[step]
         told = part.get("description", told) if isinstance(part, dict) else told
+    if error.validator == "required":
+        wrong = error.message
     with suppress(ValueError):  # to YAML 1.1, 1e-3 is text
         if isinstance(error.instance, str):
             number = f"{float(error.instance):.15f}".rstrip("0").rstrip(".")
-            shown += f", a text; the number is {number}"
-    raise ValueError(f"{key}: got {shown}; expected: {told}")
+            wrong += f", a text; the number is {number}"
+    raise ValueError(f"{key}: {wrong}" + (f"; expected: {told}" if told else ""))
 
 
 def check_files(files):

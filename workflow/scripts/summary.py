@@ -16,7 +16,7 @@ parser.add_argument("--aggregate", required=True, help="CSV file")
 parser.add_argument("--optimum", required=True, help="JSON file")
 parser.add_argument("--rates", nargs="?", help="CSV file")
 parser.add_argument("--provenance", required=True, help="JSON file")
-parser.add_argument("--own", nargs="*", default=[], help="algorithm=file:class of one's own")
+parser.add_argument("--folder", required=True, help="where algorithms of one's own lie")
 parser.add_argument("--traces", nargs="*", default=[], help="CSV files, if there are such")
 parser.add_argument("--text", required=True, help="text file that is written")
 options = parser.parse_args()
@@ -53,8 +53,9 @@ def cautions(config, default):
 def pairs(own, trace):
     """Ends of an algorithm of one's own less those of the algorithm whose streams it shares."""
     ends = trace.groupby(["algorithm", "evaluators", "seed"], dropna=False).last()
-    for name, _, place in (it.partition("=") for it in own):
-        other = load_class(*place.rsplit(":", 1)).streams
+    for name, place in own.items():
+        file, kind = place.split(":")
+        other = load_class(Path(options.folder, file), kind).streams
         if other not in trace["algorithm"].unique():
             continue
         yield f"\n{name} less {algorithm_label(other)} on the same random numbers, 95 % intervals:"
@@ -80,8 +81,9 @@ with one_line():
         f"\nAfter the last iteration, means over {ends['seeds'].max()} seeds, 95 % intervals:",
         show(ends, ["algorithm", "M", "gap", "violation"]),
     ]
-    if options.own:
-        text += pairs(options.own, read_traces(options.traces))
+    algorithms = record["config"]["algorithms"].items()
+    if own := {name: given["class"] for name, given in algorithms if "class" in given}:
+        text += pairs(own, read_traces(options.traces))
     if options.rates:
         slopes = read_table(options.rates).query("metric == 'gap'").copy()
         slopes["slope of the gap in T"] = intervals(slopes, "slope", "low", "high")
