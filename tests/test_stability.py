@@ -7,14 +7,12 @@ import math
 import numpy as np
 import pytest
 from chance import assert_mean
-from scipy import integrate, linalg, special, stats
+from scipy import special, stats
 
 from pgpd_hf import CMDP, NPGPDHF, ZPGPDHF, predict_stability, random_cmdp, solve, stability
 from pgpd_hf.primal_dual import Run
-from pgpd_hf.zpgpd_hf import Perturbation
 
 PRINTED = {"evaluators": 16, "primal_step": 0.001, "dual_step": 0.0003}
-FAST = {"evaluators": 16, "primal_step": 0.001, "rounds": 2}
 BANDIT = CMDP([[[1.0], [1.0]]], [[0.55, 0.45]], [[0.44, 0.56]], [1.0], 0.0, 0.5)
 
 
@@ -63,24 +61,6 @@ def test_mean_values_are_those_of_the_exact_chain(power, multiplier):
         assert value[0] == pytest.approx(exact, abs=0.002)
 
 
-@pytest.mark.parametrize("actions", [2, 4, 8, 10])
-@pytest.mark.parametrize("strength", [0.0, 1.0, 10.0, 100.0])
-def test_points_of_a_simplex_are_weighted_as_they_should_be(actions, strength):
-    """Without a perturbation the law exp(w x) has a mean that divided differences give."""
-    field = strength * np.linspace(0, 1, actions) ** 2
-    place = Perturbation(1e-12, 2 * actions, False, False)
-    points, images, logarithms = stability._cloud(place, actions)
-    np.testing.assert_allclose(points, images, atol=1e-9)
-    weights = special.softmax(points @ field + logarithms)
-
-    def log_mass(x):  # of the integral of exp(w x): a divided difference of exp at w
-        matrix = np.diag(x - x.max()) + np.diag(np.ones(actions - 1), 1)
-        return math.log(linalg.expm(matrix)[0, -1]) + x.max()
-
-    exact = [(log_mass(field + e) - log_mass(field - e)) / 2e-4 for e in 1e-4 * np.eye(actions)]
-    np.testing.assert_allclose(weights @ points, exact, atol=0.035)
-
-
 @pytest.mark.parametrize(("evaluators", "rounds"), [(16, 1), (16, 4), (None, 1)])
 def test_noise_is_that_of_the_algorithm_s_own_estimates(evaluators, rounds):
     """Of returns alone, whose covariances are predicted, with infinitely many evaluators."""
@@ -105,8 +85,8 @@ def test_noise_is_that_of_the_algorithm_s_own_estimates(evaluators, rounds):
         ({"estimator": "unbiased"}, -0.03166794926362859, True),
         ({"random_answers": 0.3}, -0.04961932812104708, True),
         ({"rounds": 2, "dual_step": None}, 0.005607204752029138, False),
-        ({"rounds": 2, "dual_step": 1e-9}, 0.005607204752029138, False),
-        ({"rounds": 2, "dual_step": 1e6}, 0.005607204752029138, True),
+        ({"rounds": 2, "dual_step": 0.00127}, 0.005607204752029138, False),
+        ({"rounds": 2, "dual_step": 0.00128}, 0.005607204752029138, True),
     ],
 )
 def test_predictions_are_those_on_record(change, peak, breaks):
@@ -127,25 +107,6 @@ def test_without_noise_the_multiplier_is_the_optimal_one():
     assert found.stable == pytest.approx(best.multiplier, abs=0.01)
     found = predict_stability(cmdp, "zpgpd_hf", **cold, multiplier_bound=1e4, multipliers=[1e3])
     assert found.peak == pytest.approx(best.slack, abs=0.001)
-
-
-@pytest.mark.parametrize("dual_step", [0.001, 0.003, 0.01, 0.03])
-@pytest.mark.parametrize("instance", [1, 2022])
-def test_averaged_dynamics_are_those_of_a_solver(instance, dual_step):
-    cmdp, setting = random_cmdp(instance=instance), FAST | {"dual_step": dual_step}
-    found, law = predict_stability(cmdp, "zpgpd_hf", **setting), law_of(cmdp, **setting)
-
-    def moves(_, state):
-        goal = np.interp(state[1], found.multipliers, found.utilities)
-        rate = 4 * 5 * FAST["primal_step"] * law.temperature(state[1])
-        return rate * (goal - state[0]), dual_step * (cmdp.threshold - state[0])
-
-    ends = [lambda _, it: it[1] - found.unstable, lambda _, it: it[0] - cmdp.threshold]
-    for end in ends:
-        end.terminal, end.direction = True, 1
-    start, how = [cmdp.evaluate(law.uniform)[1], 0.0], {"rtol": 1e-8, "max_step": 1e4}
-    path = integrate.solve_ivp(moves, (0, 1e7), start, "LSODA", events=ends, **how)
-    assert found.breaks == (len(path.t_events[0]) > 0)
 
 
 def test_without_pressure_or_with_too_much_the_policy_is_as_safe_as_the_uniform_one():

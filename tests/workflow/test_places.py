@@ -73,22 +73,6 @@ rule mine:
     output: "mine.txt"
     script: "mine.py"
 """
-STUDY = """
-configfile: "config/config.yaml"
-configfile: "studies/mine/config.yaml"
-
-module core:
-    snakefile: "../../Snakefile"
-    config: config
-
-use rule * from core exclude all
-
-rule mine:
-    default_target: True
-    input: rules.aggregate.input.traces
-    output: f"results/{config['name']}/mine.txt"
-    shell: "cat {input} >{output}"
-"""
 
 
 def test_deployment_without_a_target_makes_the_same_whatever_the_shell_says(smoke, tmp_path):
@@ -119,19 +103,6 @@ def test_scripts_of_a_host_are_noticed(smoke, tmp_path):
         assert code == 0, output
         assert (tmp_path / "mine.txt").read_text() == text
         assert "Nothing to be done" in project.snakemake("--cores", "1", cwd=tmp_path)[1]
-
-
-def test_study_takes_the_core_as_a_module(finished):
-    folder = finished.folder / "studies/mine"
-    folder.mkdir(parents=True)
-    (folder / "Snakefile").write_text(STUDY)
-    shutil.copy(finished.folder / "config/smoke.yaml", folder / "config.yaml")
-    study = ("--snakefile", "studies/mine/Snakefile")
-    assert finished.jobs(*study) == {"mine": 1}
-    (folder / "config.yaml").write_text("name: other\nname: smoke\n")
-    code, output = finished.snakemake(*study, "--dry-run")
-    assert code == 1
-    assert "line 2: the key 'name' stands twice" in output
 
 
 def test_folders_may_have_odd_names_and_results_may_lie_elsewhere(tmp_path):
