@@ -8,7 +8,7 @@ from chance import LEVEL
 from scipy import stats
 
 from pgpd_hf import CMDP, LINKS, answers_for, certify, random_cmdp, solve
-from pgpd_hf.deployment import certificate
+from pgpd_hf.deployment import _boundary, certificate
 
 LAWS = {"logistic": stats.logistic, "probit": stats.norm, "cauchy": stats.cauchy}
 
@@ -55,6 +55,14 @@ def test_votes_are_those_on_record_whatever_the_level():
     assert [it.lower for it in found] == pytest.approx([0.5151681911844179, 0.5355618852004357])
     assert found[0].lower < found[1].lower < cmdp.threshold
     assert [answers_for(cmdp, 0.1, link=link) for link in LINKS] == [3702, 1579, 2744]
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_boundary_is_below_the_link_between_the_points_of_its_grid_too(link):
+    shares, excesses = _boundary(random_cmdp(2, 2, threshold=4.0, scale="unit"), link)
+    x = np.random.default_rng(0).uniform(excesses[0], excesses[-1], 20000)
+    assert (np.interp(LAWS[link].cdf(x), shares, excesses) <= x).all()
+    assert (np.diff(np.diff(excesses[:-1]) / np.diff(shares[:-1])) > -1e-6).all()  # convex
 
 
 @pytest.mark.parametrize("slack", [0.1, 0.2])
