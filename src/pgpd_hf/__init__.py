@@ -4,20 +4,19 @@ A replication of Liu, Kline and Wei (arXiv 2604.19024): the algorithms NPGPD-HF 
 learn a policy for a constrained Markov decision process from the votes of evaluators.
 """
 
-from pgpd_hf.cmdp import CMDP
+from pgpd_hf.cmdp import CMDP, Optimum
 from pgpd_hf.deployment import Certificate, answers_for, certify
 from pgpd_hf.environments import random_cmdp
 from pgpd_hf.evaluators import LINKS
-from pgpd_hf.exact import NPGPD, PGPD
 from pgpd_hf.gymnasium import from_gymnasium
-from pgpd_hf.npgpd_hf import NPGPDHF
-from pgpd_hf.optimum import Optimum, solve, solve_unconstrained
+from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
+from pgpd_hf.optimum import solve, solve_unconstrained
 from pgpd_hf.plotting import plot_curves, plot_policy
 from pgpd_hf.runs import ALGORITHMS, checkpoint_grid, run
 from pgpd_hf.stability import Stability, predict_stability
 from pgpd_hf.statistics import aggregate
 from pgpd_hf.steps import choose_steps
-from pgpd_hf.zpgpd_hf import ZPGPDHF
+from pgpd_hf.zpgpd_hf import PGPD, ZPGPDHF
 
 __all__ = [
     "ALGORITHMS",

@@ -2,7 +2,8 @@ r"""NPGPD-HF, Algorithm 1 of the paper: natural policy gradient primal-dual from
 
 Softmax parameterization. In each iteration evaluators compare, for every pair (s, a), a trajectory
 that starts with it to a trajectory that starts in s; the inverse link of their votes estimates the
-advantage. Line numbers in comments are those of Algorithm 1.
+advantage. Line numbers in comments are those of Algorithm 1. Its exact limit is NPG-PD,
+:math:`\theta^{(t+1)} = \theta^{(t)} + \frac{\eta_1}{1-\gamma} A_L^{(t)}`.
 """
 
 import math
@@ -14,7 +15,14 @@ import numpy as np
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import ask
 from pgpd_hf.policies import softmax
-from pgpd_hf.primal_dual import Answers, HumanFeedback, State, dual_update, normalizer
+from pgpd_hf.primal_dual import (
+    Answers,
+    HumanFeedback,
+    PrimalDual,
+    State,
+    dual_update,
+    normalizer,
+)
 from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
 
 
@@ -52,6 +60,28 @@ class NPGPDHF(HumanFeedback):
             setting.simulator, theta, state.multiplier, words, steps
         )
         return policies, multipliers, State(theta, multiplier)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NPGPD(PrimalDual):
+    """Exact limit of Algorithm 1 (Ding et al. 2020), as M, N and H grow (Lemma 3.1).
+
+    Parameters are those of :class:`~pgpd_hf.primal_dual.PrimalDual`.
+    """
+
+    name: ClassVar[str] = "npg_pd"
+    label: ClassVar[str] = "NPG-PD (exact)"
+
+    theorem_steps = NPGPDHF.theorem_steps
+
+    def update(self, run, state):
+        """Make one iteration."""
+        cmdp, policy = run.cmdp, self.policy(state.theta)
+        lagrangian = cmdp.reward + state.multiplier * cmdp.utility
+        step = run.primal_step(state.multiplier) / (1 - cmdp.discount)
+        theta = state.theta + step * cmdp.advantages(policy, lagrangian)
+        excess = cmdp.evaluate(policy)[1] - cmdp.threshold
+        return state.next(theta, run.dual_update(state.multiplier, excess))
 
 
 @njit(allocates=True)

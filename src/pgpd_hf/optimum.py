@@ -6,36 +6,17 @@ on the Lagrangian: strong duality (Lemma 2.1) gives
 in :math:`\lambda`, whose minimum is found by intersecting the lines of two policies.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy.optimize import linprog
 
 from pgpd_hf.arguments import require_instance, require_one_of
-from pgpd_hf.cmdp import CMDP, Array
+from pgpd_hf.cmdp import CMDP, Optimum
 
 METHODS = ("linear_program", "policy_iteration")
 _MOST_IN_PROGRAM = 10**6  # transition probabilities of a linear program: up to a minute
 _LARGEST_DISCOUNT = 0.99  # of linear programs, which lose digits beyond
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Optimum:
-    r"""An optimal policy, its values and the optimal multiplier."""
-
-    policy: Array  # (S, A)
-    reward_value: float  # V_r of the policy
-    utility_value: float  # V_g of the policy
-    multiplier: float  # lambda*, at least 0
-    slack: float  # Slater's xi, the largest V_g less b (Assumption 2.2)
-    threshold: float  # b
-
-    def __repr__(self) -> str:
-        return (
-            f"<Optimum: V_r = {self.reward_value:g}, V_g = {self.utility_value:g}, "
-            f"multiplier {self.multiplier:g}, threshold {self.threshold:g}, slack {self.slack:g}>"
-        )
 
 
 def solve(

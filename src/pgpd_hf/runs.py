@@ -20,21 +20,17 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from pgpd_hf.arguments import require_instance, require_integer, require_number, shown
-from pgpd_hf.cmdp import CMDP, Array
+from pgpd_hf.cmdp import CMDP, Array, Optimum
 from pgpd_hf.compilation import announce
-from pgpd_hf.exact import NPGPD, PGPD
-from pgpd_hf.npgpd_hf import NPGPDHF
-from pgpd_hf.optimum import Optimum, given_optimum
+from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
+from pgpd_hf.optimum import given_optimum
 from pgpd_hf.primal_dual import MOST_ITERATIONS, HumanFeedback, PrimalDual, Run, State
-from pgpd_hf.zpgpd_hf import ZPGPDHF
+from pgpd_hf.tables import VALUES
+from pgpd_hf.zpgpd_hf import PGPD, ZPGPDHF
 
 ALGORITHMS: dict[str, type[PrimalDual]] = {
     kind.name: kind for kind in (NPGPDHF, ZPGPDHF, NPGPD, PGPD)
 }
-VALUES = (
-    *("reward_value", "utility_value", "multiplier", "optimality_gap", "constraint_violation"),
-    *("mean_optimality_gap", "mean_constraint_violation", "answers", "env_steps"),
-)
 COLUMNS = ("algorithm", "evaluators", "seed", "iteration", *VALUES)
 _CHUNK_ITERATIONS, _CHUNK_WORDS, _CHUNK_ENTRIES = 1024, 2**18, 2**16  # what stays in the cache
 _MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from pgpd_hf.arguments import require_instance, require_number
-from pgpd_hf.runs import VALUES
+from pgpd_hf.tables import VALUES
 
 LEVEL = 0.95
 _KEYS = ["algorithm", "evaluators", "iteration"]

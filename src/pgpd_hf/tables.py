@@ -1,4 +1,4 @@
-"""Files of results: tables as CSV and optima as JSON, with all bits, and errors in one line."""
+"""Tables of runs; CSV and JSON files with all bits; and errors in one line."""
 
 import csv
 import json
@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from pgpd_hf.optimum import Optimum
+from pgpd_hf.cmdp import Optimum
 
+# What a table of runs says at a checkpoint.
+VALUES = (
+    *("reward_value", "utility_value", "multiplier", "optimality_gap", "constraint_violation"),
+    *("mean_optimality_gap", "mean_constraint_violation", "answers", "env_steps"),
+)
 # How pandas reads back all bits; since its version 3.1 it always does.
 _PRECISION = {} if pd.__version__ >= "3.1" else {"float_precision": "round_trip"}
 

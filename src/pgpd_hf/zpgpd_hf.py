@@ -8,6 +8,10 @@ The paper leaves open what :math:`\theta + \mu v` is outside of the simplex: her
 projected before it is followed. The option `directions` chooses where v comes from: "sphere" is the
 unit sphere, as written, and "tangent" the directions along which rows keep their sum, whose
 dimension then takes the place of d. In the softmax parameterization nothing has to be projected.
+
+The exact limit is PG-PD,
+:math:`\theta^{(t+1)} = P_\Theta(\theta^{(t)} + \eta_1 \nabla_\theta V_L^{\theta,\lambda}(\rho))`
+with :math:`\partial V / \partial \pi(a|s) = q(s) Q(s, a)`.
 """
 
 import math
@@ -20,7 +24,14 @@ from pgpd_hf.arguments import optional, require_number, require_one_of
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import LINKS, ask, feedback_bias
 from pgpd_hf.policies import PARAMETERIZATIONS, project_rows, softmax, unit_direction
-from pgpd_hf.primal_dual import Answers, HumanFeedback, State, dual_update, normalizer
+from pgpd_hf.primal_dual import (
+    Answers,
+    HumanFeedback,
+    PrimalDual,
+    State,
+    dual_update,
+    normalizer,
+)
 from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
 
 _SMALLEST = 1e-15  # rounding loses perturbations of a probability that are not much larger
@@ -120,6 +131,29 @@ class ZPGPDHF(HumanFeedback):
             *known, theta, state.multiplier, words, normals, setting.steps
         )
         return policies, multipliers, State(theta, multiplier)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PGPD(PrimalDual):
+    """Exact limit of Algorithm 2 (Ding et al. 2022), as M, N and H grow, and mu vanishes.
+
+    Parameters are those of :class:`~pgpd_hf.primal_dual.PrimalDual`.
+    """
+
+    name: ClassVar[str] = "pg_pd"
+    label: ClassVar[str] = "PG-PD (exact)"
+    parameterization: ClassVar[str] = "direct"
+
+    theorem_steps = ZPGPDHF.theorem_steps
+
+    def update(self, run, state):
+        """Make one iteration."""
+        cmdp, policy, theta = run.cmdp, state.theta, np.empty_like(state.theta)
+        lagrangian = cmdp.reward + state.multiplier * cmdp.utility
+        gradient = cmdp.occupancy(policy)[:, None] * cmdp.action_values(policy, lagrangian)
+        project_rows(policy + run.primal_step(state.multiplier) * gradient, theta)
+        excess = cmdp.evaluate(policy)[1] - cmdp.threshold
+        return state.next(theta, run.dual_update(state.multiplier, excess))
 
 
 def visitation_mismatch(cmdp, policy):

@@ -30,7 +30,7 @@ def test_nothing_is_made_again_where_nothing_has_changed(finished):
         ("workflow/scripts/summary.py", {"summary": 1}),
         ("workflow/scripts/run.py", EVERYTHING),
         ("src/pgpd_hf/figures.py", {"figure": 1, "rates_page": 1, "provenance": 1, "summary": 1}),
-        ("src/pgpd_hf/exact.py", AFTER_RUNS | {"runs": 1}),
+        ("src/pgpd_hf/npgpd_hf.py", AFTER_RUNS | AFTER_RATES | {"runs": 3, "rates_runs": 2}),
         ("src/pgpd_hf/zpgpd_hf.py", AFTER_RUNS | AFTER_RATES | {"runs": 2, "rates_runs": 2}),
         ("src/pgpd_hf/environments.py", EVERYTHING | {"environment": 1}),
         ("notebooks/rates.ipynb", {"rates_page": 1, "provenance": 1, "summary": 1}),
@@ -51,7 +51,7 @@ def test_runs_depend_on_all_that_they_import(finished):
     code, output = finished.snakemake(target, *SMOKE, "--dry-run", "--force", "--quiet", "host")
     assert code == 0, output
     inputs = re.search(r"^rule runs:\n    input: (.*)$", output, re.M)[1].split(", ")
-    needed, found = {"runs", "tables"}, {"arguments", "exact", "zpgpd_hf"}  # refuse, or do not run
+    needed, found = {"runs", "tables"}, {"arguments", "zpgpd_hf"}  # refuse, or do not run
     while needed:
         found.add(name := needed.pop())
         text = (ROOT / f"src/pgpd_hf/{name}.py").read_text()

@@ -3,7 +3,8 @@
 import json
 import math
 
-EXACT = ("npg_pd", "pg_pd")  # without evaluators and random numbers: one run says all
+# Limits without evaluators and random numbers, beside their algorithms: one run says all.
+EXACT = {"npg_pd": "npgpd_hf", "pg_pd": "zpgpd_hf"}
 RATES = config["rates"] or {"evaluators": [], "seeds": 1, "iterations": {}}
 RATED = [name for name in config["algorithms"] if name in RATES["iterations"]]
 OWN = [name for name, options in config["algorithms"].items() if "class" in options]
@@ -65,7 +66,7 @@ def source(algorithm):
     """File of an algorithm: of the library, or beside the configuration."""
     if "class" in config["algorithms"][algorithm]:
         return os.path.relpath(FOLDER / config["algorithms"][algorithm]["class"].split(":")[0])
-    return f"{LIBRARY}/{'exact' if algorithm in EXACT else algorithm}.py"
+    return f"{LIBRARY}/{EXACT.get(algorithm, algorithm)}.py"
 
 
 def figure_settings(wildcards):
