@@ -216,7 +216,7 @@ class CMDP:
         return bound if self.largest_return is None else min(bound, self.largest_return)
 
     def in_units(self, v_r: Any, v_g: Any) -> tuple[Any, Any]:
-        """Reward and cost in the user's units, of values :math:`V_r` and :math:`V_g`, if any."""
+        """Reward and cost in the user's units, of two values; without units, the values."""
         if self.units is None:
             return v_r, v_g
         reward_unit, cost_unit, reward_zero, cost_zero = self.units

@@ -29,15 +29,8 @@ def plot_curves(curve: pd.DataFrame, cmdp: CMDP | None = None) -> Any:
         The process of the runs, if it has units in which gap and violation are to be shown. By
         default those in ``curve.attrs["units"]``, if there are any.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Notebooks show it; its method `savefig` writes it.
-
-    Raises
-    ------
-    ValueError
-        If Matplotlib is not installed, or a column is missing.
+    Notebooks show the figure, and its method `savefig` writes it. Without Matplotlib there is a
+    ValueError, as where a column is missing.
     """
     require_instance("curve", curve, pd.DataFrame)
     optional(require_instance, "cmdp", cmdp, CMDP)
@@ -75,21 +68,12 @@ def plot_policy(
     Parameters
     ----------
     cmdp : CMDP
-        The process.
     policy : array_like, float, shape (S, A)
-        The policy.
     states, actions : list of str, optional
         Names for a table, instead of numbers.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Notebooks show it; its method `savefig` writes it.
-
-    Raises
-    ------
-    ValueError
-        If Matplotlib is not installed, or an argument does not fit the CMDP.
+    Notebooks show the figure, and its method `savefig` writes it. Without Matplotlib there is a
+    ValueError, as where an argument does not fit the CMDP.
     """
     require_instance("cmdp", cmdp, CMDP)
     policy = cmdp.check_policy(policy, single=True)

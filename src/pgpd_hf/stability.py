@@ -85,9 +85,9 @@ def predict_stability(
     ----------
     cmdp : CMDP
         With at most 200 states and 10 actions.
-    algorithm, **options : ZPGPDHF or str
-        As for :func:`pgpd_hf.run`. A dual step of None is taken as slow, since Theorem 2's depends
-        on T.
+    algorithm, **options
+        ZPGPD-HF, as for :func:`pgpd_hf.run`. A dual step of None is taken as slow, since Theorem
+        2's depends on T.
     multipliers : array_like, float, shape (n,), optional
         Increasing, up to the bound of the multiplier; the prediction is about these alone.
 

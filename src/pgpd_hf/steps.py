@@ -61,7 +61,7 @@ def choose_steps(
     Parameters
     ----------
     cmdp, algorithm, iterations, threads, progress, **options
-        As for :func:`pgpd_hf.run`, except that `evaluators` may be a list.
+        As for :func:`pgpd_hf.run`. Step sizes are replaced, and `evaluators` may be a list.
     candidates : dict, optional
         Lists of positive numbers `primal_step` and `dual_step`, and `perturbation` where
         :math:`\mu` is to be chosen, too. Lists of two numbers and more grow. By default those of

@@ -64,18 +64,17 @@ def options_of(algorithm, **changes):
 
 def source(algorithm):
     """File of an algorithm: of the library, or beside the configuration."""
-    if "class" in config["algorithms"][algorithm]:
+    if algorithm in OWN:
         return os.path.relpath(FOLDER / config["algorithms"][algorithm]["class"].split(":")[0])
     return f"{LIBRARY}/{EXACT.get(algorithm, algorithm)}.py"
 
 
 def figure_settings(wildcards):
     """What a run of the figure is told, as JSON."""
-    iterations = config["algorithms"][wildcards.algorithm]["iterations"]
-    options = options_of(wildcards.algorithm)
-    setting = {"purpose": config["purpose"], "iterations": iterations, "options": options}
-    if "class" in config["algorithms"][wildcards.algorithm]:
-        setting["class"] = config["algorithms"][wildcards.algorithm]["class"].split(":")[1]
+    given, options = config["algorithms"][wildcards.algorithm], options_of(wildcards.algorithm)
+    setting = {"purpose": config["purpose"], "iterations": given["iterations"], "options": options}
+    if wildcards.algorithm in OWN:
+        setting["class"] = given["class"].split(":")[1]
     return json.dumps([setting], sort_keys=True)
 
 
