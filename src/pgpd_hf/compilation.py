@@ -36,7 +36,7 @@ def _folder():
         try:
             base.mkdir(mode=0o700, parents=True, exist_ok=True)
             status = base.stat()
-            private = user in (None, status.st_uid) and not status.st_mode & 0o022
+            private = user is None or (status.st_uid == user and not status.st_mode & 0o022)
             if not private or shutil.disk_usage(base).free < _ROOM:
                 continue
             folder.mkdir(exist_ok=True)

@@ -61,13 +61,13 @@ def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
 
 def require_memory(shape):
     """Refuse transitions of a shape (S, A, S) if what is made of them does not fit into memory."""
+    if not hasattr(os, "sysconf"):  # as on Windows
+        return
     needed = 8 * _TABLES * math.prod(shape)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > memory:
-        allowed = f"at most {memory / 1e9:.3g} GB, this machine's memory, expected"
-        raise ValueError(
-            f"transition: tables of shape {shape} need {needed / 1e9:.3g} GB, {allowed}"
-        )
+        told = f"at most {memory / 1e9:.3g} GB, this machine's memory, expected"
+        raise ValueError(f"transition: tables {shape} need {needed / 1e9:.3g} GB, {told}")
 
 
 def _dense(transition):
