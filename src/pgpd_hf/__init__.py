@@ -12,7 +12,9 @@ from pgpd_hf.gymnasium import from_gymnasium
 from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
 from pgpd_hf.optimum import solve, solve_unconstrained
 from pgpd_hf.plotting import plot_curves, plot_policy
+from pgpd_hf.process import Process
 from pgpd_hf.runs import ALGORITHMS, checkpoint_grid, run
+from pgpd_hf.session import Session
 from pgpd_hf.stability import Stability, predict_stability
 from pgpd_hf.statistics import aggregate
 from pgpd_hf.steps import choose_steps
@@ -28,6 +30,8 @@ __all__ = [
     "ZPGPDHF",
     "Certificate",
     "Optimum",
+    "Process",
+    "Session",
     "Stability",
     "aggregate",
     "answers_for",
