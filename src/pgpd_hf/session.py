@@ -11,6 +11,7 @@ import os
 import tempfile
 from dataclasses import asdict, fields
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from pgpd_hf.arguments import require_instance, require_integer, shown
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.evaluators import make_evaluators
 from pgpd_hf.npgpd_hf import NPGPDHF
+from pgpd_hf.page import page
 from pgpd_hf.policies import project_rows, softmax, unit_direction
 from pgpd_hf.primal_dual import Run, dual_update, normalizer
 from pgpd_hf.process import KINDS, Process, integers, pseudonyms, read_columns
@@ -212,6 +214,18 @@ class Session:
             reason = getattr(error, "strerror", None) or " ".join(str(error).split())
             raise ValueError(f"{path}: {reason}; a file of Session.save expected") from error
         return session
+
+    def write_page(
+        self, path: str | PathLike[str], title: str = "Votes", wording: dict[str, str] | None = None
+    ) -> None:
+        """Write a page on which people vote on the questions of this iteration.
+
+        It is one file that needs neither a server nor a network, and gives each person `votes.csv`.
+        With `wording`, the questions of the kinds "helpful", "harmless" and "acceptable" are asked
+        in words of one's own.
+        """
+        text = page(self.ask(), self._steps, self._absorbing, self.process, title, wording)
+        Path(path).write_text(text, encoding="utf-8")
 
     def __repr__(self) -> str:
         votes = self._counts(self._votes)[1]
