@@ -9,6 +9,7 @@ from pgpd_hf.deployment import Certificate, answers_for, certify
 from pgpd_hf.environments import random_cmdp
 from pgpd_hf.evaluators import LINKS
 from pgpd_hf.gymnasium import from_gymnasium
+from pgpd_hf.learning import Learned, learn_from_votes
 from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
 from pgpd_hf.optimum import solve, solve_unconstrained
 from pgpd_hf.plotting import plot_curves, plot_policy
@@ -29,6 +30,7 @@ __all__ = [
     "PGPD",
     "ZPGPDHF",
     "Certificate",
+    "Learned",
     "Optimum",
     "Process",
     "Session",
@@ -39,6 +41,7 @@ __all__ = [
     "checkpoint_grid",
     "choose_steps",
     "from_gymnasium",
+    "learn_from_votes",
     "plot_curves",
     "plot_policy",
     "predict_stability",
