@@ -50,9 +50,9 @@ figures: .venv/kernels  ## 1 | the whole experiment: figures/ and results/paper
 figure: .venv/kernels  ## 1 | the panels and the page of Figure 1 alone
 	$(SNAKEMAKE) figure
 
-notebooks: .venv/kernels  ## 1 | tutorial and lesson as pages: results/notebooks/
+notebooks: .venv/kernels  ## 1 | tutorial, lesson and votes as pages: results/notebooks/
 	mkdir -p results/notebooks
-	for name in tutorial lesson; do \
+	for name in tutorial lesson votes; do \
 	    .venv/bin/python workflow/scripts/page.py notebooks/$$name.ipynb \
 	        --executed results/notebooks/$$name.ipynb --page results/notebooks/$$name.html || exit; \
 	done

@@ -158,6 +158,25 @@ def test_rows_may_come_in_any_order_and_from_files(tmp_path):
     assert learned.lower == expected.lower
 
 
+def test_trajectories_that_end_early_stay_where_they_end():
+    """The same as if their last step were repeated; no vote can tell its actions apart."""
+    cmdp = binding(5)
+    transition = cmdp.transition.copy()
+    transition[2] = [0, 0, 1]
+    process = pgpd_hf.Process(transition, cmdp.initial, 0.5)
+    reward, utility = cmdp.reward.copy(), cmdp.utility.copy()
+    reward[2], utility[2] = 0.2, 0.9
+    ending = pgpd_hf.CMDP(transition, reward, utility, cmdp.initial, 0.5, 1.2)
+    steps, votes = survey(ending, 20, 10)
+    assert steps["trajectory"].value_counts().nunique() > 3
+    learned = pgpd_hf.learn_from_votes(process, steps, votes)
+    assert learned.standard_error < 0.15
+    assert np.allclose(learned.policy[2], 0.5)
+    assert np.ptp(learned.utility[2]) < 1e-9
+    excess = ending.evaluate(learned.policy)[1] - 1.2
+    assert learned.utility_value - learned.threshold == pytest.approx(excess, abs=0.5)
+
+
 BAD = {
     "kind": ["useful", None, 0],
     "first": [-1, 10**6, "x", None],

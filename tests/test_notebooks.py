@@ -1,4 +1,4 @@
-"""Tutorial and lesson run from the first cell to the last, and end where they say they do."""
+"""Notebooks run from the first cell to the last, and end where they say they do."""
 
 import json
 from pathlib import Path
@@ -56,3 +56,11 @@ def test_lesson_makes_the_updates_of_the_library():
     names["cmdp"].check_policy(names["moved"])
     averages = names["trace"][["mean_optimality_gap", "mean_constraint_violation"]].iloc[-1]
     assert (abs(averages) < 0.1).all()  # of values up to 5
+
+
+def test_votes_lead_to_policies_by_both_ways():
+    names = {}
+    exec("\n".join(sources("votes")), names)
+    assert names["session"].iteration == 40
+    assert (names["table"]["V_r"].iloc[:3] > names["v_r"][3] - 0.7).all()
+    assert not names["cautious"].safe

@@ -73,13 +73,16 @@ def test_trajectories_end_where_the_process_is_absorbed():
     assert [*starts["action"]][3:-1] == [0, 1] * 3
 
 
-def test_numbers_and_names_run_through_the_session():
+def test_numbers_and_names_run_through_the_session(tmp_path):
     cmdp, names = random_process(1), ["<b>low</b>", "mid", "high"]
-    process = pgpd_hf.Process(cmdp.transition, cmdp.initial, 0.5, state_names=names)
+    given = {"state_names": names, "action_names": ["go", "stay"]}
+    process = pgpd_hf.Process(cmdp.transition, cmdp.initial, 0.5, **given)
     session, twin = pgpd_hf.Session(process, ZPGPD), pgpd_hf.Session(cmdp, ZPGPD)
     for _ in range(3):
         for each in (session, twin):
             each.tell(everyone(each))
+    session.save(tmp_path / "pilot.npz")
+    session = pgpd_hf.Session.load(tmp_path / "pilot.npz")
     assert (session.policy == twin.policy).all()
     assert [*session.ask()["question"]] == [9, 10, 11]
     assert [*session.votes] == ["question", "kind", "first", "second", "evaluator", "answer"]

@@ -50,7 +50,7 @@ class Learned:
     notes: tuple[str, ...] = ()  # why no level is promised, and what else to know
 
     def __repr__(self) -> str:
-        excess = self.utility_value - self.threshold
+        excess = round(self.utility_value - self.threshold, 6) + 0.0
         found = [f"estimated V_g - b = {excess:.3g} (standard error {self.standard_error:.2g})"]
         if self.safe is not None:
             verdict = "safe" if self.safe else "not shown to be safe"
@@ -126,6 +126,7 @@ def learn_from_votes(
         # Actions that were never seen are copies of the first one that was.
         spare, policy = np.where(seen, 0, policy).sum(1), np.where(seen, policy, 0)
         policy[np.arange(len(seen)), seen.argmax(1)] += spare
+        policy[ends] = 1 / seen.shape[1]  # where no action matters, votes tell their mean
         return policy, (cmdp.occupancy(policy)[:, None] * policy).ravel()
 
     policy, occupancy = plan(margin or 0.0)

@@ -55,20 +55,20 @@ class Process:
 
     def __post_init__(self) -> None:
         initial = require_array("initial", self.initial, (None,))
-        transition, shape = None, (len(initial), len(self.action_names or ()))
+        transition, states, actions = None, len(initial), None
         if self.transition is not None:
-            transition = require_array("transition", self.transition, (None, None, len(initial)))
-            shape = sizes(transition)
+            transition = require_array("transition", self.transition, (None, None, states))
+            states, actions = sizes(transition)
             transition = frozen(require_probabilities("transition", transition, transition.shape))
         elif self.action_names is None:
             raise ValueError("action_names: names expected where transitions are unknown, got None")
         checked = {
             "transition": transition,
-            "initial": frozen(require_probabilities("initial", initial, shape[:1])),
+            "initial": frozen(require_probabilities("initial", initial, (states,))),
             "discount": require_number("discount", self.discount, at_least=0, below=1),
             "scale": require_number("scale", self.scale, above=0),
-            "state_names": optional(_names, "state_names", self.state_names, shape[0]),
-            "action_names": optional(_names, "action_names", self.action_names, shape[1]),
+            "state_names": optional(_names, "state_names", self.state_names, states),
+            "action_names": optional(_names, "action_names", self.action_names, actions),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -92,8 +92,9 @@ def _names(name, value, count):
     if not fine or not all(isinstance(each, str) and each.strip() for each in value):
         raise ValueError(f"{name}: a list of names expected, got {shown(value)}")
     names = tuple(each.strip() for each in value)
-    if len(names) != count or len(set(names)) != count:
-        raise ValueError(f"{name}: {count} different names expected, got {shown(value)}")
+    if count not in (None, len(names)) or len(set(names)) != len(names) or not names:
+        allowed = "different names" if count is None else f"{count} different names"
+        raise ValueError(f"{name}: {allowed} expected, got {shown(value)}")
     return names
 
 
