@@ -31,7 +31,7 @@ SNAKEMAKE := $(CHECK) \
 # Commands are not shown, only what they say; `make -n` shows them.
 .SILENT:
 .PHONY: help figures figure notebooks plan steps study overlay report verify test test-workflow \
-    test-slurm lint format record bench lock clean distclean
+    test-slurm lint format record numbers article bench lock clean distclean
 
 # Behind `##` stand minutes and words.
 help:  ## 0 | this list
@@ -104,6 +104,12 @@ record: .venv/kernels  ## 1 | write reference/ and figures/ anew, or the tables 
 	$(if $(STUDY),$(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile",$(SNAKEMAKE) --forceall)
 	.venv/bin/python tools/record.py $(if $(STUDY),"$$STUDY")
 
+numbers: .venv/installed  ## 0 | marked numbers in documents, as the tables have them now
+	.venv/bin/python -I publication/numbers.py --write
+
+article: .venv-article/installed  ## 0 | report and technical note: publication/*.pdf
+	.venv-article/bin/python -I publication/build.py
+
 bench: .venv/kernels  ## 1 | the engine's speed beside NumPy's and plain Python's
 	.venv/bin/python benchmarks/engine.py
 
@@ -114,7 +120,7 @@ clean:  ## 0 | remove results; keep .venv and figures/
 	rm -rf results .snakemake
 
 distclean: clean  ## 0 | remove everything that a target has made
-	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
+	rm -rf .venv .venv-article .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # Made from scratch when the lock changes, so that nothing of an older one stays behind, and in a
@@ -131,6 +137,13 @@ ANEW := $(shell pwd -P | cmp -s - .venv/place && .venv/bin/python -c '' || echo 
 
 .venv/developed: requirements-dev.lock .venv/installed
 	sh tools/packages.sh developers
+	touch $@
+
+# What typesets documents is apart, since nothing else needs it.
+.venv-article/installed: publication/requirements.lock $(ANEW)
+	$(PYTHON) -m venv --clear .venv-article
+	.venv-article/bin/python -P -m pip --disable-pip-version-check --quiet install \
+	    --require-hashes -r publication/requirements.lock
 	touch $@
 
 # Compiled here, kernels are compiled once; jobs that start side by side would each do it.
