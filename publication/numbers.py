@@ -1,0 +1,74 @@
+"""List the marked numbers of the documents with what tables say now; --write rewrites them.
+
+In a Markdown file, 12<!-- verdicts: reproduced --> is the number `reproduced` of the study
+verdicts, as numbers.yaml declares it; `core` stands for reference/. Marks of a study that is not
+there, and links to it, are skipped. Other marks and links that lead nowhere are errors.
+"""
+
+import argparse
+import os
+import re
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = ("*.md", "docs/*.md", "publication/*.md", "reference/*.md", "studies/*/*.md")
+MARK = re.compile(r"([^\s*(|[]*)<!--\s*([\w-]+):\s*([\w-]+)\s*-->")
+LINK = re.compile(r"\]\(([^)#\s]+)")
+
+
+def skipped(root, path):
+    """Whether a path lies in a study that is not there."""
+    return path.parts[:1] == ("studies",) and not root.joinpath(*path.parts[:2]).exists()
+
+
+def number(folder, table, rows=None, take="count", of="max", times=1, form="d"):
+    """Text of a number: how many `rows` a query finds, or a column of them combined by `of`."""
+    found = pd.read_csv(folder / f"{table}.csv")
+    found = found.query(rows) if rows else found
+    if take == "count":
+        return f"{len(found):{form}}"
+    if found.empty:
+        raise ValueError(f"no row with {rows}")
+    return f"{times * getattr(found[take], of)():{form}}".replace("-", "\N{MINUS SIGN}")
+
+
+def check(root, declared):
+    """Marks as (file, said, study, name, what the table says), and lines about errors."""
+    marks, errors = [], []
+    for path in sorted(path for pattern in DOCUMENTS for path in root.glob(pattern)):
+        text, place = path.read_text(encoding="utf-8"), path.relative_to(root)
+        for said, study, name in MARK.findall(text):
+            folder = Path("reference") if study == "core" else Path("studies", study, "tables")
+            if skipped(root, folder):
+                continue
+            given = declared.get(study, {}).get(name)
+            try:
+                if not said or not given:
+                    raise ValueError("numbers.yaml has no such name" if said else "no number")
+                marks.append((place, said, study, name, number(root / folder, **given)))
+            except (OSError, ValueError) as error:
+                told = str(error).replace(f"{root}/", "")
+                errors.append(f"{place}: {said}<!-- {study}: {name} -->: {told}")
+        for link in LINK.findall(text):
+            target = Path(os.path.relpath(path.parent / link, root))
+            if "://" not in link and not (root / target).exists() and not skipped(root, target):
+                errors.append(f"{place}: link to {link}, which is not there")
+    return marks, errors
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="rewrite the documents")
+    options = parser.parse_args()
+    names = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    marks, errors = check(ROOT, names)
+    for place, said, study, name, now in marks:
+        print(f"{study}: {name}: {place} says {said}, the table says {now}")
+        if options.write and said != now:
+            mark = re.compile(rf"{re.escape(said)}(<!--\s*{study}:\s*{name}\s*-->)")
+            text = (ROOT / place).read_text(encoding="utf-8")
+            (ROOT / place).write_text(mark.sub(rf"{now}\1", text), encoding="utf-8")
+    raise SystemExit("\n".join(errors))
