@@ -31,7 +31,7 @@ SNAKEMAKE := $(CHECK) \
 # Commands are not shown, only what they say; `make -n` shows them.
 .SILENT:
 .PHONY: help figures figure notebooks plan steps study overlay report verify test test-workflow \
-    test-slurm lint format record numbers article bench lock clean distclean
+    test-slurm lint format record numbers article publication bench lock clean distclean
 
 # Behind `##` stand minutes and words.
 help:  ## 0 | this list
@@ -92,13 +92,13 @@ lint: .venv/developed  ## 1 | check style, types and the workflow's good practic
 	$(RUN) ruff check
 	$(RUN) ruff format --check
 	$(RUN) mypy
-	$(RUN) snakefmt.snakefmt --check Snakefile workflow studies
+	$(RUN) snakefmt.snakefmt --check Snakefile workflow studies publication
 	$(RUN) snakemake --lint
 
 format: .venv/developed  ## 1 | rewrite the code in the style that lint checks
 	$(RUN) ruff check --fix
 	$(RUN) ruff format
-	$(RUN) snakefmt.snakefmt Snakefile workflow studies
+	$(RUN) snakefmt.snakefmt Snakefile workflow studies publication
 
 record: .venv/kernels  ## 1 | write reference/ and figures/ anew, or the tables of STUDY=NAME
 	$(if $(STUDY),$(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile",$(SNAKEMAKE) --forceall)
@@ -109,6 +109,10 @@ numbers: .venv/installed  ## 0 | marked numbers in documents, as the tables have
 
 article: .venv-article/installed  ## 0 | report and technical note: publication/*.pdf
 	.venv-article/bin/python -I publication/build.py
+
+publication: .venv/kernels  ## 2 | summary picture, and all in one file: results/paper/everything.html
+	$(SNAKEMAKE) --snakefile publication/Snakefile
+	$(SNAKEMAKE) --snakefile publication/Snakefile --report results/paper/everything.html
 
 bench: .venv/kernels  ## 1 | the engine's speed beside NumPy's and plain Python's
 	.venv/bin/python benchmarks/engine.py

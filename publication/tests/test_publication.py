@@ -1,6 +1,10 @@
 """Numbers in documents are those of the tables, and what is wrong with a mark is said in a line."""
 
+import os
 import runpy
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,3 +87,24 @@ def test_errors_are_one_line(folder, text, line):
 def test_marks_of_an_absent_study_are_skipped(folder):
     (folder / "README.md").write_text("1<!-- gone: x --> [a](studies/gone/README.md) [b](#here)")
     assert check(folder, DECLARED) == ([], [])
+
+
+@pytest.mark.workflow
+def test_plan_without_any_study(tmp_path):
+    for name in ("workflow", "config", "notebooks", "src", "reference", "publication"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("Snakefile", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    command = "-P -m snakemake --snakefile publication/Snakefile --cores 1 --dry-run".split()
+    process = subprocess.run(
+        [sys.executable, *command],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path / "src")},
+        capture_output=True,
+        text=True,
+    )
+    told = process.stdout + process.stderr
+    assert process.returncode == 0, told
+    assert "rule summary_picture" in told and "rule study_" not in told
+    for name in ("stability", "answers"):
+        assert f"summary without the panel of {name}: its tables are not there" in told

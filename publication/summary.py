@@ -1,0 +1,103 @@
+"""Draw the summary: three panels whose titles say what committed tables say."""
+
+import argparse
+from pathlib import Path
+
+from matplotlib import ticker
+
+from pgpd_hf import figures
+from pgpd_hf.tables import one_line, read_table
+
+COLORS = {"npgpd_hf": "#1b5e7d", "zpgpd_hf": "#c26a1c", "safe_rlhf": "#3c8a3c"}
+LABELS = {"npgpd_hf": "NPGPD-HF", "zpgpd_hf": "ZPGPD-HF", "safe_rlhf": "Safe RLHF"}
+EVALUATORS = {16: 0.5, 64: 1}  # M, and how opaque its lines are
+HARD = 1  # the instance that is the hardest to make safe
+STEPS = {"printed-slow": "as printed", "quadratic-slow": "step / (1 + λ²)"}
+BAD, GOOD = "#b3261e", "#1b5e7d"
+
+
+def learns(axes, curves, runs):
+    """Gap against answers, of both algorithms, for two M."""
+    asked = runs.drop_duplicates(["algorithm", "evaluators"]).set_index(["algorithm", "evaluators"])
+    each = asked["answers"] / asked["iteration"]
+    shown = curves[curves["evaluators"].isin(EVALUATORS) & (curves["iteration"] > 0)]
+    for (algorithm, number), curve in shown.groupby(["algorithm", "evaluators"]):
+        answers = curve["iteration"] * each[algorithm, number]
+        gap = curve["optimality_gap"]
+        look = {"color": COLORS[algorithm], "alpha": EVALUATORS[number]}
+        axes.plot(answers, gap, label=f"{LABELS[algorithm]}, M = {number}", **look)
+    first = curves.loc[curves["iteration"] == 0, "optimality_gap"].max()
+    last = shown.groupby(["algorithm", "evaluators"])["optimality_gap"].last().max()
+    axes.set_title(f"Answers alone suffice: the gap falls\nfrom {first:.2f} to at most {last:.2f}")
+    axes.set(xscale="log", xlim=(3e4, None), ylabel="gap  $V_r^\\star - V_r$")
+    axes.annotate("0: best safe policy", (0.03, 0.04), xycoords="axes fraction", color="0.3")
+
+
+def forgets(axes, long, ends):
+    """Violation against answers on the hard environment, as printed and with divided steps."""
+    for (setting, label), color in zip(STEPS.items(), (BAD, GOOD), strict=True):
+        curve = long[(long["instance"] == HARD) & (long["setting"] == setting)]
+        axes.plot(curve["answers"], curve["constraint_violation"], color=color, label=label)
+    axes.axhline(0, color="0.3", linewidth=0.8)
+    forgot = ends[ends["instance"] == HARD].groupby("setting")["forgot"].agg(["sum", "count"])
+    told = [f"{forgot.loc[it, 'sum']} of {forgot.loc[it, 'count']}" for it in STEPS]
+    axes.set_title(
+        f"ZPGPD-HF forgets, hard environment:\n{told[0]} runs, with divided steps {told[1]}"
+    )
+    axes.set(xlim=(0, None), ylabel="violation  $b - V_g$")
+    axes.set_ymargin(0.15)
+    axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
+    axes.annotate("safer below", (0.03, 0.04), xycoords="axes fraction", color="0.3")
+
+
+def costs(axes, comparison):
+    """Lagrangian gap against answers, with intervals over random environments."""
+    others = comparison[comparison["units"] == "environments"]
+    tables = {name: others[others["method"] == name] for name in LABELS}
+    for name, table in tables.items():
+        axes.plot(table["budget"], table["lagrangian_gap"], color=COLORS[name], label=LABELS[name])
+        band = table["lagrangian_gap_low"], table["lagrangian_gap_high"]
+        axes.fill_between(table["budget"], *band, color=COLORS[name], alpha=0.2, linewidth=0)
+    natural, inferred = tables["npgpd_hf"], tables["safe_rlhf"]
+    best = natural.loc[natural["lagrangian_gap"].idxmin()]
+    close = inferred[inferred["lagrangian_gap"] <= best["lagrangian_gap"]]["budget"]
+    fewer = best["budget"] / close.min() if len(close) else 0
+    saves = f"saves answers:\nNPGPD-HF needs {fewer:.0f} times as many"
+    axes.set_title(f"To learn a reward {saves if fewer > 1 else 'saves no answers'}")
+    axes.set(xscale="log", ylabel="loss (Lagrangian gap)")
+    axes.annotate("better below", (0.03, 0.04), xycoords="axes fraction", color="0.3")
+
+
+def name_lines(axes):
+    """Names of lines beside their ends, without overlap."""
+    lines = sorted(axes.lines, key=lambda line: line.get_ydata()[-1])
+    bottom, top = axes.get_ylim()
+    height = -1.0
+    for line in lines:
+        if not line.get_label().startswith("_"):
+            height = max((line.get_ydata()[-1] - bottom) / (top - bottom), height + 0.07)
+            place = {"xycoords": "axes fraction", "va": "center", "color": line.get_color()}
+            place["alpha"] = line.get_alpha()
+            axes.annotate(line.get_label(), (1.02, height), fontsize=7, **place)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("curves", "runs"):
+        parser.add_argument(f"--{name}", required=True, help="CSV file of reference/")
+    parser.add_argument("--stability", nargs="*", default=[], help="long.csv and ends.csv")
+    parser.add_argument("--answers", nargs="*", default=[], help="comparison.csv")
+    parser.add_argument("--folder", required=True, help="where summary.pdf, .svg and .png go")
+    options = parser.parse_args()
+    with one_line():
+        panels = [(learns, [options.curves, options.runs])]
+        panels += [(forgets, options.stability), (costs, options.answers)]
+        panels = [(draw, paths) for draw, paths in panels if paths]
+        with figures.styled():
+            picture = figures.Picture(figsize=(3.1 * len(panels), 2.6))
+            grid = picture.subplots(1, len(panels), squeeze=False)[0]
+            for axes, (draw, paths) in zip(grid, panels, strict=True):
+                draw(axes, *map(read_table, paths))
+                axes.set_xlabel("answers")
+                name_lines(axes)
+        figures.save(picture, Path(options.folder), "summary")
