@@ -122,3 +122,21 @@ def test_verification_finds_differences_of_a_table():
     ]
     for missing in (recorded[:1], []):
         assert len(differences(recorded, missing, exact=False)) == 1
+
+
+@pytest.mark.parametrize("found", ["0.1", "0.2"])
+def test_verification_ends_with_an_error_where_a_number_differs(
+    tmp_path, monkeypatch, capsys, found
+):
+    names = runpy.run_path(str(ROOT / "tools/verify.py"))["main"].__globals__
+    tables = [pd.DataFrame({"gap": [it]}) for it in ("0.1", found)]
+    names |= {"run": lambda *told: None, "compare": lambda *told: [("runs.csv", *tables)]}
+    monkeypatch.setattr(sys, "argv", ["verify.py"])
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    if found == "0.1":
+        names["main"]()
+        assert capsys.readouterr().out.endswith("yes\nAll agrees.\n")
+    else:
+        with pytest.raises(SystemExit, match="^Not all agrees; what was run is in "):
+            names["main"]()
+        assert "NO, 1 differ\n  line 2, gap: 0.1 recorded, 0.2 here" in capsys.readouterr().out
