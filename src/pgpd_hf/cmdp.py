@@ -223,10 +223,17 @@ class CMDP:
         return reward_zero + reward_unit * v_r, cost_zero - cost_unit * v_g
 
     def evaluate(self, policy: ArrayLike) -> tuple[Array, Array]:
-        r"""Values :math:`V_r^\pi(\rho)` and :math:`V_g^\pi(\rho)` of policies, exactly.
+        r"""Evaluate policies exactly.
 
-        Policies are of shape (..., S, A), and each value is float64 of shape (...), in
-        [0, value_bound]. ValueError names the index of what is no distribution over actions.
+        Parameters
+        ----------
+        policy : array_like, float, shape (..., S, A)
+            :math:`\pi(a|s)`; ValueError names the index of what is no distribution over actions.
+
+        Returns
+        -------
+        v_r, v_g : ndarray, float64, shape (...)
+            :math:`V_r^\pi(\rho)` and :math:`V_g^\pi(\rho)`, in [0, value_bound].
         """
         policy = self.check_policy(policy)
         batch = policy.reshape(-1, self.states, self.actions)  # (B, S, A)

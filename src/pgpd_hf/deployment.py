@@ -109,9 +109,20 @@ def answers_for(
 ) -> float:
     """Number of answers with which a policy is certified, if its returns exceed b by `slack`.
 
-    The certificate says safe with a probability of at least `power`, in (0, 1]; with a thousandth
-    fewer answers it does not. The number is infinite above a billion, as where curvature takes the
-    slack away. Other arguments are those of :func:`certify`.
+    Parameters
+    ----------
+    cmdp, level, link
+        As for :func:`certify`.
+    slack : float
+        By how much each return of the policy exceeds the threshold.
+    power : float
+        Probability of a certificate that says safe, in (0, 1].
+
+    Returns
+    -------
+    int or float
+        n with this power, while n less a thousandth has not; infinite above a billion, as where
+        curvature takes the slack away.
     """
     shares, excesses = _boundary(cmdp, link)
     level = require_number("level", level, above=0, at_most=1)

@@ -24,10 +24,17 @@ def solve(
 ) -> Optimum:
     """Solve the constrained problem (equation 3 of the paper).
 
-    The method is by default a linear program, or policy iteration beyond a million transition
-    probabilities or a discount factor of 0.99. Both give the same values, and the same multiplier
-    where it is unique. ValueError is raised if no policy exceeds the threshold (Slater's condition
-    fails).
+    Parameters
+    ----------
+    cmdp : CMDP
+    method : {"linear_program", "policy_iteration"}, optional
+        By default the first, or the second beyond a million transition probabilities or a discount
+        factor of 0.99. Both give the same values, and the same multiplier where it is unique.
+
+    Raises
+    ------
+    ValueError
+        If no policy exceeds the threshold (Slater's condition fails).
 
     Examples
     --------
