@@ -5,30 +5,42 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-quic"]
 OPTIONS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+OPTIONS += ["--disable-dev-shm-usage", "--remote-debugging-pipe"]  # which is at 3 and 4
+AT_THREE_AND_FOUR = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3), os.dup2(int(sys.argv[2]), 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+def wait_until(condition, seconds=30):
+    """Wait until a function returns something true."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 class Browser:
     """One window; files are saved in `folder`."""
 
     def __init__(self, folder):
-        ends = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (*os.pipe(), *os.pipe())]
+        pipes = *os.pipe(), *os.pipe()
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipes]  # none is 3 or 4
         theirs, self._write, self._read, answers = ends
-
-        def at_three_and_four():
-            os.dup2(theirs, 3)
-            os.dup2(answers, 4)
-
-        command = [CHROMIUM, *OPTIONS, f"--user-data-dir={folder}/profile"]
+        for end in pipes:
+            os.close(end)
+        command = [CHROMIUM, *OPTIONS, f"--user-data-dir={folder}/profile", "about:blank"]
         self._process = subprocess.Popen(
-            [*command, "--remote-debugging-pipe", "about:blank"],
-            preexec_fn=at_three_and_four,
-            close_fds=False,
+            [sys.executable, "-c", AT_THREE_AND_FOUR, str(theirs), str(answers), *command],
+            pass_fds=(theirs, answers),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -60,12 +72,9 @@ class Browser:
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
-    def wait(self, script, seconds=20):
+    def wait(self, script):
         """Wait until an expression is true."""
-        end = time.monotonic() + seconds
-        while not self.run(script):
-            assert time.monotonic() < end, script
-            time.sleep(0.02)
+        wait_until(lambda: self.run(script))
 
     def open(self, path):
         self("Page.navigate", url=path.as_uri())

@@ -45,13 +45,15 @@ def features(steps, cmdp):
     return visits.reshape(len(visits), -1)
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_estimates_and_bound_are_those_of_the_formulas(known):
+@pytest.mark.parametrize(("known", "independent"), [(True, True), (False, True), (True, False)])
+def test_estimates_and_bound_are_those_of_the_formulas(known, independent):
     """A general search over a plain likelihood, its numerical curvature, and the bound."""
     cmdp = binding(1)
     steps, votes = survey(cmdp, 2, 11)
+    strict = (votes["kind"] == "acceptable") & votes["evaluator"].isin(["p1", "p2", "p3", "p4"])
+    votes.loc[strict, "answer"] = 0  # nothing is acceptable to these people
     process = cmdp if known else pgpd_hf.Process(cmdp.transition, cmdp.initial, cmdp.discount)
-    given = {"ridge": 2.0, "level": 0.9, "margin": 0.1, "independent": True}
+    given = {"ridge": 2.0, "level": 0.9, "margin": -0.3, "independent": independent}
     learned = pgpd_hf.learn_from_votes(process, steps, votes, **given)
     visits, unit = features(steps, cmdp), 2 - 2.0**-HORIZON
     about = votes[votes["kind"] != "helpful"]
@@ -75,20 +77,25 @@ def test_estimates_and_bound_are_those_of_the_formulas(known):
         found = optimize.minimize(negative, np.full(6 if known else 7, 0.5), tol=1e-10)
         p = special.expit(x @ (np.append(found.x, cmdp.threshold / unit) if known else found.x))
         x = x[:, : len(found.x)]
-        return found.x, (x.T * (p * (1 - p))) @ x
+        scores = pd.DataFrame((rows["answer"] - p).to_numpy()[:, None] * x)
+        of_people = scores.groupby(rows["evaluator"].to_numpy()).sum().to_numpy()
+        return found.x, (x.T * (p * (1 - p))) @ x, of_people
 
-    (theta, _), (again, information) = map(estimate, halves)
+    (theta, *_), (again, information, of_people) = map(estimate, halves)
     assert np.allclose(learned.utility.ravel(), theta[:6], atol=1e-4)
     threshold = cmdp.threshold if known else unit * theta[6]
     assert learned.threshold == pytest.approx(threshold, abs=1e-4)
     occupancy = (cmdp.occupancy(learned.policy)[:, None] * learned.policy).ravel()
-    assert learned.utility_value == pytest.approx(threshold + 0.1, abs=1e-3)
+    assert learned.utility_value == pytest.approx(threshold - 0.3, abs=1e-3)
     direction = occupancy if known else np.append(occupancy, -unit)
     inverse = np.linalg.inv(information + 2 * np.eye(len(direction)))
     error = np.sqrt(direction @ inverse @ information @ inverse @ direction)
     bias = 2 * abs(inverse @ direction).sum() / 2
     lower = direction @ again - (cmdp.threshold if known else 0)
-    lower -= stats.norm.ppf(0.9) * error + bias
+    spread = np.sqrt(11 / 10 * ((of_people @ inverse @ direction) ** 2).sum())
+    widths = stats.norm.ppf(0.9) * error, stats.t.ppf(0.9, 10) * spread
+    assert widths[1] > widths[0]
+    lower -= widths[0 if independent else 1] + bias
     assert learned.lower == pytest.approx(lower, abs=1e-3)
 
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from browser import CHROMIUM, Browser
+from browser import CHROMIUM, Browser, wait_until
 from panel import STEPS, from_people
 
 import pgpd_hf
@@ -79,8 +79,7 @@ def test_a_panel_votes_from_the_page_to_the_next_policy(browser, tmp_path):
             browser.click("#save")
             browser.wait("document.querySelector('#told').textContent.startsWith('Saved 12')")
             path = tmp_path / "votes.csv"
-            while not path.exists():
-                browser.run("1")
+            wait_until(lambda path=path: path.exists() and path.read_text().count("\n") == 13)
             session.tell(path)
             path.unlink()
         twin.tell(table)
@@ -120,8 +119,7 @@ def test_names_and_pictures_run_nothing(browser, tmp_path):
     session.write_page(tmp_path / "vote.html", title=TRAP, wording={"helpful": TRAP})
     browser.open(tmp_path / "vote.html")
     browser.write("#name", "<b>")
-    browser.click("form button")
-    assert browser.run("document.querySelector('main').hidden")
+    assert not browser.run("document.querySelector('#name').checkValidity()")
     browser.run("document.querySelector('#name').value = ''")
     vote(browser, "ann", session.ask().assign(answer=1), session.trajectories)
     assert browser.run("document.title") == TRAP
