@@ -106,6 +106,9 @@ def test_many_votes_lead_to_the_optimum():
     assert v_g == pytest.approx(cmdp.threshold, abs=0.05)
     assert v_r == pytest.approx(optimum.reward_value, abs=0.05)
     assert learned.safe is None
+    impossible = pgpd_hf.learn_from_votes(cmdp, *survey(cmdp, 20, 300), margin=9.0)
+    assert (impossible.policy == maximize(cmdp, cmdp.utility)).all()
+    assert "no policy has the margin" in repr(impossible)
 
 
 def test_promise_of_the_level():

@@ -144,6 +144,8 @@ def learn_from_votes(
         "standard_error": model.error(chosen, theta, occupancy),
         "margin": margin or 0.0,
     }
+    if found["utility_value"] < threshold + found["margin"] - 1e-6:
+        notes += ("by the estimates, no policy has the margin, and this one is the safest",)
     if level is None:
         return Learned(**found, notes=(*notes, "nothing is said about safety without a level"))
     if not independent and len(given["evaluator"].unique()) < _FEWEST:
