@@ -71,14 +71,6 @@ def ends_table(traces, environment, settings, violation, share):
     return pd.DataFrame(rows).drop(columns="initial_multiplier")
 
 
-def counts(ends):
-    """How many runs of each setting ended unsafe, and how many of these were foreseen."""
-    unsafe, breaks = ends["unsafe"], ends["breaks"]
-    kinds = {"foreseen": unsafe & breaks, "missed": unsafe & ~breaks, "alarms": ~unsafe & breaks}
-    chosen = ends[["setting", "unsafe", "forgot"]].assign(**kinds, runs=True)
-    return chosen.groupby("setting").sum()
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--environment", required=True, type=json.loads, help="options, as JSON")
@@ -92,9 +84,8 @@ if __name__ == "__main__":
         parts = {name: getattr(given, name) for name in ("frozen", "long", "fresh")}
         frozen, long, fresh = (pd.concat(map(read_table, paths)) for paths in parts.values())
         known = given.environment, given.settings
-        fresh = ends_table(fresh, *known, **given.unsafe)
         tables = {"frozen": frozen_table(frozen, *known), "long": long_table(long)}
-        tables |= {"ends": ends_table(long, *known, **given.unsafe), "fresh": fresh}
+        tables["ends"] = ends_table(long, *known, **given.unsafe)
+        tables["fresh"] = ends_table(fresh, *known, **given.unsafe)
         for name, table in tables.items():
             write_table(table, Path(given.folder, f"{name}.csv"))
-        print(counts(fresh).to_string())
