@@ -1,6 +1,6 @@
 """Streams and lengths of runs, how they are judged, and the committed tables against new runs."""
 
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
@@ -113,13 +113,8 @@ def test_a_run_forgot_if_it_was_safer_than_it_ends():
 
 def first_binding(first, number):
     """Instances from a number on whose constraint binds, and can be kept."""
-    for instance in count(first):
-        unsafe, safest = utility_range(cmdp := random_cmdp(instance=instance))
-        if unsafe < cmdp.threshold < safest:
-            yield instance
-            number -= 1
-        if number == 0:
-            return
+    ranges = ((it, utility_range(random_cmdp(instance=it))) for it in count(first))
+    return [*islice((it for it, (low, high) in ranges if low < 0.55 < high), number)]
 
 
 def test_fresh_instances_are_the_first_whose_constraint_binds():

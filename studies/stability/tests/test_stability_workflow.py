@@ -12,6 +12,7 @@ from pgpd_hf.tables import read_table
 pytestmark = pytest.mark.workflow
 ROOT = Path(__file__).parents[3]
 LONG = ["printed-slow", "quadratic-slow", "ten-rounds"]
+SHORT = {"iterations": 500, "seeds": 2}
 SMALL = {
     "evaluators": 8,
     "settings": {
@@ -21,10 +22,9 @@ SMALL = {
     },
     "unsafe": {"violation": 0.02, "share": 0.25},
     "parts": {
-        "frozen": {"settings": LONG[:1], "instances": [1], "iterations": 50, "seeds": 2}
-        | {"multipliers": [0.5, 2]},
-        "long": {"settings": LONG, "instances": [1, 42], "iterations": 1000, "seeds": 2},
-        "fresh": {"settings": LONG[1:2], "instances": [3, 1], "iterations": 1000, "seeds": 1},
+        "frozen": {"settings": LONG[:1], "instances": [1], "multipliers": [2], **SHORT},
+        "long": {"settings": LONG, "instances": [1, 42], **SHORT},
+        "fresh": {"settings": LONG[1:2], "instances": [3, 1], **SHORT},
     },
 }
 
@@ -58,9 +58,9 @@ def test_a_small_study_has_its_tables_its_page_and_its_picture(tmp_path):
     assert code == 0, output
     results = tmp_path / "results/tiny/stability"
     tables = {path.stem: read_table(path) for path in results.glob("*.csv")}
-    assert [*tables["frozen"]["multiplier"]] == [0.5, 2]
+    assert [*tables["frozen"]["multiplier"]] == [2]
     assert len(tables["ends"]) == 2 * 3 * 2
-    assert [*tables["fresh"]["instance"]] == [1, 3]
+    assert [*tables["fresh"]["instance"]] == [1, 1, 3, 3]
     assert tables["long"].groupby("setting")["answers"].max().nunique() == 1
     assert {path.suffix for path in results.glob("stability.*")} > {".png", ".html", ".ipynb"}
 
