@@ -1,6 +1,7 @@
 """The workflow elsewhere: other folders, another workflow's module, a deployment, odd names."""
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -103,6 +104,19 @@ def test_scripts_of_a_host_are_noticed(smoke, tmp_path):
         assert code == 0, output
         assert (tmp_path / "mine.txt").read_text() == text
         assert "Nothing to be done" in project.snakemake("--cores", "1", cwd=tmp_path)[1]
+
+
+def test_study_of_ones_own_is_what_contributing_shows(finished):
+    folder = finished.folder / "studies/mine"
+    folder.mkdir(parents=True)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.S)
+    for name, block in zip(("Snakefile", "bars.py"), blocks, strict=True):
+        (folder / name).write_text(block)
+    study = ("--snakefile", "studies/mine/Snakefile", "--cores", "1", *SMOKE)
+    code, output = finished.snakemake(*study)
+    assert code == 0, output
+    assert (finished.folder / "results/smoke/mine/mine.png").stat().st_size > 10000
+    assert "Nothing to be done" in finished.snakemake(*study)[1]
 
 
 def test_folders_may_have_odd_names_and_results_may_lie_elsewhere(tmp_path):
