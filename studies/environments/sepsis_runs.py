@@ -72,39 +72,33 @@ def search(process, name, given, seeds, purpose):
 def main():
     """Read arguments, and write a table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--declared", required=True, type=json.loads, help="sepsis.yaml, as JSON")
+    parser.add_argument("--told", required=True, type=json.loads, help="of config.yaml, as JSON")
     parser.add_argument("--part", required=True, choices=["frontier", "search", "runs"])
     parser.add_argument("--name", help="of the method, or of the algorithm of a search")
     parser.add_argument("--table", required=True, help="CSV file that is written")
     options = parser.parse_args()
-    declared, name = options.declared, options.name
-    model = load_model()
-    method = declared["methods"].get(name, {})
-    unit = declared["other_cost_unit" if method.get("other") else "cost_unit"]
-    free = sepsis_cmdp(model, 0.0, declared["discount"], unit)
-    clinicians = free.in_units(*free.evaluate(model.clinicians))
-    at_most = declared["share"] * float(clinicians[1])
-    cmdp = sepsis_cmdp(model, at_most, declared["discount"], unit)
+    told, name, model = options.told, options.name, load_model()
+    free = sepsis_cmdp(model, 0.0, told["discount"], told["cost_unit"])
+    given = free.in_units(*free.evaluate(model.clinicians))[1]
+    cmdp = sepsis_cmdp(model, told["share"] * float(given), told["discount"], told["cost_unit"])
     optimum = solve(cmdp)
     if options.part == "search":
-        seeds, purpose = range(declared["search"]["seeds"]), f"{declared['purpose']} search"
-        table = search((cmdp, optimum), name, declared["search"][name], seeds, purpose)
+        seeds, purpose = range(told["seeds"]), f"{told['purpose']} search"
+        table = search((cmdp, optimum), name, told["search"], seeds, purpose)
     elif options.part == "runs":
-        steps = declared["steps"][method["algorithm"]]
-        given = (method["evaluators"], method["answers"], range(method["seeds"]))
-        process, purpose = (cmdp, optimum), declared["purpose"]
-        table = run_method(process, method["algorithm"], *given, purpose, **steps)
-        table["survival"], table["fluids"] = cmdp.in_units(
-            table.pop("reward_value"), table.pop("utility_value")
-        )
+        method = told["method"]
+        spent = method["evaluators"], method["answers"], range(method["seeds"])
+        process, steps = (cmdp, optimum), told["steps"]
+        table = run_method(process, method["algorithm"], *spent, told["purpose"], **steps)
+        values = table.pop("reward_value"), table.pop("utility_value")
+        table["survival"], table["fluids"] = cmdp.in_units(*values)
         table.insert(0, "method", name)
     else:
-        ends = declared["frontier"]
+        ends = told["frontier"]
         multipliers = np.geomspace(ends["least"], ends["most"], ends["points"])
-        points = np.array(frontier(cmdp, [0, *multipliers])).T
+        rows = [("frontier", *it) for it in np.transpose(frontier(cmdp, [0, *multipliers]))]
         uniform = np.full_like(model.clinicians, 1 / model.clinicians.shape[1])
         named = {"clinicians": model.clinicians, "random": uniform, "optimum": optimum.policy}
-        rows = [("frontier", *point) for point in points]
         rows += [(key, *cmdp.in_units(*cmdp.evaluate(it))) for key, it in named.items()]
         table = pd.DataFrame(rows, columns=["what", "survival", "fluids"])
     write_table(table, options.table)
