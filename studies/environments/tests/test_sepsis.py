@@ -1,15 +1,19 @@
 """ICU-Sepsis has its published numbers, and runs are followed as the library runs them."""
 
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from environments import sepsis
 from environments.sepsis import DEATH, frontier, load_model, sepsis_cmdp
 from environments.sepsis_runs import follow, horizon_of, run_method, search
 
 from pgpd_hf import NPGPDHF, ZPGPDHF, random_cmdp, run, solve
+from pgpd_hf.tables import read_table
 
+FOLDER = Path(__file__).parents[1]
 CMDP = random_cmdp(4, 3, 5)
 OPTIMUM = solve(CMDP)
 
@@ -114,3 +118,11 @@ def test_a_search_chooses_the_smallest_score():
     v_r, v_g = CMDP.evaluate(np.full((4, 3), 1 / 3))  # without a step nothing changes
     still = max(OPTIMUM.reward_value - v_r, 0) + max(CMDP.threshold - v_g, 0)
     assert table["score"][0] == pytest.approx(still)
+
+
+def test_steps_of_the_configuration_have_won_the_recorded_search():
+    steps = yaml.safe_load((FOLDER / "config.yaml").read_text())["sepsis"]["steps"]
+    table = read_table(FOLDER / "tables/sepsis_search.csv")
+    best = table.loc[table.groupby("algorithm")["score"].idxmin()].set_index("algorithm")
+    for name, given in steps.items():
+        assert best.loc[name, [*given]].to_dict() == given
