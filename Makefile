@@ -41,7 +41,7 @@ help:  ## 0 | this list
 	echo '  CONFIG  file of an experiment of your own, for what is run, planned and reported'
 	echo '  CORES   at most this many at once; all by default'
 	echo '  FULL    1 for the long form of verify'
-	echo '  STUDY   verdicts or defaults, for study, verify and record'
+	echo '  STUDY   name of a folder of studies, for study, verify, record and report'
 	echo '  PYTHON  interpreter that makes .venv; python3 by default'
 
 figures: .venv/kernels  ## 1 | the whole experiment: figures/ and results/paper
