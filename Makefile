@@ -71,9 +71,10 @@ study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGI
 overlay: .venv/installed  ## 0 | two experiments in one figure: EXPERIMENTS="paper mine"
 	.venv/bin/python tools/overlay.py $(EXPERIMENTS)
 
-report: figures  ## 1 | an experiment in one file to send: results/NAME/report.html
-	$(SNAKEMAKE) --report "results/$$(sed -n 's/^name: *//p' \
-	    "$${CONFIG:-config/config.yaml}")/report.html"
+report: $(if $(STUDY),study,figures)  ## 1 | an experiment, or a STUDY, in one file: report.html
+	$(SNAKEMAKE) $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile") \
+	    --report "results/$$(sed -n 's/^name: *//p' \
+	    "$${CONFIG:-config/config.yaml}")/$(if $(STUDY),$$STUDY/)report.html"
 
 verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: all)
 	.venv/bin/python tools/verify.py $(if $(filter-out 0,$(FULL)),--full) --cores $(CORES) \
