@@ -1,0 +1,95 @@
+"""What a number of answers pays for: the settings among which a method is tuned.
+
+An answer is one evaluator's answer to one question. Methods that iterate spend K answers on T = K /
+(Q N M) iterations with Q questions in a round. Methods that learn from pairs of trajectories spend
+them on N pairs with Q questions each, which as few evaluators M answer as `most_pairs` allows.
+"""
+
+import itertools
+import math
+
+ITERATIVE = ("npgpd_hf", "zpgpd_hf", "zpg")
+METHODS = (*ITERATIVE, "safe_rlhf", "safe_rlhf_uniform", "trajectory_dpo")
+COUNTS = ("evaluators", "rounds")
+_KEYS = {
+    *("budgets", "seeds", "environments", "tuning", "most_pairs", "random_answers"),
+    *("random_budgets", "methods", "decisions"),
+}
+
+
+def questions(method, states, actions):
+    """Q: questions in a round, or about a pair of trajectories."""
+    if method == "npgpd_hf":
+        return 2 * states * actions + 1
+    # Of ZPG's three only the helpful one: it has no use for the others.
+    return {"zpg": 1, "trajectory_dpo": 2}.get(method, 3)
+
+
+def trajectories(method, states, actions):
+    """Trajectories in a round; two in a pair."""
+    return states * (actions + 1) + 1 if method == "npgpd_hf" else 2
+
+
+def lists(options, budget):
+    """Values of each part of a setting, from a method's options in the configuration."""
+    large = options.get("large")
+    if large and budget >= large["at_least"]:
+        return options["candidates"] | large["candidates"]
+    return options["candidates"]
+
+
+def affordable(declared, method, budget, size, combinations=None):
+    """Settings that a budget pays for, by their values in the order of `lists`."""
+    options, found = declared["methods"][method], {}
+    tried = lists(options, budget)
+    asked = questions(method, *size)
+    for values in itertools.product(*tried.values()) if combinations is None else combinations:
+        setting = {"rounds": 1, "iterations": 1} | dict(zip(tried, values, strict=True))
+        if setting.get("perturbation") == "theorem":
+            setting["perturbation"] = None
+        if method in ITERATIVE:
+            setting["iterations"] = budget // (asked * setting["rounds"] * setting["evaluators"])
+            possible = 1 <= setting["iterations"] <= options["most_rounds"] / setting["rounds"]
+        else:
+            setting["evaluators"] = math.ceil(budget / (asked * declared["most_pairs"]))
+            setting["rounds"] = budget // (asked * setting["evaluators"])
+            possible = setting["rounds"] >= 1
+        if possible:
+            found[values] = setting
+    return found
+
+
+def answers(method, setting, size):
+    """Answers that a setting takes."""
+    per_evaluator = questions(method, *size) * setting["rounds"] * setting["iterations"]
+    return per_evaluator * setting["evaluators"]
+
+
+def env_steps(method, setting, size, horizon):
+    """Environment steps that a setting takes."""
+    followed = trajectories(method, *size) * setting["rounds"] * setting["iterations"]
+    return followed * (horizon + 1)
+
+
+def budgets(declared, method):
+    """Budgets of a method."""
+    most = declared["methods"][method]["most_answers"]
+    return [budget for budget in declared["budgets"] if budget <= most]
+
+
+def check(declared, size):
+    """Refuse what cannot be compared, in one line that names the key."""
+    if missing := sorted(_KEYS - declared.keys()):
+        raise ValueError(f"{missing[0]}: expected in the declaration of the study")
+    for name in ("random_budgets", "decisions.budgets"):
+        budgets_of = declared["decisions"]["budgets"] if "." in name else declared[name]
+        if wrong := [it for it in budgets_of if it not in declared["budgets"]]:
+            raise ValueError(f"{name}: one of {declared['budgets']} expected, got {wrong[0]}")
+    for method in declared["methods"]:
+        if method not in METHODS:
+            raise ValueError(f"methods: one of {', '.join(METHODS)} expected, got {method!r}")
+        for budget in budgets(declared, method):
+            if not affordable(declared, method, budget, size):
+                raise ValueError(
+                    f"methods.{method}: candidates that {budget} answers pay for expected"
+                )
