@@ -1,0 +1,79 @@
+"""The study's workflow: what it plans, a small one from end to end, and refusals in one line."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pgpd_hf.tables import read_table
+
+pytestmark = pytest.mark.workflow
+ROOT = Path(__file__).parents[3]
+STEPS = {"primal_step": [0.3, 1], "dual_step": [0.1]}
+SMALL = {
+    "budgets": [1000],
+    "seeds": 2,
+    "environments": {"first": 1, "count": 2, "budgets": 1000},
+    "tuning": {"first": 1001, "count": 1, "runs": 2},
+    "most_pairs": 400,
+    "random_answers": [0.5],
+    "random_budgets": [1000],
+    "methods": {
+        "npgpd_hf": {
+            "most_answers": 1000,
+            "most_rounds": 10,
+            "candidates": {"evaluators": [4], "rounds": [1], "estimator": ["plug-in"], **STEPS},
+        },
+        "safe_rlhf": {"most_answers": 1000, "candidates": {"ridge": [10]}},
+    },
+    "decisions": {"budgets": [1000], "transitions": {"known": ["npgpd_hf", "safe_rlhf"]}},
+}
+
+
+def snakemake(folder, *words, declared=None):
+    command = [sys.executable, "-P", "-m", "snakemake"]
+    command += ["--snakefile", ROOT / "studies/answers/Snakefile", "--directory", folder]
+    command += ["--cores", "1", *words]
+    if declared is not None:
+        (folder / "declared.yaml").write_text(yaml.safe_dump(declared))
+        command += ["--config", "declared=declared.yaml"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return found.returncode, found.stdout + found.stderr
+
+
+def test_there_is_a_search_for_each_method_and_number_of_answers(tmp_path):
+    code, output = snakemake(tmp_path, "--dry-run")
+    assert code == 0, output
+    lines = output.rpartition("Job stats:\n")[2].partition("\n\n")[0].splitlines()[2:]
+    jobs = {rule: int(count) for rule, count in map(str.split, lines)}
+    assert jobs == {
+        **{"search": 3 * 9 + 3 * 7, "method_runs": 4 * 6, "answers_tables": 1},
+        **{"answers_page": 1, "answers": 1, "total": 75},
+    }
+
+
+def test_a_small_study_has_its_tables_and_its_page(tmp_path):
+    code, output = snakemake(tmp_path, declared=SMALL)
+    assert code == 0, output
+    results = tmp_path / "results/paper/answers"
+    table = read_table(results / "comparison.csv")
+    assert [*table["method"]] == 2 * ["npgpd_hf", "safe_rlhf"]
+    assert [*table["answers"]] == 2 * [972, 999]
+    assert (table["lagrangian_gap"] > 0).all()
+    assert len(read_table(results / "misspecification.csv")) == 2
+    assert len(read_table(results / "decisions.csv")) == 1
+    assert (results / "answers.png").exists()
+    assert (results / "answers.html").exists()
+    code, output = snakemake(tmp_path, "--dry-run", declared=SMALL)
+    assert "Nothing to be done" in output
+
+
+def test_what_cannot_be_compared_is_refused_in_one_line_before_any_job(tmp_path):
+    wrong = SMALL | {"methods": {"ppo": {}}}
+    code, output = snakemake(tmp_path, declared=wrong)
+    assert code != 0
+    told = "declared.yaml: methods: one of npgpd_hf, "
+    assert any(line.startswith(told) for line in output.splitlines())
+    assert not (tmp_path / "results").exists()
