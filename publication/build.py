@@ -1,40 +1,35 @@
 """Typeset the report and the technical note: publication/NAME.typ becomes publication/NAME.pdf.
 
-Where tables that a document reads are not there, because a study is absent, it is left out.
+What a document shows of a study that is absent is left out of it.
 """
 
 import argparse
-import re
 from pathlib import Path
 
 import typst
 
 HERE = Path(__file__).resolve().parent
-READ = re.compile(r'rows\("([^"]+)"\)|image\("/?([^"]+)"')
+ROOT = HERE.parent
+SHOWN = ("reference/*.csv", "figures/*.pdf", "studies/*/tables/*.csv", "studies/*/*.png")
 
 
-def missing(source):
-    """Tables and pictures that a document reads and that are not there."""
-    files = ("".join(pair) for pair in READ.findall(source.read_text(encoding="utf-8")))
-    return [name for name in files if not (HERE.parent / name).is_file()]
-
-
-def build(name, folder, endings):
+def build(source, folder, ending):
     """Typeset a document; the same sources give the same bytes, since no date is in them."""
-    source = HERE / f"{name}.typ"
-    if lacking := missing(source):
-        print(f"{source.name} left out: {', '.join(lacking)} not there")
-        return
-    for ending in endings:
-        output = folder / (f"{name}.pdf" if ending == "pdf" else f"{name}-{{p}}.png")
-        typst.compile(source, output=output, root=HERE.parent, ignore_system_fonts=True, ppi=100)
+    shown = sorted(path for pattern in SHOWN for path in ROOT.glob(pattern))
+    pages = "-{p}" if ending == "png" else ""
+    typst.compile(
+        source,
+        output=folder / f"{source.stem}{pages}.{ending}",
+        root=ROOT,
+        sys_inputs={"shown": " ".join(path.relative_to(ROOT).as_posix() for path in shown)},
+        ignore_system_fonts=True,
+    )
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=HERE, help="where the documents go")
-    parser.add_argument("--pictures", action="store_true", help="also a picture of each page")
+    parser.add_argument("--ending", choices=["pdf", "png"], default="pdf", help="png: a page each")
     options = parser.parse_args()
     for name in ("report", "note"):
-        if (HERE / f"{name}.typ").is_file():
-            build(name, options.folder, ["pdf", "png"] if options.pictures else ["pdf"])
+        build(HERE / f"{name}.typ", options.folder, options.ending)

@@ -62,8 +62,8 @@ def costs(axes, comparison):
     best = natural.loc[natural["lagrangian_gap"].idxmin()]
     close = inferred[inferred["lagrangian_gap"] <= best["lagrangian_gap"]]["budget"]
     fewer = best["budget"] / close.min() if len(close) else 0
-    saves = f"saves answers:\nNPGPD-HF needs {fewer:.0f} times as many"
-    axes.set_title(f"To learn a reward {saves if fewer > 1 else 'saves no answers'}")
+    needs = f"at least {fewer:.0f} times" if fewer > 1 else "no more than once"
+    axes.set_title(f"NPGPD-HF needs {needs}\nas many answers as Safe RLHF")
     axes.set(xscale="log", ylabel="loss (Lagrangian gap)")
     axes.annotate("better below", (0.03, 0.04), xycoords="axes fraction", color="0.3")
 
@@ -95,6 +95,7 @@ if __name__ == "__main__":
         panels = [(draw, paths) for draw, paths in panels if paths]
         with figures.styled():
             picture = figures.Picture(figsize=(3.1 * len(panels), 2.6))
+            picture.get_layout_engine().set(rect=(0, 0, 0.99, 1))
             grid = picture.subplots(1, len(panels), squeeze=False)[0]
             for axes, (draw, paths) in zip(grid, panels, strict=True):
                 draw(axes, *map(read_table, paths))
