@@ -106,7 +106,7 @@ record: .venv/kernels  ## 1 | write reference/ and figures/ anew, or the tables 
 	.venv/bin/python tools/record.py $(if $(STUDY),"$$STUDY")
 
 numbers: .venv/installed  ## 0 | marked numbers in documents, as the tables have them now
-	.venv/bin/python -I publication/numbers.py --write
+	.venv/bin/python -I publication/marks.py --write
 
 article: .venv-article/installed  ## 0 | report and technical note: publication/*.pdf
 	.venv-article/bin/python -I publication/build.py

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-TOOL = ROOT / "publication/numbers.py"
+TOOL = ROOT / "publication/marks.py"
 check = runpy.run_path(TOOL)["check"]
 NAMES = yaml.safe_load(TOOL.with_suffix(".yaml").read_text(encoding="utf-8"))
 TABLE = "verdict,estimate\nreproduced,0.25\nreproduced,-0.5\ncontradicted,0.125\n"
@@ -70,7 +70,7 @@ def test_what_tables_say(folder):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("3<!-- mine: unknown -->", "README.md: 3<!-- mine: unknown -->: numbers.yaml has no such"),
+        ("3<!-- mine: unknown -->", "README.md: 3<!-- mine: unknown -->: marks.yaml has no such"),
         ("so <!-- mine: held -->", "README.md: <!-- mine: held -->: no number"),
         ("3<!-- mine: lost -->", "No such file or directory: 'studies/mine/tables/other.csv'"),
         ("3<!-- mine: none -->", "mine: none -->: no row with estimate > 1"),

@@ -1,7 +1,7 @@
 """List the marked numbers of the documents with what tables say now; --write rewrites them.
 
 In a Markdown file, 12<!-- verdicts: reproduced --> is the number `reproduced` of the study
-verdicts, as numbers.yaml declares it; `core` stands for reference/. Marks of a study that is not
+verdicts, as marks.yaml declares it; `core` stands for reference/. Marks of a study that is not
 there, and links to it, are skipped. Other marks and links that lead nowhere are errors.
 """
 
@@ -47,7 +47,7 @@ def check(root, declared):
             given = declared.get(study, {}).get(name)
             try:
                 if not said or not given:
-                    raise ValueError("numbers.yaml has no such name" if said else "no number")
+                    raise ValueError("marks.yaml has no such name" if said else "no number")
                 marks.append((place, said, study, name, number(root / folder, **given)))
             except (OSError, ValueError) as error:
                 told = str(error).replace(f"{root}/", "")
@@ -71,4 +71,4 @@ if __name__ == "__main__":
             mark = re.compile(rf"{re.escape(said)}(<!--\s*{study}:\s*{name}\s*-->)")
             text = (ROOT / place).read_text(encoding="utf-8")
             (ROOT / place).write_text(mark.sub(rf"{now}\1", text), encoding="utf-8")
-    raise SystemExit("\n".join(errors))
+    raise SystemExit("\n".join(errors) or None)
