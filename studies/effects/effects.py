@@ -1,4 +1,4 @@
-r"""Slopes and means from runs of sweeps, beside the theorems' exponents, and outcomes of schedules.
+r"""Slopes and means from runs of sweeps, beside the theorems' exponents, and means of schedules.
 
 The Lagrangian gap is :math:`V_r^\star - V_r + \lambda^\star (b - V_g)`: gap and violation at the
 price of the optimal multiplier. It is never negative, and zero exactly where the Lagrangian at
@@ -20,12 +20,11 @@ METRICS = ("gap", "violation", "lagrangian_gap")
 CURVE = ["sweep", "algorithm", "curve"]
 COSTS = ["answers", "env_steps"]  # the same for all seeds
 LONGEST = 40  # of H, where noise does not yet hide the bias
-LATE = 0.1  # share of a schedule's iterations
 
 
-def lagrangian_gap(runs, multiplier, gap="gap", violation="violation"):
-    """Gap and violation at the price of the optimal multiplier."""
-    return runs[gap] + multiplier * runs[violation]
+def lagrangian_gap(runs, multiplier, late=""):
+    """Gap and violation, or those late in a schedule, at the price of the optimal multiplier."""
+    return runs[f"{late}gap"] + multiplier * runs[f"{late}violation"]
 
 
 def mean_table(runs, keys, metrics):
@@ -96,25 +95,6 @@ def slope_table(runs, discount):
     return pd.DataFrame(rows)
 
 
-def outcomes(traces, multiplier):
-    """Averages over all iterates of a run, and over those after the first (1 - LATE) T."""
-    rows = []
-    for key, trace in traces.groupby(["algorithm", "schedule", "seed"], sort=False):
-        trace = trace.set_index("iteration")
-        T = trace.index.max()
-        t = trace.index[trace.index <= (1 - LATE) * T].max()
-        row = dict(zip(("algorithm", "schedule", "seed"), key, strict=True))
-        for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
-            whole, early = trace.loc[[T - 1, t], f"mean_{column}"]
-            row[name], row[f"late_{name}"] = whole, (T * whole - (t + 1) * early) / (T - t - 1)
-        rows.append(row)
-    table = pd.DataFrame(rows)
-    for late in ("", "late_"):
-        names = f"{late}gap", f"{late}violation"
-        table[f"{late}lagrangian_gap"] = lagrangian_gap(table, multiplier, *names)
-    return table
-
-
 def compare(runs):
     """Means of outcomes, and differences from the first schedule with Welch's intervals."""
     metrics = [*METRICS, *(f"late_{name}" for name in METRICS)]
@@ -140,12 +120,14 @@ if __name__ == "__main__":
     options = parser.parse_args()
     with one_line():
         multiplier = read_optimum(options.optimum).multiplier
-        runs, traces = read_traces(options.runs), read_traces(options.schedules)
+        runs, schedules = read_traces(options.runs), read_traces(options.schedules)
         runs["lagrangian_gap"] = lagrangian_gap(runs, multiplier)
+        for late in ("", "late_"):
+            schedules[f"{late}lagrangian_gap"] = lagrangian_gap(schedules, multiplier, late)
         tables = (
             slope_table(runs, options.discount),
             mean_table(runs, [*CURVE, "axis", "value", *COSTS], METRICS),
-            compare(outcomes(traces, multiplier)),
+            compare(schedules),
         )
         for table, path in zip(tables, options.tables, strict=True):
             write_table(table, path)

@@ -5,13 +5,14 @@ import itertools
 import json
 
 import pandas as pd
-from effects.sweeps import STREAMS, cases, phases, usual_options
+from effects.sweeps import STREAMS, cases, usual_options
 
 from pgpd_hf import ALGORITHMS, CMDP, checkpoint_grid, run
 from pgpd_hf.tables import one_line, read_optimum, write_table
 
-MEANS = {"gap": "mean_optimality_gap", "violation": "mean_constraint_violation"}
+MEANS = {"mean_optimality_gap": "gap", "mean_constraint_violation": "violation"}
 COSTS = ["answers", "env_steps"]
+LATE = 0.1  # share of a schedule's iterations
 
 
 def run_case(case, cmdp, algorithm, **known):
@@ -20,33 +21,36 @@ def run_case(case, cmdp, algorithm, **known):
     given = {"iterations": T, "checkpoints": [T - 1, T], "purpose": case.purpose}
     trace = run(cmdp, algorithm, **given, **case.options, **known)
     before, table = (trace[trace["iteration"] == t].reset_index(drop=True) for t in (T - 1, T))
-    means = {name: before[column] for name, column in MEANS.items()}
+    means = before[[*MEANS]].rename(columns=MEANS)
     return table[["seed", *COSTS]].assign(curve=case.curve, value=case.value, **means)
 
 
-def run_schedule(lists, purpose, cmdp, algorithm, *, iterations, **options):
-    """Trace of one seed; each phase begins where the one before has ended."""
-    options = {key: None if it == "theorem" else it for key, it in options.items()}
-    grid, begin, state, before, spent, tables = checkpoint_grid(iterations), 0, {}, {}, {}, []
-    parts = phases(iterations, **lists)
-    for k, (length, evaluators, horizon) in enumerate(parts):
-        end, stream = begin + length, purpose if len(parts) == 1 else f"{purpose}, phase {k}"
-        inside = grid[(grid >= begin) & (grid < end + (end == iterations))]
-        given = {"iterations": length, "checkpoints": [*(inside - begin), length - 1, length]}
-        given |= {"evaluators": evaluators, "horizon": horizon, "purpose": stream}
-        trace, last = run(cmdp, algorithm, return_policies=True, **options | given, **state)
+def run_schedule(phases, purpose, cmdp, algorithm, *, iterations, **options):
+    """Averages of one seed over all T iterates, and over those after the first (1 - LATE) T.
+
+    A phase has its M and H, and begins where the one before has ended; early ones may be longer by
+    one iteration.
+    """
+    T, begin, whole, state = iterations, 0, 0.0, {}
+    last_early = max(t for t in checkpoint_grid(T) if t <= (1 - LATE) * T)
+    for k, (evaluators, horizon) in enumerate(phases):
+        length = T // len(phases) + (k < T % len(phases))
+        stream = purpose if len(phases) == 1 else f"{purpose}, phase {k}"
+        marks = {length - 1, last_early - begin} & {*range(length)}
+        given = {"iterations": length, "checkpoints": [*marks, length], "purpose": stream}
+        given |= {"evaluators": evaluators, "horizon": horizon}
+        trace, last = run(cmdp, algorithm, return_policies=True, **options | given | state)
         state = {"initial_policy": last[0], "initial_multiplier": trace["multiplier"].iloc[-1]}
-        done = trace["iteration"] + 1
-        trace["iteration"] += begin
-        for column in MEANS.values():  # over all iterates of the phases so far
-            sums = before.get(column, 0) * begin + trace[column] * done
-            trace[column] = sums / (begin + done)
-        for column in COSTS:
-            trace[column] += spent.get(column, 0)
-        before, spent = trace[done == length].iloc[0], trace.iloc[-1]
-        tables.append(trace[trace["iteration"].isin(inside)])
-        begin = end
-    return pd.concat(tables)
+        means = trace.set_index("iteration")[[*MEANS]].rename(columns=MEANS)
+        done = means.index.to_numpy() + 1
+        # Over all iterates of the phases so far.
+        means = (whole * begin + means.mul(done, axis=0)).div(begin + done, axis=0)
+        whole = means.loc[length - 1]
+        if last_early - begin in marks:
+            early = means.loc[last_early - begin]
+        begin += length
+    late = (T * whole - (last_early + 1) * early) / (T - last_early - 1)
+    return pd.concat([whole, late.add_prefix("late_")])
 
 
 def main():
@@ -63,19 +67,21 @@ def main():
     experiment, algorithm, sweep = arguments.experiment, arguments.algorithm, arguments.given
     cmdp, known = CMDP.load(arguments.environment), {"optimum": read_optimum(arguments.optimum)}
     seeds = range(arguments.seeds[0], arguments.seeds[1] + 1)
-    name, grid, tables = sweep["name"], sweep["grid"], []
+    name, grid = sweep["name"], sweep["grid"]
     if name == "schedules":
-        options = usual_options(experiment, algorithm) | grid | known
-        for (schedule, lists), seed in itertools.product(sweep["phases"].items(), seeds):
+        rows, usual = [], usual_options(experiment, algorithm) | grid
+        options = {key: None if it == "theorem" else it for key, it in usual.items()} | known
+        for (schedule, phases), seed in itertools.product(sweep["phases"].items(), seeds):
             purpose = f"{experiment['purpose']}: {STREAMS[schedule]}"
-            trace = run_schedule(lists, purpose, cmdp, algorithm, seeds=[seed], **options)
-            tables.append(trace.assign(schedule=schedule))
+            averages = run_schedule(phases, purpose, cmdp, algorithm, seeds=[seed], **options)
+            row = {"algorithm": algorithm, "schedule": schedule, "seed": seed}
+            rows.append(row | averages.to_dict())
+        table = pd.DataFrame(rows)
     else:
-        labels = {"sweep": name, "algorithm": algorithm, "axis": sweep["varies"]}
-        for case in cases(experiment, name, sweep["varies"], algorithm, grid):
-            table = run_case(case, cmdp, algorithm, seeds=seeds, **known)
-            tables.append(table.assign(**labels))
-    write_table(pd.concat(tables), arguments.table)
+        found = cases(experiment, name, sweep["varies"], algorithm, grid)
+        table = pd.concat(run_case(case, cmdp, algorithm, seeds=seeds, **known) for case in found)
+        table = table.assign(sweep=name, algorithm=algorithm, axis=sweep["varies"])
+    write_table(table, arguments.table)
 
 
 if __name__ == "__main__":

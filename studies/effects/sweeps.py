@@ -1,13 +1,13 @@
-"""Cases of sweeps and phases of schedules: what is run with which options and random streams."""
+"""Cases of sweeps: what is run with which options and random streams."""
 
 import itertools
 import json
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 LIMITS = {"npg_pd": "npgpd_hf", "pg_pd": "zpgpd_hf"}  # whose exact limits these algorithms are
 STEPS = ("primal_step", "dual_step")
-SIGNS = {"evaluators": "M", "rounds": "N", "horizon": "H", "perturbation": "μ"}
+WORDS = {"steps": "{} steps", "evaluators": "M = {}", "perturbation": "μ = {}"}  # of legends
 # Names of random streams, which no other name may change.
 STREAMS = {
     "iterations": "sweep length",
@@ -21,8 +21,7 @@ STREAMS = {
 }
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """One point of a curve: T, other options of the algorithm, and the family of streams."""
 
     curve: str
@@ -39,25 +38,14 @@ def cases(experiment, name, varies, algorithm, grid):
     found = []
     for choice in itertools.product(*(lists[key] for key in others)):
         fixed = dict(zip(others, choice, strict=True))
-        curve = ", ".join(_word(key, fixed[key]) for key in others if len(lists[key]) > 1)
+        words = {key: "∞" if it is None else it for key, it in fixed.items()}
+        several = [key for key in others if len(lists[key]) > 1]
+        curve = ", ".join(WORDS[key].format(words[key]) for key in several)
         for value in lists[varies]:
             place = math.inf if value is None else float(value)
-            setting = _setting(experiment, algorithm, fixed | {varies: value})
-            found.append(Case(curve, place, *_named(experiment, name, algorithm, *setting)))
+            told = _told(experiment, name, algorithm, fixed | {varies: value})
+            found.append(Case(curve, place, *told))
     return found
-
-
-def phases(iterations, evaluators, horizon):
-    """T, M and H of each phase of a schedule; early phases may be longer by one iteration."""
-    count = max(len(evaluators), len(horizon))
-    return [
-        (
-            iterations // count + (k < iterations % count),
-            evaluators[k % len(evaluators)],
-            horizon[k % len(horizon)],
-        )
-        for k in range(count)
-    ]
 
 
 def usual_options(experiment, algorithm):
@@ -66,8 +54,8 @@ def usual_options(experiment, algorithm):
     return {"horizon": experiment["horizon"], "link": experiment["link"]} | usual
 
 
-def _setting(experiment, algorithm, choice):
-    """Rule for the steps, and all options with numbers in place of words."""
+def _told(experiment, name, algorithm, choice):
+    """T, options with numbers in place of words, and the purpose, which tells all of them."""
     usual = usual_options(experiment, algorithm)
     options = {"evaluators": None} | usual | choice
     rule = options.pop("steps", "study")
@@ -82,24 +70,12 @@ def _setting(experiment, algorithm, choice):
         scale = math.sqrt(usual["iterations"] / iterations)
         for step in STEPS if rule == "falling" else STEPS[1:]:
             options[step] *= scale
-    return rule, {key: None if it == "theorem" else it for key, it in options.items()}
-
-
-def _named(experiment, name, algorithm, rule, options):
-    """T, options that the algorithm takes, and the purpose, which tells all of them."""
+    options = {key: None if it == "theorem" else it for key, it in options.items()}
     told = {"pairs" if key == "rounds" else key: it for key, it in options.items()}
     if algorithm == "zpgpd_hf":
         told = {"perturbation": None, "directions": "sphere", "parameterization": "direct"} | told
-    purpose = f"{experiment['purpose']}: {STREAMS[name]}: "
-    purpose += json.dumps(told | {"step_rule": rule}, sort_keys=True)
-    iterations = options["iterations"]
+    told = json.dumps(told | {"step_rule": rule}, sort_keys=True)
+    del options["iterations"]
     if algorithm in LIMITS:
         options = {key: options[key] for key in STEPS}
-    return iterations, {key: it for key, it in options.items() if key != "iterations"}, purpose
-
-
-def _word(key, value):
-    """How a legend tells a setting."""
-    if key == "steps":
-        return f"{value} steps"
-    return f"{SIGNS[key]} = {'∞' if value is None else value}"
+    return iterations, options, f"{experiment['purpose']}: {STREAMS[name]}: {told}"

@@ -1,18 +1,17 @@
 """What is run under which name, how phases are joined, and how slopes and outcomes are read."""
 
-import itertools
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from effects.effects import compare, excess, lagrangian_gap, outcomes, promised, slope_table
-from effects.runs import COSTS, run_case, run_schedule
-from effects.sweeps import STREAMS, cases, phases
+from effects.effects import METRICS, compare, excess, lagrangian_gap, promised, slope_table
+from effects.runs import run_case, run_schedule
+from effects.sweeps import STREAMS, cases
 from scipy import stats
 
-from pgpd_hf import ZPGPDHF, random_cmdp, run, solve
+from pgpd_hf import random_cmdp, run, solve
 
 FOLDER = Path(__file__).parents[1]
 DECLARED = yaml.safe_load((FOLDER / "config.yaml").read_text())
@@ -77,69 +76,29 @@ def test_the_corollary_bounds_truncation_and_the_evaluators_noise():
         assert M - 1 < T * np.log(T) <= M
 
 
-@pytest.mark.parametrize("length", [7, 8, 2000])
-@pytest.mark.parametrize("count", [1, 3, 4])
-def test_phases_add_up(length, count):
-    found = phases(length, [*range(1, count + 1)], [5])
-    lengths = [it[0] for it in found]
-    assert sum(lengths) == length
-    assert max(lengths) - min(lengths) <= 1
-    assert [it[1:] for it in found] == [(m, 5) for m in range(1, count + 1)]
-
-
 def test_schedules_cost_the_same():
-    first, *others = (
-        (np.mean(it["evaluators"]), np.mean(it["horizon"]) + 1)
-        for it in DECLARED["sweeps"]["schedules"]["phases"].values()
-    )
+    schedules = DECLARED["sweeps"]["schedules"]["phases"].values()
+    first, *others = (np.mean(phases, axis=0) + [0, 1] for phases in schedules)
     assert all(np.allclose(it, first, rtol=0.01) for it in others)
 
 
-STEPS = {"primal_step": 0.05, "dual_step": 0.1, "perturbation": 1}
-
-
-def scheduled(lists, iterations):
-    given = {"seeds": [3], "optimum": OPTIMUM, "iterations": iterations}
-    return run_schedule(lists, "any", CMDP, "zpgpd_hf", **given, **STEPS)
-
-
-def test_a_schedule_of_a_single_phase_is_a_run():
-    found = scheduled({"evaluators": [8], "horizon": [6]}, 50)
-    options = {"evaluators": 8, "horizon": 6} | STEPS
-    expected = run(CMDP, "zpgpd_hf", seeds=[3], iterations=50, purpose="any", **options)
-    means = ["mean_optimality_gap", "mean_constraint_violation"]
-    numbers = [*expected.columns.drop(["algorithm", *means])]
-    assert np.array_equal(found[numbers], expected[numbers])
-    assert np.allclose(found[means], expected[means], rtol=1e-12)
-
-
-def test_phases_are_joined():
-    found = scheduled({"evaluators": [8, 2], "horizon": [6, 9]}, 40).set_index("iteration")
-    assert [*found.index] == [*range(41)]  # all of a short run are checkpoints
-    options = {"evaluators": 8, "horizon": 6} | STEPS
-    first, last = run(
-        CMDP,
-        "zpgpd_hf",
-        seeds=[3],
-        iterations=20,
-        purpose="any, phase 0",
-        return_policies=True,
-        **options,
-    )
-    second = run(
-        CMDP,
-        ZPGPDHF(evaluators=2, horizon=9, **STEPS),
-        seeds=[3],
-        iterations=20,
-        purpose="any, phase 1",
-        initial_policy=last[0],
-        initial_multiplier=first["multiplier"].iloc[-1],
-    )
-    gaps = [*first["optimality_gap"][:20], *second["optimality_gap"]]
-    assert [*found["optimality_gap"]] == gaps
-    running = np.cumsum(gaps) / np.arange(1, 42)
-    assert np.allclose(found["mean_optimality_gap"], running, rtol=1e-12)
-    assert [*found.loc[40, COSTS]] == [3 * 20 * (8 + 2), 2 * 20 * (7 + 10)]
+def test_phases_are_joined_and_a_single_one_is_a_run():
+    """Averages are over iterates 0 to 40, and over 37 to 40; an early phase is longer by one."""
+    steps = {"primal_step": 0.05, "dual_step": 0.1, "perturbation": 1}
+    few, many = ({"evaluators": m, "horizon": h} | steps for m, h in ((2, 9), (8, 6)))
+    given = {"seeds": [3], "return_policies": True}
+    whole, _ = run(CMDP, "zpgpd_hf", iterations=41, purpose="any", **many, **given)
+    first, last = run(CMDP, "zpgpd_hf", iterations=21, purpose="any, phase 0", **many, **given)
+    given |= {"initial_policy": last[0], "initial_multiplier": first["multiplier"].iloc[-1]}
+    second, _ = run(CMDP, "zpgpd_hf", iterations=20, purpose="any, phase 1", **few, **given)
+    options = {"iterations": 41, "seeds": [3], "optimum": OPTIMUM} | steps
+    for phases, traces in (([(8, 6)], [whole]), ([(8, 6), (2, 9)], [first, second])):
+        found = run_schedule(phases, "any", CMDP, "zpgpd_hf", **options)
+        values = pd.concat([it[:-1] for it in traces])
+        assert len(values) == 41
+        for name, column in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
+            assert found[name] == pytest.approx(values[column].mean(), rel=1e-12)
+            assert found[f"late_{name}"] == pytest.approx(values[column][37:].mean(), rel=1e-9)
 
 
 def test_a_case_is_averaged_over_its_first_iterates():
@@ -190,21 +149,13 @@ def test_excess_pairs_runs_of_a_seed():
     assert np.allclose(lagrangian_gap(found, 0.25), 0.75 * found["gap"])
 
 
-def test_outcomes_and_differences_of_schedules():
-    random, tables = np.random.default_rng(0), []
-    names = ("optimality_gap", "constraint_violation")
-    for schedule, seed in itertools.product(("constant", "other"), range(5)):
-        values = random.random((41, 2))
-        table = pd.DataFrame(values, columns=names).rename_axis("iteration").reset_index()
-        for name in names:
-            table[f"mean_{name}"] = table[name].expanding().mean()
-        tables.append(table.assign(algorithm="npgpd_hf", schedule=schedule, seed=seed))
-    found = outcomes(pd.concat(tables), 2.0)
-    gaps, violations = (np.array([it.loc[37:39, name].mean() for it in tables]) for name in names)
-    assert np.allclose(found["late_gap"], gaps)
-    assert np.allclose(found["late_lagrangian_gap"], gaps + 2 * violations)
-    row = compare(found).set_index(["schedule", "metric"]).loc[("other", "late_gap")]
-    first, second = gaps[5:], gaps[:5]
+def test_differences_of_schedules_have_welchs_intervals():
+    values = np.random.default_rng(0).random(10)
+    names = [f"{late}{name}" for late in ("", "late_") for name in METRICS]
+    runs = pd.DataFrame(dict.fromkeys(names, values))
+    runs = runs.assign(algorithm="npgpd_hf", schedule=["constant"] * 5 + ["other"] * 5)
+    row = compare(runs).set_index(["schedule", "metric"]).loc[("other", "late_gap")]
+    first, second = values[5:], values[:5]
     assert row["difference"] == pytest.approx(first.mean() - second.mean())
     parts = first.var(ddof=1) / 5, second.var(ddof=1) / 5
     freedom = sum(parts) ** 2 / sum(it**2 / 4 for it in parts)

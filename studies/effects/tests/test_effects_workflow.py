@@ -5,11 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pgpd_hf.tables import read_table
 
 pytestmark = pytest.mark.workflow
 FOLDER = Path(__file__).parents[1]
+LAKE = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05}
 
 
 def snakemake(folder, *words):
@@ -30,7 +32,16 @@ def test_everything_in_seconds(tmp_path):
     assert (made / "effects.html").exists()
 
 
-def test_a_file_that_is_not_there_is_refused_in_one_line(tmp_path):
-    code, output = snakemake(tmp_path, "--dry-run", "--config", "declared=none.yaml")
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"algorithms": {"zpgpd_hf": None}, "rates": None}, "algorithms: npgpd_hf and zpgpd_hf"),
+        ({"algorithms": {"npgpd_hf": {"dual_step": "theorem"}}}, "algorithms: npgpd_hf and zpgpd"),
+        ({"environment": LAKE}, "environment: one whose discount stands in the configuration"),
+    ],
+)
+def test_what_the_study_cannot_run_is_refused_in_one_line(tmp_path, changes, told):
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"name": "mine"} | changes))
+    code, output = snakemake(tmp_path, "--dry-run", "--configfile", tmp_path / "mine.yaml")
     assert code != 0
-    assert "declared: a file with sweeps and schedules expected, got none.yaml" in output
+    assert any(line.startswith(told) for line in output.splitlines()), output
