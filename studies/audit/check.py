@@ -14,7 +14,7 @@ import pandas as pd
 from audit import iterates, lemmas, smoothing
 from audit.printed import Setting, make_constants
 from audit.problems import ROUNDING, Problem
-from audit.statements import STATEMENTS
+from audit.statements import STATEMENTS, Statement
 
 from pgpd_hf import CMDP, random_cmdp, solve
 from pgpd_hf.tables import one_line, write_table
@@ -40,7 +40,6 @@ CHECKS = {
     19: iterates.corrected_theorem_1,
     23: iterates.corrected_theorem_2,
 }
-NAMES = ("item", "part", "label", "line", "text", "finding")
 SIZES = ("evaluators", "rounds", "horizon", "iterations")
 VALUES = ("method", "measured", "low", "high", "bound", "ratio", "holds", "reason")
 
@@ -56,15 +55,11 @@ def check(cmdp, setting, seeds, items=CHECKS):
             rows += [_row(result, constants) for result in CHECKS[item](problem)]
         except OutsideAssumptions as error:
             parts = [it for it in STATEMENTS.values() if it.item == item]
-            rows += [_named(it) | {"holds": pd.NA, "reason": str(error)} for it in parts]
+            rows += [it._asdict() | {"holds": pd.NA, "reason": str(error)} for it in parts]
     known = {"scale": cmdp.scale, "discount": cmdp.discount}
     known |= {name: getattr(setting, name) for name in SIZES}
-    table = pd.DataFrame(rows).assign(**known)[[*NAMES, *known, *VALUES]]
+    table = pd.DataFrame(rows).assign(**known)[[*Statement._fields, *known, *VALUES]]
     return table.astype({"holds": "boolean", "evaluators": "Int64"})
-
-
-def _named(statement):
-    return {name: getattr(statement, name) for name in NAMES}
 
 
 def _row(result, constants):
@@ -76,7 +71,7 @@ def _row(result, constants):
         reasons = ["the 95 % interval contains the bound"]
     elif holds and bound >= result.trivial:
         reasons.insert(0, f"vacuous: the largest possible value is {result.trivial:.3g}")
-    return _named(STATEMENTS[result.key]) | {
+    return STATEMENTS[result.key]._asdict() | {
         "method": result.method,
         "measured": float(result.measured),
         "low": low,
@@ -100,5 +95,5 @@ if __name__ == "__main__":
         own = options.setting.pop("environment", None)
         cmdp = CMDP.load(options.environment) if own is None else random_cmdp(**own)
         table = check(cmdp, Setting(**options.setting), range(options.seeds))
-        table.insert(len(NAMES), "setting", options.name)
+        table.insert(len(Statement._fields), "setting", options.name)
         write_table(table, options.table)

@@ -60,9 +60,7 @@ class Estimates:
         return (self.deviation + self.excess_bias) ** 2 + self.excess_variance
 
     @property
-    def spread(
-        self,
-    ):  # W, the missing variance: that of advantages over actions
+    def spread(self):  # W, the missing variance: that of advantages over actions
         return (self.value_bound + 2 * self.bias) ** 2 / 4 + self.round_variance / self.rounds
 
     @property

@@ -220,10 +220,3 @@ def _violation(c, lagrangian, dual_step, complete):
     total = lagrangian + distance + dual_step * c.excess_square / 2
     printed = 2 / c.multiplier_bound * total
     return printed + 4 * c.excess_bias if complete else printed
-
-
-def corollary_schedule(iterations, discount):
-    r"""M and H of the corollary (491), with :math:`\gamma^H \le 1/\sqrt T`."""
-    require(0 < discount, "discount: above 0 expected")
-    length = math.log(iterations)
-    return math.ceil(iterations * length), math.ceil(length / (2 * math.log(1 / discount)))

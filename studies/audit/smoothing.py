@@ -39,7 +39,7 @@ class Sphere:
         return self.centre + self.radius * moves, self.centre - self.radius * moves
 
 
-def tangent_spheres(problem, count=_DIRECTIONS):
+def tangent_spheres(problem):
     """Sample directions along which perturbed policies stay in the simplex, at four policies.
 
     A frame estimates the gradient of a linear function without error if the factor is the
@@ -49,7 +49,7 @@ def tangent_spheres(problem, count=_DIRECTIONS):
     require(actions > 1, "actions: with one action there is no direction to perturb in")
     random = generator(purpose="theory", check="sphere")
     dimension = states * (actions - 1)
-    frames = math.ceil(count / dimension)
+    frames = math.ceil(_DIRECTIONS / dimension)
     # Q is uniform among the orthogonal matrices if the diagonal of R is positive.
     bases, triangles = np.linalg.qr(random.standard_normal((frames, dimension, dimension)))
     bases *= np.sign(np.diagonal(triangles, axis1=1, axis2=2))[:, None]

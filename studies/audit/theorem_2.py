@@ -35,13 +35,7 @@ class Curvature:
         return self.estimates.states * (self.estimates.actions - 1)
 
     @property
-    def margin(self):  # delta, the least probability of an action
-        return margin(self.radius, self.estimates.actions)
-
-    @property
-    def smoothness(
-        self,
-    ):  # L' along tangent directions: half of line 1034's
+    def smoothness(self):  # L' along tangent directions: half of line 1034's
         e = self.estimates
         return e.discount * e.actions * e.value_bound / (1 - e.discount) ** 2
 
@@ -71,7 +65,7 @@ class Curvature:
 
 
 def margin(radius, actions):
-    """Least probability of an action, with room for perturbations of a radius."""
+    """Least probability delta of an action, with room for perturbations of a radius."""
     return radius * math.sqrt(1 - 1 / actions)
 
 
@@ -92,7 +86,8 @@ def mean_regret(curvature, primal_step, dual_step, iterations, cap, weight):
     moving += dual_step * math.sqrt(e.excess_square) * e.value_bound
     noise = primal_step * ((1 + cap) * c.bias) ** 2
     noise += ell * primal_step**2 * (1 + cap) ** 2 * c.square
-    interior = (1 + cap) * (e.actions - 1) * c.margin * e.value_bound / (1 - e.discount)
+    delta = margin(c.radius, e.actions)
+    interior = (1 + cap) * (e.actions - 1) * delta * e.value_bound / (1 - e.discount)
     total = (1.25 * moving + 1.75 * noise) / weight + 3 * weight * c.distance / primal_step
     return total + interior
 
