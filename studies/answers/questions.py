@@ -16,7 +16,6 @@ from pgpd_hf.evaluators import count_votes, make_simulator, vote_probability
 from pgpd_hf.streams import derived_word, draw_words, word_stream
 from pgpd_hf.trajectories import draw
 
-DESIGNS = ("uniform", "deterministic")
 _HALF = np.uint64(32)
 
 

@@ -23,10 +23,6 @@ from pgpd_hf.tables import one_line, write_table
 
 LEVEL = 0.05
 CHOSEN, TIED, DROPPED = "chosen", "tied", "dropped"
-PARTS = (
-    *("evaluators", "rounds", "iterations", "estimator", "perturbation"),
-    *("primal_step", "dual_step", "ridge", "temperature", "utility_weight"),
-)
 _FEWEST, _GROWTH, _AROUND = 3, 4, 8  # numbers of a list that grows; times at an end; settings
 
 
@@ -67,7 +63,7 @@ def search(declared, method, budget, score, size, readable):
         standing = CHOSEN if values == chosen else TIED if values in tied else DROPPED
         told = {"score": np.mean(scores), "runs": len(scores), "standing": standing}
         rows.append(contest.settings[values] | told)
-    return pd.DataFrame(rows).reindex(columns=[*PARTS, "score", "runs", "standing"])
+    return pd.DataFrame(rows).reindex(columns=[*settings.PARTS, "score", "runs", "standing"])
 
 
 class Grid:

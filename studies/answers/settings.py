@@ -11,6 +11,10 @@ import math
 ITERATIVE = ("npgpd_hf", "zpgpd_hf", "zpg")
 METHODS = (*ITERATIVE, "safe_rlhf", "safe_rlhf_uniform", "trajectory_dpo")
 COUNTS = ("evaluators", "rounds")
+PARTS = (
+    *("evaluators", "rounds", "iterations", "estimator", "perturbation"),
+    *("primal_step", "dual_step", "ridge", "temperature", "utility_weight"),
+)
 _KEYS = {
     *("budgets", "seeds", "environments", "tuning", "most_pairs", "random_answers"),
     *("random_budgets", "methods", "decisions"),
@@ -79,16 +83,28 @@ def budgets(declared, method):
 
 def check(declared, size):
     """Refuse what cannot be compared, in one line that names the key."""
-    if missing := sorted(_KEYS - declared.keys()):
-        raise ValueError(f"{missing[0]}: expected in the declaration of the study")
+    if wrong := sorted(_KEYS ^ {*map(str, declared or ())}):
+        raise ValueError(f"{wrong[0]}: exactly {', '.join(sorted(_KEYS))} expected as keys")
+    for name in ("seeds", "most_pairs"):
+        if type(declared[name]) is not int or declared[name] < 1:
+            raise ValueError(f"{name}: a number of at least 1 expected, got {declared[name]!r}")
     for name in ("random_budgets", "decisions.budgets"):
         budgets_of = declared["decisions"]["budgets"] if "." in name else declared[name]
         if wrong := [it for it in budgets_of if it not in declared["budgets"]]:
             raise ValueError(f"{name}: one of {declared['budgets']} expected, got {wrong[0]}")
+    for methods in declared["decisions"]["transitions"].values():
+        if wrong := [it for it in methods if it not in declared["methods"]]:
+            raise ValueError(f"decisions.transitions: {wrong[0]} is none of the methods")
     for method in declared["methods"]:
         if method not in METHODS:
             raise ValueError(f"methods: one of {', '.join(METHODS)} expected, got {method!r}")
         for budget in budgets(declared, method):
+            tried = lists(declared["methods"][method], budget)
+            if wrong := sorted(tried.keys() - {*PARTS}):
+                raise ValueError(f"methods.{method}.candidates: {wrong[0]} is no part of a setting")
+            values = [it for them in tried.values() for it in them if not isinstance(it, str)]
+            if min(values) <= 0:
+                raise ValueError(f"methods.{method}.candidates: {min(values)} is not positive")
             if not affordable(declared, method, budget, size):
                 raise ValueError(
                     f"methods.{method}: candidates that {budget} answers pay for expected"

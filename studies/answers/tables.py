@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 from answers.runs import budget_of
-from answers.search import CHOSEN, PARTS, TIED
+from answers.search import CHOSEN, TIED
+from answers.settings import PARTS
 
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.tables import one_line, read_table, write_table

@@ -65,11 +65,24 @@ def test_zpg_counts_one_question_in_three():
     assert asked == [77, 231]
 
 
+def given(**candidates):
+    method = {"most_answers": 10**6, "candidates": candidates}
+    return DECLARED["methods"] | {"safe_rlhf": method}
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"methods": {"ppo": {}}}, "^methods: one of npgpd_hf, .* expected, got 'ppo'$"),
+        (
+            {"methods": DECLARED["methods"] | {"ppo": {}}},
+            "^methods: one of npgpd_hf, .* expected, got 'ppo'$",
+        ),
         ({"random_budgets": [7]}, "^random_budgets: one of .* expected, got 7$"),
+        ({"seed": 3}, "^seed: exactly budgets, .* expected as keys$"),
+        ({"seeds": -3}, "^seeds: a number of at least 1 expected, got -3$"),
+        ({"methods": given(ridges=[1])}, "candidates: ridges is no part of a setting$"),
+        ({"methods": given(ridge=[-1])}, "candidates: -1 is not positive$"),
+        ({"methods": {}}, "^decisions.transitions: npgpd_hf is none of the methods$"),
         (
             {"budgets": [100, *DECLARED["budgets"]]},
             "^methods.npgpd_hf: candidates that 100 answers",
@@ -81,12 +94,6 @@ def test_a_declaration_that_cannot_be_run_is_refused_in_one_line(changes, told):
     with pytest.raises(ValueError, match=told) as error:
         settings.check(DECLARED | changes, SIZE)
     assert "\n" not in str(error.value)
-
-
-def test_a_key_that_is_missing_is_named():
-    less = {key: value for key, value in DECLARED.items() if key != "tuning"}
-    with pytest.raises(ValueError, match="^tuning: expected in the declaration"):
-        settings.check(less, SIZE)
 
 
 # Environments.
@@ -122,7 +129,7 @@ def test_no_policy_has_a_negative_lagrangian_gap_and_the_optimum_has_none():
 # Questions.
 
 
-@pytest.mark.parametrize("design", questions.DESIGNS)
+@pytest.mark.parametrize("design", ["uniform", "deterministic"])
 def test_visits_are_those_of_trajectories_from_rho(design):
     visits = answers_of(design=design, pairs=2000).visits
     assert visits.sum(1) == pytest.approx((1 - 0.9**31) / 0.1)
@@ -193,11 +200,6 @@ def test_the_plan_for_the_true_signals_is_the_optimum():
     cmdp = random_cmdp(**ENVIRONMENT)
     found, best = cmdp.evaluate(safe_rlhf.plan(cmdp, cmdp.reward, cmdp.utility)), solve(cmdp)
     assert found == pytest.approx((best.reward_value, best.utility_value), abs=1e-8)
-
-
-def test_the_plan_does_not_depend_on_a_constant_of_the_reward():
-    plans = [safe_rlhf.plan(SMALL, SMALL.reward + shift, SMALL.utility) for shift in (0, 0.3)]
-    np.testing.assert_allclose(plans[0], plans[1], atol=1e-9)
 
 
 def test_where_no_policy_seems_safe_it_is_the_safest():
@@ -438,15 +440,3 @@ def test_committed_tables_have_every_method_and_budget():
     assert (table["lagrangian_gap"] > 0).all()
     assert len(committed("misspecification")) == 2 * 3 * len(DECLARED["methods"])
     assert len(committed("decisions")) == 6
-
-
-def test_the_decision_has_the_smallest_loss_of_the_committed_table():
-    rows = committed("comparison")
-    rows = rows[rows["units"] == "environments"]
-    for decision in committed("decisions").itertuples():
-        allowed = DECLARED["decisions"]["transitions"][decision.transitions]
-        part = rows[(rows["budget"] == decision.budget) & rows["method"].isin(allowed)]
-        best = part.loc[part["lagrangian_gap"].idxmin()]
-        assert decision.best == best["method"]
-        assert decision.unsafe == best["unsafe"]
-        assert decision.safest_unsafe == part["unsafe"].min()

@@ -71,7 +71,7 @@ def test_a_small_study_has_its_tables_and_its_page(tmp_path):
 
 
 def test_what_cannot_be_compared_is_refused_in_one_line_before_any_job(tmp_path):
-    wrong = SMALL | {"methods": {"ppo": {}}}
+    wrong = SMALL | {"methods": SMALL["methods"] | {"ppo": {}}}
     code, output = snakemake(tmp_path, declared=wrong)
     assert code != 0
     told = "declared.yaml: methods: one of npgpd_hf, "
