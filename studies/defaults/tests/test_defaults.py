@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from pgpd_hf import random_cmdp, solve
-from pgpd_hf.steps import chosen_steps, search_steps
+from pgpd_hf.steps import chosen_steps
 from pgpd_hf.tables import read_table
 
 FOLDER = Path(__file__).parents[1]
@@ -93,10 +93,3 @@ def test_winners_of_searches_are_the_numbers_in_use(search, algorithm):
     given = CONFIG["algorithms"][algorithm]
     if search == "one-round" and given["rounds"] == 1:
         assert steps == {name: given[name] for name in ("primal_step", "dual_step")}
-
-
-def test_a_search_has_a_winner_in_its_table():
-    setting = {"evaluators": [8], "iterations": 20, "horizon": 5, "seeds": 2}
-    scores = search_steps([random_cmdp(3, 2, 1)], "npgpd_hf", **setting)
-    assert (scores["standing"] == "chosen").sum() == 1
-    assert len(chosen_steps(scores)) == 2

@@ -68,7 +68,8 @@ def test_a_small_study_has_its_tables_its_page_and_its_picture(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"algorithms": {"zpgpd_hf": None}, "rates": None}, "algorithms.zpgpd_hf: the study is"),
+        ({"algorithms": {"zpgpd_hf": None}, "rates": None}, "algorithms: zpgpd_hf expected"),
+        ({"algorithms": {"zpgpd_hf": {"dual_step": "theorem"}}}, "algorithms: zpgpd_hf expected"),
         (
             {"environment": {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05}},
             "environment: random instances expected",
