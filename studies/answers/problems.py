@@ -1,6 +1,5 @@
 """Random environments whose constraint binds, and what a policy is worth in one."""
 
-import itertools
 from typing import NamedTuple
 
 from pgpd_hf import CMDP, Optimum, random_cmdp, solve
@@ -29,11 +28,13 @@ def make(environment):
 
 def binding(environment, first, count):
     """The first instances from a number on whose constraint binds."""
-    found = []
-    for number in itertools.count(first):
-        if len(found) == count:
-            return found
+    found, numbers = [], range(first, first + 100 * count)
+    for number in numbers:
         cmdp = random_cmdp(**environment | {"instance": number})
         unsafe, safest = utility_range(cmdp)
         if unsafe < cmdp.threshold < safest:
             found.append(Problem(number, cmdp, solve(cmdp)))
+        if len(found) == count:
+            return found
+    told = f"{count} of {len(numbers)} instances whose constraint binds expected, got {len(found)}"
+    raise ValueError(f"environment: {told}")

@@ -18,16 +18,17 @@ from pgpd_hf.tables import one_line, write_table
 
 def first_binding(environment, count):
     """Table of the first instances whose constraint binds, numbered from 1."""
-    rows, number = [], 0
-    while len(rows) < count:
-        number += 1
+    rows, most = [], 100 * count
+    for number in range(1, most + 1):
         cmdp = random_cmdp(**environment | {"instance": number})
         if utility_range(cmdp)[0] < cmdp.threshold:
             best = solve(cmdp)
             v_r, v_g = cmdp.evaluate(np.full_like(cmdp.reward, 1 / cmdp.actions))
             row = {"instance": number, "slack": best.slack, "violation": cmdp.threshold - v_g}
             rows.append(row | {"multiplier": best.multiplier, "gap": best.reward_value - v_r})
-    return pd.DataFrame(rows).astype({"violation": float, "gap": float})
+        if len(rows) == count:
+            return pd.DataFrame(rows).astype({"violation": float, "gap": float})
+    raise ValueError(f"environment: {count} of {most} instances that bind expected")
 
 
 def with_distances(table):

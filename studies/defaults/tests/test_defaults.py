@@ -60,6 +60,8 @@ def test_numbers_are_those_of_the_first_instances_that_bind():
     assert row["multiplier"] == optimum.multiplier
     assert row["gap"] == pytest.approx(optimum.reward_value - uniform[0], abs=1e-14)
     assert row["violation"] == pytest.approx(0.55 - uniform[1], abs=1e-14)
+    with pytest.raises(ValueError, match="^environment: 2 of 200 instances that bind expected$"):
+        TYPICAL["first_binding"](CONFIG["environment"] | {"threshold": 0.0}, 2)
 
 
 def test_the_environment_of_the_configuration_is_the_most_typical():
