@@ -1,23 +1,16 @@
 """A headless Chromium that tests steer by its own protocol, through two pipes."""
 
-import fcntl
 import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-quic"]
-OPTIONS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-OPTIONS += ["--disable-dev-shm-usage", "--remote-debugging-pipe"]  # which is at 3 and 4
-AT_THREE_AND_FOUR = """
-import os, sys
-os.dup2(int(sys.argv[1]), 3), os.dup2(int(sys.argv[2]), 4)
-os.execv(sys.argv[3], sys.argv[3:])
-"""
+OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+OPTIONS += ["--no-first-run", "--disable-background-networking", "--disable-sync"]
+OPTIONS += ["--remote-debugging-pipe"]  # which is at 3 and 4
 
 
 def wait_until(condition, seconds=30):
@@ -32,24 +25,21 @@ class Browser:
     """One window; files are saved in `folder`."""
 
     def __init__(self, folder):
-        pipes = *os.pipe(), *os.pipe()
-        ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipes]  # none is 3 or 4
-        theirs, self._write, self._read, answers = ends
-        for end in pipes:
-            os.close(end)
+        (theirs, self._write), (self._read, answers) = os.pipe(), os.pipe()
+
+        def connect():
+            os.dup2(theirs, 3)
+            os.dup2(answers, 4)
+
         command = [CHROMIUM, *OPTIONS, f"--user-data-dir={folder}/profile", "about:blank"]
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", AT_THREE_AND_FOUR, str(theirs), str(answers), *command],
-            pass_fds=(theirs, answers),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(theirs), os.close(answers)
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._process = subprocess.Popen(command, preexec_fn=connect, pass_fds=(3, 4), **quiet)
+        os.close(theirs)
+        os.close(answers)
         self._number, self._rest, self._session = 0, b"", {}
         target = self("Target.getTargets")["targetInfos"][0]["targetId"]
         attached = self("Target.attachToTarget", targetId=target, flatten=True)
         self._session = {"sessionId": attached["sessionId"]}
-        self("Page.enable")
         self("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
 
     def __call__(self, method, **params):
@@ -67,18 +57,15 @@ class Browser:
 
     def run(self, script):
         """Value of an expression in the page."""
-        how = {"returnByValue": True, "awaitPromise": True}
-        result = self("Runtime.evaluate", expression=script, **how)
+        result = self("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
-    def wait(self, script):
-        """Wait until an expression is true."""
-        wait_until(lambda: self.run(script))
-
     def open(self, path):
+        """Load a page anew."""
+        self.run("document.title = ''")
         self("Page.navigate", url=path.as_uri())
-        self.wait("document.readyState === 'complete' && document.title !== ''")
+        wait_until(lambda: self.run("document.readyState === 'complete' && document.title !== ''"))
 
     def click(self, selector, number=0):
         """Press and release the mouse in the middle of an element."""
@@ -89,14 +76,13 @@ class Browser:
             self("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def key(self, key):
+        """Press and release a key."""
         for kind in ("keyDown", "keyUp"):
             self("Input.dispatchKeyEvent", type=kind, key=key, text=key)
 
-    def write(self, selector, text):
-        self.run(f"document.querySelector('{selector}').focus()")
-        self("Input.insertText", text=text)
-
     def close(self):
+        """End the browser."""
         self("Browser.close")
         self._process.wait(20)
-        os.close(self._write), os.close(self._read)
+        os.close(self._write)
+        os.close(self._read)

@@ -4,9 +4,20 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from reference import DISTRIBUTIONS, votes
+from pgpd_hf import CMDP
+from reference import DISTRIBUTIONS, random_process, votes
 
 STEPS = {"primal_step": 0.1, "dual_step": 0.1, "multiplier_bound": 4.0, "horizon": 4}
+
+
+def absorbed(seed=5, discount=0.8, threshold=1.0):
+    """CMDP of three states, the last of which ends it."""
+    cmdp = random_process(seed, 3, 2, discount)
+    transition, signals = cmdp.transition.copy(), [cmdp.reward.copy(), cmdp.utility.copy()]
+    transition[2] = [0, 0, 1]
+    for signal in signals:
+        signal[2] = signal[2, 0]
+    return CMDP(transition, *signals, cmdp.initial, discount, threshold)
 
 
 def differences(questions, trajectories, cmdp, horizon):

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from chance import LEVEL
-from panel import STEPS, from_people
+from panel import STEPS, absorbed, from_people
 from scipy import optimize, special, stats
 
 import pgpd_hf
-from pgpd_hf.optimum import maximize
+from pgpd_hf.optimum import maximize, utility_range
 from reference import random_process
 
 HORIZON = 10
@@ -19,7 +19,7 @@ def binding(seed):
     """CMDP whose threshold lies between those of the best policy and of the safest."""
     for instance in range(seed, seed + 10**6, 1000):
         cmdp = random_process(instance, threshold=0.0)
-        low, high = (cmdp.evaluate(maximize(cmdp, it))[1] for it in (cmdp.reward, cmdp.utility))
+        low, high = utility_range(cmdp)
         if high - low > 0.3:
             parts = cmdp.transition, cmdp.reward, cmdp.utility, cmdp.initial, 0.5
             return pgpd_hf.CMDP(*parts, threshold=(low + high) / 2)
@@ -37,14 +37,6 @@ def survey(cmdp, rounds, people, seed=0):
     return steps, from_people(asked, steps, cmdp, HORIZON, habits, random)
 
 
-def features(steps, cmdp):
-    """Discounted visits by trajectory, by loops."""
-    visits = np.zeros((steps["trajectory"].max() + 1, *cmdp.reward.shape))
-    for trajectory, time, state, action in steps.itertuples(index=False):
-        visits[trajectory, state, action] += cmdp.discount**time
-    return visits.reshape(len(visits), -1)
-
-
 @pytest.mark.parametrize(("known", "independent"), [(True, True), (False, True), (True, False)])
 def test_estimates_and_bound_are_those_of_the_formulas(known, independent):
     """A general search over a plain likelihood, its numerical curvature, and the bound."""
@@ -55,7 +47,9 @@ def test_estimates_and_bound_are_those_of_the_formulas(known, independent):
     process = cmdp if known else pgpd_hf.Process(cmdp.transition, cmdp.initial, cmdp.discount)
     given = {"ridge": 2.0, "level": 0.9, "margin": -0.3, "independent": independent}
     learned = pgpd_hf.learn_from_votes(process, steps, votes, **given)
-    visits, unit = features(steps, cmdp), 2 - 2.0**-HORIZON
+    visits, unit = np.zeros((steps["trajectory"].max() + 1, 6)), 2 - 2.0**-HORIZON
+    for trajectory, time, state, action in steps.itertuples(index=False):
+        visits[trajectory, 2 * state + action] += cmdp.discount**time
     about = votes[votes["kind"] != "helpful"]
     halves = [[], []]
     for _, rows in about.drop_duplicates("question").sort_values("question").groupby("kind"):
@@ -101,12 +95,13 @@ def test_estimates_and_bound_are_those_of_the_formulas(known, independent):
 
 def test_many_votes_lead_to_the_optimum():
     cmdp = binding(2)
-    learned = pgpd_hf.learn_from_votes(cmdp, *survey(cmdp, 20, 300), ridge=1e-3)
+    data = survey(cmdp, 20, 300)
+    learned = pgpd_hf.learn_from_votes(cmdp, *data, ridge=1e-3)
     optimum, (v_r, v_g) = pgpd_hf.solve(cmdp), cmdp.evaluate(learned.policy)
     assert v_g == pytest.approx(cmdp.threshold, abs=0.05)
     assert v_r == pytest.approx(optimum.reward_value, abs=0.05)
     assert learned.safe is None
-    impossible = pgpd_hf.learn_from_votes(cmdp, *survey(cmdp, 20, 300), margin=9.0)
+    impossible = pgpd_hf.learn_from_votes(cmdp, *data, margin=9.0)
     assert (impossible.policy == maximize(cmdp, cmdp.utility)).all()
     assert "no policy has the margin" in repr(impossible)
 
@@ -127,31 +122,21 @@ def test_promise_of_the_level():
 
 
 def test_no_level_is_promised_where_it_does_not_hold():
-    cmdp = binding(3)
+    cmdp, given = binding(3), {"level": 0.95, "margin": 0.07}
     steps, votes = survey(cmdp, 150, 9)
-    few = pgpd_hf.learn_from_votes(cmdp, steps, votes, level=0.95, margin=0.07)
-    assert few.lower is not None
+    few = pgpd_hf.learn_from_votes(cmdp, steps, votes, **given)
     assert not few.safe
     assert "fewer than 10 people" in repr(few)
-    enough = pgpd_hf.learn_from_votes(cmdp, steps, votes, level=0.95, margin=0.07, independent=True)
+    enough = pgpd_hf.learn_from_votes(cmdp, steps, votes, independent=True, **given)
     assert enough.safe
     assert enough.lower >= few.lower
-    unknown = pgpd_hf.Process(None, cmdp.initial, 0.5, action_names=["go", "stay"])
+    steps.loc[steps["state"] == 1, "action"] = 1
     named = steps.assign(action=steps["action"].map({0: "go", 1: "stay"}))
-    learned = pgpd_hf.learn_from_votes(
-        unknown, named, votes, level=0.95, margin=0.07, independent=True
-    )
+    unknown = pgpd_hf.Process(None, cmdp.initial, 0.5, action_names=["go", "stay"])
+    with pytest.warns(UserWarning, match="^1 pairs of state and action were never seen"):
+        learned = pgpd_hf.learn_from_votes(unknown, named, votes, independent=True, **given)
     assert not learned.safe
     assert "transitions are estimated" in repr(learned)
-
-
-def test_pairs_that_were_never_seen_are_not_chosen():
-    cmdp = binding(3)
-    steps, votes = survey(cmdp, 10, 3)
-    steps.loc[steps["state"] == 1, "action"] = 1
-    unknown = pgpd_hf.Process(None, cmdp.initial, 0.5, action_names=["0", "1"])
-    with pytest.warns(UserWarning, match="^1 pairs of state and action were never seen"):
-        learned = pgpd_hf.learn_from_votes(unknown, steps, votes)
     assert learned.policy[1].tolist() == [0, 1]
     assert np.allclose(learned.policy.sum(1), 1)
 
@@ -168,22 +153,21 @@ def test_rows_may_come_in_any_order_and_from_files(tmp_path):
     assert learned.lower == expected.lower
 
 
-def test_trajectories_that_end_early_stay_where_they_end():
-    """The same as if their last step were repeated; no vote can tell its actions apart."""
-    cmdp = binding(5)
-    transition = cmdp.transition.copy()
-    transition[2] = [0, 0, 1]
-    process = pgpd_hf.Process(transition, cmdp.initial, 0.5)
-    reward, utility = cmdp.reward.copy(), cmdp.utility.copy()
-    reward[2], utility[2] = 0.2, 0.9
-    ending = pgpd_hf.CMDP(transition, reward, utility, cmdp.initial, 0.5, 1.2)
-    steps, votes = survey(ending, 20, 10)
-    assert steps["trajectory"].value_counts().nunique() > 3
+def test_absorbed_trajectories_stay_whether_or_not_the_table_says_so():
+    cmdp = absorbed(discount=0.5, threshold=1.2)
+    process = pgpd_hf.Process(cmdp.transition, cmdp.initial, 0.5)
+    steps, votes = survey(cmdp, 20, 10)
     learned = pgpd_hf.learn_from_votes(process, steps, votes)
-    assert learned.standard_error < 0.15
+    last = steps.groupby("trajectory").tail(1)
+    more = [last.assign(time=last["time"] + k) for k in (1, 2)]
+    more = pd.concat([steps, *(rows[rows["time"] <= HORIZON] for rows in more)])
+    assert len(more) > len(steps) + 50
+    again = pgpd_hf.learn_from_votes(process, more, votes)
+    assert np.allclose(again.utility, learned.utility, atol=1e-9)
+    assert np.ptp(learned.utility[2]) < 1e-9  # no vote can tell its actions apart
     assert np.allclose(learned.policy[2], 0.5)
-    assert np.ptp(learned.utility[2]) < 1e-9
-    excess = ending.evaluate(learned.policy)[1] - 1.2
+    assert learned.standard_error < 0.15
+    excess = cmdp.evaluate(learned.policy)[1] - 1.2
     assert learned.utility_value - learned.threshold == pytest.approx(excess, abs=0.5)
 
 
@@ -197,29 +181,22 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_votes_are_refused(name):
+def test_bad_tables_and_arguments_are_refused():
     cmdp = binding(4)
     steps, votes = survey(cmdp, 1, 2)
     row = votes.index[votes["kind"] == "harmless"][1]
-    for value in BAD[name]:
+    for name, value in [(name, value) for name, values in BAD.items() for value in values]:
         wrong = votes.astype(object)
         wrong.loc[row, name] = value
-        with pytest.raises(ValueError, match=r"^votes: [^\n]+$"):
-            pgpd_hf.learn_from_votes(cmdp, steps, wrong)
-    with pytest.raises(ValueError, match=rf"^votes: one column '{name}' expected[^\n]+$"):
-        pgpd_hf.learn_from_votes(cmdp, steps, votes.drop(columns=name))
-
-
-def test_bad_trajectories_and_arguments_are_refused():
-    cmdp = binding(4)
-    steps, votes = survey(cmdp, 1, 2)
-    bad = [steps.iloc[:0], steps.drop(index=3), steps.assign(state=3), steps.assign(time=0), None]
-    for wrong in bad:
+        for table in (wrong, votes.drop(columns=name)):
+            with pytest.raises(ValueError, match=r"^votes: [^\n]+$"):
+                pgpd_hf.learn_from_votes(cmdp, steps, table)
+    with pytest.raises(ValueError, match="comparisons leave the level of utility open"):
+        pgpd_hf.learn_from_votes(cmdp, steps, votes[votes["kind"] != "acceptable"])
+    tables = steps.iloc[:0], steps.drop(index=3), steps.assign(state=3), steps.assign(time=0), None
+    for wrong in tables:
         with pytest.raises(ValueError, match=r"^trajectories: [^\n]+$"):
             pgpd_hf.learn_from_votes(cmdp, wrong, votes)
     for name, wrong in {"level": 0.5, "ridge": 0, "margin": "x", "link": "normal"}.items():
         with pytest.raises(ValueError, match=rf"^{name}: [^\n]+$"):
             pgpd_hf.learn_from_votes(cmdp, steps, votes, **{name: wrong})
-    with pytest.raises(ValueError, match="comparisons leave the level of utility open"):
-        pgpd_hf.learn_from_votes(cmdp, steps, votes[votes["kind"] != "acceptable"])

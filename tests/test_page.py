@@ -9,23 +9,24 @@ from panel import STEPS, from_people
 
 import pgpd_hf
 
-ROUNDS = pgpd_hf.ZPGPDHF(evaluators=5, rounds=4, perturbation=0.3, **STEPS)
-TRAP = "</script><img src=x onerror='document.title=`hacked`'>"
-NAMES = ["mild", f"high {TRAP}", "&lt;worse", "well"]
+ALGORITHM = pgpd_hf.ZPGPDHF(evaluators=5, rounds=4, perturbation=0.3, **STEPS)
+HACK = "parent.document.title = 'hacked'"
+TRAP = f'</script><img src=x onerror="{HACK}">'
+PICTURE = f'<svg xmlns="http://www.w3.org/2000/svg" onload="{HACK}"><script>{HACK}</script></svg>'
+NAMES = {"state_names": ["mild", f"high {TRAP}", "&lt;worse", "well"], "action_names": ["-", TRAP]}
 COLUMNS = ["question", "evaluator", "answer"]
 HABITS = {"ann": 1.0, "Zoë": 4.0, "b-3": 0.25, "41": -0.5, "dee dee": 0.0}  # the last at random
 
 
-def triage(render=None):
-    """Four states with names, of which the last ends it, and its rewards."""
+def triage(render):
+    """Four states, the last of which ends it, and their rewards."""
     transition = np.zeros((4, 2, 4))
     transition[:3] = [[[0.5, 0.2, 0.1, 0.2], [0.2, 0.1, 0.2, 0.5]]]
     transition[3, :, 3] = 1
     reward, utility = np.zeros((2, 4, 2))
     reward[:3], utility[3], utility[0] = [1, 0], 1, [0.5, 0.2]
     known = {"initial": [0.4, 0.3, 0.3, 0], "discount": 0.9}
-    names = {"state_names": NAMES, "action_names": ["wait", TRAP]}
-    process = pgpd_hf.Process(transition, **known, **names, render=render)
+    process = pgpd_hf.Process(transition, **known, **NAMES, render=render)
     return process, pgpd_hf.CMDP(transition, reward, utility, threshold=5.0, **known)
 
 
@@ -38,13 +39,15 @@ def browser(tmp_path):
     browser.close()
 
 
-def vote(browser, name, votes, steps, stop=12):
-    """Start, and answer by clicks and keys in turn, until so many questions are answered."""
-    browser.write("#name", name)
+def vote(browser, page, name, votes, steps, stop):
+    """Load the page, and answer by clicks and keys in turn, until a number of questions."""
+    browser.open(page)
+    browser.run("document.querySelector('#name').focus()")
+    browser("Input.insertText", text=name)
     browser.click("form button")
-    browser.wait("!document.querySelector('main').hidden")
+    wait_until(lambda: browser.run("order.length"))
     while (place := browser.run("place")) < stop:
-        number, _, first, second = browser.run("order[place]")
+        number, _, first, second, *_ = browser.run("order[place]")
         answer = votes["answer"][votes["question"] == number].item()
         cards = browser.run("[...document.querySelectorAll('article')].map(it => it.id)")
         chosen = second if answer == 1 else first
@@ -53,6 +56,10 @@ def vote(browser, name, votes, steps, stop=12):
             texts = f"[...document.querySelectorAll('#{card} .state')].map(it => it.textContent)"
             states = steps["state"][steps["trajectory"] == int(card.removeprefix("course-"))]
             assert browser.run(texts) == [*states]
+        if place == 3:  # the wrong answer first
+            browser.click("[aria-pressed]", 1 - button)
+            browser.click("#back")
+            assert browser.run("document.querySelectorAll('[aria-pressed=true]').length") == 1
         if place % 2:
             browser.key(str(button + 1))
         else:
@@ -60,26 +67,22 @@ def vote(browser, name, votes, steps, stop=12):
 
 
 def test_a_panel_votes_from_the_page_to_the_next_policy(browser, tmp_path):
-    """Five people of different habits; each reloads in the middle; the session goes on."""
-    process, cmdp = triage()
-    session = pgpd_hf.Session(process, ROUNDS, seed=1)
-    twin, page = pgpd_hf.Session(cmdp, ROUNDS, seed=1), tmp_path / "vote.html"
-    orders, sides, random = set(), set(), np.random.default_rng(0)
+    """Five people of different habits; each loads the page again in the middle; nothing runs."""
+    process, cmdp = triage(lambda state: PICTURE)
+    session, twin = (pgpd_hf.Session(it, ALGORITHM, seed=1) for it in (process, cmdp))
+    page, path = tmp_path / "vote.html", tmp_path / "votes.csv"
+    orders, random = set(), np.random.default_rng(0)
     for iteration in range(2):
-        session.write_page(page)
+        session.write_page(page, title=TRAP)
         asked = session.ask(), twin.trajectories, cmdp, STEPS["horizon"]
         table = from_people(*asked, HABITS, random)[COLUMNS]
         for name, votes in table.groupby("evaluator"):
-            browser.open(page)
-            vote(browser, name, votes, session.trajectories, stop=7)
-            browser.open(page)
-            vote(browser, name, votes, session.trajectories)
+            for stop in (7, 12):
+                vote(browser, page, name, votes, session.trajectories, stop)
             orders.add(str(browser.run("order")))
-            sides.add(str(browser.run("swapped")))
+            assert browser.run("document.title") == TRAP
             browser.click("#save")
-            browser.wait("document.querySelector('#told').textContent.startsWith('Saved 12')")
-            path = tmp_path / "votes.csv"
-            wait_until(lambda path=path: path.exists() and path.read_text().count("\n") == 13)
+            wait_until(lambda: path.exists() and path.read_text().count("\n") == 13)
             session.tell(path)
             path.unlink()
         twin.tell(table)
@@ -88,55 +91,15 @@ def test_a_panel_votes_from_the_page_to_the_next_policy(browser, tmp_path):
         assert (told.to_numpy() == said.to_numpy()).all()
     assert (session.policy == twin.policy).all()
     assert (session.policy != 0.5).any()
-    assert len(orders) == len(sides) == 10
-
-
-def test_back_changes_an_answer_and_storage_is_not_needed(browser, tmp_path):
-    process, _ = triage()
-    session = pgpd_hf.Session(process, ROUNDS)
-    session.write_page(tmp_path / "vote.html")
-    without = "Object.defineProperty(window, 'localStorage', { get() { throw Error(); } })"
-    browser("Page.addScriptToEvaluateOnNewDocument", source=without)
-    browser.open(tmp_path / "vote.html")
-    browser.write("#name", "ann")
-    browser.click("form button")
-    first = browser.run("order[0][0]")
-    for key in "12":
-        browser.key(key)
-        assert "stores nothing" in browser.run("document.querySelector('#told').textContent")
-        assert browser.run("Object.keys(answers).length") == 1
-        meant = browser.run(f"answers[{first}]")
-        browser.click("#back")
-        assert browser.run("meaning(0)") == (meant if key == "1" else 1 - meant)
-        assert browser.run("document.querySelectorAll('[aria-pressed=true]').length") == 1
-
-
-def test_names_and_pictures_run_nothing(browser, tmp_path):
-    trap = "<script>parent.document.title = 'hacked'</script>"
-    picture = f'<svg xmlns="http://www.w3.org/2000/svg" onload="{trap}">{trap}</svg>'
-    process, _ = triage(lambda state: picture)
-    session = pgpd_hf.Session(process, ROUNDS)
-    session.write_page(tmp_path / "vote.html", title=TRAP, wording={"helpful": TRAP})
-    browser.open(tmp_path / "vote.html")
-    browser.write("#name", "<b>")
-    assert not browser.run("document.querySelector('#name').checkValidity()")
-    browser.run("document.querySelector('#name').value = ''")
-    vote(browser, "ann", session.ask().assign(answer=1), session.trajectories)
-    assert browser.run("document.title") == TRAP
-    assert browser.run("document.querySelectorAll('#votes img, #votes script').length") == 0
+    assert len(orders) == 10
 
 
 def test_page_needs_no_network(tmp_path):
-    session = pgpd_hf.Session(triage()[0], ROUNDS)
+    session = pgpd_hf.Session(triage(lambda state: PICTURE)[0], ALGORITHM)
     session.write_page(tmp_path / "vote.html")
-    text = (tmp_path / "vote.html").read_text(encoding="utf-8")
-    assert not re.search(
-        r"(src|href)=[\"']|https?://|@import", text.replace("http://www.w3.org", "")
-    )
-    for wrong in ({"useful": "?"}, {"helpful": 3}, "Which?"):
-        with pytest.raises(ValueError, match=r"^wording: [^\n]+$"):
-            session.write_page(tmp_path / "vote.html", wording=wrong)
-    broken = pgpd_hf.Session(triage(lambda state: None)[0], ROUNDS)
-    with pytest.raises(ValueError, match="^render: "):
+    text = (tmp_path / "vote.html").read_text(encoding="utf-8").replace("http://www.w3.org", "")
+    assert not re.search(r"(src|href)=[\"']|https?://|@import", text)
+    broken = pgpd_hf.Session(triage(lambda state: None)[0], ALGORITHM)
+    with pytest.raises(ValueError, match=r"^render: [^\n]+$"):
         broken.write_page(tmp_path / "none.html")
     assert not (tmp_path / "none.html").exists()

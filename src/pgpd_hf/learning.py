@@ -1,9 +1,9 @@
 r"""Learning from files of votes: reward and utility by maximum likelihood, then the linear program.
 
-With `level`, the votes about utility are split by question. One half chooses the policy; the other
-half, which the policy does not depend on, bounds :math:`V_g^\pi - b` of that one policy. The bound
-is the estimate :math:`c \cdot \hat\theta` less a quantile of its standard error and the largest
-bias that the ridge may cause while signals are in [0, scale].
+With `level`, the questions about utility are split. The votes on one half choose the policy; those
+on the other half, on which the policy does not depend, bound :math:`V_g^\pi - b` of that single
+policy. The bound is the estimate :math:`c \cdot \hat\theta` less a quantile of its standard error
+and the largest bias that the ridge may cause while rewards of a step are in [0, scale].
 """
 
 from __future__ import annotations  # help() shows names of types
@@ -16,26 +16,20 @@ import numpy as np
 import pandas as pd
 from scipy import linalg, stats
 
-from pgpd_hf.arguments import (
-    optional,
-    require_instance,
-    require_number,
-    require_one_of,
-    shown,
-)
+from pgpd_hf.arguments import optional, require_instance, require_number, require_one_of
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.evaluators import LINKS
-from pgpd_hf.likelihood import fit, information, log_likelihood, standard_errors
+from pgpd_hf.likelihood import fit, information, log_likelihood
 from pgpd_hf.optimum import maximize, proportional, solve
-from pgpd_hf.process import KINDS, Process, integers, numbered, pseudonyms, read_columns
+from pgpd_hf.process import KINDS, NUMBERS, Process, labels, read_table, require_single_votes
 from pgpd_hf.trajectories import absorbing_states
 
-_FEWEST = 10  # evaluators whose votes may depend on the person
+_FEWEST = 10  # people of whom a level is promised though votes may depend on the person
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Learned:
-    """What votes have taught; `safe` is None without a level."""
+    """What votes have taught; `lower` and `safe` are None without a level."""
 
     policy: Array  # (S, A)
     reward: Array  # (S, A), estimates, in units of the link
@@ -45,9 +39,9 @@ class Learned:
     utility_value: float
     standard_error: float  # of utility_value - threshold
     margin: float
-    lower: float | None = None  # bound of V_g - b
-    safe: bool | None = None  # whether it is at least 0
-    notes: tuple[str, ...] = ()  # why no level is promised, and what else to know
+    lower: float | None  # bound of V_g - b
+    safe: bool | None  # whether the bound is at least 0, and its level is promised
+    notes: tuple[str, ...]  # why no level is promised, and what else to know
 
     def __repr__(self) -> str:
         excess = round(self.utility_value - self.threshold, 6) + 0.0
@@ -81,21 +75,22 @@ def learn_from_votes(
     link : str
         A key of :data:`pgpd_hf.LINKS`.
     ridge : float
-        Weight of the prior of signals, normal around half of the scale, in units of the scale.
+        Weight of the prior of reward and utility, normal around half of the scale, in its units.
     margin : float, optional
         What is added to b in the program. By default 0; with a level, the half-width that is
         expected of the bound.
     level : float, optional
         Of confidence, in (0.5, 1), of a lower bound of V_g - b.
     independent : bool
-        Whether votes of one person do not depend on each other, given the trajectories.
+        Whether votes of a person do not depend on each other, given the trajectories.
 
     Notes
     -----
-    Without a level, the policy meets b by the estimates, and about every other such policy does not
-    in truth. With one, P(safe is told, and V_g < b) is at most 1 - level if people vote by the link
-    on known transitions. There have to be ten of them, or to be `independent`; then the standard
-    error is the larger one of those of independent votes and of independent people.
+    Without a level, the policy meets b by the estimates, and about half of such policies do not in
+    truth. With a level, P(safe is told, and V_g < b) is at most 1 - level if people vote by the
+    link on known transitions, and if they are ten or more, or `independent`. If they are not
+    `independent`, the standard error is the larger of two: that of independent votes, and that of
+    independent people.
     """
     if not isinstance(process, CMDP):
         require_instance("process", process, Process)
@@ -103,21 +98,22 @@ def learn_from_votes(
     margin = optional(require_number, "margin", margin)
     require_one_of("link", link, LINKS)
     ridge = require_number("ridge", ridge, above=0) / process.scale**2
-    steps, sizes = _read(process, trajectories)
-    transition, seen, ends, notes = _transitions(process, steps, sizes)
-    visits = _visits(steps, sizes, process.discount, ends)
-    asked, given = _questions(votes, pd.Index(steps["trajectory"].unique()))
-    model = _Model(process, visits, asked, given, link, ridge)
+    steps = _read_steps(process, trajectories)
+    transition, seen, ends = _transitions(process, steps)
+    visits = _visits(steps, seen.shape, process.discount, ends)
+    asked, given = _read_votes(votes, steps["trajectory"].unique().tolist())
 
-    about_utility = [np.flatnonzero(asked["kind"] == kind) for kind in (1, 2)]
-    halves = [np.concatenate([kind[k::2] for kind in about_utility]) for k in (0, 1)]
-    chosen, judged = halves if level else [np.concatenate(about_utility)] * 2
-    reward = model.fit(np.flatnonzero(asked["kind"] == 0))[:-1].reshape(seen.shape)
-    theta = model.fit(chosen)
-    utility, threshold = theta[:-1].reshape(seen.shape), model.threshold(theta)
+    def estimate(kinds):
+        return _Estimate(process, visits, pd.concat(kinds), given, link, ridge)
+
+    of_reward, *of_utility = (asked[asked["kind"] == kind] for kind in KINDS)
+    halves = [[kind[k::2] for kind in of_utility] for k in range(2)]
+    reward = estimate([of_reward]).signal.reshape(seen.shape)
+    chosen = estimate(halves[0] if level else of_utility)
+    utility = chosen.signal.reshape(seen.shape)
 
     def plan(margin):
-        known = transition, reward, -utility, -threshold - margin, process.initial
+        known = transition, reward, -utility, -chosen.threshold - margin, process.initial
         cmdp = CMDP.from_costs(*known, process.discount, actions=seen)
         try:
             policy = solve(cmdp).policy
@@ -131,166 +127,163 @@ def learn_from_votes(
 
     policy, occupancy = plan(margin or 0.0)
     if margin is None and level:
-        for _ in range(3):
-            margin = model.width(chosen, theta, occupancy, level, independent)
+        for _ in range(3):  # the width depends on the policy, which depends on the margin
+            margin = chosen.width(occupancy, level, independent)
             policy, occupancy = plan(margin)
-    found = {
-        "policy": policy,
-        "reward": reward,
-        "utility": utility,
-        "threshold": threshold,
-        "reward_value": float(occupancy @ reward.ravel()),
-        "utility_value": float(occupancy @ utility.ravel()),
-        "standard_error": model.error(chosen, theta, occupancy),
-        "margin": margin or 0.0,
-    }
-    if found["utility_value"] < threshold + found["margin"] - 1e-6:
-        notes += ("by the estimates, no policy has the margin, and this one is the safest",)
+    margin, notes = margin or 0.0, []
+    if not seen.all():
+        told = f"{(~seen).sum()} pairs of state and action were never seen, and are not chosen"
+        warnings.warn(told, stacklevel=2)
+    if chosen.excess(occupancy) < margin - 1e-6:
+        notes += ["by the estimates, no policy has the margin, and this one is the safest"]
+    lower = safe = None
     if level is None:
-        return Learned(**found, notes=(*notes, "nothing is said about safety without a level"))
-    if not independent and len(given["evaluator"].unique()) < _FEWEST:
-        notes += (f"no level is promised, since fewer than {_FEWEST} people voted",)
-    again = model.fit(judged)
-    lower = occupancy @ again[:-1] - model.threshold(again)
-    lower -= model.width(judged, again, occupancy, level, independent)
-    promised = not any(note.startswith("no level") for note in notes)
-    return Learned(**found, lower=float(lower), safe=bool(promised and lower >= 0), notes=notes)
+        notes += ["nothing is said about safety without a level"]
+    else:
+        doubts = ["transitions are estimated"] if process.transition is None else []
+        if given["evaluator"].nunique() < _FEWEST and not independent:
+            doubts += [f"fewer than {_FEWEST} people voted"]
+        notes += [f"no level is promised, since {doubt}" for doubt in doubts]
+        judged = estimate(halves[1])
+        lower = judged.excess(occupancy) - judged.width(occupancy, level, independent)
+        safe = lower >= 0 and not doubts
+    return Learned(
+        policy=policy,
+        reward=reward,
+        utility=utility,
+        threshold=chosen.threshold,
+        reward_value=float(occupancy @ reward.ravel()),
+        utility_value=float(occupancy @ utility.ravel()),
+        standard_error=chosen.standard_error(occupancy),
+        margin=margin,
+        lower=lower,
+        safe=safe,
+        notes=tuple(notes),
+    )
 
 
-class _Model:
-    """Likelihood of a signal (S, A) and of b, where b is in units of the largest return.
+class _Estimate:
+    """A signal (S * A,) and b, from the votes on some questions.
 
-    All these numbers lie in [0, scale], and have their prior around its half.
+    Theta has both, with b in units of the largest return: all its entries are in [0, scale], and
+    have their prior around the middle. Where the process tells b, that entry has no influence.
     """
 
     def __init__(self, process, visits, asked, given, link, ridge):
-        self.given, self.link, self.ridge, self.middle = given, link, ridge, process.scale / 2
-        single = (asked["kind"] == 2).to_numpy()
+        self.link, self.ridge, self.middle = link, ridge, process.scale / 2
+        known, self.unit = getattr(process, "threshold", 0.0), 0.0
+        if not isinstance(process, CMDP):
+            self.unit = visits.sum(1).max()
+        single = (asked["kind"] == "acceptable").to_numpy()
         first, second = visits[asked["first"]], visits[asked["second"]]
-        self.unit, self.known = visits.sum(1).max(), getattr(process, "threshold", None)
-        of_b = np.where(single, -self.unit if self.known is None else 0.0, 0.0)
-        self.features = np.column_stack([np.where(single[:, None], first, second - first), of_b])
-        self.offsets = np.where(single, -(self.known or 0.0), 0.0)
-        self.numbers = np.bincount(given["question"], minlength=len(asked))
-        self.favourable = np.bincount(given["question"], given["answer"], minlength=len(asked))
-
-    def fit(self, rows):
-        """Estimate from the votes on some questions."""
+        features = np.where(single[:, None], first, second - first)
+        self.features = np.column_stack([features, np.where(single, -self.unit, 0.0)])
+        self.offsets = np.where(single, -known, 0.0)
+        place = asked.index.get_indexer(given["question"])
+        self.given, self.place = given[place >= 0], place[place >= 0]
+        self.numbers = np.bincount(self.place, minlength=len(asked))
+        votes = np.bincount(self.place, self.given["answer"], len(asked))
         center = np.full(self.features.shape[1], self.middle)
-        told = self.features[rows], self.favourable[rows], self.numbers[rows]
-        return fit(*told, self.link, self.ridge, center, self.offsets[rows])
+        self.theta = fit(self.features, votes, self.numbers, link, ridge, center, self.offsets)
+        self.signal, self.threshold = self.theta[:-1], float(known + self.unit * self.theta[-1])
 
-    def threshold(self, theta):
-        """B of an estimate."""
-        return float(self.unit * theta[-1]) if self.known is None else self.known
+    def excess(self, occupancy):
+        """V_g - b of the policy that has this occupancy of states and actions."""
+        return float(occupancy @ self.signal - self.threshold)
 
-    def error(self, rows, theta, occupancy):
+    def standard_error(self, occupancy):
         """Standard error of V_g - b, with the prior."""
-        known = self.features[rows], self.numbers[rows], theta, self.link, self.ridge
-        return float(standard_errors(self._direction(occupancy), *known, self.offsets[rows])[0])
+        direction, solved = self._solve(occupancy)
+        return float(np.sqrt(direction @ solved))
 
-    def width(self, rows, theta, occupancy, level, independent):
+    def width(self, occupancy, level, independent):
         """How far V_g - b may be below its estimate: bias of the ridge, and errors of votes."""
-        known = self.features[rows], self.numbers[rows], theta, self.link, self.ridge
-        curved, direction = information(*known, self.offsets[rows]), self._direction(occupancy)
-        solved = linalg.solve(curved, direction, assume_a="pos")
+        direction, solved = self._solve(occupancy)
         bias = self.ridge * self.middle * abs(solved).sum()
         error = np.sqrt(max(0.0, solved @ direction - self.ridge * solved @ solved))
         width = stats.norm.ppf(level) * error
         if not independent:  # the sums of what each person's votes contribute
-            votes = self.given[self.given["question"].isin(rows)]
-            place, person = votes["question"].to_numpy(), votes["evaluator"].to_numpy()
-            differences = (self.features @ theta + self.offsets)[place]
-            answers, ones = votes["answer"].to_numpy(np.float64), np.ones(len(votes))
+            differences = (self.features @ self.theta + self.offsets)[self.place]
+            answers, ones = self.given["answer"].to_numpy(np.float64), np.ones(len(self.place))
             _, score, _ = log_likelihood(LINKS[self.link].code, differences, answers, ones)
-            sums = np.bincount(person, score * (self.features @ solved)[place])
-            people = len(np.unique(person))
+            contributions = score * (self.features @ solved)[self.place]
+            sums = np.bincount(self.given["evaluator"], contributions)
+            people = self.given["evaluator"].nunique()
             spread = np.sqrt(people / max(1, people - 1) * (sums**2).sum())
             width = max(width, stats.t.ppf(level, max(1, people - 1)) * spread)
         return float(width + bias)
 
-    def _direction(self, occupancy):
-        return np.append(occupancy, -self.unit if self.known is None else 0.0)
+    def _solve(self, occupancy):
+        """V_g - b as a direction of theta, and what the inverse of the information makes of it."""
+        direction = np.append(occupancy, -self.unit)
+        at = self.theta, self.link, self.ridge, self.offsets
+        curved = information(self.features, self.numbers, *at)
+        return direction, linalg.solve(curved, direction, assume_a="pos")
 
 
-def _read(process, trajectories):
+def _read_steps(process, trajectories):
     """Steps of whole trajectories, in order."""
-    columns = ("trajectory", "time", "state", "action")
-    table = read_columns("trajectories", trajectories, columns)
-    names = [getattr(process, f"{axis}_names", None) for axis in columns[2:]]
-    sizes = len(process.initial), len(names[1] or process.transition[0])
-    known = dict(zip(columns[2:], zip(names, sizes, strict=True), strict=True))
-    read = {name: integers("trajectories", table[name], 0, 2**53) for name in columns[:2]}
-    read |= {name: numbered("trajectories", table[name], *known[name]) for name in known}
-    steps = pd.DataFrame(read).sort_values([*columns[:2]], ignore_index=True)
-    expected = steps.groupby("trajectory").cumcount()
-    wrong = (steps["time"] != expected).to_numpy()
+    states, actions = labels(process)
+    allowed = {"trajectory": NUMBERS, "time": NUMBERS, "state": states, "action": actions}
+    steps = read_table("trajectories", trajectories, allowed)
+    steps = steps.sort_values(["trajectory", "time"], ignore_index=True)
+    wrong = (steps["time"] != steps.groupby("trajectory").cumcount()).to_numpy()
     if wrong.any() or steps.empty:
         which = steps["trajectory"][wrong.argmax()] if wrong.any() else "none"
         raise ValueError(f"trajectories: times 0, 1, 2, ... expected, not so in {which}")
-    return steps, sizes
+    return steps
 
 
-def _transitions(process, steps, sizes):
-    """Transitions, or their estimates, which pairs were seen, in which states it ends, notes."""
+def _transitions(process, steps):
+    """Transitions or their estimates, which pairs were seen (S, A), and where it ends (S,)."""
+    states, actions = map(len, labels(process))
     if process.transition is not None:
         cmdp = process if isinstance(process, CMDP) else process.without_rewards()
-        return cmdp.transition, np.ones(sizes, bool), absorbing_states(cmdp), ()
-    following = steps.shift(-1)
-    goes_on = (following["trajectory"] == steps["trajectory"]).to_numpy()
-    counts = np.zeros((*sizes, sizes[0]))
-    place = steps["state"], steps["action"], following["state"]
-    np.add.at(counts, tuple(it[goes_on].to_numpy(np.int64) for it in place), 1)
+        return cmdp.transition, np.ones((states, actions), bool), absorbing_states(cmdp)
+    goes_on = steps.duplicated("trajectory", keep="last")  # all but the last step of each
+    before, after = steps[goes_on], steps["state"].shift(-1)[goes_on].astype(np.int64)
+    counts = np.zeros((states, actions, states))
+    np.add.at(counts, (before["state"], before["action"], after), 1)
     seen = counts.sum(2) > 0
-    notes = ("no level is promised, since transitions are estimated",)
     ends = ~seen.any(1)  # states that no trajectory leaves
     counts[ends, :, ends] = 1
     seen[ends] = True
-    if not seen.all():
-        notes += (f"{(~seen).sum()} pairs of state and action were never seen, and are not chosen",)
-        warnings.warn(notes[-1], stacklevel=3)
-    return proportional(counts), seen, ends, notes
+    return proportional(counts), seen, ends
 
 
-def _visits(steps, sizes, discount, ends):
-    """Discounted visits (K, S * A); the process stays where it ends, until the longest one does."""
-    place = pd.factorize(steps["trajectory"])[0]
-    state, time = steps["state"].to_numpy(), steps["time"].to_numpy()
-    visits, weights = np.zeros((place[-1] + 1, *sizes)), discount ** np.append(time, time.max() + 1)
-    np.add.at(visits, (place, state, steps["action"]), np.where(ends[state], 0, weights[:-1]))
-    rest = (weights[:-1] - weights[-1]) / (1 - discount)  # which all actions share
-    np.add.at(visits, (place, state), np.where(ends[state], rest, 0)[:, None] / sizes[1])
+def _visits(steps, shape, discount, ends):
+    """Discounted visits (K, S * A) up to the last time of the longest trajectory.
+
+    A trajectory that was absorbed stays there, and its visits are shared by all actions.
+    """
+    place, state = pd.factorize(steps["trajectory"])[0], steps["state"].to_numpy()
+    weights = discount ** np.append(steps["time"], steps["time"].max() + 1)
+    rest = (weights[:-1] - weights[-1]) / (1 - discount)
+    stays = ~steps.duplicated("trajectory", keep="last") & ends[state]
+    visits = np.zeros((place[-1] + 1, *shape))
+    np.add.at(visits, (place, state, steps["action"]), np.where(stays, rest, weights[:-1]))
+    visits[:, ends] = visits[:, ends].mean(-1, keepdims=True)
     return visits.reshape(len(visits), -1)
 
 
-def _questions(votes, numbers):
-    """Questions, with places of trajectories, and votes on them, with places of questions."""
-    columns = ("question", "kind", "first", "second", "evaluator", "answer")
-    table = read_columns("votes", votes, columns)
-    kind = numbered("votes", table["kind"], KINDS, len(KINDS))
-    table["second"] = table["second"].where(kind < 2, table["first"])
-    given = {"question": integers("votes", table["question"], 0, 2**53), "kind": kind}
-    for name in ("first", "second"):
-        given[name] = numbers.get_indexer(integers("votes", table[name], 0, 2**53))
-        if (given[name] < 0).any():
-            which = shown(table[name][(given[name] < 0).argmax()])
-            raise ValueError(f"votes: {name} in trajectories expected, got {which}")
-    given["evaluator"] = pd.factorize(pseudonyms("votes", table["evaluator"]), sort=True)[0]
-    given["answer"] = integers("votes", table["answer"], 0, 2)
-    given = pd.DataFrame(given).sort_values(["question", "evaluator"], ignore_index=True)
-    asked = given.drop_duplicates([*columns[:4]])
-    for wrong, told in (
-        (asked["question"].duplicated(), "is told in two ways"),
-        (given.duplicated(["question", "evaluator"]), "has two answers of the same evaluator"),
-    ):
-        if wrong.any():
-            raise ValueError(f"votes: question {given['question'][wrong.idxmax()]} {told}")
-    if not (kind == 0).any():
+def _read_votes(votes, numbers):
+    """Questions, with places of trajectories, and the votes on them."""
+    allowed = {"question": NUMBERS, "kind": KINDS, "first": numbers, "second": numbers}
+    allowed |= {"evaluator": None, "answer": range(2)}
+    given = read_table("votes", votes, allowed)
+    require_single_votes(given)
+    given["kind"] = np.array(KINDS)[given["kind"]]
+    given["evaluator"] = pd.factorize(given["evaluator"], sort=True)[0]
+    given = given.sort_values(["question", "evaluator"], ignore_index=True)
+    asked = given.drop_duplicates(["question", "kind", "first", "second"]).set_index("question")
+    if (twice := asked.index.duplicated()).any():
+        raise ValueError(f"votes: question {asked.index[twice.argmax()]} is told in two ways")
+    kinds = {*asked["kind"]}
+    if "helpful" not in kinds:
         raise ValueError("votes: kind helpful expected, without which the reward is unknown")
-    if not (kind == 2).any():
+    if "acceptable" not in kinds:
         raise ValueError(
             "votes: kind acceptable expected, since comparisons leave the level of utility open, "
             "so that a threshold means nothing"
         )
-    given["question"] = pd.factorize(given["question"])[0]
-    return asked.reset_index(drop=True), given
+    return asked, given

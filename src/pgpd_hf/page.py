@@ -5,45 +5,28 @@ import json
 from importlib.resources import files
 
 from pgpd_hf.arguments import require_instance, shown
-
-WORDING = {
-    "helpful": "Which course is more helpful?",
-    "harmless": "Which course does less harm?",
-    "acceptable": "Is this course acceptable?",
-}
+from pgpd_hf.process import labels
 
 
-def page(questions, steps, ends, process, title, wording):
-    """Text of the page; `steps` have numbers, and `ends` (S,) tells in which states courses end."""
-    wording = {} if wording is None else require_instance("wording", wording, dict)
-    for kind, text in wording.items():
-        if kind not in WORDING or not isinstance(text, str):
-            allowed = f"texts for {', '.join(WORDING)} expected"
-            raise ValueError(f"wording: {allowed}, got {shown({kind: text})}")
-    shapes = {"state": len(ends), "action": int(steps["action"].max()) + 1}
-    names = {
-        axis: getattr(process, f"{axis}_names", None) or [f"{axis} {k}" for k in range(count)]
-        for axis, count in shapes.items()
-    }
+def page(title, process, questions, paths, ends):
+    """Text of the page.
+
+    A question is (number, kind, first, second), a path has the numbers of states and actions, and
+    `ends` (S,) says in which states trajectories end.
+    """
+    states, actions = (
+        [label if isinstance(label, str) else f"{axis} {label}" for label in index]
+        for axis, index in zip(("state", "action"), labels(process), strict=True)
+    )
     render = getattr(process, "render", None)
-    asked = json.loads(questions.to_json(orient="values"))
-    shown_ones = {number for _, _, *pair in asked for number in pair if number is not None}
-    courses = {
-        int(number): {
-            "steps": rows[["state", "action"]].to_numpy().tolist(),
-            "cut": not ends[rows["state"].iloc[-1]],
-        }
-        for number, rows in steps.groupby("trajectory")
-        if number in shown_ones
-    }
+    seen = {number for _, _, *pair in questions for number in pair if number is not None}
     data = {
         "title": require_instance("title", title, str),
-        "wording": WORDING | wording,
-        "questions": asked,
-        "trajectories": courses,
-        "states": names["state"],
-        "actions": names["action"],
-        "pictures": render and [_picture(render, state) for state in range(len(ends))],
+        "questions": questions,
+        "trajectories": {k: {"steps": paths[k], "cut": not ends[paths[k][-1][0]]} for k in seen},
+        "states": states,
+        "actions": actions,
+        "pictures": render and [_picture(render, state) for state in range(len(states))],
     }
     data["id"] = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]
     # No text can end the element that holds the data.

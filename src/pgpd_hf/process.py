@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.arguments import optional, require_number, shown
-from pgpd_hf.arrays import frozen, require_array, require_probabilities, sizes
+from pgpd_hf.arguments import optional, shown
+from pgpd_hf.arrays import require_array
 from pgpd_hf.cmdp import CMDP
 
 KINDS = ("helpful", "harmless", "acceptable")
+NUMBERS = range(2**53)  # of questions and trajectories
 _MOST_ROWS = 5 * 10**6
 
 
@@ -25,16 +26,17 @@ class Process:
     Parameters
     ----------
     transition : array_like, float, shape (S, A, S)
-        :math:`P(s'|s, a)`; None if :func:`learn_from_votes` is to estimate it, by names' numbers.
+        :math:`P(s'|s, a)`; None if :func:`learn_from_votes` is to estimate it, which then needs the
+        names of the actions.
     initial : array_like, float, shape (S,)
         Distribution :math:`\rho` of the first state.
     discount : float
         :math:`\gamma` in [0, 1).
     scale : float
-        Largest reward of a step, where the smallest is 0 and one more unit of return makes an
-        evaluator with the logistic link vote .73 to .27.
+        Largest reward of a step; the smallest is 0. Units are those in which an evaluator with the
+        logistic link votes .73 to .27 if two returns differ by 1.
     state_names, action_names : sequence of str, optional
-        Different names, which tables then have instead of numbers.
+        Different names, which tables then have in place of numbers.
     render : callable, optional
         From the number of a state to its picture, as text in SVG, for :meth:`Session.write_page`.
 
@@ -54,52 +56,58 @@ class Process:
     render: Callable[[int], str] | None = None
 
     def __post_init__(self) -> None:
-        initial = require_array("initial", self.initial, (None,))
-        transition, states, actions = None, len(initial), None
-        if self.transition is not None:
-            transition = require_array("transition", self.transition, (None, None, states))
-            states, actions = sizes(transition)
-            transition = frozen(require_probabilities("transition", transition, transition.shape))
-        elif self.action_names is None:
-            raise ValueError("action_names: names expected where transitions are unknown, got None")
-        checked = {
-            "transition": transition,
-            "initial": frozen(require_probabilities("initial", initial, (states,))),
-            "discount": require_number("discount", self.discount, at_least=0, below=1),
-            "scale": require_number("scale", self.scale, above=0),
-            "state_names": optional(_names, "state_names", self.state_names, states),
-            "action_names": optional(_names, "action_names", self.action_names, actions),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
         if not (self.render is None or callable(self.render)):
             raise ValueError(f"render: a function of a state expected, got {shown(self.render)}")
+        if self.transition is None and self.action_names is None:
+            raise ValueError("action_names: names expected where transitions are unknown, got None")
+        cmdp = self.without_rewards()
+        for name in ("transition", "initial", "discount", "scale"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, getattr(cmdp, name))
+        for name, count in (("state_names", cmdp.states), ("action_names", cmdp.actions)):
+            object.__setattr__(self, name, optional(_names, name, getattr(self, name), count))
 
     def without_rewards(self) -> CMDP:
-        """CMDP in which trajectories can be drawn: rewards, utilities and threshold are 0."""
-        if self.transition is None:
-            raise ValueError("process: transitions expected, got None")
-        zero = np.zeros(self.transition.shape[:2])
-        return CMDP(self.transition, zero, zero, self.initial, self.discount, 0.0, self.scale)
+        """CMDP whose rewards, utilities and threshold are 0; it stays if transitions are None."""
+        transition = self.transition
+        if transition is None:
+            stay = np.eye(np.size(self.initial))
+            transition = np.repeat(stay[:, None], np.size(self.action_names or ()), axis=1)
+        transition = require_array("transition", transition, (None, None, None))
+        zero = np.zeros(transition.shape[:2])
+        return CMDP(transition, zero, zero, self.initial, self.discount, 0.0, self.scale)
 
     def __repr__(self) -> str:
-        actions = len(self.action_names or self.transition[0])
-        return f"<Process: |S| = {len(self.initial)}, |A| = {actions}, discount {self.discount:g}>"
+        states, actions = map(len, labels(self))
+        return f"<Process: |S| = {states}, |A| = {actions}, discount {self.discount:g}>"
 
 
 def _names(name, value, count):
-    fine = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
-    if not fine or not all(isinstance(each, str) and each.strip() for each in value):
-        raise ValueError(f"{name}: a list of names expected, got {shown(value)}")
-    names = tuple(each.strip() for each in value)
-    if count not in (None, len(names)) or len(set(names)) != len(names) or not names:
-        allowed = "different names" if count is None else f"{count} different names"
-        raise ValueError(f"{name}: {allowed} expected, got {shown(value)}")
-    return names
+    listed = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    names = {each.strip() for each in value if isinstance(each, str)} - {""} if listed else ()
+    if not len(names) == count == len(value):
+        raise ValueError(f"{name}: {count} different names expected, got {shown(value)}")
+    return tuple(each.strip() for each in value)
 
 
-def read_columns(name, table, columns):
-    """Columns of a data frame or of a CSV file, whose other columns are ignored."""
+def labels(process):
+    """What states and actions are called in tables, (S,) and (A,): by names or by numbers."""
+    states, actions = (getattr(process, f"{axis}_names", None) for axis in ("state", "action"))
+    return states or range(len(process.initial)), actions or range(len(process.transition[0]))
+
+
+def read_table(name, table, allowed):
+    """Columns of a data frame or a CSV file: of each value its place in what its column allows.
+
+    Where None is allowed, values are names of people, and stay. Other columns are ignored.
+    """
+    table = _read(name, table, [*allowed])
+    if "second" in allowed:  # which a question about a single trajectory does not have
+        table["second"] = table["second"].where(table["kind"] != "acceptable", table["first"])
+    return pd.DataFrame({column: _places(name, table[column], allowed[column]) for column in table})
+
+
+def _read(name, table, columns):
     if isinstance(table, str | os.PathLike):
         name = f"{name}: {table}"
         try:
@@ -117,38 +125,36 @@ def read_columns(name, table, columns):
             raise ValueError(f"{name}: one column {column!r} expected, got {found}")
     if len(table) > _MOST_ROWS:
         raise ValueError(f"{name}: at most {_MOST_ROWS} rows expected, got more")
-    return table[[*columns]].reset_index(drop=True)
+    return table[columns].reset_index(drop=True)
 
 
-def integers(name, values, least, beyond):
-    """Integers of a column from `least` on, and below `beyond`."""
-    try:
-        numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    except (TypeError, ValueError, OverflowError):
-        numbers = np.full(len(values), np.nan)
-    wrong = ~((numbers >= least) & (numbers < beyond) & (numbers == np.floor(numbers)))
-    _refuse(name, f"{values.name} from {least} to {beyond - 1}", values, wrong)
-    return numbers.astype(np.int64)
-
-
-def numbered(name, values, names, count):
-    """Numbers of states or actions in a column, which has names where these have names."""
-    if names is None:
-        return integers(name, values, 0, count)
-    found = pd.Index(names).get_indexer(values.astype(str).str.strip())
-    _refuse(name, f"{values.name} with a known name", values, found < 0)
+def _places(name, values, allowed):
+    if allowed is None or isinstance(allowed[0], str):
+        keys = values.astype(str).str.strip()
+    else:
+        try:
+            numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        except (TypeError, ValueError, OverflowError):
+            numbers = np.full(len(values), np.nan)
+        whole = (numbers == np.floor(numbers)) & (numbers < NUMBERS.stop)
+        keys = np.where(whole, numbers, -1).astype(np.int64)
+    if allowed is None:
+        found, wrong = keys, (values.isna() | ~keys.str.len().between(1, 100)).to_numpy()
+    else:
+        found = pd.Index(allowed).get_indexer(keys)
+        wrong = found < 0
+    if wrong.any():
+        told = f"in {shown(allowed)}" if allowed else "of 1 to 100 characters"
+        row = int(wrong.argmax())
+        got = f"got {shown(values[row])} in row {row}"
+        raise ValueError(f"{name}: {values.name} {told} expected, {got}")
     return found
 
 
-def pseudonyms(name, values):
-    """Evaluators of a column, as text."""
-    text = values.astype(str).str.strip()
-    unnamed = values.isna() | (text == "") | (text.str.len() > 100)
-    _refuse(name, f"{values.name} with a name of up to 100 characters", values, unnamed.to_numpy())
-    return text
-
-
-def _refuse(name, allowed, values, wrong):
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(f"{name}: {allowed} expected, got {shown(values[row])} in row {row}")
+def require_single_votes(votes):
+    """Refuse a second answer of a person to a question."""
+    twice = votes.duplicated(["question", "evaluator"]).to_numpy()
+    if twice.any():
+        question, evaluator = votes.loc[twice.argmax(), ["question", "evaluator"]]
+        told = f"of {shown(evaluator)} to question {question}"
+        raise ValueError(f"votes: one answer {told} expected, got two")

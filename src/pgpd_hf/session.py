@@ -8,11 +8,10 @@ from __future__ import annotations  # help() shows names of types
 
 import json
 import os
-import tempfile
-from dataclasses import asdict, fields
+from collections.abc import Callable
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,7 @@ from pgpd_hf.npgpd_hf import NPGPDHF
 from pgpd_hf.page import page
 from pgpd_hf.policies import project_rows, softmax, unit_direction
 from pgpd_hf.primal_dual import Run, dual_update, normalizer
-from pgpd_hf.process import KINDS, Process, integers, pseudonyms, read_columns
+from pgpd_hf.process import KINDS, Process, labels, read_table, require_single_votes
 from pgpd_hf.trajectories import (
     absorbing_states,
     action_thresholds,
@@ -37,7 +36,6 @@ from pgpd_hf.zpgpd_hf import ZPGPDHF
 
 _ALGORITHMS = {kind.name: kind for kind in (NPGPDHF, ZPGPDHF)}
 _REQUIRED = ("evaluators", "horizon", "primal_step", "dual_step", "multiplier_bound")
-_STEP = ("trajectory", "time", "state", "action")
 _VOTE = {"question": np.int64, "evaluator": np.str_, "answer": np.int64}
 _HALF = np.uint64(32)
 _NOT_SAVED = ("render", "units", "map")  # of a process
@@ -52,7 +50,7 @@ class Session:
         Of a CMDP, the rewards, utilities and the threshold are not used.
     algorithm : NPGPDHF or ZPGPDHF
         With numbers for `evaluators`, `horizon`, both steps, `multiplier_bound` and
-        `perturbation`, since what their defaults are made of is unknown.
+        `perturbation`, whose defaults would be made of rewards that nobody knows.
     seed : int
         Of the trajectories, which are those of :func:`run` with this seed and the same votes.
 
@@ -92,13 +90,17 @@ class Session:
             raise ValueError("random_answers: 0 expected, since people answer")
         if not isinstance(process, CMDP):
             require_instance("process", process, Process)
+        if process.transition is None:
+            raise ValueError("process: transitions expected, got None")
         self.process, self.algorithm = process, algorithm
-        self._evaluators = require_integer("evaluators", algorithm.evaluators, 1)
         self.seed = require_integer("seed", seed, 0)
         self._cmdp = process if isinstance(process, CMDP) else process.without_rewards()
-        self._setting = _prepare(algorithm, self._cmdp)
-        self._tables, self._absorbing = make_tables(self._cmdp), absorbing_states(self._cmdp)
+        # No option is left that waits for an optimum or for a number of iterations.
+        self._setting = algorithm.prepare(self._cmdp, None, 1)  # type: ignore[arg-type]
+        self._tables, self._ends = make_tables(self._cmdp), absorbing_states(self._cmdp)
         self._run = Run(algorithm, self._setting, self.seed, "run")
+        self._paths: list = []  # of all trajectories, and all questions, in the order of numbers
+        self._questions: list = []
         self._votes = pd.DataFrame({name: [] for name in _VOTE}).astype(_VOTE)
         self._begin(0, algorithm.start(self._cmdp), 0.0)
 
@@ -110,20 +112,20 @@ class Session:
     @property
     def trajectories(self) -> pd.DataFrame:
         """Steps of all trajectories so far: H + 1, or fewer where the process is absorbed."""
-        table = self._steps.copy()
-        for column in ("state", "action"):
-            if (names := getattr(self.process, f"{column}_names", None)) is not None:
-                table[column] = np.array(names, dtype=object)[table[column]]
+        rows = [(k, t, *step) for k, path in enumerate(self._paths) for t, step in enumerate(path)]
+        table = pd.DataFrame(rows, columns=["trajectory", "time", "state", "action"])
+        for column, names in zip(("state", "action"), labels(self.process), strict=True):
+            table[column] = pd.Index(names)[table[column]]
         return table
 
     @property
     def votes(self) -> pd.DataFrame:
         """All votes so far, with what they are about, as :func:`learn_from_votes` takes them."""
-        return self._asked.merge(self._votes, on="question")
+        return _table(self._questions).merge(self._votes, on="question")
 
     def ask(self) -> pd.DataFrame:
         """Questions of this iteration: number, kind, first and second trajectory."""
-        return self._asked.tail(self._setting.questions).reset_index(drop=True)
+        return _table(self._questions[-self._setting.questions :])
 
     def tell(self, votes: pd.DataFrame | str | PathLike[str]) -> None:
         """Take votes, all or none; the iteration ends when M have voted on each question.
@@ -132,26 +134,20 @@ class Session:
         ----------
         votes : DataFrame or path of a CSV file
             `question`, `evaluator` (a pseudonym), and `answer`: 1 if the second trajectory is more
-            helpful or less harmful, or if the one that is shown is acceptable; otherwise 0.
+            helpful or less harmful, or if the single trajectory is acceptable; otherwise 0.
         """
-        table = read_columns("votes", votes, _VOTE)
-        first = self.iteration * self._setting.questions
-        added = {
-            "question": integers("votes", table["question"], first, len(self._asked)),
-            "evaluator": pseudonyms("votes", table["evaluator"]),
-            "answer": integers("votes", table["answer"], 0, 2),
-        }
-        every = pd.concat([self._votes, pd.DataFrame(added)], ignore_index=True)
-        twice = every.duplicated(["question", "evaluator"]).to_numpy()
-        if twice.any():
-            question, evaluator, _ = every.loc[twice.argmax()]
-            told = f"of {shown(evaluator)} to question {question}"
-            raise ValueError(f"votes: one answer {told} expected, got two")
+        end = len(self._questions)
+        first = end - self._setting.questions
+        allowed = {"question": range(first, end), "evaluator": None, "answer": range(2)}
+        table = read_table("votes", votes, allowed)
+        table["question"] += first
+        every = pd.concat([self._votes, table], ignore_index=True)
+        require_single_votes(every)
         favourable, numbers = self._counts(every)
-        if numbers.max() > self._evaluators:
-            told = f"to question {first + numbers.argmax()} expected, got {numbers.max()}"
-            raise ValueError(f"votes: at most {self._evaluators} answers {told}")
-        if (numbers == self._evaluators).all():
+        if (most := numbers.max()) > self.algorithm.evaluators:
+            told = f"to question {first + numbers.argmax()} expected, got {most}"
+            raise ValueError(f"votes: at most {self.algorithm.evaluators} answers {told}")
+        if (numbers == self.algorithm.evaluators).all():
             self._update(favourable, numbers)
         self._votes = every
 
@@ -173,27 +169,24 @@ class Session:
             "seed": self.seed,
             **{name: self._votes[name].to_numpy(kind) for name, kind in _VOTE.items()},
         }
-        for field in fields(self.process):
-            part = getattr(self.process, field.name)
-            if part is not None and field.name not in _NOT_SAVED:
-                arrays[f"process.{field.name}"] = part
-        handle, temporary = tempfile.mkstemp(".npz", dir=os.path.dirname(os.path.abspath(path)))
+        for name, part in vars(self.process).items():
+            if part is not None and name not in _NOT_SAVED:
+                arrays[f"process.{name}"] = part
+        unfinished = Path(f"{path}.unfinished")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(unfinished, "wb") as file:
                 np.savez(file, **arrays)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], render: Any = None) -> Session:
+    def load(cls, path: str | PathLike[str], render: Callable[[int], str] | None = None) -> Session:
         """Read a session that :meth:`save` has written, and go through its votes again.
 
-        Nothing in the file is executed; `render` is that of the process, since functions are not
-        saved.
+        Nothing in the file is executed. Functions are not saved: `render` is that of the process.
         """
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
@@ -215,21 +208,19 @@ class Session:
             raise ValueError(f"{path}: {reason}; a file of Session.save expected") from error
         return session
 
-    def write_page(
-        self, path: str | PathLike[str], title: str = "Votes", wording: dict[str, str] | None = None
-    ) -> None:
+    def write_page(self, path: str | PathLike[str], title: str = "Votes") -> None:
         """Write a page on which people vote on the questions of this iteration.
 
-        It is one file that needs neither a server nor a network, and gives each person `votes.csv`.
-        With `wording`, the questions of the kinds "helpful", "harmless" and "acceptable" are asked
-        in words of one's own.
+        It is a single file that needs neither a server nor a network, and each person gets a file
+        `votes.csv` from it.
         """
-        text = page(self.ask(), self._steps, self._absorbing, self.process, title, wording)
+        asked = self._questions[-self._setting.questions :]
+        text = page(title, self.process, asked, self._paths, self._ends)
         Path(path).write_text(text, encoding="utf-8")
 
     def __repr__(self) -> str:
-        votes = self._counts(self._votes)[1]
-        told = f"{votes.sum()} of {len(votes) * self._evaluators} votes"
+        numbers = self._counts(self._votes)[1]
+        told = f"{numbers.sum()} of {numbers.size * self.algorithm.evaluators} votes"
         return f"<Session: {self.algorithm.name}, iteration {self.iteration}, {told}>"
 
     def _counts(self, votes):
@@ -254,45 +245,45 @@ class Session:
         cuts = np.empty((len(policies), len(theta), table_width(self._cmdp.actions)), np.uint64)
         for policy, cut in zip(policies, cuts, strict=True):
             action_thresholds(policy, cut)
-        starts, questions = _plan(self.algorithm, *theta.shape)
-        rounds, count = self.algorithm.rounds, len(starts)
-        words, others = np.split(words, [self._setting.env_steps])
-        words, rows, asked = words.reshape(-1, rounds * count), [], []
-        for n in range(rounds):
-            drawn = int(draw_start(self._tables, others[n]))
-            before = (iteration * rounds + n) * count
-            for k, (state, action, which) in enumerate(starts):
-                start = drawn if state is None else state
-                own = words[:, n * count + k]
-                path = _follow(self._tables, self._absorbing, cuts[which], start, action, own)
-                rows += [(before + k, t, *step) for t, step in enumerate(path)]
-            asked += [
-                (KINDS[kind], before + i, pd.NA if j is None else before + j)
-                for kind, i, j in questions
-            ]
-        rows = pd.DataFrame(rows, columns=[*_STEP])
-        asked = pd.DataFrame(asked, columns=["kind", "first", "second"])
-        asked = asked.astype({"second": "Int64"})
-        asked.insert(0, "question", iteration * len(asked) + np.arange(len(asked)))
-        if iteration > 0:
-            rows, asked = pd.concat([self._steps, rows]), pd.concat([self._asked, asked])
-        self._steps, self._asked = (it.reset_index(drop=True) for it in (rows, asked))
+        paths, questions = [*self._paths], [*self._questions]
+        words, of_starts = np.split(words, [self._setting.env_steps])
+        words = words.reshape(self.algorithm.horizon + 1, self.algorithm.rounds, -1)
+        for n in range(self.algorithm.rounds):
+            first_state = int(draw_start(self._tables, of_starts[n]))
+            starts, asked = _plan(self.algorithm, *theta.shape, first_state)
+            for kind, *pair in asked:
+                first, second = (k if k is None else len(paths) + k for k in pair)
+                questions.append((len(questions), kind, first, second))
+            for k, (which, *start) in enumerate(starts):
+                paths.append(self._follow(cuts[which], *start, words[:, n, k]))
+        self._paths, self._questions = paths, questions
         self._direction, self._theta = direction, theta
         self.iteration, self.multiplier = iteration, multiplier
+
+    def _follow(self, cuts, state, action, words):
+        """States and actions of a trajectory, with a random word for each step."""
+        width, path = np.uint64(cuts.shape[1]), []
+        for word in words:
+            if path or action is None:
+                action = int(np.searchsorted(cuts[state], word >> _HALF, "right"))
+            path.append((state, action))
+            if self._ends[state]:
+                break
+            pair = state * width + np.uint64(action)
+            state = int(draw(self._tables.successors, pair, word, width) // width)
+        return path
 
     def _update(self, favourable, numbers):
         """Both steps: lines 8-23 of Algorithm 1, lines 8-17 of Algorithm 2."""
         algorithm, steps, how = self.algorithm, self._setting.steps, self._setting.perturbation
-        bound = self._cmdp.return_bound(algorithm.horizon)
-        differences = np.empty(len(numbers))
-        for number in np.unique(numbers):
-            panel = make_evaluators(int(number), algorithm.link, bound, algorithm.estimator)
-            differences[numbers == number] = panel.estimate[favourable[numbers == number]]
-        means = np.zeros(len(numbers) // algorithm.rounds)
-        for of_round in differences.reshape(algorithm.rounds, -1):
-            means += of_round / algorithm.rounds
-        reward, utility = means[:-1].reshape(-1, 2).T
-        slopes = reward + self.multiplier * utility
+        options = algorithm.link, self._cmdp.return_bound(algorithm.horizon), algorithm.estimator
+        differences = [
+            make_evaluators(number, *options).estimate[votes]
+            for votes, number in zip(favourable, numbers.tolist(), strict=True)
+        ]
+        of_rounds = np.reshape(differences, (algorithm.rounds, -1))
+        means = sum(of_round / algorithm.rounds for of_round in of_rounds)
+        slopes, excess = means[:-1:2] + self.multiplier * means[1::2], means[-1]
         primal_step = steps.primal / (1 - self._cmdp.discount if how is None else 1.0)
         primal_step /= normalizer(steps.power, self.multiplier)
         if how is None:
@@ -302,39 +293,28 @@ class Session:
             theta = self._theta + primal_step * slope * self._direction
             if not how.softmax:
                 project_rows(theta, theta)
-        self._begin(self.iteration + 1, theta, dual_update(self.multiplier, means[-1], steps))
+        self._begin(self.iteration + 1, theta, dual_update(self.multiplier, excess, steps))
 
 
-def _prepare(algorithm, cmdp):
-    """Setting without an optimum, which is unknown; no option waits for it."""
-    return algorithm.prepare(cmdp, None, 1)
+def _table(questions):
+    table = pd.DataFrame(questions, columns=["question", "kind", "first", "second"])
+    return table.astype({"second": "Int64"})
 
 
-def _plan(algorithm, states, actions):
+def _plan(algorithm, states, actions, first_state):
     """Trajectories and questions of a round.
 
-    A trajectory has its first state (None: from rho), its first action (None: by the policy) and
-    the policy that it follows: 0, or 1, the perturbed one. A question has its kind, and two
-    trajectories or one.
+    A trajectory has the policy that it follows (0, or 1, which is perturbed), its first state, and
+    its first action, where this is not the policy's. A question has its kind, and the places of two
+    trajectories, or of a single one.
     """
+    helpful, harmless, acceptable = KINDS
     if algorithm.name == ZPGPDHF.name:  # lines 5-7
-        return [(None, None, 0), (None, None, 1)], [(0, 0, 1), (1, 0, 1), (2, 0, None)]
-    pairs = [(s, a, 0) for s in range(states) for a in range(actions)]  # lines 4-7, 13 and 14
-    starts = [(s, None, 0) for s in range(states)] + pairs + [(None, None, 0)]
-    questions = [(k, s, states + s * actions + a) for s, a, _ in pairs for k in (0, 1)]
-    return starts, [*questions, (2, states + len(pairs), None)]
-
-
-def _follow(tables, absorbing, cuts, state, action, words):
-    """States and actions of a trajectory, with a random word for each step."""
-    width, path = np.uint64(cuts.shape[1]), []
-    for word in words:
-        if path or action is None:
-            action = int(np.searchsorted(cuts[state], word >> _HALF, "right"))
-        path.append((state, action))
-        if absorbing[state]:
-            break
-        state = int(
-            draw(tables.successors, state * width + np.uint64(action), word, width) // width
-        )
-    return path
+        questions = [(helpful, 0, 1), (harmless, 0, 1), (acceptable, 0, None)]
+        return [(0, first_state, None), (1, first_state, None)], questions
+    pairs = [(0, s, a) for s in range(states) for a in range(actions)]  # lines 4-7, 13 and 14
+    starts = [(0, s, None) for s in range(states)] + pairs + [(0, first_state, None)]
+    questions = [
+        (kind, s, states + k) for k, (_, s, _) in enumerate(pairs) for kind in (helpful, harmless)
+    ]
+    return starts, [*questions, (acceptable, states + len(pairs), None)]
