@@ -47,9 +47,10 @@ def test_estimates_and_bound_are_those_of_the_formulas(known, independent):
     process = cmdp if known else pgpd_hf.Process(cmdp.transition, cmdp.initial, cmdp.discount)
     given = {"ridge": 2.0, "level": 0.9, "margin": -0.3, "independent": independent}
     learned = pgpd_hf.learn_from_votes(process, steps, votes, **given)
-    visits, unit = np.zeros((steps["trajectory"].max() + 1, 6)), 2 - 2.0**-HORIZON
+    visits = np.zeros((steps["trajectory"].max() + 1, 6))
     for trajectory, time, state, action in steps.itertuples(index=False):
         visits[trajectory, 2 * state + action] += cmdp.discount**time
+    b, unit = (cmdp.threshold, 0.0) if known else (0.0, 2 - 2.0**-HORIZON)  # and what estimates b
     about = votes[votes["kind"] != "helpful"]
     halves = [[], []]
     for _, rows in about.drop_duplicates("question").sort_values("question").groupby("kind"):
@@ -64,33 +65,29 @@ def test_estimates_and_bound_are_those_of_the_formulas(known, independent):
         sign = np.where(rows["answer"] == 1, 1, -1)
 
         def negative(theta):
-            theta = np.append(theta, cmdp.threshold / unit) if known else theta
-            prior = ((theta[: 6 if known else 7] - 0.5) ** 2).sum()
-            return prior - special.log_expit(sign * (x @ theta)).sum()
+            z = x @ theta - b * single
+            return ((theta - 0.5) ** 2).sum() - special.log_expit(sign * z).sum()
 
-        found = optimize.minimize(negative, np.full(6 if known else 7, 0.5), tol=1e-10)
-        p = special.expit(x @ (np.append(found.x, cmdp.threshold / unit) if known else found.x))
-        x = x[:, : len(found.x)]
+        theta = optimize.minimize(negative, np.full(7, 0.5), tol=1e-10).x
+        p = special.expit(x @ theta - b * single)
         scores = pd.DataFrame((rows["answer"] - p).to_numpy()[:, None] * x)
         of_people = scores.groupby(rows["evaluator"].to_numpy()).sum().to_numpy()
-        return found.x, (x.T * (p * (1 - p))) @ x, of_people
+        return theta, (x.T * (p * (1 - p))) @ x, of_people
 
     (theta, *_), (again, information, of_people) = map(estimate, halves)
     assert np.allclose(learned.utility.ravel(), theta[:6], atol=1e-4)
-    threshold = cmdp.threshold if known else unit * theta[6]
+    threshold = b + unit * theta[6]
     assert learned.threshold == pytest.approx(threshold, abs=1e-4)
     occupancy = (cmdp.occupancy(learned.policy)[:, None] * learned.policy).ravel()
     assert learned.utility_value == pytest.approx(threshold - 0.3, abs=1e-3)
-    direction = occupancy if known else np.append(occupancy, -unit)
-    inverse = np.linalg.inv(information + 2 * np.eye(len(direction)))
+    direction = np.append(occupancy, -unit)
+    inverse = np.linalg.inv(information + 2 * np.eye(7))
     error = np.sqrt(direction @ inverse @ information @ inverse @ direction)
-    bias = 2 * abs(inverse @ direction).sum() / 2
-    lower = direction @ again - (cmdp.threshold if known else 0)
     spread = np.sqrt(11 / 10 * ((of_people @ inverse @ direction) ** 2).sum())
     widths = stats.norm.ppf(0.9) * error, stats.t.ppf(0.9, 10) * spread
     assert widths[1] > widths[0]
-    lower -= widths[0 if independent else 1] + bias
-    assert learned.lower == pytest.approx(lower, abs=1e-3)
+    lower = direction @ again - b - abs(inverse @ direction).sum()  # 2 / 2, the bias of the ridge
+    assert learned.lower == pytest.approx(lower - widths[not independent], abs=1e-3)
 
 
 def test_many_votes_lead_to_the_optimum():

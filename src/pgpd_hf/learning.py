@@ -75,12 +75,13 @@ def learn_from_votes(
     link : str
         A key of :data:`pgpd_hf.LINKS`.
     ridge : float
-        Weight of the prior of reward and utility, normal around half of the scale, in its units.
+        Weight of the normal prior of rewards and utilities, around half of the scale and in its
+        units.
     margin : float, optional
         What is added to b in the program. By default 0; with a level, the half-width that is
         expected of the bound.
     level : float, optional
-        Of confidence, in (0.5, 1), of a lower bound of V_g - b.
+        Confidence, in (0.5, 1), of a lower bound of V_g - b.
     independent : bool
         Whether votes of a person do not depend on each other, given the trajectories.
 
@@ -163,10 +164,10 @@ def learn_from_votes(
 
 
 class _Estimate:
-    """A signal (S * A,) and b, from the votes on some questions.
+    """Estimates of a signal (S * A,), reward or utility, and of b, from votes on some questions.
 
-    Theta has both, with b in units of the largest return: all its entries are in [0, scale], and
-    have their prior around the middle. Where the process tells b, that entry has no influence.
+    Theta is the signal, and then b in units of the largest return, so that all its entries are in
+    [0, scale], with the same prior. Where the process tells b, the last entry has no influence.
     """
 
     def __init__(self, process, visits, asked, given, link, ridge):
@@ -202,7 +203,7 @@ class _Estimate:
         bias = self.ridge * self.middle * abs(solved).sum()
         error = np.sqrt(max(0.0, solved @ direction - self.ridge * solved @ solved))
         width = stats.norm.ppf(level) * error
-        if not independent:  # the sums of what each person's votes contribute
+        if not independent:  # by the sums of what each person's votes contribute
             differences = (self.features @ self.theta + self.offsets)[self.place]
             answers, ones = self.given["answer"].to_numpy(np.float64), np.ones(len(self.place))
             _, score, _ = log_likelihood(LINKS[self.link].code, differences, answers, ones)

@@ -33,8 +33,8 @@ class Process:
     discount : float
         :math:`\gamma` in [0, 1).
     scale : float
-        Largest reward of a step; the smallest is 0. Units are those in which an evaluator with the
-        logistic link votes .73 to .27 if two returns differ by 1.
+        Largest reward of a step, where the smallest is 0, and where an evaluator with the logistic
+        link votes .73 to .27 if two returns differ by 1.
     state_names, action_names : sequence of str, optional
         Different names, which tables then have in place of numbers.
     render : callable, optional
@@ -68,11 +68,11 @@ class Process:
             object.__setattr__(self, name, optional(_names, name, getattr(self, name), count))
 
     def without_rewards(self) -> CMDP:
-        """CMDP whose rewards, utilities and threshold are 0; it stays if transitions are None."""
+        """CMDP with rewards, utilities and threshold 0; where transitions are None, states stay."""
         transition = self.transition
         if transition is None:
-            stay = np.eye(np.size(self.initial))
-            transition = np.repeat(stay[:, None], np.size(self.action_names or ()), axis=1)
+            states, actions = np.size(self.initial), np.array(self.action_names).size
+            transition = np.repeat(np.eye(states)[:, None], actions, axis=1)
         transition = require_array("transition", transition, (None, None, None))
         zero = np.zeros(transition.shape[:2])
         return CMDP(transition, zero, zero, self.initial, self.discount, 0.0, self.scale)
@@ -91,15 +91,15 @@ def _names(name, value, count):
 
 
 def labels(process):
-    """What states and actions are called in tables, (S,) and (A,): by names or by numbers."""
+    """Names of states (S,) and of actions (A,) in tables, or their numbers."""
     states, actions = (getattr(process, f"{axis}_names", None) for axis in ("state", "action"))
     return states or range(len(process.initial)), actions or range(len(process.transition[0]))
 
 
 def read_table(name, table, allowed):
-    """Columns of a data frame or a CSV file: of each value its place in what its column allows.
+    """Columns of a data frame or a CSV file, as places in what each column allows.
 
-    Where None is allowed, values are names of people, and stay. Other columns are ignored.
+    A column that allows None has names of people, which stay text. Other columns are ignored.
     """
     table = _read(name, table, [*allowed])
     if "second" in allowed:  # which a question about a single trajectory does not have
@@ -129,18 +129,15 @@ def _read(name, table, columns):
 
 
 def _places(name, values, allowed):
-    if allowed is None or isinstance(allowed[0], str):
-        keys = values.astype(str).str.strip()
-    else:
-        try:
-            numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-        except (TypeError, ValueError, OverflowError):
-            numbers = np.full(len(values), np.nan)
-        whole = (numbers == np.floor(numbers)) & (numbers < NUMBERS.stop)
-        keys = np.where(whole, numbers, -1).astype(np.int64)
+    keys = values.astype(str).str.strip()
     if allowed is None:
         found, wrong = keys, (values.isna() | ~keys.str.len().between(1, 100)).to_numpy()
     else:
+        if not isinstance(allowed[0], str):
+            keys = keys.replace({"False": "0", "True": "1"})
+            numbers = pd.to_numeric(keys, errors="coerce").to_numpy(np.float64)
+            whole = (numbers == np.floor(numbers)) & (numbers < NUMBERS.stop)
+            keys = np.where(whole, numbers, -1).astype(np.int64)
         found = pd.Index(allowed).get_indexer(keys)
         wrong = found < 0
     if wrong.any():

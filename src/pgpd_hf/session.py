@@ -99,7 +99,8 @@ class Session:
         self._setting = algorithm.prepare(self._cmdp, None, 1)  # type: ignore[arg-type]
         self._tables, self._ends = make_tables(self._cmdp), absorbing_states(self._cmdp)
         self._run = Run(algorithm, self._setting, self.seed, "run")
-        self._paths: list = []  # of all trajectories, and all questions, in the order of numbers
+        # Trajectories, as lists of states and actions, and questions; places are their numbers.
+        self._paths: list = []
         self._questions: list = []
         self._votes = pd.DataFrame({name: [] for name in _VOTE}).astype(_VOTE)
         self._begin(0, algorithm.start(self._cmdp), 0.0)
@@ -160,9 +161,7 @@ class Session:
         self._update(favourable, numbers)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the session to a NumPy archive; a file that is there is replaced as a whole."""
-        if not str(path).endswith(".npz"):
-            raise ValueError(f"path: a name that ends in .npz expected, got {shown(str(path))}")
+        """Write the session to a NumPy archive (.npz); an older file is replaced as a whole."""
         arrays = {
             "algorithm": json.dumps([self.algorithm.name, asdict(self.algorithm)]),
             "iteration": self.iteration,
@@ -186,7 +185,7 @@ class Session:
     def load(cls, path: str | PathLike[str], render: Callable[[int], str] | None = None) -> Session:
         """Read a session that :meth:`save` has written, and go through its votes again.
 
-        Nothing in the file is executed. Functions are not saved: `render` is that of the process.
+        Nothing in the file is executed, and no function is saved: `render` is given again.
         """
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
@@ -304,9 +303,9 @@ def _table(questions):
 def _plan(algorithm, states, actions, first_state):
     """Trajectories and questions of a round.
 
-    A trajectory has the policy that it follows (0, or 1, which is perturbed), its first state, and
-    its first action, where this is not the policy's. A question has its kind, and the places of two
-    trajectories, or of a single one.
+    A trajectory has its policy (0, or 1, which is perturbed), its first state, and its first action
+    (None: drawn from the policy). A question has its kind, and the places of its trajectories among
+    those of the round (None: there is no second).
     """
     helpful, harmless, acceptable = KINDS
     if algorithm.name == ZPGPDHF.name:  # lines 5-7
