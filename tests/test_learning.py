@@ -162,7 +162,7 @@ def test_absorbed_trajectories_stay_whether_or_not_the_table_says_so():
 BAD = {
     "kind": ["useful", None, 0],
     "first": [-1, 10**6, "x", None],
-    "second": [10**6, None],
+    "second": [10**6, None, 0],
     "question": [1.5, 0],
     "evaluator": ["p1", ""],
     "answer": [2, "yes"],

@@ -39,13 +39,14 @@ def browser(tmp_path):
     browser.close()
 
 
-def vote(browser, page, name, votes, steps, stop):
-    """Load the page, and answer by clicks and keys in turn, until a number of questions."""
+def vote(browser, page, name, votes, steps, start, stop):
+    """Load the page, and answer by clicks and keys in turn, from one place to another."""
     browser.open(page)
     browser.run("document.querySelector('#name').focus()")
     browser("Input.insertText", text=name)
     browser.click("form button")
     wait_until(lambda: browser.run("order.length"))
+    assert browser.run("place") == start
     while (place := browser.run("place")) < stop:
         number, _, first, second, *_ = browser.run("order[place]")
         answer = votes["answer"][votes["question"] == number].item()
@@ -77,8 +78,8 @@ def test_a_panel_votes_from_the_page_to_the_next_policy(browser, tmp_path):
         asked = session.ask(), twin.trajectories, cmdp, STEPS["horizon"]
         table = from_people(*asked, HABITS, random)[COLUMNS]
         for name, votes in table.groupby("evaluator"):
-            for stop in (7, 12):
-                vote(browser, page, name, votes, session.trajectories, stop)
+            for part in ((0, 7), (7, 12)):
+                vote(browser, page, name, votes, session.trajectories, *part)
             orders.add(str(browser.run("order")))
             assert browser.run("document.title") == TRAP
             browser.click("#save")

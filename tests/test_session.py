@@ -70,9 +70,10 @@ def test_numbers_and_names_run_through_the_session(tmp_path):
     process = pgpd_hf.Process(cmdp.transition, cmdp.initial, 0.5, **given)
     session, twin = pgpd_hf.Session(process, ZPGPD), pgpd_hf.Session(cmdp, ZPGPD)
     people = ["<script>alert(1)</script>", "=cmd()", "3", "Zoë", "a,b"]
+    path = tmp_path / "votes.csv"
     for _ in range(3):
-        everyone(session, people).to_csv(tmp_path / "votes.csv", encoding="utf-8-sig")
-        session.tell(tmp_path / "votes.csv")
+        everyone(session, people).to_csv(path, index=False, encoding="utf-8-sig")
+        session.tell(path)
         twin.tell(everyone(twin))
     session.save(tmp_path / "pilot.npz")
     session = pgpd_hf.Session.load(tmp_path / "pilot.npz")
