@@ -111,9 +111,8 @@ def _read(name, table, columns):
     if isinstance(table, str | os.PathLike):
         name = f"{name}: {table}"
         try:
-            # Cells are text, of which nothing is made. Spreadsheets may write a byte order mark.
-            how = {"dtype": str, "keep_default_na": False, "encoding": "utf-8-sig"}
-            table = pd.read_csv(table, nrows=_MOST_ROWS + 1, index_col=False, **how)
+            text = {"dtype": str, "keep_default_na": False}
+            table = pd.read_csv(table, nrows=_MOST_ROWS + 1, index_col=False, **text)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "no CSV file in UTF-8"
             raise ValueError(f"{name}: {reason}; columns {', '.join(columns)} expected") from None
