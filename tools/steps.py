@@ -23,7 +23,7 @@ def suggest(cmdp, config, name, threads):
     given = {key: value for key, value in given.items() if key not in NOT_SEARCHED}
     given = {key: None if value == "theorem" else value for key, value in given.items()}
     how = {"iterations": options["iterations"], "seeds": 16, "threads": threads, "progress": True}
-    scores = search_steps([cmdp], name, **how, **given)
+    scores = search_steps(cmdp, name, **how, **given)
     chosen, tied = chosen_steps(scores), scores[scores["standing"] == TIED]
     yield f"  {name}:  # of {len(scores)} pairs {len(tied)} are not shown to be worse"
     for key, value in chosen.items():

@@ -1,20 +1,18 @@
-"""Step sizes by successive elimination, a search that never looks at the paper's statements.
+"""Step sizes by successive elimination (Even-Dar, Mannor and Mansour 2006).
 
 A pair of steps is scored by the mean positive gap plus the mean positive violation, averaged over
 all M: half of the score is about the whole run, half about its last quarter. All pairs run on the
 same random numbers, which no reported run uses. After 8, 16, 32, ... seeds those pairs are dropped
-that a paired t test shows to be worse than the leader (Even-Dar, Mannor and Mansour 2006). The grid
-grows where the leader stands at its end. Of the pairs that are left, those within one percent of
-the best score are equal: the smallest steps among them are chosen, so that noise does not choose.
+that a paired t test shows to be worse than the best one. The grid grows where the best pair is at
+its end. Of the pairs that are left, those within one percent of the best score are equal: the
+smallest steps among them are chosen, so that noise does not choose.
 """
 
 import itertools
 import math
 import warnings
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +27,7 @@ from pgpd_hf.primal_dual import PrimalDual
 from pgpd_hf.runs import make_algorithm, run
 from pgpd_hf.statistics import mean_interval
 
-NAMES = ("primal_step", "dual_step", "perturbation")  # what can be searched; the last one may be
+NAMES = ("primal_step", "dual_step")
 CANDIDATES = {  # where a search begins
     "npgpd_hf": {"primal_step": [0.1, 0.3, 1], "dual_step": [0.03, 0.1, 0.3]},
     "zpgpd_hf": {"primal_step": [0.0003, 0.001, 0.003], "dual_step": [0.0003, 0.001, 0.003]},
@@ -63,9 +61,8 @@ def choose_steps(
     cmdp, algorithm, iterations, threads, progress, **options
         As for :func:`pgpd_hf.run`. Step sizes are replaced, and `evaluators` may be a list.
     candidates : dict, optional
-        Lists of positive numbers `primal_step` and `dual_step`, and `perturbation` where
-        :math:`\mu` is to be chosen, too. Lists of two numbers and more grow. By default those of
-        :data:`pgpd_hf.steps.CANDIDATES`.
+        Lists of positive numbers `primal_step` and `dual_step`, which grow if they have more than
+        one. By default those of :data:`pgpd_hf.steps.CANDIDATES`.
     seeds : int
         The largest number of seeds for each pair.
 
@@ -77,7 +74,7 @@ def choose_steps(
     >>> trace = pgpd_hf.run(cmdp, "npgpd_hf", seeds=[0], **setting, **steps)
     """
     options |= {"iterations": iterations, "candidates": candidates, "seeds": seeds}
-    scores = search_steps([cmdp], algorithm, threads=threads, progress=progress, **options)
+    scores = search_steps(cmdp, algorithm, threads=threads, progress=progress, **options)
     steps = chosen_steps(scores)
     if scores.loc[scores["standing"] == CHOSEN, "at_end"].item():
         warnings.warn(f"candidates: a wider grid expected, {steps} is at its end", stacklevel=2)
@@ -85,15 +82,14 @@ def choose_steps(
 
 
 def search_steps(
-    cmdps, algorithm, *, iterations, candidates=None, seeds=8, threads=1, progress=False, **options
+    cmdp, algorithm, *, iterations, candidates=None, seeds=8, threads=1, progress=False, **options
 ):
     """Scores of all pairs in a search, as :func:`choose_steps` makes it.
 
-    Of several CMDPs, seed k runs on number k modulo their number. The table has a row for each
-    pair: its steps; `seeds`; `positive_gap`, `positive_violation` and their sum, `score`, which is
-    infinite where rounding destroys the policy; `behind`, by how much the score exceeds that of the
-    chosen pair on the same seeds, with a 95 % interval, `behind_low` and `behind_high`; `standing`:
-    chosen, tied or dropped; `at_end`, of the grid.
+    The table has a row for each pair: its steps; `seeds`; `positive_gap`, `positive_violation` and
+    their sum, `score`, which is infinite where rounding destroys the policy; `behind`, by how much
+    the score exceeds that of the chosen pair on the same seeds, with a 95 % interval, `behind_low`
+    and `behind_high`; `standing`: chosen, tied or dropped; `at_end`, of the grid.
     """
     numbers = options.get("evaluators")
     each = [{"evaluators": it} for it in numbers] if np.iterable(numbers) else [{}]
@@ -102,57 +98,72 @@ def search_steps(
     algorithms = [make_algorithm(algorithm, options | it) for it in each]
     grid = _grid(candidates, algorithms[0])
     seeds = require_integer("seeds", seeds, 1, _MOST_SEEDS)
-    threads = require_integer("threads", threads, 1, 1024)
-    problems = [(cmdp, solve(cmdp)) for cmdp in cmdps]
-    pairs = [*itertools.product(*grid.values())]
-    for it, problem in itertools.product(algorithms, problems):  # what cannot run is refused
-        replace(it, **dict(zip(grid, pairs[0], strict=True))).prepare(*problem, iterations)
+    optimum, pairs, scores = solve(cmdp), [*itertools.product(*grid.values())], {}
+    for it in algorithms:  # what cannot run is refused
+        _with_steps(it, pairs[0]).prepare(cmdp, optimum, iterations)
     stages = [end for end in (_FIRST_SEEDS * 2**k for k in range(20)) if end < seeds] + [seeds]
-    with ThreadPoolExecutor(threads) as pool, tqdm(unit="runs", disable=not progress) as bar:
-        scores = _Scores(partial(_score, problems, algorithms, iterations, [*grid]), pool, bar)
-        room = dict.fromkeys(itertools.product(grid, (0, -1)), _GROWTH)
+    room = dict.fromkeys(itertools.product(grid, (0, -1)), _GROWTH)
+    setting = {"iterations": iterations, "optimum": optimum, "threads": threads}
+
+    def extend(pairs, end):
+        """Run pairs until they have a number of seeds."""
+        bar.total = bar.n + sum(end - len(scores.get(pair, ())) for pair in pairs)
+        for pair in pairs:
+            begun = scores.get(pair, np.empty((0, 2)))
+            setting["seeds"] = range(len(begun), end)
+            found = _score(cmdp, [_with_steps(it, pair) for it in algorithms], setting)
+            scores[pair] = np.concatenate([begun, found])
+            bar.update(len(found))
+
+    def best_of(pairs):
+        return min(pairs, key=lambda pair: _mean(scores[pair]))
+
+    with tqdm(unit="runs", disable=not progress) as bar:
         for end in stages:
-            scores.extend(pairs, end)
-            while added := _beyond(grid, room, min(pairs, key=scores.mean), pairs):
-                scores.extend(added, end)
+            extend(pairs, end)
+            while added := _beyond(grid, room, best_of(pairs), pairs):
+                extend(added, end)
                 pairs += added
-            best, share = min(pairs, key=scores.mean), LEVEL / len(stages) / max(1, len(pairs) - 1)
-            pairs = [it for it in pairs if it == best or scores.p_value(it, best) > share]
+            best, share = best_of(pairs), LEVEL / len(stages) / max(1, len(pairs) - 1)
+            worse = [_p_value(_behind(scores[it], scores[best])) <= share for it in pairs]
+            pairs = [it for it, dropped in zip(pairs, worse, strict=True) if not dropped]
             if len(pairs) == 1:
                 break
-    return _table(scores, pairs, [*grid])
+    return _table(scores, pairs)
 
 
 def chosen_steps(scores: pd.DataFrame) -> dict[str, float]:
     """Steps of the chosen pair in the scores of a search: options of the algorithm."""
     chosen = scores[scores["standing"] == CHOSEN].iloc[0]
-    return {name: float(chosen[name]) for name in NAMES if name in scores}
+    return {name: float(chosen[name]) for name in NAMES}
+
+
+def _with_steps(algorithm, pair):
+    return replace(algorithm, **dict(zip(NAMES, pair, strict=True)))
 
 
 def _grid(candidates, algorithm):
     """Increasing values, by name."""
     if candidates is None:
         candidates = CANDIDATES.get(algorithm.streams or algorithm.name)
-    known = [name for name in NAMES if name in algorithm.__dataclass_fields__]
-    given = {*candidates} if isinstance(candidates, Mapping) else set()
-    if not {*NAMES[:2]} <= given <= {*known}:
-        listed = f"{' and '.join(NAMES[:2])} (possible: {', '.join(known)})"
+    if not isinstance(candidates, Mapping) or {*candidates} != {*NAMES}:
+        listed = " and ".join(NAMES)
         raise ValueError(f"candidates: lists {listed} expected, got {shown(candidates)}")
     grid = {}
-    for name in [it for it in known if it in given]:
+    for name in NAMES:
         values = np.ravel(candidates[name]).tolist() or [None]
         grid[name] = sorted({require_number(f"candidates.{name}", it, above=0) for it in values})
     return grid
 
 
-def _beyond(grid, room, leader, pairs):
-    """Add a value to the grid beyond an end at which the leader stands; return the new pairs.
+def _beyond(grid, room, best, pairs):
+    """Add a value to the grid beyond an end at which the best pair is; return the new pairs.
 
     A list goes on with its own spacing: 0.1, 0.3, 1 are followed by 3.
     """
     for place, (name, values) in enumerate(grid.items()):
         for end in (0, -1):
-            if room[name, end] and len(values) > 1 and leader[place] == values[end]:
+            if room[name, end] and len(values) > 1 and best[place] == values[end]:
                 room[name, end] -= 1
                 *rest, last = values if end else values[::-1]
                 factor = last / rest[-1] if len(rest) == 1 else rest[-1] / rest[-2]
@@ -162,78 +173,62 @@ def _beyond(grid, room, leader, pairs):
     return []
 
 
-def _score(problems, algorithms, iterations, names, pair, seed):
-    """Positive gap and violation of a pair with a seed, averaged over M."""
-    cmdp, optimum = problems[seed % len(problems)]
-    places = np.unique(np.rint(np.linspace(0, iterations, _PLACES + 1)).astype(np.int64))
-    setting = {"iterations": iterations, "checkpoints": places, "optimum": optimum}
+def _score(cmdp, algorithms, setting):
+    """Positive gap and violation of each seed (seeds, 2), averaged over M."""
+    places = np.linspace(0, setting["iterations"], _PLACES + 1)
+    places = np.unique(np.rint(places).astype(np.int64))
     parts = []
     for algorithm in algorithms:
-        algorithm = replace(algorithm, **dict(zip(names, pair, strict=True)))
         try:
-            trace = run(cmdp, algorithm, seeds=[seed], purpose="calibration", **setting)
+            trace = run(cmdp, algorithm, checkpoints=places, purpose="calibration", **setting)
         except ValueError:  # rounding has destroyed the policy
-            return math.inf, math.inf
+            return np.full((len(setting["seeds"]), 2), math.inf)
         positive = trace[["optimality_gap", "constraint_violation"]].clip(lower=0).to_numpy()
-        late = positive[places >= 0.75 * iterations]
-        parts.append((1 - _LATE) * positive.mean(0) + _LATE * late.mean(0))
-    return tuple(np.mean(parts, axis=0))
+        positive = positive.reshape(-1, len(places), 2)
+        late = positive[:, places >= 0.75 * setting["iterations"]]
+        parts.append((1 - _LATE) * positive.mean(1) + _LATE * late.mean(1))
+    return np.mean(parts, axis=0)
 
 
-class _Scores:
-    """Gaps and violations that pairs have had so far, a row for each seed."""
-
-    def __init__(self, score, pool, bar):
-        self.rows, self._score, self._pool, self._bar = {}, score, pool, bar
-
-    def extend(self, pairs, seeds):
-        """Run pairs until they have a number of seeds."""
-        tasks = [(it, seed) for it in pairs for seed in range(len(self.rows.get(it, ())), seeds)]
-        self._bar.total = self._bar.n + len(tasks)
-        rows = self._pool.map(self._score, *zip(*tasks, strict=True))
-        for (pair, _), row in zip(tasks, rows, strict=True):
-            self.rows.setdefault(pair, []).append(row)
-            self._bar.update()
-
-    def mean(self, pair):
-        return np.sum(self.rows[pair], axis=1).mean()
-
-    def behind(self, pair, other):
-        """Differences of the scores of two pairs on the seeds that both have run."""
-        ours, theirs = (np.sum(self.rows[it], axis=1) for it in (pair, other))
-        seeds = min(len(ours), len(theirs))
-        with np.errstate(invalid="ignore"):  # both may be infinite
-            return ours[:seeds] - theirs[:seeds]
-
-    def p_value(self, pair, other):
-        """Of a one-sided t test that a pair is worse; 1 if nothing speaks for it."""
-        differences = self.behind(pair, other)
-        mean, count = differences.mean(), len(differences)
-        if count < 2 or not mean > 0:
-            return 1.0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            error = differences.std(ddof=1) / math.sqrt(count)
-            return special.stdtr(count - 1, -mean / error) if math.isfinite(mean) else 0.0
+def _mean(scores):
+    return scores.sum(1).mean()
 
 
-def _table(scores, pairs, names):
+def _behind(scores, others):
+    """Differences of the scores of two pairs on the seeds that both have run."""
+    seeds = min(len(scores), len(others))
+    with np.errstate(invalid="ignore"):  # both may be infinite
+        return scores[:seeds].sum(1) - others[:seeds].sum(1)
+
+
+def _p_value(differences):
+    """Of a one-sided t test that their mean is positive; 1 if nothing speaks for it."""
+    mean, count = differences.mean(), len(differences)
+    if count < 2 or not mean > 0:
+        return 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = differences.std(ddof=1) / math.sqrt(count)
+        return special.stdtr(count - 1, -mean / error) if math.isfinite(mean) else 0.0
+
+
+def _table(scores, pairs):
     """Scores of all pairs beside those of the chosen one, which is one of the pairs left."""
-    most = (1 + _EQUAL) * scores.mean(min(pairs, key=scores.mean))
+    most = (1 + _EQUAL) * min(_mean(scores[pair]) for pair in pairs)
     if not math.isfinite(most):
         raise ValueError("candidates: smaller steps expected; with these no run keeps a policy")
-    chosen = min(pair for pair in pairs if scores.mean(pair) <= most)
+    chosen = min(pair for pair in pairs if _mean(scores[pair]) <= most)
     rows = []
-    for pair in sorted(scores.rows):
-        gap, violation = np.mean(scores.rows[pair], axis=0)
-        row = dict(zip(names, pair, strict=True)) | {"seeds": len(scores.rows[pair])}
+    for pair in sorted(scores):
+        gap, violation = scores[pair].mean(0)
+        row = dict(zip(NAMES, pair, strict=True)) | {"seeds": len(scores[pair])}
         row |= {"positive_gap": gap, "positive_violation": violation, "score": gap + violation}
         behind = (math.inf, math.nan, math.nan)
         if math.isfinite(gap):
-            behind = mean_interval(scores.behind(pair, chosen))
+            behind = mean_interval(_behind(scores[pair], scores[chosen]))
         row |= dict(zip(("behind", "behind_low", "behind_high"), behind, strict=True))
         row["standing"] = CHOSEN if pair == chosen else TIED if pair in pairs else DROPPED
         rows.append(row)
     table = pd.DataFrame(rows)
-    values = table[names]
+    values = table[[*NAMES]]
     ends = ((values == values.min()) | (values == values.max())) & (values.nunique() > 1)
     return table.assign(at_end=ends.any(axis=1))

@@ -17,7 +17,7 @@ arguments = parser.parse_args()
 
 with one_line():
     cmdp = CMDP.load(arguments.environment)
-    scores = search_steps([cmdp], arguments.algorithm, **arguments.options)
+    scores = search_steps(cmdp, arguments.algorithm, **arguments.options)
     scores.insert(0, "search", arguments.name)
     scores.insert(1, "algorithm", arguments.algorithm)
     write_table(scores, arguments.table)
