@@ -92,8 +92,8 @@ def write_pickle_in_archive(path):
         (write_pickle_in_archive, "transition: "),
         (lambda path: path.write_bytes(b"PK\x03\x04 cut off"), "damaged"),
         (os.mkfifo, "a pipe"),  # reading it would wait for ever
-        (lambda path: np.savez(path, **GOOD, gamma=0.9), "unknown array 'gamma'"),
-        (lambda path: np.savez(path, transition=GOOD["transition"]), "missing array 'reward'"),
+        (lambda path: np.savez(path, **GOOD, gamma=0.9), "arrays .*'gamma'"),
+        (lambda path: np.savez(path, transition=GOOD["transition"]), "arrays .*'reward'"),
         (lambda path: np.savez(path, **GOOD | {"discount": 1.0}), "discount: "),
     ],
 )

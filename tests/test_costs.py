@@ -129,12 +129,6 @@ def test_largest_return_is_that_of_the_best_possible_path_and_clips_answers():
     assert vote_probability(LINKS["logistic"].code, 1.0) == pytest.approx(0.73, abs=2e-3)
 
 
-def test_a_system_that_does_not_tell_its_memory_is_enough(monkeypatch):
-    expected = CMDP.from_costs(**drawn(7)).evaluate(np.full((3, 2), 0.5))
-    monkeypatch.delattr("os.sysconf")  # as on Windows
-    assert CMDP.from_costs(**drawn(7)).evaluate(np.full((3, 2), 0.5)) == expected
-
-
 @pytest.mark.parametrize("constant", ["reward", "cost"])
 def test_constant_reward_or_cost_is_allowed(constant):
     """Also where expectations are constant up to rounding."""

@@ -7,10 +7,8 @@ import pytest
 from chance import LEVEL
 from scipy import stats
 
-from pgpd_hf import CMDP, LINKS, answers_for, certify, random_cmdp, solve
+from pgpd_hf import CMDP, answers_for, certify, random_cmdp, solve
 from pgpd_hf.deployment import _boundary, certificate
-
-LAWS = {"logistic": stats.logistic, "probit": stats.norm, "cauchy": stats.cauchy}
 
 
 def coin(low, high, threshold=0.5):
@@ -23,15 +21,14 @@ def least(answers, holds):
     return bisect_left(range(answers + 1), True, key=lambda votes: holds(votes, answers))
 
 
-@pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
 @pytest.mark.parametrize("returns", [(0.5, 0.5), (0.8, 0.8), (0.4, 0.6), (0, 1), (0, 0.4)])
-def test_bound_is_wrong_with_at_most_the_promised_probability(returns, level, link):
+def test_bound_is_wrong_with_at_most_the_promised_probability(returns, level):
     """Exactly, over all numbers of votes, if both returns are equally probable."""
-    cmdp, chance = coin(*returns), LAWS[link].cdf(np.array(returns) - 0.5).mean()
+    cmdp, chance = coin(*returns), stats.logistic.cdf(np.array(returns) - 0.5).mean()
 
     def exceeds(votes, answers):
-        return certificate(cmdp, votes, answers, level, link).lower > np.mean(returns)
+        return certificate(cmdp, votes, answers, level).lower > np.mean(returns)
 
     for answers in (1, 30, 200):
         wrong = stats.binom.sf(least(answers, exceeds) - 1, answers, chance)
@@ -40,10 +37,9 @@ def test_bound_is_wrong_with_at_most_the_promised_probability(returns, level, li
         assert returns != (0.5, 0.5) or answers < 200 or wrong > 0.4 * (1 - level)
 
 
-@pytest.mark.parametrize("link", LINKS)
-def test_votes_have_the_probability_that_returns_give(link):
-    chance = LAWS[link].cdf([-0.4, 0.3]) @ [0.25, 0.75]
-    found = certify(coin(0.1, 0.8), [[0.25, 0.75]], 200_000, 0, link=link)
+def test_votes_have_the_probability_that_returns_give():
+    chance = stats.logistic.cdf([-0.4, 0.3]) @ [0.25, 0.75]
+    found = certify(coin(0.1, 0.8), [[0.25, 0.75]], 200_000, 0)
     assert stats.binomtest(found.favourable, 200_000, chance).pvalue > LEVEL
 
 
@@ -54,14 +50,13 @@ def test_votes_are_those_on_record_whatever_the_level():
     assert [it.favourable for it in found] == [13429, 13429]
     assert [it.lower for it in found] == pytest.approx([0.5151681911844179, 0.5355618852004357])
     assert found[0].lower < found[1].lower < cmdp.threshold
-    assert [answers_for(cmdp, 0.1, link=link) for link in LINKS] == [3702, 1579, 2744]
+    assert answers_for(cmdp, 0.1) == 3702
 
 
-@pytest.mark.parametrize("link", LINKS)
-def test_boundary_is_below_the_link_between_the_points_of_its_grid_too(link):
-    shares, excesses = _boundary(random_cmdp(2, 2, threshold=4.0, scale="unit"), link)
+def test_boundary_is_below_the_link_between_the_points_of_its_grid_too():
+    shares, excesses = _boundary(random_cmdp(2, 2, threshold=4.0, scale="unit"))
     x = np.random.default_rng(0).uniform(excesses[0], excesses[-1], 20000)
-    assert (np.interp(LAWS[link].cdf(x), shares, excesses) <= x).all()
+    assert (np.interp(stats.logistic.cdf(x), shares, excesses) <= x).all()
     assert (np.diff(np.diff(excesses[:-1]) / np.diff(shares[:-1])) > -1e-6).all()  # convex
 
 
@@ -78,14 +73,14 @@ def test_answers_for_a_certificate_have_the_power_asked_for(slack):
 
 
 def test_what_is_certain_or_impossible():
-    """Also where returns lie so far below the threshold that the probit link is zero."""
+    """Also where returns lie so far below the threshold that the link is zero."""
     assert answers_for(coin(0.5, 0.5, 0.0), 0.5) == 1
     with pytest.raises(ValueError, match="^slack: a number <= 0.4"):
         answers_for(random_cmdp(), 5)
     assert certificate(coin(0.5, 0.5, -0.1), 0, 1).safe
     assert answers_for(random_cmdp(), 0.001) == answers_for(coin(0.6, 0.6), 0.1, level=1) == np.inf
-    far = CMDP([[[1.0]]], [[0.0]], [[0.0]], [1.0], 0.5, 50.0)
-    assert certify(far, [[1.0]], 1, 0, link="probit").lower == 0
+    far = CMDP([[[1.0]]], [[0.0]], [[0.0]], [1.0], 0.5, 1e3)
+    assert certify(far, [[1.0]], 1, 0).lower == 0
 
 
 @pytest.mark.parametrize(
@@ -95,7 +90,6 @@ def test_what_is_certain_or_impossible():
         ({"level": 95}, "level: a number > 0 and <= 1"),
         ({"seed": -1}, "seed: an integer of at least 0"),
         ({"policy": [[0.5, 0.6]]}, "policy: "),
-        ({"link": "linear"}, "link: one of"),
         ({"cmdp": 3}, "cmdp: CMDP expected"),
     ],
 )

@@ -12,7 +12,8 @@ from pgpd_hf.environments import make_environment
 gymnasium = pytest.importorskip("gymnasium")
 LAKE = {"env": "FrozenLake-v1", "map_name": "8x8", "cost": "holes", "at_most": 0.05}
 LAKES = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05}
-CLIFF = {"env": "CliffWalkingSlippery-v1", "cost": "steps", "at_most": 9, "discount": 0.98}
+CLIFF = {"env": "CliffWalkingSlippery-v1", "cost": np.ones((48, 4)), "at_most": 9}
+CLIFF["discount"] = 0.98
 
 
 class Table(gymnasium.Env):
@@ -77,7 +78,7 @@ def test_lake_has_the_bits_and_the_optimum_that_it_had():
         ({"env": "Blackjack-v1"}, "env: an environment with a table (P, initial_state_distrib)"),
         ({"env": "Lake-v1"}, "env: 'Lake-v1' with {} cannot be made: Environment `Lake` doesn't"),
         ({"map_name": "8x8"}, "map_name: an option of an environment made by its name"),
-        ({"cost": "holes"}, "cost: 'steps', 'holes' of FrozenLake, or an array expected, got 'ho"),
+        ({"cost": "holes"}, "cost: 'holes' of FrozenLake, or an array expected, got 'ho"),
         ({"cost": -np.eye(3, 2)}, "cost: numbers of at least 0 expected, got -1"),
     ],
 )

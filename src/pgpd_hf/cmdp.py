@@ -25,7 +25,6 @@ from pgpd_hf.costs import Units, stored
 
 Array = NDArray[np.float64]
 
-_NEEDED = 6  # arguments of a CMDP without a default
 _LANES = 32  # policies that are evaluated side by side
 _LAPACK_FROM = 33  # from this number of states on, LAPACK is faster than the kernel below
 _MATRIX_ENTRIES = 2**20  # of a call of LAPACK
@@ -309,14 +308,11 @@ class CMDP:
         on_map = {name: arrays.pop(f"map_{name}", None) for name in Map._fields}
         if any(part is not None for part in on_map.values()):
             arrays["map"] = Map(**on_map)
-        names = [*cls.__dataclass_fields__]
-        unknown = [name for name in arrays if name not in names]
-        missing = [name for name in names[:_NEEDED] if name not in arrays]
-        for kind, wrong in (("unknown", unknown), ("missing", missing)):
-            if wrong:
-                raise ValueError(f"{path}: {kind} array {wrong[0]!r}; the arrays are {names}")
         try:
             return cls(**arrays)
+        except TypeError as error:  # another array, or one too few
+            names = ", ".join(cls.__dataclass_fields__)
+            raise ValueError(f"{path}: arrays {names} expected: {error}") from None
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 

@@ -61,8 +61,6 @@ def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
 
 def require_memory(shape):
     """Refuse transitions of a shape (S, A, S) if what is made of them does not fit into memory."""
-    if not hasattr(os, "sysconf"):  # as on Windows
-        return
     needed = 8 * _TABLES * math.prod(shape)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > memory:

@@ -1,7 +1,8 @@
 r"""A certificate for a policy that is to be deployed: a lower bound of its utility value, by votes.
 
-Each of n evaluators answers the absolute question about a trajectory of its own: is it harmless
-enough? Votes are in favour with probability :math:`p = E[\sigma(X)]`, :math:`X = R_g^H(\tau) - b`.
+Each of n evaluators votes on whether a trajectory of its own is harmless enough. With the logistic
+link :math:`\sigma` a vote is in favour with probability :math:`p = E[\sigma(X)]`, where
+:math:`X = R_g^H(\tau) - b`.
 
 * Sampling: the exact binomial bound :math:`p_L \le p` (Clopper and Pearson 1934).
 * Curvature: X lies in :math:`[-b, B - b]` with the largest return B, so
@@ -18,15 +19,16 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from pgpd_hf import trajectories
-from pgpd_hf.arguments import require_instance, require_integer, require_number, require_one_of
+from pgpd_hf.arguments import require_instance, require_integer, require_number
 from pgpd_hf.cmdp import CMDP
 from pgpd_hf.compilation import announce, njit
-from pgpd_hf.evaluators import LINKS, vote_probability
+from pgpd_hf.evaluators import LOGISTIC, vote_probability
 from pgpd_hf.streams import draw_words, word_stream
 
 _MOST_ANSWERS = 10**9
 _BATCH, _MOST_WORDS = 1000, 2**24  # trajectories, and random words, that are drawn at once
 _GRID = 4001  # points of the curve
+_POWER = 0.9
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,12 +48,7 @@ class Certificate:
 
 
 def certify(
-    cmdp: CMDP,
-    policy: ArrayLike,
-    answers: int,
-    seed: int,
-    level: float = 0.95,
-    link: str = "logistic",
+    cmdp: CMDP, policy: ArrayLike, answers: int, seed: int, level: float = 0.95
 ) -> Certificate:
     """Ask whether trajectories of a policy are harmless enough, and bound its utility value.
 
@@ -59,12 +56,12 @@ def certify(
     ----------
     cmdp : CMDP
     policy : array_like, float, shape (S, A)
-    answers, seed : int
-        n, of which :func:`answers_for` says how many are needed; and what names the random stream.
+    answers : int
+        n; :func:`answers_for` says how many are needed.
+    seed : int
+        Of the random stream.
     level : float
         Of confidence, in (0, 1].
-    link : str
-        By which evaluators vote, a key of :data:`pgpd_hf.LINKS`.
 
     Examples
     --------
@@ -75,7 +72,7 @@ def certify(
     >>> pgpd_hf.answers_for(cmdp, slack=0.1)
     3702
     """
-    answers = certificate(cmdp, 0, answers, level, link).answers  # refuses what is wrong
+    answers = certificate(cmdp, 0, answers, level).answers  # refuses what is wrong
     policy, seed = cmdp.check_policy(policy, single=True), require_integer("seed", seed, 0)
     announce()
     horizon = trajectories.default_horizon(cmdp.discount)
@@ -87,15 +84,13 @@ def certify(
     for asked in range(0, answers, count):
         draw_words(stream, words)
         some = min(count, answers - asked)
-        favourable += _ask(tables, batch, words, horizon, LINKS[link].code, cmdp.threshold, some)
-    return certificate(cmdp, favourable, answers, level, link)
+        favourable += _ask(tables, batch, words, horizon, cmdp.threshold, some)
+    return certificate(cmdp, favourable, answers, level)
 
 
-def certificate(
-    cmdp: CMDP, favourable: int, answers: int, level: float = 0.95, link: str = "logistic"
-) -> Certificate:
+def certificate(cmdp: CMDP, favourable: int, answers: int, level: float = 0.95) -> Certificate:
     """Bound a utility value as :func:`certify` does, by votes of which some are in favour."""
-    shares, excesses = _boundary(cmdp, link)
+    shares, excesses = _boundary(cmdp)
     level = require_number("level", level, above=0, at_most=1)
     answers = require_integer("answers", answers, 1, _MOST_ANSWERS)
     favourable = require_integer("favourable", favourable, 0, answers)
@@ -104,39 +99,35 @@ def certificate(
     return Certificate(lower, lower >= cmdp.threshold, level, answers, favourable)
 
 
-def answers_for(
-    cmdp: CMDP, slack: float, level: float = 0.95, power: float = 0.9, link: str = "logistic"
-) -> float:
-    """Number of answers with which a policy is certified, if its returns exceed b by `slack`.
+def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
+    """Number of answers by which a policy is certified with probability .9.
 
     Parameters
     ----------
-    cmdp, level, link
-        As for :func:`certify`.
+    cmdp : CMDP
     slack : float
         By how much each return of the policy exceeds the threshold.
-    power : float
-        Probability of a certificate that says safe, in (0, 1].
+    level : float
+        Of confidence, in (0, 1].
 
     Returns
     -------
     int or float
-        n with this power, while n less a thousandth has not; infinite above a billion, as where
-        curvature takes the slack away.
+        A thousandth less is not enough. Infinite above a billion, as where curvature takes the
+        slack away.
     """
-    shares, excesses = _boundary(cmdp, link)
+    shares, excesses = _boundary(cmdp)
     level = require_number("level", level, above=0, at_most=1)
-    power = require_number("power", power, above=0, at_most=1)
     slack = require_number("slack", slack, at_most=excesses[-1])
     if cmdp.threshold <= 0:  # which every policy meets
         return 1
     demanded = np.interp(0.0, excesses, shares)
-    chance = vote_probability(LINKS[link].code, slack)
+    chance = vote_probability(LOGISTIC, slack)
 
     def too_few(answers):
         votes = math.ceil(special.bdtrik(level, answers, demanded))  # which do not suffice
         votes -= special.bdtr(votes - 1, answers, demanded) >= level
-        return special.bdtrc(votes, answers, chance) < power
+        return special.bdtrc(votes, answers, chance) < _POWER
 
     high = next((2**k for k in range(31) if not too_few(2**k)), None)
     if high is None:
@@ -148,13 +139,12 @@ def answers_for(
     return high
 
 
-def _boundary(cmdp, link):
+def _boundary(cmdp):
     """Lower boundary of the hull, shares of votes and means of X: a chord, then the curve."""
     require_instance("cmdp", cmdp, CMDP)
-    code = LINKS[require_one_of("link", link, LINKS)].code
     largest = cmdp.return_bound(trajectories.default_horizon(cmdp.discount))
     x = np.linspace(-cmdp.threshold, largest - cmdp.threshold, _GRID)
-    heights = np.array([vote_probability(code, point) for point in x])
+    heights = np.array([vote_probability(LOGISTIC, point) for point in x])
     # A staircase below the curve, so that the bound errs towards lower values: between two points
     # of the grid x is at least the left one, the link at most the right one.
     above = np.append(heights[1:], heights[-1])
@@ -165,7 +155,7 @@ def _boundary(cmdp, link):
 
 
 @njit
-def _ask(tables, batch, words, horizon, code, threshold, some):
+def _ask(tables, batch, words, horizon, threshold, some):
     """Sample a batch of trajectories, and count the votes in favour of the first of them."""
     count = len(batch.start)
     steps = count * (horizon + 1)
@@ -174,6 +164,6 @@ def _ask(tables, batch, words, horizon, code, threshold, some):
     trajectories.sample_returns(tables, batch, words, horizon)
     favourable = 0
     for k in range(some):
-        chance = vote_probability(code, batch.returns[k, 1] - threshold)
+        chance = vote_probability(LOGISTIC, batch.returns[k, 1] - threshold)
         favourable += (words[steps + count + k] >> np.uint64(11)) * 2.0**-53 < chance
     return favourable

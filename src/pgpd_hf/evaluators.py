@@ -26,7 +26,7 @@ from pgpd_hf.streams import derived_word
 from pgpd_hf.trajectories import Tables, make_tables
 
 ESTIMATORS = ("plug-in", "unbiased")
-_LOGISTIC, _PROBIT, _CAUCHY = range(3)
+LOGISTIC, _PROBIT, _CAUCHY = range(3)  # codes of links, in kernels
 _INFINITELY_MANY = 0  # stands for None in kernels, which only know numbers
 _MOST = 10**7  # evaluators: their table takes 80 MB
 _HIGHEST_DEGREE = 255  # of the series of unbiased estimates
@@ -61,7 +61,7 @@ def _normal_density(x):
 
 
 LINKS = {
-    "logistic": Link(_LOGISTIC, special.logit, lambda x: 1 / (2 + 2 * math.cosh(x))),
+    "logistic": Link(LOGISTIC, special.logit, lambda x: 1 / (2 + 2 * math.cosh(x))),
     "probit": Link(_PROBIT, special.ndtri, _normal_density),
     "cauchy": Link(_CAUCHY, _inverse_cauchy, lambda x: 1 / (math.pi * (1 + x * x))),
 }
@@ -70,7 +70,7 @@ LINKS = {
 @njit
 def vote_probability(link, x):
     r"""Probability :math:`\sigma(x)` of a vote in favour; `link` is a link's code."""
-    if link == _LOGISTIC:
+    if link == LOGISTIC:
         return 1 / (1 + math.exp(-x))
     if link == _PROBIT:
         return 0.5 * math.erfc(-x / math.sqrt(2))
@@ -120,7 +120,7 @@ def unbiased_estimates(evaluators, bound):
     """
     degrees = np.arange(1, min((evaluators + 1) // 2, _HIGHEST_DEGREE) + 1, 2)
     coefficients = 2 / degrees
-    mean = 2 * vote_probability(_LOGISTIC, bound) - 1
+    mean = 2 * vote_probability(LOGISTIC, bound) - 1
     remainders = bound - np.cumsum(coefficients * mean**degrees)
     enough = np.flatnonzero(remainders <= _NEGLIGIBLE * bound)
     last = enough[0] if len(enough) else len(degrees) - 1

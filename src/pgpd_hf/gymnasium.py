@@ -50,8 +50,8 @@ def from_gymnasium(
         Name of the environment, with its version, such as "FrozenLake-v1"; or the environment
         itself, whose wrappers do not count. A name "module:Name-v0" imports the module.
     cost : str or array_like of shape (S, A)
-        What is to be avoided: "steps"; "holes" of FrozenLake; or the cost of each action in each
-        state of the table, not negative.
+        What is to be avoided: "holes" of FrozenLake, or the cost of each action in each state of
+        the table, not negative.
     at_most : float
         Largest :math:`E\sum_t \gamma^t c_t` with the cost :math:`c_t` of step t, which counts from
         0: a discounted probability where a step that ends the episode costs one, and others none.
@@ -144,11 +144,9 @@ def _costs(env, cost, shape, state, action, following):
         if (table < 0).any():
             raise ValueError(f"cost: numbers of at least 0 expected, got {table.min():g}")
         return table[state, action]
-    if cost == "steps":
-        return np.ones(len(state))
     if cost == "holes" and type(env).__name__ == _LAKE:
         return (env.desc.ravel()[following] == b"H").astype(float)
-    told = "'steps', 'holes' of FrozenLake, or an array expected"
+    told = "'holes' of FrozenLake, or an array expected"
     raise ValueError(f"cost: {told}, got {shown(cost)}")
 
 

@@ -8,36 +8,35 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from pgpd_hf.arguments import optional, require_instance
+from pgpd_hf.arguments import require_instance
 from pgpd_hf.cmdp import CMDP
 
-_COLOURS = {"H": "0.3", "C": "0.3", "G": "#f0d77b"}  # of holes, cliff and goal
+_COLOURS = {"H": "0.3", "G": "#f0d77b"}  # of holes and goal
 _MOST_WRITTEN = 30  # states, up to which a table shows probabilities as numbers
 
 
-def plot_curves(curve: pd.DataFrame, cmdp: CMDP | None = None) -> Any:
+def plot_curves(curve: pd.DataFrame) -> Any:
     """Draw gap and violation against iterations, as the paper's figure does.
 
-    There is a row for each algorithm and a curve for each M. Bands are the intervals of the table,
-    as far as they do not flatten the curves.
+    There is a row of panels for each algorithm and a curve for each M. Bands are the intervals of
+    the table, cut off where they would flatten the curves. Notebooks show the figure, and its
+    method `savefig` writes it.
 
     Parameters
     ----------
     curve : pandas.DataFrame
-        As :func:`pgpd_hf.aggregate` returns it.
-    cmdp : CMDP, optional
-        The process of the runs, if it has units in which gap and violation are to be shown. By
-        default those in ``curve.attrs["units"]``, if there are any.
+        As :func:`pgpd_hf.aggregate` returns it; of a CMDP with units, ``curve.attrs["units"]``
+        holds those in which gap and violation are shown.
 
-    Notebooks show the figure, and its method `savefig` writes it. Without Matplotlib there is a
-    ValueError, as where a column is missing.
+    Raises
+    ------
+    ValueError
+        If a column is missing, or Matplotlib is not installed.
     """
     require_instance("curve", curve, pd.DataFrame)
-    optional(require_instance, "cmdp", cmdp, CMDP)
     figures = _figures()
-    units = curve.attrs.get("units") if cmdp is None else cmdp.units
     scales, labels = (1.0, 1.0), figures.METRICS
-    if units is not None:
+    if (units := curve.attrs.get("units")) is not None:
         scales, labels = units[:2], dict(zip(figures.METRICS, ("(reward)", "(cost)"), strict=True))
     columns = {
         name: scale
@@ -62,8 +61,8 @@ def plot_policy(
     """Draw a policy, on a map where states lie on a grid, or else as a table.
 
     On a map, an arrow is as long as its action is probable, and the darker a cell, the more often
-    it is visited. Holes and the cliff are dark, the goal is yellow; where episodes end stands the
-    discounted probability of ending there. A table has a row of probabilities for each state.
+    it is visited. Holes are dark, the goal is yellow; a number where episodes end is the discounted
+    probability of ending there. A table has a row of probabilities for each state.
 
     Parameters
     ----------
@@ -72,8 +71,10 @@ def plot_policy(
     states, actions : list of str, optional
         Names for a table, instead of numbers.
 
-    Notebooks show the figure, and its method `savefig` writes it. Without Matplotlib there is a
-    ValueError, as where an argument does not fit the CMDP.
+    Raises
+    ------
+    ValueError
+        If an argument does not fit the CMDP, or Matplotlib is not installed.
     """
     require_instance("cmdp", cmdp, CMDP)
     policy = cmdp.check_policy(policy, single=True)
@@ -145,7 +146,7 @@ def _draw_map(axes, cmdp, policy):
     for cell in np.unique(cells[ends]):  # where episodes may end in several ways
         ended = (1 - cmdp.discount) * visits[ends & (cells == cell)].sum()
         row, column = divmod(int(cell), columns)
-        look = {"color": "white" if letters[row, column] in "HC" else "black", "fontsize": 7}
+        look = {"color": "white" if letters[row, column] == "H" else "black", "fontsize": 7}
         axes.text(column, row, f"{ended:.2f}", ha="center", va="center", **look)
     for state in np.flatnonzero(~ends):
         row, column = divmod(int(cells[state]), columns)

@@ -28,11 +28,11 @@ NPGPD-HF with momentum::
     algorithm = Momentum(evaluators=64, momentum=0.9, primal_step=0.01, dual_step=0.1)
     trace = pgpd_hf.run(pgpd_hf.random_cmdp(), algorithm, seeds=range(5), iterations=1000)
 
-By its line `streams` it draws the random numbers of NPGPD-HF: where both do the same, their results
-have the same bits. `run.ask` puts the questions of one iteration of its parent class to the
-evaluators; :class:`PrimalDual` has no questions. An experiment names the class, which is in a file
-beside its configuration and asks, by ``algorithms: {momentum: {class: mine.py:Momentum, iterations:
-1000, primal_step: 0.01, dual_step: 0.1, momentum: 0.9}}``.
+Its line `streams` says that it draws the random numbers of NPGPD-HF: where both do the same, their
+results have the same bits. `run.ask` puts the questions of one iteration of the parent class to the
+evaluators; :class:`PrimalDual` has no questions. In an experiment the class is in a file beside the
+configuration, which names it by ``algorithms: {momentum: {class: mine.py:Momentum, iterations:
+1000, primal_step: 0.01, dual_step: 0.1, momentum: 0.9}}``; there it has to ask questions.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -54,7 +54,7 @@ _POWERS = {"none": 0, "linear": 1, "quadratic": 2}  # of lambda, in what the ste
 
 
 class State(NamedTuple):
-    r""":math:`\theta^{(t)}` (S, A), :math:`\lambda^{(t)}`, and what an algorithm remembers."""
+    r""":math:`\theta^{(t)}` (S, A), :math:`\lambda^{(t)}`, and what else an algorithm remembers."""
 
     theta: Array
     multiplier: float
@@ -68,8 +68,8 @@ class State(NamedTuple):
 class Answers(NamedTuple):
     """Estimates from the answers of one iteration."""
 
-    reward: Array  # (S, A), as the next: advantages in Algorithm 1, gradients in Algorithm 2
-    utility: Array
+    reward: Array  # (S, A): advantages in Algorithm 1, gradients in Algorithm 2
+    utility: Array  # likewise
     excess: float  # V_g - b
 
 
@@ -137,24 +137,19 @@ class PrimalDual:
         r""":math:`\eta_1` and :math:`\eta_2` of the algorithm's theorem."""
         raise ValueError("primal_step, dual_step: numbers expected, since there is no theorem")
 
-    def step_sizes(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> tuple[float, float]:
-        r""":math:`\eta_1` and :math:`\eta_2`: those given, or the theorem's where they are None."""
-        primal, dual = self.primal_step, self.dual_step
+    def prepare(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> Setting:
+        """Make ready to iterate; options that do not fit the CMDP are refused."""
+        iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
+        primal, dual, bound = self.primal_step, self.dual_step, self.multiplier_bound
         if primal is None or dual is None:
             theorem = self.theorem_steps(cmdp, optimum, iterations)
             primal = theorem[0] if primal is None else primal
             dual = theorem[1] if dual is None else dual
-        return primal, dual
-
-    def prepare(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> Setting:
-        """Make ready to iterate; options that do not fit the CMDP are refused."""
-        iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
-        primal, dual = self.step_sizes(cmdp, optimum, iterations)
-        bound = self.multiplier_bound
         if bound is None:
             bound = 2 / ((1 - cmdp.discount) * optimum.slack)
-        steps = Steps(primal, dual, _POWERS[self.normalize], bound)
-        return Setting(cmdp=cmdp, optimum=optimum, iterations=iterations, steps=steps)
+        return Setting(
+            cmdp, optimum, iterations, Steps(primal, dual, _POWERS[self.normalize], bound)
+        )
 
     def start(self, cmdp: CMDP, policy: Array | None = None) -> Array:
         r""":math:`\theta^{(0)}` (S, A) of a policy, by default uniform."""
@@ -238,8 +233,9 @@ class HumanFeedback(PrimalDual):
         answering = self.evaluators, self.link, self.estimator, self.random_answers
         simulator = make_simulator(cmdp, self.rounds, horizon, *answering)
         env_steps = trajectories * (horizon + 1)
-        effort = replace(setting, words=words, questions=questions, env_steps=env_steps)
-        return replace(effort, simulator=simulator)
+        return replace(
+            setting, simulator=simulator, words=words, questions=questions, env_steps=env_steps
+        )
 
 
 class Run:
@@ -277,11 +273,17 @@ class Run:
         return dual_update(multiplier, excess, self.setting.steps)
 
     def advance(self, state, rows):
-        """Make iterations with the method `update`.
+        """Make iterations.
 
         The result is policies (rows, S, A), multipliers (rows,) and numbers of times that questions
         were put (rows,), each at the beginning of an iteration, and the state after the last one.
         """
+        if not hasattr(self.algorithm, "update"):
+            asked = np.arange(self.asked, self.asked + rows)
+            self.asked += rows
+            drawn = self.draw(rows)
+            policies, multipliers, state = self.algorithm.advance(self.setting, state, *drawn)
+            return policies, multipliers, asked, state
         policies = np.empty((rows, *state.theta.shape))
         multipliers, asked = np.empty(rows), np.empty(rows, np.int64)
         with np.errstate(over="ignore", invalid="ignore"):  # the policy is checked later

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from threading import Event
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from pgpd_hf.arguments import require_instance, require_integer, require_number, shown
-from pgpd_hf.cmdp import CMDP, Array, Optimum
+from pgpd_hf.cmdp import CMDP, Optimum
 from pgpd_hf.compilation import announce
 from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
 from pgpd_hf.optimum import given_optimum
@@ -34,30 +34,7 @@ ALGORITHMS: dict[str, type[PrimalDual]] = {
 COLUMNS = ("algorithm", "evaluators", "seed", "iteration", *VALUES)
 _CHUNK_ITERATIONS, _CHUNK_WORDS, _CHUNK_ENTRIES = 1024, 2**18, 2**16  # what stays in the cache
 _MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
-
-
-@overload
-def run(
-    cmdp: CMDP,
-    algorithm: PrimalDual | str,
-    *,
-    seeds: Iterable[int],
-    iterations: int,
-    return_policies: Literal[True],
-    **options: Any,
-) -> tuple[pd.DataFrame, Array]: ...
-
-
-@overload
-def run(
-    cmdp: CMDP,
-    algorithm: PrimalDual | str,
-    *,
-    seeds: Iterable[int],
-    iterations: int,
-    return_policies: Literal[False] = False,
-    **options: Any,
-) -> pd.DataFrame: ...
+_POINTS = 100
 
 
 def run(
@@ -75,7 +52,7 @@ def run(
     progress: bool = False,
     return_policies: bool = False,
     **options: Any,
-) -> pd.DataFrame | tuple[pd.DataFrame, Array]:
+) -> Any:  # a pair with `return_policies`
     r"""Run an algorithm once per seed, and evaluate it exactly.
 
     Parameters
@@ -103,7 +80,7 @@ def run(
     progress : bool
         Whether to draw a bar on the error stream.
     return_policies : bool
-        Whether to return the policies, too, that the runs end with.
+        Whether to return the last policies as well.
     **options
         Options of the algorithm, where its name is given.
 
@@ -114,9 +91,12 @@ def run(
         many. The gap :math:`V_r^\star - V_r` and the violation :math:`b - V_g` are signed; `mean_*`
         are averages over the iterates 0 to `iteration`; `answers` and `env_steps` are cumulative.
     policies : ndarray, float64, shape (seeds, S, A)
-        With `return_policies`: after the last iteration, by increasing seed.
+        After the last iteration, by increasing seed; only with `return_policies`.
 
-    An argument that is out of range raises ValueError, whose message names it.
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
 
     Examples
     --------
@@ -201,21 +181,14 @@ def load_class(file, name):
     return kind
 
 
-def checkpoint_grid(iterations: int, points: int = 100) -> NDArray[np.int64]:
-    """Iterations at which a run is recorded: a logarithmic grid and an even grid, together.
+def checkpoint_grid(iterations: int) -> NDArray[np.int64]:
+    """Iterations at which a run is recorded: a logarithmic and an even grid of 100 points each.
 
     It contains T - 1, since the running average at T - 1 is what the theorems bound.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> pgpd_hf.checkpoint_grid(1000, points=4).tolist()
-    [0, 1, 10, 100, 250, 500, 750, 999, 1000]
     """
     iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
-    points = require_integer("points", points, 1, _MOST_ENTRIES)
-    even = np.linspace(0, iterations, points + 1)
-    logarithmic = np.geomspace(1, iterations, points)
+    even = np.linspace(0, iterations, _POINTS + 1)
+    logarithmic = np.geomspace(1, iterations, _POINTS)
     ends = [0, iterations - 1, iterations]
     return np.unique(np.rint(np.concatenate([even, logarithmic, ends])).astype(np.int64))
 
@@ -223,25 +196,16 @@ def checkpoint_grid(iterations: int, points: int = 100) -> NDArray[np.int64]:
 def iterates(case, state):
     """Yield policies, multipliers and numbers of asked iterations of all iterates, in chunks.
 
-    `case` is a :class:`~pgpd_hf.primal_dual.Run`; the last of its T + 1 iterates is a chunk of its
+    `case` is a :class:`~pgpd_hf.primal_dual.Run`. The last of the T + 1 iterates is a chunk of its
     own.
     """
-    algorithm, setting = case.algorithm, case.setting
-    total = setting.iterations
-    rows = min(_CHUNK_ITERATIONS, max(1, _CHUNK_ENTRIES // state.theta.size))
-    python = hasattr(algorithm, "update")
-    if not python:
-        rows = min(rows, max(1, _CHUNK_WORDS // max(1, setting.words)))
-    for first in range(0, total, rows):
-        count = min(rows, total - first)
-        if python:
-            policies, multipliers, asked, state = case.advance(state, count)
-        else:
-            policies, multipliers, state = algorithm.advance(setting, state, *case.draw(count))
-            asked = np.arange(first, first + count)
-            case.asked += count
-        yield policies, multipliers, asked
-    yield algorithm.policy(state.theta)[None], np.array([state.multiplier]), np.array([case.asked])
+    total, words = case.setting.iterations, max(1, case.setting.words)
+    rows = min(_CHUNK_ITERATIONS, _CHUNK_ENTRIES // state.theta.size, _CHUNK_WORDS // words)
+    for first in range(0, total, max(1, rows)):
+        *iterated, state = case.advance(state, min(max(1, rows), total - first))
+        yield iterated
+    policy = case.algorithm.policy(state.theta)
+    yield policy[None], np.array([state.multiplier]), np.array([case.asked])
 
 
 def _trace(case, state, grid, bar, stopped):
