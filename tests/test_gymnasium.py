@@ -12,23 +12,22 @@ from pgpd_hf.environments import make_environment
 gymnasium = pytest.importorskip("gymnasium")
 LAKE = {"env": "FrozenLake-v1", "map_name": "8x8", "cost": "holes", "at_most": 0.05}
 LAKES = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05}
-CLIFF = {"env": "CliffWalkingSlippery-v1", "cost": np.ones((48, 4)), "at_most": 9}
-CLIFF["discount"] = 0.98
+CLIFF = {"env": "CliffWalkingSlippery-v1", "cost": "steps", "at_most": 9, "discount": 0.98}
 
 
 class Table(gymnasium.Env):
-    """Two ways to end in state 1, which is passed through, too; state 2 can end in place."""
+    """Episodes end in state 1; what the table says about steps from there does not matter."""
 
-    def __init__(self, first=0.5, to=1):
+    def __init__(self, first=0.5, to=1, reward=2.0):
         self.P = [
-            [[(first, to, 2.0, True), (0.25, 1, 1.0, False), (0.25, 2, 0.0, False)]] * 2,
-            [[(1.0, 0, 0.0, False)], [(0.5, 2, 3.0, True), (0.5, 2, 0.0, False)]],
-            {0: [(1.0, 2, 4.0, True)], 1: [(0.5, 2, -1.0, False), (0.5, 0, 0.0, False)]},
+            [[(first, to, 2.0, True), (0.25, 0, 1.0, False), (0.25, 2, 0.0, False)]] * 2,
+            [[(1.0, 0, 7.0, False)], [(0.5, 1, 3.0, True), (0.5, 2, 8.0, False)]],
+            {0: [(1.0, 1, reward, True)], 1: [(0.5, 2, -1.0, False), (0.5, 0, 0.0, False)]},
         ]
         self.initial_state_distrib = np.eye(3, dtype=np.float32)[0]
 
 
-TABLE = {"env": Table(), "cost": [[0, 1], [2, 3], [4, 5]], "at_most": 9}
+TABLE = {"env": Table(), "cost": [[1, 1], [9, 9], [1, 5]], "at_most": 9}
 
 
 @pytest.mark.parametrize(
@@ -36,7 +35,7 @@ TABLE = {"env": Table(), "cost": [[0, 1], [2, 3], [4, 5]], "at_most": 9}
     [
         (LAKE, lambda s, a, to, reward: to in (19, 29, 35, 41, 42, 46, 49, 52, 54, 59)),
         (CLIFF, lambda *step: 1),
-        (TABLE, lambda s, a, to, reward: 2 * s + a),
+        (TABLE, lambda s, a, to, reward: TABLE["cost"][s][a]),
     ],
 )
 def test_values_are_those_of_the_table(given, cost):
@@ -73,12 +72,14 @@ def test_lake_has_the_bits_and_the_optimum_that_it_had():
     [
         ({"env": Table(first=0.6)}, "transition: probabilities that sum to 1 expected, got 1.1"),
         ({"env": Table(first="half")}, "env: a table, with outcomes (probability, next state, rew"),
+        ({"env": Table(to=0)}, "env: states in which episodes always end, with one reward and one"),
+        ({"env": Table(reward=3.0)}, "env: states in which episodes always end, with one reward"),
         ({"env": Table(to=3)}, "env: next states from 0 to 2 expected of <test_gymnasium.Table"),
         ({"env": "Taxi-v4", "fickle_passenger": True}, "env: an environment with a table (P, ini"),
         ({"env": "Blackjack-v1"}, "env: an environment with a table (P, initial_state_distrib)"),
         ({"env": "Lake-v1"}, "env: 'Lake-v1' with {} cannot be made: Environment `Lake` doesn't"),
         ({"map_name": "8x8"}, "map_name: an option of an environment made by its name"),
-        ({"cost": "holes"}, "cost: 'holes' of FrozenLake, or an array expected, got 'ho"),
+        ({"cost": "holes"}, "cost: 'steps', 'holes' of FrozenLake, or an array expected, got 'ho"),
         ({"cost": -np.eye(3, 2)}, "cost: numbers of at least 0 expected, got -1"),
     ],
 )

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import pgpd_hf
-from pgpd_hf.cmdp import Map
 
 STEPS = {"primal_step": 0.1, "dual_step": 0.1, "iterations": 20, "seeds": range(3)}
 PROCESS = pgpd_hf.random_cmdp(4, 2, threshold=0.4)
 POLICY = np.array([[0.25, 0.75], [1, 0], [0, 1], [0.5, 0.5]])
-GRID = Map(np.array([["S", "F"], ["H", "G"]]), np.arange(4), np.array([[0, 1], [1, 0]]))
+MOVES = np.array([[0, 0.25, 0.75, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0.5, 0.5, 0]])
 
 
 def test_curves_show_means_in_the_units_of_the_user():
@@ -29,18 +28,19 @@ def test_curves_show_means_in_the_units_of_the_user():
     assert figure._repr_png_() == pgpd_hf.plot_curves(curve)._repr_png_()
 
 
-@pytest.mark.parametrize("grid", [None, GRID])
-def test_policy_is_drawn_as_arrows_or_as_a_table(grid):
-    drawn = replace(PROCESS, map=grid), POLICY
-    figures = [pgpd_hf.plot_policy(*drawn, actions=["wait", "$"]) for _ in range(2)]
-    axes = figures[0].axes[0]
-    if grid is None:
-        assert (axes.images[0].get_array() == POLICY).all()
-        assert [it.get_text() for it in axes.get_xticklabels()] == ["wait", r"\$"]
-    else:
-        arrows = [(*it.xyann, *it.xy) for it in axes.texts if hasattr(it, "arrowprops")]
-        expected = [(0, 0, 0.11, 0), (0, 0, 0, 0.33), (1, 0, 1.44, 0), (0, 1, 0, 1.44)]
-        np.testing.assert_allclose(arrows[:4], expected)
+def test_policy_is_drawn_as_a_table():
+    axes = pgpd_hf.plot_policy(PROCESS, POLICY, actions=["wait", "$"]).axes[0]
+    assert (axes.images[0].get_array() == POLICY).all()
+    assert [it.get_text() for it in axes.get_xticklabels()] == ["wait", r"\$"]
+
+
+def test_policy_is_drawn_as_arrows_on_a_map():
+    cmdp = replace(pgpd_hf.random_cmdp(4, 4, threshold=0.4), map=[["S", "F"], ["H", "G"]])
+    figures = [pgpd_hf.plot_policy(cmdp, MOVES) for _ in range(2)]
+    texts = figures[0].axes[0].texts
+    arrows = [(*it.xyann, *it.xy) for it in texts if hasattr(it, "arrowprops")]
+    expected = [(0, 0, 0, 0.11), (0, 0, 0.33, 0), (1, 0, 0.56, 0), (0, 1, 0, 0.56)]
+    np.testing.assert_allclose(arrows[:4], expected)
     assert figures[0]._repr_png_() == figures[1]._repr_png_()
 
 

@@ -12,13 +12,13 @@ from __future__ import annotations  # help() shows names of types
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from pgpd_hf.arguments import optional, require_instance, require_integer, require_number, shown
+from pgpd_hf.arguments import optional, require_integer, require_number, shown
 from pgpd_hf.arrays import frozen, require_array, require_probabilities, require_signal, sizes
 from pgpd_hf.compilation import njit
 from pgpd_hf.costs import Units, stored
@@ -28,14 +28,6 @@ Array = NDArray[np.float64]
 _LANES = 32  # policies that are evaluated side by side
 _LAPACK_FROM = 33  # from this number of states on, LAPACK is faster than the kernel below
 _MATRIX_ENTRIES = 2**20  # of a call of LAPACK
-
-
-class Map(NamedTuple):
-    """Where states lie on a grid, for pictures of policies."""
-
-    letters: NDArray[np.str_]  # (rows, columns): S start, G goal, H hole, F other cells
-    cells: NDArray[np.int64]  # (S,): the cell of each state, counted row by row
-    moves: NDArray[np.int64]  # (A, 2): rows down and columns to the right that an action means
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -62,8 +54,9 @@ class CMDP:
         :math:`1/(1-\gamma)`; answers of evaluators are clipped there.
     units : Units, optional
         From values to a user's units, as :meth:`from_costs` sets them.
-    map : Map, optional
-        Where states lie on a grid, as :func:`pgpd_hf.from_gymnasium` says it.
+    map : array_like, str, shape (rows, columns), optional
+        For pictures of policies, where states are the cells of a grid, row by row, and actions lead
+        left, down, right and up. Letters are S start, G goal, H hole, F other cells.
 
     Raises
     ------
@@ -93,7 +86,7 @@ class CMDP:
     scale: float
     largest_return: float | None
     units: Units | None
-    map: Map | None
+    map: NDArray[np.str_] | None
 
     def __init__(
         self,
@@ -106,7 +99,7 @@ class CMDP:
         scale: float = 1.0,
         largest_return: float | None = None,
         units: Units | None = None,
-        map: Map | None = None,
+        map: ArrayLike | None = None,
     ) -> None:
         transition = require_probabilities("transition", transition, (None, None, None))
         shape = sizes(transition)
@@ -288,9 +281,6 @@ class CMDP:
         if not str(path).endswith(".npz"):
             raise ValueError(f"path: a name that ends in .npz expected, got {shown(str(path))}")
         arrays = {name: value for name, value in vars(self).items() if value is not None}
-        on_map = arrays.pop("map", None)
-        if on_map is not None:
-            arrays |= {f"map_{name}": array for name, array in on_map._asdict().items()}
         np.savez(path, **arrays)
 
     @classmethod
@@ -305,9 +295,6 @@ class CMDP:
             reason = getattr(error, "strerror", None) or "damaged, or no archive"
             message = f"{path}: {reason}; a NumPy archive (.npz) of plain arrays expected"
             raise ValueError(message) from error
-        on_map = {name: arrays.pop(f"map_{name}", None) for name in Map._fields}
-        if any(part is not None for part in on_map.values()):
-            arrays["map"] = Map(**on_map)
         try:
             return cls(**arrays)
         except TypeError as error:  # another array, or one too few
@@ -350,16 +337,11 @@ def _units(name, value):
 
 
 def _map(name, value, states, actions):
-    """Map of arrays that fit the CMDP."""
-    letters, cells, moves = require_instance(name, value, Map)
-    cells = require_array(f"{name}.cells", cells, (states,)).astype(np.int64)
-    moves = require_array(f"{name}.moves", moves, (actions, 2)).astype(np.int64)
-    letters = np.asarray(letters)
-    if letters.ndim != 2 or letters.dtype.kind != "U":
-        raise ValueError(f"{name}.letters: letters in rows and columns expected")
-    if cells.min() < 0 or cells.max() >= letters.size:
-        raise ValueError(f"{name}.cells: numbers of {letters.size} cells expected")
-    return Map(frozen(letters), frozen(cells), frozen(moves))
+    letters = np.asarray(value)
+    if letters.ndim != 2 or letters.dtype.kind != "U" or (letters.size, actions) != (states, 4):
+        told = f"letters in rows and columns, {states} in all, and 4 actions expected"
+        raise ValueError(f"{name}: {told}, got {shown(value)}")
+    return frozen(letters)
 
 
 @njit

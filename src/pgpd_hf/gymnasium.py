@@ -3,15 +3,14 @@ r"""Gymnasium's environments with a table of transitions, such as FrozenLake, as
 A CMDP pays by state and action and never ends; a table also pays by the next state, and has
 episodes that end. The two agree in every value:
 
-* A step that ends an episode leads to an absorbing state. What it pays, r, is paid there in equal
+* A state in which episodes end is absorbing. What the last step pays, r, is paid there in equal
   instalments, :math:`r\,(1-\gamma)/\gamma` per step from the next step on, which is worth the same.
   Costs are treated likewise. So trajectories show what happened, and not only its probability.
 * Other steps pay the mean over their next states.
 * Rewards, those of absorbing states included, are shifted and scaled to :math:`[0, 1-\gamma]`, and
   the utility is :math:`(1-\gamma)(1 - \mathrm{cost}/\max\mathrm{cost})`: values lie in [0, 1].
 
-Limits on the number of steps are left out, since states do not count steps; and so are states that
-no policy reaches.
+Limits on the number of steps are left out, since states do not count steps.
 """
 
 from __future__ import annotations  # help() shows names of types
@@ -24,11 +23,10 @@ from numpy.typing import ArrayLike
 
 from pgpd_hf.arguments import require_number, shown
 from pgpd_hf.arrays import require_array
-from pgpd_hf.cmdp import CMDP, Map
+from pgpd_hf.cmdp import CMDP
 from pgpd_hf.costs import Units, require_memory
 
 _LAKE = "FrozenLakeEnv"  # whose states lie on a grid
-_MOVES = [(0, -1), (1, 0), (0, 1), (-1, 0)]  # left, down, right, up
 
 
 def from_gymnasium(
@@ -41,8 +39,7 @@ def from_gymnasium(
 ) -> CMDP:
     r"""Make a CMDP from the table of a Gymnasium environment.
 
-    State s is the s-th state of the table that some policy reaches; :meth:`CMDP.in_units` gives
-    returns and costs of the table.
+    States are those of the table; :meth:`CMDP.in_units` gives its returns and costs.
 
     Parameters
     ----------
@@ -50,8 +47,8 @@ def from_gymnasium(
         Name of the environment, with its version, such as "FrozenLake-v1"; or the environment
         itself, whose wrappers do not count. A name "module:Name-v0" imports the module.
     cost : str or array_like of shape (S, A)
-        What is to be avoided: "holes" of FrozenLake, or the cost of each action in each state of
-        the table, not negative.
+        What is to be avoided: "steps"; "holes" of FrozenLake; or the cost of each action in each
+        state of the table, not negative.
     at_most : float
         Largest :math:`E\sum_t \gamma^t c_t` with the cost :math:`c_t` of step t, which counts from
         0: a discounted probability where a step that ends the episode costs one, and others none.
@@ -63,8 +60,8 @@ def from_gymnasium(
     Raises
     ------
     ValueError
-        If Gymnasium is not installed, the environment has no table or a wrong one, or no step has
-        the cost.
+        If Gymnasium is not installed, the environment has no table or a wrong one, a state in
+        which some episodes end and others do not, or no cost.
 
     Examples
     --------
@@ -75,10 +72,10 @@ def from_gymnasium(
     discount = require_number("discount", discount, above=0, below=1)
     at_most = require_number("at_most", at_most)
     env = _open(env, options)
-    transition, reward, costs, initial, places = _tables(env, cost, discount)
+    transition, reward, costs, initial = _tables(env, cost, discount)
     lowest, width = reward.min(), np.ptp(reward) or 1.0
     if not costs.max() > 0:
-        raise ValueError(f"cost: no step that a policy can make has the {shown(cost)}")
+        raise ValueError(f"cost: no step of the environment has the {shown(cost)}")
     price = (1 - discount) / costs.max()
     return CMDP(
         transition=transition,
@@ -89,7 +86,7 @@ def from_gymnasium(
         threshold=1 - price * at_most,
         scale=1 - discount,
         units=Units(width / (1 - discount), 1 / price, lowest / (1 - discount), 1 / price),
-        map=_map(env, places),
+        map=env.desc.astype(str) if type(env).__name__ == _LAKE else None,
     )
 
 
@@ -144,44 +141,33 @@ def _costs(env, cost, shape, state, action, following):
         if (table < 0).any():
             raise ValueError(f"cost: numbers of at least 0 expected, got {table.min():g}")
         return table[state, action]
+    if cost == "steps":
+        return np.ones(len(state))
     if cost == "holes" and type(env).__name__ == _LAKE:
         return (env.desc.ravel()[following] == b"H").astype(float)
-    told = "'holes' of FrozenLake, or an array expected"
+    told = "'steps', 'holes' of FrozenLake, or an array expected"
     raise ValueError(f"cost: {told}, got {shown(cost)}")
 
 
 def _tables(env, cost, discount):
-    """Transitions, reward and cost (S, A), initial distribution, and states of the table (S,)."""
+    """Transitions, reward and cost (S, A), and the initial distribution."""
     state, action, probability, following, reward, ends = _steps(env)
     name = "env: initial_state_distrib"
     initial = require_array(name, env.initial_state_distrib, (len(env.P),))
-    states, actions = len(initial), action.max() + 1
-    costs = _costs(env, cost, (states, actions), state, action, following)
-    paid = np.stack([reward, costs])
-    # A state for each way to end: where, with which reward, and at which cost.
-    ways, way = np.unique(np.stack([following, *paid])[:, ends], axis=1, return_inverse=True)
-    following[ends] = states + way
-    places = np.append(np.arange(states), ways[0].astype(int))
-    size = len(places)
-    require_memory((size, actions, size))
-    transition, payments = np.zeros((size, actions, size)), np.zeros((2, size, actions))
-    np.add.at(transition, (state, action, following), probability)
-    np.add.at(payments, (slice(None), state, action), probability * paid * ~ends)
-    absorbing = np.arange(states, size)
-    transition[absorbing, :, absorbing] = 1
-    payments[:, absorbing] = (1 - discount) / discount * ways[1:, :, None]
-    initial = np.append(initial, np.zeros(len(absorbing)))
-    reached = initial > 0  # by some policy
-    while (grown := reached | (transition[reached] > 0).any((0, 1))).sum() > reached.sum():
-        reached = grown
-    kept = np.flatnonzero(reached)
-    kept = kept[np.argsort(places[kept], kind="stable")]
-    inside = np.ix_(kept, range(actions), kept)
-    return transition[inside], *payments[:, kept], initial[kept], places[kept]
-
-
-def _map(env, places):
-    """Where the states of FrozenLake lie."""
-    if type(env).__name__ == _LAKE:
-        return Map(env.desc.astype(str), places, np.array(_MOVES))
-    return None
+    shape = len(initial), action.max() + 1
+    require_memory((*shape, len(initial)))
+    paid = np.stack([reward, _costs(env, cost, shape, state, action, following)])
+    last = np.unique(following[ends])
+    before = ~np.isin(state, last)  # what the table says about later steps does not matter
+    into = before & np.isin(following, last)
+    ways = np.unique(np.stack([following, *paid])[:, into], axis=1)
+    if not ends[into].all() or len(np.unique(ways[0])) < len(ways[0]):
+        expected = "states in which episodes always end, with one reward and one cost,"
+        raise ValueError(f"env: {expected} expected of {shown(env)}")
+    transition, payments = np.zeros((*shape, len(initial))), np.zeros((2, *shape))
+    place, weight = (state[before], action[before]), probability[before]
+    np.add.at(transition, (*place, following[before]), weight)
+    np.add.at(payments, (slice(None), *place), weight * paid[:, before] * ~ends[before])
+    transition[last, :, last] = 1
+    payments[:, ways[0].astype(int)] = (1 - discount) / discount * ways[1:, :, None]
+    return transition, *payments, initial

@@ -12,6 +12,7 @@ from pgpd_hf.arguments import require_instance
 from pgpd_hf.cmdp import CMDP
 
 _COLOURS = {"H": "0.3", "G": "#f0d77b"}  # of holes and goal
+_MOVES = [(0, -1), (1, 0), (0, 1), (-1, 0)]  # left, down, right, up: rows down, columns right
 _MOST_WRITTEN = 30  # states, up to which a table shows probabilities as numbers
 
 
@@ -81,7 +82,7 @@ def plot_policy(
     names = _names("states", states, cmdp.states), _names("actions", actions, cmdp.actions)
     width, height = 0.6 * cmdp.actions + 1.2, min(0.25 * cmdp.states, 9.0)
     if cmdp.map is not None:
-        height, width = (0.45 * length for length in cmdp.map.letters.shape)
+        height, width = (0.45 * length for length in cmdp.map.shape)
     (reward, cost), limit = cmdp.in_units(*cmdp.evaluate(policy)), cmdp.threshold
     title = f"$V_r$ = {reward:.4g}, $V_g$ = {cost:.4g} (at least {limit:.4g})"
     if cmdp.units is not None:
@@ -131,27 +132,24 @@ def _draw_table(axes, policy, states, actions):
 
 
 def _draw_map(axes, cmdp, policy):
-    letters, cells, moves = cmdp.map
-    rows, columns = letters.shape
     visits = np.maximum(cmdp.occupancy(policy), 0)
     ends = np.diagonal(cmdp.transition.min(1)) == 1
     shares = visits / (visits[~ends].max(initial=0) or 1.0)
-    shades = np.zeros(letters.size)
-    shades[cells[~ends]] = np.sqrt(shares[~ends])
-    axes.imshow(shades.reshape(rows, columns), vmin=0, vmax=1.3, cmap="Blues")
-    for (row, column), letter in np.ndenumerate(letters):
+    shades = np.sqrt(np.where(ends, 0, shares))
+    axes.imshow(shades.reshape(cmdp.map.shape), vmin=0, vmax=1.3, cmap="Blues")
+    for (row, column), letter in np.ndenumerate(cmdp.map):
         if letter in _COLOURS:
             sides = [column - 0.5, column + 0.5]
             axes.fill_between(sides, row - 0.5, row + 0.5, color=_COLOURS[letter], linewidth=0)
-    for cell in np.unique(cells[ends]):  # where episodes may end in several ways
-        ended = (1 - cmdp.discount) * visits[ends & (cells == cell)].sum()
-        row, column = divmod(int(cell), columns)
-        look = {"color": "white" if letters[row, column] == "H" else "black", "fontsize": 7}
+    places = [*np.ndindex(cmdp.map.shape)]
+    for state in np.flatnonzero(ends):
+        (row, column), ended = places[state], (1 - cmdp.discount) * visits[state]
+        look = {"color": "white" if cmdp.map[row, column] == "H" else "black", "fontsize": 7}
         axes.text(column, row, f"{ended:.2f}", ha="center", va="center", **look)
     for state in np.flatnonzero(~ends):
-        row, column = divmod(int(cells[state]), columns)
+        row, column = places[state]
         ink = "white" if shares[state] > 0.5 else "black"
-        for probability, (down, right) in zip(policy[state], moves, strict=True):
+        for probability, (down, right) in zip(policy[state], _MOVES, strict=True):
             if probability > 0.02:
                 tip = column + 0.44 * probability * right, row + 0.44 * probability * down
                 size = 0.2 * probability + 0.05
@@ -159,6 +157,6 @@ def _draw_map(axes, cmdp, policy):
                 look = {"arrowstyle": head, "color": ink, "shrinkA": 0, "shrinkB": 0}
                 axes.annotate("", tip, (column, row), arrowprops=look)
     axes.set(xticks=[], yticks=[])
-    if "S" in letters:
-        row, column = np.argwhere(letters == "S")[0]
+    if "S" in cmdp.map:
+        row, column = np.argwhere(cmdp.map == "S")[0]
         axes.text(column - 0.46, row - 0.46, "start", va="top", fontsize=6)

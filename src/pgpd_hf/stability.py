@@ -1,14 +1,14 @@
 r"""Whether ZPGPD-HF settles, predicted without a run.
 
-The primal step follows estimates that are mostly noise: while the multiplier is frozen at
-:math:`\lambda`, the policy wanders. Let the answers about reward and utility, averaged over N
-rounds, have the covariance matrix C and the means :math:`c_r \Delta_r`, :math:`c_g \Delta_g` for
-small differences of values; let d be the dimension of the sphere of directions, :math:`\mu` its
-radius, and :math:`\eta` the step :math:`\eta_1`, divided as `normalize` says.
+The primal step follows estimates that are mostly noise: at a frozen multiplier :math:`\lambda` the
+policy wanders. Let the answers about reward and utility, averaged over N rounds, have the
+covariance matrix C and, for small differences of values, the slopes :math:`c_r` and :math:`c_g`.
+Let d be the dimension of the sphere of directions, :math:`\mu` its radius, and :math:`\eta` the
+step :math:`\eta_1`, divided as `normalize` says.
 
-* The drift is a gradient: over directions v the mean of :math:`\frac{d}{\mu} y v` is c times the
-  gradient of :math:`V^\mu(\theta) = E[V(\Pi(\theta + \mu u))]`, with u uniform in the unit ball and
-  the projection :math:`\Pi` onto policies (divergence theorem).
+* The drift is the gradient of :math:`c_r V_r^\mu + \lambda c_g V_g^\mu` (divergence theorem), where
+  :math:`V^\mu(\theta) = E[V(\Pi(\theta + \mu u))]` with u uniform in the unit ball and the
+  projection :math:`\Pi` onto policies.
 * The noise is nearly isotropic: each coordinate of a step has the variance
   :math:`\eta^2 d\,\sigma^2/\mu^2`, :math:`\sigma^2 = C_{rr} + 2\lambda C_{rg} + \lambda^2 C_{gg}`.
 * A diffusion with this drift and noise, reflected at the faces of the simplices, has the density
@@ -17,17 +17,17 @@ radius, and :math:`\eta` the step :math:`\eta_1`, divided as `normalize` says.
 
 As printed, :math:`\tau` grows like :math:`\lambda^2` and the pressure towards safety like
 :math:`\lambda`: beyond some :math:`\lambda` a larger multiplier buys *less* utility. If the mean
-:math:`\bar V_g(\lambda)` is below b for every :math:`\lambda`, the multiplier runs away. It may
-also rise past all that are safe before the policy has followed. The averaged dynamics, which start
-with the uniform policy and relax like linear functions under the uniform law, are
+:math:`\bar V_g(\lambda)` is below b for every :math:`\lambda`, the multiplier runs away; so it does
+if it rises past all safe values before the policy has followed. The averaged dynamics are
 
 .. math:: \frac{dv}{dt} = |A|(|A|+1)\,\eta\,\tau(\lambda) (\bar V_g(\lambda) - v), \qquad
-   \frac{d\lambda}{dt} = \eta_2 (b - v).
+   \frac{d\lambda}{dt} = \eta_2 (b - v),
 
-The law is proved for the diffusion. The rest is approximate: steps are small, the states' rows are
-independent, each in the linear field of the mean of the others, and C and c are those of the
-uniform policy. On random environments predictions were wrong only for :math:`\bar V_g - b` within
-.02 of zero (.05 if the multiplier is fast), where values are in [0, 1]. When it breaks is unknown.
+from the uniform policy on. The law is proved for the diffusion. The rest is approximate: steps are
+small, the states' rows are independent, each in the linear field of the mean of the others, and C
+and c are those of the uniform policy. On random environments with values in [0, 1] predictions were
+wrong only for :math:`\bar V_g - b` within .02 of zero (.05 if the multiplier is fast). The time of
+the break is not predicted.
 """
 
 import math
@@ -86,16 +86,16 @@ def predict_stability(
     cmdp : CMDP
         With at most 200 states and 10 actions.
     algorithm, **options
-        ZPGPD-HF, as for :func:`pgpd_hf.run`. A dual step of None is taken as slow, since Theorem
-        2's depends on T.
+        ZPGPD-HF, as for :func:`pgpd_hf.run`. A dual step of None is taken as slow, since that of
+        Theorem 2 depends on T.
     multipliers : array_like, float, shape (n,), optional
-        Increasing, up to the bound of the multiplier; the prediction is about these alone.
+        Increasing, up to the bound of the multiplier: those that the prediction is about.
 
     Raises
     ------
     ValueError
-        If there is no prediction, as for NPGPD-HF and the softmax parameterization: logits add up
-        the noise instead of forgetting it.
+        If there is no prediction: for NPGPD-HF and the softmax parameterization, whose logits add
+        up the noise instead of forgetting it, and for a CMDP that is too large.
 
     Examples
     --------
