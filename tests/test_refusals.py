@@ -33,7 +33,7 @@ NO_ARRAY += [np.zeros((3, 2), "m8[s]"), np.zeros((3, 2), "M8[s]"), pd.DataFrame(
 NO_SIGNAL = [*NO_ARRAY, np.ones((2, 3)), np.full((3, 2), np.nan), np.full((3, 2), -1.0), np.ones(3)]
 NO_SIGNAL += [np.full((3, 2), 1e300), np.ma.masked_array(np.zeros((3, 2)), np.eye(3, 2) > 0)]
 NO_POLICY = [*NO_SIGNAL, np.ones((3, 2)), np.array([[1.5, -0.5]] * 3), [[np.inf, 0]] * 3]
-NO_POLICY += [UNIFORM + [1e-8, 0]]
+NO_POLICY += [UNIFORM + [1e-5, 0]]
 NEGATIVE = [-1, -0.5, -1e-300, Fraction(-1, 3)]
 FEW = [*NO_NUMBER, [2.5], [-1], ["a"], [True], [None], [10**30], range(10**7), {"a"}, "12"]
 FEW += [np.ma.array([1, 2], mask=[False, True]), np.array([[1, 2]]), itertools.count()]
@@ -42,7 +42,7 @@ P = EXAMPLE.transition
 
 # Arguments with what is wrong for each; None is wrong where it is not the default.
 CMDP = {
-    "transition": [*NO_ARRAY, 0 * P, 2 * P, -P, P + [0.5, -0.5, 0], P + [1e-8, 0, 0], P[:2]]
+    "transition": [*NO_ARRAY, 0 * P, 2 * P, -P, P + [0.5, -0.5, 0], P + [1e-5, 0, 0], P[:2]]
     + [np.zeros((0, 0, 0)), np.zeros((3, 0, 3)), np.ma.masked_array(P, P > 0.9)],
     "reward": NO_SIGNAL,
     "utility": NO_SIGNAL,
@@ -192,8 +192,10 @@ def test_arrays_of_all_kinds_give_the_same(convert):
 
 
 def test_what_rounding_puts_beyond_an_end_is_put_there():
-    """By up to 1e-12 of the scale, which is a little less than 0.1 here; sums are within 1e-9."""
+    """The scale is a little less than 0.1 here; sums within 1e-9 are left as they are."""
     rows, reward = [[[1.0, -1e-17]] * 2, [[1 + 9e-10, 0.0]] * 2], [[0.1, -1e-17]] * 2
     cmdp = pgpd_hf.CMDP(rows, reward, np.zeros((2, 2)), [1, -1e-13], 0.9, -1, scale=1 - 0.9)
     assert cmdp.reward.tolist() == [[1 - 0.9, 0]] * 2
     assert (cmdp.transition[0, 0].tolist(), cmdp.initial.tolist()) == ([1, 0], [1, 0])
+    third = EXAMPLE.evaluate(np.full((3, 2), 0.5, np.float32) + [1e-7, 0])
+    assert third == pytest.approx(EXAMPLE.evaluate(UNIFORM), rel=1e-6)

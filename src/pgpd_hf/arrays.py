@@ -4,8 +4,8 @@ import numpy as np
 
 from pgpd_hf.arguments import shown
 
-ROUNDING = 1e-12  # of the scale: what lies no farther beyond an end is taken for the end
-_SINGLE = float(np.finfo(np.float32).eps)
+_NEAR = 1e-6  # of the scale, or of a sum: what rounding to single precision may change
+_EXACT = 1e-9  # of a sum that is left as it is
 
 
 def require_array(name, value, shape, finite=True):
@@ -38,8 +38,7 @@ def _first(wrong):
 def require_signal(name, value, shape, scale):
     """Rewards or utilities in [0, scale]; what rounding has put beyond an end is put there."""
     array = require_array(name, value, shape)
-    near = scale * (_SINGLE if np.asarray(value).dtype == np.float32 else ROUNDING)
-    outside = (array < -near) | (array > scale + near)
+    outside = (array < -_NEAR * scale) | (array > (1 + _NEAR) * scale)
     if outside.any():
         index = _first(outside)
         wrong = f"got {array[index]} at {index}"
@@ -48,25 +47,19 @@ def require_signal(name, value, shape, scale):
 
 
 def require_probabilities(name, value, shape):
-    """Distributions along the last axis; rows of single precision are divided by their sum."""
+    """Distributions along the last axis; rows of low precision are divided by their sum."""
     array = require_array(name, value, shape)
-    single = np.asarray(value).dtype == np.float32
-    near_zero = (array < 0) & (array >= -(_SINGLE if single else ROUNDING))
-    array = np.where(near_zero, 0.0, array)
-    sums = array.sum(axis=-1, keepdims=True)
-    if single:
-        near = abs(sums - 1) <= array.shape[-1] * _SINGLE
-        array = np.divide(array, sums, out=array.copy(), where=near)
-        sums = array.sum(axis=-1, keepdims=True)
+    array = np.where((array < 0) & (array >= -_NEAR), 0.0, array)
     if (array < 0).any():
         index = _first(array < 0)
         raise ValueError(f"{name}: probabilities expected, got {array[index]} at {index}")
-    wrong = ~(abs(sums[..., 0] - 1) <= 1e-9)
-    if wrong.any():
-        index = _first(wrong)
-        wrong = f"got {sums[index][0]}" + (f" at {index}" if index else "")
+    sums = array.sum(axis=-1)
+    distance = abs(sums - 1)
+    if (distance > _NEAR).any():
+        index = _first(distance > _NEAR)
+        wrong = f"got {sums[index]}" + (f" at {index}" if index else "")
         raise ValueError(f"{name}: probabilities that sum to 1 expected, {wrong}")
-    return array
+    return np.divide(array, sums[..., None], out=array, where=distance[..., None] > _EXACT)
 
 
 def sizes(transition):

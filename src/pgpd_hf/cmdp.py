@@ -136,10 +136,9 @@ class CMDP:
     ) -> CMDP:
         r"""Make a CMDP from rewards and costs of any range, and a budget for the cost.
 
-        It holds (reward - smallest reward) / `reward_unit` and, as utility, (largest cost - cost) /
-        `cost_unit`, in every step; :meth:`in_units` leads back. Its largest return is the largest
-        sum along any path whose steps all have positive probability, from any state. A budget that
-        no policy meets is refused by :func:`pgpd_hf.solve`.
+        Its reward is (reward - smallest reward) / `reward_unit`, its utility (largest cost - cost)
+        / `cost_unit`; :meth:`in_units` leads back. Its largest return is that of the best path of
+        possible steps, from any state. :func:`pgpd_hf.solve` refuses a budget that no policy meets.
 
         Parameters
         ----------
@@ -152,10 +151,10 @@ class CMDP:
         initial, discount
             As for :class:`CMDP`.
         actions : array_like, bool, shape (S, A), optional
-            Actions that are allowed; another one becomes a copy of the first allowed one.
+            Which actions are allowed; the others become copies of the first allowed one.
         reward_unit, cost_unit : float, optional
-            Differences of returns at which an evaluator with the logistic link votes .73 to .27; by
-            default the largest return, so that those of the CMDP lie in [0, 1].
+            Differences of returns at which evaluators with the logistic link vote .73 to .27; by
+            default the largest return, so that returns of the CMDP lie in [0, 1].
 
         Raises
         ------

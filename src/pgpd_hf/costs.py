@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from pgpd_hf.arguments import require_number
-from pgpd_hf.arrays import ROUNDING, require_array, require_probabilities, sizes
+from pgpd_hf.arrays import require_array, require_probabilities, sizes
 
+_ROUNDING = 1e-12
 _TABLES = 4  # as large as the transitions: what is given, copied, kept, and sampled from
 
 
@@ -37,7 +38,7 @@ def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
         lowest, highest = float(signal.min()), float(signal.max())
         width = require_number(f"{name}, largest return", (highest - lowest) / (1 - discount))
         shape = (1 - discount) * (signal - lowest) / ((highest - lowest) or 1.0)
-        if highest - lowest <= ROUNDING * max(-lowest, highest):  # a constant, but for rounding
+        if highest - lowest <= _ROUNDING * max(-lowest, highest):  # a constant, but for rounding
             shape = np.zeros_like(signal)
         largest = width * largest_return(transition, shape, discount)
         if unit is None:
@@ -82,7 +83,7 @@ def _dense(transition):
 
 
 def _sources(actions, shape):
-    """Whose transitions, reward and cost each action has, (S, A): its own, if it is allowed."""
+    """Action whose table rows each action takes, (S, A): itself, or else the first allowed one."""
     numbers = np.arange(shape[1])
     if actions is None:
         return np.broadcast_to(numbers, shape)

@@ -1,4 +1,4 @@
-"""Environments: the paper's random CMDPs, and what a configuration names."""
+"""Environments: the random CMDPs of Section 5, and those that a configuration describes."""
 
 import re
 from os import PathLike
@@ -80,11 +80,11 @@ def random_cmdp(
 
 
 def make_environment(settings: dict[str, Any], folder: str | PathLike[str]) -> CMDP:
-    """Make the environment that a configuration describes, whoever wrote it.
+    """Make the environment of a configuration, which may be a stranger's.
 
-    Settings are the key `environment` of a configuration that `workflow/config.schema.yaml` allows:
-    a name of Gymnasium's that names a module is refused there. Nothing outside the folder, in which
-    the configuration lies, is read. ValueError names the key that is wrong.
+    `settings` is what `workflow/config.schema.yaml` allows as `environment`; the schema refuses
+    names of Gymnasium that import a module. A file is read only if it lies in `folder`, that of the
+    configuration.
     """
     if "file" in settings:
         path = Path(folder, settings["file"])

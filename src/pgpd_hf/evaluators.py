@@ -107,7 +107,7 @@ def make_evaluators(evaluators, link, bound, estimator="plug-in", random_answers
 
 
 def unbiased_estimates(evaluators, bound):
-    r"""Tabulate estimates (M + 1,) without bias from logistic votes; tell the bias that remains.
+    r"""Tabulate estimates (M + 1,) without bias from logistic votes, and the bias that remains.
 
     Count votes as :math:`\pm 1`, with mean :math:`y = 2\sigma(\Delta) - 1`. The products of the
     votes of j evaluators have the mean :math:`y^j`, and so has their mean over all sets of j

@@ -118,7 +118,7 @@ def panel_numbers(aggregate, algorithm, metric):
 
 
 def finding(aggregate, algorithm, metric):
-    """What the means of a panel end with, in words."""
+    """Title of a panel: which means its curves end with."""
     table = aggregate[aggregate["algorithm"] == algorithm].sort_values("evaluators")
     start = table.loc[table["iteration"] == table["iteration"].min(), metric].iloc[0]
     ends = table.loc[table["iteration"] == table["iteration"].max(), metric]
@@ -195,7 +195,7 @@ def _cost(aggregate, algorithm):
 
 
 def _finish(panels, metric):
-    """Name lines at their ends, and zero, in panels that share their vertical axis."""
+    """Write the name of each curve where it ends, in panels that share their vertical axis."""
     bottom, top = panels[0].get_ylim()
     if metric == "constraint_violation":
         bottom -= 0.06 * (top - bottom)

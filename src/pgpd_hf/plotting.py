@@ -103,7 +103,7 @@ def plot_policy(
 
 
 def _figures():
-    """The module of the paper's figures, which imports Matplotlib; that takes a while."""
+    """Import the figures only when they are drawn: Matplotlib is optional, and takes a while."""
     try:
         from pgpd_hf import figures
     except ImportError:

@@ -32,7 +32,11 @@ ALGORITHMS: dict[str, type[PrimalDual]] = {
     kind.name: kind for kind in (NPGPDHF, ZPGPDHF, NPGPD, PGPD)
 }
 COLUMNS = ("algorithm", "evaluators", "seed", "iteration", *VALUES)
-_CHUNK_ITERATIONS, _CHUNK_WORDS, _CHUNK_ENTRIES = 1024, 2**18, 2**16  # what stays in the cache
+_CHUNK_ITERATIONS, _CHUNK_WORDS, _CHUNK_ENTRIES = (
+    1024,
+    2**18,
+    2**16,
+)  # which a processor's cache holds
 _MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
 _POINTS = 100
 
