@@ -1,8 +1,11 @@
 """Checks of arguments. An error is one line: the argument, what is allowed, what was given."""
 
+import operator
+
 import numpy as np
 
 MOST = 2**62  # largest integer argument: twice as many still fit into 64 bits
+_HOLDS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 
 
 def require_integer(name, value, least, most=MOST):
@@ -27,15 +30,10 @@ def require_number(name, value, at_least=None, above=None, at_most=None, below=N
         number = np.inf
     if not np.isfinite(number):
         raise ValueError(f"{name}: a finite number expected, got {shown(value)}")
-    too_small = (at_least is not None and number < at_least) or (
-        above is not None and number <= above
-    )
-    too_large = (at_most is not None and number > at_most) or (
-        below is not None and number >= below
-    )
-    if too_small or too_large:
-        bounds = [(">=", at_least), (">", above), ("<=", at_most), ("<", below)]
-        allowed = " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if bound is not None)
+    bounds = zip(_HOLDS.items(), (at_least, above, at_most, below), strict=True)
+    bounds = [(sign, holds, bound) for (sign, holds), bound in bounds if bound is not None]
+    if not all(holds(number, bound) for _, holds, bound in bounds):
+        allowed = " and ".join(f"{sign} {bound:g}" for sign, _, bound in bounds)
         raise ValueError(f"{name}: a number {allowed} expected, got {shown(value)}")
     return number
 

@@ -330,8 +330,8 @@ class Optimum:
 
 def _units(name, value):
     units = Units(*require_array(name, value, (4,)).tolist())
-    for unit in ("reward_unit", "cost_unit"):
-        require_number(f"{name}.{unit}", getattr(units, unit), above=0)
+    if min(units[:2]) <= 0:
+        raise ValueError(f"{name}: positive units of reward and cost expected, got {units}")
     return units
 
 

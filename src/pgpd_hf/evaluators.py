@@ -40,7 +40,7 @@ class Link:
     r"""A link function :math:`\sigma`, from a difference of returns to the chance of a vote."""
 
     code: int  # in kernels
-    inverse: Callable  # of shares of votes; infinite at 0 and 1
+    inverse: Callable  # of shares of votes; infinite, or nearly, at 0 and 1
     density: Callable  # sigma', of a float
 
     def inverse_lipschitz(self, bound):
@@ -51,11 +51,6 @@ class Link:
             return math.inf
 
 
-def _inverse_cauchy(share):
-    ends = (share == 0) | (share == 1)
-    return np.where(ends, np.copysign(np.inf, share - 0.5), np.tan(math.pi * (share - 0.5)))
-
-
 def _normal_density(x):
     return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
 
@@ -63,7 +58,9 @@ def _normal_density(x):
 LINKS = {
     "logistic": Link(LOGISTIC, special.logit, lambda x: 1 / (2 + 2 * math.cosh(x))),
     "probit": Link(_PROBIT, special.ndtri, _normal_density),
-    "cauchy": Link(_CAUCHY, _inverse_cauchy, lambda x: 1 / (math.pi * (1 + x * x))),
+    "cauchy": Link(
+        _CAUCHY, lambda p: np.tan(math.pi * (p - 0.5)), lambda x: 1 / (math.pi * (1 + x * x))
+    ),
 }
 
 

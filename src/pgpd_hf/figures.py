@@ -1,4 +1,4 @@
-"""The paper's figure, each of its panels, and averages against T.
+"""The paper's figure, and each of its panels.
 
 The same content gives the same bytes: files hold no dates and no random identifiers, fonts are
 Matplotlib's own, and settings of the user have no effect.
@@ -15,7 +15,6 @@ from matplotlib import style, ticker
 from matplotlib.figure import Figure
 
 from pgpd_hf.runs import ALGORITHMS
-from pgpd_hf.theory import RATES
 
 STYLE = {
     "axes.axisbelow": True,
@@ -136,23 +135,6 @@ def finding(aggregate, algorithm, metric):
     return f"{'safe at' if safe else 'at'} the end: {end}"
 
 
-def rates_figure(averages):
-    """Averages against T on logarithmic axes, beside the slope that the theorem promises."""
-    with styled():
-        algorithms, metrics = averages["algorithm"].unique(), averages["metric"].unique()
-        figure = Picture(figsize=(6.9, 2.5 * len(algorithms)))
-        grid = figure.subplots(len(algorithms), len(metrics), squeeze=False)
-        for algorithm, row in zip(algorithms, grid, strict=True):
-            for metric, axes in zip(metrics, row, strict=True):
-                chosen = (averages["algorithm"] == algorithm) & (averages["metric"] == metric)
-                _draw_rates(axes, averages[chosen], RATES[algorithm])
-                name = algorithm_label(algorithm)
-                axes.set_title(f"{name}: {metric.replace('_', ' ').capitalize()}")
-                axes.set_xlabel("iterations $T$")
-        figure.legend(handles=_legend(grid.flat), ncols=3, loc="outside upper center")
-    return figure
-
-
 def algorithm_label(algorithm):
     """Name of an algorithm as readers know it."""
     return ALGORITHMS[algorithm].label if algorithm in ALGORITHMS else algorithm
@@ -218,39 +200,6 @@ def _finish(panels, metric):
             place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
             axes.annotate("0: best safe policy", (0.99, -0.02 * top), color="0.3", **place)
             axes.annotate("better below", (0.02, 0.02), xycoords="axes fraction", color="0.3")
-
-
-def _draw_rates(axes, table, rate):
-    positive = table[table["mean"] > 0]
-    for (rule, number), line in positive.groupby(["step_rule", "evaluators"], dropna=False):
-        axes.errorbar(
-            line["T"],
-            line["mean"],
-            yerr=[line["mean"] - line["low"], line["high"] - line["mean"]],
-            color=evaluators_color(number),
-            linestyle={"study": "-", "theorem": ":"}[rule],
-            marker="o",
-            elinewidth=0.8,
-            label=f"{evaluators_label(number)}, steps of the {rule}",
-        )
-    axes.set(xscale="log", yscale="log")
-    axes.set_xticks(table["T"].unique(), minor=False)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.xaxis.set_minor_locator(ticker.NullLocator())
-    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_locator(ticker.NullLocator())
-    if len(positive):
-        ends = np.array([table["T"].min(), table["T"].max()])
-        slope = positive["mean"].max() * (ends / ends[0]) ** rate
-        axes.plot(ends, slope, "--", color="0.4", linewidth=1, label="promised slope")
-
-
-def _legend(panels):
-    """Curves of panels that have labels, each of them once."""
-    labelled = [axes.get_legend_handles_labels() for axes in panels]
-    curves = {label: it for pair in labelled for it, label in zip(*pair, strict=True)}
-    return [*curves.values()]
 
 
 def evaluators_label(evaluators):
