@@ -9,7 +9,7 @@ _HOLDS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.
 
 
 def require_integer(name, value, least, most=MOST):
-    """Return an integer argument as int, which cannot overflow; booleans are refused."""
+    """Return an integer argument as an int; booleans are refused."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
     if not whole or value < least:
         raise ValueError(f"{name}: an integer of at least {least} expected, got {shown(value)}")
@@ -58,6 +58,6 @@ def optional(require, name, value, *bounds, **named):
 
 
 def shown(value):
-    """Format a value for a message: its repr, on one line and not too long."""
+    """Format a value for a message: its repr, shortened to one line."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 80 else f"{text[:60]} ... ({len(text)} characters)"

@@ -16,7 +16,7 @@ def require_array(name, value, shape, finite=True):
         if array.dtype.kind in "cSUmM" or value is None or np.ma.isMaskedArray(value):
             raise TypeError
         array = np.asarray(array, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError, RuntimeError):  # the last one of some tensors
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # RuntimeError: PyTorch
         raise ValueError(f"{name}: an array of numbers expected, got {shown(value)}") from None
     lengths = shape[1:] if shape[0] is ... else shape
     found = array.shape[array.ndim - len(lengths) :] if shape[0] is ... else array.shape

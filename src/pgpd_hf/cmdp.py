@@ -296,7 +296,7 @@ class CMDP:
             raise ValueError(message) from error
         try:
             return cls(**arrays)
-        except TypeError as error:  # another array, or one too few
+        except TypeError as error:  # an unknown array, or a missing one
             names = ", ".join(cls.__dataclass_fields__)
             raise ValueError(f"{path}: arrays {names} expected: {error}") from None
         except ValueError as error:

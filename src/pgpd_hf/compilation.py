@@ -17,7 +17,7 @@ import numba
 
 
 def _folder():
-    """Folder of the cache, beside the source or in the home; None without one, or if damaged."""
+    """Folder of the cache, beside the source or in the home; None if there is no intact one."""
     # Options of Numba, and of NumPy, since kernels hold tables that it has computed.
     options = [it for it in os.environ.items() if it[0].startswith(("NUMBA_", "NPY_"))]
     digest, here = hashlib.sha256(repr(sorted(options)).encode()), Path(__file__).parent
@@ -47,7 +47,7 @@ _UNCOUNTED = {"_nrt": False} if numba.version_info.short < (0, 70) else {}
 
 
 def njit(kernel=None, *, allocates=False, **options):
-    """Compile a kernel with Numba; those that make arrays say so by `allocates`."""
+    """Compile a kernel with Numba; `allocates` says that it makes arrays."""
     if kernel is None:
         return partial(njit, allocates=allocates, **options)
     options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}

@@ -24,7 +24,7 @@ class Units(NamedTuple):
 
 
 def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
-    """Arguments of a CMDP; those of this function are described at :meth:`CMDP.from_costs`."""
+    """Arguments of a CMDP, from the arguments of :meth:`CMDP.from_costs`."""
     discount = require_number("discount", discount, at_least=0, below=1)
     transition = _dense(transition)
     shape = sizes(require_array("transition", transition, (None, None, None), finite=False))

@@ -89,7 +89,7 @@ def certify(
 
 
 def certificate(cmdp: CMDP, favourable: int, answers: int, level: float = 0.95) -> Certificate:
-    """Bound a utility value as :func:`certify` does, by votes of which some are in favour."""
+    """Bound a utility value by the number of votes in favour, as :func:`certify` does."""
     shares, excesses = _boundary(cmdp)
     level = require_number("level", level, above=0, at_most=1)
     answers = require_integer("answers", answers, 1, _MOST_ANSWERS)
@@ -119,13 +119,13 @@ def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
     shares, excesses = _boundary(cmdp)
     level = require_number("level", level, above=0, at_most=1)
     slack = require_number("slack", slack, at_most=excesses[-1])
-    if cmdp.threshold <= 0:  # which every policy meets
+    if cmdp.threshold <= 0:  # every policy meets it
         return 1
     demanded = np.interp(0.0, excesses, shares)
     chance = vote_probability(LOGISTIC, slack)
 
     def too_few(answers):
-        votes = math.ceil(special.bdtrik(level, answers, demanded))  # which do not suffice
+        votes = math.ceil(special.bdtrik(level, answers, demanded))  # the most that do not suffice
         votes -= special.bdtr(votes - 1, answers, demanded) >= level
         return special.bdtrc(votes, answers, chance) < _POWER
 

@@ -3,8 +3,8 @@ r"""Simulated evaluators: link functions, votes, and the estimates that are made
 Asked to compare two trajectories whose returns differ by :math:`\Delta`, each of M evaluators votes
 for the first with probability :math:`\sigma(\Delta)`, independently. From k votes both algorithms
 estimate :math:`\Delta` as :math:`\sigma^{-1}(\mathrm{clip}[k/M])` (Algorithm 1, lines 8-12, 15-17
-and 19-20; Algorithm 2, lines 8-12, 14 and 15): one of M + 1 numbers, which are tabulated. The
-question whether a trajectory is harmless compares :math:`R_g^H(\tau)` with b in the same way.
+and 19-20; Algorithm 2, lines 8-12, 14 and 15). These M + 1 numbers are tabulated. The question
+whether a trajectory is harmless compares :math:`R_g^H(\tau)` with b in the same way.
 
 Assumption 2.1 of the paper asks for a continuous, strictly increasing :math:`\sigma` with
 :math:`\sigma(0) = 1/2` whose inverse is Lipschitz on :math:`[\sigma(-B), \sigma(B)]`. All links
@@ -27,7 +27,7 @@ from pgpd_hf.trajectories import Tables, make_tables
 
 ESTIMATORS = ("plug-in", "unbiased")
 LOGISTIC, _PROBIT, _CAUCHY = range(3)  # codes of links, in kernels
-_INFINITELY_MANY = 0  # stands for None in kernels, which only know numbers
+_INFINITELY_MANY = 0  # in kernels, instead of None
 _MOST = 10**7  # evaluators: their table takes 80 MB
 _HIGHEST_DEGREE = 255  # of the series of unbiased estimates
 _NEGLIGIBLE = 1e-6  # remainder at which the series ends, as a share of the largest difference
@@ -216,7 +216,7 @@ class Simulator(NamedTuple):
 
 
 def make_simulator(cmdp, rounds, horizon, evaluators, link, *options):
-    """Simulator of a run; further options are those of :func:`make_evaluators`."""
+    """Simulator of a run; `options` are the last two of :func:`make_evaluators`."""
     bound = cmdp.return_bound(horizon)
     panel = make_evaluators(evaluators, link, bound, *options)
     return Simulator(make_tables(cmdp), panel, rounds, horizon, cmdp.threshold)

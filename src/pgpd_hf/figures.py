@@ -98,7 +98,7 @@ def possible(optimum):
 
 
 def panel(aggregate, algorithm, metric, possible):
-    """One panel as a figure, one column of a page wide."""
+    """One panel, as a figure of the width of a column."""
     with styled():
         figure = Picture(figsize=(3.35, 2.6))
         axes = figure.subplots()
@@ -111,13 +111,13 @@ def panel(aggregate, algorithm, metric, possible):
 
 
 def panel_numbers(aggregate, algorithm, metric):
-    """What a panel shows, as a table with eight decimals, on which all processors agree."""
+    """Numbers of a panel, with eight decimals, on which all processors agree."""
     table = aggregate[aggregate["algorithm"] == algorithm]
     return table[["evaluators", "iteration", metric, f"{metric}_low", f"{metric}_high"]].round(8)
 
 
 def finding(aggregate, algorithm, metric):
-    """Title of a panel: which means its curves end with."""
+    """Title of a panel: the values at which its curves end."""
     table = aggregate[aggregate["algorithm"] == algorithm].sort_values("evaluators")
     start = table.loc[table["iteration"] == table["iteration"].min(), metric].iloc[0]
     ends = table.loc[table["iteration"] == table["iteration"].max(), metric]

@@ -50,8 +50,8 @@ def from_gymnasium(
         What is to be avoided: "steps"; "holes" of FrozenLake; or the cost of each action in each
         state of the table, not negative.
     at_most : float
-        Largest :math:`E\sum_t \gamma^t c_t` with the cost :math:`c_t` of step t, which counts from
-        0: a discounted probability where a step that ends the episode costs one, and others none.
+        Largest :math:`E\sum_{t \ge 0} \gamma^t c_t` with the cost :math:`c_t` of step t: a
+        discounted probability if the last step of an episode costs one and others nothing.
     discount : float
         :math:`\gamma` in (0, 1).
     **options
@@ -100,7 +100,7 @@ def _open(env, options):
     if isinstance(env, str):
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # which repeat the error
+                warnings.simplefilter("ignore")  # they repeat the error
                 env = gymnasium.make(env, **options)
         except Exception as error:  # whatever an environment raises on options it does not know
             told = " ".join(str(error).split())

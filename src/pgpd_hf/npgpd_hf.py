@@ -53,7 +53,7 @@ class NPGPDHF(HumanFeedback):
         return Answers(advantage[0], advantage[1], excess)
 
     def advance(self, setting, state, words, normals):
-        """Make an iteration for each row of random words, as `update` would do one by one."""
+        """Make as many iterations as there are rows of random words."""
         theta = state.theta.copy()
         steps = setting.steps._replace(primal=setting.steps.primal / (1 - setting.cmdp.discount))
         policies, multipliers, multiplier = _advance(
@@ -113,7 +113,9 @@ def _estimate(simulator, policy, words, advantage, trajectories):
     states, actions = policy.shape
     tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
     per_round = states + states * actions + 1
-    steps = rounds * per_round * (simulator.horizon + 1)  # one word each; then first states, votes
+    steps = (
+        rounds * per_round * (simulator.horizon + 1)
+    )  # words before those of first states and votes
 
     # Lines 4-7 and 13-14: trajectories from every s, from every (s, a), and from rho.
     for n in range(rounds):
@@ -148,7 +150,7 @@ def _estimate(simulator, policy, words, advantage, trajectories):
 
 @njit(allocates=True)
 def _lay_out(rounds, states, actions):
-    """Trajectories of an iteration; those of a round start from every s, every (s, a), and rho."""
+    """Trajectories of an iteration: in each round from every s, from every (s, a), and from rho."""
     per_round = states + states * actions + 1
     trajectories = make_trajectories(rounds * per_round, states, actions, 1)
     for n in range(rounds):

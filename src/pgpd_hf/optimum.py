@@ -94,7 +94,7 @@ def maximize(cmdp, signal):
         system = np.eye(cmdp.states) - cmdp.discount * cmdp.transition[everywhere, actions]
         values = np.linalg.solve(system, signal[everywhere, actions])
         rounding = 1e-14 * np.abs(values).max()
-        values -= values.mean()  # what all states have in common, which grows like 1 / (1 - gamma)
+        values -= values.mean()  # what all states share grows like 1 / (1 - gamma)
         rounding += 1e-13 * (np.abs(signal).max() + np.ptp(values))
         action_values = signal + cmdp.discount * cmdp.transition @ values  # (S, A)
         best = action_values.max(1)
@@ -173,7 +173,7 @@ def proportional(weights):
 
 
 def mixture(cmdp, first, second, weight):
-    """Policy whose values are the mixture of those of two policies; `weight` is of the first."""
+    """Policy with the mean of the values of two policies; `weight` is that of the first policy."""
     occupancy = [cmdp.occupancy(policy)[:, None] * policy for policy in (first, second)]
     return proportional(weight * occupancy[0] + (1 - weight) * occupancy[1])
 

@@ -1,4 +1,4 @@
-"""Curves of runs and pictures of policies; Matplotlib, which they need, is optional."""
+"""Curves of runs and pictures of policies, for which Matplotlib has to be installed."""
 
 from __future__ import annotations  # help() shows names of types
 
@@ -13,7 +13,7 @@ from pgpd_hf.cmdp import CMDP
 
 _COLOURS = {"H": "0.3", "G": "#f0d77b"}  # of holes and goal
 _MOVES = [(0, -1), (1, 0), (0, 1), (-1, 0)]  # left, down, right, up: rows down, columns right
-_MOST_WRITTEN = 30  # states, up to which a table shows probabilities as numbers
+_MOST_WRITTEN = 30  # most states with numbers in a table
 
 
 def plot_curves(curve: pd.DataFrame) -> Any:

@@ -90,7 +90,7 @@ def unit_direction(normals, tangent, direction):
         if tangent:
             for a in range(actions):
                 mean += normals[s * actions + a] / actions
-        part = 0.0  # a sum for each state, which does not wait for those of other states
+        part = 0.0  # a sum for each state, so that none waits for another
         for a in range(actions):
             direction[s, a] = normals[s * actions + a] - mean
             part += direction[s, a] ** 2

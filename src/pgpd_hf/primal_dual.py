@@ -179,7 +179,7 @@ class PrimalDual:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class HumanFeedback(PrimalDual):
-    r"""Options of the algorithms that learn from votes, beside those of all algorithms.
+    r"""Options of the algorithms that learn from votes, in addition to those of all algorithms.
 
     Parameters
     ----------

@@ -213,7 +213,7 @@ def iterates(case, state):
 
 
 def _trace(case, state, grid, bar, stopped):
-    """Numbers of a run at the checkpoints, (6, checkpoints), and its last policy."""
+    """Rows of `_table` at the checkpoints, (6, checkpoints), and the last policy of a run."""
     sums, rows, first = np.zeros(2), np.empty((6, len(grid))), 0
     for policies, multipliers, asked in iterates(case, state):
         try:
@@ -224,7 +224,7 @@ def _trace(case, state, grid, bar, stopped):
             if type(case.algorithm) not in ALGORITHMS.values():
                 told = f"algorithm: update of {name} led to no policy ({error})"
             raise ValueError(told) from None
-        # One value is added after the other: the bits do not depend on where a run is cut.
+        # Values are added one by one, so that the bits do not depend on where a run is cut.
         totals = np.cumsum(np.column_stack([sums, values]), axis=1)[:, 1:]
         sums, end = totals[:, -1], first + len(multipliers)
         columns = slice(*np.searchsorted(grid, [first, end]))
@@ -276,7 +276,7 @@ def _starts(algorithm, setting, policy, multiplier, seeds):
 
 
 def _integers(name, values):
-    """At least one integer, none of which is negative."""
+    """List of at least one integer, none of which is negative."""
     try:
         if isinstance(values, str | bytes):
             raise TypeError

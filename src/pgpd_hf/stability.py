@@ -65,8 +65,8 @@ class Stability:
 
     breaks: bool  # whether the multiplier runs away
     peak: float  # the largest mean V_g less b
-    stable: float | None  # the smallest multiplier with mean V_g = b, to which it returns
-    unstable: float | None  # the largest, beyond which it runs away
+    stable: float | None  # smallest multiplier with mean V_g = b; it returns there
+    unstable: float | None  # largest multiplier with mean V_g = b; it runs away beyond
     multipliers: Array = field(repr=False)  # (n,): from 0 to the bound
     rewards: Array = field(repr=False)  # (n,): mean values there
     utilities: Array = field(repr=False)
@@ -158,7 +158,7 @@ class _Law:
         return self.step(multiplier) * place.dimension * variance / (2 * place.radius**2)
 
     def outruns(self, multipliers, excess, unstable):
-        """Whether the averaged multiplier rises past the last one that is safe.
+        """Whether the averaged multiplier rises past the last safe one.
 
         It rises while the mean value is x > 0 below b, and so can take the place of time: x^2 / 2
         is followed until it is zero. Paths do not cross, so that the first rise is the highest.

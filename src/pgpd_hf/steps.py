@@ -202,7 +202,7 @@ def _behind(scores, others):
 
 
 def _p_value(differences):
-    """Of a one-sided t test that their mean is positive; 1 if nothing speaks for it."""
+    """One-sided t test of whether their mean is positive; 1 if nothing speaks for it."""
     mean, count = differences.mean(), len(differences)
     if count < 2 or not mean > 0:
         return 1.0
@@ -212,7 +212,7 @@ def _p_value(differences):
 
 
 def _table(scores, pairs):
-    """Scores of all pairs beside those of the chosen one, which is one of the pairs left."""
+    """Scores of all pairs, beside the score of the pair that is chosen among the pairs left."""
     most = (1 + _EQUAL) * min(_mean(scores[pair]) for pair in pairs)
     if not math.isfinite(most):
         raise ValueError("candidates: smaller steps expected; with these no run keeps a policy")

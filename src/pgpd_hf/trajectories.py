@@ -97,7 +97,7 @@ def alias_table(probability, unit=1):
 
 @njit(allocates=True)
 def _pair_columns(scaled, alias):
-    """Fill each outcome of less than average probability up with a more probable one, its alias."""
+    """Give each outcome of less than average probability an alias that fills its column up."""
     small, large = np.empty(len(scaled), np.int64), np.empty(len(scaled), np.int64)
     smalls = larges = 0
     for k in range(len(scaled)):
@@ -185,7 +185,7 @@ def _sample_fours(tables, trajectories, words, horizon):
     """Follow four trajectories side by side, of a CMDP with W = 4 that never ends."""
     cuts, count = trajectories.thresholds.reshape(-1), len(trajectories.start)
     last, stride, returns = count - 1, np.uint64(count), trajectories.returns
-    for i in range(0, count, 4):  # the last one is repeated where there are no four
+    for i in range(0, count, 4):  # short of four, the last is repeated
         j, k, m = min(i + 1, last), min(i + 2, last), min(i + 3, last)
         at_i, cut_i, r_i, g_i = _first_step(tables, trajectories, cuts, words, i, _FOUR)
         at_j, cut_j, r_j, g_j = _first_step(tables, trajectories, cuts, words, j, _FOUR)
@@ -219,7 +219,7 @@ def _sample_pairs(tables, trajectories, words, horizon, width, ends):
     stride, returns = np.uint64(count), trajectories.returns
     beyond = tables.discount ** (horizon + 1)
     for i in range(0, count, 2):
-        j = min(i + 1, count - 1)  # the last one of an odd number is paired with itself
+        j = min(i + 1, count - 1)  # the last of an odd number is paired with itself
         at_i, cut_i, r_i, g_i = _first_step(tables, trajectories, cuts, words, i, width)
         at_j, cut_j, r_j, g_j = _first_step(tables, trajectories, cuts, words, j, width)
         w_i, w_j = np.uint64(i), np.uint64(j)

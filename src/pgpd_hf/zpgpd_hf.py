@@ -5,9 +5,9 @@ randomly perturbed policy; the inverse link of their votes, times the direction 
 estimates the gradient. Line numbers in comments are those of Algorithm 2.
 
 The paper leaves open what :math:`\theta + \mu v` is outside of the simplex: here each row is
-projected before it is followed. The option `directions` chooses where v comes from: "sphere" is the
-unit sphere, as written, and "tangent" the directions along which rows keep their sum, whose
-dimension then takes the place of d. In the softmax parameterization nothing has to be projected.
+projected before it is followed; in the softmax parameterization nothing has to be projected. With
+the option `directions` "sphere" v comes from the unit sphere, as written; with "tangent" from the
+unit directions along which rows keep their sum, and d is the dimension of these.
 
 The exact limit is PG-PD,
 :math:`\theta^{(t+1)} = P_\Theta(\theta^{(t)} + \eta_1 \nabla_\theta V_L^{\theta,\lambda}(\rho))`
@@ -57,7 +57,7 @@ class ZPGPDHF(HumanFeedback):
         :math:`\mu`; by default :math:`\mu^2 = \max\{2\gamma^H/(1-\gamma), \beta\}` (Theorem 2).
     parameterization : {"direct", "softmax"}
     directions : {"sphere", "tangent"}
-        Perturb in all directions, as written, or along those in which rows keep their sum.
+        Perturb in all directions, as written, or only so that rows keep their sum.
     **options
         Those of :class:`~pgpd_hf.primal_dual.HumanFeedback` and
         :class:`~pgpd_hf.primal_dual.PrimalDual`.
@@ -125,7 +125,7 @@ class ZPGPDHF(HumanFeedback):
         return Answers(scale * reward * direction, scale * utility * direction, excess)
 
     def advance(self, setting, state, words, normals):
-        """Make an iteration for each row of random numbers, as `update` would do one by one."""
+        """Make as many iterations as there are rows of random numbers."""
         theta, known = state.theta.copy(), (setting.simulator, setting.perturbation)
         policies, multipliers, multiplier = _advance(
             *known, theta, state.multiplier, words, normals, setting.steps
@@ -204,7 +204,7 @@ def _advance(simulator, perturbation, theta, multiplier, words, normals, steps):
 def _estimate(simulator, perturbation, theta, policy, direction, words, perturbed, trajectories):
     """Lines 3-15: estimate the differences of both values along a direction, and V_g - b."""
     tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
-    steps = 2 * rounds * (simulator.horizon + 1)  # one word each; then first states and votes
+    steps = 2 * rounds * (simulator.horizon + 1)  # words before those of first states and votes
 
     # Line 3: the perturbed policy.
     for s in range(theta.shape[0]):
