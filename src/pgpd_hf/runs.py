@@ -32,11 +32,7 @@ ALGORITHMS: dict[str, type[PrimalDual]] = {
     kind.name: kind for kind in (NPGPDHF, ZPGPDHF, NPGPD, PGPD)
 }
 COLUMNS = ("algorithm", "evaluators", "seed", "iteration", *VALUES)
-_CHUNK_ITERATIONS, _CHUNK_WORDS, _CHUNK_ENTRIES = (
-    1024,
-    2**18,
-    2**16,
-)  # which a processor's cache holds
+_CHUNK_ITERATIONS, _CHUNK_WORDS, _CHUNK_ENTRIES = 1024, 2**18, 2**16  # what fits into a cache
 _MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
 _POINTS = 100
 
@@ -116,7 +112,6 @@ def run(
     if len(set(seeds)) < len(seeds):
         twice = next(seed for place, seed in enumerate(seeds) if seed in seeds[:place])
         raise ValueError(f"seeds: different seeds expected, got {twice} twice")
-    iterations = require_integer("iterations", iterations, 1, MOST_ITERATIONS)
     grid = checkpoint_grid(iterations)
     if checkpoints is not None:
         grid = np.unique(np.array(_integers("checkpoints", checkpoints), dtype=np.int64))
@@ -128,17 +123,16 @@ def run(
     setting = algorithm.prepare(cmdp, optimum, iterations)
     starts = _starts(algorithm, setting, initial_policy, initial_multiplier, seeds)
     announce()
-    order, seeds = np.argsort(seeds, kind="stable"), sorted(seeds)
-    stopped = Event()
-    bar = tqdm(total=iterations * len(seeds), unit="iterations", disable=not progress)
+    seeds, stopped = sorted(seeds), Event()
+    bar = tqdm(total=setting.iterations * len(seeds), unit="iterations", disable=not progress)
 
-    def trace(place):
-        case = Run(algorithm, setting, seeds[place], purpose)
+    def trace(seed):
+        case = Run(algorithm, setting, seed, purpose)
         with _stopping(stopped):
-            return _trace(case, starts[order[place]], grid, bar, stopped)
+            return _trace(case, starts[seed], grid, bar, stopped)
 
     with bar, ThreadPoolExecutor(threads) as pool, _stopping(stopped):
-        traces, last = zip(*pool.map(trace, range(len(seeds))), strict=True)
+        traces, last = zip(*pool.map(trace, seeds), strict=True)
     table = _table(algorithm, setting, seeds, grid, np.concatenate(traces, axis=1))
     return (table, np.stack(last)) if return_policies else table
 
@@ -258,21 +252,21 @@ def _table(algorithm, setting, seeds, grid, values):
         "answers": asked * (evaluators or 0) * setting.questions,
         "env_steps": asked * setting.env_steps,
     }
-    table = pd.DataFrame(columns, columns=list(COLUMNS))
+    table = pd.DataFrame(columns)
     table.attrs["units"] = setting.cmdp.units and tuple(setting.cmdp.units)
     return table
 
 
 def _starts(algorithm, setting, policy, multiplier, seeds):
-    """State before the first iteration, for each seed."""
+    """State before the first iteration, by seed."""
     bound = setting.steps.multiplier_bound
     multiplier = require_number("initial_multiplier", multiplier, at_least=0, at_most=bound)
     several = getattr(policy, "ndim", 2) == 3
     if several and len(policy) != len(seeds):
         told = f"one policy, or {len(seeds)} for as many seeds, expected, got {len(policy)}"
         raise ValueError(f"initial_policy: {told}")
-    policies = policy if several else [policy] * len(seeds)
-    return [State(algorithm.start(setting.cmdp, each), multiplier) for each in policies]
+    policies = zip(seeds, policy if several else [policy] * len(seeds), strict=True)
+    return {seed: State(algorithm.start(setting.cmdp, it), multiplier) for seed, it in policies}
 
 
 def _integers(name, values):

@@ -36,16 +36,6 @@ def printed_bounds(cmdp, optimum, algorithm, iterations):
     The bounds of the gap are those of lines 2048 and 1637, of the violation of lines 2141 and 1757.
     The theorems are about their own step sizes. OutsideAssumptions is raised if the setting
     violates an assumption.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> from pgpd_hf.theory import printed_bounds
-    >>> cmdp = pgpd_hf.random_cmdp(instance=42)
-    >>> optimum = pgpd_hf.solve(cmdp)
-    >>> bounds = printed_bounds(cmdp, optimum, pgpd_hf.NPGPDHF(evaluators=64), iterations=2000)
-    >>> round(bounds.gap, 2), round(bounds.violation, 2)
-    (3144.62, 92.33)
     """
     require_instance("cmdp", cmdp, CMDP)
     if type(algorithm) not in (NPGPDHF, ZPGPDHF):
