@@ -9,12 +9,7 @@ import pytest
 from chance import assert_mean
 
 from pgpd_hf import ALGORITHMS, CMDP, run
-from reference import (
-    iterates,
-    random_policies,
-    random_process,
-    values,
-)
+from reference import iterates, random_policies, random_process, values
 
 ASKING, EXACT = ("npgpd_hf", "zpgpd_hf"), ("npg_pd", "pg_pd")
 COLUMNS = ["reward_value", "utility_value", "multiplier"]

@@ -13,6 +13,7 @@ gymnasium = pytest.importorskip("gymnasium")
 LAKE = {"env": "FrozenLake-v1", "map_name": "8x8", "cost": "holes", "at_most": 0.05}
 LAKES = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05}
 CLIFF = {"env": "CliffWalkingSlippery-v1", "cost": "steps", "at_most": 9, "discount": 0.98}
+TAXI = {"env": "Taxi-v4", "cost": "steps", "at_most": 9, "discount": 0.9}
 
 
 class Table(gymnasium.Env):
@@ -35,6 +36,7 @@ TABLE = {"env": Table(), "cost": [[1, 1], [9, 9], [1, 5]], "at_most": 9}
     [
         (LAKE, lambda s, a, to, reward: to in (19, 29, 35, 41, 42, 46, 49, 52, 54, 59)),
         (CLIFF, lambda *step: 1),
+        (TAXI, lambda *step: 1),
         (TABLE, lambda s, a, to, reward: TABLE["cost"][s][a]),
     ],
 )

@@ -157,14 +157,19 @@ def _tables(env, cost, discount):
     shape = len(initial), action.max() + 1
     require_memory((*shape, len(initial)))
     paid = np.stack([reward, _costs(env, cost, shape, state, action, following)])
+    reached = np.zeros(len(initial), bool)
+    grown = initial > 0
+    while (grown != reached).any():
+        reached = grown.copy()
+        grown[following[reached[state] & (probability > 0) & ~ends]] = True
     last = np.unique(following[ends])
-    before = ~np.isin(state, last)  # what the table says about later steps does not matter
-    into = before & np.isin(following, last)
+    into = reached[state] & (probability > 0) & np.isin(following, last)
     ways = np.unique(np.stack([following, *paid])[:, into], axis=1)
     if not ends[into].all() or len(np.unique(ways[0])) < len(ways[0]):
         expected = "states in which episodes always end, with one reward and one cost,"
         raise ValueError(f"env: {expected} expected of {shown(env)}")
     transition, payments = np.zeros((*shape, len(initial))), np.zeros((2, *shape))
+    before = ~np.isin(state, last)  # what the table says about later steps does not matter
     place, weight = (state[before], action[before]), probability[before]
     np.add.at(transition, (*place, following[before]), weight)
     np.add.at(payments, (slice(None), *place), weight * paid[:, before] * ~ends[before])

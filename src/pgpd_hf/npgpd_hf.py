@@ -15,14 +15,7 @@ import numpy as np
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import ask
 from pgpd_hf.policies import softmax
-from pgpd_hf.primal_dual import (
-    Answers,
-    HumanFeedback,
-    PrimalDual,
-    State,
-    dual_update,
-    normalizer,
-)
+from pgpd_hf.primal_dual import Answers, HumanFeedback, PrimalDual, State, dual_update, normalizer
 from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
 
 

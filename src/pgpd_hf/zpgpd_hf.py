@@ -24,14 +24,7 @@ from pgpd_hf.arguments import optional, require_number, require_one_of
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import LINKS, ask, feedback_bias
 from pgpd_hf.policies import PARAMETERIZATIONS, project_rows, softmax, unit_direction
-from pgpd_hf.primal_dual import (
-    Answers,
-    HumanFeedback,
-    PrimalDual,
-    State,
-    dual_update,
-    normalizer,
-)
+from pgpd_hf.primal_dual import Answers, HumanFeedback, PrimalDual, State, dual_update, normalizer
 from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
 
 _SMALLEST = 1e-15  # rounding loses perturbations of a probability that are not much larger
