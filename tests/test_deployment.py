@@ -7,7 +7,7 @@ import pytest
 from chance import LEVEL
 from scipy import stats
 
-from pgpd_hf import CMDP, answers_for, certify, random_cmdp, solve
+from pgpd_hf import CMDP, answers_for, certify, random_cmdp
 from pgpd_hf.deployment import _boundary, certificate
 
 
@@ -41,16 +41,6 @@ def test_votes_have_the_probability_that_returns_give():
     chance = stats.logistic.cdf([-0.4, 0.3]) @ [0.25, 0.75]
     found = certify(coin(0.1, 0.8), [[0.25, 0.75]], 200_000, 0)
     assert stats.binomtest(found.favourable, 200_000, chance).pvalue > LEVEL
-
-
-def test_votes_are_those_on_record_whatever_the_level():
-    """Of an earlier version of this package."""
-    cmdp = random_cmdp(instance=42)
-    found = [certify(cmdp, solve(cmdp).policy, 27_000, 3, level) for level in (0.95, 0.5)]
-    assert [it.favourable for it in found] == [13429, 13429]
-    assert [it.lower for it in found] == pytest.approx([0.5151681911844179, 0.5355618852004357])
-    assert found[0].lower < found[1].lower < cmdp.threshold
-    assert answers_for(cmdp, 0.1) == 3702
 
 
 def test_boundary_is_below_the_link_between_the_points_of_its_grid_too():

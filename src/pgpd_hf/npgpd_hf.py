@@ -19,7 +19,7 @@ from pgpd_hf.primal_dual import Answers, HumanFeedback, PrimalDual, State, dual_
 from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True)
 class NPGPDHF(HumanFeedback):
     """Algorithm 1; its step sizes are by default those of Theorem 1.
 
@@ -55,7 +55,7 @@ class NPGPDHF(HumanFeedback):
         return policies, multipliers, State(theta, multiplier)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True)
 class NPGPD(PrimalDual):
     """Exact limit of Algorithm 1 (Ding et al. 2020), as M, N and H grow (Lemma 3.1).
 

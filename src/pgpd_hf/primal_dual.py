@@ -35,7 +35,7 @@ configuration, which names it by ``algorithms: {momentum: {class: mine.py:Moment
 1000, primal_step: 0.01, dual_step: 0.1, momentum: 0.9}}``; there it has to ask questions.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -171,13 +171,8 @@ class PrimalDual:
             softmax(policy, policy)
         return policy
 
-    def __repr__(self) -> str:
-        changed = [it for it in fields(self) if getattr(self, it.name) != it.default]
-        told = ", ".join(f"{it.name}={getattr(self, it.name)!r}" for it in changed)
-        return f"{type(self).__name__}({told})"
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True)
 class HumanFeedback(PrimalDual):
     r"""Options of the algorithms that learn from votes, in addition to those of all algorithms.
 

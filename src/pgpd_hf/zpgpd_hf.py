@@ -40,7 +40,7 @@ class Perturbation(NamedTuple):
     softmax: bool
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True)
 class ZPGPDHF(HumanFeedback):
     r"""Algorithm 2; step sizes and perturbation radius are by default those of Theorem 2.
 
@@ -126,7 +126,7 @@ class ZPGPDHF(HumanFeedback):
         return policies, multipliers, State(theta, multiplier)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True)
 class PGPD(PrimalDual):
     """Exact limit of Algorithm 2 (Ding et al. 2022), as M, N and H grow, and mu vanishes.
 
