@@ -147,9 +147,8 @@ class PrimalDual:
             dual = theorem[1] if dual is None else dual
         if bound is None:
             bound = 2 / ((1 - cmdp.discount) * optimum.slack)
-        return Setting(
-            cmdp, optimum, iterations, Steps(primal, dual, _POWERS[self.normalize], bound)
-        )
+        steps = Steps(primal, dual, _POWERS[self.normalize], bound)
+        return Setting(cmdp, optimum, iterations, steps)
 
     def start(self, cmdp: CMDP, policy: Array | None = None) -> Array:
         r""":math:`\theta^{(0)}` (S, A) of a policy, by default uniform."""

@@ -19,13 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
-from pgpd_hf.arguments import (
-    require_instance,
-    require_integer,
-    require_number,
-    require_one_of,
-    shown,
-)
+from pgpd_hf.arguments import require_instance, require_integer, require_number, shown
 from pgpd_hf.cmdp import CMDP, Optimum
 from pgpd_hf.compilation import announce
 from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
@@ -160,7 +154,10 @@ def make_algorithm(algorithm, options):
             name = next(iter(options))
             raise ValueError(f"{name}: options belong into the algorithm, {algorithm}")
         return algorithm
-    kind = ALGORITHMS[require_one_of("algorithm", algorithm, ALGORITHMS)]
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
+        told = f"one of {', '.join(ALGORITHMS)}, or an object expected"
+        raise ValueError(f"algorithm: {told}, got {shown(algorithm)}")
+    kind = ALGORITHMS[algorithm]
     known = [field.name for field in fields(kind)]
     for name in options:
         if name not in known:
