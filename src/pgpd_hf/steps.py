@@ -54,15 +54,16 @@ def choose_steps(
 ) -> dict[str, float]:
     r"""Choose step sizes for :func:`pgpd_hf.run` by successive elimination, as a dict of options.
 
-    A warning says if they are at an end of the grid, so that a better pair may lie beyond.
+    The grid grows where its end is best, by up to four values. If the chosen steps are at its end
+    after all, a warning says so, since better steps may lie beyond.
 
     Parameters
     ----------
     cmdp, algorithm, iterations, threads, progress, **options
         As for :func:`pgpd_hf.run`. Step sizes are replaced, and `evaluators` may be a list.
     candidates : dict, optional
-        Lists of positive numbers `primal_step` and `dual_step`, which grow if they have more than
-        one. By default those of :data:`pgpd_hf.steps.CANDIDATES`.
+        Lists `primal_step` and `dual_step` of positive numbers, by default those of
+        :data:`pgpd_hf.steps.CANDIDATES`. A list with a single number does not grow.
     seeds : int
         The largest number of seeds for each pair.
 
