@@ -68,7 +68,7 @@ RUN = {
     "evaluators": [*NO_INTEGER, 0, 10**8],
     "rounds": [*NO_INTEGER, None, 0, 10**6],
     "horizon": [*NO_INTEGER, 10**6],
-    "random_answers": [*NO_NUMBER, None, *NEGATIVE, 2.1],
+    "random_answers": [*NO_NUMBER, None, *NEGATIVE, 1.5, 2.1],
     **{name: [*NO_NAME, None] for name in ("link", "estimator", "normalize", "directions")},
     "parameterization": [*NO_NAME, None],
     **{name: [*NO_NUMBER, *NEGATIVE] for name in ("dual_step", "multiplier_bound")},

@@ -128,11 +128,11 @@ def finding(aggregate, algorithm, metric):
         f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
         for value in (ends.iloc[0], ends.iloc[-1], ends.min(), ends.max())
     )
-    if metric == "optimality_gap" and (np.diff(ends) < 0).all():
+    if metric == "optimality_gap" and (np.diff(ends) < 0).all() and ends.min() >= 0:
         return f"smaller with more evaluators: {first} to {last}"
     end = low if low == high else f"{low} to {high}"
     safe = metric == "constraint_violation" and ends.max() <= 0
-    return f"{'safe at' if safe else 'at'} the end: {end}"
+    return f"{'on average safe at' if safe else 'at'} the end: {end}"
 
 
 def algorithm_label(algorithm):
@@ -172,8 +172,8 @@ def _cost(aggregate, algorithm):
     if pd.isna(last["evaluators"]) or last["answers"] == 0:
         return "iteration"
     asked = last["answers"] / last["evaluators"]
-    each = rf"{asked / last['iteration']:.0f}\,M$ answers each"
-    return rf"iteration (${each}, ${asked:,.0f}\,M$ in all)".replace(",0", "{,}0")
+    each = rf"${asked / last['iteration']:.0f} \times M$ answers each"
+    return rf"iteration ({each}, ${asked:,.0f} \times M$ in all)".replace(",0", "{,}0")
 
 
 def _finish(panels, metric):

@@ -208,6 +208,8 @@ class HumanFeedback(PrimalDual):
         require_one_of("estimator", self.estimator, ESTIMATORS)
         share = require_number("random_answers", self.random_answers, at_least=0, at_most=2)
         self._set("random_answers", share)
+        if 1 < share < 2:
+            raise ValueError(f"random_answers: a share of at most 1, or 2, expected, got {share:g}")
         if self.evaluators is None and share > 0:
             raise ValueError("random_answers: 0 expected with infinitely many evaluators")
 

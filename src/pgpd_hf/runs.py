@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from pgpd_hf.arguments import require_instance, require_integer, require_number, shown
-from pgpd_hf.cmdp import CMDP, Optimum
+from pgpd_hf.cmdp import CMDP, Array, Optimum
 from pgpd_hf.compilation import announce
 from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
 from pgpd_hf.optimum import given_optimum
@@ -35,6 +35,30 @@ COLUMNS = ("algorithm", "evaluators", "seed", "iteration", *VALUES)
 _CHUNK_ITERATIONS, _CHUNK_WORDS, _CHUNK_ENTRIES = 1024, 2**18, 2**16  # what fits into a cache
 _MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
 _POINTS = 100
+
+
+@overload
+def run(
+    cmdp: CMDP,
+    algorithm: PrimalDual | str,
+    *,
+    seeds: Iterable[int],
+    iterations: int,
+    return_policies: Literal[True],
+    **options: Any,
+) -> tuple[pd.DataFrame, Array]: ...
+
+
+@overload
+def run(
+    cmdp: CMDP,
+    algorithm: PrimalDual | str,
+    *,
+    seeds: Iterable[int],
+    iterations: int,
+    return_policies: Literal[False] = False,
+    **options: Any,
+) -> pd.DataFrame: ...
 
 
 def run(
@@ -52,7 +76,7 @@ def run(
     progress: bool = False,
     return_policies: bool = False,
     **options: Any,
-) -> Any:  # a pair with `return_policies`
+) -> pd.DataFrame | tuple[pd.DataFrame, Array]:
     r"""Run an algorithm once per seed, and evaluate it exactly.
 
     Parameters
