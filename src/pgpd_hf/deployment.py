@@ -100,13 +100,13 @@ def certificate(cmdp: CMDP, favourable: int, answers: int, level: float = 0.95) 
 
 
 def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
-    """Number of answers by which a policy is certified with probability .9.
+    r"""Number of answers by which a policy is certified with probability .9.
 
     Parameters
     ----------
     cmdp : CMDP
     slack : float
-        By how much each return of the policy exceeds the threshold.
+        How far :math:`V_g` exceeds the threshold, if all returns of the policy are alike.
     level : float
         Of confidence, in (0, 1].
 

@@ -2,7 +2,8 @@ r"""ZPGPD-HF, Algorithm 2 of the paper: zeroth-order policy gradient primal-dual
 
 Direct parameterization. In each iteration evaluators compare trajectories of the policy and of a
 randomly perturbed policy; the inverse link of their votes, times the direction of the perturbation,
-estimates the gradient. Line numbers in comments are those of Algorithm 2.
+estimates the gradient. Line numbers in comments are those of Algorithm 2, and in docstrings those
+of the LaTeX source.
 
 The paper leaves open what :math:`\theta + \mu v` is outside of the simplex: here each row is
 projected before it is followed; in the softmax parameterization nothing has to be projected. With
@@ -176,13 +177,13 @@ def _advance(simulator, perturbation, theta, multiplier, words, normals, steps):
         multipliers[t] = multiplier
         # Line 2: a uniform direction.
         unit_direction(normals[t], perturbation.tangent, direction)
-        # Lines 3-15: estimate the slopes of both values along it from votes, and V_g - b.
-        reward_slope, utility_slope, excess = _estimate(
+        # Lines 3-15: estimate the differences of both values from votes, and V_g - b.
+        reward, utility, excess = _estimate(
             simulator, perturbation, theta, policy, direction, words[t], perturbed, trajectories
         )
-        # Line 16: projected gradient step on the Lagrangian.
+        # Line 14: a slope is d / mu times a difference. Line 16: projected gradient step.
         primal_step = steps.primal / normalizer(steps.power, multiplier)
-        slope = scale * (reward_slope + multiplier * utility_slope)
+        slope = scale * (reward + multiplier * utility)
         for s in range(states):
             for a in range(actions):
                 theta[s, a] += primal_step * slope * direction[s, a]
@@ -195,9 +196,9 @@ def _advance(simulator, perturbation, theta, multiplier, words, normals, steps):
 
 @njit(forceinline=True)
 def _estimate(simulator, perturbation, theta, policy, direction, words, perturbed, trajectories):
-    """Lines 3-15: estimate the differences of both values along a direction, and V_g - b."""
+    """Lines 3-15: estimate the differences of both values between the policies, and V_g - b."""
     tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
-    steps = 2 * rounds * (simulator.horizon + 1)  # words before those of first states and votes
+    decided = 2 * rounds * (simulator.horizon + 1)  # words of steps; then first states, votes
 
     # Line 3: the perturbed policy.
     for s in range(theta.shape[0]):
@@ -210,24 +211,23 @@ def _estimate(simulator, perturbation, theta, policy, direction, words, perturbe
 
     # Lines 5-7: pairs of trajectories that share their first state.
     for n in range(rounds):
-        first = draw_start(tables, words[steps + n])
+        first = draw_start(tables, words[decided + n])
         trajectories.start[2 * n] = trajectories.start[2 * n + 1] = first
     action_thresholds(policy, trajectories.thresholds[0])
     action_thresholds(perturbed, trajectories.thresholds[1])
     sample_returns(tables, trajectories, words, simulator.horizon)
 
     # Lines 8-12, 14 and 15: votes, and the means of their clipped inverse links.
-    returns, vote = trajectories.returns, steps + rounds
-    reward_slope = utility_slope = excess = 0.0
+    returns, vote = trajectories.returns, decided + rounds
+    reward = utility = excess = 0.0
     for n in range(rounds):
         i, j = 2 * n, 2 * n + 1  # of the policy and of the perturbed one
-        reward = returns[j, 0] - returns[i, 0]
-        utility = returns[j, 1] - returns[i, 1]
-        reward_slope += ask(evaluators, reward, words[vote]) / rounds
-        utility_slope += ask(evaluators, utility, words[vote + 1]) / rounds
+        better, safer = returns[j, 0] - returns[i, 0], returns[j, 1] - returns[i, 1]
+        reward += ask(evaluators, better, words[vote]) / rounds
+        utility += ask(evaluators, safer, words[vote + 1]) / rounds
         excess += ask(evaluators, returns[i, 1] - simulator.threshold, words[vote + 2]) / rounds
         vote += 3
-    return reward_slope, utility_slope, excess
+    return reward, utility, excess
 
 
 @njit(allocates=True)
