@@ -3,8 +3,8 @@
 PYTHON ?= python3
 CORES ?= all
 
-# What the shell tells Python stays outside: packages that it puts first (say, of an environment
-# module) would shadow the locked ones. Paths and files are in UTF-8, whatever the locale.
+# Python's variables of the shell are left out: a PYTHONPATH (say, of an environment module) would
+# shadow the locked packages. Paths and files are in UTF-8, whatever the locale.
 unexport $(filter PYTHON% NUMBA_NUM_THREADS,$(.VARIABLES))
 export PIP_USER := 0
 export PYTHONUTF8 := 1
@@ -18,13 +18,16 @@ ifneq ($(shell test -w "$$HOME" || echo no),)
 export HOME := $(CURDIR)/.snakemake/home
 endif
 
-# No modules from the folder at hand, and no scripts, whose first line cannot name every folder.
+# With -P no module is taken from the working directory. With -m folders may have any name, which the
+# first line of a script in .venv/bin could not hold.
 RUN := .venv/bin/python -P -m
+OWN := $(if $(CONFIG),"$$CONFIG")
 # The file is checked first, since Snakemake itself would run code in a template.
-CHECK := .venv/bin/python -I workflow/scripts/configuration.py $(if $(CONFIG),"$$CONFIG") || exit;
+CHECK := NAME=$$(.venv/bin/python -I workflow/scripts/configuration.py $(OWN)) || exit;
 SNAKEMAKE := $(CHECK) \
     trap 'echo "Interrupted. The same command goes on from here." >&2' INT; \
-    $(RUN) snakemake --cores $(CORES) $(if $(CONFIG),--configfile "$$CONFIG")
+    $(RUN) snakemake --cores $(CORES) $(OWN:%=--configfile %)
+OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -45,7 +48,7 @@ help:  ## 0 | this list
 	echo '  PYTHON  interpreter that makes .venv; python3 by default'
 
 figures: .venv/kernels  ## 1 | the whole experiment: figures/ and results/paper
-	$(SNAKEMAKE)
+	$(SNAKEMAKE) --no-hooks && cat "results/$$NAME/summary.txt"
 
 figure: .venv/kernels  ## 1 | the panels and the page of Figure 1 alone
 	$(SNAKEMAKE) figure
@@ -58,10 +61,10 @@ notebooks: .venv/kernels  ## 1 | tutorial, lesson and votes as pages: results/no
 	done
 
 plan: .venv/installed  ## 0 | jobs, and the minutes and memory that they ask for, by rule
-	$(CHECK) .venv/bin/python tools/plan.py --cores $(CORES) $(if $(CONFIG),--configfile "$$CONFIG")
+	$(CHECK) .venv/bin/python tools/plan.py --cores $(CORES) $(OWN:%=--configfile %)
 
 steps: .venv/kernels  ## 3 | step sizes for CONFIG, as lines to copy into its file
-	.venv/bin/python -P tools/steps.py --cores $(CORES) $(if $(CONFIG),"$$CONFIG")
+	.venv/bin/python -P tools/steps.py --cores $(CORES) $(OWN)
 
 ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS") \
     $(if $(MARGIN),margin="$$MARGIN") $(if $(filter-out 0,$(FRESH)),fresh=1)
@@ -72,9 +75,7 @@ overlay: .venv/installed  ## 0 | two experiments in one figure: EXPERIMENTS="pap
 	.venv/bin/python tools/overlay.py $(EXPERIMENTS)
 
 report: $(if $(STUDY),study,figures)  ## 1 | an experiment, or a STUDY, in one file: report.html
-	$(SNAKEMAKE) $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile") \
-	    --report "results/$$(sed -n 's/^name: *//p' \
-	    "$${CONFIG:-config/config.yaml}")/$(if $(STUDY),$$STUDY/)report.html"
+	$(SNAKEMAKE) $(OF_STUDY) --report "results/$$NAME/$$STUDY/report.html"
 
 verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: all)
 	.venv/bin/python tools/verify.py $(if $(filter-out 0,$(FULL)),--full) --cores $(CORES) \
@@ -102,7 +103,7 @@ format: .venv/developed  ## 1 | rewrite the code in the style that lint checks
 	$(RUN) snakefmt.snakefmt Snakefile workflow studies publication
 
 record: .venv/kernels  ## 1 | write reference/ and figures/ anew, or the tables of STUDY=NAME
-	$(if $(STUDY),$(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile",$(SNAKEMAKE) --forceall)
+	$(SNAKEMAKE) $(or $(OF_STUDY),--forceall)
 	.venv/bin/python tools/record.py $(if $(STUDY),"$$STUDY")
 
 numbers: .venv/installed  ## 0 | marked numbers in documents, as the tables have them now
@@ -144,14 +145,14 @@ ANEW := $(shell pwd -P | cmp -s - .venv/place && .venv/bin/python -c '' || echo 
 	sh tools/packages.sh developers
 	touch $@
 
-# What typesets documents is apart, since nothing else needs it.
+# Packages that typeset documents, which nothing else needs.
 .venv-article/installed: publication/requirements.lock $(ANEW)
 	$(PYTHON) -m venv --clear .venv-article
 	.venv-article/bin/python -P -m pip --disable-pip-version-check --quiet install \
 	    --require-hashes -r publication/requirements.lock
 	touch $@
 
-# Compiled here, kernels are compiled once; jobs that start side by side would each do it.
+# Kernels are compiled before jobs start side by side, since each job would compile them.
 .venv/kernels: .venv/installed $(wildcard src/pgpd_hf/*.py)
 	.venv/bin/python tools/compile_kernels.py
 	touch $@

@@ -45,7 +45,7 @@ pathvars:
     logs=f"results/{config['name']}/logs",
 
 
-# An image that Containerfile makes, for those who run jobs in containers.
+# An image that Containerfile makes, for users who run jobs in containers.
 container: "pgpd-hf.sif"
 
 

@@ -6,6 +6,7 @@ have run, and differences are paired by seed; elsewhere they are of two samples.
 """
 
 import argparse
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -26,14 +27,13 @@ def read(name):
     folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
         raise ValueError(f"{folder}: no finished experiment; make figures CONFIG=... makes it")
-    config = read_json(folder / "provenance.json")["config"]
-    paths = [
-        path
-        for algorithm in config["algorithms"]
-        for path in sorted(folder.glob(f"runs/{algorithm}/M*/seeds*.csv"))
-        if int(path.stem.split("-")[1]) < config["seeds"]
-    ]
-    return read_traces(paths), config["purpose"]
+    config, blocks = read_json(folder / "provenance.json")["config"], {}
+    for algorithm in config["algorithms"]:
+        for path in sorted(folder.glob(f"runs/{algorithm}/M*/seeds*.csv")):
+            first, last = path.stem.split("-")
+            if int(last) < config["seeds"]:  # the last one of files that begin with the same seed
+                blocks[path.parent, first] = path
+    return read_traces(blocks.values()), config["purpose"]
 
 
 def difference(first, second, paired):
@@ -68,31 +68,25 @@ def differences(traces, paired):
     return pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
 
 
-def draw(axes, table, metric, look):
-    """A curve with its band for each M."""
-    for number, curve in table.groupby("evaluators", dropna=False):
-        x, color = curve["iteration"], figures.evaluators_color(number)
-        band = (curve[f"{metric}_{end}"] for end in ("low", "high"))
-        axes.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
-        label = figures.evaluators_label(number) if look == "-" else None
-        axes.plot(x, curve[metric], color=color, linestyle=look, label=label)
-
-
-def overlay(curves, names, algorithms):
-    """Algorithms down, gap and violation across."""
+def draw(curves, names, algorithms):
+    """Algorithms down, gap and violation across; the second experiment is dashed."""
     with figures.styled():
-        figure = Figure(figsize=(6.9, 2.4 * len(algorithms) + 0.3))
+        figure = Figure(figsize=(6.9, 2.4 * len(algorithms) + 0.6))
         grid = figure.subplots(len(algorithms), len(figures.METRICS), squeeze=False)
-        for algorithm, row in zip(algorithms, grid, strict=True):
-            for (metric, symbol), axes in zip(figures.METRICS.items(), row, strict=True):
-                for table, look in zip(curves, LOOKS, strict=True):
-                    draw(axes, table[table["algorithm"] == algorithm], metric, look)
-                axes.axhline(0, color="0.3", linewidth=0.8)
-                label = f"{figures.algorithm_label(algorithm)}: {metric.replace('_', ' ')}"
-                axes.set(xlabel="iteration", ylabel=symbol, title=label)
-        for name, look in zip(names, LOOKS, strict=True):
-            grid[0, 0].plot([], [], color="0.3", linestyle=look, label=name)
-        figure.legend(*grid[0, 0].get_legend_handles_labels(), ncols=5, loc="outside upper center")
+        panels = zip(product(algorithms, figures.METRICS), grid.flat, strict=True)
+        for (algorithm, metric), axes in panels:
+            for table, name, look in zip(curves, names, LOOKS, strict=True):
+                table = table[table["algorithm"] == algorithm]
+                for number, curve in table.groupby("evaluators", dropna=False):
+                    x, color = curve["iteration"], figures.evaluators_color(number)
+                    band = (curve[f"{metric}_{end}"] for end in ("low", "high"))
+                    axes.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
+                    label = f"{figures.evaluators_label(number)}, {name}"
+                    axes.plot(x, curve[metric], color=color, linestyle=look, label=label)
+            axes.axhline(0, color="0.3", linewidth=0.8)
+            title = f"{figures.algorithm_label(algorithm)}: {metric.replace('_', ' ')}"
+            axes.set(xlabel="iteration", ylabel=figures.METRICS[metric], title=title)
+        figure.legend(*grid[0, 0].get_legend_handles_labels(), ncols=2, loc="outside upper center")
     return figure
 
 
@@ -106,7 +100,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
     algorithms = [*dict.fromkeys(table["algorithm"])]
-    figures.save(overlay([*map(aggregate, traces)], names, algorithms), folder, title)
+    figures.save(draw([*map(aggregate, traces)], names, algorithms), folder, title)
     print(table.to_string(index=False, float_format="{:+.4f}".format, na_rep="inf"))
     print(f"\n{folder}/{title}.csv, .pdf, .svg and .png")
 

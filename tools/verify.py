@@ -31,7 +31,7 @@ RUN = ["algorithm", "evaluators", "seed"]
 DRAWN = """algorithm evaluators iteration optimality_gap constraint_violation optimality_gap_low
 optimality_gap_high constraint_violation_low constraint_violation_high mean_optimality_gap
 mean_constraint_violation""".split()
-SHOWN = 3  # differences of a table
+SHOWN = 3  # differences of a table that are told
 
 
 def describe_platform():
@@ -96,25 +96,17 @@ TABLES = {  # of reference/, from the folder of results; the first three can be 
 }
 
 
-def differences(expected, found, exact):
-    """Lines that say which cells of a table differ; no table at all is an empty list."""
-    if [*expected] != [*found] or len(expected) != len(found):
-        shapes = [f"{len(table)} rows of {', '.join(table)}" for table in (expected, found)]
-        return [f"{shapes[0]} recorded, {shapes[1]} here"]
-    differ = expected.to_numpy() != found.to_numpy()
+def differences(recorded, here, exact):
+    """Cells of a table that differ, as a table of the values in both places."""
+    if [*recorded] != [*here] or len(recorded) != len(here):
+        shapes = [f"{len(table)} rows of {', '.join(table)}" for table in (recorded, here)]
+        return pd.DataFrame({"recorded": shapes[:1], "here": shapes[1:]})
     if not exact:
-        first, second = (
-            table.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
-            for table in (expected, found)
-        )
-        differ &= ~(np.abs(first - second) <= TOLERANCE * np.abs(first).clip(min=1))
-        differ &= expected.columns != "sha256"
-    return [
-        f"line {expected.index[row] + 2}, {expected.columns[column]}: "
-        f"{expected.iat[row, column] or 'nothing'} recorded, "
-        f"{found.iat[row, column] or 'nothing'} here"
-        for row, column in np.argwhere(differ)
-    ]
+        first, second = (table.apply(pd.to_numeric, errors="coerce") for table in (recorded, here))
+        near = (first - second).abs() <= TOLERANCE * first.abs().clip(lower=1)
+        here = here.mask(near, recorded).drop(columns="sha256", errors="ignore")
+        recorded = recorded[[*here]]
+    return recorded.compare(here, result_names=("recorded", "here")).stack(0).dropna()
 
 
 def run(folder, cores, snakefile, arguments):
@@ -128,27 +120,28 @@ def run(folder, cores, snakefile, arguments):
         sys.exit("\n".join([*log.read_text().splitlines()[-20:], f"error: the run failed: {log}"]))
 
 
-def compare(folder, study, full):
+def tables(folder, study, full):
     """Yield names of tables, what is recorded, and what was run again."""
     results = folder / "results/paper"
-    for path in sorted((CLONE / "studies" / study / "tables").glob("*.csv")) if study else ():
-        found = results / study / path.name
-        yield f"{study}/tables/{path.name}", read(path), read(found) if found.is_file() else []
-    for name in () if study else [*TABLES][: None if full else 3]:
-        expected = read(REFERENCE / f"{name}.csv")
+    if study:
+        for path in sorted((CLONE / "studies" / study / "tables").glob("*.csv")):
+            yield f"{study}/tables/{path.name}", read(path), read(results / study / path.name)
+        return
+    for name in [*TABLES][: None if full else 3]:
+        recorded = read(REFERENCE / f"{name}.csv")
         if name == "runs" and not full:
-            expected = expected[expected["seed"] == "0"]
-        yield f"reference/{name}.csv", expected, TABLES[name](results)
-    for path in sorted(FIGURES.glob("*_*.csv")) if full and not study else ():
+            recorded = recorded[recorded["seed"] == "0"].reset_index(drop=True)
+        yield f"reference/{name}.csv", recorded, TABLES[name](results)
+    for path in sorted(FIGURES.glob("*_*.csv")) if full else ():
         yield f"figures/{path.name}", read(path), read(folder / "figures" / path.name)
 
 
 def other_pictures(folder):
-    """Lines that say which pictures have other bytes than those that are recorded."""
+    """Names of pictures that have other bytes than those that are recorded."""
     names = [path.name for path in FIGURES.iterdir() if path.suffix in (".pdf", ".png", ".svg")]
     names = [name for name in names if not name.startswith("summary.")]  # of studies' tables
     _, other, missing = filecmp.cmpfiles(FIGURES, folder / "figures", names, shallow=False)
-    return [f"{name}: other bytes" for name in other + missing]
+    return other + missing
 
 
 def main():
@@ -159,24 +152,26 @@ def main():
     options = parser.parse_args()
     recorded, here = read_json(REFERENCE / "platform.json"), describe_platform()
     others = [f"{name} {here.get(name)}" for name in recorded if here.get(name) != recorded[name]]
-    exact = not others
-    print("Every bit has to agree." if exact else f"Other platform: {', '.join(others)}.")
-    if not exact:
+    print(f"Other platform: {', '.join(others)}." if others else "Every bit has to agree.")
+    if others:
         print(f"Numbers may differ by {TOLERANCE}; pictures are not compared.")
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
-    what = options.study or ("all" if options.full else "one seed")
-    print(f"Running {what} in {folder} ...", flush=True)
+    print(f"Running in {folder} ...", flush=True)
     snakefile = f"studies/{options.study}/Snakefile" if options.study else "Snakefile"
     one_seed = not (options.study or options.full)
     run(folder, options.cores, snakefile, ["aggregate", "--config", "seeds=1"] if one_seed else [])
-    tables = compare(folder, options.study, options.full)
-    found = {name: differences(*pair, exact) for name, *pair in tables}
-    if options.full and exact and not options.study:
-        found["pictures in figures/"] = other_pictures(folder)
-    for name, lines in found.items():
-        print(f"{name:<46}{f'NO, {len(lines)} differ' if lines else 'yes'}")
-        print(*[f"  {line}\n" for line in lines[:SHOWN]], sep="", end="")
-    if any(found.values()):
+    wrong = []
+    for name, *pair in tables(folder, options.study, options.full):
+        cells = differences(*pair, exact=not others)
+        print(f"{name:<46}{'yes' if cells.empty else f'NO, {len(cells)} differ'}")
+        if not cells.empty:
+            wrong.append(name)
+            print(cells[:SHOWN].to_string())
+    if options.full and not options.study and not others:
+        pictures = other_pictures(folder)
+        print(f"{'pictures in figures/':<46}{', '.join(pictures) or 'yes'}")
+        wrong += pictures
+    if wrong:
         sys.exit(f"Not all agrees; what was run is in {folder}")
     shutil.rmtree(folder)
     print("All agrees.")

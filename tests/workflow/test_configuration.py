@@ -86,7 +86,7 @@ def test_wrong_value_is_refused_by_its_key(place, old):
         ("name: 2020-01-01", "name: got datetime.date(2020, 1, 1); expected: "),
         ("evaluators: [16, 16]", "evaluators: got [16, 16]; expected: "),
         ("evaluators: []", "evaluators: got []; expected: "),
-        ("link: cosine", "link: got 'cosine'; expected: by which evaluators vote, logistic, "),
+        ("link: cosine", "link: got 'cosine'; expected: of votes, logistic, probit or cauchy"),
         ("environment: {discount: 1}", "environment.discount: got 1; expected: gamma, from 0 to "),
         ("environment: {name: coin}", "environment: unknown key 'name'; allowed are actions, "),
         ("environment: {file: x.npz}", "environment.file: a file in "),
@@ -95,10 +95,14 @@ def test_wrong_value_is_refused_by_its_key(place, old):
         ("environment: {file: a/../x.npz}", "environment.file: got 'a/../x.npz'; expected: "),
         ("environment: {file: '{a}.npz'}", "environment.file: got '{a}.npz'; expected: "),
         ("environment: {file: mine.csv}", "environment.file: got 'mine.csv'; expected: "),
-        ("environment: {file: x.npz, states: 3}", "environment: got {'file': 'x.npz', 'states': "),
+        (
+            "environment: {file: x.npz, states: 3}",
+            "environment: unknown key 'states'; allowed are ",
+        ),
+        ("environment: {files: x.npz}", "environment: unknown key 'files' (did you mean 'file'?)"),
         (
             "environment: {gymnasium: Taxi-v4, cost: steps, at_most: 9, states: 3}",
-            "environment: got",
+            "environment: unknown key 'states'; allowed are at_most, cost, discount, gymnasium, ",
         ),
         (
             "environment: {gymnasium: FrozenLake-v1, at_most: 9}",
@@ -108,7 +112,7 @@ def test_wrong_value_is_refused_by_its_key(place, old):
             "environment: {gymnasium: 'os:Lake-v1', cost: holes, at_most: 1}",
             "environment.gymnasium: ",
         ),
-        ("environment: {cost: holes}", "environment: got "),
+        ("environment: {cost: holes}", "environment: unknown key 'cost'; allowed are actions, "),
         ("algorithms: {mine: {class: mine.py}}", "algorithms.mine"),
         ("algorithms: {mine: {class: '../mine.py:Mine', iterations: 9}}", "algorithms.mine"),
         ("algorithms: {Mine: {class: 'mine.py:Mine', iterations: 9}}", "algorithms: got 'Mine'"),
@@ -118,6 +122,14 @@ def test_wrong_value_is_refused_by_its_key(place, old):
         ),
         ("algorithms: {npgpd_hf: null, zpgpd_hf: null}", "algorithms: at least one expected"),
         ("algorithms: {sarsa: {iterations: 3}}", "algorithms.sarsa: 'class' is a required prop"),
+        (
+            "algorithms: {npgpd_fh: {iterations: 3}}",
+            "algorithms.npgpd_fh: 'class' is a required property (did you mean 'npgpd_hf'?); ",
+        ),
+        (
+            "algorithms: {npgdp_hf: null}",
+            "algorithms.npgdp_hf: got None (did you mean 'npgpd_hf'?)",
+        ),
         ("algorithms: {npgpd_hf: {directions: tangent}}", "algorithms.npgpd_hf: unknown key "),
         ("algorithms: {npg_pd: {rounds: 1}}", "algorithms.npg_pd: unknown key 'rounds'"),
         ("algorithms: {pg_pd: {primal_step: 1}}", "algorithms.pg_pd: 'iterations' is a required "),
@@ -139,13 +151,16 @@ def test_file_is_refused_by_its_key(tmp_path, text, message):
 
 
 def test_script_can_be_run_alone(tmp_path):
-    for text, said in (("name: a", ""), ("name: a/b", "error: name: got 'a/b'; expected: ")):
+    command = [sys.executable, "-I", SCRIPT, tmp_path / "mine.yaml"]
+    for text, code, name, error in (
+        ("name: a", 0, "a\n", ""),
+        ("name: a/b", 1, "", "error: name: got 'a/b'; expected: "),
+    ):
         (tmp_path / "mine.yaml").write_text(text)
-        command = [sys.executable, "-I", SCRIPT, tmp_path / "mine.yaml"]
         run = subprocess.run(command, capture_output=True, text=True)
-        assert run.returncode == (said != "")
-        assert run.stderr.startswith(said)
-        assert run.stderr.count("\n") == (said != "")
+        assert (run.returncode, run.stdout) == (code, name)
+        assert run.stderr.startswith(error)
+        assert run.stderr.count("\n") == code
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,6 @@ class Same(NPGPDHF):
     name: ClassVar[str] = "same"
     streams: ClassVar[str] = "npgpd_hf"
     far: float = 0.0
-
-    def update(self, run, state):
-        answers = run.ask(state.theta)
-        step = run.primal_step(state.multiplier) / (1 - run.cmdp.discount)
-        theta = state.theta + step * (answers.reward + state.multiplier * answers.utility)
-        return state.next(theta, run.dual_update(state.multiplier, answers.excess))
 """
 # As `snakedeploy deploy-workflow` writes it.
 DEPLOYED = """

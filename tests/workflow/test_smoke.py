@@ -72,7 +72,7 @@ def test_records_hold_nothing_private(smoke):
         assert private not in record or len(private) < 6
     content = json.loads(record)
     assert content["commit"] is None
-    assert content["why"] == "no repository"
+    assert content["why"] == "no repository, or no git"
     assert content["config"]["name"] == "smoke"
     assert content["versions"]["numba"]
 

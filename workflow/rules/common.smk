@@ -3,12 +3,13 @@
 import json
 import math
 
-# Limits without evaluators and random numbers, beside their algorithms: one run says all.
+# Exact limits, with the algorithm in whose file each stands. They draw nothing: one run is enough.
 EXACT = {"npg_pd": "npgpd_hf", "pg_pd": "zpgpd_hf"}
 RATES = config["rates"] or {"evaluators": [], "seeds": 1, "iterations": {}}
 RATED = [name for name in config["algorithms"] if name in RATES["iterations"]]
 OWN = [name for name, options in config["algorithms"].items() if "class" in options]
-OWN_FILE = [FOLDER / it for it in [config["environment"].get("file")] if it]  # an environment
+OWN_FILE = config["environment"].get("file")
+# Files that the configuration names, of algorithms and of an environment, lie beside it.
 OWN_FOLDER = os.path.relpath(FOLDER) if OWN or OWN_FILE else os.curdir
 
 
@@ -33,7 +34,7 @@ wildcard_constraints:
 
 
 def names(numbers):
-    """Numbers of evaluators as names of folders have them."""
+    """Values of M as they stand in names of folders."""
     return ["inf" if number is None else str(number) for number in numbers]
 
 
@@ -52,14 +53,11 @@ def run_names():
 
 
 def options_of(algorithm, **changes):
-    """Options as the library takes them, with None for what a theorem gives."""
+    """Options of an algorithm; what a theorem gives is None in the library."""
     common = {} if algorithm in EXACT else {key: config[key] for key in ("horizon", "link")}
     options = common | config["algorithms"][algorithm] | changes
-    return {
-        key: None if value == "theorem" else value
-        for key, value in options.items()
-        if key not in ("iterations", "class")
-    }
+    options.pop("iterations")
+    return {key: None if value == "theorem" else value for key, value in options.items()}
 
 
 def source(algorithm):
@@ -71,25 +69,26 @@ def source(algorithm):
 
 def figure_settings(wildcards):
     """What a run of the figure is told, as JSON."""
-    given, options = config["algorithms"][wildcards.algorithm], options_of(wildcards.algorithm)
-    setting = {"purpose": config["purpose"], "iterations": given["iterations"], "options": options}
-    if wildcards.algorithm in OWN:
-        setting["class"] = given["class"].split(":")[1]
+    setting = {
+        "purpose": config["purpose"],
+        "iterations": config["algorithms"][wildcards.algorithm]["iterations"],
+        "options": options_of(wildcards.algorithm),
+    }
     return json.dumps([setting], sort_keys=True)
 
 
 def rates_settings(wildcards):
     """What runs for rates are told, one for each T, as JSON."""
     settings, given = [], config["algorithms"][wildcards.algorithm]
-    family = "" if config["purpose"] == "run" else f"{config['purpose']}: "
     for T in RATES["iterations"][wildcards.algorithm]:
         own = wildcards.step_rule == "study"
         steps = {key: given[key] if own else "theorem" for key in ("primal_step", "dual_step")}
         if steps["dual_step"] != "theorem":  # falls like 1 / sqrt(T), as in the theorems
             steps["dual_step"] *= math.sqrt(given["iterations"] / T)
+        purpose = f"rates with the steps of the {wildcards.step_rule}, T = {T}"
         settings.append(
             {
-                "purpose": f"{family}rates with the steps of the {wildcards.step_rule}, T = {T}",
+                "purpose": f"{config['purpose']}: {purpose}",
                 "iterations": T,
                 "checkpoints": [T - 1],
                 "options": options_of(wildcards.algorithm, **steps),

@@ -6,7 +6,7 @@ rule environment:
     input:
         script=f"{SCRIPTS}/environment.py",
         code=sources("arrays cmdp costs environments gymnasium optimum streams"),
-        file=[os.path.relpath(path) for path in OWN_FILE],
+        file=os.path.relpath(FOLDER / OWN_FILE) if OWN_FILE else [],
     output:
         environment="<results>/environment.npz",
         optimum="<results>/optimum.json",

@@ -1,6 +1,7 @@
 """Check the configuration of an experiment: `python configuration.py config/mine.yaml`.
 
-What is wrong is told in one line: the file or the key, what was found, and what is allowed.
+The name of the experiment is printed, or in one line what is wrong: the file or the key, what was
+found, and what is allowed.
 """
 
 import difflib
@@ -19,6 +20,7 @@ from snakemake.utils import update_config
 CLONE = Path(__file__).parents[2]
 DEFAULT = CLONE / "config/config.yaml"
 SCHEMA = yaml.safe_load((CLONE / "workflow/config.schema.yaml").read_text(encoding="utf-8"))
+ALGORITHMS = SCHEMA["properties"]["algorithms"]["properties"]
 # Numbers of base 8 and 60 in YAML 1.1, which PyYAML reads.
 ODD_NUMBER = re.compile(r"[-+]?(0[0-9_]+|\d+(:[0-5]?\d)+)(\.[0-9_]*)?")
 
@@ -97,6 +99,12 @@ def check(config, files):
     return folder
 
 
+def hint(name, allowed):
+    """Suggest the name that was probably meant, if one is similar."""
+    near = difflib.get_close_matches(str(name), allowed, 1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
 def require(config):
     """Refuse what does not follow the schema; descriptions in it say what is allowed."""
     # Since its draft 6, 3.0 is an integer to JSON Schema, and .nan is a number to YAML.
@@ -112,15 +120,17 @@ def require(config):
     if error.validator == "additionalProperties":
         allowed = sorted(error.schema["properties"])
         name = str(min(error.instance.keys() - set(allowed), key=str))[:100]
-        near = difflib.get_close_matches(name, allowed, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(f"{key}: unknown key {name!r}{hint}; allowed are {', '.join(allowed)}")
+        told = f"unknown key {name!r}{hint(name, allowed)}; allowed are {', '.join(allowed)}"
+        raise ValueError(f"{key}: {told}")
     wrong, part, told = f"got {reprlib.repr(error.instance)}", SCHEMA, ""
     for step in error.absolute_schema_path:
         part = part[step]
         told = part.get("description", told) if isinstance(part, dict) else told
     if error.validator == "required":
         wrong = error.message
+    *place, name = error.absolute_path or [""]
+    if place == ["algorithms"] and name not in ALGORITHMS:
+        wrong += hint(name, ALGORITHMS)
     with suppress(ValueError):  # to YAML 1.1, 1e-3 is text
         if isinstance(error.instance, str):
             number = f"{float(error.instance):.15f}".rstrip("0").rstrip(".")
@@ -138,6 +148,6 @@ def check_files(files):
 
 if __name__ == "__main__":
     try:
-        check_files(sys.argv[1:])
+        print(check_files(sys.argv[1:])[0]["name"])
     except ValueError as error:
         sys.exit(f"error: {error}")

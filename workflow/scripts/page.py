@@ -1,7 +1,7 @@
-"""Run a notebook with parameters, and write it and its page; of a failure, show the end.
+"""Run a notebook with parameters, and write it and its page, or else the end of its error.
 
-The kernel is this interpreter, without settings of the user and without modules from the folder at
-hand. PGPD_HF_KERNEL_SECONDS is how long it may take to start, by default 300.
+The kernel is this interpreter, without settings of the user and without modules from the working
+directory. PGPD_HF_KERNEL_SECONDS is how long it may take to start, by default 300.
 """
 
 import argparse
@@ -32,11 +32,10 @@ with TemporaryDirectory() as folder:
     Path(folder, "kernels/python3/kernel.json").write_text(json.dumps(KERNEL))
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_PATH"):
         os.environ[name] = folder
-    executed = Path(folder, "executed.ipynb")
     try:
-        papermill.execute_notebook(
+        notebook = papermill.execute_notebook(
             options.notebook,
-            executed,
+            None,
             dict(parameter.split("=", 1) for parameter in options.parameters),
             kernel_name="python3",
             progress_bar=False,
@@ -45,7 +44,6 @@ with TemporaryDirectory() as folder:
     except papermill.PapermillExecutionError as error:
         text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
         sys.exit("\n".join(text.splitlines()[-20:]))
-    notebook = nbformat.read(executed, nbformat.NO_CONVERT)
 exporter = HTMLExporter(exclude_input_prompt=True, exclude_output_prompt=True)
 Path(options.page).write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
 nbformat.write(notebook, options.executed)

@@ -20,32 +20,24 @@ parser.add_argument("--record", required=True, help="JSON file that is written")
 options = parser.parse_args()
 
 
-def git(*arguments):
-    """Output of a git command in the clone."""
-    command = ["git", "-C", str(CLONE), *arguments]
-    answer = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if answer.returncode:
-        foreign = "dubious ownership" in answer.stderr
-        raise ValueError("git refuses a clone of another user" if foreign else "no repository")
-    return answer.stdout.strip()
-
-
 def commit():
     """The commit that is checked out, and whether files differ from it; or why there is none."""
+    # The repository of the clone, whoever owns it, and none in which the clone may lie.
+    command = ["git", f"--git-dir={CLONE}/.git", f"--work-tree={CLONE}"]
     try:
-        if Path(git("rev-parse", "--show-toplevel")) != CLONE:
-            raise ValueError("no repository")
-        return {"commit": git("rev-parse", "HEAD"), "changed": bool(git("status", "--porcelain"))}
-    except ValueError as error:
-        return {"commit": None, "why": str(error)}
-    except FileNotFoundError:
-        return {"commit": None, "why": "git is not installed"}
+        head, changes = (
+            subprocess.run([*command, *arguments], capture_output=True, check=True).stdout
+            for arguments in (["rev-parse", "HEAD"], ["status", "--porcelain"])
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return {"commit": None, "why": "no repository, or no git"}
+    return {"commit": head.decode().strip(), "changed": bool(changes)}
 
 
 with one_line():
-    python = {"python": platform.python_version()}
+    versions = {name: version(name) for name in PACKAGES.split()}
     record = {
-        "versions": python | {name: version(name) for name in PACKAGES.split()},
+        "versions": {"python": platform.python_version()} | versions,
         "machine": {
             "system": platform.system(),
             "architecture": platform.machine(),

@@ -27,15 +27,15 @@ with one_line():
     seeds = range(options.seeds[0], options.seeds[1] + 1)
     evaluators = None if options.evaluators == "inf" else int(options.evaluators)
     traces, policies = [], []
-    kind = ALGORITHMS.get(options.algorithm)
-    if kind is None:
-        kind = load_class(options.source, options.settings[0]["class"])
-    votes = {"evaluators": evaluators} if "evaluators" in kind.__dataclass_fields__ else {}
     for setting in options.settings:
-        algorithm = kind(**votes, **setting.pop("options"))
-        labels, _ = setting.pop("labels", {}), setting.pop("class", None)
+        given, labels = setting.pop("options"), setting.pop("labels", {})
+        place = given.pop("class", None)
+        own = place and load_class(options.source, place.split(":")[1])
+        kind = own or ALGORITHMS[options.algorithm]
+        if "evaluators" in kind.__dataclass_fields__:
+            given["evaluators"] = evaluators
         known = {"seeds": seeds, "optimum": optimum, "return_policies": True}
-        trace, last = run(cmdp, algorithm, **known, **setting)
+        trace, last = run(cmdp, kind(**given), **known, **setting)
         traces.append(trace.assign(algorithm=options.algorithm, **labels))
         policies.append(last)
     write_table(pd.concat(traces), options.trace)

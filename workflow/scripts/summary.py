@@ -47,7 +47,7 @@ def cautions(config, default):
         if not {"primal_step", "dual_step"} & {*changed} and other + changed:
             told = ", ".join(named.get(key, key) for key in other + changed)
             label = algorithm_label(name)
-            yield f"{label} has the default's step sizes, which were found for another {told}."
+            yield f"{label} has the default's step sizes, found for another {told}: see make steps."
 
 
 def pairs(own, trace):
