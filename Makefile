@@ -34,7 +34,7 @@ OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 # Commands are not shown, only what they say; `make -n` shows them.
 .SILENT:
 .PHONY: help figures figure notebooks plan steps study overlay report verify test test-workflow \
-    test-slurm lint format record numbers article publication bench lock clean distclean
+    test-slurm lint format record numbers article publication bench lock clean
 
 # Behind `##` stand minutes and words.
 help:  ## 0 | this list
@@ -122,12 +122,8 @@ bench: .venv/kernels  ## 1 | the engine's speed beside NumPy's and plain Python'
 lock: .venv/installed  ## 1 | resolve pyproject.toml again
 	sh tools/packages.sh lock
 
-clean:  ## 0 | remove results; keep .venv and figures/
+clean:  ## 0 | remove results; git clean -dfX removes all that is ignored
 	rm -rf results .snakemake
-
-distclean: clean  ## 0 | remove everything that a target has made
-	rm -rf .venv .venv-article .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
-	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # Made from scratch when the lock changes, so that nothing of an older one stays behind, and in a
 # clone that was moved or copied, since .venv names its place.

@@ -13,8 +13,8 @@ from snakemake.utils import min_version
 
 min_version("9.27")
 
-# The package is found without being imported. What rules read lies in its clone, wherever results
-# go, and jobs are run by the Python that runs Snakemake.
+# The package is found without being imported. Scripts and sources are those of its clone, wherever
+# results go, and jobs use the Python that runs Snakemake.
 ORIGIN = getattr(find_spec("pgpd_hf"), "origin", None) or "not/installed/at/all"
 CLONE = Path(ORIGIN).resolve().parents[2]
 if not (CLONE / "workflow/scripts/configuration.py").is_file():

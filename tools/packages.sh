@@ -1,6 +1,6 @@
 #!/bin/sh
-# Packages: `users` makes .venv from requirements.lock, `package` adds this one, `developers` what
-# tests and lint need; `lock` resolves pyproject.toml again.
+# Packages: `users` makes .venv from requirements.lock, `package` adds pgpd-hf, `developers` adds what
+# tests and lint need, and `lock` resolves pyproject.toml again.
 set -eu
 run=".venv/bin/python -P -m"
 python=${PYTHON:-python3}

@@ -11,7 +11,7 @@ answer = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOU
 if answer.returncode:
     sys.exit(answer.stdout)
 
-# For each rule the requests of its jobs, in minutes and megabytes; nothing asked counts as 0.
+# For each rule the requests of its jobs, in minutes and megabytes, or 0 where a job asks for none.
 requests = {}
 for line in answer.stdout.splitlines():
     if match := re.fullmatch(r"(?:local)?(?:rule|checkpoint) (\w+):", line):

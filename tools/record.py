@@ -14,7 +14,7 @@ from pgpd_hf.tables import write_json, write_table
 RESULTS = CLONE / "results/paper"
 
 if study := "".join(sys.argv[1:]):
-    # But for verdicts that somebody asked for.
+    # All tables but asked.csv, verdicts with settings that somebody asked for.
     made = [path for path in (RESULTS / study).glob("*.csv") if path.stem != "asked"]
     if not made:
         sys.exit(f"error: {RESULTS / study}: no tables; make study STUDY={study} makes them")

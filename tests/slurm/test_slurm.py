@@ -23,12 +23,12 @@ PACKAGES = {
     "slurmctld": "slurmctld",
     "slurmd": "slurmd",
 }
-# With looks at the queue as frequent as no cluster would like them.
+# Options that look at the queue more often than a real cluster would like.
 PROFILES = {
     "slurm": ["--slurm-init-seconds-before-status-checks", "1"],
     "generic": ["--seconds-between-status-checks", "2"],
 }
-# One job that is long enough to meet with an accident.
+# An experiment with one job, which is long enough to be cancelled or interrupted.
 EXPERIMENT = {
     "name": "long",
     "evaluators": [8],
@@ -63,7 +63,7 @@ def slurm():
     # A suite in the background of a shell ignores SIGINT, and so would all that it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    folder = Path(tempfile.mkdtemp(prefix="slurm-"))  # munge refuses the private ones of pytest
+    folder = Path(tempfile.mkdtemp(prefix="slurm-"))  # munge refuses pytest's private folders
     try:
         code, output = manage("up", folder)
         assert code == 0, output

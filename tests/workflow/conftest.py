@@ -33,7 +33,7 @@ class Project:
         return process.returncode, output
 
     def start(self, *arguments, python=None, cwd=None, env=None):
-        """Start Snakemake, as its command does that has no folder of modules at hand."""
+        """Start Snakemake without modules of the working directory, as its command does."""
         return subprocess.Popen(
             [python or self.python, "-P", "-m", "snakemake", *map(str, arguments)],
             cwd=cwd or self.folder,
@@ -61,7 +61,7 @@ class Project:
 
 
 def install(folder, *places):
-    """An interpreter that has all packages of this one, and modules in some places."""
+    """An interpreter with all packages of this interpreter, and with modules from some places."""
     venv.create(folder, symlinks=True)
     own = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
     packages = [entry for entry in sys.path if entry.endswith("site-packages")]
@@ -88,5 +88,5 @@ def smoke(tmp_path_factory):
 
 @pytest.fixture
 def finished(smoke, tmp_path):
-    """A copy of it."""
+    """A copy of that project, which the test may change."""
     return Project(tmp_path, smoke[0].folder)

@@ -3,11 +3,14 @@
 import getpass
 import json
 import platform
+import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 from pgpd_hf import CMDP, NPGPDHF, run
 from pgpd_hf.tables import read_table, read_traces
@@ -46,6 +49,14 @@ def test_outputs_are_those_that_are_promised(smoke):
     assert summary in output
     assert "another M, H, T" in summary
     assert not (project.folder / "figures").exists()
+
+
+def test_make_shows_the_summary_where_nothing_is_left_to_do(finished):
+    shutil.copy(ROOT / "Makefile", finished.folder)
+    command = ["make", "--old-file", ".venv/kernels", "figures", "CONFIG=config/smoke.yaml"]
+    done = subprocess.run(command, cwd=finished.folder, capture_output=True, text=True)
+    assert "Nothing to be done" in done.stderr
+    assert done.stdout.endswith((finished.folder / "results/smoke/summary.txt").read_text())
 
 
 def test_runs_have_the_random_numbers_of_their_purposes(smoke):

@@ -107,7 +107,7 @@ def hint(name, allowed):
 
 def require(config):
     """Refuse what does not follow the schema; descriptions in it say what is allowed."""
-    # Since its draft 6, 3.0 is an integer to JSON Schema, and .nan is a number to YAML.
+    # To JSON Schema since its draft 6, 3.0 is an integer, and to YAML, .nan is a number; not here.
     types = Draft4Validator.TYPE_CHECKER.redefine(
         "number",
         lambda types, it: types.is_type(it, "integer") or (type(it) is float and math.isfinite(it)),

@@ -24,11 +24,12 @@ arguments = parser.parse_args()
 
 def bounds_of(name, rule, evaluators, T):
     """Bounds of a theorem with its own steps; none for other steps or outside its assumptions."""
+    if rule != "theorem":
+        return {}
     options = arguments.options[name] | {"primal_step": None, "dual_step": None}
     options["evaluators"] = None if pd.isna(evaluators) else int(evaluators)
     try:
-        bounds = printed_bounds(cmdp, optimum, ALGORITHMS[name](**options), T)
-        return bounds._asdict() if rule == "theorem" else {}
+        return printed_bounds(cmdp, optimum, ALGORITHMS[name](**options), T)._asdict()
     except OutsideAssumptions:
         return {}
 

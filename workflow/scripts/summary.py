@@ -17,13 +17,15 @@ parser.add_argument("--optimum", required=True, help="JSON file")
 parser.add_argument("--rates", nargs="?", help="CSV file")
 parser.add_argument("--provenance", required=True, help="JSON file")
 parser.add_argument("--folder", required=True, help="where algorithms of one's own lie")
-parser.add_argument("--traces", nargs="*", default=[], help="CSV files, if there are such")
+parser.add_argument(
+    "--traces", nargs="*", default=[], help="CSV files, for algorithms of one's own"
+)
 parser.add_argument("--text", required=True, help="text file that is written")
 options = parser.parse_args()
 
 
 def intervals(table, name, low, high):
-    """Values with their intervals, where they have one."""
+    """Values with their intervals, which one seed does not have."""
     rows = zip(table[name], table[low], table[high], strict=True)
     texts = [f"{value:+.4f} [{start:+.4f}, {end:+.4f}]" for value, start, end in rows]
     return [text.replace(" [+nan, +nan]", "").replace("+nan", "none") for text in texts]
