@@ -25,6 +25,7 @@ SCRIPTS, NOTEBOOKS, LIBRARY, DEFAULTS = (
     os.path.relpath(CLONE / name)
     for name in ("workflow/scripts", "notebooks", "src/pgpd_hf", "config")
 )
+# A file beside the Snakefile, say yaml.py, is not imported in place of a package.
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != CLONE]
 os.environ.update(PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 

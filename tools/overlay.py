@@ -27,7 +27,8 @@ def read(name):
     folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
         raise ValueError(f"{folder}: no finished experiment; make figures CONFIG=... makes it")
-    config, blocks = read_json(folder / "provenance.json")["config"], {}
+    config = read_json(folder / "provenance.json")["config"]
+    blocks = {}
     for algorithm in config["algorithms"]:
         for path in sorted(folder.glob(f"runs/{algorithm}/M*/seeds*.csv")):
             first, last = path.stem.split("-")
@@ -65,7 +66,9 @@ def differences(traces, paired):
             rows.append((*key, metric, paired, *means, *counts, *difference(*samples, paired)))
     if not rows:
         raise ValueError("EXPERIMENTS: two that share an algorithm and an M expected")
-    return pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
+    table = pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
+    order = [*traces[0]["algorithm"].unique()]
+    return table.sort_values("algorithm", key=lambda names: names.map(order.index), kind="stable")
 
 
 def draw(curves, names, algorithms):
@@ -74,6 +77,7 @@ def draw(curves, names, algorithms):
         figure = Figure(figsize=(6.9, 2.4 * len(algorithms) + 0.6))
         grid = figure.subplots(len(algorithms), len(figures.METRICS), squeeze=False)
         panels = zip(product(algorithms, figures.METRICS), grid.flat, strict=True)
+        lines = {}
         for (algorithm, metric), axes in panels:
             for table, name, look in zip(curves, names, LOOKS, strict=True):
                 table = table[table["algorithm"] == algorithm]
@@ -82,11 +86,11 @@ def draw(curves, names, algorithms):
                     band = (curve[f"{metric}_{end}"] for end in ("low", "high"))
                     axes.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
                     label = f"{figures.evaluators_label(number)}, {name}"
-                    axes.plot(x, curve[metric], color=color, linestyle=look, label=label)
+                    lines[label] = axes.plot(x, curve[metric], color=color, linestyle=look)[0]
             axes.axhline(0, color="0.3", linewidth=0.8)
             title = f"{figures.algorithm_label(algorithm)}: {metric.replace('_', ' ')}"
             axes.set(xlabel="iteration", ylabel=figures.METRICS[metric], title=title)
-        figure.legend(*grid[0, 0].get_legend_handles_labels(), ncols=2, loc="outside upper center")
+        figure.legend(lines.values(), lines, ncols=2, loc="outside upper center")
     return figure
 
 
@@ -99,9 +103,10 @@ def main():
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
-    algorithms = [*dict.fromkeys(table["algorithm"])]
-    figures.save(draw([*map(aggregate, traces)], names, algorithms), folder, title)
-    print(table.to_string(index=False, float_format="{:+.4f}".format, na_rep="inf"))
+    figure = draw([*map(aggregate, traces)], names, table["algorithm"].unique())
+    figures.save(figure, folder, title)
+    table["evaluators"] = table["evaluators"].astype(object).fillna("inf")
+    print(table.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
     print(f"\n{folder}/{title}.csv, .pdf, .svg and .png")
 
 

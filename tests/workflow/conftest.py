@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "workflow", "profiles", "config", "notebooks", "src")
+LEFT_OUT = shutil.ignore_patterns(".*", "results", "figures", "studies", "tests")
 
 
 class Project:
@@ -19,11 +19,8 @@ class Project:
 
     def __init__(self, folder, origin=ROOT):
         self.folder = Path(folder)
-        parts = PARTS if origin == ROOT else ("",)
-        for part in parts:
-            copy = shutil.copytree if (origin / part).is_dir() else shutil.copy2
-            options = {"symlinks": True, "dirs_exist_ok": True} if copy is shutil.copytree else {}
-            copy(origin / part, self.folder / part, **options)
+        ignore = LEFT_OUT if origin == ROOT else None
+        shutil.copytree(origin, self.folder, symlinks=True, ignore=ignore, dirs_exist_ok=True)
         self.python = install(self.folder / ".venv", self.folder / "src")
 
     def snakemake(self, *arguments, python=None, cwd=None, env=None):

@@ -95,23 +95,14 @@ def test_wrong_value_is_refused_by_its_key(place, old):
         ("environment: {file: a/../x.npz}", "environment.file: got 'a/../x.npz'; expected: "),
         ("environment: {file: '{a}.npz'}", "environment.file: got '{a}.npz'; expected: "),
         ("environment: {file: mine.csv}", "environment.file: got 'mine.csv'; expected: "),
-        (
-            "environment: {file: x.npz, states: 3}",
-            "environment: unknown key 'states'; allowed are ",
-        ),
+        ("environment: {file: x.npz, states: 3}", "environment: unknown key 'states'; allowed "),
         ("environment: {files: x.npz}", "environment: unknown key 'files' (did you mean 'file'?)"),
         (
             "environment: {gymnasium: Taxi-v4, cost: steps, at_most: 9, states: 3}",
             "environment: unknown key 'states'; allowed are at_most, cost, discount, gymnasium, ",
         ),
-        (
-            "environment: {gymnasium: FrozenLake-v1, at_most: 9}",
-            "environment: 'cost' is a required",
-        ),
-        (
-            "environment: {gymnasium: 'os:Lake-v1', cost: holes, at_most: 1}",
-            "environment.gymnasium: ",
-        ),
+        ("environment: {gymnasium: Taxi-v4, at_most: 9}", "environment: 'cost' is a required "),
+        ("environment: {gymnasium: 'os:A-v1', cost: holes, at_most: 1}", "environment.gymnasium: "),
         ("environment: {cost: holes}", "environment: unknown key 'cost'; allowed are actions, "),
         ("algorithms: {mine: {class: mine.py}}", "algorithms.mine"),
         ("algorithms: {mine: {class: '../mine.py:Mine', iterations: 9}}", "algorithms.mine"),
@@ -126,10 +117,7 @@ def test_wrong_value_is_refused_by_its_key(place, old):
             "algorithms: {npgpd_fh: {iterations: 3}}",
             "algorithms.npgpd_fh: 'class' is a required property (did you mean 'npgpd_hf'?); ",
         ),
-        (
-            "algorithms: {npgdp_hf: null}",
-            "algorithms.npgdp_hf: got None (did you mean 'npgpd_hf'?)",
-        ),
+        ("algorithms: {npgdp_hf: null}", "algorithms.npgdp_hf: got None (did you mean 'npgpd_"),
         ("algorithms: {npgpd_hf: {directions: tangent}}", "algorithms.npgpd_hf: unknown key "),
         ("algorithms: {npg_pd: {rounds: 1}}", "algorithms.npg_pd: unknown key 'rounds'"),
         ("algorithms: {pg_pd: {primal_step: 1}}", "algorithms.pg_pd: 'iterations' is a required "),

@@ -3,14 +3,12 @@
 import getpass
 import json
 import platform
-import shutil
 import signal
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
 from pgpd_hf import CMDP, NPGPDHF, run
 from pgpd_hf.tables import read_table, read_traces
@@ -52,7 +50,6 @@ def test_outputs_are_those_that_are_promised(smoke):
 
 
 def test_make_shows_the_summary_where_nothing_is_left_to_do(finished):
-    shutil.copy(ROOT / "Makefile", finished.folder)
     command = ["make", "--old-file", ".venv/kernels", "figures", "CONFIG=config/smoke.yaml"]
     done = subprocess.run(command, cwd=finished.folder, capture_output=True, text=True)
     assert "Nothing to be done" in done.stderr
@@ -85,6 +82,7 @@ def test_records_hold_nothing_private(smoke):
     assert content["commit"] is None
     assert content["why"] == "no repository, or no git"
     assert content["config"]["name"] == "smoke"
+    assert [*content["config"]["algorithms"]] == ["npgpd_hf", "zpgpd_hf", "npg_pd"]
     assert content["versions"]["numba"]
 
 

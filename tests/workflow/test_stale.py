@@ -79,9 +79,9 @@ def test_edited_command_is_run_again(finished):
         ("environment: {instance: 1}", EVERYTHING | {"environment": 1}),
     ],
 )
-def test_setting_makes_again_what_depends_on_it(finished, setting, jobs):
-    (finished.folder / "config/more.yaml").write_text(f"name: smoke\n{setting}\n")
-    assert finished.jobs(*SMOKE, "config/more.yaml") == jobs
+def test_setting_makes_again_what_depends_on_it(smoke, tmp_path, setting, jobs):
+    (tmp_path / "more.yaml").write_text(f"name: smoke\n{setting}\n")
+    assert smoke[0].jobs(*SMOKE, tmp_path / "more.yaml") == jobs
 
 
 def test_lost_files_are_made_again(finished):

@@ -17,9 +17,7 @@ parser.add_argument("--optimum", required=True, help="JSON file")
 parser.add_argument("--rates", nargs="?", help="CSV file")
 parser.add_argument("--provenance", required=True, help="JSON file")
 parser.add_argument("--folder", required=True, help="where algorithms of one's own lie")
-parser.add_argument(
-    "--traces", nargs="*", default=[], help="CSV files, for algorithms of one's own"
-)
+parser.add_argument("--traces", nargs="*", default=[], help="CSV files, for own algorithms")
 parser.add_argument("--text", required=True, help="text file that is written")
 options = parser.parse_args()
 
