@@ -52,25 +52,25 @@ def read(path):
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def entries(tree, prefix=""):
-    """Pairs of a name, say policy.3.1, and a number, of nested tables and lists."""
-    if not isinstance(tree, dict | list):
-        return [(prefix, str(tree))]
-    named = tree.items() if isinstance(tree, dict) else enumerate(tree)
-    names = {f"{prefix}.{name}".removeprefix("."): value for name, value in named}
-    return [pair for name, value in names.items() for pair in entries(value, name)]
+def entries(arrays):
+    """Numbers of arrays below each other, with names such as policy.3.1."""
+    rows = [
+        (".".join([name, *map(str, place)]), str(number))
+        for name, array in arrays.items()
+        for place, number in np.ndenumerate(array)
+    ]
+    return pd.DataFrame(rows, columns=["entry", "value"])
 
 
 def read_environment(results):
-    """Read the arrays and numbers of the environment, below each other."""
+    """Read the arrays and numbers of the environment."""
     with np.load(results / "environment.npz", allow_pickle=False) as archive:
-        tree = {name: archive[name].tolist() for name in archive}
-    return pd.DataFrame(entries(tree), columns=["entry", "value"])
+        return entries(archive)
 
 
 def read_optimum(results):
-    """Read the numbers of the optimum, below each other."""
-    return pd.DataFrame(entries(read_json(results / "optimum.json")), columns=["entry", "value"])
+    """Read the arrays and numbers of the optima."""
+    return entries(pd.json_normalize(read_json(results / "optimum.json")).iloc[0])
 
 
 def read_runs(results):
