@@ -18,8 +18,8 @@ ifneq ($(shell test -w "$$HOME" || echo no),)
 export HOME := $(CURDIR)/.snakemake/home
 endif
 
-# With -P no module is taken from the working directory. With -m folders may have any name, which the
-# first line of a script in .venv/bin could not hold.
+# With -P no module comes from the working directory. With -m folders may have any name, unlike with
+# the scripts in .venv/bin, whose first line holds the folder.
 RUN := .venv/bin/python -P -m
 OWN := $(if $(CONFIG),"$$CONFIG")
 # The file is checked first, since Snakemake itself would run code in a template.

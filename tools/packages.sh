@@ -1,5 +1,5 @@
 #!/bin/sh
-# Packages: `users` makes .venv from requirements.lock, `package` adds pgpd-hf, `developers` adds what
+# Packages: `users` makes .venv from requirements.lock, `package` adds pgpd-hf, `developers` what
 # tests and lint need, and `lock` resolves pyproject.toml again.
 set -eu
 run=".venv/bin/python -P -m"
