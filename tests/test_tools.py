@@ -12,7 +12,7 @@ import pytest
 import yaml
 from scipy import stats
 
-from pgpd_hf import random_cmdp, run
+from pgpd_hf import aggregate, random_cmdp, run
 from pgpd_hf.tables import read_table, write_json, write_table
 
 ROOT = Path(__file__).parents[1]
@@ -42,6 +42,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
         path = tmp_path / f"results/{name}/runs/npgpd_hf/M4/seeds0000-000{seeds - 1}.csv"
         path.parent.mkdir(parents=True)
         write_table(trace, path)
+        write_table(aggregate(trace), tmp_path / f"results/{name}/aggregate.csv")
         write_table(trace[:9], path.with_stem("seeds0000-0000"))  # of a shorter experiment
         config = {"algorithms": {"npgpd_hf": {}}, "seeds": seeds, "purpose": family}
         write_json({"config": config}, tmp_path / f"results/{name}/provenance.json")

@@ -13,9 +13,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
 
-from pgpd_hf import aggregate, figures
+from pgpd_hf import figures
 from pgpd_hf.statistics import mean_interval
-from pgpd_hf.tables import one_line, read_json, read_traces, write_table
+from pgpd_hf.tables import one_line, read_json, read_table, read_traces, write_table
 
 KEYS, RESULTS = ["algorithm", "evaluators"], Path("results")
 COLUMNS = "metric paired first second first_seeds second_seeds difference low high".split()
@@ -23,18 +23,20 @@ LOOKS = "-", (0, (3, 1.5))  # the second experiment is dashed
 
 
 def read(name):
-    """Runs of an experiment, and the name of its random streams."""
+    """Runs of an experiment, their means, and the name of its random streams."""
     folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
         raise ValueError(f"{folder}: no finished experiment; make figures CONFIG=... makes it")
     config = read_json(folder / "provenance.json")["config"]
+    curves = read_table(folder / "aggregate.csv")
     blocks = {}
-    for algorithm in config["algorithms"]:
-        for path in sorted(folder.glob(f"runs/{algorithm}/M*/seeds*.csv")):
+    for algorithm, number in curves[KEYS].drop_duplicates().itertuples(index=False):
+        number = "inf" if pd.isna(number) else number
+        for path in sorted(folder.glob(f"runs/{algorithm}/M{number}/seeds*.csv")):
             first, last = path.stem.split("-")
             if int(last) < config["seeds"]:  # the last one of files that begin with the same seed
                 blocks[path.parent, first] = path
-    return read_traces(blocks.values()), config["purpose"]
+    return read_traces(blocks.values()), curves, config["purpose"]
 
 
 def difference(first, second, paired):
@@ -50,10 +52,10 @@ def difference(first, second, paired):
 
 def differences(traces, paired):
     """A row for each algorithm, M and metric that both experiments have."""
-    ends = [
-        {key: group.groupby("seed").last() for key, group in trace.groupby(KEYS, dropna=False)}
-        for trace in traces
-    ]
+    ends = []
+    for trace in traces:
+        groups = trace.groupby(KEYS, dropna=False, sort=False)
+        ends.append({key: group.groupby("seed").last() for key, group in groups})
     rows = []
     for key in [key for key in ends[0] if key in ends[1]]:
         pair = [runs[key] for runs in ends]
@@ -66,9 +68,7 @@ def differences(traces, paired):
             rows.append((*key, metric, paired, *means, *counts, *difference(*samples, paired)))
     if not rows:
         raise ValueError("EXPERIMENTS: two that share an algorithm and an M expected")
-    table = pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
-    order = [*traces[0]["algorithm"].unique()]
-    return table.sort_values("algorithm", key=lambda names: names.map(order.index), kind="stable")
+    return pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
 
 
 def draw(curves, names, algorithms):
@@ -98,13 +98,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("experiments", nargs=2, metavar="NAME")
     names = parser.parse_args().experiments
-    traces, purposes = zip(*map(read, names), strict=True)
+    traces, curves, purposes = zip(*map(read, names), strict=True)
     table = differences(traces, paired=purposes[0] == purposes[1])
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
-    figure = draw([*map(aggregate, traces)], names, table["algorithm"].unique())
-    figures.save(figure, folder, title)
+    figures.save(draw(curves, names, table["algorithm"].unique()), folder, title)
     table["evaluators"] = table["evaluators"].astype(object).fillna("inf")
     print(table.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
     print(f"\n{folder}/{title}.csv, .pdf, .svg and .png")

@@ -11,7 +11,7 @@ rule provenance:
     log:
         "<logs>/provenance.log",
     params:
-        config=json.dumps(config),
+        config=json.dumps(config, sort_keys=True),
     shell:
         "python -I {input.script:q} --config {params.config:q} --record {output} >{log} 2>&1"
 
