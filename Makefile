@@ -112,7 +112,7 @@ numbers: .venv/installed  ## 0 | marked numbers in documents, as the tables have
 article: .venv-article/installed  ## 0 | report and technical note: publication/*.pdf
 	.venv-article/bin/python -I publication/build.py
 
-publication: .venv/kernels  ## 2 | summary picture, and all in one file: results/paper/everything.html
+publication: .venv/kernels  ## 2 | summary picture; results/paper/everything.html has all
 	$(SNAKEMAKE) --snakefile publication/Snakefile
 	$(SNAKEMAKE) --snakefile publication/Snakefile --report results/paper/everything.html
 

@@ -85,7 +85,12 @@ def check(config, files):
         if isinstance(environment, dict) and {"file", "gymnasium"} & environment.keys():
             config["environment"] = environment
     require(config)
-    config["algorithms"] = {name: it for name, it in config["algorithms"].items() if it}
+    asked = {name for it in changes.values() for name in it.get("algorithms") or {}}
+    usual = [*read(DEFAULT)["algorithms"]]
+    first = [] if {*usual} <= asked else usual  # a file that names them all orders them, too
+    order = [*dict.fromkeys([*first, *config["algorithms"]])]
+    given = {name: config["algorithms"].get(name) for name in order}
+    config["algorithms"] = {name: it for name, it in given.items() if it}
     if not config["algorithms"]:
         raise ValueError("algorithms: at least one expected, got none")
     folder = [*changes][-1].parent if changes else None
