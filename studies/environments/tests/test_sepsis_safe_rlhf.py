@@ -1,12 +1,17 @@
 """Safe RLHF samples the process, and finds the optimum if answers say all there is to know."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import yaml
 from environments.sepsis_runs import horizon_of
 from environments.sepsis_safe_rlhf import chances, learn, learned, panel, sample_visits, search
 
 from pgpd_hf import CMDP, solve
+from pgpd_hf.tables import read_table
 
+FOLDER = Path(__file__).parents[1]
 LIVE, SURVIVAL = 3, 4  # states; 3 is death, and 5 what follows
 
 
@@ -94,3 +99,10 @@ def test_a_search_chooses_the_smallest_score():
     assert [*table["ridge"]] == [1.0, 1e4]
     assert [*table["chosen"]] == [True, False]
     assert set(table["answers"]) == {9600}
+
+
+def test_ridges_of_the_configuration_have_won_the_recorded_search():
+    declared = yaml.safe_load((FOLDER / "config.yaml").read_text())["sepsis"]["safe_rlhf"]
+    table = read_table(FOLDER / "tables/sepsis_ridge.csv")
+    best = table.loc[table.groupby("answers")["score"].idxmin()]
+    assert dict(zip(best["answers"], best["ridge"], strict=True)) == declared["ridge"]
