@@ -2,13 +2,14 @@ r"""ICU-Sepsis with Safe RLHF: reward and utility from answers about the random 
 
 After Dai et al. (2023, arXiv 2310.12773). Evaluators compare pairs of stays in which treatments are
 drawn at random, and say whether the first stay is harmless enough. Reward and utility have the
-largest likelihood of these answers, with a ridge around half of the largest signal of a step, the
-only choice. The policy is then best for these estimates by the transitions, which the other methods
-do not know.
+largest likelihood of these answers, with a ridge around half of the largest signal of a step. The
+policy is then best for these estimates by the transitions, which the other methods do not know.
 """
 
 import argparse
+import itertools
 import json
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -63,29 +64,28 @@ def chances(cmdp, visits):
     return special.expit(np.column_stack([differences, returns[::2, 1] - cmdp.threshold]))
 
 
-def learn(cmdp, visits, votes, evaluators, ridge):
-    """Policy (S, A) and multiplier from votes (n, 3); the multiplier is nan if none is safe.
-
-    Of the CMDP only transitions, first states, b, and the largest signals are used.
-    """
-    first = visits[::2]
+def regressions(cmdp, visits, votes):
+    """Largest signal, features, votes in favour and offsets, for reward and for utility."""
+    first, zeros = visits[::2], np.zeros(len(votes))
     comparisons = first - visits[1::2]
-    zeros = np.zeros(len(votes))
+    both = sparse.vstack([comparisons, first], format="csr")
+    about_utility = np.concatenate([votes[:, 1], votes[:, 2]])
+    offsets = np.concatenate([zeros, zeros - cmdp.threshold])
+    yield cmdp.reward.max(), comparisons, votes[:, 0], zeros
+    yield cmdp.utility.max(), both, about_utility, offsets
 
-    def estimate(largest, features, favourable, offsets):
-        numbers, center = np.full(len(favourable), evaluators), np.full(first.shape[1], largest / 2)
-        weight = ridge / cmdp.scale**2
-        theta = fit(features, favourable, numbers, "logistic", weight, center, offsets)
-        signal = theta.reshape(cmdp.reward.shape)
-        return np.where(absorbing_states(cmdp)[:, None], signal[:, :1], signal)
 
-    reward = estimate(cmdp.reward.max(), comparisons, votes[:, 0], zeros)
-    utility = estimate(
-        cmdp.utility.max(),
-        sparse.vstack([comparisons, first], format="csr"),
-        np.concatenate([votes[:, 1], votes[:, 2]]),
-        np.concatenate([zeros, zeros - cmdp.threshold]),
-    )
+def estimate(cmdp, evaluators, largest, features, favourable, offsets, ridge):
+    """Signal (S, A) of largest likelihood."""
+    numbers, center = np.full(len(favourable), evaluators), np.full(cmdp.reward.size, largest / 2)
+    weight = ridge / cmdp.scale**2
+    theta = fit(features, favourable, numbers, "logistic", weight, center, offsets)
+    signal = theta.reshape(cmdp.reward.shape)
+    return np.where(absorbing_states(cmdp)[:, None], signal[:, :1], signal)
+
+
+def plan(cmdp, reward, utility):
+    """Policy (S, A) that is best for estimates, and its multiplier: nan if no policy is safe."""
     told = cmdp.transition, reward, -utility, -cmdp.threshold, cmdp.initial, cmdp.discount
     try:
         found = solve(CMDP.from_costs(*told, reward_unit=1.0, cost_unit=1.0))
@@ -94,30 +94,41 @@ def learn(cmdp, visits, votes, evaluators, ridge):
     return found.policy, found.multiplier
 
 
+def learn(cmdp, visits, votes, evaluators, ridges):
+    """Policy and multiplier from votes (n, 3), for pairs of a ridge of reward and one of utility.
+
+    Of the CMDP only transitions, first states, b, and the largest signals are used. A ridge of
+    utility that is None is that of reward.
+    """
+    asked = regressions(cmdp, visits, votes)
+    of_reward, of_utility = (cache(partial(estimate, cmdp, evaluators, *it)) for it in asked)
+    return [plan(cmdp, of_reward(ridge), of_utility(other or ridge)) for ridge, other in ridges]
+
+
 def learned(cmdp, optimum, told, answers, seeds, purpose, ridges):
-    """Values of what is learned from so many answers, for each seed and ridge."""
+    """Values of what is learned from so many answers, for each seed and each pair of ridges."""
     pairs, evaluators = panel(answers, told["evaluators"], told["most_pairs"])
-    horizon, rows = horizon_of(cmdp, optimum), []
+    horizon, spent, rows = horizon_of(cmdp, optimum), QUESTIONS * pairs * evaluators, []
     for seed in seeds:
         random = generator(purpose=purpose, method="safe_rlhf", answers=answers, seed=seed)
         visits = sample_visits(cmdp, 2 * pairs, horizon, random)
         votes = random.binomial(evaluators, chances(cmdp, visits))
-        for ridge in ridges:
-            policy, multiplier = learn(cmdp, visits, votes, evaluators, ridge)
-            values = map(float, cmdp.evaluate(policy))
-            rows.append((seed, ridge, multiplier, QUESTIONS * pairs * evaluators, *values))
-    names = ["seed", "ridge", "multiplier", "answers", "reward_value", "utility_value"]
-    return pd.DataFrame(rows, columns=names)
+        found = learn(cmdp, visits, votes, evaluators, ridges)
+        for given, (policy, multiplier) in zip(ridges, found, strict=True):
+            rows.append((seed, *given, multiplier, spent, *map(float, cmdp.evaluate(policy))))
+    names = ["seed", "ridge", "utility_ridge", "multiplier", "answers"]
+    return pd.DataFrame(rows, columns=[*names, "reward_value", "utility_value"])
 
 
-def search(cmdp, optimum, told, answers, purpose):
-    """Scores of all ridges after so many answers, as of steps, and which is best."""
-    ridges = told["search"]["ridge"]
-    table = learned(cmdp, optimum, told, answers, range(told["search"]["seeds"]), purpose, ridges)
+def search(cmdp, optimum, told, answers, seeds, purpose):
+    """Scores of all ridges after so many answers, as of steps, and which are best."""
+    grid = itertools.product(told["search"]["ridge"], told["search"]["utility_ridge"])
+    table = learned(cmdp, optimum, told, answers, seeds, purpose, [*grid])
     gap = (optimum.reward_value - table["reward_value"]).clip(lower=0)
     violation = (cmdp.threshold - table["utility_value"]).clip(lower=0)
     table = table.assign(answers=answers, score=gap + violation)
-    table = table.groupby(["answers", "ridge"], as_index=False)["score"].mean()
+    keys = ["answers", "ridge", "utility_ridge"]
+    table = table.groupby(keys, as_index=False, dropna=False)["score"].mean()
     return table.assign(chosen=table["score"].eq(table["score"].min()))
 
 
@@ -126,24 +137,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--told", required=True, type=json.loads, help="of config.yaml, as JSON")
     parser.add_argument("--part", required=True, choices=["ridge", "runs"])
+    parser.add_argument("--name", required=True, help="of the method")
     parser.add_argument("--answers", required=True, type=int, help="that are asked for")
     parser.add_argument("--table", required=True, help="CSV file that is written")
     options = parser.parse_args()
-    told, answers, model = options.told, options.answers, load_model()
+    told, model = options.told, load_model()
     free = sepsis_cmdp(model, 0.0, told["discount"], told["cost_unit"])
     given = free.in_units(*free.evaluate(model.clinicians))[1]
     cmdp = sepsis_cmdp(model, told["share"] * float(given), told["discount"], told["cost_unit"])
-    process, purpose, method = (cmdp, solve(cmdp)), told["purpose"], told["safe_rlhf"]
+    asked = cmdp, solve(cmdp), told["method"], options.answers, range(told["seeds"])
     if options.part == "ridge":
-        table = search(*process, method, answers, f"{purpose} search")
+        table = search(*asked, f"{told['purpose']} search")
     else:
-        seeds = range(method["seeds"])
-        table = learned(*process, method, answers, seeds, purpose, [told["ridge"]])
+        table = learned(*asked, told["purpose"], [told["ridges"]])
         values = table.pop("reward_value"), table.pop("utility_value")
         table["survival"], table["fluids"] = cmdp.in_units(*values)
-        table.insert(0, "method", f"safe_rlhf-{method['evaluators']}")
-        table.insert(2, "iteration", None)  # there are none
-        table = table.drop(columns="ridge")
+        table.insert(1, "iteration", None)  # there are none
+        table = table.drop(columns=["ridge", "utility_ridge"])
+    table.insert(0, "method", options.name)
     write_table(table, options.table)
 
 

@@ -56,7 +56,7 @@ def test_expected_votes_lead_to_the_optimum():
     visits, evaluators = sampled(2000, horizon=300), 10**6
     assert (visits.sum(0) > 0).sum() == 5 * 4 + 1  # all there are
     votes = evaluators * chances(PROCESS, visits)
-    policy, multiplier = learn(PROCESS, visits, votes, evaluators, 1e-3)
+    ((policy, multiplier),) = learn(PROCESS, visits, votes, evaluators, [(1e-3, None)])
     best = OPTIMUM.reward_value, OPTIMUM.utility_value
     assert PROCESS.evaluate(policy) == pytest.approx(best, abs=1e-5)
     assert multiplier == pytest.approx(OPTIMUM.multiplier, abs=1e-4)
@@ -65,7 +65,7 @@ def test_expected_votes_lead_to_the_optimum():
 def test_more_answers_come_closer():
     told, errors = {"evaluators": 16, "most_pairs": 2000}, []
     for answers in (2 * 10**4, 2 * 10**9):
-        table = learned(PROCESS, OPTIMUM, told, answers, range(3), "any", [1.0])
+        table = learned(PROCESS, OPTIMUM, told, answers, range(3), "any", [(1.0, None)])
         assert table["answers"].between(0.99 * answers, answers).all()
         errors.append((table["reward_value"] - OPTIMUM.reward_value).abs())
     assert errors[1].max() < 0.005 < 0.02 < errors[0].min()
@@ -74,7 +74,8 @@ def test_more_answers_come_closer():
 def test_numbers_of_a_seed_depend_on_nothing_else():
     told = {"evaluators": 16, "most_pairs": 100}
     both, alone = (
-        learned(PROCESS, OPTIMUM, told, 9600, seeds, "any", [1.0]) for seeds in ([0, 1], [1])
+        learned(PROCESS, OPTIMUM, told, 9600, seeds, "any", [(1.0, None)])
+        for seeds in ([0, 1], [1])
     )
     assert both.iloc[1].equals(alone.iloc[0])
     assert both["utility_value"].nunique() == 2
@@ -88,14 +89,23 @@ def test_beyond_the_most_pairs_more_evaluators_are_asked():
 def test_where_estimates_allow_no_policy_it_is_the_safest():
     visits = sampled(100)
     votes = np.zeros((50, 3))  # nothing is harmless enough
-    policy, multiplier = learn(PROCESS, visits, votes, 16, 1.0)
+    ((policy, multiplier),) = learn(PROCESS, visits, votes, 16, [(1.0, None)])
     assert np.isnan(multiplier)
     assert policy.max(1) == pytest.approx(1)
 
 
+def test_ridges_are_of_reward_and_of_utility():
+    told, grid = {"evaluators": 16, "most_pairs": 100}, [(1.0, 10.0), (10.0, None), (1.0, None)]
+    table = learned(PROCESS, OPTIMUM, told, 9600, [0], "any", [*grid, (1.0, 1.0), (10.0, 10.0)])
+    found = [*table["multiplier"]]
+    assert found[1] == found[4] and found[2] == found[3]
+    assert len({*found}) == 3
+
+
 def test_a_search_chooses_the_smallest_score():
-    told = {"evaluators": 16, "most_pairs": 100, "search": {"seeds": 2, "ridge": [1.0, 1e4]}}
-    table = search(PROCESS, OPTIMUM, told, 9600, "any")
+    grid = {"ridge": [1.0, 1e4], "utility_ridge": [None]}
+    told = {"evaluators": 16, "most_pairs": 100, "search": grid}
+    table = search(PROCESS, OPTIMUM, told, 9600, [0, 1], "any")
     assert [*table["ridge"]] == [1.0, 1e4]
     assert [*table["chosen"]] == [True, False]
     assert set(table["answers"]) == {9600}
@@ -104,5 +114,8 @@ def test_a_search_chooses_the_smallest_score():
 def test_ridges_of_the_configuration_have_won_the_recorded_search():
     declared = yaml.safe_load((FOLDER / "config.yaml").read_text())["sepsis"]["safe_rlhf"]
     table = read_table(FOLDER / "tables/sepsis_ridge.csv")
-    best = table.loc[table.groupby("answers")["score"].idxmin()]
-    assert dict(zip(best["answers"], best["ridge"], strict=True)) == declared["ridge"]
+    best = table.loc[table.groupby(["method", "answers"])["score"].idxmin()]
+    for name, method in declared["methods"].items():
+        rows = best[best["method"] == name].fillna({"utility_ridge": 0})
+        found = {row.answers: [row.ridge, row.utility_ridge or None] for row in rows.itertuples()}
+        assert found == method["ridges"]
