@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import optimize, sparse
 
 from pgpd_hf import LINKS, likelihood
 from pgpd_hf.evaluators import vote_probability
@@ -48,6 +48,19 @@ def test_shares_without_noise_give_theta_back(link):
     votes = [1e5 * vote_probability(LINKS[link].code, z) for z in features @ theta + offsets]
     found = fit(features, np.array(votes), np.full(60, 1e5), link, 1e-6, np.ones(3), offsets)
     np.testing.assert_allclose(found, theta, atol=1e-4)
+
+
+@every_link
+def test_sparse_features_give_the_same_estimate(link):
+    random = np.random.default_rng(5)
+    dense = random.normal(size=(300, 8)) * (random.random((300, 8)) < 0.3)
+    votes, numbers = random.integers(21, size=300), np.full(300, 20)
+    asked = votes, numbers, link, 2.0, np.zeros(8), np.zeros(300)
+    found = [fit(features, *asked) for features in (dense, sparse.csr_array(dense))]
+    curved = information(dense, numbers, found[0], link, 2.0, np.zeros(300))
+    # Both searches stop at a gradient of this size, so that they agree up to twice that.
+    stop = 1e-6 * np.sqrt(numbers.sum()) + 1e-7 * numbers.sum()
+    assert np.linalg.norm(curved @ (found[1] - found[0])) < 2 * stop
 
 
 @every_link

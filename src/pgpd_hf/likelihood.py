@@ -11,7 +11,7 @@ link this is the model of Bradley and Terry (1952), a logistic regression. A rid
 
 Arguments of all functions:
 
-- `features`: x, (n, d);
+- `features`: x, (n, d), for `fit` also as scipy.sparse.csr_array;
 - `votes` and `numbers`: votes in favour, and votes in all, at least one, (n,);
 - `link`: a name of LINKS;
 - `ridge` and `center`: kappa > 0, and theta_0, (d,);
@@ -21,7 +21,7 @@ Arguments of all functions:
 import math
 
 import numpy as np
-from scipy import optimize
+from scipy import optimize, sparse
 
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import LINKS, vote_probability
@@ -37,7 +37,10 @@ _LEAST = 1e-300  # probability; a smaller one may be rounded to zero, which has 
 
 
 def fit(features, votes, numbers, link, ridge, center, offsets):
-    """Theta (d,) at which the likelihood of votes minus the ridge is largest."""
+    """Theta (d,) at which the likelihood of votes minus the ridge is largest.
+
+    With sparse features the search takes products of the Hessian (Steihaug 1983) and never forms it.
+    """
     code, numbers = LINKS[link].code, np.asarray(numbers, dtype=np.float64)
     shares = votes / numbers
 
@@ -50,10 +53,16 @@ def fit(features, votes, numbers, link, ridge, center, offsets):
     def hessian(theta):
         return information(features, numbers, theta, link, ridge, offsets)
 
+    def product(theta, direction):
+        curvature = _curvature(features, numbers, theta, link, offsets)
+        return features.T @ (curvature * (features @ direction)) + ridge * direction
+
+    search = {"method": "trust-exact", "hess": hessian}
+    if sparse.issparse(features):
+        search = {"method": "trust-ncg", "hessp": product}
     total = max(1.0, numbers.sum())
     enough = {"gtol": _TOLERANCES[0] * np.sqrt(total) + _TOLERANCES[1] * total}
-    how = {"jac": True, "hess": hessian, "method": "trust-exact", "options": enough}
-    found = optimize.minimize(negative, center, **how)
+    found = optimize.minimize(negative, center, jac=True, options=enough, **search)
     require_maximum(found)
     return found.x
 
@@ -79,9 +88,14 @@ def information(features, numbers, theta, link, ridge, offsets):
 
     .. math:: \sum_i n_i \frac{\sigma'(z_i)^2}{\sigma(z_i)\,\sigma(-z_i)}\, x_i x_i^\top
     """
-    z, numbers = features @ theta + offsets, np.asarray(numbers, dtype=np.float64)
-    _, _, curvature = log_likelihood(LINKS[link].code, z, np.full(len(z), 0.5), numbers)
+    curvature = _curvature(features, numbers, theta, link, offsets)
     return (features.T * curvature) @ features + ridge * np.eye(features.shape[1])
+
+
+def _curvature(features, numbers, theta, link, offsets):
+    """Information of each question about its difference, (n,)."""
+    z, numbers = features @ theta + offsets, np.asarray(numbers, dtype=np.float64)
+    return log_likelihood(LINKS[link].code, z, np.full(len(z), 0.5), numbers)[2]
 
 
 @njit
