@@ -25,6 +25,7 @@ rule summary:
         optimum="<results>/optimum.json",
         rates="<results>/rates.csv" if RATED else [],
         provenance="<results>/provenance.json",
+        figure="<figures>/figure1.png",
         traces=rules.aggregate.input.traces if OWN else [],
     output:
         text=report("<results>/summary.txt", "../report/summary.rst", category="Summary"),
@@ -35,4 +36,5 @@ rule summary:
     shell:
         "python -I {input.script:q} --default {input.default:q} --aggregate {input.aggregate}"
         " --optimum {input.optimum} --rates {input.rates} --provenance {input.provenance}"
-        " --folder {params.folder:q} --traces {input.traces} --text {output.text} >{log} 2>&1"
+        " --figure {input.figure} --folder {params.folder:q} --traces {input.traces}"
+        " --text {output.text} >{log} 2>&1"

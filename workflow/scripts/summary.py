@@ -16,6 +16,7 @@ parser.add_argument("--aggregate", required=True, help="CSV file")
 parser.add_argument("--optimum", required=True, help="JSON file")
 parser.add_argument("--rates", nargs="?", help="CSV file")
 parser.add_argument("--provenance", required=True, help="JSON file")
+parser.add_argument("--figure", required=True, help="the picture of all panels")
 parser.add_argument("--folder", required=True, help="where algorithms of one's own lie")
 parser.add_argument("--traces", nargs="*", default=[], help="CSV files, for own algorithms")
 parser.add_argument("--text", required=True, help="text file that is written")
@@ -89,8 +90,10 @@ with one_line():
         slopes["slope of the gap in T"] = intervals(slopes, "slope", "low", "high")
         columns = ["algorithm", "M", "step_rule", "slope of the gap in T", "promised"]
         text += ["", show(slopes, columns)]
+        if slopes["slope"].isna().any():
+            text.append("none: an average gap is not positive, and has no logarithm.")
     default = yaml.safe_load(Path(options.default).read_text(encoding="utf-8"))
-    text += ["", *cautions(record["config"], default)]
+    text += ["", *cautions(record["config"], default), f"The figure is {options.figure}."]
     if record["commit"] is None:
         text.append(f"No commit is recorded: {record['why']}.")
     Path(options.text).write_text("\n".join(text) + "\n", encoding="utf-8")
