@@ -39,7 +39,7 @@ _LEAST = 1e-300  # probability; a smaller one may be rounded to zero, which has 
 def fit(features, votes, numbers, link, ridge, center, offsets):
     """Theta (d,) at which the likelihood of votes minus the ridge is largest.
 
-    With sparse features the search takes products of the Hessian (Steihaug 1983) and never forms it.
+    With sparse features the search takes products with the Hessian, not itself (Steihaug 1983).
     """
     code, numbers = LINKS[link].code, np.asarray(numbers, dtype=np.float64)
     shares = votes / numbers
