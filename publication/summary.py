@@ -42,7 +42,7 @@ def forgets(axes, long, ends):
     forgot = ends[ends["instance"] == HARD].groupby("setting")["forgot"].agg(["sum", "count"])
     told = [f"{forgot.loc[it, 'sum']} of {forgot.loc[it, 'count']}" for it in STEPS]
     axes.set_title(
-        f"Hard environment: ZPGPD-HF forgets\nin {told[0]} runs, with divided steps in {told[1]}"
+        f"Hard environment: ZPGPD-HF forgets\nin {told[0]} runs, divided steps: {told[1]}"
     )
     axes.set(xlim=(0, None), xlabel="millions of answers", ylabel="violation  $b - V_g$")
     axes.set_ymargin(0.15)
@@ -95,7 +95,7 @@ if __name__ == "__main__":
         panels = [(draw, paths) for draw, paths in panels if paths]
         with figures.styled():
             picture = figures.Picture(figsize=(3.1 * len(panels), 2.6))
-            picture.get_layout_engine().set(rect=(0, 0, 0.99, 1))
+            picture.get_layout_engine().set(rect=(0, 0, 0.99, 1), w_pad=0.12)
             grid = picture.subplots(1, len(panels), squeeze=False)[0]
             for axes, (draw, paths) in zip(grid, panels, strict=True):
                 draw(axes, *map(read_table, paths))
