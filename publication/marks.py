@@ -68,7 +68,7 @@ if __name__ == "__main__":
     for place, said, study, name, now in marks:
         print(f"{study}: {name}: {place} says {said}, the table says {now}")
         if options.write and said != now:
-            mark = re.compile(rf"{re.escape(said)}(<!--\s*{study}:\s*{name}\s*-->)")
+            mark = re.compile(rf"(?<![^\s*(|[]){re.escape(said)}(<!--\s*{study}:\s*{name}\s*-->)")
             text = (ROOT / place).read_text(encoding="utf-8")
             (ROOT / place).write_text(mark.sub(rf"{now}\1", text), encoding="utf-8")
     raise SystemExit("\n".join(errors) or None)

@@ -115,7 +115,7 @@ CERTAIN = {"initial": [0, 1, 0], "threshold": 0.5}
         ("zpgpd_hf", {"discount": 0}, {"evaluators": None}, "perturbation: "),  # nobody errs: 0
         ("zpgpd_hf", {"discount": 0.999}, {"horizon": 5000}, "perturbation: "),  # exp(1000)
         ("npgpd_hf", {}, {"primal_step": 1e308}, "primal_step: 1e\\+308 is so large"),
-        (NPGPDHF(evaluators=3), {}, {}, "primal_step: options belong into the algorithm"),
+        (NPGPDHF(evaluators=3), {}, {}, "primal_step: options are set when the algorithm is made"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(name, change, options, message):

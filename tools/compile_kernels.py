@@ -1,4 +1,4 @@
-"""Compile all kernels, before jobs that start side by side would each compile them."""
+"""Compile the kernels of runs, before jobs that start side by side would each compile them."""
 
 from concurrent.futures import ProcessPoolExecutor
 

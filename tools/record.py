@@ -19,6 +19,7 @@ if study := "".join(sys.argv[1:]):
     if not made:
         sys.exit(f"error: {RESULTS / study}: no tables; make study STUDY={study} makes them")
     folder = CLONE / "studies" / study
+    (folder / "tables").mkdir(exist_ok=True)
     for path in (folder / "tables").glob("*.csv"):
         path.unlink()
     for path in made:

@@ -13,14 +13,14 @@ from pgpd_hf.steps import CANDIDATES, TIED, chosen_steps, search_steps
 from pgpd_hf.tables import one_line
 
 CHECKS = Path(__file__).resolve().parents[1] / "workflow/scripts/configuration.py"
-NOT_SEARCHED = ("iterations", "primal_step", "dual_step")
+NOT_PASSED = ("iterations", "primal_step", "dual_step")
 
 
 def suggest(cmdp, config, name, threads):
     """Lines of a configuration for one algorithm."""
     options = config["algorithms"][name]
     given = {key: config[key] for key in ("evaluators", "horizon", "link")} | options
-    given = {key: value for key, value in given.items() if key not in NOT_SEARCHED}
+    given = {key: value for key, value in given.items() if key not in NOT_PASSED}
     given = {key: None if value == "theorem" else value for key, value in given.items()}
     how = {"iterations": options["iterations"], "seeds": 16, "threads": threads, "progress": True}
     scores = search_steps(cmdp, name, **how, **given)

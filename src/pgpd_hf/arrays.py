@@ -5,7 +5,7 @@ import numpy as np
 from pgpd_hf.arguments import shown
 
 _NEAR = 1e-6  # of the scale, or of a sum: what rounding to single precision may change
-_EXACT = 1e-9  # of a sum that is left as it is
+_EXACT = 1e-9  # rows whose sum is this close to 1 are not divided by it
 
 
 def require_array(name, value, shape, finite=True):

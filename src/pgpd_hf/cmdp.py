@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 _LANES = 32  # policies that are evaluated side by side
 _LAPACK_FROM = 33  # from this number of states on, LAPACK is faster than the kernel below
-_MATRIX_ENTRIES = 2**20  # of a call of LAPACK
+_MATRIX_ENTRIES = 2**20  # of matrices in one call of LAPACK: 8 MiB
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -51,7 +51,7 @@ class CMDP:
         lie in [0, 1].
     largest_return : float, optional
         Largest possible return, where it is known to be below the scale times
-        :math:`1/(1-\gamma)`; answers of evaluators are clipped there.
+        :math:`1/(1-\gamma)`; differences that are read from votes are clipped there.
     units : Units, optional
         From values to a user's units, as :meth:`from_costs` sets them.
     map : array_like, str, shape (rows, columns), optional

@@ -11,7 +11,7 @@ from pgpd_hf.arguments import require_number
 from pgpd_hf.arrays import require_array, require_probabilities, sizes
 
 _ROUNDING = 1e-12
-_TABLES = 4  # as large as the transitions: what is given, copied, kept, and sampled from
+_TABLES = 4  # copies of the transitions in memory: given, indexed, kept, alias tables
 
 
 class Units(NamedTuple):

@@ -1,10 +1,10 @@
 r"""Simulated evaluators: link functions, votes, and the estimates that are made from votes.
 
-Asked to compare two trajectories whose returns differ by :math:`\Delta`, each of M evaluators votes
-for the first with probability :math:`\sigma(\Delta)`, independently. From k votes both algorithms
-estimate :math:`\Delta` as :math:`\sigma^{-1}(\mathrm{clip}[k/M])` (Algorithm 1, lines 8-12, 15-17
-and 19-20; Algorithm 2, lines 8-12, 14 and 15). These M + 1 numbers are tabulated. The question
-whether a trajectory is harmless compares :math:`R_g^H(\tau)` with b in the same way.
+Asked to compare two trajectories, each of M evaluators votes for the second with probability
+:math:`\sigma(\Delta)`, independently; :math:`\Delta` is its return less that of the first. From k
+votes both algorithms estimate :math:`\Delta` as :math:`\sigma^{-1}(\mathrm{clip}[k/M])`
+(Algorithm 1, lines 8-12, 15-17 and 19-20; Algorithm 2, lines 8-12, 14 and 15). These M + 1 numbers
+are tabulated. The question whether a trajectory is harmless compares :math:`R_g^H(\tau)` with b in the same way.
 
 Assumption 2.1 of the paper asks for a continuous, strictly increasing :math:`\sigma` with
 :math:`\sigma(0) = 1/2` whose inverse is Lipschitz on :math:`[\sigma(-B), \sigma(B)]`. All links
@@ -112,8 +112,8 @@ def unbiased_estimates(evaluators, bound):
     the estimate :math:`x_k = \sum_{j \le m} 2 U_j(k) / j` has the bias
     :math:`-\sum_{j > m} 2 y^j / j`, largest where :math:`\Delta = \pm B`.
 
-    The degree m is the first at which this bias is below a millionth of B, and at most (M + 1)/2:
-    since :math:`U_{M-j} = U_M U_j`, terms beyond repeat earlier ones with a random sign.
+    The degree m is the first at which this bias is below a millionth of B, at most 255, and at most
+    (M + 1)/2: since :math:`U_{M-j} = U_M U_j`, terms beyond repeat earlier ones with a random sign.
     """
     degrees = np.arange(1, min((evaluators + 1) // 2, _HIGHEST_DEGREE) + 1, 2)
     coefficients = 2 / degrees

@@ -76,7 +76,7 @@ def figure1(aggregate, possible, labels=METRICS):
             for metric, axes in zip(METRICS, row, strict=True):
                 _draw(axes, aggregate, algorithm, metric, possible)
                 axes.set_title(f"({next(letters)}) {finding(aggregate, algorithm, metric)}")
-                axes.set_xlabel(_cost(aggregate, algorithm))
+                axes.set_xlabel(_iteration_label(aggregate, algorithm))
                 axes.tick_params(labelleft=True)
             row[0].set_ylabel(algorithm_label(algorithm), fontweight="bold", fontsize=9)
         for metric, column in zip(METRICS, grid.T, strict=True):
@@ -106,7 +106,7 @@ def panel(aggregate, algorithm, metric, possible):
         _finish([axes], metric)
         name = f"{metric.replace('_', ' ').capitalize()} of {algorithm_label(algorithm)}"
         axes.set_title(f"{name}:\n{finding(aggregate, algorithm, metric)}")
-        axes.set(xlabel=_cost(aggregate, algorithm), ylabel=METRICS[metric])
+        axes.set(xlabel=_iteration_label(aggregate, algorithm), ylabel=METRICS[metric])
     return figure
 
 
@@ -128,7 +128,8 @@ def finding(aggregate, algorithm, metric):
         f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
         for value in (ends.iloc[0], ends.iloc[-1], ends.min(), ends.max())
     )
-    if metric == "optimality_gap" and (np.diff(ends) < 0).all() and ends.min() >= 0:
+    falls = len(ends) > 1 and (np.diff(ends) < 0).all()
+    if metric == "optimality_gap" and falls and ends.min() >= 0:
         return f"smaller with more evaluators: {first} to {last}"
     end = low if low == high else f"{low} to {high}"
     safe = metric == "constraint_violation" and ends.max() <= 0
@@ -166,8 +167,8 @@ def _draw(axes, aggregate, algorithm, metric, possible):
     axes.xaxis.set_major_formatter("{x:,.0f}")
 
 
-def _cost(aggregate, algorithm):
-    """The horizontal axis, with the answers that an iteration costs."""
+def _iteration_label(aggregate, algorithm):
+    """Label of the horizontal axis, with the answers of an iteration."""
     last = aggregate[aggregate["algorithm"] == algorithm].iloc[-1]
     if pd.isna(last["evaluators"]) or last["answers"] == 0:
         return "iteration"

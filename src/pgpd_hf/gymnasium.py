@@ -75,7 +75,7 @@ def from_gymnasium(
     transition, reward, costs, initial = _tables(env, cost, discount)
     lowest, width = reward.min(), np.ptp(reward) or 1.0
     if not costs.max() > 0:
-        raise ValueError(f"cost: no step of the environment has the {shown(cost)}")
+        raise ValueError(f"cost: above 0 in at least one step expected, got {shown(cost)}")
     price = (1 - discount) / costs.max()
     return CMDP(
         transition=transition,
@@ -162,6 +162,7 @@ def _tables(env, cost, discount):
     while (grown != reached).any():
         reached = grown.copy()
         grown[following[reached[state] & (probability > 0) & ~ends]] = True
+    # States in which episodes end, entries of the table that lead there, and what these pay.
     last = np.unique(following[ends])
     into = reached[state] & (probability > 0) & np.isin(following, last)
     ways = np.unique(np.stack([following, *paid])[:, into], axis=1)

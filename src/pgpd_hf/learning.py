@@ -20,7 +20,7 @@ from pgpd_hf.arguments import optional, require_instance, require_number, requir
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.evaluators import LINKS
 from pgpd_hf.likelihood import fit, information, log_likelihood
-from pgpd_hf.optimum import maximize, proportional, solve
+from pgpd_hf.optimum import Infeasible, maximize, proportional, solve
 from pgpd_hf.process import KINDS, NUMBERS, Process, labels, read_table, require_single_votes
 from pgpd_hf.trajectories import absorbing_states
 
@@ -67,7 +67,8 @@ def learn_from_votes(
     Parameters
     ----------
     process : Process or CMDP
-        Of a CMDP, the rewards and utilities are not used. Transitions that are None are estimated.
+        Rewards and utilities of a CMDP only tell which states are absorbing. Transitions that are
+        None are estimated.
     trajectories : DataFrame or path of a CSV file
         `trajectory`, `time`, `state` and `action`, as :attr:`Session.trajectories`.
     votes : DataFrame or path of a CSV file
@@ -88,10 +89,10 @@ def learn_from_votes(
     Notes
     -----
     Without a level, the policy meets b by the estimates, and about half of such policies do not in
-    truth. With a level, P(safe is told, and V_g < b) is at most 1 - level if people vote by the
-    link on known transitions, and if they are ten or more, or `independent`. If they are not
-    `independent`, the standard error is the larger of two: that of independent votes, and that of
-    independent people.
+    truth. With a level, P(safe is told, and V_g < b) is about at most 1 - level for many votes, if
+    people vote by the link on known transitions, and are ten or more, or `independent`. If they are
+    not `independent`, the standard error is the larger of two: that of independent votes, and that
+    of independent people.
     """
     if not isinstance(process, CMDP):
         require_instance("process", process, Process)
@@ -118,7 +119,7 @@ def learn_from_votes(
         cmdp = CMDP.from_costs(*known, process.discount, actions=seen)
         try:
             policy = solve(cmdp).policy
-        except ValueError:  # by the estimates, no policy is that safe
+        except Infeasible:  # by the estimates
             policy = maximize(cmdp, cmdp.utility)
         # Actions that were never seen are copies of the first one that was.
         spare, policy = np.where(seen, 0, policy).sum(1), np.where(seen, policy, 0)
@@ -166,8 +167,9 @@ def learn_from_votes(
 class _Estimate:
     """Estimates of a signal (S * A,), reward or utility, and of b, from votes on some questions.
 
-    Theta is the signal, and then b in units of the largest return, so that all its entries are in
-    [0, scale], with the same prior. Where the process tells b, the last entry has no influence.
+    Theta is the signal, and then b divided by the largest sum of visits, so that all its entries
+    are in [0, scale], with the same prior. Where the process tells b, the last entry has no
+    influence.
     """
 
     def __init__(self, process, visits, asked, given, link, ridge):

@@ -28,9 +28,8 @@ from pgpd_hf.evaluators import LINKS, vote_probability
 
 _LOGISTIC, _PROBIT = (LINKS[name].code for name in ("logistic", "probit"))
 
-# The search ends where the gradient is small: beside its standard deviation for features of size
-# one, which is the root of the number of votes; or beside the error that rounding of the likelihood
-# causes, which is proportional to that number.
+# The search ends at a gradient of at most the sum of two tolerances: one times the root of the
+# number of votes (its deviation for features of size one), one times that number (rounding).
 _TOLERANCES = 1e-6, 1e-7
 _ROUNDING = 1e-14  # of the likelihood, as a share of it
 _LEAST = 1e-300  # probability; a smaller one may be rounded to zero, which has no logarithm

@@ -14,6 +14,11 @@ from scipy.optimize import linprog
 from pgpd_hf.arguments import require_instance, require_one_of
 from pgpd_hf.cmdp import CMDP, Optimum
 
+
+class Infeasible(ValueError):
+    """No policy exceeds the threshold; the message says by how much."""
+
+
 METHODS = ("linear_program", "policy_iteration")
 _MOST_IN_PROGRAM = 10**6  # transition probabilities of a linear program: up to a minute
 _LARGEST_DISCOUNT = 0.99  # of linear programs, which lose digits beyond
@@ -53,7 +58,7 @@ def solve(
         told = f"threshold: less than {most:.6g}, the largest utility value of any policy"
         if cmdp.units is not None:
             told = f"at_most: more than {most:.6g}, the least cost of any policy"
-        raise ValueError(f"{told}, expected, got {given:.6g}")
+        raise Infeasible(f"{told}, expected, got {given:.6g}")
     find = _by_linear_program if method == METHODS[0] else _by_policy_iteration
     policy, multiplier = find(cmdp)
     return _optimum(cmdp, policy, multiplier, slack)
@@ -130,6 +135,7 @@ def _by_linear_program(cmdp):
 
 
 def _size(signal, scale):
+    """Unit of a signal in the linear program."""
     largest = np.abs(signal).max()
     return scale if largest == 0 or largest >= 1e-3 * scale else largest
 

@@ -50,7 +50,11 @@ from pgpd_hf.trajectories import LONGEST, default_horizon
 
 MOST_ITERATIONS = 10**9
 _MOST_WORDS = 2**24  # random words of an iteration: 128 MiB
-_POWERS = {"none": 0, "linear": 1, "quadratic": 2}  # of lambda, in what the step is divided by
+_POWERS = {
+    "none": 0,
+    "linear": 1,
+    "quadratic": 2,
+}  # k, where the step is divided by 1 + lambda^k; 0: by 1
 
 
 class State(NamedTuple):
@@ -184,7 +188,7 @@ class HumanFeedback(PrimalDual):
     horizon : int, optional
         H: trajectories have H + 1 steps; by default 80, or what a larger discount factor needs.
     link : {"logistic", "probit", "cauchy"}
-        By which evaluators vote.
+        Link function of the votes.
     estimator : {"plug-in", "unbiased"}
         How a difference is read from votes: by the inverse link of their clipped share, as printed,
         or by a power series without bias.

@@ -103,7 +103,8 @@ def read_table(name, table, allowed):
     """
     table = _read(name, table, [*allowed])
     if "second" in allowed:  # which a question about a single trajectory does not have
-        table["second"] = table["second"].where(table["kind"] != "acceptable", table["first"])
+        single = table["kind"].astype(str).str.strip() == "acceptable"
+        table["second"] = table["second"].mask(single, table["first"])
     return pd.DataFrame({column: _places(name, table[column], allowed[column]) for column in table})
 
 

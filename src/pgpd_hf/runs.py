@@ -90,7 +90,7 @@ def run(
     iterations : int
         T.
     initial_policy : array_like, float, shape (S, A) or (seeds, S, A), optional
-        By default uniform.
+        By default uniform; several in the order of `seeds`.
     initial_multiplier : float
         :math:`\lambda^{(0)}`; a dual step of 0 freezes it.
     checkpoints : iterable of int, optional
@@ -176,7 +176,7 @@ def make_algorithm(algorithm, options):
     if isinstance(algorithm, PrimalDual):
         if options:
             name = next(iter(options))
-            raise ValueError(f"{name}: options belong into the algorithm, {algorithm}")
+            raise ValueError(f"{name}: options are set when the algorithm is made, got {algorithm}")
         return algorithm
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         told = f"one of {', '.join(ALGORITHMS)}, or an object expected"
@@ -199,7 +199,7 @@ def load_class(file, name):
     spec.loader.exec_module(module)
     kind = getattr(module, name, None)
     if not (isinstance(kind, type) and issubclass(kind, HumanFeedback)):
-        raise ValueError(f"{file}: {name}, a class that asks as NPGPDHF or ZPGPDHF, expected")
+        raise ValueError(f"{file}: {name}, a subclass of NPGPDHF or ZPGPDHF, expected")
     return kind
 
 
@@ -231,7 +231,7 @@ def iterates(case, state):
 
 
 def _trace(case, state, grid, bar, stopped):
-    """Rows of `_table` at the checkpoints, (6, checkpoints), and the last policy of a run."""
+    """Values of a run that `_table` unpacks, (6, checkpoints), and its last policy."""
     sums, rows, first = np.zeros(2), np.empty((6, len(grid))), 0
     for policies, multipliers, asked in iterates(case, state):
         try:
@@ -285,7 +285,7 @@ def _starts(algorithm, setting, policy, multiplier, seeds):
     """State before the first iteration, by seed."""
     bound = setting.steps.multiplier_bound
     multiplier = require_number("initial_multiplier", multiplier, at_least=0, at_most=bound)
-    several = getattr(policy, "ndim", 2) == 3
+    several = np.asarray(policy, dtype=object).ndim == 3
     if several and len(policy) != len(seeds):
         told = f"one policy, or {len(seeds)} for as many seeds, expected, got {len(policy)}"
         raise ValueError(f"initial_policy: {told}")

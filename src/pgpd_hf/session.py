@@ -47,10 +47,10 @@ class Session:
     Parameters
     ----------
     process : Process or CMDP
-        Of a CMDP, the rewards, utilities and the threshold are not used.
+        Rewards and utilities of a CMDP only tell which states are absorbing.
     algorithm : NPGPDHF or ZPGPDHF
-        With numbers for `evaluators`, `horizon`, both steps, `multiplier_bound` and
-        `perturbation`, whose defaults would be made of rewards that nobody knows.
+        With numbers for `evaluators`, `horizon`, both steps, `multiplier_bound` and `perturbation`:
+        what they are by default would need rewards, which nobody knows.
     seed : int
         Of the trajectories, which are those of :func:`run` with this seed and the same votes.
 
@@ -95,11 +95,11 @@ class Session:
         self.process, self.algorithm = process, algorithm
         self.seed = require_integer("seed", seed, 0)
         self._cmdp = process if isinstance(process, CMDP) else process.without_rewards()
-        # No option is left that waits for an optimum or for a number of iterations.
+        # Every option that would need an optimum or T is given.
         self._setting = algorithm.prepare(self._cmdp, None, 1)  # type: ignore[arg-type]
         self._tables, self._ends = make_tables(self._cmdp), absorbing_states(self._cmdp)
         self._run = Run(algorithm, self._setting, self.seed, "run")
-        # Trajectories, as lists of states and actions, and questions; places are their numbers.
+        # Trajectories, as lists of states and actions, and questions; an index is a number.
         self._paths: list = []
         self._questions: list = []
         self._votes = pd.DataFrame({name: [] for name in _VOTE}).astype(_VOTE)

@@ -179,6 +179,8 @@ class _Law:
         safe.terminal, safe.direction = True, -1
         start, how = [max(below, 0.0) ** 2 / 2], {"rtol": 1e-8, "atol": 1e-14}
         path = integrate.solve_ivp(change, (0, unstable), start, "LSODA", events=safe, **how)
+        if path.status < 0:
+            raise ValueError(f"dual_step: a larger one expected, since {path.message}")
         return path.status == 0  # the end is reached
 
     def values(self, multipliers):

@@ -57,7 +57,8 @@ def loglog_slope(positions, samples, resamples=2000):
     """Slope of log means against log positions by least squares, and its 95 % bootstrap interval.
 
     `samples` has an array for each position, such as a value for each seed. The slope is NaN where
-    a mean is not positive, the ends of the interval where a position has one sample.
+    a mean is not positive. The ends of the interval are NaN there, where a position has one sample,
+    and where a resampled mean is not positive.
     """
     logs = np.log(np.asarray(positions, dtype=np.float64))
     centred = logs - logs.mean()

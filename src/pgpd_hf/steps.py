@@ -60,7 +60,8 @@ def choose_steps(
     Parameters
     ----------
     cmdp, algorithm, iterations, threads, progress, **options
-        As for :func:`pgpd_hf.run`. Step sizes are replaced, and `evaluators` may be a list.
+        As for :func:`pgpd_hf.run`. Step sizes are replaced; beside an algorithm's name `evaluators`
+        may be a list.
     candidates : dict, optional
         Lists `primal_step` and `dual_step` of positive numbers, by default those of
         :data:`pgpd_hf.steps.CANDIDATES`. A list with a single number does not grow.

@@ -10,7 +10,7 @@ projected before it is followed; in the softmax parameterization nothing has to 
 the option `directions` "sphere" v comes from the unit sphere, as written; with "tangent" from the
 unit directions along which rows keep their sum, and d is the dimension of these.
 
-The exact limit is PG-PD,
+As M, N and H grow and :math:`\mu` vanishes, the mean of a step over directions is that of PG-PD,
 :math:`\theta^{(t+1)} = P_\Theta(\theta^{(t)} + \eta_1 \nabla_\theta V_L^{\theta,\lambda}(\rho))`
 with :math:`\partial V / \partial \pi(a|s) = q(s) Q(s, a)`.
 """
@@ -129,7 +129,7 @@ class ZPGPDHF(HumanFeedback):
 
 @dataclass(frozen=True, kw_only=True)
 class PGPD(PrimalDual):
-    """Exact limit of Algorithm 2 (Ding et al. 2022), as M, N and H grow, and mu vanishes.
+    """PG-PD (Ding et al. 2022): the mean of Algorithm 2's step as M, N, H grow and mu vanishes.
 
     Parameters are those of :class:`~pgpd_hf.primal_dual.PrimalDual`.
     """
@@ -198,7 +198,7 @@ def _advance(simulator, perturbation, theta, multiplier, words, normals, steps):
 def _estimate(simulator, perturbation, theta, policy, direction, words, perturbed, trajectories):
     """Lines 3-15: estimate the differences of both values between the policies, and V_g - b."""
     tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
-    decided = 2 * rounds * (simulator.horizon + 1)  # words of steps; then first states, votes
+    steps = 2 * rounds * (simulator.horizon + 1)  # words of steps; then first states, votes
 
     # Line 3: the perturbed policy.
     for s in range(theta.shape[0]):
@@ -211,14 +211,14 @@ def _estimate(simulator, perturbation, theta, policy, direction, words, perturbe
 
     # Lines 5-7: pairs of trajectories that share their first state.
     for n in range(rounds):
-        first = draw_start(tables, words[decided + n])
+        first = draw_start(tables, words[steps + n])
         trajectories.start[2 * n] = trajectories.start[2 * n + 1] = first
     action_thresholds(policy, trajectories.thresholds[0])
     action_thresholds(perturbed, trajectories.thresholds[1])
     sample_returns(tables, trajectories, words, simulator.horizon)
 
     # Lines 8-12, 14 and 15: votes, and the means of their clipped inverse links.
-    returns, vote = trajectories.returns, decided + rounds
+    returns, vote = trajectories.returns, steps + rounds
     reward = utility = excess = 0.0
     for n in range(rounds):
         i, j = 2 * n, 2 * n + 1  # of the policy and of the perturbed one

@@ -19,7 +19,7 @@ from scipy import sparse, special
 
 from pgpd_hf import CMDP, solve
 from pgpd_hf.likelihood import fit
-from pgpd_hf.optimum import maximize
+from pgpd_hf.optimum import Infeasible, maximize
 from pgpd_hf.streams import generator
 from pgpd_hf.tables import one_line, write_table
 from pgpd_hf.trajectories import absorbing_states
@@ -89,7 +89,7 @@ def plan(cmdp, reward, utility):
     told = cmdp.transition, reward, -utility, -cmdp.threshold, cmdp.initial, cmdp.discount
     try:
         found = solve(CMDP.from_costs(*told, reward_unit=1.0, cost_unit=1.0))
-    except ValueError:  # by the estimates, no policy is safe: this is the safest
+    except Infeasible:  # by the estimates; this policy is the safest
         return maximize(cmdp, utility), np.nan
     return found.policy, found.multiplier
 

@@ -26,6 +26,9 @@ rule runs:
         script=f"{SCRIPTS}/run.py",
         code=ENGINE,
         algorithm=lambda wildcards: source(wildcards.algorithm),
+        parents=lambda wildcards: (
+            sources("npgpd_hf zpgpd_hf") if wildcards.algorithm in OWN else []
+        ),
         environment="<results>/environment.npz",
         optimum="<results>/optimum.json",
     output:

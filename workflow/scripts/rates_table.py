@@ -39,8 +39,8 @@ with one_line():
     traces = read_traces(arguments.traces).sort_values("seed", kind="stable")
     traces["gap"] = traces["mean_optimality_gap"]
     traces["violation"] = traces["mean_constraint_violation"].clip(lower=0)
-    excess = traces["mean_constraint_violation"]
-    traces["lagrangian_gap"] = traces["gap"] + optimum.multiplier * excess
+    signed = traces["mean_constraint_violation"]
+    traces["lagrangian_gap"] = traces["gap"] + optimum.multiplier * signed
     slopes, averages = [], []
     for key, group in traces.groupby(KEYS, sort=False, dropna=False):
         seeds = group["seed"].nunique()

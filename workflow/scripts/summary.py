@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+import pandas as pd
 import yaml
 
 from pgpd_hf.figures import algorithm_label
@@ -59,10 +60,10 @@ def pairs(own, trace):
         other = load_class(Path(options.folder, file), kind).streams
         if other not in trace["algorithm"].unique():
             continue
-        yield f"\n{name} less {algorithm_label(other)} on the same random numbers, 95 % intervals:"
+        yield f"\n{name} minus {algorithm_label(other)} on the same random numbers, 95 % intervals:"
         less = (ends.loc[name] - ends.loc[other]).dropna()
         for number, group in less.groupby("evaluators", dropna=False):
-            told = f"M = {number}"
+            told = f"M = {'inf' if pd.isna(number) else number}"
             for metric in ("optimality_gap", "constraint_violation"):
                 mean, low, high = mean_interval(group[metric])
                 told += f", {metric.split('_')[1]} {mean:+.4f} [{low:+.4f}, {high:+.4f}]"
