@@ -4,7 +4,8 @@ Asked to compare two trajectories, each of M evaluators votes for the second wit
 :math:`\sigma(\Delta)`, independently; :math:`\Delta` is its return less that of the first. From k
 votes both algorithms estimate :math:`\Delta` as :math:`\sigma^{-1}(\mathrm{clip}[k/M])`
 (Algorithm 1, lines 8-12, 15-17 and 19-20; Algorithm 2, lines 8-12, 14 and 15). These M + 1 numbers
-are tabulated. The question whether a trajectory is harmless compares :math:`R_g^H(\tau)` with b in the same way.
+are tabulated. The question whether a trajectory is harmless compares :math:`R_g^H(\tau)` with b in
+the same way.
 
 Assumption 2.1 of the paper asks for a continuous, strictly increasing :math:`\sigma` with
 :math:`\sigma(0) = 1/2` whose inverse is Lipschitz on :math:`[\sigma(-B), \sigma(B)]`. All links
