@@ -69,13 +69,16 @@ steps: .venv/kernels  ## 3 | step sizes for CONFIG, as lines to copy into its fi
 ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS") \
     $(if $(MARGIN),margin="$$MARGIN") $(if $(filter-out 0,$(FRESH)),fresh=1)
 study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
+	test -f "studies/$$STUDY/Snakefile" || \
+	    { echo "error: STUDY: one of" $$(ls studies) "expected" >&2; exit 2; }
 	$(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" $(if $(strip $(ASKED)),--config $(ASKED))
 
 overlay: .venv/installed  ## 0 | two experiments in one figure: EXPERIMENTS="paper mine"
 	.venv/bin/python tools/overlay.py $(EXPERIMENTS)
 
 report: $(if $(STUDY),study,figures)  ## 1 | an experiment, or a STUDY, in one file: report.html
-	$(SNAKEMAKE) $(OF_STUDY) --report "results/$$NAME/$$STUDY/report.html"
+	$(SNAKEMAKE) $(OF_STUDY) --report "results/$$NAME/$$STUDY/report.html" && \
+	    echo "results/$$NAME/$${STUDY:+$$STUDY/}report.html"
 
 verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: all)
 	.venv/bin/python tools/verify.py $(if $(filter-out 0,$(FULL)),--full) --cores $(CORES) \

@@ -23,7 +23,7 @@ LOOKS = "-", (0, (3, 1.5))  # the second experiment is dashed
 
 
 def read(name):
-    """Runs of an experiment, their means, and the name of its random streams."""
+    """Runs of an experiment, their means, and its configuration."""
     folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
         raise ValueError(f"{folder}: no finished experiment; make figures CONFIG=... makes it")
@@ -36,7 +36,7 @@ def read(name):
             first, last = path.stem.split("-")
             if int(last) < config["seeds"]:  # the last one of files that begin with the same seed
                 blocks[path.parent, first] = path
-    return read_traces(blocks.values()), curves, config["purpose"]
+    return read_traces(blocks.values()), curves, config
 
 
 def difference(first, second, paired):
@@ -98,15 +98,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("experiments", nargs=2, metavar="NAME")
     names = parser.parse_args().experiments
-    traces, curves, purposes = zip(*map(read, names), strict=True)
-    table = differences(traces, paired=purposes[0] == purposes[1])
+    traces, curves, configs = zip(*map(read, names), strict=True)
+    one, other = configs
+    table = differences(traces, paired=one["purpose"] == other["purpose"])
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
     figures.save(draw(curves, names, table["algorithm"].unique()), folder, title)
     table["evaluators"] = table["evaluators"].astype(object).fillna("inf")
     print(table.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
-    print(f"\n{folder}/{title}.csv, .pdf, .svg and .png")
+    other_keys = [key for key in one if one[key] != other.get(key) and key != "name"]
+    print(f"\nDifference: {names[1]} minus {names[0]}, with 95 % intervals, over common seeds.")
+    print(f"Keys that differ: {', '.join(other_keys) or 'none'}.")
+    print(f"{folder}/{title}.csv, .pdf, .svg and .png")
 
 
 if __name__ == "__main__":

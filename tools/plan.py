@@ -28,6 +28,8 @@ def row(name, jobs):
     return [name, len(jobs), max(minutes), max(memory), sum(minutes), sum(memory)]
 
 
+if not requests:
+    sys.exit("Nothing to do.")
 rows = [row(rule, jobs) for rule, jobs in requests.items()]
 rows.append(row("total", [job for jobs in requests.values() for job in jobs]))
 for name, *numbers in [COLUMNS, *rows]:

@@ -41,8 +41,11 @@ def main():
     cmdp = make_environment(config["environment"], folder or os.curdir)
     threads = (os.cpu_count() or 1) if arguments.cores == "all" else int(arguments.cores)
     print("algorithms:")
-    for name in [name for name in config["algorithms"] if name in CANDIDATES]:
-        print(*suggest(cmdp, config, name, threads), sep="\n", flush=True)
+    for name in config["algorithms"]:
+        if name in CANDIDATES:
+            print(*suggest(cmdp, config, name, threads), sep="\n", flush=True)
+        else:
+            print(f"  # {name}: not searched; pgpd_hf.choose_steps takes candidates")
 
 
 if __name__ == "__main__":

@@ -120,7 +120,8 @@ def finding(aggregate, algorithm, metric):
     """Title of a panel: the values at which its curves end."""
     table = aggregate[aggregate["algorithm"] == algorithm].sort_values("evaluators")
     start = table.loc[table["iteration"] == table["iteration"].min(), metric].iloc[0]
-    ends = table.loc[table["iteration"] == table["iteration"].max(), metric]
+    last = table[table["iteration"] == table["iteration"].max()]
+    ends, lows, highs = (last[f"{metric}{end}"] for end in ("", "_low", "_high"))
     size = max(abs(start), ends.abs().max())
     usual = size == 0 or 0.01 <= size < 10
     decimals = 2 if usual else max(0, 1 - int(np.floor(np.log10(size))))
@@ -128,8 +129,8 @@ def finding(aggregate, algorithm, metric):
         f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
         for value in (ends.iloc[0], ends.iloc[-1], ends.min(), ends.max())
     )
-    falls = len(ends) > 1 and (np.diff(ends) < 0).all()
-    if metric == "optimality_gap" and falls and ends.min() >= 0:
+    falls = (np.diff(ends) < 0).all() and lows.iloc[0] > highs.iloc[-1] and ends.min() >= 0
+    if metric == "optimality_gap" and falls:
         return f"smaller with more evaluators: {first} to {last}"
     end = low if low == high else f"{low} to {high}"
     safe = metric == "constraint_violation" and ends.max() <= 0
@@ -174,7 +175,8 @@ def _iteration_label(aggregate, algorithm):
         return "iteration"
     asked = last["answers"] / last["evaluators"]
     each = rf"${asked / last['iteration']:.0f} \times M$ answers each"
-    return rf"iteration ({each}, ${asked:,.0f} \times M$ in all)".replace(",0", "{,}0")
+    total = f"{asked:,.0f}".replace(",", "{,}")
+    return rf"iteration ({each}, ${total} \times M$ in all)"
 
 
 def _finish(panels, metric):

@@ -45,7 +45,8 @@ class Learned:
 
     def __repr__(self) -> str:
         excess = round(self.utility_value - self.threshold, 6) + 0.0
-        found = [f"estimated V_g - b = {excess:.3g} (standard error {self.standard_error:.2g})"]
+        half = "" if self.safe is None else "by the half of the votes that chose, "
+        found = [f"{half}V_g - b = {excess:.3g} (standard error {self.standard_error:.2g})"]
         if self.safe is not None:
             verdict = "safe" if self.safe else "not shown to be safe"
             found.insert(0, f"{verdict}, V_g - b >= {self.lower:.3g}")

@@ -181,14 +181,18 @@ def make_algorithm(algorithm, options):
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         told = f"one of {', '.join(ALGORITHMS)}, or an object expected"
         raise ValueError(f"algorithm: {told}, got {shown(algorithm)}")
-    kind = ALGORITHMS[algorithm]
+    return with_options(ALGORITHMS[algorithm], options)
+
+
+def with_options(kind, options):
+    """Algorithm of a class; options that it does not have are refused."""
     known = [field.name for field in fields(kind)]
     for name in options:
         if name not in known:
             listed = ", ".join(known)
-            raise ValueError(f"{name}: no option of {algorithm}; its options are {listed}")
+            raise ValueError(f"{name}: no option of {kind.name}; its options are {listed}")
     if "evaluators" in known and "evaluators" not in options:
-        raise ValueError(f"evaluators: a number (None: infinitely many) expected by {algorithm}")
+        raise ValueError(f"evaluators: a number (None: infinitely many) expected by {kind.name}")
     return kind(**options)
 
 

@@ -75,5 +75,6 @@ with one_line():
         write_table(table, options.table)
         for verdict in ("contradicted", "inconclusive", "reproduced", "not asked"):
             for row in table[table["verdict"] == verdict].itertuples():
-                told = f"{row.part}: {row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]"
+                told = f"{row.part}: {row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]; "
+                told += f"expected in ({row.above:g}, {row.below:g}); {row.replicates:g} seeds"
                 print(f"{verdict:12}  {row.statement}  {told if row.part == row.part else row.why}")

@@ -80,7 +80,9 @@ def check(config, files):
     if changes and not any("name" in content for content in changes.values()):
         path = next(iter(changes))
         raise ValueError(f"{path}: the key 'name' is missing; an experiment has its own")
-    for content in changes.values():
+    for path, content in changes.items():
+        if content.get("name") == read(DEFAULT)["name"]:
+            raise ValueError(f"{path}: name: another name than the default's expected")
         environment = content.get("environment")
         if isinstance(environment, dict) and {"file", "gymnasium"} & environment.keys():
             config["environment"] = environment
@@ -100,7 +102,7 @@ def check(config, files):
     for key, file in named.items():
         if file and not (folder and (folder / file).is_file()):
             place = folder or "the folder of the configuration that names it"
-            raise ValueError(f"{key}: a file in {place} expected, got {file!r}")
+            raise ValueError(f"{key}: a file in {place} expected, got {file!r}, which is not there")
     return folder
 
 

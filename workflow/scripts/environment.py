@@ -21,6 +21,7 @@ with one_line():
         "check": solve(cmdp, "policy_iteration"),
         "unconstrained": solve_unconstrained(cmdp),
     }
+    units = cmdp.units and {"units": cmdp.units._asdict()}
     told = {name: vars(it) | {"policy": it.policy.tolist()} for name, it in optima.items()}
     cmdp.save(options.environment)
-    write_json(told.pop("optimum") | told, options.optimum)
+    write_json(told.pop("optimum") | told | (units or {}), options.optimum)

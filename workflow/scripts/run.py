@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf import ALGORITHMS, CMDP, run
-from pgpd_hf.runs import load_class
+from pgpd_hf.runs import load_class, with_options
 from pgpd_hf.tables import one_line, read_optimum, write_table
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -35,7 +35,7 @@ with one_line():
         if "evaluators" in kind.__dataclass_fields__:
             given["evaluators"] = evaluators
         known = {"seeds": seeds, "optimum": optimum, "return_policies": True}
-        trace, last = run(cmdp, kind(**given), **known, **setting)
+        trace, last = run(cmdp, with_options(kind, given), **known, **setting)
         traces.append(trace.assign(algorithm=options.algorithm, **labels))
         policies.append(last)
     write_table(pd.concat(traces), options.trace)

@@ -38,6 +38,15 @@ def show(table, columns):
     return table[columns].to_string(index=False)
 
 
+def notes(optimum):
+    """What else to know of the environment."""
+    if optimum["multiplier"] == 0:
+        yield "The constraint does not bind: the best policy without it is safe."
+    if units := optimum.get("units"):
+        reward, cost = units["reward_unit"], units["cost_unit"]
+        yield f"A gap of 1 is {reward:.4g} of reward, a violation of 1 is {cost:.4g} of cost."
+
+
 def cautions(config, default):
     """Where the default's step sizes are used, and what they were not found for."""
     named = {"evaluators": "M", "horizon": "H", "iterations": "T", "rounds": "N"}
@@ -80,6 +89,7 @@ with one_line():
     best = ", ".join(f"{key} {optimum[key]:.4g}" for key in ("reward_value", "multiplier", "slack"))
     text = [
         f"Experiment {record['config']['name']}; the best safe policy has {best}.",
+        *notes(optimum),
         f"\nAfter the last iteration, means over {ends['seeds'].max()} seeds, 95 % intervals:",
         show(ends, ["algorithm", "M", "gap", "violation"]),
     ]
