@@ -139,3 +139,7 @@ def test_verification_ends_with_an_error_where_a_number_differs(tmp_path, monkey
     with pytest.raises(SystemExit, match="^Not all agrees; what was run is in "):
         names["main"]()
     assert "NO, 1 differ\n" in capsys.readouterr().out
+    names["tables"] = lambda *told: [("runs.csv", table, table + "0000000001")]
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "another")  # it decides the last bits of a linear solve
+    names["main"]()
+    assert "OpenBLAS another" in capsys.readouterr().out

@@ -8,6 +8,7 @@ for a study and its tables. On the platform of reference/platform.json every bit
 import argparse
 import filecmp
 import hashlib
+import os
 import platform
 import shutil
 import subprocess
@@ -42,6 +43,7 @@ def describe_platform():
         "C library": " ".join(platform.libc_ver()),
         "Python": ".".join(platform.python_version_tuple()[:2]),
         "processor": numba.config.CPU_NAME or binding.get_host_cpu_name(),
+        "OpenBLAS": os.environ.get("OPENBLAS_CORETYPE", "as the processor asks"),
         "instructions": " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])),
     }
     return machine | {name: version(name) for name in PACKAGES}
