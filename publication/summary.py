@@ -10,7 +10,7 @@ COLORS = {"npgpd_hf": "#1b5e7d", "zpgpd_hf": "#c26a1c", "safe_rlhf": "#3c8a3c"}
 LABELS = {"npgpd_hf": "NPGPD-HF", "zpgpd_hf": "ZPGPD-HF", "safe_rlhf": "Safe RLHF"}
 EVALUATORS = {16: 0.5, 64: 1}  # M, and how opaque its lines are
 HARD = 1  # the instance that is the hardest to make safe
-STEPS = {  # how long runs go on
+STEPS = {  # settings of long runs
     "printed-slow": ("as printed", {"color": "#b3261e"}),
     "quadratic-slow": ("step / (1 + λ²)", {"color": "#1b5e7d", "linestyle": "--"}),
 }

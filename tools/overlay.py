@@ -99,17 +99,17 @@ def main():
     parser.add_argument("experiments", nargs=2, metavar="NAME")
     names = parser.parse_args().experiments
     traces, curves, configs = zip(*map(read, names), strict=True)
-    one, other = configs
-    table = differences(traces, paired=one["purpose"] == other["purpose"])
+    first, second = configs
+    table = differences(traces, paired=first["purpose"] == second["purpose"])
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
     figures.save(draw(curves, names, table["algorithm"].unique()), folder, title)
     table["evaluators"] = table["evaluators"].astype(object).fillna("inf")
     print(table.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
-    other_keys = [key for key in one if one[key] != other.get(key) and key != "name"]
+    differing = [key for key in first if first[key] != second.get(key) and key != "name"]
     print(f"\nDifference: {names[1]} minus {names[0]}, with 95 % intervals, over common seeds.")
-    print(f"Keys that differ: {', '.join(other_keys) or 'none'}.")
+    print(f"Keys that differ: {', '.join(differing) or 'none'}.")
     print(f"{folder}/{title}.csv, .pdf, .svg and .png")
 
 

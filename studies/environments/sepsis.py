@@ -58,6 +58,13 @@ def sepsis_cmdp(model, at_most, discount, cost_unit=None):
     )
 
 
+def declared_cmdp(model, told):
+    """CMDP of config.yaml, where a share of the clinicians' fluids is allowed."""
+    free = sepsis_cmdp(model, 0.0, told["discount"], told["cost_unit"])
+    given = float(free.in_units(*free.evaluate(model.clinicians))[1])
+    return sepsis_cmdp(model, told["share"] * given, told["discount"], told["cost_unit"])
+
+
 def frontier(cmdp, multipliers):
     """Survival and fluids of the policies that are best at some multipliers, in the user's units.
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pandas as pd
-from environments.sepsis import frontier, load_model, sepsis_cmdp
+from environments.sepsis import declared_cmdp, frontier, load_model
 
 from pgpd_hf import ALGORITHMS, solve
 from pgpd_hf.primal_dual import Run, State
@@ -78,9 +78,7 @@ def main():
     parser.add_argument("--table", required=True, help="CSV file that is written")
     options = parser.parse_args()
     told, name, model = options.told, options.name, load_model()
-    free = sepsis_cmdp(model, 0.0, told["discount"], told["cost_unit"])
-    given = free.in_units(*free.evaluate(model.clinicians))[1]
-    cmdp = sepsis_cmdp(model, told["share"] * float(given), told["discount"], told["cost_unit"])
+    cmdp = declared_cmdp(model, told)
     optimum = solve(cmdp)
     if options.part == "search":
         seeds, purpose = range(told["seeds"]), f"{told['purpose']} search"

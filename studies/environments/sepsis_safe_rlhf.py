@@ -13,7 +13,7 @@ from functools import cache, partial
 
 import numpy as np
 import pandas as pd
-from environments.sepsis import load_model, sepsis_cmdp
+from environments.sepsis import declared_cmdp, load_model
 from environments.sepsis_runs import horizon_of
 from scipy import sparse, special
 
@@ -142,9 +142,7 @@ def main():
     parser.add_argument("--table", required=True, help="CSV file that is written")
     options = parser.parse_args()
     told, model = options.told, load_model()
-    free = sepsis_cmdp(model, 0.0, told["discount"], told["cost_unit"])
-    given = free.in_units(*free.evaluate(model.clinicians))[1]
-    cmdp = sepsis_cmdp(model, told["share"] * float(given), told["discount"], told["cost_unit"])
+    cmdp = declared_cmdp(model, told)
     asked = cmdp, solve(cmdp), told["method"], options.answers, range(told["seeds"])
     if options.part == "ridge":
         table = search(*asked, f"{told['purpose']} search")

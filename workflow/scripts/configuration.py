@@ -75,24 +75,24 @@ def check(config, files):
     `NAME: null` leaves an algorithm out. A file or a name of Gymnasium replaces the default's keys
     of the environment. Returns the folder of the last file, beside which files that it names lie.
     """
+    default = read(DEFAULT)
     contents = {Path(path): read(path) for path in files if is_own(path, config)}
     changes = {path: it for path, it in contents.items() if not path.samefile(DEFAULT)}
     if changes and not any("name" in content for content in changes.values()):
         path = next(iter(changes))
         raise ValueError(f"{path}: the key 'name' is missing; an experiment has its own")
     for path, content in changes.items():
-        if content.get("name") == read(DEFAULT)["name"]:
+        if content.get("name") == default["name"]:
             raise ValueError(f"{path}: name: another name than the default's expected")
         environment = content.get("environment")
         if isinstance(environment, dict) and {"file", "gymnasium"} & environment.keys():
             config["environment"] = environment
     require(config)
     asked = {name for it in changes.values() for name in it.get("algorithms") or {}}
-    usual = [*read(DEFAULT)["algorithms"]]
-    first = [] if {*usual} <= asked else usual  # a file that names them all orders them, too
-    order = [*dict.fromkeys([*first, *config["algorithms"]])]
-    given = {name: config["algorithms"].get(name) for name in order}
-    config["algorithms"] = {name: it for name, it in given.items() if it}
+    if not {*default["algorithms"]} <= asked:  # a file that names them all orders them, too
+        usual = {name: config["algorithms"].get(name) for name in default["algorithms"]}
+        config["algorithms"] = usual | config["algorithms"]
+    config["algorithms"] = {name: it for name, it in config["algorithms"].items() if it}
     if not config["algorithms"]:
         raise ValueError("algorithms: at least one expected, got none")
     folder = [*changes][-1].parent if changes else None

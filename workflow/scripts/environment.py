@@ -21,7 +21,8 @@ with one_line():
         "check": solve(cmdp, "policy_iteration"),
         "unconstrained": solve_unconstrained(cmdp),
     }
-    units = cmdp.units and {"units": cmdp.units._asdict()}
     told = {name: vars(it) | {"policy": it.policy.tolist()} for name, it in optima.items()}
+    if cmdp.units is not None:
+        told["units"] = cmdp.units._asdict()
     cmdp.save(options.environment)
-    write_json(told.pop("optimum") | told | (units or {}), options.optimum)
+    write_json(told.pop("optimum") | told, options.optimum)
