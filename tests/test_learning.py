@@ -189,6 +189,15 @@ def test_absorbed_trajectories_stay_whether_or_not_the_table_says_so():
     assert learned.utility_value - learned.threshold == pytest.approx(excess, abs=0.5)
 
 
+def test_a_failed_program_is_not_taken_for_one_without_a_safe_policy(monkeypatch):
+    def solve(cmdp):
+        raise ValueError("method: policy_iteration expected, since the linear program failed")
+
+    monkeypatch.setattr("pgpd_hf.learning.solve", solve)
+    with pytest.raises(ValueError, match="^method: "):
+        pgpd_hf.learn_from_votes(binding(4), *survey(binding(4), 1, 2))
+
+
 BAD = {
     "kind": ["useful", None, 0],
     "first": [-1, 10**6, "x", None],

@@ -4,12 +4,15 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pgpd_hf
+from pgpd_hf import figures
 
 STEPS = {"primal_step": 0.1, "dual_step": 0.1, "iterations": 20, "seeds": range(3)}
 PROCESS = pgpd_hf.random_cmdp(4, 2, threshold=0.4)
+ENDS = {"low": -1, "high": 1}
 POLICY = np.array([[0.25, 0.75], [1, 0], [0, 1], [0.5, 0.5]])
 MOVES = np.array([[0, 0.25, 0.75, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0.5, 0.5, 0]])
 
@@ -26,6 +29,22 @@ def test_curves_show_means_in_the_units_of_the_user():
     np.testing.assert_allclose(violation, cost - 68, atol=1e-12)
     assert all("$M = 4$" in [it.get_text() for it in axes.texts] for axes in figure.axes)
     assert figure._repr_png_() == pgpd_hf.plot_curves(curve)._repr_png_()
+
+
+@pytest.mark.parametrize(
+    ("gaps", "half", "title"),
+    [
+        ([0.04, 0.01], 0.01, "smaller with more evaluators: 0.04 to 0.01"),
+        ([0.04, 0.01], 0.02, "at the end: 0.01 to 0.04"),  # intervals overlap
+        ([0.04, -0.01], 0.01, "at the end: \N{MINUS SIGN}0.01 to 0.04"),  # less gap, by violation
+        ([0.04], 0.01, "at the end: 0.04"),
+    ],
+)
+def test_title_of_a_panel_says_what_its_intervals_show(gaps, half, title):
+    table = pd.DataFrame({"algorithm": "npgpd_hf", "optimality_gap": gaps})
+    ends = {f"optimality_gap_{end}": gaps + half * np.array(sign) for end, sign in ENDS.items()}
+    table = table.assign(iteration=9, evaluators=[16, 64][: len(gaps)], **ends)
+    assert figures.finding(table, "npgpd_hf", "optimality_gap") == title
 
 
 def test_policy_is_drawn_as_a_table():

@@ -189,6 +189,25 @@ def test_file_that_holds_data_is_read(tmp_path, content):
     assert CHECKS["read"](tmp_path / "mine.yaml") == {"name": "a", "seeds": 3}
 
 
+@pytest.mark.parametrize(
+    ("named", "order"),
+    [
+        ("{zpgpd_hf: {iterations: 9}}", ["npgpd_hf", "zpgpd_hf"]),  # as in the default
+        ("{zpgpd_hf: {iterations: 9}, npgpd_hf: {iterations: 9}}", ["zpgpd_hf", "npgpd_hf"]),
+        ("{npgpd_hf: null}", ["zpgpd_hf"]),
+    ],
+)
+def test_panels_have_the_order_of_the_file_that_names_them_all(tmp_path, named, order):
+    (tmp_path / "mine.yaml").write_text(f"name: mine\nalgorithms: {named}\n")
+    assert [*CHECKS["check_files"]([tmp_path / "mine.yaml"])[0]["algorithms"]] == order
+
+
+def test_file_with_the_default_s_name_would_replace_its_figures(tmp_path):
+    (tmp_path / "mine.yaml").write_text("name: paper\nseeds: 3\n")
+    with pytest.raises(ValueError, match="mine.yaml: name: another name than the default's expect"):
+        CHECKS["check_files"]([tmp_path / "mine.yaml"])
+
+
 def test_file_without_a_name_and_missing_keys_are_refused(tmp_path):
     (tmp_path / "mine.yaml").write_text("seeds: 3\n")
     message = refusal(copy.deepcopy(CONFIG), [tmp_path / "mine.yaml", DEFAULT])

@@ -205,4 +205,6 @@ def test_algorithm_beside_the_configuration_and_environment_by_name(project):
     rows = read_table(results / "aggregate.csv")["algorithm"].unique()
     assert rows.tolist() == [*NAMES]  # the order of the file
     same = "M = 8, gap +0.0000 [+0.0000, +0.0000], violation +0.0000 [+0.0000, +0.0000]"
-    assert same in (project.folder / target).read_text()
+    told = (project.folder / target).read_text()
+    assert same in told
+    assert "A gap of 1 is 1.111 of reward, a violation of 1 is 1.111 of cost." in told

@@ -88,11 +88,11 @@ def check(config, files):
         if isinstance(environment, dict) and {"file", "gymnasium"} & environment.keys():
             config["environment"] = environment
     require(config)
-    asked = {name for it in changes.values() for name in it.get("algorithms") or {}}
-    if not {*default["algorithms"]} <= asked:  # a file that names them all orders them, too
-        usual = {name: config["algorithms"].get(name) for name in default["algorithms"]}
-        config["algorithms"] = usual | config["algorithms"]
-    config["algorithms"] = {name: it for name, it in config["algorithms"].items() if it}
+    order = [name for it in changes.values() for name in it.get("algorithms") or {}]
+    if not {*default["algorithms"]} <= {*order}:  # a file that names them all orders them, too
+        order = [*default["algorithms"], *order]
+    given = dict.fromkeys(order) | config["algorithms"]
+    config["algorithms"] = {name: it for name, it in given.items() if it}
     if not config["algorithms"]:
         raise ValueError("algorithms: at least one expected, got none")
     folder = [*changes][-1].parent if changes else None
