@@ -1,7 +1,8 @@
 """List the marked numbers of the documents with what tables say now; --write rewrites them.
 
-In a Markdown file, 12<!-- verdicts: reproduced --> is the number `reproduced` of the study
-verdicts, as marks.yaml declares it; `core` stands for reference/. Marks of a study that is not
+In a Markdown file, 12<!--verdicts:reproduced--> is the number `reproduced` of the study verdicts,
+as marks.yaml declares it; `core` stands for reference/. Words behind commas, as in
+0.3<!--answers:loss,zpg,1000-->, take the places {0} and {1} there. Marks of a study that is not
 there, and links to it, are skipped. Other marks and links that lead nowhere are errors.
 """
 
@@ -15,7 +16,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ("*.md", "docs/*.md", "publication/*.md", "reference/*.md", "studies/*/*.md")
-MARK = re.compile(r"([^\s*(|[]*)<!--\s*([\w-]+):\s*([\w-]+)\s*-->")
+MARK = re.compile(r"([^\s*(|[]*)<!--\s*([\w-]+):\s*([^>]+?)\s*-->")
 LINK = re.compile(r"\]\(([^)#\s]+)")
 
 
@@ -24,9 +25,10 @@ def skipped(root, path):
     return path.parts[:1] == ("studies",) and not root.joinpath(*path.parts[:2]).exists()
 
 
-def number(folder, table, rows=None, take="count", of="max", times=1, form="d"):
+def number(folder, words, table, rows=None, take="count", of="max", times=1, form="d"):
     """Text of a number: how many `rows` a query finds, or a column of them combined by `of`."""
     found = pd.read_csv(folder / f"{table}.csv")
+    rows, take = rows and rows.format(*words), take.format(*words)
     found = found.query(rows) if rows else found
     if take == "count":
         return f"{len(found):{form}}"
@@ -44,14 +46,15 @@ def check(root, declared):
             folder = Path("reference") if study == "core" else Path("studies", study, "tables")
             if skipped(root, folder):
                 continue
-            given = declared.get(study, {}).get(name)
+            first, *words = name.split(",")
+            given = declared.get(study, {}).get(first)
             try:
                 if not said or not given:
                     raise ValueError("marks.yaml has no such name" if said else "no number")
-                marks.append((place, said, study, name, number(root / folder, **given)))
-            except (OSError, ValueError) as error:
+                marks.append((place, said, study, name, number(root / folder, words, **given)))
+            except (OSError, ValueError, IndexError) as error:
                 told = str(error).replace(f"{root}/", "")
-                errors.append(f"{place}: {said}<!-- {study}: {name} -->: {told}")
+                errors.append(f"{place}: {said}<!--{study}:{name}-->: {told}")
         for link in LINK.findall(text):
             target = Path(os.path.relpath(path.parent / link, root))
             if "://" not in link and not (root / target).exists() and not skipped(root, target):
@@ -65,10 +68,13 @@ if __name__ == "__main__":
     options = parser.parse_args()
     names = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     marks, errors = check(ROOT, names)
-    for place, said, study, name, now in marks:
-        print(f"{study}: {name}: {place} says {said}, the table says {now}")
-        if options.write and said != now:
-            mark = re.compile(rf"(?<![^\s*(|[]){re.escape(said)}(<!--\s*{study}:\s*{name}\s*-->)")
-            text = (ROOT / place).read_text(encoding="utf-8")
-            (ROOT / place).write_text(mark.sub(rf"{now}\1", text), encoding="utf-8")
+    now = {(study, name): value for _, _, study, name, value in marks}
+    for place, said, study, name, value in marks:
+        print(f"{study}: {name}: {place} says {said}, the table says {value}")
+    for path in {ROOT / place for place, *_ in marks} if options.write else ():
+        text = MARK.sub(
+            lambda it: now.get(it.group(2, 3), it[1]) + it[0].removeprefix(it[1]),
+            path.read_text(encoding="utf-8"),
+        )
+        path.write_text(text, encoding="utf-8")
     raise SystemExit("\n".join(errors) or None)

@@ -21,6 +21,7 @@ DECLARED = {
         "least": {"table": "verdicts", "take": "estimate", "of": "min", "form": ".2f"},
         "none": {"table": "verdicts", "rows": "estimate > 1", "take": "estimate", "form": "g"},
         "lost": {"table": "other"},
+        "each": {"table": "verdicts", "rows": "verdict == '{0}'", "take": "{1}", "form": "g"},
     }
 }
 
@@ -43,20 +44,16 @@ def test_numbers_in_documents_are_those_of_tables():
     assert [*errors, *differ] == []
 
 
-def test_every_declared_number_can_be_had(tmp_path):
-    """On its own: not every name has a mark already."""
-    present = {it: NAMES[it] for it in NAMES if it == "core" or (ROOT / "studies" / it).is_dir()}
-    marks = [f"0<!-- {study}: {name} -->" for study in present for name in present[study]]
-    (tmp_path / "README.md").write_text("\n".join(marks))
-    for name in ("reference", "studies"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    found, errors = check(tmp_path, NAMES)
-    errors = [line for line in errors if line.startswith("README.md")]
-    assert errors == [] and len([it for it in found if str(it[0]) == "README.md"]) == len(marks)
+def test_every_declared_number_has_a_mark():
+    marks, _ = check(ROOT, NAMES)
+    used = {(study, name.split(",")[0]) for _, _, study, name, _ in marks}
+    present = [it for it in NAMES if it == "core" or (ROOT / "studies" / it).is_dir()]
+    assert used == {(study, name) for study in present for name in NAMES[study]}
 
 
 def test_what_tables_say(folder):
-    text = "**2<!-- mine: held --> of 3**, at least −0.50<!--mine: least-->, (3<!-- mine: held -->"
+    text = "**2<!--mine:held--> of 3**, at least −0.50<!--mine:least-->, (3<!-- mine: held -->"
+    text += " 0.5<!--mine:each,contradicted,estimate-->"
     (folder / "README.md").write_text(text)
     marks, errors = check(folder, DECLARED)
     assert errors == []
@@ -64,16 +61,18 @@ def test_what_tables_say(folder):
         ("2", "2"),
         ("−0.50", "−0.50"),
         ("3", "2"),
+        ("0.5", "0.125"),
     ]
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("3<!-- mine: unknown -->", "README.md: 3<!-- mine: unknown -->: marks.yaml has no such"),
-        ("so <!-- mine: held -->", "README.md: <!-- mine: held -->: no number"),
-        ("3<!-- mine: lost -->", "No such file or directory: 'studies/mine/tables/other.csv'"),
-        ("3<!-- mine: none -->", "mine: none -->: no row with estimate > 1"),
+        ("3<!--mine:unknown-->", "README.md: 3<!--mine:unknown-->: marks.yaml has no such"),
+        ("so <!--mine:held-->", "README.md: <!--mine:held-->: no number"),
+        ("3<!--mine:lost-->", "No such file or directory: 'studies/mine/tables/other.csv'"),
+        ("3<!--mine:each,held-->", "mine:each,held-->: Replacement index 1 out of range"),
+        ("3<!--mine:none-->", "mine:none-->: no row with estimate > 1"),
         ("[a](b.md#c)", "README.md: link to b.md, which is not there"),
         ("[a](studies/mine/README.md)", "link to studies/mine/README.md, which is not there"),
     ],
@@ -85,7 +84,7 @@ def test_errors_are_one_line(folder, text, line):
 
 
 def test_marks_of_an_absent_study_are_skipped(folder):
-    (folder / "README.md").write_text("1<!-- gone: x --> [a](studies/gone/README.md) [b](#here)")
+    (folder / "README.md").write_text("1<!--gone:x--> [a](studies/gone/README.md) [b](#here)")
     assert check(folder, DECLARED) == ([], [])
 
 
