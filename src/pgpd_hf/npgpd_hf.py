@@ -106,9 +106,7 @@ def _estimate(simulator, policy, words, advantage, trajectories):
     states, actions = policy.shape
     tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
     per_round = states + states * actions + 1
-    steps = (
-        rounds * per_round * (simulator.horizon + 1)
-    )  # words before those of first states and votes
+    steps = rounds * per_round * (simulator.horizon + 1)  # their words; then first states, votes
 
     # Lines 4-7 and 13-14: trajectories from every s, from every (s, a), and from rho.
     for n in range(rounds):

@@ -50,11 +50,8 @@ from pgpd_hf.trajectories import LONGEST, default_horizon
 
 MOST_ITERATIONS = 10**9
 _MOST_WORDS = 2**24  # random words of an iteration: 128 MiB
-_POWERS = {
-    "none": 0,
-    "linear": 1,
-    "quadratic": 2,
-}  # k, where the step is divided by 1 + lambda^k; 0: by 1
+# k, where the primal step is divided by 1 + lambda^k; with 0 by 1.
+_POWERS = {"none": 0, "linear": 1, "quadratic": 2}
 
 
 class State(NamedTuple):
