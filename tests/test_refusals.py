@@ -85,7 +85,8 @@ RUN = {
     + [pgpd_hf.solve(pgpd_hf.random_cmdp(4, 2, 1, threshold=0.4))]
     + [dataclasses.replace(OPTIMUM, policy=policy) for policy in NO_POLICY]
     + [dataclasses.replace(OPTIMUM, **{name: 0.0}) for name in ("slack", "threshold")]
-    + [dataclasses.replace(OPTIMUM, reward_value=OPTIMUM.reward_value + 1e-6)],
+    + [dataclasses.replace(OPTIMUM, reward_value=OPTIMUM.reward_value + 1e-6)]
+    + [dataclasses.replace(pgpd_hf.solve_unconstrained(EXAMPLE), slack=0.1)],
     "sizes": [3],
 }
 
@@ -110,7 +111,7 @@ FUNCTIONS = {
         lambda **given: pgpd_hf.aggregate(**{"trace": TRACE, **given}),
         {
             "trace": [3, "trace", {}, TRACE.to_numpy(), TRACE.drop(columns="multiplier"), [TRACE]]
-            + [TRACE[:0], TRACE.assign(multiplier="a")],
+            + [TRACE[:0], TRACE.assign(multiplier="a"), TRACE.assign(seed=0)],
             "level": [*NO_NUMBER, None, 0, 1, 1.5, -1],
         },
     ),

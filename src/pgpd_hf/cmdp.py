@@ -201,7 +201,10 @@ class CMDP:
         return self.scale / (1 - self.discount)
 
     def return_bound(self, horizon: int) -> float:
-        """Largest return of :math:`H + 1` steps: at most the scale times G(H) (Section 2)."""
+        r"""Largest return of H + 1 steps, at most the scale times G(H) (Section 2).
+
+        :math:`G(H) = (1-\gamma^{H+1})/(1-\gamma)`.
+        """
         horizon = require_integer("horizon", horizon, 0)
         bound = self.value_bound * (1 - self.discount ** (horizon + 1))
         return bound if self.largest_return is None else min(bound, self.largest_return)
@@ -318,7 +321,7 @@ class Optimum:
     reward_value: float  # V_r of the policy
     utility_value: float  # V_g of the policy
     multiplier: float  # lambda*, at least 0
-    slack: float  # Slater's xi, the largest V_g less b (Assumption 2.2)
+    slack: float  # Slater's xi: max V_g - b (Assumption 2.2)
     threshold: float  # b
 
     def __repr__(self) -> str:

@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from pgpd_hf.arguments import require_integer, require_one_of
 from pgpd_hf.compilation import njit
 from pgpd_hf.streams import derived_word
 from pgpd_hf.trajectories import Tables, make_tables
@@ -29,7 +28,7 @@ from pgpd_hf.trajectories import Tables, make_tables
 ESTIMATORS = ("plug-in", "unbiased")
 LOGISTIC, _PROBIT, _CAUCHY = range(3)  # codes of links, in kernels
 _INFINITELY_MANY = 0  # in kernels, instead of None
-_MOST = 10**7  # evaluators: their table takes 80 MB
+MOST_EVALUATORS = 10**7  # their table takes 80 MB
 _HIGHEST_DEGREE = 255  # of the series of unbiased estimates
 _NEGLIGIBLE = 1e-6  # remainder at which the series ends, as a share of the largest difference
 _LARGEST_REMAINDER = 0.1  # share of the largest difference beyond which the estimator is refused
@@ -85,11 +84,13 @@ class Evaluators(NamedTuple):
 
 
 def make_evaluators(evaluators, link, bound, estimator="plug-in", random_answers=0.0):
-    """Tabulate the estimates of M evaluators; B is where the plug-in estimator is clipped."""
-    chosen = LINKS[require_one_of("link", link, LINKS)]
+    """Tabulate the estimates of M evaluators; plug-in estimates are clipped at the bound B.
+
+    `link` is a key of :data:`LINKS`; an unbiased estimator whose bias may be large is refused.
+    """
+    chosen = LINKS[link]
     if evaluators is None:
         return Evaluators(_INFINITELY_MANY, chosen.code, 0.0, np.zeros(1))
-    evaluators = require_integer("evaluators", evaluators, 1, _MOST)
     shares = np.arange(evaluators + 1) / evaluators
     estimate = np.clip(chosen.inverse(shares), -bound, bound)
     if estimator == "unbiased":
@@ -135,9 +136,10 @@ def unbiased_estimates(evaluators, bound):
 
 
 def feedback_bias(evaluators, link, bound):
-    r"""Bound of an estimate's bias, :math:`\beta = L\sqrt{2\log M/M} + 2B/M^2` (line 963).
+    r"""Bound of an estimate's bias, :math:`\beta = L\sqrt{2\log M/M} + 2B/M^2`.
 
-    Zero for infinitely many evaluators; `link` is a :class:`Link`.
+    Line 963 of the paper's LaTeX source. It is zero for infinitely many evaluators; `link` is a
+    :class:`Link`.
     """
     if evaluators is None:
         return 0.0
@@ -157,7 +159,7 @@ def ask(evaluators, difference, word):
 
 @njit
 def count_votes(number, chance, word):
-    """Draw the number of votes in favour from a word: Binomial(M, chance).
+    """Draw the number of votes in favour, Binomial(M, chance), from a word of 64 random bits.
 
     An evaluator votes in favour if a uniform number is less than the chance. Binary digits of these
     numbers are drawn one after the other, 64 evaluators in each further word, until they differ
@@ -217,7 +219,7 @@ class Simulator(NamedTuple):
 
 
 def make_simulator(cmdp, rounds, horizon, evaluators, link, *options):
-    """Simulator of a run; `options` are the last two of :func:`make_evaluators`."""
+    """Simulator of a run; `options` are estimator and random_answers, for make_evaluators."""
     bound = cmdp.return_bound(horizon)
     panel = make_evaluators(evaluators, link, bound, *options)
     return Simulator(make_tables(cmdp), panel, rounds, horizon, cmdp.threshold)

@@ -2,7 +2,8 @@ r"""NPGPD-HF, Algorithm 1 of the paper: natural policy gradient primal-dual from
 
 Softmax parameterization. In each iteration evaluators compare, for every pair (s, a), a trajectory
 that starts with it to a trajectory that starts in s; the inverse link of their votes estimates the
-advantage. Line numbers in comments are those of Algorithm 1. Its exact limit is NPG-PD,
+advantage. Line numbers in comments are those of Algorithm 1, and in docstrings those of the LaTeX
+source. Its exact limit is NPG-PD,
 :math:`\theta^{(t+1)} = \theta^{(t)} + \frac{\eta_1}{1-\gamma} A_L^{(t)}`.
 """
 
@@ -30,7 +31,8 @@ class NPGPDHF(HumanFeedback):
     name: ClassVar[str] = "npgpd_hf"
     label: ClassVar[str] = "NPGPD-HF"
 
-    def effort(self, cmdp):  # noqa: D102
+    def effort(self, cmdp):
+        """Trajectories from each s, each (s, a) and rho; two questions on each (s, a), and one."""
         pairs = cmdp.states * cmdp.actions
         return self.rounds * (cmdp.states + pairs + 1), self.rounds * (2 * pairs + 1)
 
@@ -38,7 +40,8 @@ class NPGPDHF(HumanFeedback):
         r""":math:`\eta_1 = 2\log|A|` and :math:`\eta_2 = (1-\gamma)/\sqrt T` (line 457)."""
         return 2 * math.log(cmdp.actions), (1 - cmdp.discount) / math.sqrt(iterations)
 
-    def estimate(self, setting, theta, words, normals):  # noqa: D102
+    def estimate(self, setting, theta, words, normals):
+        """Estimate both advantages, and V_g - b, from the answers of one iteration."""
         advantage = np.empty((2, *theta.shape))
         trajectories = _lay_out(self.rounds, *theta.shape)
         policy = self.policy(theta)
@@ -106,16 +109,16 @@ def _estimate(simulator, policy, words, advantage, trajectories):
     states, actions = policy.shape
     tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
     per_round = states + states * actions + 1
-    steps = rounds * per_round * (simulator.horizon + 1)  # their words; then first states, votes
+    of_steps = rounds * per_round * (simulator.horizon + 1)  # words; then of first states, votes
 
     # Lines 4-7 and 13-14: trajectories from every s, from every (s, a), and from rho.
     for n in range(rounds):
-        trajectories.start[(n + 1) * per_round - 1] = draw_start(tables, words[steps + n])
+        trajectories.start[(n + 1) * per_round - 1] = draw_start(tables, words[of_steps + n])
     action_thresholds(policy, trajectories.thresholds[0])
     sample_returns(tables, trajectories, words, simulator.horizon)
 
     # Lines 8-12 and 15-20: votes, and the means of their clipped inverse links.
-    returns, vote = trajectories.returns, steps + rounds
+    returns, vote = trajectories.returns, of_steps + rounds
     for s in range(states):
         for a in range(actions):
             advantage[0, s, a] = 0.0

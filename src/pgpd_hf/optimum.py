@@ -16,7 +16,7 @@ from pgpd_hf.cmdp import CMDP, Optimum
 
 
 class Infeasible(ValueError):
-    """No policy exceeds the threshold; the message says by how much."""
+    """No policy exceeds the threshold; the message says what the largest utility value is."""
 
 
 METHODS = ("linear_program", "policy_iteration")
@@ -72,21 +72,28 @@ def solve_unconstrained(cmdp: CMDP) -> Optimum:
 
 
 def given_optimum(cmdp, optimum):
-    """Return an optimum that is given for a CMDP, or find it; refuse that of another CMDP."""
+    """Return an optimum that is given for a CMDP, or find it.
+
+    An optimum whose policy has other values here, or is not safe, is refused; that it is the best
+    policy, and its multiplier and slack, are not checked.
+    """
     if optimum is None:
         return solve(cmdp)
     require_instance("optimum", optimum, Optimum)
     policy = cmdp.check_policy(optimum.policy, "optimum.policy", single=True)
     claimed = np.array([optimum.reward_value, optimum.utility_value])
     values = np.array(cmdp.evaluate(policy))
-    same = np.allclose(claimed, values, rtol=0, atol=1e-9 * cmdp.value_bound)
-    if not same or optimum.threshold != cmdp.threshold or not optimum.slack > 0:
+    rounding = 1e-9 * cmdp.value_bound
+    same = np.allclose(claimed, values, rtol=0, atol=rounding) and (
+        optimum.threshold == cmdp.threshold <= values[1] + rounding
+    )
+    if not same or not optimum.slack > 0:
         raise ValueError(f"optimum: that of this CMDP expected, got {optimum}")
     return optimum
 
 
 def utility_range(cmdp):
-    """V_g of the best policy for the reward alone, and the largest: a binding b is between."""
+    """V_g of the policy with the largest V_r, and the largest V_g: a binding b is between."""
     signals = cmdp.reward, cmdp.utility
     return tuple(float(cmdp.evaluate(maximize(cmdp, signal))[1]) for signal in signals)
 
@@ -149,7 +156,7 @@ def _by_policy_iteration(cmdp):
 
     sizes = [np.abs(signal).max() / (1 - cmdp.discount) for signal in (reward, utility)]
     unsafe, safe = line(maximize(cmdp, reward)), line(maximize(cmdp, utility))
-    if unsafe[2] >= 0:
+    if unsafe[2] >= 0:  # the constraint does not bind
         return unsafe[0], 0.0
     seen = [unsafe[0], safe[0]]
     while True:

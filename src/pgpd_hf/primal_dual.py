@@ -43,7 +43,7 @@ import numpy as np
 from pgpd_hf.arguments import optional, require_integer, require_number, require_one_of, shown
 from pgpd_hf.cmdp import CMDP, Array, Optimum
 from pgpd_hf.compilation import njit
-from pgpd_hf.evaluators import ESTIMATORS, LINKS, Simulator, make_simulator
+from pgpd_hf.evaluators import ESTIMATORS, LINKS, MOST_EVALUATORS, Simulator, make_simulator
 from pgpd_hf.policies import softmax
 from pgpd_hf.streams import draw_normals, draw_words, word_stream
 from pgpd_hf.trajectories import LONGEST, default_horizon
@@ -62,7 +62,7 @@ class State(NamedTuple):
     memory: Any = None
 
     def next(self, theta, multiplier, memory=None):
-        """State after an iteration."""
+        """State after an iteration; a memory that is not given is forgotten."""
         return State(theta, multiplier, memory)
 
 
@@ -108,7 +108,8 @@ class PrimalDual:
     primal_step, dual_step : float, optional
         :math:`\eta_1` and :math:`\eta_2`; by default those of the algorithm's theorem.
     multiplier_bound : float, optional
-        Upper end of :math:`\Lambda`; by default :math:`2 / ((1 - \gamma) \xi)`.
+        Upper end of :math:`\Lambda`; by default :math:`2 / ((1 - \gamma) \xi)`, where
+        :math:`\xi` is the largest slack, which only the optimum tells.
     normalize : {"none", "linear", "quadratic"}
         What the primal step is divided by: 1, as printed, :math:`1 + \lambda`, or
         :math:`1 + \lambda^2`.
@@ -202,7 +203,8 @@ class HumanFeedback(PrimalDual):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set("evaluators", optional(require_integer, "evaluators", self.evaluators, 1, 10**7))
+        bounds = 1, MOST_EVALUATORS
+        self._set("evaluators", optional(require_integer, "evaluators", self.evaluators, *bounds))
         self._set("rounds", require_integer("rounds", self.rounds, 1, 10**4))
         self._set("horizon", optional(require_integer, "horizon", self.horizon, 0, LONGEST))
         require_one_of("link", self.link, LINKS)
@@ -215,8 +217,8 @@ class HumanFeedback(PrimalDual):
             raise ValueError("random_answers: 0 expected with infinitely many evaluators")
 
     def effort(self, cmdp: CMDP) -> tuple[int, int]:
-        """Numbers of trajectories and of questions in an iteration: two and three in a round."""
-        return 2 * self.rounds, 3 * self.rounds
+        """Numbers of trajectories and of questions in an iteration."""
+        raise NotImplementedError
 
     def prepare(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> Setting:  # noqa: D102
         setting = super().prepare(cmdp, optimum, iterations)

@@ -113,7 +113,8 @@ def run(
     trace : pandas.DataFrame
         Columns :data:`COLUMNS`, sorted by seed and iteration. `evaluators` is <NA> for infinitely
         many. The gap :math:`V_r^\star - V_r` and the violation :math:`b - V_g` are signed; `mean_*`
-        are averages over the iterates 0 to `iteration`; `answers` and `env_steps` are cumulative.
+        are averages over the iterates 0 to `iteration`; `answers`, 0 for infinitely many
+        evaluators, and `env_steps` are cumulative.
     policies : ndarray, float64, shape (seeds, S, A)
         After the last iteration, by increasing seed; only with `return_policies`.
 
@@ -208,7 +209,7 @@ def load_class(file, name):
 
 
 def checkpoint_grid(iterations: int) -> NDArray[np.int64]:
-    """Iterations at which a run is recorded: a logarithmic and an even grid of 100 points each.
+    """Iterations at which a run is recorded: a logarithmic and an even grid of about 100 points.
 
     It contains T - 1, since the running average at T - 1 is what the theorems bound.
     """

@@ -13,11 +13,12 @@ _KEYS = ["algorithm", "evaluators", "iteration"]
 
 
 def aggregate(trace: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
-    """Means over seeds of a table of :func:`pgpd_hf.run`, or of several such tables together.
+    """Means over seeds of tables of :func:`pgpd_hf.run`, on one CMDP, one below the other.
 
     There is a row for each algorithm, in the order of the table, M and iteration, with the number
     of `seeds`, and of each value the mean and the ends `_low` and `_high` of its interval, of a
-    level in (0, 1). They are NaN for one seed. ValueError names a column that is missing.
+    level in (0, 1). They are NaN for one seed. ValueError names a column that is missing, or a seed
+    that stands twice.
     """
     require_instance("trace", trace, pd.DataFrame)
     level = require_number("level", level, above=0, below=1)
@@ -28,6 +29,9 @@ def aggregate(trace: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
             raise ValueError(f"trace: column {name!r} expected")
         if name != "algorithm" and not pd.api.types.is_numeric_dtype(trace[name]):
             raise ValueError(f"trace: numbers expected in column {name!r}")
+    if (twice := trace.duplicated([*_KEYS, "seed"])).any():
+        found = dict(trace.loc[twice.idxmax(), [*_KEYS, "seed"]])
+        raise ValueError(f"trace: different seeds expected, got two rows with {found}")
     rows = []
     for name in trace["algorithm"].unique():
         part = trace[trace["algorithm"] == name].sort_values("seed", kind="stable")
@@ -54,7 +58,7 @@ def mean_interval(samples: ArrayLike, level: float = LEVEL) -> tuple[float, floa
 
 
 def loglog_slope(positions, samples, resamples=2000):
-    """Slope of log means against log positions by least squares, and its 95 % bootstrap interval.
+    """Slope of log means against log positions, and its 95 % percentile bootstrap interval.
 
     `samples` has an array for each position, such as a value for each seed. The slope is NaN where
     a mean is not positive. The ends of the interval are NaN there, where a position has one sample,

@@ -1,9 +1,10 @@
 r"""Right sides of Theorems 1 and 2 as printed, with every constant of their proofs.
 
-Lines are those of the paper's source. Rewards and utilities lie in [0, scale] here and in [0, 1] in
-the paper: where a proof uses the size of values, the largest value B = scale / (1 - gamma) enters.
-What defines the algorithms (cap of the multiplier, step sizes, and :math:`L_\theta`, the inverse of
-a step size) stays as printed.
+Lines are those of the paper's LaTeX source; in its PDF the theorems are 3.1 and 4.1. Rewards and
+utilities lie in [0, scale] here and in [0, 1] in the paper: where a proof uses the size of values,
+the largest value B = scale / (1 - gamma) enters. What defines the algorithms (cap of the
+multiplier, step sizes, :math:`\mu`, and :math:`L_\theta`, the inverse of a step size) stays as
+printed.
 """
 
 import math
@@ -34,8 +35,27 @@ def printed_bounds(cmdp, optimum, algorithm, iterations):
     """Bounds of Theorem 1 for NPGPD-HF, and of Theorem 2 for ZPGPD-HF.
 
     The bounds of the gap are those of lines 2048 and 1637, of the violation of lines 2141 and 1757.
-    The theorems are about their own step sizes. OutsideAssumptions is raised if the setting
-    violates an assumption.
+    The theorems are about their own step sizes.
+
+    Parameters
+    ----------
+    cmdp : CMDP
+    optimum : Optimum
+        Of the CMDP; None: it is found.
+    algorithm : NPGPDHF or ZPGPDHF
+        Step sizes of None are the theorem's.
+    iterations : int
+        T.
+
+    Returns
+    -------
+    Bounds
+        Of the averages over T iterates.
+
+    Raises
+    ------
+    OutsideAssumptions
+        If the setting violates an assumption.
     """
     require_instance("cmdp", cmdp, CMDP)
     if type(algorithm) not in (NPGPDHF, ZPGPDHF):
@@ -67,7 +87,7 @@ def printed_bounds(cmdp, optimum, algorithm, iterations):
     drift = dual * excess_square / 2
     gap = lagrangian + (cap * excess_bias + drift)  # line 1280
     violation = 2 / cap * (lagrangian + cap**2 / (2 * dual * iterations) + drift)  # line 1076
-    return Bounds(gap, violation)
+    return Bounds(float(gap), float(violation))
 
 
 def _natural(cmdp, primal, dual, iterations, cap, bias):

@@ -10,9 +10,11 @@ projected before it is followed; in the softmax parameterization nothing has to 
 the option `directions` "sphere" v comes from the unit sphere, as written; with "tangent" from the
 unit directions along which rows keep their sum, and d is the dimension of these.
 
-As M, N and H grow and :math:`\mu` vanishes, the mean of a step over directions is that of PG-PD,
+As M, N and H grow and :math:`\mu` vanishes, the mean of the estimates is, inside of the simplices,
+the gradient that PG-PD follows,
 :math:`\theta^{(t+1)} = P_\Theta(\theta^{(t)} + \eta_1 \nabla_\theta V_L^{\theta,\lambda}(\rho))`
-with :math:`\partial V / \partial \pi(a|s) = q(s) Q(s, a)`.
+with :math:`\partial V / \partial \pi(a|s) = q(s) Q(s, a)`. At their border the projection of
+:math:`\theta + \mu v` biases it.
 """
 
 import math
@@ -29,7 +31,7 @@ from pgpd_hf.primal_dual import Answers, HumanFeedback, PrimalDual, State, dual_
 from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
 
 _SMALLEST = 1e-15  # rounding loses perturbations of a probability that are not much larger
-_LARGEST = 1e100
+_LARGEST = 1e100  # far from overflow when it is squared
 
 
 class Perturbation(NamedTuple):
@@ -96,6 +98,10 @@ class ZPGPDHF(HumanFeedback):
             raise ValueError(f"perturbation: a number expected, since Theorem 2's is {radius} here")
         return radius
 
+    def effort(self, cmdp):
+        """Two trajectories and three questions in a round."""
+        return 2 * self.rounds, 3 * self.rounds
+
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
         setting = super().prepare(cmdp, optimum, iterations)
         tangent = self.directions == "tangent"
@@ -107,7 +113,8 @@ class ZPGPDHF(HumanFeedback):
         perturbation = Perturbation(radius, dimension, tangent, softmax)
         return replace(setting, perturbation=perturbation, normals=cmdp.states * cmdp.actions)
 
-    def estimate(self, setting, theta, words, normals):  # noqa: D102
+    def estimate(self, setting, theta, words, normals):
+        """Estimate both gradients, and V_g - b, from the answers of one iteration."""
         simulator, how = setting.simulator, setting.perturbation
         policy, direction, perturbed = self.policy(theta), np.empty_like(theta), theta.copy()
         unit_direction(normals, how.tangent, direction)
@@ -129,7 +136,7 @@ class ZPGPDHF(HumanFeedback):
 
 @dataclass(frozen=True, kw_only=True)
 class PGPD(PrimalDual):
-    """PG-PD (Ding et al. 2022): the mean of Algorithm 2's step as M, N, H grow and mu vanishes.
+    """PG-PD (Ding et al. 2022): the exact gradient in place of Algorithm 2's estimates.
 
     Parameters are those of :class:`~pgpd_hf.primal_dual.PrimalDual`.
     """
@@ -198,7 +205,7 @@ def _advance(simulator, perturbation, theta, multiplier, words, normals, steps):
 def _estimate(simulator, perturbation, theta, policy, direction, words, perturbed, trajectories):
     """Lines 3-15: estimate the differences of both values between the policies, and V_g - b."""
     tables, evaluators, rounds = simulator.tables, simulator.evaluators, simulator.rounds
-    steps = 2 * rounds * (simulator.horizon + 1)  # words of steps; then first states, votes
+    of_steps = 2 * rounds * (simulator.horizon + 1)  # words; then of first states, votes
 
     # Line 3: the perturbed policy.
     for s in range(theta.shape[0]):
@@ -211,14 +218,14 @@ def _estimate(simulator, perturbation, theta, policy, direction, words, perturbe
 
     # Lines 5-7: pairs of trajectories that share their first state.
     for n in range(rounds):
-        first = draw_start(tables, words[steps + n])
+        first = draw_start(tables, words[of_steps + n])
         trajectories.start[2 * n] = trajectories.start[2 * n + 1] = first
     action_thresholds(policy, trajectories.thresholds[0])
     action_thresholds(perturbed, trajectories.thresholds[1])
     sample_returns(tables, trajectories, words, simulator.horizon)
 
     # Lines 8-12, 14 and 15: votes, and the means of their clipped inverse links.
-    returns, vote = trajectories.returns, steps + rounds
+    returns, vote = trajectories.returns, of_steps + rounds
     reward = utility = excess = 0.0
     for n in range(rounds):
         i, j = 2 * n, 2 * n + 1  # of the policy and of the perturbed one
