@@ -29,6 +29,13 @@ SNAKEMAKE := $(CHECK) \
     $(RUN) snakemake --cores $(CORES) $(OWN:%=--configfile %)
 OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 
+# A misspelt setting would be ignored.
+GIVEN := $(foreach it,$(.VARIABLES),$(if $(filter command,$(origin $(it))),$(it)))
+SETTINGS := CONFIG CORES FULL STUDY PYTHON EXPERIMENTS STATEMENT SEEDS MARGIN FRESH
+ifneq ($(filter-out $(SETTINGS) PIP_% PGPD_HF_%,$(GIVEN)),)
+$(error $(filter-out $(SETTINGS),$(GIVEN)): one of $(SETTINGS) expected)
+endif
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Commands are not shown, only what they say; `make -n` shows them.
