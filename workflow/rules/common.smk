@@ -67,6 +67,11 @@ def source(algorithm):
     return f"{LIBRARY}/{EXACT.get(algorithm, algorithm)}.py"
 
 
+def minutes(iterations):
+    """What a job asks for: more than ten times what it takes in a small environment."""
+    return 10 + iterations * (config["horizon"] + 1) // 1_000_000
+
+
 def figure_settings(wildcards):
     """What a run of the figure is told, as JSON."""
     setting = {

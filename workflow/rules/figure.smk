@@ -37,7 +37,8 @@ rule runs:
     log:
         "<logs>/runs/{algorithm}_M{evaluators}_{first}-{last}.log",
     resources:
-        runtime=lambda wildcards, attempt: 30 * attempt,
+        runtime=lambda wildcards, attempt: attempt
+        * minutes(config["algorithms"][wildcards.algorithm]["iterations"]),
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
         settings=figure_settings,
