@@ -77,7 +77,7 @@ def draw(curves, names, algorithms):
         figure = Figure(figsize=(6.9, 2.4 * len(algorithms) + 0.6))
         grid = figure.subplots(len(algorithms), len(figures.METRICS), squeeze=False)
         panels = zip(product(algorithms, figures.METRICS), grid.flat, strict=True)
-        lines = {}
+        lines, labels = {}, figures.algorithm_labels(pd.concat(curves))
         for (algorithm, metric), axes in panels:
             for table, name, look in zip(curves, names, LOOKS, strict=True):
                 table = table[table["algorithm"] == algorithm]
@@ -88,7 +88,7 @@ def draw(curves, names, algorithms):
                     label = f"{figures.evaluators_label(number)}, {name}"
                     lines[label] = axes.plot(x, curve[metric], color=color, linestyle=look)[0]
             axes.axhline(0, color="0.3", linewidth=0.8)
-            title = f"{figures.algorithm_label(algorithm)}: {metric.replace('_', ' ')}"
+            title = f"{labels[algorithm]}: {metric.replace('_', ' ')}"
             axes.set(xlabel="iteration", ylabel=figures.METRICS[metric], title=title)
         figure.legend(lines.values(), lines, ncols=2, loc="outside upper center")
     return figure

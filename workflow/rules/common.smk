@@ -11,6 +11,7 @@ OWN = [name for name, options in config["algorithms"].items() if "class" in opti
 OWN_FILE = config["environment"].get("file")
 # Files that the configuration names, of algorithms and of an environment, lie beside it.
 OWN_FOLDER = os.path.relpath(FOLDER) if OWN or OWN_FILE else os.curdir
+OWN_CLASSES = [f"{name}={OWN_FOLDER}/{config['algorithms'][name]['class']}" for name in OWN]
 
 
 def sources(names):

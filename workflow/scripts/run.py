@@ -30,7 +30,7 @@ with one_line():
     for setting in options.settings:
         given, labels = setting.pop("options"), setting.pop("labels", {})
         place = given.pop("class", None)
-        own = place and load_class(options.source, place.split(":")[1])
+        own = place and load_class(f"{options.source}:{place.split(':')[1]}")
         kind = own or ALGORITHMS[options.algorithm]
         if "evaluators" in kind.__dataclass_fields__:
             given["evaluators"] = evaluators
