@@ -44,8 +44,7 @@ rule runs:
         settings=figure_settings,
     shell:
         "python -I {input.script:q} --environment {input.environment} --optimum {input.optimum}"
-        " --algorithm {wildcards.algorithm} --source {input.algorithm:q}"
-        " --evaluators {wildcards.evaluators}"
+        " --algorithm {wildcards.algorithm} --evaluators {wildcards.evaluators}"
         " --seeds {wildcards.first} {wildcards.last} --settings {params.settings:q}"
         " --trace {output.trace} --policies {output.policies} >{log} 2>&1"
 
@@ -62,7 +61,7 @@ rule aggregate:
     log:
         "<logs>/aggregate.log",
     params:
-        own=OWN_CLASSES,
+        own=json.dumps(CLASSES),
     shell:
         "python -I {input.script:q} {input.traces} --own {params.own:q} --table {output.table}"
         " >{log} 2>&1"

@@ -32,7 +32,7 @@ rule summary:
     log:
         "<logs>/summary.log",
     params:
-        own=OWN_CLASSES,
+        own=json.dumps(CLASSES),
     shell:
         "python -I {input.script:q} --default {input.default:q} --aggregate {input.aggregate}"
         " --optimum {input.optimum} --rates {input.rates} --provenance {input.provenance}"

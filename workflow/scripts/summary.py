@@ -1,6 +1,7 @@
 """Say how an experiment ended."""
 
 import argparse
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -19,7 +20,7 @@ parser.add_argument("--optimum", required=True, help="JSON file")
 parser.add_argument("--rates", nargs="?", help="CSV file")
 parser.add_argument("--provenance", required=True, help="JSON file")
 parser.add_argument("--figure", required=True, help="the picture of all panels")
-parser.add_argument("--own", nargs="*", default=[], help="algorithms as name=mine.py:Mine")
+parser.add_argument("--own", required=True, type=json.loads, help="classes by name, as JSON")
 parser.add_argument("--traces", nargs="*", default=[], help="CSV files, for own algorithms")
 parser.add_argument("--text", required=True, help="text file that is written")
 options = parser.parse_args()
@@ -65,8 +66,7 @@ def cautions(config, default):
 def pairs(labels, trace):
     """Ends of an algorithm of one's own less those of the algorithm whose streams it shares."""
     ends = trace.groupby(["algorithm", "evaluators", "seed"], dropna=False).last()
-    for own in options.own:
-        name, place = own.split("=", 1)
+    for name, place in options.own.items():
         other = load_class(place).streams
         if other not in trace["algorithm"].unique():
             continue
