@@ -44,7 +44,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
         write_table(trace, path)
         write_table(aggregate(trace), tmp_path / f"results/{name}/aggregate.csv")
         write_table(trace[:9], path.with_stem("seeds0000-0000"))  # of a shorter experiment
-        config = {"algorithms": {"npgpd_hf": {}}, "seeds": seeds, "purpose": family}
+        config = {"algorithms": {"npgpd_hf": {"rounds": seeds}}, "purpose": family}
         write_json({"config": config}, tmp_path / f"results/{name}/provenance.json")
     first, second = ends.values()
     if paired := purpose == "typical":
@@ -61,11 +61,15 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     means = row[["first", "second", "difference", "low", "high"]].tolist()
     assert means == pytest.approx([first.mean(), second.mean(), *interval], rel=1e-12, abs=1e-15)
     assert table.shape == (2, 11)
-    assert "npgpd_hf" in said
+    assert said.split()[:8] == "algorithm M metric mine yours difference low high".split()
+    differing = "algorithms.npgpd_hf.rounds" + ("" if paired else ", purpose")
+    assert f"\nKeys that differ: {differing}.\n" in said
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}
     with pytest.raises(SystemExit, match="^error: results/none: no finished experiment"):
         call("overlay.py", "mine", "none")
+    with pytest.raises(SystemExit, match="^error: EXPERIMENTS: two names .*, got 'mine'$"):
+        call("overlay.py", "mine")
 
 
 @pytest.mark.workflow
