@@ -25,9 +25,16 @@ OWN := $(if $(CONFIG),"$$CONFIG")
 # The file is checked first, since Snakemake itself would run code in a template.
 CHECK := NAME=$$(.venv/bin/python -I workflow/scripts/configuration.py $(OWN)) || exit;
 SNAKEMAKE := $(CHECK) \
-    trap 'echo "Interrupted. The same command goes on from here." >&2' INT; \
+    trap 'echo "Interrupted. The same command goes on from here; jobs above were stopped." >&2' INT; \
     $(RUN) snakemake --cores $(CORES) $(OWN:%=--configfile %)
 OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
+
+# A misspelt setting would be ignored.
+GIVEN := $(foreach it,$(.VARIABLES),$(if $(filter command,$(origin $(it))),$(it)))
+SETTINGS := CONFIG CORES FULL STUDY PYTHON EXPERIMENTS STATEMENT SEEDS MARGIN FRESH
+ifneq ($(filter-out $(SETTINGS) PIP_% PGPD_HF_%,$(GIVEN)),)
+$(error $(filter-out $(SETTINGS),$(GIVEN)): one of $(SETTINGS) expected)
+endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -71,9 +78,9 @@ ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS
 study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
 	test -f "studies/$$STUDY/Snakefile" || \
 	    { echo "error: STUDY: one of" $$(ls studies) "expected" >&2; exit 2; }
-	$(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" $(if $(strip $(ASKED)),--config $(ASKED))
+	$(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" $(if $(strip $(ASKED)),--config $(ASKED) --forcerun verdicts)
 
-overlay: .venv/installed  ## 0 | two experiments in one figure: EXPERIMENTS="paper mine"
+overlay: .venv/installed  ## 0 | two that have run in one figure: EXPERIMENTS="paper mine"
 	.venv/bin/python tools/overlay.py $(EXPERIMENTS)
 
 report: $(if $(STUDY),study,figures)  ## 1 | an experiment, or a STUDY, in one file: report.html

@@ -46,6 +46,9 @@ pathvars:
     logs=f"results/{config['name']}/logs",
 
 
+report: "workflow/report/experiment.rst"
+
+
 # An image that Containerfile makes, for users who run jobs in containers.
 container: "pgpd-hf.sif"
 

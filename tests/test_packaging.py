@@ -75,6 +75,13 @@ def test_settings_of_the_shell_stay_outside():
 
 
 @needs_make
+@pytest.mark.parametrize("setting", ["config=mine.yaml", "Study=verdicts", "CONFG=mine.yaml"])
+def test_misspelt_setting_is_refused(setting):
+    assert make("--question", "help", "CORES=1", "CONFIG=a b'c.yaml")[0] == 1
+    assert make("--question", "help", setting)[0] == 2
+
+
+@needs_make
 @pytest.mark.parametrize("name", ["plain", "a b'c$d"])
 def test_moved_clone_installs_again(tmp_path, name):
     folder = tmp_path / name

@@ -44,7 +44,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
         write_table(trace, path)
         write_table(aggregate(trace), tmp_path / f"results/{name}/aggregate.csv")
         write_table(trace[:9], path.with_stem("seeds0000-0000"))  # of a shorter experiment
-        config = {"algorithms": {"npgpd_hf": {}}, "seeds": seeds, "purpose": family}
+        config = {"algorithms": {"npgpd_hf": {"rounds": seeds}}, "purpose": family}
         write_json({"config": config}, tmp_path / f"results/{name}/provenance.json")
     first, second = ends.values()
     if paired := purpose == "typical":
@@ -61,19 +61,23 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     means = row[["first", "second", "difference", "low", "high"]].tolist()
     assert means == pytest.approx([first.mean(), second.mean(), *interval], rel=1e-12, abs=1e-15)
     assert table.shape == (2, 11)
-    assert "npgpd_hf" in said
+    assert said.split()[:8] == "algorithm M metric mine yours difference low high".split()
+    differing = "algorithms.npgpd_hf.rounds" + ("" if paired else ", purpose")
+    assert f"\nKeys that differ: {differing}.\n" in said
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}
     with pytest.raises(SystemExit, match="^error: results/none: no finished experiment"):
         call("overlay.py", "mine", "none")
+    with pytest.raises(SystemExit, match="^error: EXPERIMENTS: two names .*, got 'mine'$"):
+        call("overlay.py", "mine")
 
 
 @pytest.mark.workflow
 def test_plan_adds_up_what_jobs_ask_for(tmp_path, call):
     smoke = ("--snakefile", ROOT / "Snakefile", "--configfile", ROOT / "config/smoke.yaml")
-    lines = call("plan.py", *smoke, "--cores", "1").splitlines()
+    lines = call("plan.py", *smoke, "--config", "horizon=99999").splitlines()
     rows = {line.split()[0]: line.split()[1:] for line in lines[1:]}
-    assert rows["runs"] == ["5", "30", "2000", "150", "10000"]
+    assert rows["runs"] == ["5", "30", "2000", "102", "10000"]  # 10, and T * (H + 1) / 10^6
     numbers = [[int(it.replace("-", "0")) for it in row] for row in rows.values()]
     *jobs, total = np.array(numbers)[:, [0, 3, 4]].tolist()
     assert np.sum(jobs, axis=0).tolist() == total

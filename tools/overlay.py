@@ -5,7 +5,7 @@ experiments draw the same random numbers, all numbers of the table are about the
 have run, and differences are paired by seed; elsewhere they are of two samples.
 """
 
-import argparse
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -29,14 +29,13 @@ def read(name):
         raise ValueError(f"{folder}: no finished experiment; make figures CONFIG=... makes it")
     config = read_json(folder / "provenance.json")["config"]
     curves = read_table(folder / "aggregate.csv")
-    blocks = {}
-    for algorithm, number in curves[KEYS].drop_duplicates().itertuples(index=False):
+    paths = []
+    for algorithm, number, seeds in curves[[*KEYS, "seeds"]].drop_duplicates().to_numpy():
         number = "inf" if pd.isna(number) else number
-        for path in sorted(folder.glob(f"runs/{algorithm}/M{number}/seeds*.csv")):
-            first, last = path.stem.split("-")
-            if int(last) < config["seeds"]:  # the last one of files that begin with the same seed
-                blocks[path.parent, first] = path
-    return read_traces(blocks.values()), curves, config
+        for first in range(0, seeds, 10):
+            block = f"seeds{first:04d}-{min(first + 10, seeds) - 1:04d}"
+            paths.append(folder / f"runs/{algorithm}/M{number}/{block}.csv")
+    return read_traces(paths), curves, config
 
 
 def difference(first, second, paired):
@@ -77,7 +76,7 @@ def draw(curves, names, algorithms):
         figure = Figure(figsize=(6.9, 2.4 * len(algorithms) + 0.6))
         grid = figure.subplots(len(algorithms), len(figures.METRICS), squeeze=False)
         panels = zip(product(algorithms, figures.METRICS), grid.flat, strict=True)
-        lines = {}
+        lines, labels = {}, figures.algorithm_labels(pd.concat(curves))
         for (algorithm, metric), axes in panels:
             for table, name, look in zip(curves, names, LOOKS, strict=True):
                 table = table[table["algorithm"] == algorithm]
@@ -88,27 +87,31 @@ def draw(curves, names, algorithms):
                     label = f"{figures.evaluators_label(number)}, {name}"
                     lines[label] = axes.plot(x, curve[metric], color=color, linestyle=look)[0]
             axes.axhline(0, color="0.3", linewidth=0.8)
-            title = f"{figures.algorithm_label(algorithm)}: {metric.replace('_', ' ')}"
+            title = f"{labels[algorithm]}: {metric.replace('_', ' ')}"
             axes.set(xlabel="iteration", ylabel=figures.METRICS[metric], title=title)
         figure.legend(lines.values(), lines, ncols=2, loc="outside upper center")
     return figure
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("experiments", nargs=2, metavar="NAME")
-    names = parser.parse_args().experiments
+    names = sys.argv[1:]
+    if len(names) != 2:
+        told = "two names of experiments, as in results/, expected"
+        raise ValueError(f"EXPERIMENTS: {told}, got {' '.join(names)!r}")
     traces, curves, configs = zip(*map(read, names), strict=True)
-    first, second = configs
+    first, second = (pd.json_normalize(config).iloc[0].to_dict() for config in configs)
     table = differences(traces, paired=first["purpose"] == second["purpose"])
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
     figures.save(draw(curves, names, table["algorithm"].unique()), folder, title)
-    table["evaluators"] = table["evaluators"].astype(object).fillna("inf")
-    print(table.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
-    differing = [key for key in first if first[key] != second.get(key) and key != "name"]
-    print(f"\nDifference: {names[1]} minus {names[0]}, with 95 % intervals, over common seeds.")
+    table["M"] = table["evaluators"].astype(object).fillna("inf")
+    shown = table[["algorithm", "M", "metric", "first", "second", "difference", "low", "high"]]
+    shown = shown.rename(columns={"first": names[0], "second": names[1]})
+    print(shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
+    keys = (first | second).keys() - {"name"}
+    differing = sorted(key for key in keys if first.get(key) != second.get(key))
+    print(f"\nEnds of runs; differences are {names[1]} minus {names[0]}, with 95 % intervals.")
     print(f"Keys that differ: {', '.join(differing) or 'none'}.")
     print(f"{folder}/{title}.csv, .pdf, .svg and .png")
 

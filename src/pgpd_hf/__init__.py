@@ -4,6 +4,8 @@ A replication of Liu, Kline and Wei (arXiv 2604.19024): the algorithms NPGPD-HF 
 learn a policy for a constrained Markov decision process from the votes of evaluators.
 """
 
+from importlib.metadata import version
+
 from pgpd_hf.cmdp import CMDP, Optimum
 from pgpd_hf.deployment import Certificate, answers_for, certify
 from pgpd_hf.environments import random_cmdp
@@ -21,6 +23,7 @@ from pgpd_hf.statistics import aggregate
 from pgpd_hf.steps import choose_steps
 from pgpd_hf.zpgpd_hf import PGPD, ZPGPDHF
 
+__version__ = version("pgpd-hf")
 __all__ = [
     "ALGORITHMS",
     "CMDP",

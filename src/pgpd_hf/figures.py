@@ -78,7 +78,7 @@ def figure1(aggregate, possible, labels=METRICS):
                 axes.set_title(f"({next(letters)}) {finding(aggregate, algorithm, metric)}")
                 axes.set_xlabel(_iteration_label(aggregate, algorithm))
                 axes.tick_params(labelleft=True)
-            row[0].set_ylabel(algorithm_label(algorithm), fontweight="bold", fontsize=9)
+            row[0].set_ylabel(algorithm_labels(aggregate)[algorithm], fontweight="bold", fontsize=9)
         for metric, column in zip(METRICS, grid.T, strict=True):
             place = {"xycoords": "axes fraction", "textcoords": "offset points"}
             head = f"{metric.replace('_', ' ')}  {labels[metric]}"
@@ -104,7 +104,8 @@ def panel(aggregate, algorithm, metric, possible):
         axes = figure.subplots()
         _draw(axes, aggregate, algorithm, metric, possible)
         _finish([axes], metric)
-        name = f"{metric.replace('_', ' ').capitalize()} of {algorithm_label(algorithm)}"
+        label = algorithm_labels(aggregate)[algorithm]
+        name = f"{metric.replace('_', ' ').capitalize()} of {label}"
         axes.set_title(f"{name}:\n{finding(aggregate, algorithm, metric)}")
         axes.set(xlabel=_iteration_label(aggregate, algorithm), ylabel=METRICS[metric])
     return figure
@@ -137,9 +138,10 @@ def finding(aggregate, algorithm, metric):
     return f"{'on average safe at' if safe else 'at'} the end: {end}"
 
 
-def algorithm_label(algorithm):
-    """Name of an algorithm as readers know it."""
-    return ALGORITHMS[algorithm].label if algorithm in ALGORITHMS else algorithm
+def algorithm_labels(table):
+    """Names of algorithms as readers know them; those of one's own may stand in the table."""
+    own = dict(zip(table["algorithm"], table.get("label", table["algorithm"]), strict=True))
+    return own | {name: kind.label for name, kind in ALGORITHMS.items()}
 
 
 def save(figure, folder, name):

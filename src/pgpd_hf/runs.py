@@ -197,8 +197,9 @@ def with_options(kind, options):
     return kind(**options)
 
 
-def load_class(file, name):
-    """Class of an algorithm of one's own, from a Python file, whose module is executed."""
+def load_class(place):
+    """Class of an algorithm of one's own, such as mine.py:Mine; the module is executed."""
+    file, name = place.rsplit(":", 1)
     spec = importlib.util.spec_from_file_location(Path(file).stem, file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

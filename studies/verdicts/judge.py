@@ -73,6 +73,8 @@ with one_line():
             statements = [it for it in statements if it.source == FIGURE]
         table = pd.concat([judged(name).assign(data=name) for name in setting["names"]])
         write_table(table, options.table)
+        if setting.get("statement"):
+            print(f"{statements[0].quote!r}. Refuted if: {statements[0].refuted_by}")
         for verdict in ("contradicted", "inconclusive", "reproduced", "not asked"):
             for row in table[table["verdict"] == verdict].itertuples():
                 told = f"{row.part}: {row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]; "

@@ -38,6 +38,7 @@ from pgpd_hf import NPGPDHF
 @dataclass(frozen=True, kw_only=True)
 class Same(NPGPDHF):
     name: ClassVar[str] = "same"
+    label: ClassVar[str] = "Same as NPGPD-HF"
     streams: ClassVar[str] = "npgpd_hf"
     far: float = 0.0
 """
@@ -195,7 +196,9 @@ def test_algorithm_beside_the_configuration_and_environment_by_name(project):
     text = TINY.replace("  npgpd_hf:", f"  same: {steps}\n  npgpd_hf:")
     lake = "environment: {gymnasium: FrozenLake-v1, cost: holes, at_most: 0.3, discount: 0.9}"
     (folder / "mine.yaml").write_text(f"{text}{lake}\n")
-    target = "results/tiny/summary.txt"
+    target, old = "results/tiny/summary.txt", "results/tiny/figures/old_optimality_gap.csv"
+    (project.folder / old).parent.mkdir(parents=True)
+    (project.folder / old).touch()
     code, output = project.snakemake(target, "--configfile", "own/mine.yaml", "--cores", "2")
     assert code == 0, output
     results = project.folder / "results/tiny"
@@ -207,4 +210,8 @@ def test_algorithm_beside_the_configuration_and_environment_by_name(project):
     same = "M = 8, gap +0.0000 [+0.0000, +0.0000], violation +0.0000 [+0.0000, +0.0000]"
     told = (project.folder / target).read_text()
     assert same in told
+    assert "\nSame as NPGPD-HF minus NPGPD-HF on the same random numbers" in told
+    assert "\nresults/tiny/figures/old_* is left from an earlier run.\n" in told
+    page = (results / "notebooks/figure1.html").read_text()
+    assert "Constraint violation of Same as NPGPD-HF: " in page
     assert "A gap of 1 is 1.111 of reward, a violation of 1 is 1.111 of cost." in told

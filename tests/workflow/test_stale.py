@@ -91,7 +91,7 @@ def test_lost_files_are_made_again(finished):
 
 
 def test_documented_options_are_obeyed(finished):
-    (finished.folder / "config/more.yaml").write_text("name: smoke\npurpose: other\n")
+    (finished.folder / "config/more.yaml").write_text("purpose: other\n")
     more = (*SMOKE, "config/more.yaml")
     assert finished.jobs(*more) == EVERYTHING
     assert finished.jobs(*more, "--rerun-triggers", "mtime") == {}

@@ -11,6 +11,7 @@ OWN = [name for name, options in config["algorithms"].items() if "class" in opti
 OWN_FILE = config["environment"].get("file")
 # Files that the configuration names, of algorithms and of an environment, lie beside it.
 OWN_FOLDER = os.path.relpath(FOLDER) if OWN or OWN_FILE else os.curdir
+CLASSES = {name: f"{OWN_FOLDER}/{config['algorithms'][name]['class']}" for name in OWN}
 
 
 def sources(names):
@@ -57,14 +58,21 @@ def options_of(algorithm, **changes):
     common = {} if algorithm in EXACT else {key: config[key] for key in ("horizon", "link")}
     options = common | config["algorithms"][algorithm] | changes
     options.pop("iterations")
+    if algorithm in OWN:
+        options["class"] = CLASSES[algorithm]
     return {key: None if value == "theorem" else value for key, value in options.items()}
 
 
 def source(algorithm):
     """File of an algorithm: of the library, or beside the configuration."""
     if algorithm in OWN:
-        return os.path.relpath(FOLDER / config["algorithms"][algorithm]["class"].split(":")[0])
+        return CLASSES[algorithm].rsplit(":", 1)[0]
     return f"{LIBRARY}/{EXACT.get(algorithm, algorithm)}.py"
+
+
+def minutes(iterations):
+    """What a job asks for: more than ten times what it takes in a small environment."""
+    return 10 + iterations * (config["horizon"] + 1) // 1_000_000
 
 
 def figure_settings(wildcards):

@@ -37,14 +37,14 @@ rule runs:
     log:
         "<logs>/runs/{algorithm}_M{evaluators}_{first}-{last}.log",
     resources:
-        runtime=lambda wildcards, attempt: 30 * attempt,
+        runtime=lambda wildcards, attempt: attempt
+        * minutes(config["algorithms"][wildcards.algorithm]["iterations"]),
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
         settings=figure_settings,
     shell:
         "python -I {input.script:q} --environment {input.environment} --optimum {input.optimum}"
-        " --algorithm {wildcards.algorithm} --source {input.algorithm:q}"
-        " --evaluators {wildcards.evaluators}"
+        " --algorithm {wildcards.algorithm} --evaluators {wildcards.evaluators}"
         " --seeds {wildcards.first} {wildcards.last} --settings {params.settings:q}"
         " --trace {output.trace} --policies {output.policies} >{log} 2>&1"
 
@@ -55,12 +55,16 @@ rule aggregate:
         script=f"{SCRIPTS}/aggregate.py",
         code=sources("statistics tables"),
         traces=collect("<results>/runs/{run}.csv", run=run_names()),
+        own=[source(name) for name in OWN],
     output:
         table=report("<results>/aggregate.csv", "../report/table.rst", category="Tables"),
     log:
         "<logs>/aggregate.log",
+    params:
+        own=json.dumps(CLASSES),
     shell:
-        "python -I {input.script:q} {input.traces} --table {output.table} >{log} 2>&1"
+        "python -I {input.script:q} {input.traces} --own {params.own:q} --table {output.table}"
+        " >{log} 2>&1"
 
 
 rule figure:

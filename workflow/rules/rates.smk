@@ -14,7 +14,8 @@ rule rates_runs:
     log:
         "<logs>/rates/{algorithm}_M{evaluators}_{step_rule}_{first}-{last}.log",
     resources:
-        runtime=lambda wildcards, attempt: 30 * attempt,
+        runtime=lambda wildcards, attempt: attempt
+        * minutes(sum(RATES["iterations"][wildcards.algorithm])),
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
         settings=rates_settings,

@@ -32,9 +32,9 @@ rule summary:
     log:
         "<logs>/summary.log",
     params:
-        folder=OWN_FOLDER,
+        own=json.dumps(CLASSES),
     shell:
         "python -I {input.script:q} --default {input.default:q} --aggregate {input.aggregate}"
         " --optimum {input.optimum} --rates {input.rates} --provenance {input.provenance}"
-        " --figure {input.figure} --folder {params.folder:q} --traces {input.traces}"
+        " --figure {input.figure} --own {params.own:q} --traces {input.traces}"
         " --text {output.text} >{log} 2>&1"

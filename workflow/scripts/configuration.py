@@ -96,6 +96,8 @@ def check(config, files):
     if not config["algorithms"]:
         raise ValueError("algorithms: at least one expected, got none")
     folder = [*changes][-1].parent if changes else None
+    if folder:
+        require_own(config["name"], folder, files)
     named = {"environment.file": config["environment"].get("file")}
     for name, options in config["algorithms"].items():
         named[f"algorithms.{name}.class"] = options.get("class", "").split(":")[0]
@@ -104,6 +106,15 @@ def check(config, files):
             place = folder or "the folder of the configuration that names it"
             raise ValueError(f"{key}: a file in {place} expected, got {file!r}, which is not there")
     return folder
+
+
+def require_own(name, folder, files):
+    """Refuse a name that another file beside these has, too, since both have one folder."""
+    line = re.compile(rf"^name: *['\"]?{name}['\"]? *(#.*)?$", re.MULTILINE)
+    for path in sorted(folder.glob("*.yaml")):
+        other = path.is_file() and not any(map(path.samefile, files))
+        if other and line.search(path.read_text(encoding="utf-8-sig", errors="ignore")):
+            raise ValueError(f"name: another than in {path} expected, got {name!r}")
 
 
 def hint(name, allowed):

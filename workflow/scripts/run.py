@@ -14,7 +14,6 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--environment", required=True, help="NumPy archive")
 parser.add_argument("--optimum", required=True, help="JSON file")
 parser.add_argument("--algorithm", required=True, help="name")
-parser.add_argument("--source", help="Python file of an algorithm of one's own")
 parser.add_argument("--evaluators", required=True, help="M, or inf")
 parser.add_argument("--settings", required=True, type=json.loads, help="list of tables, as JSON")
 parser.add_argument("--seeds", required=True, nargs=2, type=int, help="first and last")
@@ -30,8 +29,7 @@ with one_line():
     for setting in options.settings:
         given, labels = setting.pop("options"), setting.pop("labels", {})
         place = given.pop("class", None)
-        own = place and load_class(options.source, place.split(":")[1])
-        kind = own or ALGORITHMS[options.algorithm]
+        kind = load_class(place) if place else ALGORITHMS[options.algorithm]
         if "evaluators" in kind.__dataclass_fields__:
             given["evaluators"] = evaluators
         known = {"seeds": seeds, "optimum": optimum, "return_policies": True}

@@ -1,12 +1,14 @@
 """Say how an experiment ended."""
 
 import argparse
+import json
 from pathlib import Path
 
 import pandas as pd
 import yaml
 
-from pgpd_hf.figures import algorithm_label
+from pgpd_hf import ALGORITHMS
+from pgpd_hf.figures import algorithm_labels
 from pgpd_hf.runs import load_class
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.tables import one_line, read_json, read_table, read_traces
@@ -18,7 +20,7 @@ parser.add_argument("--optimum", required=True, help="JSON file")
 parser.add_argument("--rates", nargs="?", help="CSV file")
 parser.add_argument("--provenance", required=True, help="JSON file")
 parser.add_argument("--figure", required=True, help="the picture of all panels")
-parser.add_argument("--folder", required=True, help="where algorithms of one's own lie")
+parser.add_argument("--own", required=True, type=json.loads, help="classes by name, as JSON")
 parser.add_argument("--traces", nargs="*", default=[], help="CSV files, for own algorithms")
 parser.add_argument("--text", required=True, help="text file that is written")
 options = parser.parse_args()
@@ -34,7 +36,7 @@ def intervals(table, name, low, high):
 def show(table, columns):
     """A table as text, with M and the algorithms' names as readers know them."""
     table["M"] = table["evaluators"].astype(object).fillna("inf")
-    table["algorithm"] = [algorithm_label(name) for name in table["algorithm"]]
+    table["algorithm"] = table["algorithm"].map(algorithm_labels(table))
     return table[columns].to_string(index=False)
 
 
@@ -57,19 +59,19 @@ def cautions(config, default):
         changed = [key for key in own if own[key] != usual.get(key)]
         if not {"primal_step", "dual_step"} & {*changed} and other + changed:
             told = ", ".join(named.get(key, key) for key in other + changed)
-            label = algorithm_label(name)
+            label = ALGORITHMS[name].label
             yield f"{label} has the default's step sizes, found for another {told}: see make steps."
 
 
-def pairs(own, trace):
+def pairs(labels, trace):
     """Ends of an algorithm of one's own less those of the algorithm whose streams it shares."""
     ends = trace.groupby(["algorithm", "evaluators", "seed"], dropna=False).last()
-    for name, place in own.items():
-        file, kind = place.split(":")
-        other = load_class(Path(options.folder, file), kind).streams
+    for name, place in options.own.items():
+        other = load_class(place).streams
         if other not in trace["algorithm"].unique():
             continue
-        yield f"\n{name} minus {algorithm_label(other)} on the same random numbers, 95 % intervals:"
+        both = f"{labels[name]} minus {labels[other]}"
+        yield f"\n{both} on the same random numbers, 95 % intervals:"
         less = (ends.loc[name] - ends.loc[other]).dropna()
         for number, group in less.groupby("evaluators", dropna=False):
             told = f"M = {'inf' if pd.isna(number) else number}"
@@ -93,9 +95,8 @@ with one_line():
         f"\nAfter the last iteration, means over {ends['seeds'].max()} seeds, 95 % intervals:",
         show(ends, ["algorithm", "M", "gap", "violation"]),
     ]
-    algorithms = record["config"]["algorithms"].items()
-    if own := {name: given["class"] for name, given in algorithms if "class" in given}:
-        text += pairs(own, read_traces(options.traces))
+    if options.own:
+        text += pairs(algorithm_labels(aggregate), read_traces(options.traces))
     if options.rates:
         slopes = read_table(options.rates).query("metric == 'gap'").copy()
         slopes["slope of the gap in T"] = intervals(slopes, "slope", "low", "high")
@@ -105,6 +106,10 @@ with one_line():
             text.append("none: an average gap is not positive, and has no logarithm.")
     default = yaml.safe_load(Path(options.default).read_text(encoding="utf-8"))
     text += ["", *cautions(record["config"], default), f"The figure is {options.figure}."]
+    folder, end = Path(options.figure).parent, "_optimality_gap.csv"
+    drawn = {path.name.removesuffix(end) for path in folder.glob(f"*{end}")}
+    for name in sorted(drawn - {*aggregate["algorithm"]}):
+        text.append(f"{folder}/{name}_* is left from an earlier run.")
     if record["commit"] is None:
         text.append(f"No commit is recorded: {record['why']}.")
     Path(options.text).write_text("\n".join(text) + "\n", encoding="utf-8")
