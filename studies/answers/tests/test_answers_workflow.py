@@ -74,6 +74,6 @@ def test_what_cannot_be_compared_is_refused_in_one_line_before_any_job(tmp_path)
     wrong = SMALL | {"methods": SMALL["methods"] | {"ppo": {}}}
     code, output = snakemake(tmp_path, declared=wrong)
     assert code != 0
-    told = "declared.yaml: methods: one of npgpd_hf, "
+    told = "declared.yaml: methods: unknown key 'ppo'; allowed are npgpd_hf, "
     assert any(line.startswith(told) for line in output.splitlines())
     assert not (tmp_path / "results").exists()
