@@ -52,7 +52,7 @@ FINITE = {"varies": "evaluators", "algorithms": {"npgpd_hf": {"seeds": 3, "evalu
     [
         ({"algorithms": {"zpgpd_hf": None}, "rates": None}, {}, "algorithms: npgpd_hf and zpgpd_"),
         ({"algorithms": {"npgpd_hf": {"dual_step": "theorem"}}}, {}, "algorithms: npgpd_hf and z"),
-        ({"environment": LAKE}, {}, "environment: one with a discount above 0 in the configuration"),
+        ({"environment": LAKE}, {}, "environment: one with a discount above 0 in the "),
         ({}, {"seeds": 3}, "declared.yaml: sweeps: unknown key 'seeds'"),
         ({}, {"evaluators": FINITE}, "sweeps.evaluators.algorithms.npgpd_hf.evaluators: null, "),
     ],
