@@ -411,11 +411,10 @@ def test_a_cell_of_the_committed_table_comes_out_again(method, budget, tmp_path)
 def test_committed_tables_have_every_method_and_budget():
     table, won = committed("comparison"), committed("comparison_settings")
     for method in DECLARED["methods"]:
-        budgets = settings.budgets(DECLARED, method)
-        for units, most in (("seeds", math.inf), ("environments", 10**6)):
+        for units in ("seeds", "environments"):
             rows = table[(table["method"] == method) & (table["units"] == units)]
-            assert [*rows["budget"]] == [it for it in budgets if it <= most]
-        assert [*won[won["method"] == method]["budget"]] == budgets
+            assert [*rows["budget"]] == settings.budgets(DECLARED, method, units)
+        assert [*won[won["method"] == method]["budget"]] == settings.budgets(DECLARED, method)
     assert (table["answers"] <= table["budget"]).all()
     assert (table["lagrangian_gap"] > 0).all()
     assert len(committed("misspecification")) == 2 * 3 * len(DECLARED["methods"])
