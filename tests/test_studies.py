@@ -2,17 +2,24 @@
 
 import ast
 import json
+import math
 import os
+import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 STUDIES = sorted(path.parent.name for path in ROOT.glob("studies/*/README.md"))
 CORE = ("src", "workflow", "tools", "tests", "notebooks", "benchmarks")
+SHAPED = sorted(path.parent.name for path in ROOT.glob("studies/*/config.shape.yaml"))
+CHECKS = runpy.run_path(str(ROOT / "workflow/scripts/configuration.py"))
+ANYTHING = [("threshold",), ("purpose",)]  # may be any number, or any word
+NAMED = [("settings",), ("known",), ("unknown",)]  # lists of names, which each study judges
 OUTSIDE = {*CORE, *(path.stem for it in ("tools", "tests") for path in ROOT.glob(f"{it}/*.py"))}
 
 
@@ -37,6 +44,40 @@ def test_study_imports_the_library_and_itself(study):
 @pytest.mark.parametrize("folder", CORE)
 def test_core_imports_no_study(folder):
     assert not {*imports(ROOT / folder)} & {*STUDIES}
+
+
+def places(node, at=()):
+    """Where something stands in a declaration: of lists, the first entry."""
+    yield at, node
+    if isinstance(node, dict | list):
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node[:1]):
+            yield from places(value, (*at, key))
+
+
+def changed(content, place, value):
+    """A declaration in which something else stands at a place."""
+    whole = node = {"": json.loads(content)}
+    for key in ("", *place)[:-1]:
+        node = node[key]
+    node[("", *place)[-1]] = value
+    return whole[""]
+
+
+@pytest.mark.parametrize("study", SHAPED)
+def test_what_a_study_cannot_run_is_refused_by_its_key(study):
+    folder = ROOT / "studies" / study
+    content = json.dumps(CHECKS["declared"](folder))
+    schema = CHECKS["schema_of"](yaml.safe_load((folder / "config.shape.yaml").read_text()))
+    for place, old in places(json.loads(content)):
+        if place[-1:] in ANYTHING or place[-2:-1] in NAMED:
+            continue
+        wrong = [math.nan, -1, "1e-3", [], {"a": 1}]
+        wrong += [None, old | {"sedes": 1}] if isinstance(old, dict) else []
+        for value in wrong:
+            with pytest.raises(ValueError, match="^mine.yaml: .{9,500}$") as refused:
+                CHECKS["require"](changed(content, place, value), schema, "mine.yaml: ")
+            *_, key = ("", *(it for it in place if isinstance(it, str)))
+            assert key in str(refused.value)
 
 
 @pytest.mark.workflow

@@ -9,16 +9,11 @@ import itertools
 import math
 
 ITERATIVE = ("npgpd_hf", "zpgpd_hf", "zpg")
-METHODS = (*ITERATIVE, "safe_rlhf", "safe_rlhf_uniform", "trajectory_dpo")
 COUNTS = ("evaluators", "rounds")
 PARTS = (
     *("evaluators", "rounds", "iterations", "estimator", "perturbation"),
     *("primal_step", "dual_step", "ridge", "temperature", "utility_weight"),
 )
-_KEYS = {
-    *("budgets", "seeds", "environments", "tuning", "most_pairs", "random_answers"),
-    *("random_budgets", "methods", "decisions"),
-}
 
 
 def questions(method, states, actions):
@@ -75,37 +70,35 @@ def env_steps(method, setting, size, horizon):
     return followed * (horizon + 1)
 
 
-def budgets(declared, method):
-    """Budgets of a method."""
+def budgets(declared, method, kind="seeds"):
+    """Budgets of a method on seeds, on environments, or with random answers."""
     most = declared["methods"][method]["most_answers"]
-    return [budget for budget in declared["budgets"] if budget <= most]
+    allowed = declared["random_budgets" if kind.startswith("random") else "budgets"]
+    if kind == "environments":
+        most = min(most, declared["environments"]["budgets"])
+    return [budget for budget in declared["budgets"] if budget in allowed and budget <= most]
 
 
 def check(declared, size):
     """Refuse what cannot be compared, in one line that names the key."""
-    if wrong := sorted(_KEYS ^ {*map(str, declared or ())}):
-        raise ValueError(f"{wrong[0]}: exactly {', '.join(sorted(_KEYS))} expected as keys")
-    for name in ("seeds", "most_pairs"):
-        if type(declared[name]) is not int or declared[name] < 1:
-            raise ValueError(f"{name}: a number of at least 1 expected, got {declared[name]!r}")
-    for name in ("random_budgets", "decisions.budgets"):
-        budgets_of = declared["decisions"]["budgets"] if "." in name else declared[name]
-        if wrong := [it for it in budgets_of if it not in declared["budgets"]]:
-            raise ValueError(f"{name}: one of {declared['budgets']} expected, got {wrong[0]}")
-    for methods in declared["decisions"]["transitions"].values():
-        if wrong := [it for it in methods if it not in declared["methods"]]:
-            raise ValueError(f"decisions.transitions: {wrong[0]} is none of the methods")
+    known, most = declared["budgets"], declared["environments"]["budgets"]
+    decisions = declared["decisions"]
+    require_some_of("random_budgets", declared["random_budgets"], known)
+    require_some_of("decisions.budgets", decisions["budgets"], [it for it in known if it <= most])
+    for name, methods in decisions["transitions"].items():
+        require_some_of(f"decisions.transitions.{name}", methods, declared["methods"])
     for method in declared["methods"]:
-        if method not in METHODS:
-            raise ValueError(f"methods: one of {', '.join(METHODS)} expected, got {method!r}")
+        if not all(budgets(declared, method, kind) for kind in ("environments", "random")):
+            told = "at least one budget for environments, and one of random_budgets, expected"
+            raise ValueError(f"methods.{method}.most_answers: {told}")
         for budget in budgets(declared, method):
-            tried = lists(declared["methods"][method], budget)
-            if wrong := sorted(tried.keys() - {*PARTS}):
-                raise ValueError(f"methods.{method}.candidates: {wrong[0]} is no part of a setting")
-            values = [it for them in tried.values() for it in them if not isinstance(it, str)]
-            if min(values) <= 0:
-                raise ValueError(f"methods.{method}.candidates: {min(values)} is not positive")
             if not affordable(declared, method, budget, size):
-                raise ValueError(
-                    f"methods.{method}: candidates that {budget} answers pay for expected"
-                )
+                told = f"candidates that {budget} answers pay for expected"
+                raise ValueError(f"methods.{method}: {told}")
+
+
+def require_some_of(key, given, allowed):
+    """Refuse a list with other entries."""
+    if unknown := [it for it in given if it not in allowed]:
+        told = ", ".join(map(str, allowed))
+        raise ValueError(f"{key}: some of {told} expected, got {unknown[0]!r}")

@@ -27,9 +27,9 @@ def dual_regret(problem):
 
 def zeroth_order_lagrangian(problem):
     """Item 11, along runs of ZPGPD-HF."""
-    bound = printed.zeroth_order_lagrangian(problem.constants)
-    trivial = _largest_gap(problem.constants)
-    return averaged(["11"], [problem.zeroth["lagrangian"]], [bound], [trivial])
+    c = problem.constants
+    bound, largest = printed.zeroth_order_lagrangian(c), (1 + c.multiplier_bound) * c.value_bound
+    return averaged(["11"], [problem.zeroth["lagrangian"]], [bound], [largest])
 
 
 def printed_theorem_2(problem):
@@ -56,7 +56,7 @@ def average_performance(problem):
     """Item 16, along runs of NPGPD-HF."""
     c, samples = problem.constants, problem.natural["lagrangian"]
     bound = printed.natural_lagrangian(c, *c.theorem_1_steps)
-    return averaged(["16"], [samples], [bound], [_largest_gap(c)])
+    return averaged(["16"], [samples], [bound], [(1 + c.multiplier_bound) * c.value_bound])
 
 
 def printed_theorem_1(problem):
@@ -71,8 +71,7 @@ def corrected_theorem_1(problem):
     cap, length = cap_of(problem.cmdp, problem.optimum), problem.setting.iterations
     estimates = make_estimates(problem.cmdp, problem.setting)
     steps = theorem_1.rate_steps(estimates, length, cap)
-    multiplier = problem.optimum.multiplier
-    bound = theorem_1.theorem_1(estimates, *steps, length, cap, multiplier)
+    bound = theorem_1.theorem_1(estimates, *steps, length, cap, problem.optimum.multiplier)
     options = dict(zip(STEPS, (cap, *steps), strict=True))
     return _gap_and_violation(problem, 19, problem.averages(NPGPDHF, **options), bound)
 
@@ -83,8 +82,7 @@ def corrected_theorem_2(problem):
     estimates = make_estimates(problem.cmdp, problem.setting)
     radius, *steps = theorem_2.rate_setting(estimates, length, cap)
     constants = theorem_2.make_curvature(problem.cmdp, problem.optimum, estimates, radius)
-    multiplier = problem.optimum.multiplier
-    bound = theorem_2.theorem_2(constants, *steps, length, cap, multiplier)
+    bound = theorem_2.theorem_2(constants, *steps, length, cap, problem.optimum.multiplier)
     options = dict(zip(STEPS, (cap, *steps), strict=True)) | {"perturbation": radius}
     averages = problem.averages(theorem_2.Interior, **options)
     return _gap_and_violation(problem, 23, averages, bound)
@@ -135,8 +133,3 @@ def _gap_and_violation(problem, item, averages, limits):
     samples, trivial = [averages["gap"]] + [positive] * others, [most] + [worst] * others
     keys = [f"{item}{part}" for part in "abc"[: others + 1]]
     return averaged(keys, samples, limits, trivial)
-
-
-def _largest_gap(constants):
-    """Largest gap of the Lagrangian."""
-    return (1 + constants.multiplier_bound) * constants.value_bound

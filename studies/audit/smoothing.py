@@ -95,9 +95,10 @@ def _smoothing_at(problem, sphere, signal):
     in_ball = (exact.gradient(cmdp, it, signal) for it in sphere.around(sphere.inside))
     gradients = exact.tangent(sum(in_ball) / 2)
     difference, noise = _mean_norm(estimates, gradients)
-    shift, shift_error = _mean(sum(around) / 2)
+    # Means over directions; frames are independent.
+    shift, shift_error = mean_error((sum(around) / 2).mean(1))
     bend, bend_noise = _mean_norm(gradients - steepest)
-    squares, squares_error = _mean((scale * ahead) ** 2)
+    squares, squares_error = mean_error(((scale * ahead) ** 2).mean(1))
     steepness = 2 * dimension * (steepest**2).sum()
     slope, largest = radius * curvature * dimension, constants.value_bound
     rows = [
@@ -148,11 +149,6 @@ def _gradient_bias_at(problem, sphere, signal, bias):
 def _longest_gradient(constants):
     """Largest norm of a tangent gradient, from the range of the advantages."""
     return constants.value_bound * math.sqrt(constants.actions) / (1 - constants.discount)
-
-
-def _mean(samples):
-    """Mean over directions, and half the width of its interval; frames are independent."""
-    return mean_error(samples.mean(1))
 
 
 def _mean_norm(*samples):

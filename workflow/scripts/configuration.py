@@ -15,12 +15,21 @@ from pathlib import Path
 import yaml
 from jsonschema import Draft4Validator, Draft202012Validator, validators
 from jsonschema.exceptions import best_match
+from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
 CLONE = Path(__file__).parents[2]
 DEFAULT = CLONE / "config/config.yaml"
 SCHEMA = yaml.safe_load((CLONE / "workflow/config.schema.yaml").read_text(encoding="utf-8"))
 ALGORITHMS = SCHEMA["properties"]["algorithms"]["properties"]
+# Kinds of values that shapes of studies name, and names that files may have.
+KINDS = (
+    SCHEMA["$defs"]
+    | SCHEMA["properties"]["environment"]["else"]["else"]["properties"]
+    | ALGORITHMS["zpgpd_hf"]["properties"]
+    | SCHEMA["properties"]
+)
+NAMES = SCHEMA["properties"]["name"] | {"description": "a name of letters, digits, - and _"}
 # Numbers of base 8 and 60 in YAML 1.1, which PyYAML reads.
 ODD_NUMBER = re.compile(r"[-+]?(0[0-9_]+|\d+(:[0-5]?\d)+)(\.[0-9_]*)?")
 
@@ -31,6 +40,8 @@ class Loader(yaml.SafeLoader):
     def construct_mapping(self, node, deep=False):
         names = set()
         for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                continue
             line = f"line {key.start_mark.line + 1}"
             if key.tag != "tag:yaml.org,2002:str":
                 raise ValueError(f"{line}: text expected as a key, got {reprlib.repr(key.value)}")
@@ -40,13 +51,13 @@ class Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def read(path):
+def read(path, aliases=False):
     """Read keys and values from a file that holds plain data and nothing else."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
         for event in yaml.parse(text, Loader):
             line = f"line {event.start_mark.line + 1}"
-            if isinstance(event, yaml.AliasEvent):
+            if isinstance(event, yaml.AliasEvent) and not aliases:
                 raise ValueError(f"{line}: no alias expected, got *{event.anchor}")
             plain = isinstance(event, yaml.ScalarEvent) and event.implicit[0]
             if plain and ODD_NUMBER.fullmatch(event.value):
@@ -123,24 +134,24 @@ def hint(name, allowed):
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-def require(config):
-    """Refuse what does not follow the schema; descriptions in it say what is allowed."""
+def require(config, schema=SCHEMA, file=""):
+    """Refuse what does not follow a schema; descriptions in it say what is allowed."""
     # To JSON Schema since its draft 6, 3.0 is an integer, and to YAML, .nan is a number; not here.
     types = Draft4Validator.TYPE_CHECKER.redefine(
         "number",
         lambda types, it: types.is_type(it, "integer") or (type(it) is float and math.isfinite(it)),
     )
     kind = validators.extend(Draft202012Validator, type_checker=types)
-    error = best_match(kind(SCHEMA).iter_errors(config))
+    error = best_match(kind(schema).iter_errors(config))
     if error is None:
         return
-    key = ".".join(map(str, error.absolute_path)) or "configuration"
+    key = file + (".".join(map(str, error.absolute_path)) or "configuration")
     if error.validator == "additionalProperties":
         allowed = sorted(error.schema["properties"])
         name = str(min(error.instance.keys() - set(allowed), key=str))[:100]
         told = f"unknown key {name!r}{hint(name, allowed)}; allowed are {', '.join(allowed)}"
         raise ValueError(f"{key}: {told}")
-    wrong, part, told = f"got {reprlib.repr(error.instance)}", SCHEMA, ""
+    wrong, part, told = f"got {reprlib.repr(error.instance)}", schema, ""
     for step in error.absolute_schema_path:
         part = part[step]
         told = part.get("description", told) if isinstance(part, dict) else told
@@ -154,6 +165,62 @@ def require(config):
             number = f"{float(error.instance):.15f}".rstrip("0").rstrip(".")
             wrong += f", a text; the number is {number}"
     raise ValueError(f"{key}: {wrong}" + (f"; expected: {told}" if told else ""))
+
+
+def schema_of(shape):
+    """JSON Schema of a shape: it looks like a file, with kinds of values in place of values.
+
+    A kind is a key of an experiment or a definition in its schema, or a word, as in `=word`. There
+    may be several, `a | b`, and `a +` is one or a list. `[a]` is a list, `[a, b]` a pair, and `*`
+    any name as a key. A key that ends with `?` may be missing.
+    """
+    if isinstance(shape, dict):
+        keys = {key.rstrip("?"): schema_of(it) for key, it in shape.items()}
+        others = keys.pop("*", None)
+        told = f"the keys {', '.join(keys)}" if keys else "names, and what each has"
+        return {
+            "description": told,
+            "type": "object",
+            "minProperties": 1 if others else 0,
+            "propertyNames": NAMES if others else {},
+            "properties": keys,
+            "required": [key for key in keys if key in shape],
+            "additionalProperties": others or False,
+        }
+    if isinstance(shape, list):
+        entries, several = [*map(schema_of, shape)], len(shape) > 1
+        return {
+            "description": "a pair" if several else "a list of different entries, at least one",
+            "type": "array",
+            "minItems": len(entries),
+            "uniqueItems": not several,
+            "prefixItems": entries,
+            "items": not several and entries[0],
+        }
+    words = shape.removesuffix(" +").split(" | ")
+    kinds = [
+        {"const": it[1:], "description": it[1:]} if it[0] == "=" else KINDS[it] for it in words
+    ]
+    told = ", or ".join(it["description"] for it in kinds)
+    if shape != " | ".join(words):
+        kinds.append(schema_of([" | ".join(words)]))
+        told += ", or a list of these"
+    return {"description": told, "anyOf": kinds} if len(kinds) > 1 else kinds[0]
+
+
+def declared(folder, path=None):
+    """Read what a study runs from the config.yaml in its folder, whose shape stands beside it.
+
+    Another file may be in its place. What cannot be read, or has another shape, is refused.
+    """
+    path = f"{folder}/config.yaml" if path is None else str(path)
+    try:
+        content = read(path, aliases=True)
+        shape = yaml.safe_load(Path(folder, "config.shape.yaml").read_text(encoding="utf-8"))
+        require(content, schema_of(shape), f"{path}: ")
+    except ValueError as error:
+        raise WorkflowError(str(error)) from None
+    return content
 
 
 def check_files(files):

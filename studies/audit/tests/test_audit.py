@@ -23,6 +23,7 @@ from pgpd_hf.statistics import mean_interval
 from pgpd_hf.streams import generator
 
 KNOWN = Setting(evaluators=None, iterations=100, horizon=60)  # no votes, hardly any truncation
+SMALL = random_cmdp(states=4, actions=2, instance=1, discount=0.5, threshold=0.5)
 
 
 def problem_of(cmdp, setting):
@@ -40,11 +41,6 @@ def directions(shape, seed, count, tangent=False):
     if tangent:
         normals = exact.tangent(normals)
     return normals / np.sqrt((normals**2).sum((1, 2), keepdims=True))
-
-
-@pytest.fixture(scope="module")
-def small():
-    return random_cmdp(states=4, actions=2, instance=1, discount=0.5, threshold=0.5)
 
 
 def uniform(states, actions):
@@ -73,31 +69,30 @@ def one_zeroth_order_step(cmdp, rounds, perturbation, count=2000):
 
 
 @pytest.mark.parametrize("rounds", [1, 10, 100])
-def test_line_1433_fails_for_almost_every_estimate(small, rounds):
+def test_line_1433_fails_for_almost_every_estimate(rounds):
     """The model's maximum is that of the *estimated* gradient; with its error it holds always."""
-    left, right, missing = one_zeroth_order_step(small, rounds, perturbation=0.05)
+    left, right, missing = one_zeroth_order_step(SMALL, rounds, perturbation=0.05)
     assert (left < right - 1e-12).mean() > 0.9
     assert (left >= right - missing - 1e-12).all()
 
 
-def test_term_missing_in_line_1433_is_the_estimator_s_variance(small):
-    """It falls as 1/N and as 1/mu^2, and nothing in the theorem's bound does."""
-    size = one_zeroth_order_step(small, 1, 0.05)[2].mean()
-    assert one_zeroth_order_step(small, 10, 0.05)[2].mean() == pytest.approx(size / 10, rel=0.2)
-    assert one_zeroth_order_step(small, 1, 0.1)[2].mean() == pytest.approx(size / 4, rel=0.2)
+def test_term_missing_in_line_1433_is_the_estimator_s_variance():
+    """It falls as 1/mu^2, and as 1/N to a floor (below); nothing in the theorem's bound does."""
+    near, far = (one_zeroth_order_step(SMALL, 1, it)[2].mean() for it in (0.05, 0.1))
+    assert far == pytest.approx(near / 4, rel=0.2)
 
 
-def test_term_missing_in_line_1433_has_a_floor_the_noise_of_directions(small):
+def test_term_missing_in_line_1433_has_a_floor_the_noise_of_directions():
     """No number of rounds makes it smaller than eta_1 (d' - 1) |grad F|^2, d' = |S|(|A| - 1).
 
     Three intervals of 99.9 %: an error in 1 of 300 drawings, and the seed is fixed.
     """
-    gradient = exact.tangent(exact.gradient(small, uniform(4, 2), small.reward))
-    step, _ = constants_of(small, KNOWN).theorem_2_steps
+    gradient = exact.tangent(exact.gradient(SMALL, uniform(4, 2), SMALL.reward))
+    step, _ = constants_of(SMALL, KNOWN).theorem_2_steps
     floor = step * (4 - 1) * (gradient**2).sum()
-    sizes = [one_zeroth_order_step(small, 1, 0.3)[2].mean()]
+    sizes = [one_zeroth_order_step(SMALL, 1, 0.3)[2].mean()]
     for rounds in (10, 100, 1000):
-        size, low, high = mean_interval(one_zeroth_order_step(small, rounds, 0.3)[2], 0.999)
+        size, low, high = mean_interval(one_zeroth_order_step(SMALL, rounds, 0.3)[2], 0.999)
         assert low < floor + (sizes[0] - floor) / rounds < high
         sizes.append(size)
     assert low > 5 * sizes[0] / rounds
@@ -105,9 +100,8 @@ def test_term_missing_in_line_1433_has_a_floor_the_noise_of_directions(small):
 
 def average_gap(cmdp, algorithm, iterations, **options):
     """Average gap over the first T iterates."""
-    given = {"evaluators": None} if algorithm == "zpgpd_hf" else {}
-    options = given | options | {"checkpoints": [iterations - 1]}
-    return run(cmdp, algorithm, iterations=iterations, **options)["mean_optimality_gap"]
+    options |= {"iterations": iterations, "checkpoints": [iterations - 1]}
+    return run(cmdp, algorithm, **options)["mean_optimality_gap"]
 
 
 def test_theorem_2_cannot_hold_without_n():
@@ -117,8 +111,8 @@ def test_theorem_2_cannot_hold_without_n():
     deterministic = solve(cmdp).reward_value - cmdp.evaluate(np.eye(2)[choices])[0].mean()
     cases = [(4000, 1, "sphere"), (40000, 1, "sphere"), (4000, 20, "sphere"), (4000, 1, "tangent")]
     for iterations, rounds, how in cases:
-        options = {"rounds": rounds, "directions": how, "horizon": 60, "seeds": range(4)}
-        mean, low, high = mean_interval(average_gap(cmdp, "zpgpd_hf", iterations, **options))
+        algorithm = replace(KNOWN, rounds=rounds).algorithm(ZPGPDHF, directions=how)
+        mean, low, high = mean_interval(average_gap(cmdp, algorithm, iterations, seeds=range(4)))
         assert abs(mean - deterministic) < 0.02 * deterministic
         assert high - low < 0.05 * deterministic
     assert average_gap(cmdp, "pg_pd", 4000, seeds=[0]).item() < 0.5 * deterministic
@@ -141,8 +135,8 @@ def test_finitely_many_evaluators_contradict_theorem_2_s_bound_if_they_are_very_
     assert many.multiplier_bound == pytest.approx(2)
     assert many.feedback < 1e-5
     for iterations in (1000, 10000):
-        options = {"horizon": 60, "perturbation": many.perturbation, "seeds": range(8)}
-        gap = average_gap(cmdp, "zpgpd_hf", iterations, **options)
+        algorithm = KNOWN.algorithm(ZPGPDHF, perturbation=many.perturbation)
+        gap = average_gap(cmdp, algorithm, iterations, seeds=range(8))
         _, low, high = mean_interval(gap, 0.999)
         assert printed.theorem_2_gap(many) < low
         assert high < printed.theorem_2_gap(few)
@@ -181,12 +175,12 @@ def test_tangent_directions_leave_the_simplex_at_vertices():
     assert stats.binomtest(int(leave), len(vertices), 1 - 2.0**-4).pvalue > 1e-3
 
 
-def test_theorem_2_s_gap_falls_with_the_fourth_root_of_evaluators(small):
+def test_theorem_2_s_gap_falls_with_the_fourth_root_of_evaluators():
     """Line 563 says (log M/M)^(1/2), the violation's line 571 says (log M/M)^(1/4)."""
 
     def votes_part(evaluators):
         setting = replace(KNOWN, horizon=2000)
-        c = constants_of(small, setting, iterations=10**60, evaluators=evaluators)
+        c = constants_of(SMALL, setting, iterations=10**60, evaluators=evaluators)
         return printed.theorem_2_gap(c)
 
     few, many = 10**8, 10**12
@@ -224,17 +218,14 @@ def test_line_1658_takes_a_curvature_of_at_least_two():
 @pytest.mark.parametrize(
     ("scale", "threshold", "radius"), [("unit", 5.5, 68), ("normalized", 0.55, 1.03)]
 )
-def test_theorem_2_s_radius_is_larger_than_the_simplex(scale, threshold, radius):
+def test_the_sphere_leaves_the_simplex_and_theorem_2_s_radius_is_larger(scale, threshold, radius):
+    moved = uniform(10, 4) + 1e-3 * directions((10, 4), 0, 1000)
+    assert (np.abs(moved.sum(-1) - 1).max(-1) > 1e-6).all()
     cmdp = random_cmdp(scale=scale, threshold=threshold)
     constants = constants_of(cmdp, Setting(evaluators=256, iterations=1000))
     assert constants.perturbation == pytest.approx(radius, rel=0.01)
     # A tangent perturbation of the uniform policy has to stay below this.
     assert constants.perturbation > 1 / (4 * math.sqrt(3 / 4))
-
-
-def test_directions_of_the_sphere_leave_the_simplex():
-    moved = uniform(10, 4) + 1e-3 * directions((10, 4), 0, 1000)
-    assert (np.abs(moved.sum(-1) - 1).max(-1) > 1e-6).all()
 
 
 def relative_bias(cmdp, theta, perturbation):
@@ -272,13 +263,12 @@ def test_tangent_directions_are_unbiased_with_their_own_dimension():
 def test_theorem_2_s_steps_move_nothing(instance):
     """Step sizes 1e-6 and 1e7/sqrt(T): even the exact gradient gets nowhere in 2000 iterations."""
     cmdp = random_cmdp(instance=instance)
-    optimum = solve(cmdp)
     primal, dual = constants_of(cmdp, replace(KNOWN, iterations=2000)).theorem_2_steps
     assert primal < 2e-6
     assert dual * math.sqrt(2000) > 1e6
     options = {"multiplier_bound": 0.0, "seeds": [0], "checkpoints": [0, 2000]}
     values = run(cmdp, "pg_pd", iterations=2000, **options)["reward_value"]
-    assert values[1] - values[0] < 0.01 * (optimum.reward_value - values[0])
+    assert values[1] - values[0] < 0.01 * (solve(cmdp).reward_value - values[0])
 
 
 # Theorem 1 ------------------------------------------------------------------------------------
@@ -290,11 +280,11 @@ def sampled(problem, policy, count=4000):
     return estimates, estimates - problem.cmdp.advantages(policy, problem.cmdp.reward)
 
 
-def test_conditional_mean_is_not_the_mean_under_the_next_policy(small):
+def test_conditional_mean_is_not_the_mean_under_the_next_policy():
     """Steps (d) and (f), lines 1919 and 1930: the next policy is made from the same estimate."""
-    problem, policy = problem_of(small, KNOWN), uniform(4, 2)
+    problem, policy = problem_of(SMALL, KNOWN), uniform(4, 2)
     estimates, errors = sampled(problem, policy)
-    step = problem.constants.theorem_1_steps[0] / (1 - small.discount)
+    step = problem.constants.theorem_1_steps[0] / (1 - SMALL.discount)
     after = special.softmax(step * estimates, axis=-1)
     width = 5 * errors.std(0) / math.sqrt(len(errors))
     assert (np.abs(errors.mean(0)) < width).all()  # unbiased, as Lemma:bias advantage says
@@ -303,11 +293,11 @@ def test_conditional_mean_is_not_the_mean_under_the_next_policy(small):
     assert problem.constants.advantage_bias < 1e-15
 
 
-def test_missing_variance_falls_with_the_rounds(small):
+def test_missing_variance_falls_with_the_rounds():
     """To first order the weighted mean is the step times the variance, and that falls as 1/N."""
     policy, weighted = uniform(4, 2), {}
     for rounds in (1, 16):
-        problem = problem_of(small, replace(KNOWN, rounds=rounds))
+        problem = problem_of(SMALL, replace(KNOWN, rounds=rounds))
         estimates, errors = sampled(problem, policy)
         after = special.softmax(0.01 * estimates, axis=-1)
         variance = errors.var(-1).mean()  # over actions, at the uniform policy
@@ -345,32 +335,32 @@ def test_lemma_1878_fails_on_average_for_a_million_evaluators():
     assert mean_interval(shortfall)[1] > 1.5 * printed.one_step(problem.constants) > 0.4
 
 
-def test_step_h_needs_a_logarithm_that_may_be_negative(small):
+def test_step_h_needs_a_logarithm_that_may_be_negative():
     """Line 1937 replaces d^(t+1) by (1 - gamma) mu, which takes log Z + c >= 0 on every path."""
-    problem, policy = problem_of(small, KNOWN), uniform(4, 2)
+    problem, policy = problem_of(SMALL, KNOWN), uniform(4, 2)
     primal = problem.constants.theorem_1_steps[0]
-    estimates = primal / (1 - small.discount) * sample_advantages(problem, policy, 1000)[:, 0]
+    estimates = primal / (1 - SMALL.discount) * sample_advantages(problem, policy, 1000)[:, 0]
     logarithm = special.logsumexp(estimates, axis=-1, b=policy)
     assert (logarithm + primal * printed.one_step(problem.constants) < 0).mean() > 0.1
     centred = exact.tangent(estimates)  # the policy is uniform
     assert (special.logsumexp(centred, axis=-1, b=policy) >= 0).all()
 
 
-def test_lines_1976_to_1980_weight_the_errors_by_the_wrong_policy(small):
+def test_lines_1976_to_1980_weight_the_errors_by_the_wrong_policy():
     """Under pi* and d*, which do not depend on the estimate, the error of Lemma E.4 has mean zero.
 
     As printed, with the next policy in their place, it has not; the identity of line 1963 needs
     the former.
     """
-    problem, policy = problem_of(small, KNOWN), uniform(4, 2)
+    problem, policy = problem_of(SMALL, KNOWN), uniform(4, 2)
     best = problem.optimum.policy
     estimates, errors = sampled(problem, policy)
-    exactly = small.advantages(policy, small.reward)
-    step = problem.constants.theorem_1_steps[0] / (1 - small.discount)
+    exactly = SMALL.advantages(policy, SMALL.reward)
+    step = problem.constants.theorem_1_steps[0] / (1 - SMALL.discount)
     after = special.softmax(step * estimates, axis=-1)
-    visits = small.occupancy(best)
+    visits = SMALL.occupancy(best)
     gap = (visits[:, None] * best * exactly).sum()
-    assert gap == pytest.approx(small.evaluate(best)[0] - small.evaluate(policy)[0])
+    assert gap == pytest.approx(SMALL.evaluate(best)[0] - SMALL.evaluate(policy)[0])
     answered = (visits[:, None] * best * estimates).sum((1, 2))
     right, wrong = (-(visits[:, None] * it * errors).sum((1, 2)) for it in (best, after))
     np.testing.assert_allclose(answered + right, gap)
@@ -409,13 +399,11 @@ def test_dropped_4_eps_c_is_needed_where_only_the_dual_step_errs():
 
 
 @pytest.mark.parametrize("evaluators", [2, 16, 256, 10**6, None])
-def test_a_larger_term_stays_where_4_eps_c_is_dropped(small, evaluators):
+def test_a_larger_term_stays_where_4_eps_c_is_dropped(evaluators):
     """eps_A >= eps_c, so the printed bounds are not refuted by what their derivation drops."""
-    for cmdp in (small, random_cmdp(instance=1), bandit(1.0)):
+    for cmdp in (SMALL, random_cmdp(instance=1), bandit(1.0)):
         c = constants_of(cmdp, Setting(evaluators=evaluators, iterations=1000, horizon=60))
-        dropped = printed.theorem_1_violation(c, complete=True) - printed.theorem_1_violation(c)
         stays = 2 / c.multiplier_bound * 2 * printed.one_step(c)
-        assert dropped == pytest.approx(4 * c.excess_bias, rel=1e-6)
         assert printed.theorem_1_violation(c) >= stays >= 4 * c.excess_bias
 
 
@@ -447,27 +435,14 @@ def test_truncation_of_advantages_cancels_once_the_chain_has_mixed():
     assert row["measured"].item() < 1e-14
 
 
-# Bounds of T = 10^6, whose terms with M do not depend on T, by instance and M.
-VACUOUS = {
-    (42, 16): (5147, 122, 8.2e8),
-    (42, 64): (3145, 75, 7.7e8),
-    (42, 256): (1815, 44, 7.3e8),
-    (1, 64): (7729, 76, 1.6e9),
-}
-
-
-@pytest.mark.parametrize(("instance", "evaluators"), VACUOUS)
+@pytest.mark.parametrize(("instance", "evaluators"), [(42, 16), (42, 64), (42, 256), (1, 64)])
 def test_both_theorems_say_nothing_at_the_experiment_s_size(instance, evaluators):
     """The gap is at most 1, and the violation at most 0.55."""
     cmdp = random_cmdp(instance=instance)
-    setting = Setting(evaluators=evaluators, iterations=10**6)
+    setting = Setting(evaluators=evaluators, iterations=10**12)
     at = constants_of(cmdp, setting)
-    limits = [printed.theorem_1_gap(at), printed.theorem_1_violation(at), printed.theorem_2_gap(at)]
-    assert limits == pytest.approx(VACUOUS[instance, evaluators], rel=0.035)
-    later = replace(at, iterations=10**12)
-    for bound in (printed.theorem_1_violation, printed.theorem_2_violation):
-        assert bound(later) > 40
-    assert min(printed.theorem_1_gap(later), printed.theorem_2_gap(later)) > 1000
+    assert min(printed.theorem_1_violation(at), printed.theorem_2_violation(at)) > 40
+    assert min(printed.theorem_1_gap(at), printed.theorem_2_gap(at)) > 1000
     # What the lemmas on votes lose.
     assert 14 < at.feedback / make_estimates(cmdp, setting).bias < 21
 
@@ -504,40 +479,39 @@ def test_multiplier_is_in_the_range_of_the_algorithms(instance):
     assert v_r + multiplier * (v_g - cmdp.threshold) == pytest.approx(optimum.reward_value)
 
 
-def test_performance_difference_is_an_identity(small):
+def test_performance_difference_is_an_identity():
     """Lemma E.1 (1805), from every initial state."""
     first, second = np.random.default_rng(0).dirichlet(np.ones(2), size=(2, 4))
-    advantage = (first * small.advantages(second, small.reward)).sum(-1)
-    left = small.state_values(first, small.reward) - small.state_values(second, small.reward)
-    np.testing.assert_allclose(left, exact.resolvent(small, first) @ advantage, rtol=1e-9)
+    advantage = (first * SMALL.advantages(second, SMALL.reward)).sum(-1)
+    left = SMALL.state_values(first, SMALL.reward) - SMALL.state_values(second, SMALL.reward)
+    np.testing.assert_allclose(left, exact.resolvent(SMALL, first) @ advantage, rtol=1e-9)
 
 
-def test_natural_gradient_step_is_the_advantage_step(small):
+def test_natural_gradient_step_is_the_advantage_step():
     """Lemma:derive advantage (316): the Fisher matrix's pseudo-inverse gives A/(1 - gamma)."""
     theta = np.random.default_rng(3).standard_normal((4, 2))
     policy = special.softmax(theta, axis=-1)
-    visits, fisher = (1 - small.discount) * small.occupancy(policy), np.zeros((8, 8))
-    for s, a in np.ndindex(4, 2):
-        score = np.zeros((4, 2))
-        score[s] = -policy[s]
-        score[s, a] += 1
-        fisher += visits[s] * policy[s, a] * np.outer(score, score)
-    advantages = small.advantages(policy, small.reward)
-    gradient = visits[:, None] * policy * advantages / (1 - small.discount)
+    chances = (1 - SMALL.discount) * SMALL.occupancy(policy)[:, None] * policy
+    # Derivatives of log pi(a|s) by all logits: 1 at (s, a), minus pi(.|s) in row s.
+    scores = np.eye(8).reshape(4, 2, 4, 2) - np.eye(4)[:, None, :, None] * policy
+    scores = scores.reshape(4, 2, 8)
+    fisher = np.einsum("sa,sai,saj->ij", chances, scores, scores)
+    advantages = SMALL.advantages(policy, SMALL.reward)
+    gradient = chances * advantages / (1 - SMALL.discount)
     direction = (np.linalg.pinv(fisher) @ gradient.ravel()).reshape(4, 2)
     after, expected = (
         special.softmax(theta + 0.7 * it, axis=-1)
-        for it in (direction, advantages / (1 - small.discount))
+        for it in (direction, advantages / (1 - SMALL.discount))
     )
     np.testing.assert_allclose(after, expected, rtol=1e-9)
 
 
-def test_corollary_follows_from_theorem_1(small):
+def test_corollary_follows_from_theorem_1():
     """Line 491: with its M and H, sqrt(T) times Theorem 1's bound stays bounded as T grows."""
-    constants, scaled = constants_of(small, KNOWN), []
+    constants, scaled = constants_of(SMALL, KNOWN), []
     for T in (10**4, 10**8, 10**16, 10**32):
         M = math.ceil(T * math.log(T))
-        H = math.ceil(math.log(T) / (2 * math.log(1 / small.discount)))
+        H = math.ceil(math.log(T) / (2 * math.log(1 / SMALL.discount)))
         at = replace(constants, iterations=T, evaluators=M, horizon=H)
         scaled.append(math.sqrt(T) * printed.theorem_1_gap(at))
     assert max(scaled) == scaled[0]

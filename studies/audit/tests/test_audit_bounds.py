@@ -27,15 +27,13 @@ BEST = solve(SMALL)
 SETTING = Setting(evaluators=16, iterations=40, rounds=2, horizon=12)
 CAP = iterates.cap_of(SMALL, BEST)
 ESTIMATES = make_estimates(SMALL, SETTING)
+USUAL = Setting(evaluators=64, iterations=60)
 STUDIES = {
-    "paper": (random_cmdp(instance=1), Setting(evaluators=64, iterations=60)),
-    "unit": (
-        random_cmdp(instance=3, scale="unit", threshold=5.5),
-        Setting(evaluators=16, iterations=60),
-    ),
+    "paper": (random_cmdp(instance=1), USUAL),
+    "unit": (random_cmdp(instance=3, scale="unit", threshold=5.5), USUAL),
     "rounds": (
         random_cmdp(states=4, actions=3, instance=5, discount=0.8, threshold=0.5),
-        Setting(evaluators=256, iterations=60, rounds=10, horizon=30),
+        replace(USUAL, evaluators=256, rounds=10, horizon=30),
     ),
 }
 
@@ -73,20 +71,15 @@ def test_what_the_statements_do_not_allow_is_refused(cmdp, setting, named):
 # Exact quantities -----------------------------------------------------------------------------
 
 
-def enumerated(cmdp, policy, horizon, state, action):
+def trajectories(cmdp, policy, horizon, state, action):
     """Probability and return of utility of every trajectory."""
-    pairs = []
-    for actions in itertools.product(range(cmdp.actions), repeat=horizon):
-        for later in itertools.product(range(cmdp.states), repeat=horizon):
-            states, chance = (state, *later), 1.0
-            total = cmdp.utility[state, action]
-            for t, (before, a) in enumerate(zip(states, (action, *actions), strict=True)):
-                if t < horizon:
-                    after, choice = states[t + 1], actions[t]
-                    chance *= cmdp.transition[before, a, after] * policy[after, choice]
-                    total += cmdp.discount ** (t + 1) * cmdp.utility[after, choice]
-            pairs.append((chance, total))
-    return np.array(pairs).T
+    if horizon == 0:
+        yield 1.0, cmdp.utility[state, action]
+        return
+    for after, choice in np.ndindex(cmdp.states, cmdp.actions):
+        chance = cmdp.transition[state, action, after] * policy[after, choice]
+        for rest, total in trajectories(cmdp, policy, horizon - 1, after, choice):
+            yield chance * rest, cmdp.utility[state, action] + cmdp.discount * total
 
 
 @pytest.mark.parametrize("horizon", [0, 1, 3])
@@ -96,8 +89,7 @@ def test_moments_of_returns_agree_with_enumerating_all_trajectories(horizon):
     values, action_values = exact.finite_horizon_values(cmdp, policy, cmdp.utility, horizon)
     moments = np.zeros((2, 2))
     for s, a in np.ndindex(2, 2):
-        chance, returns = enumerated(cmdp, policy, horizon, s, a)
-        assert chance.sum() == pytest.approx(1)
+        chance, returns = np.array([*trajectories(cmdp, policy, horizon, s, a)]).T
         assert action_values[s, a] == pytest.approx(chance @ returns)
         moments[:, s] += policy[s, a] * np.array([chance @ returns, chance @ returns**2])
     np.testing.assert_allclose(values, moments[0])

@@ -49,8 +49,7 @@ def test_an_experiment_of_ones_own_has_its_own_bounds(tmp_path):
     assert [*lengths["evaluators"].unique()] == [4, 8]
     short = lengths["rounds"] * lengths["iterations"] <= 150
     assert [*lengths["measured_gap"].notna()] == [*short]
-    assert (results / "audit.png").exists()
-    assert (results / "audit.html").exists()
+    assert {it.suffix for it in results.glob("audit.*")} > {".png", ".html", ".ipynb"}
 
 
 def test_without_npgpd_hf_there_is_nothing_to_audit(tmp_path):

@@ -1,12 +1,13 @@
 """What is run under which name, how phases are joined, and how slopes and outcomes are read."""
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from effects.effects import METRICS, compare, excess, lagrangian_gap, promised, slope_table
+from effects.effects import METRICS, compare, lagrangian_gap, slope_table
 from effects.runs import run_case, run_schedule
 from effects.sweeps import STREAMS, cases
 from scipy import stats
@@ -26,47 +27,29 @@ def cases_of(sweep, algorithm):
     return cases(EXPERIMENT, sweep, given["varies"], algorithm, grid)
 
 
-def test_names_of_random_streams_are_as_they_have_always_been():
-    first = cases_of("evaluators", "zpgpd_hf")[0]
-    assert first.purpose == (
-        'typical: sweep people: {"directions": "sphere", "dual_step": 0.003, "evaluators": 4, '
-        '"horizon": 80, "iterations": 100000, "link": "logistic", "pairs": 1, '
-        '"parameterization": "direct", "perturbation": null, "primal_step": 0.001, '
-        '"step_rule": "study"}'
-    )
-    last = cases_of("rounds", "npgpd_hf")[-1]
-    assert last.purpose == (
-        'typical: sweep pairs: {"dual_step": 0.1, "evaluators": null, "horizon": 80, '
-        '"iterations": 2000, "link": "logistic", "pairs": 16, "primal_step": 0.1, '
-        '"step_rule": "study"}'
-    )
-
-
-def test_no_two_cases_share_random_numbers_and_every_schedule_has_a_name():
-    found = [
-        (algorithm, case.purpose)
+def test_names_of_random_streams_differ_and_are_as_they_have_always_been():
+    """They tell what is run: steps, M, N, H and T of all cases."""
+    names = [
+        f"{algorithm}: {case.purpose}"
         for sweep, given in DECLARED["sweeps"].items()
         if sweep != "schedules"
-        for algorithm in given["algorithms"].keys() - {"npg_pd", "pg_pd"}
+        for algorithm in given["algorithms"]
         for case in cases_of(sweep, algorithm)
     ]
-    assert len(set(found)) == len(found) == 117
-    names = {*DECLARED["sweeps"], *DECLARED["sweeps"]["schedules"]["phases"]}
-    assert names - {"schedules"} == STREAMS.keys()
+    assert len(set(names)) == len(names) == 139
+    assert hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()[:16] == "dda167ccd9ca5842"
 
 
 def test_step_sizes_follow_their_rule():
     steps = {
         (case.curve, case.iterations): [case.options[it] for it in ("primal_step", "dual_step")]
-        for name in ("npgpd_hf", "zpgpd_hf", "npg_pd")
+        for name in ("npgpd_hf", "zpgpd_hf")
         for case in cases_of("iterations", name)
     }
     assert steps["M = 64, theorem steps", 8000] == [None, None]
     assert steps["M = 64, study steps", 8000] == pytest.approx([0.1, 0.05])
-    assert steps["M = ∞, falling steps", 48000] == pytest.approx(
-        [0.001 / 0.48**0.5, 0.003 / 0.48**0.5]
-    )
-    assert steps["study steps", 2000] == pytest.approx([0.1, 0.1])
+    falling = steps["M = ∞, falling steps", 48000]
+    assert falling == pytest.approx([0.001 / 0.48**0.5, 0.003 / 0.48**0.5])
 
 
 def test_the_corollary_bounds_truncation_and_the_evaluators_noise():
@@ -76,9 +59,10 @@ def test_the_corollary_bounds_truncation_and_the_evaluators_noise():
         assert M - 1 < T * np.log(T) <= M
 
 
-def test_schedules_cost_the_same():
-    schedules = DECLARED["sweeps"]["schedules"]["phases"].values()
-    first, *others = (np.mean(phases, axis=0) + [0, 1] for phases in schedules)
+def test_schedules_have_names_and_cost_the_same():
+    schedules = DECLARED["sweeps"]["schedules"]["phases"]
+    assert {*DECLARED["sweeps"], *schedules} - {"schedules"} == STREAMS.keys()
+    first, *others = (np.mean(phases, axis=0) + [0, 1] for phases in schedules.values())
     assert all(np.allclose(it, first, rtol=0.01) for it in others)
 
 
@@ -119,34 +103,25 @@ def power_law(sweep, values, height, **labels):
     return table.assign(**{"algorithm": "npgpd_hf", "curve": None} | labels)
 
 
-def test_slopes_are_the_powers_of_power_laws():
+def test_slopes_are_the_powers_of_power_laws_beside_the_theorems():
     over, inf = np.array([16, 64, 256, 1024]), [np.inf]
-    runs = [power_law(name, over, lambda x: x**-0.5) for name in ("iterations", "corollary")]
+    runs = [power_law("iterations", over, lambda x: x**-0.5, algorithm="pg_pd")]
+    runs += [power_law("corollary", over, lambda x: x**-0.5)]
     runs += [power_law("evaluators", [*over, *inf], lambda x: 3 + 5 * x**-0.8)]
     runs += [power_law("horizon", [10, 20, 30], lambda x: 0.9**x)]
     runs += [power_law("rounds", [1, 2, 4], lambda x: 1 + 1 / x, curve="M = 16")]
     runs += [power_law("rounds", [1, 2, 4], lambda x: 1 + 0 * x, curve="M = ∞")]
-    table = slope_table(pd.concat(runs), 0.9).set_index(["sweep", "metric"])
-    expected = {"iterations": -0.5, "corollary": -0.5, "evaluators": -0.8}
-    for sweep, slope in expected.items():
-        assert np.allclose(table.loc[sweep, "lagrangian_gap"]["slope"], slope)
+    runs = pd.concat(runs)
+    assert np.allclose(lagrangian_gap(runs, 0.25), 0.75 * runs["gap"])
+    table = slope_table(runs, 0.9).set_index(["sweep", "metric"])
+    assert (table["seeds"] == 2).all()  # runs of a seed are subtracted from each other
+    expected = {"iterations": (-0.5, -1 / 4), "corollary": (-0.5, -1 / 2)}
+    expected["evaluators"] = -0.8, np.polyfit(np.log(over), 0.5 * np.log(np.log(over) / over), 1)[0]
+    for sweep, pair in expected.items():
+        assert np.allclose(table.loc[(sweep, "lagrangian_gap"), ["slope", "theorem"]], pair)
     assert table.loc[("horizon", "safety"), "slope"].item() == pytest.approx(-1)
     assert np.allclose(table.loc[("rounds", "lagrangian_gap"), "slope"], [-1, 0])
     assert np.isnan(table.loc[("iterations", "violation"), "slope"])  # means are negative
-
-
-def test_promises_are_the_theorems():
-    assert promised("iterations", "npg_pd", []) == promised("corollary", "npgpd_hf", []) == -1 / 2
-    assert promised("iterations", "pg_pd", []) == -1 / 4
-    far = promised("evaluators", "zpgpd_hf", [10**7, 10**8])
-    assert -0.5 < far < promised("evaluators", "npgpd_hf", [16, 64]) < 0
-
-
-def test_excess_pairs_runs_of_a_seed():
-    runs = power_law("evaluators", [4, np.inf], lambda x: 2 + 8 / x)
-    found = excess(runs, np.isinf(runs["value"]), ["curve"])
-    assert np.allclose(found["gap"], [2, 2.2])
-    assert np.allclose(lagrangian_gap(found, 0.25), 0.75 * found["gap"])
 
 
 def test_differences_of_schedules_have_welchs_intervals():
@@ -157,7 +132,5 @@ def test_differences_of_schedules_have_welchs_intervals():
     row = compare(runs).set_index(["schedule", "metric"]).loc[("other", "late_gap")]
     first, second = values[5:], values[:5]
     assert row["difference"] == pytest.approx(first.mean() - second.mean())
-    parts = first.var(ddof=1) / 5, second.var(ddof=1) / 5
-    freedom = sum(parts) ** 2 / sum(it**2 / 4 for it in parts)
-    half = stats.t.ppf(0.975, freedom) * sum(parts) ** 0.5
-    assert row["difference_high"] - row["difference"] == pytest.approx(half)
+    ends = stats.ttest_ind(first, second, equal_var=False).confidence_interval(0.95)
+    assert (row["difference_low"], row["difference_high"]) == pytest.approx(tuple(ends))

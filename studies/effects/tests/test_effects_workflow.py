@@ -11,37 +11,54 @@ from pgpd_hf.tables import read_table
 
 pytestmark = pytest.mark.workflow
 FOLDER = Path(__file__).parents[1]
+DECLARED = yaml.safe_load((FOLDER / "config.yaml").read_text())
 LAKE = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05}
 
 
-def snakemake(folder, *words):
+def snakemake(folder, experiment, **declared):
+    (folder / "mine.yaml").write_text(yaml.safe_dump({"name": "mine"} | experiment))
+    (folder / "declared.yaml").write_text(yaml.safe_dump(DECLARED | declared))
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", FOLDER / "Snakefile"]
-    command += ["--directory", folder, "--cores", "1", *words]
+    command += ["--directory", folder, "--cores", "1", "--configfile", folder / "mine.yaml"]
+    command += ["--config", "declared=declared.yaml"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     return found.returncode, found.stdout + found.stderr
 
 
+def in_seconds(key, value):
+    """What is declared, with few seeds and iterations."""
+    if isinstance(value, dict):
+        return {name: in_seconds(name, it) for name, it in value.items()}
+    if key == "iterations":
+        return [10 * 2**k for k in range(len(value))] if isinstance(value, list) else 43
+    return (3 if value > 50 else min(value, 2)) if key == "seeds" else value
+
+
 def test_everything_in_seconds(tmp_path):
-    code, output = snakemake(tmp_path, "--config", f"declared={FOLDER}/tests/smoke.yaml")
+    code, output = snakemake(tmp_path, {}, block=2, sweeps=in_seconds("", DECLARED["sweeps"]))
     assert code == 0, output
-    made = tmp_path / "results/paper/effects"
+    made = tmp_path / "results/mine/effects"
     slopes, means = (read_table(made / f"{name}.csv") for name in ("slopes", "means"))
-    assert {*slopes["sweep"]} == {*means["sweep"]}
+    assert {*slopes["sweep"]} == {*means["sweep"]} == DECLARED["sweeps"].keys() - {"schedules"}
     assert len(read_table(made / "schedules.csv")) == 2 * 3 * 6
-    assert (made / "effects.png").exists()
-    assert (made / "effects.html").exists()
+    assert {it.suffix for it in made.glob("effects.*")} > {".png", ".html", ".ipynb"}
+
+
+FINITE = {"varies": "evaluators", "algorithms": {"npgpd_hf": {"seeds": 3, "evaluators": [16, 64]}}}
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("experiment", "sweeps", "told"),
     [
-        ({"algorithms": {"zpgpd_hf": None}, "rates": None}, "algorithms: npgpd_hf and zpgpd_hf"),
-        ({"algorithms": {"npgpd_hf": {"dual_step": "theorem"}}}, "algorithms: npgpd_hf and zpgpd"),
-        ({"environment": LAKE}, "environment: one whose discount stands in the configuration"),
+        ({"algorithms": {"zpgpd_hf": None}, "rates": None}, {}, "algorithms: npgpd_hf and zpgpd_"),
+        ({"algorithms": {"npgpd_hf": {"dual_step": "theorem"}}}, {}, "algorithms: npgpd_hf and z"),
+        ({"environment": LAKE}, {}, "environment: one with a discount above 0 in the "),
+        ({}, {"seeds": 3}, "declared.yaml: sweeps: unknown key 'seeds'"),
+        ({}, {"evaluators": FINITE}, "sweeps.evaluators.algorithms.npgpd_hf.evaluators: null, "),
     ],
 )
-def test_what_the_study_cannot_run_is_refused_in_one_line(tmp_path, changes, told):
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"name": "mine"} | changes))
-    code, output = snakemake(tmp_path, "--dry-run", "--configfile", tmp_path / "mine.yaml")
+def test_what_the_study_cannot_run_is_refused_in_one_line(tmp_path, experiment, sweeps, told):
+    code, output = snakemake(tmp_path, experiment, sweeps=DECLARED["sweeps"] | sweeps)
     assert code != 0
     assert any(line.startswith(told) for line in output.splitlines()), output
+    assert not (tmp_path / "results").exists()

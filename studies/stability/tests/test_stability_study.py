@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from stability.runs import frozen_length, run_frozen, run_long, stream_name
+from stability.runs import frozen_length, run_frozen, run_long
 from stability.tables import RUN, ends_table, means_between
 
 from pgpd_hf import ZPGPDHF, predict_stability, random_cmdp, run
@@ -34,15 +34,6 @@ def table(name):
 
 def algorithm(setting):
     return ZPGPDHF(**SETTINGS[setting])
-
-
-def test_names_of_streams_are_those_of_an_earlier_edition():
-    assert stream_name("long", algorithm("quadratic-slow"), 1500000, instance=1) == (
-        'stability long: {"directions": "sphere", "dual_step": 0.0003, "evaluators": 16, '
-        '"horizon": 80, "instance": 1, "iterations": 1500000, "link": "logistic", '
-        '"normalize": "quadratic", "pairs": 1, "parameterization": "direct", '
-        '"perturbation": null, "primal_step": 0.001}'
-    )
 
 
 @pytest.mark.parametrize("setting", PARTS["frozen"]["settings"])
