@@ -26,7 +26,7 @@ OWN := $(if $(CONFIG),"$$CONFIG")
 CHECK := NAME=$$(.venv/bin/python -I workflow/scripts/configuration.py $(OWN)) || exit;
 SNAKEMAKE := $(CHECK) \
     trap 'echo "Interrupted. The same command goes on from here; jobs above were stopped." >&2' INT; \
-    $(RUN) snakemake --cores $(CORES) $(OWN:%=--configfile %)
+    $(RUN) snakemake $(OWN:%=--configfile %) --cores $(CORES)
 OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 
 # A misspelt setting would be ignored.
@@ -67,7 +67,7 @@ notebooks: .venv/kernels  ## 1 | tutorial, lesson and votes as pages: results/no
 	        --executed results/notebooks/$$name.ipynb --page results/notebooks/$$name.html || exit; \
 	done
 
-plan: .venv/installed  ## 0 | jobs, and the minutes and memory that they ask for, by rule
+plan: .venv/installed  ## 0 | jobs, and the limits of minutes and memory that a cluster is told
 	$(CHECK) .venv/bin/python tools/plan.py --cores $(CORES) $(OWN:%=--configfile %)
 
 steps: .venv/kernels  ## 3 | step sizes for CONFIG, as lines to copy into its file

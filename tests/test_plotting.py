@@ -32,19 +32,34 @@ def test_curves_show_means_in_the_units_of_the_user():
 
 
 @pytest.mark.parametrize(
-    ("gaps", "half", "title"),
+    ("metric", "values", "half", "title"),
     [
-        ([0.04, 0.01], 0.01, "smaller with more evaluators: 0.04 to 0.01"),
-        ([0.04, 0.01], 0.02, "at the end: 0.01 to 0.04"),  # intervals overlap
-        ([0.04, -0.01], 0.01, "at the end: \N{MINUS SIGN}0.01 to 0.04"),  # less gap, by violation
-        ([0.04], 0.01, "at the end: 0.04"),
+        ("optimality_gap", [0.04, 0.01], 0.01, "smaller with more evaluators: 0.04 to 0.01"),
+        ("optimality_gap", [0.04, 0.01], 0.02, "at the end: 0.01 to 0.04"),  # intervals overlap
+        ("optimality_gap", [0.04, -0.01], 0.01, "at the end: -0.01 to 0.04"),  # by violation
+        ("optimality_gap", [0.04], 0.01, "at the end: 0.04"),
+        ("optimality_gap", [75, 1.82], 1, "smaller with more evaluators: 75.0 to 1.8"),
+        (
+            "constraint_violation",
+            [-0.03, -0.02],
+            0.01,
+            "on average safe at the end: -0.03 to -0.02",
+        ),
+        (
+            "constraint_violation",
+            [-0.03, -0.01],
+            0.02,
+            "near or below zero at the end: -0.03 to -0.01",
+        ),
+        ("constraint_violation", [-0.03, 0.01], 0.02, "at the end: -0.03 to 0.01"),
     ],
 )
-def test_title_of_a_panel_says_what_its_intervals_show(gaps, half, title):
-    table = pd.DataFrame({"algorithm": "npgpd_hf", "optimality_gap": gaps})
-    ends = {f"optimality_gap_{end}": gaps + half * np.array(sign) for end, sign in ENDS.items()}
-    table = table.assign(iteration=9, evaluators=[16, 64][: len(gaps)], **ends)
-    assert figures.finding(table, "npgpd_hf", "optimality_gap") == title
+def test_title_of_a_panel_says_what_its_intervals_show(metric, values, half, title):
+    table = pd.DataFrame({"algorithm": "npgpd_hf", metric: values})
+    ends = {f"{metric}_{end}": values + half * np.array(sign) for end, sign in ENDS.items()}
+    table = table.assign(iteration=9, evaluators=[16, 64][: len(values)], **ends)
+    found = figures.finding(table, "npgpd_hf", metric)
+    assert found.replace("\N{MINUS SIGN}", "-") == title
 
 
 def test_policy_is_drawn_as_a_table():

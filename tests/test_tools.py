@@ -76,7 +76,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
 def test_plan_adds_up_what_jobs_ask_for(tmp_path, call):
     smoke = ("--snakefile", ROOT / "Snakefile", "--configfile", ROOT / "config/smoke.yaml")
     lines = call("plan.py", *smoke, "--config", "horizon=99999").splitlines()
-    rows = {line.split()[0]: line.split()[1:] for line in lines[1:]}
+    rows = {line.split()[0]: line.split()[1:] for line in lines[2:]}
     assert rows["runs"] == ["5", "30", "2000", "102", "10000"]  # 10, and T * (H + 1) / 10^6
     numbers = [[int(it.replace("-", "0")) for it in row] for row in rows.values()]
     *jobs, total = np.array(numbers)[:, [0, 3, 4]].tolist()

@@ -9,6 +9,7 @@ import sys
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
@@ -71,7 +72,7 @@ def differences(traces, paired):
 
 
 def draw(curves, names, algorithms):
-    """Algorithms down, gap and violation across; the second experiment is dashed."""
+    """Algorithms down, gap and violation across; second lines are dashed, their bands dotted."""
     with figures.styled():
         figure = Figure(figsize=(6.9, 2.4 * len(algorithms) + 0.6))
         grid = figure.subplots(len(algorithms), len(figures.METRICS), squeeze=False)
@@ -82,8 +83,11 @@ def draw(curves, names, algorithms):
                 table = table[table["algorithm"] == algorithm]
                 for number, curve in table.groupby("evaluators", dropna=False):
                     x, color = curve["iteration"], figures.evaluators_color(number)
-                    band = (curve[f"{metric}_{end}"] for end in ("low", "high"))
-                    axes.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
+                    band = [curve[f"{metric}_{end}"] for end in ("low", "high")]
+                    if look == LOOKS[0]:
+                        axes.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
+                    else:
+                        axes.plot(x, np.transpose(band), color=color, linestyle=":", linewidth=0.7)
                     label = f"{figures.evaluators_label(number)}, {name}"
                     lines[label] = axes.plot(x, curve[metric], color=color, linestyle=look)[0]
             axes.axhline(0, color="0.3", linewidth=0.8)

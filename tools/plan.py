@@ -32,5 +32,6 @@ if not requests:
     sys.exit("Nothing to do.")
 rows = [row(rule, jobs) for rule, jobs in requests.items()]
 rows.append(row("total", [job for jobs in requests.values() for job in jobs]))
+print("What a cluster is told: limits, much above what jobs need.")
 for name, *numbers in [COLUMNS, *rows]:
     print(f"{name:24}" + "".join(f"{number or '-':>14}" for number in numbers))

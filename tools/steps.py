@@ -25,10 +25,10 @@ def suggest(cmdp, config, name, threads):
     how = {"iterations": options["iterations"], "seeds": 16, "threads": threads, "progress": True}
     scores = search_steps(cmdp, name, **how, **given)
     chosen, tied = chosen_steps(scores), scores[scores["standing"] == TIED]
-    yield f"  {name}:  # of {len(scores)} pairs {len(tied)} are not shown to be worse"
+    yield f"  {name}:  # for all M; of {len(scores)} pairs {len(tied)} others may be as good"
     for key, value in chosen.items():
         at_end = {scores[key].min(), scores[key].max()} & {value, *tied[key]}
-        told = "  # some of these pairs are at an end of the grid" if at_end else ""
+        told = "  # the end of the grid is as good; values beyond may be better" if at_end else ""
         yield f"    {key}: {value:.12g}{told}"
 
 

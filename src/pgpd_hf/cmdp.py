@@ -325,9 +325,10 @@ class Optimum:
     threshold: float  # b
 
     def __repr__(self) -> str:
+        free = " (the constraint does not bind)" if self.multiplier == 0 else ""
         return (
-            f"<Optimum: V_r = {self.reward_value:g}, V_g = {self.utility_value:g}, "
-            f"multiplier {self.multiplier:g}, threshold {self.threshold:g}, slack {self.slack:g}>"
+            f"<Optimum: V_r = {self.reward_value:g}, V_g = {self.utility_value:g}, multiplier "
+            f"{self.multiplier:g}{free}, threshold {self.threshold:g}, slack {self.slack:g}>"
         )
 
 

@@ -26,6 +26,7 @@ STYLE = {
     "axes.titlelocation": "left",
     "axes.titlesize": 8.5,
     "figure.constrained_layout.use": True,
+    "figure.dpi": 200,
     "font.family": "DejaVu Sans",
     "font.size": 8,
     "grid.color": "0.9",
@@ -125,7 +126,7 @@ def finding(aggregate, algorithm, metric):
     ends, lows, highs = (last[f"{metric}{end}"] for end in ("", "_low", "_high"))
     size = max(abs(start), ends.abs().max())
     usual = size == 0 or 0.01 <= size < 10
-    decimals = 2 if usual else max(0, 1 - int(np.floor(np.log10(size))))
+    decimals = 2 if usual else max(0, (1 if size < 1 else 2) - int(np.floor(np.log10(size))))
     first, last, low, high = (
         f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
         for value in (ends.iloc[0], ends.iloc[-1], ends.min(), ends.max())
@@ -134,8 +135,10 @@ def finding(aggregate, algorithm, metric):
     if metric == "optimality_gap" and falls:
         return f"smaller with more evaluators: {first} to {last}"
     end = low if low == high else f"{low} to {high}"
-    safe = metric == "constraint_violation" and ends.max() <= 0
-    return f"{'on average safe at' if safe else 'at'} the end: {end}"
+    told = "at the end"
+    if metric == "constraint_violation" and ends.max() <= 0:
+        told = f"{'on average safe' if highs.max() <= 0 else 'near or below zero'} {told}"
+    return f"{told}: {end}"
 
 
 def algorithm_labels(table):

@@ -264,7 +264,7 @@ class Run:
         return self.algorithm.estimate(self.setting, theta, words[0], normals[0])
 
     def primal_step(self, multiplier: float) -> float:
-        r""":math:`\eta_1`, divided as the option `normalize` says."""
+        r""":math:`\eta_1`, divided as the option `normalize` says, not by :math:`1-\gamma`."""
         return self.setting.steps.primal / normalizer(self.setting.steps.power, multiplier)
 
     def dual_update(self, multiplier: float, excess: float) -> float:

@@ -188,7 +188,7 @@ def _advance(simulator, perturbation, theta, multiplier, words, normals, steps):
         reward, utility, excess = _estimate(
             simulator, perturbation, theta, policy, direction, words[t], perturbed, trajectories
         )
-        # Line 14: a slope is d / mu times a difference. Line 16: projected gradient step.
+        # Lines 14 and 16: d / mu times a difference is a slope; projected gradient step.
         primal_step = steps.primal / normalizer(steps.power, multiplier)
         slope = scale * (reward + multiplier * utility)
         for s in range(states):
@@ -216,7 +216,7 @@ def _estimate(simulator, perturbation, theta, policy, direction, words, perturbe
     else:
         project_rows(perturbed, perturbed)
 
-    # Lines 5-7: pairs of trajectories that share their first state.
+    # Lines 4-7: in each round, two trajectories that share their first state.
     for n in range(rounds):
         first = draw_start(tables, words[of_steps + n])
         trajectories.start[2 * n] = trajectories.start[2 * n + 1] = first
@@ -224,7 +224,7 @@ def _estimate(simulator, perturbation, theta, policy, direction, words, perturbe
     action_thresholds(perturbed, trajectories.thresholds[1])
     sample_returns(tables, trajectories, words, simulator.horizon)
 
-    # Lines 8-12, 14 and 15: votes, and the means of their clipped inverse links.
+    # Lines 8-15: votes, and the means of their clipped inverse links, without line 14's d / mu.
     returns, vote = trajectories.returns, of_steps + rounds
     reward = utility = excess = 0.0
     for n in range(rounds):

@@ -57,10 +57,11 @@ def cautions(config, default):
     for name, own in config["algorithms"].items():
         usual = default["algorithms"].get(name, {})
         changed = [key for key in own if own[key] != usual.get(key)]
-        if not {"primal_step", "dual_step"} & {*changed} and other + changed:
+        kept = [key for key in ("primal_step", "dual_step") if key not in changed]
+        if kept and other + changed:
             told = ", ".join(named.get(key, key) for key in other + changed)
-            label = ALGORITHMS[name].label
-            yield f"{label} has the default's step sizes, found for another {told}: see make steps."
+            kept, label = " and ".join(kept), ALGORITHMS[name].label
+            yield f"{label} has the default's {kept}, found for another {told}: see make steps."
 
 
 def pairs(labels, trace):
@@ -88,9 +89,10 @@ with one_line():
     ends = aggregate[aggregate["iteration"] == last].copy()
     for name, metric in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
         ends[name] = intervals(ends, metric, f"{metric}_low", f"{metric}_high")
-    best = ", ".join(f"{key} {optimum[key]:.4g}" for key in ("reward_value", "multiplier", "slack"))
+    name, best = record["config"]["name"], optimum["reward_value"]
     text = [
-        f"Experiment {record['config']['name']}; the best safe policy has {best}.",
+        f"Experiment {name}. The best safe policy has reward value {best:.4g} and multiplier"
+        f" {optimum['multiplier']:.4g}; the safest is {optimum['slack']:.4g} above the threshold.",
         *notes(optimum),
         f"\nAfter the last iteration, means over {ends['seeds'].max()} seeds, 95 % intervals:",
         show(ends, ["algorithm", "M", "gap", "violation"]),
@@ -100,8 +102,10 @@ with one_line():
     if options.rates:
         slopes = read_table(options.rates).query("metric == 'gap'").copy()
         slopes["slope of the gap in T"] = intervals(slopes, "slope", "low", "high")
-        columns = ["algorithm", "M", "step_rule", "slope of the gap in T", "promised"]
-        text += ["", show(slopes, columns)]
+        slopes["steps"] = slopes["step_rule"].replace({"study": "ours", "theorem": "theorem's"})
+        columns = ["algorithm", "M", "steps", "slope of the gap in T", "promised"]
+        text += ["\nRates in T, from runs of their own (key rates; null leaves them out):"]
+        text.append(show(slopes, columns))
         if slopes["slope"].isna().any():
             text.append("none: an average gap is not positive, and has no logarithm.")
     default = yaml.safe_load(Path(options.default).read_text(encoding="utf-8"))
