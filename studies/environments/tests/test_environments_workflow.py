@@ -1,10 +1,11 @@
-"""The study's workflow in seconds."""
+"""The study's workflow in seconds, and refusals in one line."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pgpd_hf.tables import read_table
 
@@ -12,20 +13,36 @@ pytestmark = pytest.mark.workflow
 FOLDER = Path(__file__).parents[1]
 
 
-def snakemake(folder, *words):
+def snakemake(folder, changes, *words):
+    declared = yaml.safe_load((FOLDER / "tests/smoke.yaml").read_text()) | changes
+    (folder / "declared.yaml").write_text(yaml.safe_dump(declared))
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", FOLDER / "Snakefile"]
     command += ["--directory", folder, "--cores", "1", *words]
+    command += ["--config", f"declared={folder}/declared.yaml"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     return found.returncode, found.stdout + found.stderr
 
 
 def test_everything_in_seconds(tmp_path):
     pytest.importorskip("gymnasium")
-    code, output = snakemake(tmp_path, "--config", f"declared={FOLDER}/tests/smoke.yaml")
+    code, output = snakemake(tmp_path, {})
     assert code == 0, output
-    made = tmp_path / "results/paper/environments"
-    table = read_table(made / "environments.csv")
-    assert [*table["environment"]] == ["ding", "ding", "frozen-lake"]
+    table = read_table(tmp_path / "results/paper/environments/environments.csv")
+    assert [*table["environment"]] == 2 * ["ding"] + 2 * ["frozen-lake"]
     assert set(table["seeds"]) == {12}
-    assert (made / "environments.png").exists()
-    assert (made / "environments.html").exists()
+    assert (tmp_path / "results/paper/environments/environments.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"seeds": 0}, "seeds: 0 is less than the minimum of 1"),
+        ({"evaluators": ["many"]}, "evaluators.0: 'many' is not of type 'integer'"),
+        ({"sepsis": {"share": 1}}, "sepsis: 'purpose' is a required property"),
+        ({"runs": 3}, "configuration: Additional properties are not allowed ('runs'"),
+    ],
+)
+def test_what_the_study_cannot_run_is_refused_in_one_line(tmp_path, changes, told):
+    code, output = snakemake(tmp_path, changes, "--dry-run")
+    assert code != 0
+    assert any(f"declared.yaml: {told}" in line for line in output.splitlines()), output
