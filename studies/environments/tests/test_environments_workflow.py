@@ -11,10 +11,26 @@ from pgpd_hf.tables import read_table
 
 pytestmark = pytest.mark.workflow
 FOLDER = Path(__file__).parents[1]
+KEPT = {
+    "search": ["zpgpd_hf-16"],
+    "ridge": ["safe_rlhf-16_1e5"],
+    "runs": ["zpgpd_hf-256", "safe_rlhf-16_1e5"],
+}
 
 
-def snakemake(folder, changes, *words):
-    declared = yaml.safe_load((FOLDER / "tests/smoke.yaml").read_text()) | changes
+def small():
+    """The study's own settings, so small that they take seconds."""
+    declared = yaml.safe_load((FOLDER / "config.yaml").read_text())
+    for given in declared["environments"].values():
+        for algorithm in given["algorithms"].values():
+            algorithm["iterations"] = 5
+    sepsis = declared["sepsis"] | {"horizon": 50}
+    for part, names in KEPT.items():
+        sepsis[part] = {it: sepsis[part][it] | {"answers": 9600, "seeds": 1} for it in names}
+    return declared | {"evaluators": [16], "seeds": 12, "sepsis": sepsis}
+
+
+def snakemake(folder, declared, *words):
     (folder / "declared.yaml").write_text(yaml.safe_dump(declared))
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", FOLDER / "Snakefile"]
     command += ["--directory", folder, "--cores", "1", *words]
@@ -25,7 +41,7 @@ def snakemake(folder, changes, *words):
 
 def test_everything_in_seconds(tmp_path):
     pytest.importorskip("gymnasium")
-    code, output = snakemake(tmp_path, {})
+    code, output = snakemake(tmp_path, small())
     assert code == 0, output
     table = read_table(tmp_path / "results/paper/environments/environments.csv")
     assert [*table["environment"]] == 2 * ["ding"] + 2 * ["frozen-lake"]
@@ -43,6 +59,6 @@ def test_everything_in_seconds(tmp_path):
     ],
 )
 def test_what_the_study_cannot_run_is_refused_in_one_line(tmp_path, changes, told):
-    code, output = snakemake(tmp_path, changes, "--dry-run")
+    code, output = snakemake(tmp_path, small() | changes, "--dry-run")
     assert code != 0
     assert any(f"declared.yaml: {told}" in line for line in output.splitlines()), output
