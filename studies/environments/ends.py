@@ -1,4 +1,4 @@
-"""How runs begin and end, in the user's units: a row for each M."""
+"""How runs begin and end, in the user's units: a row for each environment, algorithm and M."""
 
 import argparse
 
@@ -11,35 +11,34 @@ from pgpd_hf.tables import one_line, read_optimum, read_traces, write_table
 
 def ends(traces, cmdp, optimum):
     """First and last gap, violation and Lagrangian gap, the last with their intervals."""
-    units, rows = (1.0, 1.0) if cmdp.units is None else cmdp.units[:2], []
-    gap, violation = (
-        unit * traces[column]
-        for unit, column in zip(units, ("optimality_gap", "constraint_violation"), strict=True)
-    )
-    price = optimum.multiplier * units[0] / units[1]  # of a unit of violation
+    of_reward, of_cost = (1.0, 1.0) if cmdp.units is None else cmdp.units[:2]
+    price = optimum.multiplier * of_reward / of_cost  # of a unit of violation
+    gap = of_reward * traces["optimality_gap"]
+    violation = of_cost * traces["constraint_violation"]
     columns = {"gap": gap, "violation": violation, "lagrangian_gap": gap + price * violation}
-    for m, runs in traces.assign(**columns).groupby("evaluators"):
+    keys, rows = ["environment", "algorithm", "evaluators"], []
+    for key, runs in traces.assign(**columns).groupby(keys, sort=False):
         last, first = (runs[runs["iteration"] == t] for t in (runs["iteration"].max(), 0))
-        row = {"evaluators": m, "seeds": len(last), "answers": last["answers"].iloc[0]}
+        row = dict(zip(keys, key, strict=True))
+        row |= {"seeds": len(last), "answers": last["answers"].iloc[0]}
         for name in columns:
             names = name, f"{name}_low", f"{name}_high"
             row[f"{name}_first"] = first[name].iloc[0]
             row |= dict(zip(names, mean_interval(last[name]), strict=True))
         rows.append(row | {"safe": (last["violation"] <= 0).mean()})
-    return pd.DataFrame(rows).assign(best=units[0] * optimum.reward_value, price=price)
+    return pd.DataFrame(rows).assign(best=of_reward * optimum.reward_value, price=price)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--environment", required=True, help="NumPy archive")
-    parser.add_argument("--optimum", required=True, help="JSON file")
-    parser.add_argument("--labels", required=True, nargs=2, help="environment and algorithm")
+    parser.add_argument("--folder", required=True, help="that has a folder of each environment")
     parser.add_argument("--runs", required=True, nargs="+", help="CSV files")
     parser.add_argument("--table", required=True, help="CSV file that is written")
     options = parser.parse_args()
     with one_line():
-        cmdp, optimum = CMDP.load(options.environment), read_optimum(options.optimum)
-        table = ends(read_traces(options.runs), cmdp, optimum)
-        for place, name in enumerate(("environment", "algorithm")):
-            table.insert(place, name, options.labels[place])
-        write_table(table, options.table)
+        tables = []
+        for name, runs in read_traces(options.runs).groupby("environment", sort=False):
+            cmdp = CMDP.load(f"{options.folder}/{name}/environment.npz")
+            optimum = read_optimum(f"{options.folder}/{name}/optimum.json")
+            tables.append(ends(runs, cmdp, optimum))
+        write_table(pd.concat(tables), options.table)

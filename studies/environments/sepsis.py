@@ -6,70 +6,43 @@ records of an intensive care unit, MIMIC-III: 716 states, of which 713 is death,
 4. Only its table of numbers is read, so what else the package needs may be missing.
 """
 
-from importlib.metadata import PackageNotFoundError, distribution
-from typing import NamedTuple
+from importlib.metadata import distributions
 
 import numpy as np
 
 from pgpd_hf import CMDP
-from pgpd_hf.optimum import maximize
 
 VERSION = "2.0.1"
-DEATH, SURVIVAL, END = 713, 714, 715
+DEATH, SURVIVAL = 713, 714  # states
 LEVELS = 5
 
 
-class Model(NamedTuple):
-    """Transition probabilities, first states, and the policy of clinicians."""
-
-    transition: np.ndarray
-    initial: np.ndarray
-    clinicians: np.ndarray
-
-
 def load_model():
-    """Read the model; where the package is missing, or another version, ValueError says so."""
-    wanted = f"pip install --no-deps icu-sepsis=={VERSION} installs it"
-    try:
-        package = distribution("icu-sepsis")
-    except PackageNotFoundError:
-        raise ValueError(f"icu-sepsis: not installed; {wanted}") from None
-    if package.version != VERSION:
-        raise ValueError(f"icu-sepsis: {VERSION} expected, got {package.version}; {wanted}")
+    """Transition probabilities, first states and clinicians' policy; ValueError without them."""
+    package = next(iter(distributions(name="icu-sepsis")), None)
+    found = getattr(package, "version", "none")
+    if found != VERSION:
+        told = f"pip install --no-deps icu-sepsis=={VERSION} installs it"
+        raise ValueError(f"icu-sepsis: {VERSION} expected, got {found}; {told}")
     with np.load(package.locate_file("icu_sepsis/envs/assets/dynamics.npz")) as tables:
         clinicians = tables["expert_policy"]
         clinicians[DEATH:] = 1 / clinicians.shape[1]  # where nothing is left to do
-        return Model(tables["tx_mat"], tables["d_0"], clinicians)
+        return tables["tx_mat"], tables["d_0"], clinicians
 
 
-def sepsis_cmdp(model, at_most, discount, cost_unit=None):
+def sepsis_cmdp(model, share, discount, cost_unit):
     """Reward: discounted survival. Cost: discounted sum of the level of fluids, 1 at the highest.
 
-    One vote on a death against a survival at once is .73 to .27; so it is on `cost_unit` of fluids.
+    At most a share of what clinicians give is allowed. One vote on a death against a survival at
+    once is .73 to .27; so it is on `cost_unit` of fluids.
     """
-    reward = np.zeros(model.clinicians.shape)
+    transition, initial, clinicians = model
+    reward = np.zeros(clinicians.shape)
     reward[SURVIVAL] = 1 / discount  # one step after the last decision
     fluids = np.arange(LEVELS**2) // LEVELS / (LEVELS - 1)
     cost = np.tile(fluids, (len(reward), 1))
     cost[DEATH:] = 0
-    units = {"reward_unit": 1.0, "cost_unit": cost_unit}
-    return CMDP.from_costs(
-        model.transition, reward, cost, at_most, model.initial, discount, **units
-    )
-
-
-def declared_cmdp(model, told):
-    """CMDP of config.yaml, where a share of the clinicians' fluids is allowed."""
-    free = sepsis_cmdp(model, 0.0, told["discount"], told["cost_unit"])
-    given = float(free.in_units(*free.evaluate(model.clinicians))[1])
-    return sepsis_cmdp(model, told["share"] * given, told["discount"], told["cost_unit"])
-
-
-def frontier(cmdp, multipliers):
-    """Survival and fluids of the policies that are best at some multipliers, in the user's units.
-
-    By strong duality the linear program's optima lie on the lines between them.
-    """
-    signals = (cmdp.reward + it * cmdp.utility for it in multipliers)
-    policies = np.stack([maximize(cmdp, signal) for signal in signals])
-    return cmdp.in_units(*cmdp.evaluate(policies))
+    known = {"initial": initial, "discount": discount, "reward_unit": 1.0, "cost_unit": cost_unit}
+    free = CMDP.from_costs(transition, reward, cost, at_most=0.0, **known)
+    _, usual = free.in_units(*free.evaluate(clinicians))
+    return CMDP.from_costs(transition, reward, cost, at_most=share * float(usual), **known)

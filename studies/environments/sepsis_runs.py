@@ -1,107 +1,108 @@
-"""ICU-Sepsis: the model and its frontier, a search for step sizes, or runs of a method."""
+"""ICU-Sepsis: what is possible, a search for options of a method, or runs of a method."""
 
 import argparse
 import itertools
 import json
-import math
 
 import numpy as np
 import pandas as pd
-from environments.sepsis import declared_cmdp, frontier, load_model
+from environments.sepsis import load_model, sepsis_cmdp
+from environments.sepsis_safe_rlhf import learned
 
 from pgpd_hf import ALGORITHMS, solve
+from pgpd_hf.optimum import maximize
 from pgpd_hf.primal_dual import Run, State
-from pgpd_hf.runs import iterates
+from pgpd_hf.runs import iterates, with_options
 from pgpd_hf.tables import one_line, write_table
 
 POINTS = 12  # checkpoints of a run
+COLUMNS = {  # of the table of each part
+    "frontier": ["what", "survival", "fluids"],
+    "search": ["algorithm", "primal_step", "dual_step", "perturbation", "score", "chosen"],
+    "ridge": ["method", "answers", "ridge", "utility_ridge", "score", "chosen"],
+    "runs": ["method", "seed", "iteration", "multiplier", "answers", "survival", "fluids"],
+}
 
 
-def horizon_of(cmdp, optimum):
-    """Smallest H that cuts off less than a tenth of the slack."""
-    per_step = 0.1 * optimum.slack * (1 - cmdp.discount) / cmdp.utility.max()
-    return math.ceil(math.log(per_step) / math.log(cmdp.discount)) - 1
+def iterated(cmdp, optimum, given, choices, seed, purpose):
+    """Policies of runs at checkpoints, and what is told of each; a run for each choice."""
+    for options in choices:
+        asked = {key: given[key] for key in ("evaluators", "horizon")}
+        algorithm = with_options(ALGORITHMS[given["algorithm"]], asked | options)
+        spent = algorithm.effort(cmdp)[1] * algorithm.evaluators  # in an iteration
+        setting = algorithm.prepare(cmdp, optimum, max(1, given["answers"] // spent))
+        grid = {0, *np.rint(np.geomspace(1, setting.iterations, POINTS)).astype(int).tolist()}
+        chunks = iterates(Run(algorithm, setting, seed, purpose), State(algorithm.start(cmdp), 0.0))
+        pairs = (zip(policies, multipliers, strict=True) for policies, multipliers, _ in chunks)
+        for t, (policy, multiplier) in enumerate(itertools.chain.from_iterable(pairs)):
+            if t in grid:
+                told = {"iteration": t, "multiplier": multiplier, "answers": t * spent}
+                yield policy, options | told
 
 
-def follow(cmdp, optimum, algorithm, iterations, checkpoints, seed, purpose):
-    """Values at checkpoints alone, since one evaluation takes as long as many iterations."""
-    setting = algorithm.prepare(cmdp, optimum, iterations)
-    state, first, rows = State(algorithm.start(cmdp), 0.0), 0, []
-    for policies, multipliers, _ in iterates(Run(algorithm, setting, seed, purpose), state):
-        for t in range(first, first + len(multipliers)):
-            if t in checkpoints:
-                values = cmdp.evaluate(policies[t - first])
-                rows.append((seed, t, *map(float, values), multipliers[t - first]))
-        first += len(multipliers)
-    names = ["seed", "iteration", "reward_value", "utility_value", "multiplier"]
-    table = pd.DataFrame(rows, columns=names)
-    table["answers"] = table["iteration"] * setting.questions * algorithm.evaluators
-    return table
+def spend(cmdp, optimum, given, choices, purpose):
+    """Table of a method's runs with each choice of options, until its answers are spent.
 
-
-def run_method(process, name, evaluators, answers, seeds, purpose, **options):
-    """Runs of an algorithm until its answers are spent."""
-    cmdp, optimum = process
-    algorithm = ALGORITHMS[name](
-        evaluators=evaluators, horizon=horizon_of(cmdp, optimum), **options
-    )
-    questions = algorithm.prepare(cmdp, optimum, 1).questions
-    T = max(1, answers // (questions * evaluators))
-    grid = {0, *np.rint(np.geomspace(1, T, POINTS)).astype(int).tolist()}
-    tables = [follow(cmdp, optimum, algorithm, T, grid, seed, purpose) for seed in seeds]
-    return pd.concat(tables)
-
-
-def search(process, name, given, seeds, purpose):
-    """Scores of all steps, and which of them are best."""
-    cmdp, optimum = process
-    names = [key for key in given if key != "answers"]
+    There are values at checkpoints alone, since one takes as long as many iterations.
+    """
     rows = []
-    for choice in itertools.product(*(given[key] for key in names)):
-        options = dict(zip(names, choice, strict=True))
-        table = run_method(process, name, 16, given["answers"], seeds, purpose, **options)
-        late = table[table["iteration"] >= table["iteration"].max() / 2]
-        gap = (optimum.reward_value - late["reward_value"]).clip(lower=0)
-        violation = (cmdp.threshold - late["utility_value"]).clip(lower=0)
-        rows.append({"algorithm": name, **options, "score": (gap + violation).mean()})
-    columns = ["algorithm", "primal_step", "dual_step", "perturbation", "score"]
-    table = pd.DataFrame(rows, columns=columns)  # NPGPD-HF has no perturbation
-    return table.assign(chosen=table["score"].eq(table["score"].min()))
+    for seed in range(given["seeds"]):
+        if given["algorithm"] == "safe_rlhf":
+            found = learned(cmdp, given, choices, seed, purpose)
+        else:
+            found = iterated(cmdp, optimum, given, choices, seed, purpose)
+        for policy, told in found:
+            v_r, v_g = map(float, cmdp.evaluate(policy))
+            survival, fluids = cmdp.in_units(v_r, v_g)
+            told |= {"reward_value": v_r, "utility_value": v_g}
+            rows.append({"seed": seed, **told, "survival": survival, "fluids": fluids})
+    return pd.DataFrame(rows)
 
 
-def main():
-    """Read arguments, and write a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--told", required=True, type=json.loads, help="of config.yaml, as JSON")
-    parser.add_argument("--part", required=True, choices=["frontier", "search", "runs"])
-    parser.add_argument("--name", help="of the method, or of the algorithm of a search")
-    parser.add_argument("--table", required=True, help="CSV file that is written")
-    options = parser.parse_args()
-    told, name, model = options.told, options.name, load_model()
-    cmdp = declared_cmdp(model, told)
-    optimum = solve(cmdp)
-    if options.part == "search":
-        seeds, purpose = range(told["seeds"]), f"{told['purpose']} search"
-        table = search((cmdp, optimum), name, told["search"], seeds, purpose)
-    elif options.part == "runs":
-        method = told["method"]
-        spent = method["evaluators"], method["answers"], range(method["seeds"])
-        process, steps = (cmdp, optimum), told["steps"]
-        table = run_method(process, method["algorithm"], *spent, told["purpose"], **steps)
-        values = table.pop("reward_value"), table.pop("utility_value")
-        table["survival"], table["fluids"] = cmdp.in_units(*values)
-        table.insert(0, "method", name)
-    else:
-        ends = told["frontier"]
-        multipliers = np.geomspace(ends["least"], ends["most"], ends["points"])
-        rows = [("frontier", *it) for it in np.transpose(frontier(cmdp, [0, *multipliers]))]
-        uniform = np.full_like(model.clinicians, 1 / model.clinicians.shape[1])
-        named = {"clinicians": model.clinicians, "random": uniform, "optimum": optimum.policy}
-        rows += [(key, *cmdp.in_units(*cmdp.evaluate(it))) for key, it in named.items()]
-        table = pd.DataFrame(rows, columns=["what", "survival", "fluids"])
-    write_table(table, options.table)
+def search(cmdp, optimum, given):
+    """Scores of all choices of options, and which are best."""
+    names, values = zip(*given["options"].items(), strict=True)
+    choices = [dict(zip(names, it, strict=True)) for it in itertools.product(*values)]
+    table = spend(cmdp, optimum, given, choices, f"{given['purpose']} search")
+    early = table["iteration"] < table["iteration"].max() / 2  # nan of Safe RLHF is not early
+    gap = (optimum.reward_value - table["reward_value"]).clip(lower=0)
+    violation = (cmdp.threshold - table["utility_value"]).clip(lower=0)
+    late = table.assign(score=gap + violation)[~early]
+    scores = late.groupby([*names], sort=False, dropna=False)["score"].agg(lambda it: it.mean())
+    best = scores.eq(scores.min())
+    return scores.reset_index().assign(answers=given["answers"], chosen=best.to_numpy())
+
+
+def possible(clinicians, cmdp, optimum, given):
+    """Survival and fluids of policies that are best at some multipliers, and of named policies.
+
+    By strong duality the linear program's optima lie on the lines between the first.
+    """
+    multipliers = [0, *np.geomspace(given["least"], given["most"], given["points"])]
+    policies = [("frontier", maximize(cmdp, cmdp.reward + it * cmdp.utility)) for it in multipliers]
+    uniform = np.full_like(clinicians, 1 / clinicians.shape[1])
+    policies += [("clinicians", clinicians), ("random", uniform), ("optimum", optimum.policy)]
+    rows = [(what, *cmdp.in_units(*cmdp.evaluate(policy))) for what, policy in policies]
+    return pd.DataFrame(rows, columns=COLUMNS["frontier"])
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", required=True, choices=COLUMNS)
+    parser.add_argument("--name", required=True, help="in this part of config.yaml")
+    parser.add_argument("--given", required=True, type=json.loads, help="what it says, as JSON")
+    parser.add_argument("--table", required=True, help="CSV file that is written")
+    options = parser.parse_args()
     with one_line():
-        main()
+        given, model = options.given, load_model()
+        cmdp = sepsis_cmdp(model, given["share"], given["discount"], given["cost_unit"])
+        optimum = solve(cmdp)
+        if options.part == "frontier":
+            table = possible(model[2], cmdp, optimum, given)
+        elif options.part == "runs":
+            table = spend(cmdp, optimum, given, [given["options"]], given["purpose"])
+        else:
+            table = search(cmdp, optimum, given)
+        table["method"] = given.get("method", options.name)
+        table["algorithm"] = given.get("algorithm")
+        write_table(table.reindex(columns=COLUMNS[options.part]), options.table)

@@ -1,31 +1,64 @@
-"""The study's workflow in seconds."""
+"""The study's workflow in seconds, and refusals in one line."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pgpd_hf.tables import read_table
 
 pytestmark = pytest.mark.workflow
 FOLDER = Path(__file__).parents[1]
+KEPT = {
+    "search": ["zpgpd_hf-16"],
+    "ridge": ["safe_rlhf-16_1e5"],
+    "runs": ["zpgpd_hf-256", "safe_rlhf-16_1e5"],
+}
 
 
-def snakemake(folder, *words):
+def small():
+    """The study's own settings, so small that they take seconds."""
+    declared = yaml.safe_load((FOLDER / "config.yaml").read_text())
+    for given in declared["environments"].values():
+        for algorithm in given["algorithms"].values():
+            algorithm["iterations"] = 5
+    sepsis = declared["sepsis"] | {"horizon": 50}
+    for part, names in KEPT.items():
+        sepsis[part] = {it: sepsis[part][it] | {"answers": 9600, "seeds": 1} for it in names}
+    return declared | {"evaluators": [16], "seeds": 12, "sepsis": sepsis}
+
+
+def snakemake(folder, declared, *words):
+    (folder / "declared.yaml").write_text(yaml.safe_dump(declared))
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", FOLDER / "Snakefile"]
     command += ["--directory", folder, "--cores", "1", *words]
+    command += ["--config", f"declared={folder}/declared.yaml"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     return found.returncode, found.stdout + found.stderr
 
 
 def test_everything_in_seconds(tmp_path):
     pytest.importorskip("gymnasium")
-    code, output = snakemake(tmp_path, "--config", f"declared={FOLDER}/tests/smoke.yaml")
+    code, output = snakemake(tmp_path, small())
     assert code == 0, output
-    made = tmp_path / "results/paper/environments"
-    table = read_table(made / "environments.csv")
-    assert [*table["environment"]] == ["ding", "ding", "frozen-lake"]
+    table = read_table(tmp_path / "results/paper/environments/environments.csv")
+    assert [*table["environment"]] == 2 * ["ding"] + 2 * ["frozen-lake"]
     assert set(table["seeds"]) == {12}
-    assert (made / "environments.png").exists()
-    assert (made / "environments.html").exists()
+    assert (tmp_path / "results/paper/environments/environments.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"seeds": 0}, "seeds: 0 is less than the minimum of 1"),
+        ({"evaluators": ["many"]}, "evaluators.0: 'many' is not of type 'integer'"),
+        ({"sepsis": {"share": 1}}, "sepsis: 'purpose' is a required property"),
+        ({"runs": 3}, "configuration: Additional properties are not allowed ('runs'"),
+    ],
+)
+def test_what_the_study_cannot_run_is_refused_in_one_line(tmp_path, changes, told):
+    code, output = snakemake(tmp_path, small() | changes, "--dry-run")
+    assert code != 0
+    assert any(f"declared.yaml: {told}" in line for line in output.splitlines()), output
