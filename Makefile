@@ -74,7 +74,7 @@ steps: .venv/kernels  ## 3 | step sizes for CONFIG, as lines to copy into its fi
 	.venv/bin/python -P tools/steps.py --cores $(CORES) $(OWN)
 
 ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS") \
-    $(if $(MARGIN),margin="$$MARGIN") $(if $(filter-out 0,$(FRESH)),fresh=1)
+    $(if $(MARGIN),margin="$$MARGIN") $(if $(filter-out 0,$(FRESH)),fresh="$$FRESH")
 study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
 	test -f "studies/$$STUDY/Snakefile" || \
 	    { echo "error: STUDY: one of" $$(ls studies) "expected" >&2; exit 2; }

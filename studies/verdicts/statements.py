@@ -1,9 +1,10 @@
 """What the paper says about its figure, and about rates in T.
 
-The docstring of a function is the paper's sentence; what the function yields has to lie in open
-intervals. Differences are in units of a panel's height: its largest minus its smallest mean. The
-same words have the same margins, which README.md lists; exponents of rates are within a tenth.
-`fails_on` names the controls, wrong data, on which a statement has to be contradicted.
+The docstring of a function is the paper's sentence, or what a theorem says of the exponent of T;
+what the function yields has to lie in open intervals. Differences are in units of a panel's height:
+its largest minus its smallest mean. The same words have the same margins, which README.md lists;
+exponents of rates are within a tenth. `fails_on` names the controls, wrong data, on which a
+statement has to be contradicted.
 """
 
 import itertools
@@ -172,7 +173,12 @@ def npgpd_feasible_for_every_m(runs, margin):
         yield Part(f"({m})", runs.violation(NP, m, LATE), below=margin)
 
 
-@statement(ZP, "For some M its gap exceeds NPGPD-HF's final gap by half or less.", 0.5, REVERSED)
+@statement(
+    ZP,
+    "For some M its gap at the end of NPGPD-HF's iterations exceeds NPGPD-HF's by half or less.",
+    0.5,
+    REVERSED,
+)
 def zpgpd_gap_much_slower(runs, margin):
     """In contrast, ZPGPD-HF's optimality gap converges much more slowly"""
     for m in MANY:
@@ -208,7 +214,12 @@ def zpgpd_gap_improves_with_m(runs, margin):
     yield Part("(16) - (256)", few - many, above=margin)
 
 
-@statement(ZP, "The final gap exceeds that with 64, or 256, by a tenth or less.", 0.1, NO_EFFECT)
+@statement(
+    ZP,
+    "The final gap with 16 exceeds that with 64, or with 256, by a tenth or less.",
+    0.1,
+    NO_EFFECT,
+)
 def zpgpd_gap_16_markedly_worse(runs, margin):
     """with M = 16 leading to markedly worse"""
     few, some, many = (runs.gap(ZP, m, LATE) for m in MANY)
